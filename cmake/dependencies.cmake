@@ -1,0 +1,65 @@
+# Every library that Tern uses. Each is looked for on the system first (./setup installs them from Debian's archive) and
+# fetched at the pinned revision otherwise.
+include(FetchContent)
+set(FETCHCONTENT_QUIET ON)
+
+# tern_dependency(NAME REPOSITORY REVISION [find_package arguments]...)
+macro(tern_dependency name repository revision)
+  FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${revision} SYSTEM EXCLUDE_FROM_ALL
+                       FIND_PACKAGE_ARGS ${ARGN})
+  FetchContent_MakeAvailable(${name})
+endmacro()
+
+find_package(Threads REQUIRED)
+
+# SIMD with run-time dispatch.
+set(HWY_ENABLE_TESTS OFF CACHE BOOL "")
+set(HWY_ENABLE_EXAMPLES OFF CACHE BOOL "")
+set(HWY_ENABLE_CONTRIB OFF CACHE BOOL "")
+tern_dependency(hwy https://github.com/google/highway.git 1.3.0 CONFIG)
+if(NOT TARGET hwy::hwy)
+  add_library(hwy::hwy ALIAS hwy)
+endif()
+
+# JSON: tokenizer.json, the command line's --json output.
+tern_dependency(nlohmann_json https://github.com/nlohmann/json.git v3.11.3)
+
+# Command line.
+tern_dependency(CLI11 https://github.com/CLIUtils/CLI11.git v2.6.1)
+
+# Jinja chat templates; header-only.
+tern_dependency(minja https://github.com/google/minja.git 021c2293c187)
+
+# Pre-tokenizer regular expressions. Debian ships a pkg-config file and no CMake package.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(PCRE2 QUIET IMPORTED_TARGET libpcre2-8>=10.40)
+endif()
+if(PCRE2_FOUND)
+  add_library(tern_pcre2 INTERFACE)
+  target_link_libraries(tern_pcre2 INTERFACE PkgConfig::PCRE2)
+else()
+  set(PCRE2_SUPPORT_JIT ON CACHE BOOL "")
+  set(PCRE2_BUILD_TESTS OFF CACHE BOOL "")
+  set(PCRE2_BUILD_PCRE2GREP OFF CACHE BOOL "")
+  FetchContent_Declare(pcre2 GIT_REPOSITORY https://github.com/PCRE2Project/pcre2.git GIT_TAG pcre2-10.46 SYSTEM EXCLUDE_FROM_ALL)
+  FetchContent_MakeAvailable(pcre2)
+  add_library(tern_pcre2 INTERFACE)
+  target_link_libraries(tern_pcre2 INTERFACE pcre2-8-static)
+endif()
+
+# Line editing of `tern chat`; without it the chat reads plain lines.
+if(PkgConfig_FOUND)
+  pkg_check_modules(LIBEDIT QUIET IMPORTED_TARGET libedit)
+endif()
+
+if(TERN_TESTS)
+  set(INSTALL_GTEST OFF CACHE BOOL "")
+  tern_dependency(GTest https://github.com/google/googletest.git v1.17.0)
+  include(GoogleTest)
+endif()
+
+if(TERN_BENCH)
+  set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "")
+  tern_dependency(benchmark https://github.com/google/benchmark.git v1.9.1)
+endif()

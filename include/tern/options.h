@@ -1,0 +1,63 @@
+// Every option of the public API. All have defaults; set the ones you care about with designated initialisers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tern {
+
+using TokenId = int32_t;
+
+enum class BackendKind { kAuto, kCpu, kWebGpu, kRef };
+
+// How keys and values are stored in the KV cache.
+enum class KvType { kF16, kF32 };
+
+// Called now and then while something long runs: what it is, and how much of the total is done (both in `unit`s).
+struct Progress {
+  std::string what;
+  uint64_t done = 0;
+  uint64_t total = 0;
+  std::string unit;
+};
+using OnProgress = std::function<void(const Progress&)>;
+
+struct LoadOptions {
+  std::string model_path;                    // empty: the default model that comes with Tern
+  BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
+  int n_threads = 0;                         // 0: one per CPU that this process may use
+  int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size
+  bool fuse = true;                          // false: run the plan without fused steps, for comparing
+  OnProgress on_progress;
+};
+
+struct SessionOptions {
+  int n_ctx = 0;  // tokens of context; 0: what the model was trained for
+  KvType kv_type = KvType::kF16;
+};
+
+struct TokenizeOptions {
+  bool add_bos = true;         // put the model's begin-of-sequence token first, if the model wants one
+  bool parse_special = false;  // recognise control tokens such as <|eot_id|> in the text
+};
+
+struct SampleOptions {
+  float temperature = 0.7f;     // 0: always the most probable token (the lowest id on a tie)
+  int top_k = 40;               // keep the k most probable tokens; 0: all
+  float top_p = 1.0f;           // keep the smallest set with this much probability; 1: all
+  float min_p = 0.0f;           // drop tokens less probable than this fraction of the best; 0: none
+  float repeat_penalty = 1.0f;  // divide (or, below zero, multiply) a seen token's logit by penalty^count; 1: off
+  int repeat_last_n = 64;       // how many of the last tokens count as seen; -1: all
+  uint64_t seed = 0;            // same seed, same text, whatever the thread count
+};
+
+struct GenerateOptions {
+  int max_tokens = -1;  // -1: until the model stops or the context is full
+  SampleOptions sample;
+  std::vector<std::string> stop;  // text that ends generation; it is not part of the output
+  bool ignore_eos = false;        // go on past the model's stop tokens, for measuring
+};
+
+}  // namespace tern

@@ -1,0 +1,149 @@
+// What can be done with a model besides generating text: look inside, measure, check, make one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tern/engine.h"
+
+namespace tern {
+
+// ---- inspect: what a model file holds, without loading it
+
+struct TensorInfo {
+  std::string name;
+  std::string type;            // "I2_S", "F16", …
+  std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]
+  uint64_t offset = 0;         // of the first byte in the file
+  uint64_t bytes = 0;
+};
+
+struct FileInfo {
+  std::string path;
+  std::string container;  // "GGUF v3"
+  uint64_t file_bytes = 0;
+  std::vector<std::pair<std::string, std::string>> metadata;  // long arrays shortened
+  std::vector<TensorInfo> tensors;
+  uint64_t n_params = 0;
+  uint64_t bytes_per_token = 0;  // weight bytes read per decoded token; 0 where Tern cannot run the model
+  uint64_t kv_bytes_per_token = 0;
+  std::string not_supported;  // why Tern cannot run it; empty if it can
+};
+
+Result<FileInfo> inspect(const std::string& path);
+
+// ---- synth: a random model of a given shape, for measuring without a download
+
+struct SynthOptions {
+  std::string preset = "bitnet-2b-4t";  // one of synth_presets()
+  std::string type = "i2_s";            // linear layers: i2_s, tq1_0, tq2_0, …
+  std::string head = "f16";             // token embedding: f16, f32, bf16, q8_0, q6_k, …
+  uint64_t seed = 0;
+  std::string out_path;
+  OnProgress on_progress;
+};
+
+struct SynthPreset {
+  std::string name;
+  std::string description;
+};
+
+std::vector<SynthPreset> synth_presets();
+Result<void> synth(const SynthOptions& options);
+
+// ---- bench: how fast
+
+struct Spread {
+  double median = 0, min = 0, max = 0;
+};
+
+struct BenchOptions {
+  int n_prompt = 128;
+  int n_generate = 32;
+  int repeats = 5;
+  OnProgress on_progress;
+};
+
+struct BenchResult {
+  Spread prefill;  // tokens/s
+  Spread decode;   // tokens/s
+  uint64_t bytes_per_token = 0;
+  double decode_gb_per_s = 0;   // bytes_per_token × median decode rate
+  double machine_gb_per_s = 0;  // what this machine reads from memory with as many threads
+};
+
+Result<BenchResult> bench(const Engine& engine, const BenchOptions& options);
+
+// ---- eval: how well it predicts a text
+
+struct EvalResult {
+  double perplexity = 0;
+  double nats_per_token = 0;
+  size_t n_tokens = 0;  // predicted
+};
+
+// Splits the text into windows of `n_ctx` tokens (0: the model's own) and predicts the second half of each (the first
+// window from its start), so that every prediction has at least half a window of context.
+Result<EvalResult> eval(const Engine& engine, std::string_view text, int n_ctx, const OnProgress& on_progress = {});
+
+// ---- validate: does this backend compute what the reference computes
+
+struct ValidateOptions {
+  std::vector<TokenId> tokens;  // what to run; empty: a built-in text, or fixed ids where there is no tokenizer
+  int n_decode = 16;            // cached steps to compare with full forward passes
+  OnProgress on_progress;
+};
+
+struct LayerDifference {
+  std::string step;  // e.g. "blk.3 attn_output"
+  double max_abs = 0;
+  double nmse = 0;
+};
+
+struct ValidateResult {
+  std::vector<LayerDifference> layers;  // backend against ref, same input
+  double logits_nmse = 0;               // backend against ref
+  double logits_cosine = 0;
+  bool same_top1 = false;           // backend against ref, at every position
+  double cached_cosine = 0;         // least cosine, cached decode against full forward
+  bool cached_same_top1 = false;
+  bool passed = false;
+  std::string verdict;  // one line
+};
+
+Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& options);
+
+// ---- devices: what each backend found
+
+struct DeviceInfo {
+  std::string backend;  // "cpu"
+  std::string name;     // "Intel Xeon …"
+  std::vector<std::pair<std::string, std::string>> facts;  // feature → used or not, and why
+};
+
+std::vector<DeviceInfo> list_devices();
+
+// ---- files
+
+// Writes float32 [rows, cols] as NumPy .npy, row by row, so that a large result never lies in memory.
+class NpyWriter {
+ public:
+  static Result<NpyWriter> create(const std::string& path, size_t rows, size_t cols);
+  NpyWriter(NpyWriter&&) noexcept;
+  ~NpyWriter();
+  Result<void> append(std::span<const float> row);
+  Result<void> finish();  // flushes; reports a full disk; a file that was not finished is removed
+
+ private:
+  struct Impl;
+  explicit NpyWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// The whole file as text; "-" is standard input.
+Result<std::string> read_text(const std::string& path);
+
+}  // namespace tern

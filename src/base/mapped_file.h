@@ -1,0 +1,33 @@
+// A whole file as read-only memory.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tern {
+
+class MappedFile {
+ public:
+  // Maps `path`. Errors: kNotFound; kIo where it cannot be read or is a directory; kCorruption where it is empty.
+  static Result<MappedFile> open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  Bytes bytes() const { return bytes_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  MappedFile(std::string path, Bytes bytes) : path_(std::move(path)), bytes_(bytes) {}
+
+  std::string path_;
+  Bytes bytes_;
+};
+
+// Reads all of `path` ("-" is standard input) into a string. Errors as MappedFile::open, but empty is fine.
+Result<std::string> read_text_file(const std::string& path);
+
+}  // namespace tern

@@ -1,0 +1,40 @@
+#include "base/mapped_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace tern {
+namespace {
+
+TEST(MappedFile, MapsTheWholeFile) {
+  const std::string path = testing::TempDir() + "tern_mapped_file";
+  std::ofstream(path) << "hello";
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(as_text(file->bytes()), "hello");
+  MappedFile moved = std::move(*file);
+  EXPECT_EQ(as_text(moved.bytes()), "hello");
+  EXPECT_TRUE(file->bytes().empty());
+}
+
+TEST(MappedFile, SaysWhyItCannot) {
+  EXPECT_EQ(MappedFile::open("/nonexistent/file").error().code, ErrorCode::kNotFound);
+  EXPECT_NE(MappedFile::open("/tmp").error().message.find("directory"), std::string::npos);
+  EXPECT_EQ(MappedFile::open("/dev/null").error().code, ErrorCode::kIo);
+  const std::string path = testing::TempDir() + "tern_empty_file";
+  std::ofstream{path};
+  EXPECT_EQ(MappedFile::open(path).error().code, ErrorCode::kCorruption);
+}
+
+TEST(ReadTextFile, ReadsMoreThanOneChunk) {
+  const std::string path = testing::TempDir() + "tern_long_text";
+  const std::string text(200'001, 'x');
+  std::ofstream(path) << text;
+  EXPECT_EQ(read_text_file(path).value(), text);
+  EXPECT_EQ(read_text_file("/tmp").error().code, ErrorCode::kIo);
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,105 @@
+// GGUF v2 and v3 (docs/formats.md): metadata and tensors of a model file, checked completely before anything is used.
+//
+// All strings, arrays and tensor data are views into the mapped file and live as long as the GgufFile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/mapped_file.h"
+#include "base/result.h"
+
+namespace tern {
+
+// Tensor types by their number in the file. Only types with a row in ggml_types() can be sized; others are refused.
+enum class GgmlType : uint32_t {
+  kF32 = 0,
+  kF16 = 1,
+  kQ4_0 = 2,
+  kQ8_0 = 8,
+  kQ6_K = 14,
+  kBF16 = 30,
+  kTQ1_0 = 34,
+  kTQ2_0 = 35,
+  kI2_S = 36,
+};
+
+struct GgmlTypeInfo {
+  GgmlType type;
+  std::string_view name;  // "I2_S"
+  uint32_t block;         // values per block
+  uint32_t block_bytes;   // bytes per block
+  uint32_t tail_bytes;    // bytes after the last block of a tensor (I2_S: its scale and padding)
+};
+
+// The row for `type`, or nullptr for a type that Tern cannot read.
+const GgmlTypeInfo* ggml_type_info(GgmlType type);
+
+struct GgufTensor {
+  std::string_view name;
+  GgmlType type;
+  std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]; the file stores it reversed
+  uint64_t offset = 0;         // of the first byte in the file
+  Bytes data;                  // exactly the bytes that type and shape need
+  uint64_t span = 0;           // bytes up to the next tensor or the end of the file: tells layouts with one id apart
+
+  int64_t n_elements() const;
+};
+
+enum class GgufKind : uint32_t {
+  kU8 = 0, kI8 = 1, kU16 = 2, kI16 = 3, kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kString = 8, kArray = 9, kU64 = 10, kI64 = 11,
+  kF64 = 12,
+};
+
+struct GgufValue {
+  GgufKind kind;      // of the elements, for an array
+  bool is_array = false;
+  uint64_t count = 1;  // elements of an array
+  Bytes data;          // scalar: its bytes; string: its characters; array: the elements as in the file
+};
+
+class GgufFile {
+ public:
+  static Result<GgufFile> open(const std::string& path);
+  // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
+  static Result<GgufFile> parse(Bytes bytes, std::string name);
+
+  const std::string& path() const { return path_; }
+  uint32_t version() const { return version_; }
+  uint64_t file_bytes() const { return bytes_.size(); }
+
+  std::span<const GgufTensor> tensors() const { return tensors_; }
+  const GgufTensor* find_tensor(std::string_view name) const;
+
+  std::span<const std::pair<std::string_view, GgufValue>> metadata() const { return metadata_; }
+  const GgufValue* find(std::string_view key) const;
+
+  // Typed look-ups. Absent key: std::nullopt. Present with another type or out of range: kCorruption, naming the key.
+  Result<std::optional<std::string_view>> get_string(std::string_view key) const;
+  Result<std::optional<int64_t>> get_int(std::string_view key) const;  // any integer kind or bool
+  Result<std::optional<double>> get_float(std::string_view key) const;  // any float or integer kind
+  Result<std::optional<bool>> get_bool(std::string_view key) const;
+  Result<std::optional<std::vector<std::string_view>>> get_strings(std::string_view key) const;
+  Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view key) const;
+  Result<std::optional<std::vector<float>>> get_floats(std::string_view key) const;
+
+ private:
+  GgufFile() = default;
+
+  std::string path_;
+  std::optional<MappedFile> file_;
+  Bytes bytes_;
+  uint32_t version_ = 0;
+  std::vector<std::pair<std::string_view, GgufValue>> metadata_;
+  std::vector<GgufTensor> tensors_;
+  std::unordered_map<std::string_view, size_t> metadata_index_;
+  std::unordered_map<std::string_view, size_t> tensor_index_;
+};
+
+}  // namespace tern
