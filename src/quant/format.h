@@ -30,7 +30,9 @@ struct FormatInfo {
 
 const FormatInfo& format_info(Format format);
 
-// Bytes of a [rows, cols] tensor; cols is a multiple of the block.
+// Bytes of a [rows, cols] tensor, tail included, and of one row. cols is a multiple of the block (check it first where
+// it comes from a file). A product beyond 64 bits gives UINT64_MAX, so that a hostile shape fails the caller's size
+// check.
 uint64_t tensor_bytes(Format format, int64_t rows, int64_t cols);
 uint64_t row_bytes(Format format, int64_t cols);
 

@@ -1,0 +1,50 @@
+// What every format's decode and encode share: walking over whole blocks, and rounding that no input can make
+// undefined.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace tern {
+
+// Calls body(const Block&, float* values) for each block; `values` points at the block's kValues floats.
+// Blocks are copied out, since a file's bytes need not be aligned for Block.
+template <class Block, size_t kValues, class Body>
+void decode_blocks(Bytes blocks, std::span<float> values, Body body) {
+  CHECK(values.size() % kValues == 0 && blocks.size() == values.size() / kValues * sizeof(Block));
+  const std::byte* at = blocks.data();
+  for (size_t i = 0; i < values.size(); i += kValues, at += sizeof(Block)) body(load<Block>(at), values.data() + i);
+}
+
+// Stores body(const float* values) -> Block for each run of kValues floats.
+template <class Block, size_t kValues, class Body>
+void encode_blocks(std::span<const float> values, MutableBytes blocks, Body body) {
+  CHECK(values.size() % kValues == 0 && blocks.size() == values.size() / kValues * sizeof(Block));
+  std::byte* at = blocks.data();
+  for (size_t i = 0; i < values.size(); i += kValues, at += sizeof(Block)) {
+    const Block block = body(values.data() + i);
+    store(at, block);
+  }
+}
+
+// Nearest integer, halves away from zero, saturated to [low, high]. NaN gives 0, so a broken weight cannot become
+// undefined behaviour.
+inline int round_and_clamp(float x, int low, int high) {
+  if (std::isnan(x)) return 0;
+  return static_cast<int>(std::clamp(std::round(x), static_cast<float>(low), static_cast<float>(high)));
+}
+
+// 1/x, and 0 for 0: the scale of a block of zeros.
+inline float inverse_or_zero(float x) { return x == 0 ? 0.0f : 1.0f / x; }
+
+// The greatest |values[i]| of `n` values; NaN are skipped.
+inline float max_magnitude(const float* values, int n) {
+  float greatest = 0;
+  for (int i = 0; i < n; ++i) greatest = std::max(greatest, std::fabs(values[i]));
+  return greatest;
+}
+
+}  // namespace tern

@@ -1,0 +1,64 @@
+// I2_S: ternary weights at two bits each, one scale per tensor. The format of Microsoft's BitNet GGUF files (ggml type
+// 36).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.h"
+
+namespace tern {
+
+inline constexpr int kI2sBlock = 128;      // values per block
+inline constexpr int kI2sBlockBytes = 32;  // bytes per block
+inline constexpr int kI2sTailBytes = 32;   // bytes after the last block: the scale and padding
+
+// 128 consecutive weights of a row in 32 bytes, as four planes of 32: byte p holds
+//
+//   bits 7:6  value p        (plane 0)
+//   bits 5:4  value p + 32   (plane 1)
+//   bits 3:2  value p + 64   (plane 2)
+//   bits 1:0  value p + 96   (plane 3)
+//
+// and a two-bit code c stands for c − 1: 0 is −1, 1 is 0, 2 is +1; 3 occurs in no well-formed file. The planes are what
+// makes the format fast: one 32-byte load, shifted by 6, 4, 2, 0 and masked, is four runs of 32 consecutive weights.
+//
+// A tensor [rows, cols] is rows·cols/128 blocks in row order, so a row starts at byte row·cols/4 (cols is a multiple of
+// 128), and then 32 bytes of which the first four are the f32 scale of the whole tensor. The other 28 are padding with
+// no meaning: files hold zeros, garbage, or the scale again. A weight is scale · (c − 1).
+//
+// Example: values {0: +1, 1: −1, 32: +1, 127: −1, all others 0} with scale 1.5.
+//   byte 0 = 10 10 01 01 = a5    byte 1 = 00 01 01 01 = 15    bytes 2..30 = 01 01 01 01 = 55    byte 31 = 01 01 01 00 =
+//   54 then 00 00 c0 3f and 28 bytes of padding; 64 bytes in all.
+//
+// The same type id has been written with other layouts (blocks of 64 by ARM builds of bitnet.cpp, four rows to a byte
+// by some x86 builds), and nothing in a file tells them apart. The published files have the layout above.
+//
+// Source: microsoft/BitNet, src/ggml-bitnet-mad.cpp (quantize_i2_s) and utils/convert-hf-to-gguf-bitnet.py.
+struct I2sBlock {
+  uint8_t planes[32];
+};
+static_assert(sizeof(I2sBlock) == kI2sBlockBytes && alignof(I2sBlock) == 1);
+
+// The bare codes −1, 0, +1 of whole blocks; the impossible code 3 reads as +2. codes.size() is a multiple of kI2sBlock
+// and blocks.size() is codes.size() / 4.
+void decode_i2_s_codes(Bytes blocks, std::span<int8_t> codes);
+void encode_i2_s_codes(std::span<const int8_t> codes, MutableBytes blocks);
+
+// The same with codes held as floats. Encoding takes exactly −1, 0 and +1.
+void decode_i2_s(Bytes blocks, std::span<float> codes);
+void encode_i2_s(std::span<const float> codes, MutableBytes blocks);
+
+// The scale of a whole tensor; tensor_data is its blocks and its tail.
+float i2_s_scale(Bytes tensor_data);
+
+// Writes a whole tensor: blocks, scale, zero padding. codes are −1, 0, +1, a multiple of kI2sBlock of them; out.size()
+// is codes.size() / 4 + kI2sTailBytes.
+void encode_i2_s_tensor(std::span<const int8_t> codes, float scale, MutableBytes out);
+
+// The offset of the first byte that holds the impossible code 3, or −1 where there is none. tensor_data is a whole
+// tensor with its tail; the tail is not looked at, for there such bits are ordinary. A hit means a damaged file or
+// another layout.
+int64_t find_i2_s_code3(Bytes tensor_data);
+
+}  // namespace tern

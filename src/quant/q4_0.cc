@@ -1,0 +1,50 @@
+#include "quant/q4_0.h"
+
+#include "base/half.h"
+#include "quant/block_loop.h"
+
+namespace tern {
+namespace {
+
+constexpr int kHalf = kQ4_0Block / 2;
+
+// The value of greatest magnitude, with its sign; the first of equals.
+float signed_max(const float* x) {
+  float greatest = 0;
+  for (int j = 0; j < kQ4_0Block; ++j) {
+    if (std::fabs(x[j]) > std::fabs(greatest)) greatest = x[j];
+  }
+  return greatest;
+}
+
+// floor(x/d + 8.5) in 0..15: nearest, with halves rounded up rather than away from zero, as the reference does.
+int nibble(float scaled) {
+  if (std::isnan(scaled)) return 8;
+  return static_cast<int>(std::clamp(scaled + 8.5f, 0.0f, 15.0f));
+}
+
+}  // namespace
+
+void decode_q4_0(Bytes blocks, std::span<float> values) {
+  decode_blocks<Q4_0Block, kQ4_0Block>(blocks, values, [](const Q4_0Block& block, float* out) {
+    const float d = f16_to_f32(block.d);
+    for (int j = 0; j < kHalf; ++j) {
+      out[j] = d * static_cast<float>((block.nibbles[j] & 15) - 8);
+      out[j + kHalf] = d * static_cast<float>((block.nibbles[j] >> 4) - 8);
+    }
+  });
+}
+
+void encode_q4_0(std::span<const float> values, MutableBytes blocks) {
+  encode_blocks<Q4_0Block, kQ4_0Block>(values, blocks, [](const float* x) {
+    const float d = signed_max(x) / -8.0f;
+    const float inverse = inverse_or_zero(d);
+    Q4_0Block block = {.d = f32_to_f16(d), .nibbles = {}};
+    for (int j = 0; j < kHalf; ++j) {
+      block.nibbles[j] = static_cast<uint8_t>(nibble(x[j] * inverse) | nibble(x[j + kHalf] * inverse) << 4);
+    }
+    return block;
+  });
+}
+
+}  // namespace tern

@@ -1,0 +1,48 @@
+// Q6_K: 256 values at 6 bits, a signed 8-bit scale per 16 and one f16 scale of scales; 6.5625 bits per value (ggml type
+// 14).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.h"
+
+namespace tern {
+
+inline constexpr int kQ6_KBlock = 256;
+inline constexpr int kQ6_KGroup = 16;  // values per signed 8-bit scale
+
+// 210 bytes for 256 values: low[128], high[64], scales[16], then the f16 d. A six-bit code is split into its low four
+// bits and its high two; value i is d · scales[i / 16] · (code − 32).
+//
+// The two halves of 128 values lie one after the other in each array (64 bytes of low, 32 of high, 8 scales). Within a
+// half, with l = 0 … 31:
+//
+//   value       low nibble of         high bits of high[l]    scale
+//   l           low[l]      bits 3:0  bits 1:0                scales[l / 16]
+//   l + 32      low[l + 32] bits 3:0  bits 3:2                scales[2 + l / 16]
+//   l + 64      low[l]      bits 7:4  bits 5:4                scales[4 + l / 16]
+//   l + 96      low[l + 32] bits 7:4  bits 7:6                scales[6 + l / 16]
+//
+// Example: value 70 is l = 6 of the first half, third line. low[6] = 5x (x is value 6's), bits 5:4 of high[6] = 10 make
+// the code 0x25 = 37, i.e. +5; with scales[4] = −3 and d = 0.25 the value is 0.25 · −3 · 5 = −3.75.
+//
+// The quantiser is a search (see encode), so encoders differ in bytes and not in meaning.
+//
+// Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q6_K), ggml-quants.c (dequantize_row_q6_K).
+struct Q6_KBlock {
+  uint8_t low[128];
+  uint8_t high[64];
+  int8_t scales[kQ6_KBlock / kQ6_KGroup];
+  uint16_t d;
+};
+static_assert(sizeof(Q6_KBlock) == 210);
+
+void decode_q6_k(Bytes blocks, std::span<float> values);
+
+// Each group of 16 first looks for the real scale of least squared error, trying divisors around its signed maximum;
+// the scale of greatest magnitude then becomes −128 · d, the others are rounded to multiples of d, and the values are
+// coded once more with the scales as stored. Deterministic.
+void encode_q6_k(std::span<const float> values, MutableBytes blocks);
+
+}  // namespace tern

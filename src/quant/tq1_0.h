@@ -1,0 +1,47 @@
+// TQ1_0: ternary weights in base 3, five to a byte; 1.6875 bits per value (ggml type 34).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.h"
+
+namespace tern {
+
+inline constexpr int kTq1_0Block = 256;
+
+// 54 bytes for 256 values: five[48], four[4], then the f16 scale d. A value is d · (t − 1) with a digit t of 0, 1, 2.
+//
+// A byte holds its digits as a fixed-point fraction rather than as an integer: with the digits t0 … t4 read as the
+// base-3 number v = 81·t0 + 27·t1 + 9·t2 + 3·t3 + t4 (0 … 242), the byte is ceil(v · 256 / 243), just above v/243 of a
+// whole. So the first digit is the integer part of byte · 3 / 256, and multiplying by 3 modulo 256 drops it and moves
+// the next one up:
+//
+//   digit n of a byte b:  ((b · 3^n mod 256) · 3) >> 8
+//
+// No division and no table, and every lane of a vector does the same. A `four` byte has four digits, v a multiple of 3.
+//
+// Order: runs of consecutive values lie in consecutive bytes, digit by digit.
+//   five[m],      m = 0 … 31:  digit n is value       n·32 + m     (values   0 … 159)
+//   five[32 + m], m = 0 … 15:  digit n is value 160 + n·16 + m     (values 160 … 239)
+//   four[m],      m = 0 … 3:   digit n is value 240 + n·4  + m     (values 240 … 255)
+//
+// The quantiser takes d = max|x| and t = x/d rounded + 1: exact for weights that are −s, 0, +s.
+//
+// Example: x[j] = 0.5 · ((j mod 3) − 1). Byte 0 holds the values 0, 32, 64, 96, 128, digits 0 2 1 0 2, v = 65, byte
+// ceil(68.48) = 69 = 45. In all 45 6c cf repeated to 32 bytes, 94 bb 31 repeated to 16, then 30 92 bb 30, then 00 38.
+//
+// A byte that no five digits give (there are 13) still decodes to digits; every decoder agrees on them.
+//
+// Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_tq1_0), ggml-quants.c (quantize_row_tq1_0_ref).
+struct Tq1_0Block {
+  uint8_t five[48];
+  uint8_t four[4];
+  uint16_t d;
+};
+static_assert(sizeof(Tq1_0Block) == 54);
+
+void decode_tq1_0(Bytes blocks, std::span<float> values);
+void encode_tq1_0(std::span<const float> values, MutableBytes blocks);
+
+}  // namespace tern
