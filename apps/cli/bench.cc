@@ -1,0 +1,116 @@
+// tern bench: how fast a model runs on this machine.
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/layout.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "cli/terminal.h"
+#include "tern/tools.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples
+  tern bench                                      the model that comes with Tern
+  tern bench -m model.gguf -t 8 -p 512 -n 128
+  tern bench -o json > before.json
+
+Prefill is reading the prompt, decode is writing one token after another. Decoding reads all weights for each token,
+so it cannot be faster than memory; the last line says how close it comes.
+)";
+
+struct BenchCommand {
+  ModelOptions model;
+  BenchOptions options;
+  std::string format = "table";
+
+  Result<ExitCode> run();
+};
+
+std::string table(const ModelInfo& info, const BenchOptions& options, const BenchResult& result, const Style& style) {
+  const auto row = [](std::string_view name, const Spread& spread, const std::string& what) {
+    return std::format("  {}{}{}{}   {}\n", pad(name, 9), pad_left(human_number(spread.median), 10),
+                       pad_left(human_number(spread.min), 10), pad_left(human_number(spread.max), 10), what);
+  };
+  std::string text = style.bold(describe(info)) + "\n\n";
+  text += style.dim("  tokens/s     median       min       max") + "\n";
+  text += row("prefill", result.prefill, std::format("{} tokens, {} runs", options.n_prompt, options.repeats));
+  text += row("decode", result.decode, std::format("{} tokens, {} runs", options.n_generate, options.repeats));
+  text += std::format("\n  weights  {} read per token\n", human_bytes(result.bytes_per_token));
+  text += std::format("  memory   {} GB/s while decoding; this machine reads {} GB/s",
+                      human_number(result.decode_gb_per_s), human_number(result.machine_gb_per_s));
+  if (result.machine_gb_per_s > 0) {
+    text += std::format(" ({:.0f} %)", 100 * result.decode_gb_per_s / result.machine_gb_per_s);
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json spread_json(const Spread& spread) {
+  return {{"median", spread.median}, {"min", spread.min}, {"max", spread.max}};
+}
+
+std::string json(const ModelInfo& info, const BenchOptions& options, const BenchResult& result) {
+  using Json = nlohmann::ordered_json;
+  const Json json = {{"tern", version()},
+                     {"model", info.path},
+                     {"name", info.name},
+                     {"architecture", info.architecture},
+                     {"parameters", info.n_params},
+                     {"backend", info.backend},
+                     {"n_prompt", options.n_prompt},
+                     {"n_generate", options.n_generate},
+                     {"repeats", options.repeats},
+                     {"prefill_tokens_per_s", spread_json(result.prefill)},
+                     {"decode_tokens_per_s", spread_json(result.decode)},
+                     {"bytes_per_token", result.bytes_per_token},
+                     {"decode_gb_per_s", result.decode_gb_per_s},
+                     {"machine_gb_per_s", result.machine_gb_per_s}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<ExitCode> BenchCommand::run() {
+  TERN_TRY(const Engine engine, load_engine(model.load));
+  ProgressBar bar;
+  options.on_progress = bar.callback();
+  TERN_TRY(const BenchResult result, bench(engine, options));
+  bar.wipe();
+  const Style style = Style::of(STDOUT_FILENO);
+  TERN_TRY_STATUS(
+      print(format == "json" ? json(engine.info(), options, result) : table(engine.info(), options, result, style)));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& tern) {
+  auto command = std::make_shared<BenchCommand>();
+  CLI::App* app =
+      add_command(tern, "bench", "Measure and check", "Measure tokens per second, beside what memory allows.",
+                  "[-p N] [-n N] [-r N] [options]", kFooter);
+  app->add_option("-p,--prompt", command->options.n_prompt, "Prompt tokens to read (default 128)")
+      ->type_name("N")
+      ->check(in_range(1, 1 << 20))
+      ->group("Measure");
+  app->add_option("-n,--generate", command->options.n_generate, "Tokens to write (default 32)")
+      ->type_name("N")
+      ->check(in_range(1, 1 << 20))
+      ->group("Measure");
+  app->add_option("-r,--repeats", command->options.repeats, "How often (default 5)")
+      ->type_name("N")
+      ->check(in_range(1, 10000))
+      ->group("Measure");
+  app->add_option("-o,--output", command->format, "table or json (default table)")
+      ->type_name("FORM")
+      ->check(one_of({"table", "json"}))
+      ->group("Output");
+  command->model.add_model(*app);
+  command->model.add_backend(*app);
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

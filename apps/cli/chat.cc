@@ -1,0 +1,169 @@
+// tern chat: a conversation in the terminal.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/conversation.h"
+#include "cli/layout.h"
+#include "cli/line_reader.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kFooter = R"(In the conversation
+  /help, /stats, /reset, /quit                    what they say; Ctrl-D also leaves
+  Ctrl-C                                          ends the reply; twice ends the program
+  a line that ends with \                         goes on in the next line
+
+Examples
+  tern chat -m model.gguf
+  tern chat -m model.gguf --system "You answer in one sentence." --temp 0
+  tern chat                                       write a story together with the model of Tern
+  printf 'Hello\nAnd again\n' | tern chat -m model.gguf
+)";
+
+constexpr const char* kCommands =
+    "  /stats   speeds of the last reply\n"
+    "  /reset   forget the conversation\n"
+    "  /quit    leave (also /exit, Ctrl-D)\n"
+    "  Ctrl-C   end the reply\n"
+    "  A line that ends with \\ goes on in the next one.\n";
+
+struct ChatCommand {
+  ModelOptions model;
+  GenerationOptions generation;
+  std::string system;
+
+  Result<ExitCode> run();
+};
+
+enum class Next { kGoOn, kLeave };
+
+// One run of the read, reply, repeat loop.
+class ChatLoop {
+ public:
+  ChatLoop(Conversation& conversation, bool person) : conversation_(conversation), person_(person) {}
+
+  Result<ExitCode> run(LineReader& reader);
+
+ private:
+  LineReader::Event read_message(LineReader& reader, std::string& message) const;
+  std::optional<Next> slash_command(const std::string& line);
+  Result<void> reply_to(const std::string& message);
+
+  Conversation& conversation_;
+  const bool person_;  // someone types, rather than a script
+  std::optional<GenerateResult> last_;
+};
+
+LineReader::Event ChatLoop::read_message(LineReader& reader, std::string& message) const {
+  message.clear();
+  std::string line;
+  std::string prompt = "> ";
+  while (true) {
+    const LineReader::Event event = reader.read(prompt, line);
+    if (event != LineReader::Event::kLine) return event;
+    message += line;
+    if (!message.ends_with('\\')) return event;
+    message.back() = '\n';
+    prompt = ". ";
+  }
+}
+
+std::optional<Next> ChatLoop::slash_command(const std::string& line) {
+  if (!line.starts_with('/')) return std::nullopt;
+  if (line == "/quit" || line == "/exit") return Next::kLeave;
+  if (line == "/help") {
+    std::fputs(kCommands, stderr);
+  } else if (line == "/reset") {
+    conversation_.reset();
+    print_note("forgotten");
+  } else if (line == "/stats") {
+    if (last_) {
+      print_stats(*last_, conversation_.session(), conversation_.seed());
+    } else {
+      print_note("there is no reply yet");
+    }
+  } else {
+    print_note(std::format("there is no command {}; /help lists them", line));
+  }
+  return Next::kGoOn;
+}
+
+Result<void> ChatLoop::reply_to(const std::string& message) {
+  Result<Generation> generation = conversation_.say(message);
+  if (!generation && generation.error().code == ErrorCode::kInvalidArgument && person_) {
+    print_note(generation.error().message);  // the next line may do better
+    return {};
+  }
+  TERN_TRY_STATUS(generation);
+  if (!generation->at_line_start || !generation->printed_something) TERN_TRY_STATUS(print("\n"));
+  if (person_) TERN_TRY_STATUS(print("\n"));
+  if (generation->result.reason == FinishReason::kContextFull) {
+    print_note("the context is full; the oldest part is forgotten from here on, or all of it with /reset");
+  }
+  last_ = std::move(generation->result);
+  return {};
+}
+
+Result<ExitCode> ChatLoop::run(LineReader& reader) {
+  std::string message;
+  while (true) {
+    const LineReader::Event event = read_message(reader, message);
+    if (event == LineReader::Event::kEnd) return ExitCode::kDone;
+    if (event == LineReader::Event::kInterrupted) {
+      print_note("Ctrl-D or /quit leaves");
+      continue;
+    }
+    if (const std::optional<Next> next = slash_command(message)) {
+      if (*next == Next::kLeave) return ExitCode::kDone;
+      continue;
+    }
+    const bool empty = message.find_first_not_of(" \t\n") == message.npos;
+    if (empty && !conversation_.continues_on_empty_line()) continue;
+    TERN_TRY_STATUS(reply_to(empty ? "" : message));
+  }
+}
+
+void greet(const Engine& engine, bool person) {
+  if (person) {
+    const Style style = Style::of(STDERR_FILENO);
+    std::fprintf(stderr, "%s\n", style.bold(describe(engine.info())).c_str());
+  }
+  if (!engine.has_chat_template()) {
+    print_note(
+        "this model has no chat template, so it continues your text: write a beginning, and Enter alone goes on");
+  }
+  if (person) std::fputs("/help lists the commands, Ctrl-D leaves.\n\n", stderr);
+}
+
+Result<ExitCode> ChatCommand::run() {
+  generation.choose_seed();
+  TERN_TRY(const Engine engine, load_engine(model.load));
+  TERN_TRY(const std::unique_ptr<Conversation> conversation, Conversation::start(engine, generation, system));
+  const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+  greet(engine, person);
+  if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
+  const std::unique_ptr<LineReader> reader = LineReader::open();
+  return ChatLoop(*conversation, person).run(*reader);
+}
+
+}  // namespace
+
+Command add_chat(CLI::App& tern) {
+  auto command = std::make_shared<ChatCommand>();
+  CLI::App* app =
+      add_command(tern, "chat", "Text", "Talk to a model, with line editing and a history.", "[options]", kFooter);
+  app->add_option("--system", command->system, "How the model should behave")->type_name("TEXT")->group("Conversation");
+  command->generation.add(*app, "Tokens of a reply at most (default: until the model ends)");
+  command->model.add_model(*app);
+  command->model.add_backend(*app);
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,28 @@
+// The commands of `tern`, one file each. A command adds its options to the parser and returns what it does afterwards.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "cli/common.h"
+
+namespace tern::cli {
+
+struct Command {
+  CLI::App* app;
+  std::function<Result<ExitCode>()> run;
+};
+
+Command add_run(CLI::App& tern);
+Command add_chat(CLI::App& tern);
+Command add_tokenize(CLI::App& tern);
+Command add_detokenize(CLI::App& tern);
+Command add_logits(CLI::App& tern);
+Command add_eval(CLI::App& tern);
+Command add_inspect(CLI::App& tern);
+Command add_bench(CLI::App& tern);
+Command add_validate(CLI::App& tern);
+Command add_synth(CLI::App& tern);
+Command add_devices(CLI::App& tern);
+
+}  // namespace tern::cli

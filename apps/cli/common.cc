@@ -1,0 +1,115 @@
+#include "cli/common.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <map>
+
+#include "cli/help.h"
+#include "cli/layout.h"
+#include "cli/progress_bar.h"
+#include "cli/terminal.h"
+#include "tern/tools.h"
+
+namespace tern::cli {
+
+ExitCode exit_code_for(ErrorCode code) {
+  return code == ErrorCode::kInvalidArgument ? ExitCode::kWrongUsage : ExitCode::kFailed;
+}
+
+void print_error(std::string_view message) {
+  const std::string prefix = Style::of(STDERR_FILENO).red("tern:");
+  std::fprintf(stderr, "%s %s\n", prefix.c_str(), one_line(message).c_str());
+}
+
+void print_note(std::string_view note) {
+  const std::string line = Style::of(STDERR_FILENO).dim(std::format("({})", one_line(note)));
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string& group, const std::string& description,
+                      const std::string& usage, const std::string& footer) {
+  CLI::App* app = tern.add_subcommand(name, description);
+  app->group(group);
+  app->usage(std::format("tern {} {}", name, usage));
+  app->footer(footer);
+  return app;
+}
+
+void ModelOptions::add_model(CLI::App& app) {
+  app.add_option("-m,--model", load.model_path, "Model file (GGUF); without it, the model that comes with Tern")
+      ->type_name("FILE")
+      ->group("Model");
+}
+
+void ModelOptions::add_backend(CLI::App& app) {
+  static const std::map<std::string, BackendKind> kBackends = {{"auto", BackendKind::kAuto},
+                                                               {"cpu", BackendKind::kCpu},
+                                                               {"webgpu", BackendKind::kWebGpu},
+                                                               {"ref", BackendKind::kRef}};
+  app.add_option_function<std::string>(
+         "-b,--backend", [this](const std::string& name) { load.backend = kBackends.at(name); },
+         "What computes: auto, cpu, webgpu, or ref (slow, exact loops) (default auto)")
+      ->type_name("NAME")
+      ->check(one_of({"auto", "cpu", "webgpu", "ref"}))
+      ->group("Model");
+  app.add_option("-t,--threads", load.n_threads, "CPU threads (default: one per CPU)")
+      ->type_name("N")
+      ->check(in_range(1, 1024))
+      ->group("Model");
+  app.add_flag_callback(
+         "--no-fuse", [this] { load.fuse = false; }, "Run each step of the model on its own, to compare")
+      ->group("Model");
+}
+
+Result<Engine> load_engine(const LoadOptions& options) {
+  ProgressBar bar;
+  LoadOptions with_progress = options;
+  with_progress.on_progress = bar.callback();
+  return Engine::load(with_progress);
+}
+
+Result<const Tokenizer*> need_tokenizer(const Engine& engine) {
+  if (engine.has_tokenizer()) return &engine.tokenizer();
+  return fail(ErrorCode::kNotSupported,
+              "{}: the file holds no tokenizer, so Tern cannot read or write text with it; `tern logits --tokens` and "
+              "`tern bench` work without one",
+              engine.info().path);
+}
+
+Result<std::string> input_text(const CLI::Option& text_option, const std::string& text, const std::string& file,
+                               std::string_view how) {
+  if (text_option.count() > 0) return text;
+  if (file.empty() && is_terminal(STDIN_FILENO)) return fail(ErrorCode::kInvalidArgument, "no input: {}", how);
+  return read_text(file.empty() ? "-" : file);
+}
+
+Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab) {
+  constexpr std::string_view kBetween = ", \t\r\n[]";
+  std::vector<TokenId> ids;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+    if (text.empty()) return ids;
+    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    text.remove_prefix(word.size());
+    TokenId id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error == std::errc::invalid_argument || end != word.data() + word.size()) {
+      return fail(ErrorCode::kInvalidArgument, "token {}: '{}' is not a number", ids.size() + 1, shorten(word, 40));
+    }
+    if (error != std::errc() || id < 0 || id >= n_vocab) {
+      return fail(ErrorCode::kInvalidArgument, "token {}: id {} is outside the vocabulary; it has {} tokens, 0 to {}",
+                  ids.size() + 1, shorten(word, 40), n_vocab, n_vocab - 1);
+    }
+    ids.push_back(id);
+  }
+}
+
+std::string describe(const ModelInfo& info) {
+  return one_line(std::format("{} · {} · {} parameters · {}", info.name, info.architecture, human_count(info.n_params),
+                              info.backend));
+}
+
+}  // namespace tern::cli

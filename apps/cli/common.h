@@ -1,0 +1,78 @@
+// What all commands share: exit codes, errors, and the options that choose a model and how to run it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <format>
+#include <string>
+#include <utility>
+
+#include "tern/engine.h"
+
+namespace tern::cli {
+
+// Scripts rely on these.
+enum class ExitCode : int {
+  kDone = 0,
+  kFailed = 1,         // everything that is not the command line's fault: files, memory, output that cannot be written
+  kWrongUsage = 2,     // options that do not parse, and values that do not fit the model: an empty prompt, a prompt
+                       // longer than the context, a token id outside the vocabulary (ErrorCode::kInvalidArgument)
+  kInterrupted = 130,  // Ctrl-C; what was generated so far has been printed, and the statistics where asked for
+};
+
+ExitCode exit_code_for(ErrorCode code);
+
+// "tern: MESSAGE", one line on standard error.
+void print_error(std::string_view message);
+
+// "(NOTE)", one dim line on standard error, for what a person should know but a script need not.
+void print_note(std::string_view note);
+
+template <class... Args>
+[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::format_string<Args...> format, Args&&... args) {
+  return std::unexpected(Error{code, std::format(format, std::forward<Args>(args)...)});
+}
+
+// Adds the subcommand with the usual shape of help page. `usage` goes on after "tern NAME ".
+CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string& group, const std::string& description,
+                      const std::string& usage, const std::string& footer);
+
+// -m, and where a model is run also -b and -t.
+struct ModelOptions {
+  LoadOptions load;
+
+  void add_model(CLI::App& app);
+  void add_backend(CLI::App& app);
+};
+
+// Loads with a progress bar.
+Result<Engine> load_engine(const LoadOptions& options);
+
+// The engine's tokenizer, or an error that names the file and what works without one.
+Result<const Tokenizer*> need_tokenizer(const Engine& engine);
+
+// Text for a command: `text` where given, else the file, else standard input, unless that is a terminal (an error
+// that says what to give: `how`).
+Result<std::string> input_text(const CLI::Option& text_option, const std::string& text, const std::string& file,
+                               std::string_view how);
+
+// "1, 2 3" or "[1, 2, 3]": numbers apart by commas or white space. kInvalidArgument on anything else or outside
+// [0, n_vocab).
+Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab);
+
+// "tern-stories · bitnet-b1.58 · 24.5 M parameters · cpu (AVX2, 2 threads)"
+std::string describe(const ModelInfo& info);
+
+}  // namespace tern::cli
+
+// Declares `declaration`, or returns the error from the enclosing function.
+#define TERN_CLI_CONCAT_INNER(a, b) a##b
+#define TERN_CLI_CONCAT(a, b) TERN_CLI_CONCAT_INNER(a, b)
+#define TERN_TRY(declaration, ...)                                                 \
+  auto TERN_CLI_CONCAT(result_, __LINE__) = __VA_ARGS__;                           \
+  if (!TERN_CLI_CONCAT(result_, __LINE__))                                         \
+    return std::unexpected(std::move(TERN_CLI_CONCAT(result_, __LINE__)).error()); \
+  declaration = *std::move(TERN_CLI_CONCAT(result_, __LINE__))
+#define TERN_TRY_STATUS(...)                                                                   \
+  do {                                                                                         \
+    if (auto status = __VA_ARGS__; !status) return std::unexpected(std::move(status).error()); \
+  } while (false)

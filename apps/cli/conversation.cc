@@ -1,0 +1,163 @@
+#include "cli/conversation.h"
+
+#include <algorithm>
+#include <format>
+#include <utility>
+#include <vector>
+
+#include "cli/common.h"
+
+namespace tern::cli {
+namespace {
+
+// Room that a reply should find: a quarter of the context, but no more than a long answer takes.
+size_t reply_room(int n_ctx, int max_tokens) {
+  const int wanted = std::clamp(n_ctx / 4, 1, 512);
+  return static_cast<size_t>(max_tokens > 0 ? std::min(wanted, max_tokens) : wanted);
+}
+
+class Chat : public Conversation {
+ public:
+  Chat(const Engine& engine, Session session, GenerationOptions options, std::string system)
+      : Conversation(engine, std::move(session), std::move(options)), system_(std::move(system)) {
+    reset();
+  }
+
+  Result<Generation> say(const std::string& line) override;
+  bool continues_on_empty_line() const override { return false; }
+  void reset() override {
+    messages_.clear();
+    if (!system_.empty()) messages_.push_back({.role = "system", .content = system_});
+  }
+
+ private:
+  Result<std::vector<TokenId>> encode_fitting();
+
+  const std::string system_;
+  std::vector<ChatMessage> messages_;
+};
+
+// The conversation as tokens, after forgetting its oldest turns until it fits. The system message stays.
+Result<std::vector<TokenId>> Chat::encode_fitting() {
+  const size_t n_ctx = static_cast<size_t>(session_.n_ctx());
+  const size_t room = reply_room(session_.n_ctx(), options_.generate.max_tokens);
+  const ptrdiff_t first = system_.empty() ? 0 : 1;
+  std::vector<ChatMessage> kept = messages_;
+  size_t n_forgotten = 0;
+  while (true) {
+    TERN_TRY(const std::string text, engine_.render_chat(kept));
+    std::vector<TokenId> ids = engine_.tokenizer().encode(text, {.add_bos = false, .parse_special = true});
+    const bool only_this_line = std::ssize(kept) - first <= 1;
+    if (ids.size() + room <= n_ctx || (only_this_line && ids.size() < n_ctx)) {
+      messages_ = std::move(kept);
+      if (n_forgotten > 0)
+        print_note(std::format("the context is full: the oldest {} turns are forgotten", n_forgotten));
+      return ids;
+    }
+    if (only_this_line) {
+      return fail(ErrorCode::kInvalidArgument, "that is {} tokens, and the context holds {}; say less or raise --ctx",
+                  ids.size(), n_ctx);
+    }
+    kept.erase(kept.begin() + first, kept.begin() + first + 2);  // a question and its answer
+    ++n_forgotten;
+  }
+}
+
+Result<Generation> Chat::say(const std::string& line) {
+  messages_.push_back({.role = "user", .content = line});
+  Result<std::vector<TokenId>> ids = encode_fitting();
+  if (!ids) {
+    messages_.pop_back();
+    return std::unexpected(std::move(ids).error());
+  }
+  Result<Generation> generation = generate_to_output(session_, *ids, next_options(), {.trim_start = true});
+  if (!generation) {
+    messages_.pop_back();
+    return generation;
+  }
+  messages_.push_back({.role = "assistant", .content = generation->result.text});
+  return generation;
+}
+
+// Person and model write a text in turns, kept as tokens so that nothing is computed twice. The model writes a
+// paragraph at a time; once it ends the story, the next line begins another.
+class Story : public Conversation {
+ public:
+  Story(const Engine& engine, Session session, GenerationOptions options)
+      : Conversation(engine, std::move(session), std::move(options)) {}
+
+  Result<Generation> say(const std::string& line) override;
+  bool continues_on_empty_line() const override { return !text_.empty() && !ended_; }
+  void reset() override {
+    text_.clear();
+    ended_ = false;
+  }
+
+ private:
+  void forget_oldest();
+
+  std::vector<TokenId> text_;
+  bool ended_ = false;
+  bool ends_with_space_ = true;
+};
+
+void Story::forget_oldest() {
+  const size_t n_ctx = static_cast<size_t>(session_.n_ctx());
+  const size_t room = reply_room(session_.n_ctx(), options_.generate.max_tokens);
+  if (text_.size() + room <= n_ctx) return;
+  const std::optional<TokenId> bos = engine_.tokenizer().bos();
+  const bool has_bos = bos && text_.front() == *bos;
+  const size_t n_kept = std::min(text_.size(), n_ctx / 2);
+  text_.erase(text_.begin() + (has_bos ? 1 : 0), text_.end() - static_cast<ptrdiff_t>(n_kept));
+  print_note("the story is longer than the context: its beginning is forgotten");
+}
+
+Result<Generation> Story::say(const std::string& line) {
+  if (ended_) reset();
+  const std::vector<TokenId> before = text_;
+  const bool begins = text_.empty();
+  if (!line.empty()) {
+    const std::string separator = begins || ends_with_space_ ? "" : " ";
+    const std::vector<TokenId> more = engine_.tokenizer().encode(separator + line, {.add_bos = begins});
+    if (more.size() >= static_cast<size_t>(session_.n_ctx()) / 2) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "that is {} tokens, and the context holds {}; write less at a time, or raise --ctx", more.size(),
+                  session_.n_ctx());
+    }
+    text_.insert(text_.end(), more.begin(), more.end());
+  }
+  forget_oldest();
+  Result<Generation> generation =
+      generate_to_output(session_, text_, next_options(), {.trim_start = true, .one_paragraph = true});
+  if (!generation) {
+    text_ = before;
+    return generation;
+  }
+  const GenerateResult& result = generation->result;
+  ended_ = result.reason == FinishReason::kStopToken;
+  text_.insert(text_.end(), result.tokens.begin(), result.tokens.end());
+  const std::string& text = result.text.empty() ? line : result.text;
+  ends_with_space_ = text.empty() || text.back() == ' ' || text.back() == '\n';
+  if (ended_) print_note("the end; the next line begins another story");
+  return generation;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Conversation>> Conversation::start(const Engine& engine, GenerationOptions options,
+                                                          std::string system) {
+  TERN_TRY_STATUS(need_tokenizer(engine));
+  TERN_TRY(Session session, engine.new_session(options.session));
+  if (engine.has_chat_template()) {
+    return std::make_unique<Chat>(engine, std::move(session), std::move(options), std::move(system));
+  }
+  return std::make_unique<Story>(engine, std::move(session), std::move(options));
+}
+
+GenerateOptions Conversation::next_options() {
+  GenerateOptions next = options_.generate;
+  next.sample.seed += n_replies_++;
+  return next;
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,45 @@
+// What has been said so far, and the next reply. Two kinds: a chat in the model's own template, and a story that person
+// and model write together, for models that only continue text.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/generation.h"
+#include "tern/engine.h"
+
+namespace tern::cli {
+
+class Conversation {
+ public:
+  // A chat where the model has a template, else a story. The engine must outlive it.
+  static Result<std::unique_ptr<Conversation>> start(const Engine& engine, GenerationOptions options,
+                                                     std::string system);
+  virtual ~Conversation() = default;
+
+  // Prints the model's reply to `line`. kInvalidArgument where the line cannot be used (it may be longer than the
+  // context); the conversation is then as it was.
+  virtual Result<Generation> say(const std::string& line) = 0;
+
+  // Whether an empty line means "go on".
+  virtual bool continues_on_empty_line() const = 0;
+
+  virtual void reset() = 0;
+
+  const Session& session() const { return session_; }
+  uint64_t seed() const { return options_.generate.sample.seed; }
+
+ protected:
+  Conversation(const Engine& engine, Session session, GenerationOptions options)
+      : engine_(engine), session_(std::move(session)), options_(std::move(options)) {}
+
+  // The first reply uses the seed itself, every later one another, or a repeated line would get the same reply.
+  GenerateOptions next_options();
+
+  const Engine& engine_;
+  Session session_;
+  GenerationOptions options_;
+  uint64_t n_replies_ = 0;
+};
+
+}  // namespace tern::cli

@@ -1,0 +1,65 @@
+// tern eval: how well the model predicts a text.
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/layout.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "tern/tools.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples
+  tern eval -f book.txt
+  tern eval -m model.gguf -f wiki.test.raw --ctx 512
+
+The text is read in windows of --ctx tokens that overlap by half, so every counted prediction has at least half a
+window before it. Lower is better.
+)";
+
+struct EvalCommand {
+  ModelOptions model;
+  std::string file;
+  int n_ctx = 0;
+
+  Result<ExitCode> run() const;
+};
+
+Result<ExitCode> EvalCommand::run() const {
+  TERN_TRY(const std::string text, read_text(file));
+  TERN_TRY(const Engine engine, load_engine(model.load));
+  TERN_TRY_STATUS(need_tokenizer(engine));
+  ProgressBar bar;
+  TERN_TRY(const EvalResult result, eval(engine, text, n_ctx, bar.callback()));
+  bar.wipe();
+  TERN_TRY_STATUS(print(std::format("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n",
+                                    result.perplexity, result.nats_per_token, result.nats_per_token / std::numbers::ln2,
+                                    result.n_tokens)));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_eval(CLI::App& tern) {
+  auto command = std::make_shared<EvalCommand>();
+  CLI::App* app =
+      add_command(tern, "eval", "Measure and check", "Measure how well the model predicts a text (perplexity).",
+                  "-f FILE [--ctx N] [options]", kFooter);
+  app->add_option("-f,--file", command->file, "The text; - is standard input")
+      ->type_name("FILE")
+      ->required()
+      ->group("Input");
+  app->add_option("--ctx", command->n_ctx, "Tokens per window (default: what the model was trained for)")
+      ->type_name("N")
+      ->check(in_range(2, 1 << 30))
+      ->group("Input");
+  command->model.add_model(*app);
+  command->model.add_backend(*app);
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

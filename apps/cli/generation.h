@@ -1,0 +1,45 @@
+// Generating text onto standard output: the options, the streaming, and the statistics. Shared by `run` and `chat`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+
+#include "tern/engine.h"
+
+namespace tern::cli {
+
+struct GenerationOptions {
+  GenerateOptions generate;
+  SessionOptions session;
+
+  // Adds -n, the sampling options and the context options. `max_tokens_help` describes -n.
+  void add(CLI::App& app, const std::string& max_tokens_help);
+  void choose_seed();  // a random one, unless --seed was given
+
+ private:
+  CLI::Option* seed_ = nullptr;
+};
+
+struct StreamOptions {
+  bool trim_start = false;     // do not print the white space that the text starts with
+  bool one_paragraph = false;  // stop at the first line break after some text
+};
+
+struct Generation {
+  GenerateResult result;
+  bool interrupted = false;      // by Ctrl-C
+  bool paragraph_ended = false;  // by StreamOptions::one_paragraph
+  bool printed_something = false;
+  bool at_line_start = true;  // what was printed ends with a line break, or nothing was
+};
+
+// Streams what follows `prompt` to standard output. Ctrl-C ends it early; so does output that cannot be written, which
+// is then the error.
+Result<Generation> generate_to_output(Session& session, std::span<const TokenId> prompt, const GenerateOptions& options,
+                                      const StreamOptions& stream = {});
+
+// Several lines on standard error.
+void print_stats(const GenerateResult& result, const Session& session, uint64_t seed);
+
+}  // namespace tern::cli

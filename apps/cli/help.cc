@@ -1,0 +1,179 @@
+#include "cli/help.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <format>
+#include <utility>
+
+#include "cli/layout.h"
+#include "cli/terminal.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr size_t kMaxWidth = 100;      // longer lines are hard to read
+constexpr size_t kMaxLeftColumn = 26;  // an entry wider than this has its description on the next line
+
+struct Entry {
+  std::string left;
+  std::string description;
+};
+
+struct Page {
+  Style style = Style::of(STDOUT_FILENO);
+  size_t width = std::clamp<size_t>(static_cast<size_t>(terminal_width(STDOUT_FILENO)), 40, kMaxWidth);
+  size_t left_width = 0;
+  std::string text;
+
+  void paragraph(std::string_view words) {
+    for (const std::string& line : wrap_words(words, width)) text += line + "\n";
+  }
+
+  void group(const std::string& title, const std::vector<Entry>& entries) {
+    text += "\n" + style.bold(title) + "\n";
+    for (const Entry& entry : entries) {
+      std::string margin = pad(entry.left, left_width);
+      if (display_width(entry.left) + 2 > left_width) {
+        text += entry.left + "\n";
+        margin = std::string(left_width, ' ');
+      }
+      for (const std::string& line : wrap_words(entry.description, width - left_width)) {
+        text += margin + line + "\n";
+        margin = std::string(left_width, ' ');
+      }
+    }
+  }
+};
+
+std::string option_left(const CLI::Option& option) {
+  if (option.get_positional()) {
+    return "  " + (option.get_option_text().empty() ? option.get_name(true) : option.get_option_text());
+  }
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
+  if (names.empty()) names = "    ";  // long names line up below those with a short one
+  for (const std::string& name : option.get_lnames()) names += (names == "    " ? "--" : ", --") + name;
+  const std::string value = option.get_type_size() == 0 ? "" : " " + option.get_type_name();
+  return "  " + names + value;
+}
+
+struct Group {
+  std::string title;
+  std::vector<Entry> entries;
+};
+
+std::vector<Group> groups_of(const CLI::App& app) {
+  std::vector<Group> groups;
+  const auto add = [&](const std::string& title, Entry entry) {
+    if (title.empty()) return;  // hidden
+    auto found = std::ranges::find(groups, title, &Group::title);
+    if (found == groups.end()) found = groups.insert(groups.end(), {.title = title, .entries = {}});
+    found->entries.push_back(std::move(entry));
+  };
+  for (const CLI::App* command : app.get_subcommands({})) {
+    add(command->get_group(), {"  " + command->get_name(), command->get_description()});
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option != app.get_help_ptr()) add(option->get_group(), {option_left(*option), option->get_description()});
+  }
+  if (const CLI::Option* help = app.get_help_ptr()) {  // made first, wanted last
+    add(groups.empty() ? "Other" : groups.back().title, {option_left(*help), help->get_description()});
+  }
+  return groups;
+}
+
+// The footer's headings are the lines that start at the margin.
+std::string styled_footer(const std::string& footer, const Style& style) {
+  std::string text;
+  size_t start = 0;
+  while (start < footer.size()) {
+    const size_t end = std::min(footer.find('\n', start), footer.size());
+    const std::string line = footer.substr(start, end - start);
+    text += (line.empty() || line.front() == ' ' ? line : style.bold(line)) + "\n";
+    start = end + 1;
+  }
+  return text;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string with_suggestion(std::string message, const std::string& suggestion) {
+  if (!suggestion.empty()) message += std::format("; did you mean '{}'?", suggestion);
+  return message;
+}
+
+std::string unexpected_argument(const CLI::App& app, const std::string& argument) {
+  if (!argument.starts_with('-')) return std::format("unexpected argument '{}'", one_line(argument));
+  const std::string name = argument.substr(0, argument.find('='));
+  return with_suggestion(std::format("unknown option '{}'", one_line(name)), nearest(name, option_names(app)));
+}
+
+}  // namespace
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+  Page page;
+  page.paragraph(app->get_description());
+  page.text += "\n" + page.style.bold("Usage") + "  " + app->get_usage() + "\n";
+  const std::vector<Group> groups = groups_of(*app);
+  for (const Group& group : groups) {
+    for (const Entry& entry : group.entries) {
+      const size_t wanted = display_width(entry.left) + 2;
+      if (wanted <= kMaxLeftColumn) page.left_width = std::max(page.left_width, wanted);
+    }
+  }
+  for (const Group& group : groups) page.group(group.title, group.entries);
+  if (!app->get_footer().empty()) page.text += "\n" + styled_footer(app->get_footer(), page.style);
+  return page.text;
+}
+
+std::string usage_error(const CLI::App& tern, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> parsed = tern.get_subcommands();
+  const CLI::App& command = parsed.empty() ? tern : *parsed.front();
+  const std::string path = parsed.empty() ? "tern" : "tern " + command.get_name();
+  std::string message = one_line(error.what());
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    const std::vector<std::string> extras = tern.remaining(true);
+    if (!extras.empty() && parsed.empty() && !extras.front().starts_with('-')) {
+      std::vector<std::string> names;
+      for (const CLI::App* subcommand : tern.get_subcommands({})) names.push_back(subcommand->get_name());
+      message = with_suggestion(std::format("unknown command '{}'", one_line(extras.front())),
+                                nearest(extras.front(), names));
+    } else if (!extras.empty()) {
+      message = unexpected_argument(command, extras.front());
+    }
+  }
+  if (!parsed.empty()) message = command.get_name() + ": " + message;
+  return std::format("{} (see '{} --help')", message, path);
+}
+
+CLI::Validator in_range(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return "";
+        return std::format("'{}' is not a number from {} to {}", text, low, high);
+      },
+      "", "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator(
+      [words = std::move(words)](const std::string& text) -> std::string {
+        if (std::ranges::contains(words, text)) return "";
+        std::string list;
+        for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+        return std::format("there is no '{}'; choose one of {}", text, list);
+      },
+      "", "");
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,78 @@
+#include "cli/help.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tern::cli {
+namespace {
+
+struct Program {
+  CLI::App app{"A program with a long description that has to be broken into lines somewhere.", "tern"};
+  CLI::App* run = app.add_subcommand("run", "Continue a text");
+  double temperature = 0;
+  std::string text;
+
+  Program() {
+    app.usage("tern COMMAND");
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.require_subcommand(0, 1);
+    app.add_subcommand("chat", "Talk");
+    run->formatter(std::make_shared<HelpFormatter>());
+    run->usage("tern run [options]");
+    run->footer("Examples\n  tern run -p x");
+    run->add_option("--temp", temperature, "Temperature")->type_name("X")->check(in_range(0, 100))->group("Sampling");
+    run->add_option("-p,--prompt", text, "The text")->type_name("TEXT")->group("Prompt");
+  }
+
+  // The usage error for this command line, or "" where it parses.
+  std::string parse(const std::string& line) {
+    try {
+      app.parse(line, false);
+    } catch (const CLI::ParseError& error) {
+      return usage_error(app, error);
+    }
+    return "";
+  }
+};
+
+TEST(Help, SuggestsTheNearestCommand) {
+  EXPECT_EQ(Program().parse("rnu"), "unknown command 'rnu'; did you mean 'run'? (see 'tern --help')");
+  EXPECT_EQ(Program().parse("zzzzzzzz"), "unknown command 'zzzzzzzz' (see 'tern --help')");
+}
+
+TEST(Help, SuggestsTheNearestOption) {
+  EXPECT_EQ(Program().parse("run --tmep=1"),
+            "run: unknown option '--tmep'; did you mean '--temp'? (see 'tern run --help')");
+  EXPECT_EQ(Program().parse("run stray"), "run: unexpected argument 'stray' (see 'tern run --help')");
+}
+
+TEST(Help, RangeRefusesWhatIsNoFiniteNumberInIt) {
+  for (const char* bad : {"nan", "inf", "-1", "101", "abc", "1x", ""}) {
+    Program program;
+    const std::string error = program.parse(std::string("run --temp=") + bad);
+    EXPECT_NE(error, "") << bad;
+    EXPECT_EQ(error.find('\n'), error.npos) << bad;
+  }
+  Program program;
+  EXPECT_EQ(program.parse("run --temp 0.25"), "");
+  EXPECT_EQ(program.temperature, 0.25);
+}
+
+TEST(Help, PageHasGroupsOptionsAndExamples) {
+  Program program;
+  const std::string page = program.run->help();
+  for (const char* part : {"Continue a text\n", "Usage  tern run [options]\n", "\nSampling\n", "\nPrompt\n",
+                           "  -p, --prompt TEXT", "      --temp X", "-h, --help", "Examples\n  tern run -p x\n"}) {
+    EXPECT_NE(page.find(part), page.npos) << part << " is missing from:\n" << page;
+  }
+}
+
+TEST(Help, PageOfTheProgramListsItsCommands) {
+  const std::string page = Program().app.help();
+  EXPECT_NE(page.find("  run "), page.npos) << page;
+  EXPECT_NE(page.find("Continue a text\n"), page.npos) << page;
+}
+
+}  // namespace
+}  // namespace tern::cli

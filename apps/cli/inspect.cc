@@ -1,0 +1,213 @@
+// tern inspect: what is in a model file.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/layout.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "tern/tools.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples
+  tern inspect model.gguf
+  tern inspect model.gguf --json | jq '.tensors[].type'
+  tern inspect                                    the model that comes with Tern
+)";
+
+struct TypeTotal {
+  std::string type;
+  size_t n_tensors = 0;
+  uint64_t n_params = 0;
+  uint64_t bytes = 0;
+};
+
+uint64_t n_elements(const TensorInfo& tensor) {
+  uint64_t n = 1;
+  for (const int64_t length : tensor.shape) n *= static_cast<uint64_t>(length);
+  return n;
+}
+
+// Most bytes first.
+std::vector<TypeTotal> totals_by_type(const FileInfo& info) {
+  std::vector<TypeTotal> totals;
+  for (const TensorInfo& tensor : info.tensors) {
+    auto found = std::ranges::find(totals, tensor.type, &TypeTotal::type);
+    if (found == totals.end()) found = totals.insert(totals.end(), {.type = tensor.type});
+    ++found->n_tensors;
+    found->n_params += n_elements(tensor);
+    found->bytes += tensor.bytes;
+  }
+  std::ranges::sort(totals, std::greater(), &TypeTotal::bytes);
+  return totals;
+}
+
+std::string metadata_value(const FileInfo& info, std::string_view key) {
+  const auto found = std::ranges::find(info.metadata, key, [](const auto& entry) { return entry.first; });
+  return found == info.metadata.end() ? "" : one_line(found->second);
+}
+
+std::string shape_text(const TensorInfo& tensor) {
+  std::string text;
+  for (const int64_t length : tensor.shape) text += std::format("{}{}", text.empty() ? "" : " × ", length);
+  return text;
+}
+
+class Page {
+ public:
+  Page(const FileInfo& info, const Style& style, size_t width) : info_(info), style_(style), width_(width) {}
+
+  std::string render() {
+    summary();
+    types();
+    metadata();
+    tensors();
+    return text_;
+  }
+
+ private:
+  void heading(const std::string& title) { text_ += "\n" + style_.bold(title) + "\n"; }
+  void summary();
+  void types();
+  void metadata();
+  void tensors();
+
+  const FileInfo& info_;
+  const Style& style_;
+  const size_t width_;
+  std::string text_;
+};
+
+void Page::summary() {
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text_ += std::format("  {}  {}\n", style_.dim(pad(name, 14)), value);
+  };
+  text_ += style_.bold(one_line(info_.path)) + "\n";
+  line("name", metadata_value(info_, "general.name"));
+  line("architecture", metadata_value(info_, "general.architecture"));
+  line("file", std::format("{}, {}", one_line(info_.container), human_bytes(info_.file_bytes)));
+  line("parameters", human_count(info_.n_params));
+  if (info_.bytes_per_token > 0) {
+    line("per token", std::format("{} of weights are read", human_bytes(info_.bytes_per_token)));
+    line("KV cache", std::format("{} per token of context (f16)", human_bytes(info_.kv_bytes_per_token)));
+  }
+  line("runs on Tern",
+       info_.not_supported.empty() ? style_.green("yes") : style_.red("no: ") + one_line(info_.not_supported));
+}
+
+void Page::types() {
+  heading("Formats");
+  text_ += style_.dim("  format    tensors   parameters        bytes   bits/weight    share") + "\n";
+  uint64_t all = 0;
+  const std::vector<TypeTotal> totals = totals_by_type(info_);
+  for (const TypeTotal& total : totals) all += total.bytes;
+  for (const TypeTotal& total : totals) {
+    const double bits =
+        8.0 * static_cast<double>(total.bytes) / static_cast<double>(std::max<uint64_t>(total.n_params, 1));
+    const double share = 100.0 * static_cast<double>(total.bytes) / static_cast<double>(std::max<uint64_t>(all, 1));
+    text_ +=
+        std::format("  {}{:>9}{}{}{:>14.2f}{:>7.1f} %\n", pad(one_line(total.type), 8), total.n_tensors,
+                    pad_left(human_count(total.n_params), 13), pad_left(human_bytes(total.bytes), 13), bits, share);
+  }
+}
+
+void Page::metadata() {
+  heading(std::format("Metadata ({})", info_.metadata.size()));
+  size_t key_width = 0;
+  for (const auto& [key, value] : info_.metadata) key_width = std::max(key_width, display_width(key));
+  key_width = std::min<size_t>(key_width, 44);
+  const size_t value_width = width_ > key_width + 24 ? width_ - key_width - 4 : 20;
+  for (const auto& [key, value] : info_.metadata) {
+    text_ +=
+        std::format("  {}  {}\n", style_.cyan(pad(one_line(key), key_width)), shorten(one_line(value), value_width));
+  }
+}
+
+void Page::tensors() {
+  heading(std::format("Tensors ({})", info_.tensors.size()));
+  size_t name_width = 4;
+  size_t shape_width = 5;
+  for (const TensorInfo& tensor : info_.tensors) {
+    name_width = std::max(name_width, display_width(tensor.name));
+    shape_width = std::max(shape_width, display_width(shape_text(tensor)));
+  }
+  text_ += style_.dim(std::format("  {}  {}  {}  {}  {}", pad("name", name_width), pad("format", 7),
+                                  pad_left("shape", shape_width), pad_left("bytes", 9), pad_left("offset", 13))) +
+           "\n";
+  for (const TensorInfo& tensor : info_.tensors) {
+    text_ +=
+        std::format("  {}  {}  {}  {}  {:>13}\n", pad(one_line(tensor.name), name_width), pad(one_line(tensor.type), 7),
+                    pad_left(shape_text(tensor), shape_width), pad_left(human_bytes(tensor.bytes), 9), tensor.offset);
+  }
+}
+
+std::string to_json(const FileInfo& info) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"path", info.path},
+               {"container", info.container},
+               {"file_bytes", info.file_bytes},
+               {"parameters", info.n_params},
+               {"bytes_per_token", info.bytes_per_token},
+               {"kv_bytes_per_token", info.kv_bytes_per_token},
+               {"supported", info.not_supported.empty()},
+               {"not_supported", info.not_supported}};
+  Json formats = Json::array();
+  for (const TypeTotal& total : totals_by_type(info)) {
+    formats.push_back(
+        {{"type", total.type}, {"tensors", total.n_tensors}, {"parameters", total.n_params}, {"bytes", total.bytes}});
+  }
+  Json metadata = Json::object();
+  for (const auto& [key, value] : info.metadata) metadata[key] = value;
+  Json tensors = Json::array();
+  for (const TensorInfo& tensor : info.tensors) {
+    tensors.push_back({{"name", tensor.name},
+                       {"type", tensor.type},
+                       {"shape", tensor.shape},
+                       {"offset", tensor.offset},
+                       {"bytes", tensor.bytes}});
+  }
+  json["formats"] = std::move(formats);
+  json["metadata"] = std::move(metadata);
+  json["tensors"] = std::move(tensors);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<ExitCode> run(const std::string& path, bool json) {
+  TERN_TRY(const std::string file, path.empty() ? default_model_path() : Result<std::string>(path));
+  TERN_TRY(const FileInfo info, inspect(file));
+  // Values are shortened to the terminal; in a file or a pipe there is room.
+  const bool on_terminal = is_terminal(STDOUT_FILENO);
+  const size_t width = on_terminal ? static_cast<size_t>(terminal_width(STDOUT_FILENO)) : 160;
+  const Style style = Style::of(STDOUT_FILENO);
+  TERN_TRY_STATUS(print(json ? to_json(info) : Page(info, style, width).render()));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& tern) {
+  struct Options {
+    std::string path;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* app = add_command(tern, "inspect", "Models",
+                              "Show what is in a model file: metadata, tensors, formats, bytes read per token.",
+                              "[FILE] [--json]", kFooter);
+  CLI::Option* file = app->add_option("file", options->path, "Model file; without it, the model that comes with Tern")
+                          ->option_text("FILE")
+                          ->group("Input");
+  app->add_option("-m,--model", options->path, "The same, as other commands take it")
+      ->type_name("FILE")
+      ->excludes(file)
+      ->group("Input");
+  app->add_flag("--json", options->json, "Print JSON")->group("Output");
+  return {.app = app, .run = [options] { return run(options->path, options->json); }};
+}
+
+}  // namespace tern::cli

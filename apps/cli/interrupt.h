@@ -1,0 +1,48 @@
+// Ctrl-C: the first press ends generation cleanly, the second ends the program.
+#pragma once
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace tern::cli {
+
+// Takes over SIGINT while it exists; one at a time. A signal handler may do next to nothing, so it only writes a byte
+// into a pipe, and whoever waits does the rest. The pipe works whichever thread the signal lands on.
+class InterruptPipe {
+ public:
+  enum class SecondPress { kExits, kRepeats };  // kExits: at once, with code 130
+
+  explicit InterruptPipe(SecondPress second_press);
+  ~InterruptPipe();
+  InterruptPipe(const InterruptPipe&) = delete;
+  InterruptPipe& operator=(const InterruptPipe&) = delete;
+
+  int fd() const { return read_end_; }  // readable after Ctrl-C; -1 where no pipe could be made
+  void drain();                         // forgets the presses so far
+  void wake();                          // makes fd() readable without Ctrl-C
+
+ private:
+  int read_end_ = -1;
+  int write_end_ = -1;
+};
+
+// A stop_token that Ctrl-C triggers.
+class StopOnInterrupt {
+ public:
+  StopOnInterrupt();
+  ~StopOnInterrupt();
+
+  std::stop_token token() const { return source_.get_token(); }
+  void request_stop() { source_.request_stop(); }  // for other reasons, such as output that cannot be written
+  bool interrupted() const { return interrupted_; }
+
+ private:
+  InterruptPipe pipe_{InterruptPipe::SecondPress::kExits};
+  std::stop_source source_;
+  std::atomic<bool> interrupted_ = false;
+  std::atomic<bool> closing_ = false;
+  std::thread watcher_;  // waits for pipe_ and turns a press into a stop request
+};
+
+}  // namespace tern::cli

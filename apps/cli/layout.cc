@@ -1,0 +1,136 @@
+#include "cli/layout.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <format>
+#include <numeric>
+
+namespace tern::cli {
+namespace {
+
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
+// `value` in thousands of thousands: three digits and one of `units`.
+std::string scaled(double value, const std::array<std::string_view, 5>& units) {
+  size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::string text = std::format("{:.{}f}", value, decimals);
+  if (!units[unit].empty()) text += std::format(" {}", units[unit]);
+  return text;
+}
+
+// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    next[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      next[j + 1] = std::min({row[j + 1] + 1, next[j] + 1, row[j] + (a[i] != b[j])});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
+    }
+    before.swap(row);
+    row.swap(next);
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string human_bytes(uint64_t bytes) { return scaled(static_cast<double>(bytes), {"B", "kB", "MB", "GB", "TB"}); }
+
+std::string human_count(uint64_t count) { return scaled(static_cast<double>(count), {"", "k", "M", "G", "T"}); }
+
+std::string human_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds < 0.9995) return std::format("{:.{}f} ms", seconds * 1000, seconds < 0.00995 ? 1 : 0);
+  if (seconds < 59.95) return std::format("{:.{}f} s", seconds, seconds < 9.995 ? 2 : 1);
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 3600) return std::format("{} min {} s", whole / 60, whole % 60);
+  return std::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string human_number(double number) {
+  if (!std::isfinite(number)) return std::format("{}", number);
+  const double magnitude = std::abs(number);
+  if (magnitude != 0 && magnitude < 0.001) return std::format("{:.2e}", number);
+  const int decimals = magnitude >= 999.95   ? 0
+                       : magnitude >= 99.995 ? 1
+                       : magnitude >= 9.9995 ? 2
+                       : magnitude >= 1      ? 3
+                                             : 4;
+  return std::format("{:.{}f}", number, decimals);
+}
+
+size_t display_width(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string pad(std::string_view text, size_t width) {
+  const size_t used = display_width(text);
+  return std::string(text) + std::string(width > used ? width - used : 0, ' ');
+}
+
+std::string pad_left(std::string_view text, size_t width) {
+  const size_t used = display_width(text);
+  return std::string(width > used ? width - used : 0, ' ') + std::string(text);
+}
+
+std::string shorten(std::string_view text, size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  size_t end = 0;
+  for (size_t characters = 0; end < text.size(); ++end) {
+    if (starts_character(text[end]) && ++characters == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::vector<std::string> wrap_words(std::string_view text, size_t width) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7F ? ' ' : c;
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(1, word.size() / 2) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = candidate.starts_with(word) && !word.empty() ? 1 : edit_distance(word, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace tern::cli

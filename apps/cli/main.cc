@@ -1,0 +1,90 @@
+// `tern`: parses the command line, runs one command, and turns its result into an exit code.
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "Tern runs low-bit language models on a plain CPU. Text goes to standard output, all else to standard error.";
+
+constexpr const char* kFooter = R"(Examples
+  tern run -p "Once upon a time"                  let the model that comes with Tern tell a story
+  tern chat -m model.gguf                         talk to a model
+  tern inspect model.gguf                         see what is in a file, and whether Tern can run it
+  tern bench -m model.gguf                        measure it on this machine
+
+'tern COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage.
+)";
+
+Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::App& app) {
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    try {
+      return command.run();
+    } catch (const std::bad_alloc&) {
+      return fail(ErrorCode::kOutOfMemory, "{}: out of memory; close other programs or use a smaller model or --ctx",
+                  command.app->get_name());
+    }
+  }
+  TERN_TRY_STATUS(print(app.help()));
+  return ExitCode::kDone;
+}
+
+ExitCode finish(Result<ExitCode> result) {
+  if (result) {
+    if (const Result<void> closed = close_output(); !closed) result = std::unexpected(closed.error());
+  }
+  if (result) return *result;
+  print_error(result.error().message);
+  return exit_code_for(result.error().code);
+}
+
+ExitCode tern_main(int argc, char** argv) {
+  prepare_standard_streams();
+  // Only for what characters are made of while a line is edited. Numbers keep their point.
+  if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
+
+  CLI::App app(kDescription, "tern");
+  app.usage("tern COMMAND [options]");
+  app.footer(kFooter);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.option_defaults()->group("Other");
+  app.set_help_flag("-h,--help", "Print this page")->group("Other");
+  app.set_version_flag("--version", "tern " + std::string(version()), "Print the version")->group("Other");
+  app.require_subcommand(0, 1);
+  const std::vector<Command> commands = {
+      add_run(app),  add_chat(app),  add_inspect(app),  add_tokenize(app), add_detokenize(app), add_logits(app),
+      add_eval(app), add_bench(app), add_validate(app), add_synth(app),    add_devices(app),
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto parsed = app.get_subcommands();
+    if (parsed.empty() && argc > 1 && argv[1][0] != '-') {  // help on a command that does not exist
+      print_error(usage_error(app, CLI::ExtrasError("tern", {argv[1]})));
+      return ExitCode::kWrongUsage;
+    }
+    return finish(
+        print(parsed.empty() ? app.help() : parsed.front()->help()).transform([] { return ExitCode::kDone; }));
+  } catch (const CLI::CallForVersion& version_text) {
+    return finish(print(version_text.what() + std::string("\n")).transform([] { return ExitCode::kDone; }));
+  } catch (const CLI::ParseError& error) {
+    print_error(usage_error(app, error));
+    return ExitCode::kWrongUsage;
+  }
+  return finish(run_command(commands, app));
+}
+
+}  // namespace
+}  // namespace tern::cli
+
+int main(int argc, char** argv) { return static_cast<int>(tern::cli::tern_main(argc, argv)); }

@@ -1,0 +1,31 @@
+#include "cli/progress_bar.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/layout.h"
+
+namespace tern::cli {
+namespace {
+
+TEST(ProgressLine, ShowsShareSpeedAndTimeLeft) {
+  const std::string line =
+      progress_line({.what = "loading", .done = 25'000'000, .total = 100'000'000, .unit = "bytes"}, 2, 79);
+  EXPECT_EQ(line, "loading  [=======>                      ]  25 %  12.5 MB/s  6.00 s left");
+}
+
+TEST(ProgressLine, FitsAnyWidth) {
+  const Progress progress = {.what = "a rather long name of a task", .done = 7, .total = 9, .unit = "tokens"};
+  for (int width = 1; width < 120; ++width) {
+    EXPECT_LE(display_width(progress_line(progress, 3, width)), static_cast<size_t>(width)) << width;
+  }
+}
+
+TEST(ProgressLine, SurvivesOddNumbers) {
+  EXPECT_NE(progress_line({.what = "x", .done = 0, .total = 0, .unit = "bytes"}, 0, 60).find("  0 %"),
+            std::string::npos);
+  EXPECT_NE(progress_line({.what = "x", .done = 9, .total = 3, .unit = "bytes"}, 1, 60).find("100 %"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tern::cli

@@ -1,0 +1,120 @@
+// tern run: continue a text.
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/generation.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples
+  tern run -p "Once upon a time"                  a new story each time
+  tern run -p "Once upon a time" --temp 0 -n 60   always the same 60 tokens
+  tern run -f prompt.txt --seed 7 --stats         repeatable, and how fast it was
+  echo "The cat" | tern run --no-echo             only the continuation
+  tern run -m chat-model.gguf --chat -p "Why is the sky blue?"
+
+Ctrl-C ends the text; a second Ctrl-C ends the program. The line break at the end of a file or of standard input is
+not part of the prompt.
+)";
+
+constexpr const char* kHowToPrompt = "give a prompt with -p TEXT or -f FILE, or pipe one in";
+
+struct RunCommand {
+  ModelOptions model;
+  GenerationOptions generation;
+  std::string prompt;
+  std::string file;
+  std::string system;
+  CLI::Option* prompt_option = nullptr;
+  CLI::Option* system_option = nullptr;
+  bool chat = false;
+  bool no_echo = false;
+  bool stats = false;
+
+  Result<std::string> read_prompt() const;
+  Result<std::vector<TokenId>> encode(const Engine& engine, const std::string& text) const;
+  Result<ExitCode> run();
+};
+
+Result<std::string> RunCommand::read_prompt() const {
+  TERN_TRY(std::string text, input_text(*prompt_option, prompt, file, kHowToPrompt));
+  if (prompt_option->count() == 0 && text.ends_with('\n')) {
+    text.pop_back();
+    if (text.ends_with('\r')) text.pop_back();
+  }
+  if (text.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty; {}", kHowToPrompt);
+  return text;
+}
+
+Result<std::vector<TokenId>> RunCommand::encode(const Engine& engine, const std::string& text) const {
+  TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
+  if (!chat) return tokenizer->encode(text);
+  if (!engine.has_chat_template()) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: the model has no chat template; leave out --chat to continue the text as it is",
+                engine.info().path);
+  }
+  std::vector<ChatMessage> messages;
+  if (system_option->count() > 0) messages.push_back({.role = "system", .content = system});
+  messages.push_back({.role = "user", .content = text});
+  TERN_TRY(const std::string rendered, engine.render_chat(messages));
+  return tokenizer->encode(rendered, {.add_bos = false, .parse_special = true});
+}
+
+Result<ExitCode> RunCommand::run() {
+  if (system_option->count() > 0 && !chat) {
+    return fail(ErrorCode::kInvalidArgument, "run: --system needs --chat");
+  }
+  TERN_TRY(const std::string text, read_prompt());
+  generation.choose_seed();
+  TERN_TRY(const Engine engine, load_engine(model.load));
+  TERN_TRY(const std::vector<TokenId> ids, encode(engine, text));
+  TERN_TRY(Session session, engine.new_session(generation.session));
+  // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
+  if (ids.size() >= static_cast<size_t>(session.n_ctx())) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the prompt is {} tokens long and the context holds {}; shorten the prompt or raise --ctx", ids.size(),
+                session.n_ctx());
+  }
+  const bool echo = !chat && !no_echo;
+  if (echo) TERN_TRY_STATUS(print_untrusted(text));
+  TERN_TRY(const Generation generated, generate_to_output(session, ids, generation.generate));
+  const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
+  if (!ends_line) TERN_TRY_STATUS(print("\n"));
+  if (stats) print_stats(generated.result, session, generation.generate.sample.seed);
+  if (!stats && generated.result.reason == FinishReason::kContextFull && is_terminal(STDERR_FILENO)) {
+    print_note(std::format("the context of {} tokens is full", session.n_ctx()));
+  }
+  return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& tern) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App* app = add_command(tern, "run", "Text", "Continue a text, or answer one question with --chat.",
+                              "[-p TEXT | -f FILE] [options]", kFooter);
+  command->prompt_option =
+      app->add_option("-p,--prompt", command->prompt, "The text to continue")->type_name("TEXT")->group("Prompt");
+  app->add_option("-f,--file", command->file, "A file with the prompt; - or nothing reads standard input")
+      ->type_name("FILE")
+      ->excludes(command->prompt_option)
+      ->group("Prompt");
+  app->add_flag("--chat", command->chat, "Ask the prompt as a question, in the model's chat template")->group("Prompt");
+  command->system_option = app->add_option("--system", command->system, "With --chat: how the model should behave")
+                               ->type_name("TEXT")
+                               ->group("Prompt");
+  app->add_flag("--no-echo", command->no_echo, "Do not print the prompt before the text")->group("Prompt");
+  command->generation.add(*app, "Tokens to generate (default: until the model ends or the context is full)");
+  command->model.add_model(*app);
+  command->model.add_backend(*app);
+  app->add_flag("--stats", command->stats, "Print speeds, the seed and memory at the end")->group("Other");
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

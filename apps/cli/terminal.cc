@@ -1,0 +1,31 @@
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <format>
+
+namespace tern::cli {
+
+bool is_terminal(int fd) { return ::isatty(fd) == 1; }
+
+int terminal_width(int fd) {
+  winsize size = {};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+Style Style::of(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool refused = (no_color && *no_color) || (term && std::string_view(term) == "dumb");
+  return Style(is_terminal(fd) && !refused);
+}
+
+std::string Style::wrap(std::string_view code, std::string_view text) const {
+  if (!enabled_) return std::string(text);
+  return std::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+}  // namespace tern::cli

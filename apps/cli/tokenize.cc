@@ -1,0 +1,122 @@
+// tern tokenize and tern detokenize: text to token ids and back.
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "tern/tools.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kTokenizeFooter = R"(Examples
+  tern tokenize "Once upon a time"
+  tern tokenize -m tokenizer.json -f text.txt --json
+  tern tokenize --special --no-bos "<|eot_id|>"
+)";
+
+constexpr const char* kDetokenizeFooter = R"(Examples
+  tern detokenize 1 15 204
+  tern tokenize "there and back" | tern detokenize
+  tern detokenize --json -f ids.txt
+)";
+
+struct TokenizeCommand {
+  ModelOptions model;
+  std::string text;
+  std::vector<std::string> words;  // of detokenize
+  std::string file;
+  CLI::Option* text_option = nullptr;
+  bool json = false;
+  bool special = false;
+  bool no_bos = false;
+
+  void add_options(CLI::App& app);
+  Result<ExitCode> tokenize() const;
+  Result<ExitCode> detokenize() const;
+};
+
+void TokenizeCommand::add_options(CLI::App& app) {
+  app.add_option("-f,--file", file, "Read from this file; - or nothing reads standard input")
+      ->type_name("FILE")
+      ->group("Input");
+  model.add_model(app);
+  app.get_option("-m")->description("GGUF model or Hugging Face tokenizer.json (default: the model of Tern)");
+  app.add_flag("--json", json, "Print JSON")->group("Output");
+}
+
+Result<ExitCode> TokenizeCommand::tokenize() const {
+  TERN_TRY(const std::string input, input_text(*text_option, text, file, "give a text, -f FILE, or pipe one in"));
+  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(model.load.model_path));
+  const std::vector<TokenId> ids = tokenizer->encode(input, {.add_bos = !no_bos, .parse_special = special});
+  std::string line;
+  if (json) {
+    line = nlohmann::json(ids).dump();
+  } else {
+    for (const TokenId id : ids) line += std::format("{}{}", line.empty() ? "" : " ", id);
+  }
+  TERN_TRY_STATUS(print(line + "\n"));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> TokenizeCommand::detokenize() const {
+  std::string joined;
+  for (const std::string& word : words) joined += word + " ";
+  TERN_TRY(const std::string input, input_text(*text_option, joined, file, "give token ids, -f FILE, or pipe them in"));
+  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(model.load.model_path));
+  TERN_TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
+  if (no_bos && !ids.empty() && tokenizer->bos() == ids.front()) ids.erase(ids.begin());
+  const std::string text_out = tokenizer->decode(ids, special);
+  if (json) {
+    using Json = nlohmann::json;  // JSON is UTF-8: what is not becomes U+FFFD
+    TERN_TRY_STATUS(print(Json(text_out).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+    return ExitCode::kDone;
+  }
+  // Exactly the bytes, so that text survives the way there and back; a terminal gets its line break.
+  TERN_TRY_STATUS(print_untrusted(text_out));
+  if (is_terminal(STDOUT_FILENO) && !text_out.ends_with('\n')) TERN_TRY_STATUS(print("\n"));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_tokenize(CLI::App& tern) {
+  auto command = std::make_shared<TokenizeCommand>();
+  CLI::App* app = add_command(tern, "tokenize", "Tokens", "Print the token ids of a text, on one line.",
+                              "[TEXT | -f FILE] [options]", kTokenizeFooter);
+  CLI::Option* positional = app->add_option("text", command->text, "The text")->option_text("TEXT")->group("Input");
+  command->text_option = positional;
+  app->add_option_function<std::string>(
+         "-p,--prompt", [command](const std::string& text) { command->text = text; },
+         "The text, the way `tern run` takes it")
+      ->type_name("TEXT")
+      ->excludes(positional)
+      ->group("Input");
+  command->add_options(*app);
+  app->add_flag("--special", command->special, "Recognise control tokens such as <|eot_id|> in the text")
+      ->group("Output");
+  app->add_flag("--no-bos", command->no_bos, "Do not put the begin-of-sequence token first")->group("Output");
+  return {.app = app, .run = [command, app] {
+            if (app->count("-p") > 0) command->text_option = app->get_option("-p");
+            return command->tokenize();
+          }};
+}
+
+Command add_detokenize(CLI::App& tern) {
+  auto command = std::make_shared<TokenizeCommand>();
+  CLI::App* app = add_command(tern, "detokenize", "Tokens", "Print the text of token ids, exactly its bytes.",
+                              "[ID... | -f FILE] [options]", kDetokenizeFooter);
+  command->text_option =
+      app->add_option("ids", command->words, "Token ids, apart by spaces or commas, or as a JSON array")
+          ->option_text("ID...")
+          ->group("Input");
+  command->add_options(*app);
+  app->add_flag("--special", command->special, "Print control tokens such as <|eot_id|> too")->group("Output");
+  app->add_flag("--no-bos", command->no_bos, "Leave out a begin-of-sequence token at the start")->group("Output");
+  return {.app = app, .run = [command] { return command->detokenize(); }};
+}
+
+}  // namespace tern::cli
