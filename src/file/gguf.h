@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -38,15 +39,25 @@ struct GgmlTypeInfo {
   uint32_t tail_bytes;    // bytes after the last block of a tensor (I2_S: its scale and padding)
 };
 
+// Every type that Tern can read, by number.
+std::span<const GgmlTypeInfo> ggml_types();
+
 // The row for `type`, or nullptr for a type that Tern cannot read.
 const GgmlTypeInfo* ggml_type_info(GgmlType type);
+
+// What other programs call a type that Tern cannot read ("Q4_K"); empty for a number that nobody is known to use.
+std::string_view unreadable_type_name(uint32_t number);
+
+// Bytes of a tensor of this type and shape (rows first), its tail included. nullopt where there is no such tensor: an
+// unreadable type, a shape without dimensions or with one below 1, rows that are not whole blocks, more than 2^63 − 1 bytes.
+std::optional<uint64_t> ggml_tensor_bytes(GgmlType type, std::span<const int64_t> shape);
 
 struct GgufTensor {
   std::string_view name;
   GgmlType type;
   std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]; the file stores it reversed
   uint64_t offset = 0;         // of the first byte in the file
-  Bytes data;                  // exactly the bytes that type and shape need
+  Bytes data;                  // exactly the bytes that type and shape need; aligned to 8 or more in the file
   uint64_t span = 0;           // bytes up to the next tensor or the end of the file: tells layouts with one id apart
 
   int64_t n_elements() const;
@@ -57,6 +68,12 @@ enum class GgufKind : uint32_t {
   kF64 = 12,
 };
 
+// "u32", "string"; "unknown" for a number outside the enum.
+std::string_view gguf_kind_name(GgufKind kind);
+
+// Bytes of one value; 0 for strings, arrays and numbers outside the enum.
+uint32_t gguf_kind_bytes(GgufKind kind);
+
 struct GgufValue {
   GgufKind kind;      // of the elements, for an array
   bool is_array = false;
@@ -66,6 +83,8 @@ struct GgufValue {
 
 class GgufFile {
  public:
+  // Errors: those of MappedFile::open; kCorruption where the bytes contradict the format or end early; kNotSupported for
+  // other containers and versions, parts of a split model, and tensor types that Tern cannot read.
   static Result<GgufFile> open(const std::string& path);
   // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
   static Result<GgufFile> parse(Bytes bytes, std::string name);
@@ -98,8 +117,8 @@ class GgufFile {
   uint32_t version_ = 0;
   std::vector<std::pair<std::string_view, GgufValue>> metadata_;
   std::vector<GgufTensor> tensors_;
-  std::unordered_map<std::string_view, size_t> metadata_index_;
-  std::unordered_map<std::string_view, size_t> tensor_index_;
+  std::unordered_map<std::string_view, size_t> metadata_index_;  // into metadata_
+  std::unordered_map<std::string_view, size_t> tensor_index_;    // into tensors_
 };
 
 }  // namespace tern

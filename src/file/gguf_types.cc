@@ -1,0 +1,133 @@
+// The numbers of GGUF: tensor types and kinds of metadata values.
+#include <array>
+#include <limits>
+
+#include "file/gguf.h"
+
+namespace tern {
+namespace {
+
+constexpr GgmlTypeInfo kTypes[] = {
+    {GgmlType::kF32, "F32", 1, 4, 0},          {GgmlType::kF16, "F16", 1, 2, 0},
+    {GgmlType::kQ4_0, "Q4_0", 32, 18, 0},      {GgmlType::kQ8_0, "Q8_0", 32, 34, 0},
+    {GgmlType::kQ6_K, "Q6_K", 256, 210, 0},    {GgmlType::kBF16, "BF16", 1, 2, 0},
+    {GgmlType::kTQ1_0, "TQ1_0", 256, 54, 0},   {GgmlType::kTQ2_0, "TQ2_0", 256, 66, 0},
+    {GgmlType::kI2_S, "I2_S", 128, 32, 32},
+};
+
+struct UnreadableType {
+  uint32_t number;
+  std::string_view name;
+};
+
+// Some numbers mean one thing in llama.cpp and another in a fork; then both names are given.
+constexpr UnreadableType kUnreadable[] = {
+    {3, "Q4_1"},
+    {4, "Q4_2 (removed from llama.cpp in 2023)"},
+    {5, "Q4_3 (removed from llama.cpp in 2023)"},
+    {6, "Q5_0"},
+    {7, "Q5_1"},
+    {9, "Q8_1"},
+    {10, "Q2_K"},
+    {11, "Q3_K"},
+    {12, "Q4_K"},
+    {13, "Q5_K"},
+    {15, "Q8_K"},
+    {16, "IQ2_XXS"},
+    {17, "IQ2_XS"},
+    {18, "IQ3_XXS"},
+    {19, "IQ1_S"},
+    {20, "IQ4_NL"},
+    {21, "IQ3_S"},
+    {22, "IQ2_S"},
+    {23, "IQ4_XS"},
+    {24, "I8"},
+    {25, "I16"},
+    {26, "I32"},
+    {27, "I64"},
+    {28, "F64"},
+    {29, "IQ1_M"},
+    {31, "Q4_0_4_4 (removed from llama.cpp)"},
+    {32, "Q4_0_4_8 (removed from llama.cpp)"},
+    {33, "Q4_0_8_8 (removed from llama.cpp)"},
+    {37, "I8_S of bitnet.cpp, or IQ4_NL_4_8 (removed from llama.cpp)"},
+    {38, "TL1 of bitnet.cpp, or IQ4_NL_8_8 (removed from llama.cpp)"},
+    {39, "MXFP4, or TL2 of bitnet.cpp"},
+    {40, "NVFP4"},
+    {41, "Q1_0"},
+    {42, "Q2_0"},
+    {133, "Q6_0 of ik_llama.cpp"},
+    {134, "IQ1_BN of ik_llama.cpp"},
+    {135, "IQ2_BN of ik_llama.cpp"},
+    {137, "IQ2_K of ik_llama.cpp"},
+    {138, "IQ3_K of ik_llama.cpp"},
+    {139, "IQ4_K of ik_llama.cpp"},
+    {140, "IQ5_K of ik_llama.cpp"},
+    {141, "IQ6_K of ik_llama.cpp"},
+    {142, "PQ2_0"},
+    {143, "PTQ1_0"},
+    {144, "IQ4_KS of ik_llama.cpp"},
+};
+
+struct KindInfo {
+  std::string_view name;
+  uint32_t bytes;
+};
+
+constexpr std::array<KindInfo, 13> kKinds = {{{"u8", 1},
+                                              {"i8", 1},
+                                              {"u16", 2},
+                                              {"i16", 2},
+                                              {"u32", 4},
+                                              {"i32", 4},
+                                              {"f32", 4},
+                                              {"bool", 1},
+                                              {"string", 0},
+                                              {"array", 0},
+                                              {"u64", 8},
+                                              {"i64", 8},
+                                              {"f64", 8}}};
+
+}  // namespace
+
+std::span<const GgmlTypeInfo> ggml_types() { return kTypes; }
+
+const GgmlTypeInfo* ggml_type_info(GgmlType type) {
+  for (const GgmlTypeInfo& info : kTypes) {
+    if (info.type == type) return &info;
+  }
+  return nullptr;
+}
+
+std::string_view unreadable_type_name(uint32_t number) {
+  for (const UnreadableType& type : kUnreadable) {
+    if (type.number == number) return type.name;
+  }
+  return {};
+}
+
+std::optional<uint64_t> ggml_tensor_bytes(GgmlType type, std::span<const int64_t> shape) {
+  const GgmlTypeInfo* info = ggml_type_info(type);
+  if (info == nullptr || shape.empty() || shape.back() % info->block != 0) return std::nullopt;
+  // Counted in blocks: the number of values may overflow where the bytes do not.
+  int64_t bytes = info->block_bytes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 1) return std::nullopt;
+    const int64_t factor = i + 1 == shape.size() ? shape[i] / info->block : shape[i];
+    if (__builtin_mul_overflow(bytes, factor, &bytes)) return std::nullopt;
+  }
+  if (__builtin_add_overflow(bytes, static_cast<int64_t>(info->tail_bytes), &bytes)) return std::nullopt;
+  return static_cast<uint64_t>(bytes);
+}
+
+std::string_view gguf_kind_name(GgufKind kind) {
+  const auto number = static_cast<uint32_t>(kind);
+  return number < kKinds.size() ? kKinds[number].name : "unknown";
+}
+
+uint32_t gguf_kind_bytes(GgufKind kind) {
+  const auto number = static_cast<uint32_t>(kind);
+  return number < kKinds.size() ? kKinds[number].bytes : 0;
+}
+
+}  // namespace tern

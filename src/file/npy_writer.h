@@ -1,0 +1,34 @@
+// NumPy's .npy, version 1.0 (numpy.lib.format): one array of numbers behind a short text header.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "file/output_file.h"
+
+namespace tern {
+
+// Streams float32 [rows, cols], C order, row by row, so that a large array never lies in memory.
+class NpyStream {
+ public:
+  // Errors of all calls: kIo, see OutputFile.
+  static Result<NpyStream> create(const std::string& path, size_t rows, size_t cols);
+
+  // Error: kInvalidArgument where the row has not `cols` values or all rows are there already.
+  Result<void> append(std::span<const float> row);
+
+  // The file is there only after this. Error: kInvalidArgument where rows are missing.
+  Result<void> finish();
+
+ private:
+  NpyStream(OutputFile file, size_t rows, size_t cols) : file_(std::move(file)), rows_(rows), cols_(cols) {}
+
+  OutputFile file_;
+  size_t rows_;
+  size_t cols_;
+  size_t rows_written_ = 0;
+};
+
+}  // namespace tern

@@ -1,0 +1,45 @@
+// A file being written from beginning to end, through a buffer.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tern {
+
+// A regular file appears under its name only when it is complete: until then its bytes are in PATH.partial, which is
+// removed where writing fails or is given up. Pipes, devices and "-" (standard output) are written directly.
+class OutputFile {
+ public:
+  // Errors of all calls: kIo, naming the path and the reason. After an error every further call returns it again.
+  static Result<OutputFile> create(const std::string& path);
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();  // without finish(): gives the file up
+
+  const std::string& path() const { return path_; }  // for messages: "standard output" for "-"
+
+  Result<void> write(Bytes bytes);
+  Result<void> finish();
+
+ private:
+  OutputFile() = default;
+  Result<void> write_through(Bytes bytes);
+  std::unexpected<Error> give_up(int error_number, const char* action);
+  void discard();
+
+  std::string path_;
+  std::string target_;   // what finish() renames to: PATH with symbolic links followed
+  std::string partial_;  // empty where the bytes go to the path directly
+  int fd_ = -1;
+  bool owns_fd_ = true;
+  std::vector<std::byte> buffer_;
+  std::optional<Error> error_;
+};
+
+}  // namespace tern
