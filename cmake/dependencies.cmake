@@ -48,6 +48,19 @@ else()
   target_link_libraries(tern_pcre2 INTERFACE pcre2-8-static)
 endif()
 
+# Unicode normalisation and character classes of the tokenizers. Debian ships a pkg-config file and no CMake package.
+if(PkgConfig_FOUND)
+  pkg_check_modules(UTF8PROC QUIET IMPORTED_TARGET libutf8proc>=2.8)
+endif()
+add_library(tern_utf8proc INTERFACE)
+if(UTF8PROC_FOUND)
+  target_link_libraries(tern_utf8proc INTERFACE PkgConfig::UTF8PROC)
+else()
+  FetchContent_Declare(utf8proc GIT_REPOSITORY https://github.com/JuliaStrings/utf8proc.git GIT_TAG v2.10.0 SYSTEM EXCLUDE_FROM_ALL)
+  FetchContent_MakeAvailable(utf8proc)
+  target_link_libraries(tern_utf8proc INTERFACE utf8proc)
+endif()
+
 # Line editing of `tern chat`; without it the chat reads plain lines.
 if(PkgConfig_FOUND)
   pkg_check_modules(LIBEDIT QUIET IMPORTED_TARGET libedit)

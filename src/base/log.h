@@ -1,8 +1,10 @@
 // Warnings for the person at the terminal. A library user may take them over.
 #pragma once
 
-#include <format>
 #include <string_view>
+#include <utility>
+
+#include "base/format_text.h"
 
 namespace tern {
 
@@ -14,7 +16,7 @@ void emit_warning(std::string_view line);
 
 template <class... Args>
 void warn(std::format_string<Args...> format, Args&&... args) {
-  emit_warning(std::format(format, std::forward<Args>(args)...));
+  emit_warning(format_text(format, std::forward<Args>(args)...));
 }
 
 }  // namespace tern

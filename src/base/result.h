@@ -1,10 +1,9 @@
 // Helpers around Result<T>: making errors and passing them on.
 #pragma once
 
-#include <format>
-#include <string>
 #include <utility>
 
+#include "base/format_text.h"
 #include "tern/error.h"
 
 namespace tern {
@@ -12,7 +11,7 @@ namespace tern {
 // `return fail(ErrorCode::kCorruption, "{}: bad magic", path);`
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{code, std::format(format, std::forward<Args>(args)...)});
+  return std::unexpected(Error{code, format_text(format, std::forward<Args>(args)...)});
 }
 
 }  // namespace tern
