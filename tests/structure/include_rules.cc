@@ -1,0 +1,140 @@
+#include "include_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <ranges>
+
+namespace fs = std::filesystem;
+
+namespace tern::structure {
+
+const std::vector<FolderRule>& include_table() {
+  static const std::vector<FolderRule> kTable = {
+      {"include/tern", {}},
+      {"src/base", {}},
+      {"src/file", {"src/base"}},
+      {"src/quant", {"src/base"}},
+      {"src/text", {"src/base"}},
+      {"src/sample", {"src/base"}},
+      {"src/model", {"src/base", "src/file", "src/quant", "src/text/vocab.h"}},
+      {"src/plan", {"src/base", "src/quant", "src/model"}},
+      {"src/backend", {"src/base", "src/quant", "src/model", "src/plan"}},
+      {"src/backend/ref", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
+      {"src/backend/cpu", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
+      {"src/backend/fake", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
+      {"src/backend/gpu",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/wgsl",
+        "src/backend/gpu/kernels"}},
+      {"src/backend/gpu/wgsl", {"src/base"}},
+      {"src/backend/gpu/kernels", {"src/base", "src/quant", "src/backend/gpu/wgsl"}},
+      {"src/engine",
+       {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/model", "src/plan", "src/backend",
+        "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/fake"}},
+      {"src/tools",
+       {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/model", "src/plan", "src/backend",
+        "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/fake", "src/engine"}},
+      {"apps/cli", {}},
+      {"apps/server", {}},
+      {"apps/web", {}},
+  };
+  return kTable;
+}
+
+namespace {
+
+struct Include {
+  size_t line;
+  std::string path;  // as written between the quotes or brackets
+  bool quoted;
+};
+
+bool is_within(std::string_view path, std::string_view folder) {
+  return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+// The row of the deepest folder that holds `path`; nullptr if the table knows none.
+const FolderRule* rule_of(std::string_view path) {
+  const FolderRule* best = nullptr;
+  for (const FolderRule& rule : include_table()) {
+    if (is_within(path, rule.folder) && (!best || rule.folder.size() > best->folder.size())) best = &rule;
+  }
+  return best;
+}
+
+std::optional<Include> parse_include(std::string_view text, size_t line) {
+  const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size())); };
+  skip_blanks();
+  if (!text.starts_with('#')) return std::nullopt;
+  text.remove_prefix(1);
+  skip_blanks();
+  if (!text.starts_with("include")) return std::nullopt;
+  text.remove_prefix(7);
+  skip_blanks();
+  if (text.empty() || (text[0] != '"' && text[0] != '<')) return std::nullopt;
+  const bool quoted = text[0] == '"';
+  const size_t end = text.find(quoted ? '"' : '>', 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  return Include{line, std::string(text.substr(1, end - 1)), quoted};
+}
+
+std::vector<Include> includes_of(const fs::path& file) {
+  std::vector<Include> found;
+  std::ifstream in(file);
+  std::string text;
+  for (size_t line = 1; std::getline(in, text); ++line) {
+    if (auto include = parse_include(text, line)) found.push_back(*std::move(include));
+  }
+  return found;
+}
+
+// The file of the tree that the include names, relative to the root; nothing if it is a library's.
+std::optional<std::string> resolve(const fs::path& root, const fs::path& from, const Include& include) {
+  std::vector<fs::path> search = {"src", "include", "apps"};
+  if (include.quoted) search.insert(search.begin(), from.parent_path());
+  for (const fs::path& folder : search) {
+    const fs::path candidate = (folder / include.path).lexically_normal();
+    if (fs::is_regular_file(root / candidate)) return candidate.generic_string();
+  }
+  return std::nullopt;
+}
+
+void check_file(const fs::path& root, const std::string& file, std::vector<std::string>& violations) {
+  const FolderRule* rule = rule_of(file);
+  if (!rule) {
+    violations.push_back(file + ": its folder has no row in the include table");
+    return;
+  }
+  for (const Include& include : includes_of(root / file)) {
+    const auto target = resolve(root, file, include);
+    if (!target || is_within(*target, "include/tern")) continue;
+    const FolderRule* target_rule = rule_of(*target);
+    if (target_rule == rule) continue;
+    const std::string_view target_folder = target_rule ? target_rule->folder : std::string_view(*target);
+    if (std::ranges::contains(rule->may_include, target_folder)) continue;
+    if (std::ranges::contains(rule->may_include, *target)) continue;
+    violations.push_back(file + ":" + std::to_string(include.line) + ": " + std::string(rule->folder) +
+                         " may not include " + std::string(target_folder) + " (" + include.path + ")");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> check_includes(const fs::path& root) {
+  constexpr std::array<std::string_view, 4> kExtensions = {".h", ".cc", ".inc", ".hpp"};
+  std::vector<std::string> files;
+  for (const char* top : {"include", "src", "apps"}) {
+    if (!fs::is_directory(root / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      if (!entry.is_regular_file() || !std::ranges::contains(kExtensions, entry.path().extension().string())) continue;
+      files.push_back(entry.path().lexically_relative(root).generic_string());
+    }
+  }
+  std::ranges::sort(files);
+  std::vector<std::string> violations;
+  for (const std::string& file : files) check_file(root, file, violations);
+  return violations;
+}
+
+}  // namespace tern::structure

@@ -1,0 +1,23 @@
+// Which folder may include which: the layering of the project as one table, and the check of a source tree against it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tern::structure {
+
+struct FolderRule {
+  std::string_view folder;  // relative to the root of the tree; its subfolders without a row belong to it
+  std::vector<std::string_view> may_include;  // folders or single headers, besides itself and include/tern
+};
+
+// The table. A folder that is not named in a row may not be included from there.
+const std::vector<FolderRule>& include_table();
+
+// Checks every C++ file below include/, src/ and apps/ of `root`. Returns one line per violation,
+// "src/file/gguf.cc:12: src/file may not include src/model (model/config.h)", sorted by file; empty if all is well.
+std::vector<std::string> check_includes(const std::filesystem::path& root);
+
+}  // namespace tern::structure
