@@ -10,7 +10,7 @@ namespace tern::structure {
 
 struct FolderRule {
   std::string_view folder;  // relative to the root of the tree; its subfolders without a row belong to it
-  std::vector<std::string_view> may_include;  // folders or single headers, besides itself and include/tern
+  std::vector<std::string_view> may_include;  // folders, besides itself and include/tern
 };
 
 // The table. A folder that is not named in a row may not be included from there.
