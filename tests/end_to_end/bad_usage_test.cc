@@ -1,0 +1,107 @@
+// What the person at the command line got wrong: exit code 2, one line, and the way out of it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "end_to_end/corrupt_gguf.h"
+#include "end_to_end/run_program.h"
+
+namespace tern::test {
+namespace {
+
+std::vector<std::string> with_model(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"-m", default_model()});
+  return arguments;
+}
+
+TEST(BadUsage, UnknownCommandOrOption) {
+  EXPECT_TRUE(failed_with(run_tern({"rnu"}), 2, {"rnu", "did you mean 'run'?", "tern --help"}));
+  EXPECT_TRUE(failed_with(run_tern({"rnu", "--help"}), 2, {"rnu", "did you mean 'run'?"}));
+  EXPECT_TRUE(
+      failed_with(run_tern({"run", "--tmep", "1"}), 2, {"--tmep", "did you mean '--temp'?", "tern run --help"}));
+  EXPECT_TRUE(failed_with(run_tern({"--verbose"}), 2, {"--verbose"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"stray"}));
+}
+
+TEST(BadUsage, ValuesThatAreNoValues) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", "-p", "x", "-n", "many"},
+      {"run", "-p", "x", "-n", "-2"},
+      {"run", "-p", "x", "-n", "99999999999"},
+      {"run", "-p", "x", "-n", "1.5"},
+      {"run", "-p", "x", "--temp", "-1"},
+      {"run", "-p", "x", "--temp", "nan"},
+      {"run", "-p", "x", "--temp", "inf"},
+      {"run", "-p", "x", "--top-p", "1.5"},
+      {"run", "-p", "x", "--top-k", "-1"},
+      {"run", "-p", "x", "--min-p", "2"},
+      {"run", "-p", "x", "--seed", "-1"},
+      {"run", "-p", "x", "--repeat-penalty", "0"},
+      {"run", "-p", "x", "-t", "0"},
+      {"run", "-p", "x", "-b", "quantum"},
+      {"run", "-p", "x", "--kv", "q4"},
+      {"run", "-p", "x", "--ctx", "0"},
+      {"run", "-p", "x", "--stop", ""},
+      {"run", "-p", "x", "-f", "y"},
+      {"run", "-p", "x", "-p", "y"},
+      {"run", "-p"},
+      {"bench", "-r", "0"},
+      {"bench", "-o", "xml"},
+      {"logits", "-o", "x.npy"},
+      {"logits", "--tokens", "1"},
+      {"eval"},
+      {"synth"},
+      {"tokenize", "a", "b"},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    EXPECT_TRUE(failed_with(run_tern(command), 2, {})) << testing::PrintToString(command);
+  }
+}
+
+TEST(BadUsage, EmptyPrompt) {
+  const ScratchFolder folder;
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", ""})), 2, {"prompt is empty", "-p TEXT"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run"})), 2, {"prompt is empty"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-f", folder.write("empty", "")})), 2, {"prompt is empty"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run"}), {.input = "\n"}), 2, {"prompt is empty"}));
+}
+
+TEST(BadUsage, PromptFileIsNotThere) {
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-f", "/nowhere/prompt.txt"})), 1, {"/nowhere/prompt.txt"}));
+}
+
+TEST(BadUsage, PromptLongerThanTheContext) {
+  std::string prompt;
+  for (int i = 0; i < 600; ++i) prompt += "cat and ";
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", prompt})), 2, {"the context holds 512", "shorten"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", "one two three", "--ctx", "2"})), 2, {"context holds 2"}));
+}
+
+TEST(BadUsage, TokenOutsideTheVocabulary) {
+  const ScratchFolder folder;
+  const std::string out = folder.path("logits.npy");
+  for (const char* ids : {"1,8192", "-1", "1,99999999999", "4294967296"}) {
+    EXPECT_TRUE(failed_with(run_tern(with_model({"logits", "--tokens", ids, "-o", out})), 2, {"vocabulary", "8192"}))
+        << ids;
+  }
+  EXPECT_TRUE(failed_with(run_tern(with_model({"logits", "--tokens", "1,two", "-o", out})), 2, {"two"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"logits", "--tokens", ",", "-o", out})), 2, {"no tokens"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"detokenize", "8192"})), 2, {"8192", "vocabulary"}));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(BadUsage, ChatWithoutATemplate) {
+  EXPECT_TRUE(
+      failed_with(run_tern(with_model({"run", "--chat", "-p", "Hi"})), 1, {default_model(), "template", "--chat"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "--system", "x", "-p", "Hi"})), 2, {"--chat"}));
+}
+
+TEST(BadUsage, UnknownPreset) {
+  const ScratchFolder folder;
+  EXPECT_TRUE(failed_with(run_tern({"synth", "--preset", "gpt-5", "-o", folder.path("x.gguf")}), 2, {"gpt-5"}));
+  EXPECT_TRUE(failed_with(run_tern({"synth", "--type", "q9", "-o", folder.path("x.gguf")}), 2, {"q9"}));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("x.gguf")));
+}
+
+}  // namespace
+}  // namespace tern::test

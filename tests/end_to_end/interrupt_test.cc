@@ -1,0 +1,48 @@
+// Ctrl-C.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "end_to_end/run_program.h"
+
+namespace tern::test {
+namespace {
+
+constexpr const char* kPrompt = "Once upon a time";
+
+// The reference backend is slow enough to be still at work when the signal comes.
+std::vector<std::string> slow(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"-m", default_model(), "-b", "ref"});
+  return arguments;
+}
+
+TEST(Interrupt, EndsTheTextCleanlyAndPrintsTheStatistics) {
+  bool sent = false;
+  const auto interrupt = [&](pid_t process, const std::string& out) {
+    if (!sent && out.size() > std::string(kPrompt).size()) sent = ::kill(process, SIGINT) == 0;
+  };
+  const RunResult result =
+      run_tern(slow({"run", "-p", kPrompt, "--temp", "0", "--ignore-eos", "--stats"}), {.on_output = interrupt});
+  EXPECT_TRUE(sent);
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_TRUE(result.out.starts_with(kPrompt));
+  EXPECT_TRUE(result.out.ends_with('\n'));
+  EXPECT_NE(result.err.find("generated"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("stopped"), std::string::npos) << result.err;
+}
+
+TEST(Interrupt, EndsOneReplyOfAChatAndNotTheChat) {
+  bool sent = false;
+  const auto interrupt = [&](pid_t process, const std::string&) {
+    if (!sent) sent = ::kill(process, SIGINT) == 0;
+  };
+  const RunResult result = run_tern(slow({"chat", "--temp", "0"}),
+                                    {.input = std::string(kPrompt) + "\n/stats\n/quit\n", .on_output = interrupt});
+  EXPECT_TRUE(sent);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("stopped"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace tern::test

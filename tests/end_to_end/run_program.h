@@ -1,0 +1,54 @@
+// Runs the real `tern` and keeps everything it said.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tern::test {
+
+struct RunOptions {
+  std::string input = {};                                           // standard input
+  std::string output_path = {};                                     // where standard output goes; empty: into `out`
+  bool closed_pipe = false;                                         // standard output is a pipe that nobody reads
+  std::vector<std::pair<std::string, std::string>> variables = {};  // added to the environment
+  double timeout_seconds = 120;
+  // Called whenever standard output has grown.
+  std::function<void(pid_t process, const std::string& out)> on_output = {};
+};
+
+struct RunResult {
+  int exit_code = -1;  // 128 + the signal's number where a signal ended it; -1 after the timeout
+  std::string out;
+  std::string err;
+};
+
+RunResult run_tern(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+// The model that lies in the repository.
+std::string default_model();
+
+// Failed as promised: this exit code, nothing on standard output, and one line "tern: …" on standard error that
+// contains all of `words`.
+testing::AssertionResult failed_with(const RunResult& result, int exit_code, const std::vector<std::string>& words);
+
+// A folder of this test's own, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  // Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& bytes) const;
+
+ private:
+  std::string path_;
+};
+
+std::string read_file(const std::string& path);
+
+}  // namespace tern::test

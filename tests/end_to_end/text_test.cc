@@ -1,0 +1,150 @@
+// `tern run` and the tokenizer commands with the default model.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "end_to_end/run_program.h"
+
+namespace tern::test {
+namespace {
+
+constexpr const char* kPrompt = "Once upon a time";
+
+RunResult run_default(std::vector<std::string> arguments, const RunOptions& options = {}) {
+  arguments.insert(arguments.begin(), {"run", "-m", default_model()});
+  return run_tern(arguments, options);
+}
+
+std::string greedy(std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {"-p", kPrompt, "-n", "60", "--temp", "0"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const RunResult result = run_default(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+TEST(Run, GreedyTextIsTheSameEveryTimeAndWithAnyNumberOfThreads) {
+  const std::string text = greedy();
+  EXPECT_TRUE(text.starts_with(kPrompt)) << text;
+  EXPECT_GT(text.size(), 100u);
+  EXPECT_TRUE(text.ends_with('\n'));
+  EXPECT_EQ(greedy(), text);
+  EXPECT_EQ(greedy({"-t", "1"}), text);
+  EXPECT_EQ(greedy({"-t", "2"}), text);
+  EXPECT_EQ(greedy({"-t", "3"}), text);
+  EXPECT_EQ(greedy({"--no-fuse"}), text);
+}
+
+TEST(Run, SeedRepeatsASampledText) {
+  const std::vector<std::string> seven = {"-p", kPrompt, "-n", "40", "--seed", "7"};
+  const std::string text = run_default(seven).out;
+  EXPECT_EQ(run_default(seven).out, text);
+  EXPECT_NE(run_default({"-p", kPrompt, "-n", "40", "--seed", "8"}).out, text);
+  EXPECT_NE(run_default({"-p", kPrompt, "-n", "40"}).out, run_default({"-p", kPrompt, "-n", "40"}).out);
+}
+
+TEST(Run, PromptComesFromFileOrStandardInputWithoutItsLineBreak) {
+  const ScratchFolder folder;
+  const std::string text = greedy();
+  const std::string file = folder.write("prompt.txt", std::string(kPrompt) + "\n");
+  EXPECT_EQ(run_default({"-f", file, "-n", "60", "--temp", "0"}).out, text);
+  EXPECT_EQ(run_default({"-n", "60", "--temp", "0"}, {.input = std::string(kPrompt) + "\n"}).out, text);
+  EXPECT_EQ(run_default({"-f", "-", "-n", "60", "--temp", "0"}, {.input = kPrompt}).out, text);
+}
+
+TEST(Run, NoEchoLeavesOnlyTheContinuation) { EXPECT_EQ(kPrompt + greedy({"--no-echo"}), greedy()); }
+
+TEST(Run, StopTextEndsAndIsNotPrinted) {
+  const std::string text = greedy({"--no-echo"});
+  const std::string stop = text.substr(30, 6);
+  EXPECT_EQ(greedy({"--no-echo", "--stop", stop}), text.substr(0, text.find(stop)) + "\n");
+  // Several, brackets in them, and the later one comes first in the text.
+  EXPECT_EQ(greedy({"--no-echo", "--stop", "[a,b]", "--stop", "never said", "--stop", stop}),
+            text.substr(0, text.find(stop)) + "\n");
+}
+
+TEST(Run, WithoutALimitItEndsByItselfOrWithTheContext) {
+  const RunResult result = run_default({"-p", kPrompt, "--temp", "0", "--ctx", "64", "--stats"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const bool ended = result.err.find("the model ended its text") != std::string::npos;
+  const bool full = result.err.find("the context is full") != std::string::npos;
+  EXPECT_TRUE(ended || full) << result.err;
+}
+
+TEST(Run, StatisticsGoToStandardError) {
+  const RunResult result = run_default({"-p", kPrompt, "-n", "10", "--seed", "42", "--stats"});
+  for (const char* word :
+       {"load", "prompt", "first token", "generated", "10 tokens", "tokens/s", "seed", "42", "memory"}) {
+    EXPECT_NE(result.err.find(word), std::string::npos) << word << " is missing from " << result.err;
+  }
+}
+
+TEST(Run, AnyBytesAreAPrompt) {
+  const std::string bytes = "caf\xC3\xA9 \xFF\xFE\xC3 end";
+  const RunResult result = run_default({"-p", bytes, "-n", "5", "--temp", "0"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.out.starts_with(bytes));
+}
+
+TEST(Run, ModelFromTheEnvironment) {
+  const RunResult result =
+      run_tern({"run", "-p", kPrompt, "-n", "60", "--temp", "0"}, {.variables = {{"TERN_MODEL", default_model()}}});
+  EXPECT_EQ(result.out, greedy()) << result.err;
+}
+
+// Greedy text of an independent implementation, compared as far as no step is close enough to a tie for a rounding
+// difference to decide it.
+TEST(Run, WritesWhatTheReferenceWrites) {
+  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/bitnet/tern_stories_greedy.json");
+  if (!file) GTEST_SKIP() << "tests/golden/bitnet/tern_stories_greedy.json has not been made";
+  const nlohmann::json golden = nlohmann::json::parse(file);
+  constexpr double kSafeMargin = 0.1;  // logits
+  for (const nlohmann::json& run : golden.at("runs")) {
+    const std::vector<double> margins = run.at("margins");
+    const std::vector<int> ids = run.at("ids");
+    size_t n = 0;
+    while (n < 60 && n < ids.size() && margins[n] > kSafeMargin) ++n;
+    ASSERT_GT(n, 5u) << "nothing to compare for " << run.at("prompt");
+    std::vector<std::string> words = {"detokenize", "-m", default_model()};
+    for (size_t i = 0; i < n; ++i) words.push_back(std::to_string(ids[i]));
+    const RunResult text =
+        run_default({"-p", run.at("prompt"), "-n", std::to_string(n), "--temp", "0", "--no-echo", "--ignore-eos"});
+    std::string expected = run_tern(words).out;
+    if (!expected.ends_with('\n')) expected += '\n';
+    EXPECT_EQ(text.out, expected) << n << " tokens after " << run.at("prompt");
+  }
+}
+
+TEST(Tokenize, ThereAndBack) {
+  for (const std::string text :
+       {"Once upon a time", "  two spaces\n\n\ttab ", "na\xC3\xAFve \xF0\x9F\x90\xA6", "\xFF\xC0", "\n"}) {
+    const RunResult ids = run_tern({"tokenize", "-m", default_model()}, {.input = text});
+    EXPECT_EQ(ids.exit_code, 0) << ids.err;
+    EXPECT_EQ(ids.out.find('\n'), ids.out.size() - 1);
+    const RunResult back = run_tern({"detokenize", "-m", default_model()}, {.input = ids.out});
+    EXPECT_EQ(back.out, text) << ids.out;
+  }
+}
+
+TEST(Tokenize, FormsOfOutput) {
+  const std::string plain = run_tern({"tokenize", "-m", default_model(), kPrompt}).out;
+  const std::string bare = run_tern({"tokenize", "-m", default_model(), "--no-bos", kPrompt}).out;
+  EXPECT_EQ(plain, "0 " + bare);
+  std::vector<int> ids = nlohmann::json::parse(run_tern({"tokenize", "-m", default_model(), "--json", kPrompt}).out);
+  std::string joined;
+  for (const int id : ids) joined += (joined.empty() ? "" : " ") + std::to_string(id);
+  EXPECT_EQ(joined + "\n", plain);
+}
+
+TEST(Tokenize, ControlTokensOnlyWhereAskedFor) {
+  const std::string end = "<|endoftext|>";
+  EXPECT_EQ(run_tern({"tokenize", "-m", default_model(), "--no-bos", "--special", end}).out, "0\n");
+  EXPECT_NE(run_tern({"tokenize", "-m", default_model(), "--no-bos", end}).out, "0\n");
+  EXPECT_EQ(run_tern({"detokenize", "-m", default_model(), "0"}).out, "");
+  EXPECT_EQ(run_tern({"detokenize", "-m", default_model(), "--special", "0"}).out, end);
+}
+
+}  // namespace
+}  // namespace tern::test

@@ -1,0 +1,127 @@
+// The commands that look at models and measure them.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "end_to_end/run_program.h"
+
+namespace tern::test {
+namespace {
+
+TEST(Help, EveryCommandHasAPageWithExamples) {
+  const RunResult all = run_tern({"--help"});
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_EQ(run_tern({}).out, all.out);
+  for (const char* command : {"run", "chat", "inspect", "synth", "tokenize", "detokenize", "logits", "eval", "bench",
+                              "validate", "devices"}) {
+    EXPECT_NE(all.out.find(std::string("\n  ") + command + " "), std::string::npos) << command;
+    const RunResult page = run_tern({command, "--help"});
+    EXPECT_EQ(page.exit_code, 0);
+    EXPECT_EQ(page.err, "");
+    for (const std::string& part :
+         {std::string("Usage  tern ") + command, std::string("Examples\n"), std::string("--help")}) {
+      EXPECT_NE(page.out.find(part), std::string::npos) << part << " is missing from the page of " << command;
+    }
+    EXPECT_EQ(page.out.find('\x1b'), std::string::npos) << "colours in a pipe";
+  }
+}
+
+TEST(Help, Version) { EXPECT_EQ(run_tern({"--version"}).out, "tern 0.1.0\n"); }
+
+TEST(Inspect, PageAndJsonAgree) {
+  const RunResult page = run_tern({"inspect", default_model()});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  for (const char* part : {"bitnet-b1.58", "Tern Stories 34M", "GGUF v3", "I2_S", "Metadata (23)", "Tensors (112)",
+                           "blk.9.ffn_down.weight", "512 × 1536"}) {
+    EXPECT_NE(page.out.find(part), std::string::npos) << part << " is missing from\n" << page.out;
+  }
+  const RunResult result = run_tern({"inspect", default_model(), "--json"});
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json.at("tensors").size(), 112u);
+  EXPECT_EQ(json.at("metadata").at("general.architecture"), "bitnet-b1.58");
+  EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(default_model()));
+  EXPECT_EQ(json.at("supported"), true);
+  EXPECT_EQ(json.at("tensors").at(0).at("name"), "token_embd.weight");
+  EXPECT_EQ(json.at("tensors").at(0).at("shape"), (nlohmann::json{8192, 512}));
+  // 10 layers of ternary matrices at a quarter byte a weight, and the embedding as F16.
+  const uint64_t ternary = 10ull * (2 * 512 * 512 + 2 * 512 * 128 + 3 * 512 * 1536) / 4;
+  EXPECT_NEAR(json.at("bytes_per_token").get<double>(), static_cast<double>(ternary + 2 * 8192 * 512), 1e5);
+}
+
+TEST(Logits, WritesOneRowPerTokenAndOnesThatDoNotDependOnLaterTokens) {
+  const ScratchFolder folder;
+  const auto logits = [&](const std::string& tokens) {
+    const std::string path = folder.path("logits.npy");
+    const RunResult result = run_tern({"logits", "-m", default_model(), "--tokens", tokens, "-o", path});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out + result.err, "");
+    return read_file(path);
+  };
+  const std::string three = logits("0,100,200");
+  const std::string two = logits("0,100");
+  EXPECT_NE(three.find("'shape': (3, 8192)"), std::string::npos);
+  EXPECT_NE(three.find("'descr': '<f4'"), std::string::npos);
+  constexpr size_t kRow = 8192 * sizeof(float);
+  ASSERT_GT(two.size(), 2 * kRow);
+  const size_t header = two.size() - 2 * kRow;
+  ASSERT_EQ(three.size() - 3 * kRow, header);
+  std::vector<float> a(2 * 8192), b(2 * 8192);
+  std::memcpy(a.data(), three.data() + header, 2 * kRow);
+  std::memcpy(b.data(), two.data() + header, 2 * kRow);
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-3) << i;
+}
+
+TEST(Eval, PredictsStoriesBetterThanNoise) {
+  const ScratchFolder folder;
+  const std::string story =
+      folder.write("story.txt",
+                   "Once upon a time, there was a little girl named Lily. She loved to play in the "
+                   "park with her mom. One day, she saw a big dog. The dog was very friendly.");
+  const std::string noise = folder.write("noise.txt", "zq 83 kx!! vv qqj 0x7 [] ;; wpt bgh 991 ## lkj mnb vcx zaq");
+  const auto perplexity = [](const std::string& path) {
+    const RunResult result = run_tern({"eval", "-m", default_model(), "-f", path});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    double value = 0;
+    EXPECT_EQ(std::sscanf(result.out.c_str(), "perplexity %lf", &value), 1) << result.out;
+    return value;
+  };
+  EXPECT_LT(perplexity(story), 12);  // the model card promises e^2.38 on such stories
+  EXPECT_GT(perplexity(noise), 50);
+}
+
+TEST(Bench, TableAndJson) {
+  const std::vector<std::string> arguments = {"bench", "-m", default_model(), "-p", "16", "-n", "4", "-r", "2"};
+  const RunResult table = run_tern(arguments);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("prefill"), std::string::npos);
+  EXPECT_NE(table.out.find("GB/s"), std::string::npos);
+  std::vector<std::string> json_arguments = arguments;
+  json_arguments.insert(json_arguments.end(), {"-o", "json"});
+  const nlohmann::json json = nlohmann::json::parse(run_tern(json_arguments).out);
+  for (const char* what : {"prefill_tokens_per_s", "decode_tokens_per_s"}) {
+    const nlohmann::json& spread = json.at(what);
+    EXPECT_GT(spread.at("min"), 0);
+    EXPECT_LE(spread.at("min"), spread.at("median"));
+    EXPECT_LE(spread.at("median"), spread.at("max"));
+  }
+  EXPECT_GT(json.at("machine_gb_per_s"), 0.1);
+}
+
+TEST(Validate, TheBackendAgreesWithTheReference) {
+  const RunResult result = run_tern({"validate", "-m", default_model(), "--tokens", "0,100,200,300", "-n", "3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+  EXPECT_NE(result.out.find("same likeliest token everywhere     yes"), std::string::npos) << result.out;
+}
+
+TEST(Devices, ListsTheCpu) { EXPECT_TRUE(run_tern({"devices"}).out.starts_with("cpu ")); }
+
+TEST(Synth, EveryPresetIsListed) {
+  const RunResult list = run_tern({"synth", "--list"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_NE(list.out.find("bitnet-2b-4t"), std::string::npos) << list.out;
+}
+
+}  // namespace
+}  // namespace tern::test
