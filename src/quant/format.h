@@ -25,6 +25,7 @@ struct FormatInfo {
   // tensor, see i2_s.h); every other format gives final values.
   void (*decode)(Bytes blocks, std::span<float> values);
   // Encodes whole blocks, the way the reference quantisers do. I2_S takes values that are already −1, 0 or +1.
+  // Elsewhere NaN becomes 0 in the block formats; an infinity, or a scale beyond f16, spoils its own block only.
   void (*encode)(std::span<const float> values, MutableBytes blocks);
 };
 

@@ -27,27 +27,27 @@ constexpr Place place_of(int i) {
 }
 
 // Nearest code in −32 … 31, ties to even. Adding 1.5·2^23 leaves the integer in the low mantissa bits; std::lrint is a
-// library call on the baseline CPU and this runs 20 times per value. Any x is defined, and what is beyond the range is
-// clamped first.
+// library call on the baseline CPU, and this runs 20 times per value.
 int nearest_code(float x) {
-  const float clamped = std::min(std::max(-32.0f, x), 31.0f);
+  const float clamped = std::clamp(x, -32.0f, 31.0f);
   const auto bits = std::bit_cast<uint32_t>(clamped + 0x1.8p23f);
   return static_cast<int>(bits & 0x7FFFFFu) - 0x400000;
 }
 
 // The scale that codes the 16 values with least squared error, among those found from 19 divisors around the one that
-// maps the signed maximum to −32. For given codes q the best scale is Σxq / Σq², and it leaves the error Σx² − (Σxq)² /
-// Σq².
+// maps the signed maximum to −32. For given codes q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq²
+// and so the greatest (Σxq)² / Σq² wins.
 float best_scale(const float* x) {
   float greatest = 0;
   for (int j = 0; j < kQ6_KGroup; ++j) {
     if (std::fabs(x[j]) > std::fabs(greatest)) greatest = x[j];
   }
-  // Below the least normal f16 / 128 all becomes zero anyway, and 1 / greatest must stay finite.
+  // A scale of scales this small is 0 as f16, and the divisors must stay finite.
   if (!(std::fabs(greatest) > 1e-15f)) return 0;
   float scale = 0;
   float best_gain = 0;
-  for (int step = -9; step <= 9; ++step) {
+  for (int i = 0; i < 19; ++i) {
+    const int step = (i + 9) % 19 - 9;  // 0 first, so that where all are equally good the plain divisor stays
     const float divisor = -(32.0f + 0.1f * static_cast<float>(step)) / greatest;
     float xq = 0;
     float qq = 0;
@@ -95,7 +95,9 @@ void decode_q6_k(Bytes blocks, std::span<float> values) {
 }
 
 void encode_q6_k(std::span<const float> values, MutableBytes blocks) {
-  encode_blocks<Q6_KBlock, kQ6_KBlock>(values, blocks, [](const float* x) {
+  encode_blocks<Q6_KBlock, kQ6_KBlock>(values, blocks, [](const float* from_caller) {
+    float x[kQ6_KBlock];
+    for (int i = 0; i < kQ6_KBlock; ++i) x[i] = std::isnan(from_caller[i]) ? 0.0f : from_caller[i];
     Q6_KBlock block = {};
     set_scales(x, block);
     const float d = f16_to_f32(block.d);

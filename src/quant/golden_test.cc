@@ -1,0 +1,97 @@
+// The formats against llama.cpp's own reader and writer, by way of tests/golden/quant_blocks.txt. Its maker,
+// make_quant_goldens.py, says what the lines mean.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "quant/test_support.h"
+
+namespace tern {
+namespace {
+
+using namespace quant_test;
+
+struct Golden {
+  std::string kind;
+  const FormatInfo* format;
+  ByteVector bytes;
+  std::vector<float> values;
+};
+
+std::vector<float> values_from_hex(const std::string& text) {
+  std::vector<float> values;
+  for (size_t i = 0; i < text.size(); i += 8) {
+    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(std::stoul(text.substr(i, 8), nullptr, 16))));
+  }
+  return values;
+}
+
+std::vector<Golden> load_goldens() {
+  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/quant_blocks.txt");
+  std::vector<Golden> goldens;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    std::istringstream words(line);
+    std::string kind, format, first, second;
+    words >> kind >> format >> first >> second;
+    if (kind != "decode") std::swap(first, second);
+    goldens.push_back({kind, find_format(format), from_hex(first), values_from_hex(second)});
+  }
+  return goldens;
+}
+
+std::vector<uint32_t> bits_of(const std::vector<float>& values) {
+  std::vector<uint32_t> bits;
+  for (const float value : values) bits.push_back(std::bit_cast<uint32_t>(value));
+  return bits;
+}
+
+double squared_error(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+// Bit for bit, the sign of zeros included: every format's value is at most two correctly rounded products.
+TEST(Golden, DecodesLikeLlamaCpp) {
+  std::map<Format, int> seen;
+  for (const Golden& golden : load_goldens()) {
+    if (golden.kind != "decode") continue;
+    ASSERT_NE(golden.format, nullptr);
+    EXPECT_EQ(bits_of(decode(golden.format->format, golden.bytes)), bits_of(golden.values)) << golden.format->name;
+    ++seen[golden.format->format];
+  }
+  EXPECT_EQ(seen.size(), 7u);  // all but F32 and I2_S, which llama.cpp does not have
+}
+
+TEST(Golden, EncodesLikeLlamaCpp) {
+  std::map<Format, int> seen;
+  for (const Golden& golden : load_goldens()) {
+    if (golden.kind != "encode") continue;
+    ASSERT_NE(golden.format, nullptr);
+    EXPECT_EQ(encode(golden.format->format, golden.values), golden.bytes) << golden.format->name;
+    ++seen[golden.format->format];
+  }
+  EXPECT_EQ(seen.size(), 5u);
+}
+
+// Another search finds other bytes. Ours minimises the squared error itself, so it may be a little better but not
+// notably worse: both try the same number of divisors, and the scales of 16 groups share one f16.
+TEST(Golden, SearchesAsWellAsLlamaCpp) {
+  int seen = 0;
+  for (const Golden& golden : load_goldens()) {
+    if (golden.kind != "search") continue;
+    const Format format = golden.format->format;
+    const double ours = squared_error(decode(format, encode(format, golden.values)), golden.values);
+    const double theirs = squared_error(decode(format, golden.bytes), golden.values);
+    EXPECT_LE(ours, 1.05 * theirs) << "row " << seen;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 6);
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,115 @@
+#include "quant/q6_k.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/half.h"
+#include "quant/test_support.h"
+
+namespace tern {
+namespace {
+
+using namespace quant_test;
+
+constexpr int kScalesAt = 192;
+constexpr int kScaleOfScalesAt = 208;
+
+// d = 0.25, every scale −3, every code 32, i.e. all zeros.
+ByteVector zero_block() { return repeated("00", 128) + repeated("aa", 64) + repeated("fd", 16) + from_hex("00 34"); }
+
+// Writes value i's six bits, from the layout's four lines.
+ByteVector with_code(ByteVector block, int i, int code) {
+  struct Line {
+    int low_offset, low_shift, high_shift;
+  };
+  constexpr Line kLines[4] = {{0, 0, 0}, {32, 0, 2}, {0, 4, 4}, {32, 4, 6}};
+  const Line line = kLines[i % 128 / 32];
+  std::byte& low = block[i / 128 * 64 + line.low_offset + i % 32];
+  std::byte& high = block[128 + i / 128 * 32 + i % 32];
+  low = (low & ~static_cast<std::byte>(15 << line.low_shift)) | static_cast<std::byte>((code & 15) << line.low_shift);
+  high = (high & ~static_cast<std::byte>(3 << line.high_shift)) | static_cast<std::byte>(code >> 4 << line.high_shift);
+  return block;
+}
+
+TEST(Q6_K, WorkedExample) {
+  ByteVector block = zero_block();
+  block[6] = std::byte{0x50};
+  block[128 + 6] = std::byte{0xAA};
+  EXPECT_EQ(decode(Format::kQ6_K, block), one_hot(256, 70, 0.25f * -3 * 5));
+}
+
+TEST(Q6_K, EveryPositionAndBothEnds) {
+  for (int i = 0; i < kQ6_KBlock; ++i) {
+    for (const int code : {0, 1, 2, 4, 8, 16, 63}) {
+      const ByteVector block = with_code(zero_block(), i, code);
+      ASSERT_EQ(decode(Format::kQ6_K, block), one_hot(256, i, -0.75f * static_cast<float>(code - 32))) << i;
+    }
+  }
+}
+
+// A group's scale is scales[i / 16]: with code 33 everywhere, a value is d times it.
+TEST(Q6_K, EveryScale) {
+  ByteVector block = repeated("11", 128) + repeated("aa", 64) + repeated("00", 16) + from_hex("00 3c");
+  for (int g = 0; g < 16; ++g) block[kScalesAt + g] = static_cast<std::byte>(g - 5);
+  const std::vector<float> decoded = decode(Format::kQ6_K, block);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(decoded[i], static_cast<float>(i / 16 - 5)) << i;
+}
+
+// Encoding puts a value where decoding looks for it, and in no other place.
+TEST(Q6_K, OneValueSurvivesTheRoundTrip) {
+  for (int i = 0; i < kQ6_KBlock; ++i) {
+    for (const float value : {32.0f * 128, -32.0f * 128}) {
+      const std::vector<float> values = one_hot(256, i, value);
+      ASSERT_EQ(decode(Format::kQ6_K, encode(Format::kQ6_K, values)), values) << i;
+    }
+  }
+}
+
+// Per value: half a step of rounding, plus what clamping may lose, where the search took a divisor up to 32.9 (0.9 of a
+// step), the side with 31 codes has one step less, and the stored scale is half a d = 1/256 of the greatest scale off
+// (32/256 of a step). A step is at most the block's greatest value / 31.1.
+TEST(Q6_K, ErrorBound) {
+  Random random(4);
+  for (const float size : {0.002f, 1.0f, 300.0f}) {
+    for (int round = 0; round < 20; ++round) {
+      const std::vector<float> values = random.normals(256, size);
+      const std::vector<float> decoded = decode(Format::kQ6_K, encode(Format::kQ6_K, values));
+      float greatest = 0;
+      for (const float x : values) greatest = std::max(greatest, std::fabs(x));
+      const float bound = greatest / 31.1f * (0.5f + 0.9f + 1.0f + 32.0f / 256);
+      for (int j = 0; j < 256; ++j) ASSERT_NEAR(decoded[j], values[j], bound) << size;
+    }
+  }
+}
+
+// The point of six bits: on normal data a uniform quantiser with step s has an error of s/√12. A group of 16 spans
+// about ±1.8 σ, so s ≈ 1.8σ/32 and the error is about 0.016 σ. 0.02 leaves room for the scales' rounding, and a wrong
+// search does not come near it.
+TEST(Q6_K, MeanErrorOnNormalData) {
+  const std::vector<float> values = Random(5).normals(64 * 256, 0.03f);
+  const std::vector<float> decoded = decode(Format::kQ6_K, encode(Format::kQ6_K, values));
+  double error = 0;
+  double energy = 0;
+  for (size_t j = 0; j < values.size(); ++j) {
+    error += (decoded[j] - values[j]) * (decoded[j] - values[j]);
+    energy += values[j] * values[j];
+  }
+  EXPECT_LT(std::sqrt(error / energy), 0.02);
+}
+
+TEST(Q6_K, ZerosStayZeros) {
+  const std::vector<float> zeros(256, 0.0f);
+  EXPECT_EQ(decode(Format::kQ6_K, encode(Format::kQ6_K, zeros)), zeros);
+}
+
+// Values whose scale lies below half of the least f16 vanish, and must not become NaN on the way.
+TEST(Q6_K, TinyValuesVanish) {
+  for (const float size : {1e-20f, 1e-30f, 1e-42f}) {
+    const std::vector<float> decoded = decode(Format::kQ6_K, encode(Format::kQ6_K, Random(6).normals(256, size)));
+    EXPECT_EQ(decoded, std::vector<float>(256, 0.0f)) << size;
+  }
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,20 @@
+#include "sample/count_allocations.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+// Apart from the tests, so that the compiler does not see through one half of a new/delete pair and warn about it.
+namespace {
+std::atomic<size_t> n_allocations = 0;
+}
+
+void* operator new(size_t size) {
+  ++n_allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+size_t tern::allocations_so_far() { return n_allocations; }

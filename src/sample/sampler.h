@@ -1,0 +1,78 @@
+// From logits to the next token.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sample/random.h"
+#include "tern/error.h"
+#include "tern/options.h"
+
+namespace tern {
+
+// kInvalidArgument, naming the option and its range, for options that have no meaning.
+Result<void> check_sample_options(const SampleOptions& options);
+
+// Chooses tokens. The steps and their order, which is llama.cpp's:
+//
+//   1. repetition penalty   a token seen n times among the last repeat_last_n: logit / penalty^n, or · penalty^n where
+//   it is
+//                           negative
+//   2. top-k                the k greatest logits
+//   3. top-p                of these the smallest set of the most probable with a share of at least p
+//   4. min-p                without those less probable than min_p times the best
+//   5. temperature          softmax(logit / temperature) over what is left, and one draw
+//
+// The temperature comes last so that it does not change which tokens are candidates: 2 to 4 look at probabilities at
+// temperature 1. At temperature 0 the result is the greatest logit after step 1; nothing is random.
+//
+// Everywhere a tie counts for the lower id. A NaN logit is never chosen; where all are NaN the token is 0. An infinite
+// logit has all the probability (shared, if there are several).
+//
+// The same options, logits and accepted tokens give the same choices. Nothing is allocated after construction. Not
+// thread-safe: one sampler per sequence.
+class Sampler {
+ public:
+  // `options` have passed check_sample_options; n_vocab ≥ 1.
+  Sampler(const SampleOptions& options, int n_vocab);
+
+  // The next token for logits [n_vocab]. It is not recorded: call accept with it.
+  TokenId sample(std::span<const float> logits);
+
+  // Records a token (0 ≤ token < n_vocab) of the prompt or the output, for the repetition penalty.
+  void accept(TokenId token);
+
+  // Forgets the recorded tokens and starts the random numbers again.
+  void reset();
+
+ private:
+  struct Candidate {
+    float logit;
+    TokenId id;
+    float weight;  // proportional to the probability
+  };
+  static bool is_better(const Candidate& a, const Candidate& b);
+
+  float penalised(TokenId id, float logit) const;
+  TokenId sample_greedy(std::span<const float> logits) const;
+  void collect(std::span<const float> logits);
+  void collect_top_k(std::span<const float> logits);
+  void set_weights(float temperature);
+  void keep_top_p();
+  void keep_min_p();
+  TokenId draw();
+
+  const SampleOptions options_;
+  const int n_vocab_;
+  const bool uses_penalty_;
+  SplitMix64 random_;
+  std::vector<Candidate> candidates_;
+  float greatest_ = 0;           // the greatest candidate's logit
+  std::vector<int32_t> counts_;  // [n_vocab] occurrences within the window; empty where there is no penalty
+  std::vector<TokenId> window_;  // ring of the last repeat_last_n tokens; empty where all count
+  size_t window_next_ = 0;       // the ring's oldest entry once it is full
+  size_t window_used_ = 0;
+};
+
+}  // namespace tern

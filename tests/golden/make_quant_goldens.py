@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Writes quant_blocks.txt: blocks of every weight format with their values, as llama.cpp's own code reads and writes them.
+
+    python3 make_quant_goldens.py > quant_blocks.txt
+
+Needs the `gguf` package (Debian: python3-gguf, made from llama.cpp's sources); the Q6_K encodings also need libggml-base.so.
+The output does not depend on the machine: seeds are fixed and everything is compared bit for bit.
+
+Lines:
+    decode FORMAT BYTES VALUES     these bytes mean these values
+    encode FORMAT VALUES BYTES     the reference quantiser turns these values into these bytes
+    search FORMAT VALUES BYTES     the same for a quantiser that is a search, where another one may find other bytes
+BYTES are in file order; a value is the eight hex digits of its binary32 bits.
+"""
+
+import ctypes
+import ctypes.util
+import sys
+
+import numpy as np
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.quants import dequantize, quantize
+
+F16_PATTERNS = [0x3C00, 0x0001, 0x83FF, 0x7BFF, 0xC1A3, 0x0400]  # one, subnormals, the greatest, a negative, least normal
+SCALE_AT = {"Q8_0": 0, "Q4_0": 0, "Q6_K": 208, "TQ1_0": 52, "TQ2_0": 64}  # byte offset of a block's f16 scale
+
+
+def hex_values(values):
+    return "".join(f"{bits:08x}" for bits in np.ascontiguousarray(values, dtype=np.float32).reshape(-1).view(np.uint32))
+
+
+def emit(kind, name, *fields):
+    print(kind, name, *fields)
+
+
+def decode_lines(rng):
+    for name, scale_at in SCALE_AT.items():
+        kind = GGMLQuantizationType[name]
+        _, block_bytes = GGML_QUANT_SIZES[kind]
+        for scale in F16_PATTERNS:
+            block = rng.integers(0, 256, block_bytes, dtype=np.uint8)
+            block[scale_at : scale_at + 2] = (scale & 255, scale >> 8)
+            emit("decode", name, block.tobytes().hex(), hex_values(dequantize(block.reshape(1, -1), kind)))
+    for name, dtype in (("BF16", GGMLQuantizationType.BF16), ("F16", GGMLQuantizationType.F16)):
+        bits = rng.integers(0, 1 << 16, 256, dtype=np.uint16)
+        mask = 0x7F80 if name == "BF16" else 0x7C00
+        bits[(bits & mask) == mask] ^= 0x0400 if name == "F16" else 0x0080  # NaN payloads differ between converters
+        values = dequantize(bits.view(np.uint8), dtype) if name == "BF16" else bits.view(np.float16).astype(np.float32)
+        emit("decode", name, bits.tobytes().hex(), hex_values(values))
+
+
+def sample_rows(rng, n):
+    yield rng.standard_normal(n).astype(np.float32)
+    yield (rng.standard_normal(n) * 1e-3).astype(np.float32)
+    yield (rng.standard_t(2, n) * 40).astype(np.float32)  # outliers
+    yield ((rng.integers(0, 3, n) - 1) * np.float32(0.37)).astype(np.float32)
+    yield np.zeros(n, dtype=np.float32)
+    yield (np.round(rng.standard_normal(n) * 4) / 2).astype(np.float32)  # ties
+
+
+def encode_lines(rng):
+    for name in ("Q8_0", "Q4_0", "TQ1_0", "TQ2_0", "BF16"):
+        kind = GGMLQuantizationType[name]
+        block, _ = GGML_QUANT_SIZES[kind]
+        for row in sample_rows(rng, max(block, 32)):
+            emit("encode", name, hex_values(row), quantize(row.reshape(1, -1), kind).tobytes().hex())
+
+
+def search_lines(rng):
+    ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
+    for row in sample_rows(rng, 256):
+        block = np.zeros(210, dtype=np.uint8)
+        ggml.quantize_row_q6_K_ref(row.ctypes.data_as(ctypes.c_void_p), block.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(256))
+        emit("search", "Q6_K", hex_values(row), block.tobytes().hex())
+
+
+def main():
+    rng = np.random.Generator(np.random.PCG64(20260913))
+    print("# Made by make_quant_goldens.py, which says what the lines mean.")
+    decode_lines(rng)
+    encode_lines(rng)
+    search_lines(rng)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
