@@ -41,18 +41,19 @@ Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
   if (n_parts.value_or(1) > 1) {
     TRY(const auto part, file.get_int("split.no"));
     return fail(ErrorCode::kNotSupported,
-                "{}: this is part {} of a model split into {} files; join them with llama-gguf-split --merge", file.path_,
-                static_cast<uint64_t>(part.value_or(0)) + 1, *n_parts);
+                "{}: this is part {} of a model split into {} files; join them with llama-gguf-split --merge",
+                file.path_, static_cast<uint64_t>(part.value_or(0)) + 1, *n_parts);
   }
   TRY(const auto declared, file.get_int("general.alignment"));
   const int64_t alignment = declared.value_or(kDefaultAlignment);
   if (alignment < kLeastAlignment || alignment > std::numeric_limits<uint32_t>::max() ||
       !std::has_single_bit(static_cast<uint64_t>(alignment))) {
     const auto at = static_cast<uint64_t>(file.find("general.alignment")->data.data() - bytes.data());
-    return fail(ErrorCode::kCorruption,
-                "{}: general.alignment at byte {} is {}, which is not a power of two of at least {}: the file is damaged; "
-                "fetch or convert it again",
-                file.path_, at, alignment, kLeastAlignment);
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: general.alignment at byte {} is {}, which is not a power of two of at least {}: the file is damaged; "
+        "fetch or convert it again",
+        file.path_, at, alignment, kLeastAlignment);
   }
   TRY(GgufTensors tensors, read_gguf_tensors(cursor, header.n_tensors, static_cast<uint64_t>(alignment)));
   file.tensors_ = std::move(tensors.entries);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,7 +50,8 @@ const GgmlTypeInfo* ggml_type_info(GgmlType type);
 std::string_view unreadable_type_name(uint32_t number);
 
 // Bytes of a tensor of this type and shape (rows first), its tail included. nullopt where there is no such tensor: an
-// unreadable type, a shape without dimensions or with one below 1, rows that are not whole blocks, more than 2^63 − 1 bytes.
+// unreadable type, a shape without dimensions or with one below 1, rows that are not whole blocks, more than 2^63 − 1
+// bytes.
 std::optional<uint64_t> ggml_tensor_bytes(GgmlType type, std::span<const int64_t> shape);
 
 struct GgufTensor {
@@ -64,7 +66,18 @@ struct GgufTensor {
 };
 
 enum class GgufKind : uint32_t {
-  kU8 = 0, kI8 = 1, kU16 = 2, kI16 = 3, kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kString = 8, kArray = 9, kU64 = 10, kI64 = 11,
+  kU8 = 0,
+  kI8 = 1,
+  kU16 = 2,
+  kI16 = 3,
+  kU32 = 4,
+  kI32 = 5,
+  kF32 = 6,
+  kBool = 7,
+  kString = 8,
+  kArray = 9,
+  kU64 = 10,
+  kI64 = 11,
   kF64 = 12,
 };
 
@@ -75,7 +88,7 @@ std::string_view gguf_kind_name(GgufKind kind);
 uint32_t gguf_kind_bytes(GgufKind kind);
 
 struct GgufValue {
-  GgufKind kind;      // of the elements, for an array
+  GgufKind kind;  // of the elements, for an array
   bool is_array = false;
   uint64_t count = 1;  // elements of an array
   Bytes data;          // scalar: its bytes; string: its characters; array: the elements as in the file
@@ -83,8 +96,8 @@ struct GgufValue {
 
 class GgufFile {
  public:
-  // Errors: those of MappedFile::open; kCorruption where the bytes contradict the format or end early; kNotSupported for
-  // other containers and versions, parts of a split model, and tensor types that Tern cannot read.
+  // Errors: those of MappedFile::open; kCorruption where the bytes contradict the format or end early; kNotSupported
+  // for other containers and versions, parts of a split model, and tensor types that Tern cannot read.
   static Result<GgufFile> open(const std::string& path);
   // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
   static Result<GgufFile> parse(Bytes bytes, std::string name);
@@ -92,6 +105,11 @@ class GgufFile {
   const std::string& path() const { return path_; }
   uint32_t version() const { return version_; }
   uint64_t file_bytes() const { return bytes_.size(); }
+
+  // Brings the file into memory ahead of use (base/mapped_file.h).
+  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const {
+    if (file_) file_->populate(on_progress);
+  }
 
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* find_tensor(std::string_view name) const;
@@ -101,7 +119,7 @@ class GgufFile {
 
   // Typed look-ups. Absent key: std::nullopt. Present with another type or out of range: kCorruption, naming the key.
   Result<std::optional<std::string_view>> get_string(std::string_view key) const;
-  Result<std::optional<int64_t>> get_int(std::string_view key) const;  // any integer kind or bool
+  Result<std::optional<int64_t>> get_int(std::string_view key) const;   // any integer kind or bool
   Result<std::optional<double>> get_float(std::string_view key) const;  // any float or integer kind
   Result<std::optional<bool>> get_bool(std::string_view key) const;
   Result<std::optional<std::vector<std::string_view>>> get_strings(std::string_view key) const;

@@ -3,10 +3,11 @@
 namespace tern {
 
 std::unexpected<Error> GgufCursor::cut_short(std::string_view what, uint64_t needed) const {
-  return fail(ErrorCode::kCorruption,
-              "{}: {} at byte {} needs {} bytes, but the file ends {} bytes later ({} are missing): the download may be "
-              "incomplete; fetch the file again",
-              path_, what, position_, needed, remaining(), needed - remaining());
+  return fail(
+      ErrorCode::kCorruption,
+      "{}: {} at byte {} needs {} bytes, but the file ends {} bytes later ({} are missing): the download may be "
+      "incomplete; fetch the file again",
+      path_, what, position_, needed, remaining(), needed - remaining());
 }
 
 std::unexpected<Error> GgufCursor::string_cut_short(std::string_view what) const {

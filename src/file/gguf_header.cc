@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kMagic = "GGUF";
 
 // The least that one entry takes in the file; bounds the counts before anything is made from them.
-constexpr uint64_t kLeastMetadataBytes = 8 + 4 + 1;         // empty key, kind, one-byte value
-constexpr uint64_t kLeastTensorBytes = 8 + 4 + 8 + 4 + 8;   // empty name, n_dims, one dimension, type, offset
+constexpr uint64_t kLeastMetadataBytes = 8 + 4 + 1;        // empty key, kind, one-byte value
+constexpr uint64_t kLeastTensorBytes = 8 + 4 + 8 + 4 + 8;  // empty name, n_dims, one dimension, type, offset
 
 struct Lookalike {
   std::string_view begin;
@@ -43,7 +43,9 @@ constexpr Lookalike kLookalikes[] = {
     {"\x80\x02", kNotSupported, "a Python pickle, such as a PyTorch checkpoint; get the model as GGUF"},
     {"\x1f\x8b", kNotSupported, "a gzip archive; unpack it first"},
     {"\x28\xb5\x2f\xfd", kNotSupported, "a zstd archive; unpack it first"},
-    {"\xfd" "7zXZ", kNotSupported, "an xz archive; unpack it first"},
+    {"\xfd"
+     "7zXZ",
+     kNotSupported, "an xz archive; unpack it first"},
     {"\x93NUMPY", kNotSupported, "a NumPy array; give a model in GGUF"},
     {"\x89HDF", kNotSupported, "an HDF5 file; get the model as GGUF"},
 };
@@ -75,14 +77,16 @@ std::unexpected<Error> no_magic(const GgufCursor& cursor) {
   }
   const size_t first = text.substr(0, 64).find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first != std::string_view::npos && text[first] == '<') {
-    return fail(kCorruption,
-                "{}: no GGUF magic at byte 0: this looks like a web page instead of the file; download it by its direct "
-                "link (on Hugging Face: /resolve/, not /blob/)",
-                path);
+    return fail(
+        kCorruption,
+        "{}: no GGUF magic at byte 0: this looks like a web page instead of the file; download it by its direct "
+        "link (on Hugging Face: /resolve/, not /blob/)",
+        path);
   }
   if (const auto line = plain_text(text)) {
-    return fail(kCorruption, "{}: no GGUF magic at byte 0: this looks like a text that begins {}; download the file again",
-                path, quoted(*line));
+    return fail(kCorruption,
+                "{}: no GGUF magic at byte 0: this looks like a text that begins {}; download the file again", path,
+                quoted(*line));
   }
   return fail(kCorruption,
               "{}: no GGUF magic at byte 0: the file begins {}; give a model in GGUF, or download the file again", path,
@@ -103,8 +107,9 @@ Result<void> check_version(const GgufCursor& cursor, uint32_t version) {
     return fail(kNotSupported, "{}: GGUF version {} with its bytes swapped at byte 4: this is {}", path, swapped,
                 kBigEndian);
   }
-  return fail(kNotSupported, "{}: GGUF version {} at byte 4 is not known, only 2 and 3 are; get such a file of this model",
-              path, version);
+  return fail(kNotSupported,
+              "{}: GGUF version {} at byte 4 is not known, only 2 and 3 are; get such a file of this model", path,
+              version);
 }
 
 Result<uint64_t> take_count(GgufCursor& cursor, std::string_view what, uint64_t least_bytes) {

@@ -30,22 +30,34 @@ bool is_number(GgufKind kind) {
   return kind == GgufKind::kF32 || kind == GgufKind::kF64 || (is_integer(kind) && kind != GgufKind::kBool);
 }
 
-// Calls `use` with a zero of the C++ type that holds values of this kind. Precondition: a number or a bool, where a bool
-// is read as a byte (files with other bytes than 0 and 1 exist).
+// Calls `use` with a zero of the C++ type that holds values of this kind. Precondition: a number or a bool, where a
+// bool is read as a byte (files with other bytes than 0 and 1 exist).
 template <class Use>
 auto with_type_of(GgufKind kind, Use use) {
   switch (kind) {
-    case GgufKind::kU8: return use(uint8_t{});
-    case GgufKind::kI8: return use(int8_t{});
-    case GgufKind::kU16: return use(uint16_t{});
-    case GgufKind::kI16: return use(int16_t{});
-    case GgufKind::kU32: return use(uint32_t{});
-    case GgufKind::kI32: return use(int32_t{});
-    case GgufKind::kF32: return use(float{});
-    case GgufKind::kU64: return use(uint64_t{});
-    case GgufKind::kI64: return use(int64_t{});
-    case GgufKind::kF64: return use(double{});
-    default: CHECK(kind == GgufKind::kBool); return use(uint8_t{});
+    case GgufKind::kU8:
+      return use(uint8_t{});
+    case GgufKind::kI8:
+      return use(int8_t{});
+    case GgufKind::kU16:
+      return use(uint16_t{});
+    case GgufKind::kI16:
+      return use(int16_t{});
+    case GgufKind::kU32:
+      return use(uint32_t{});
+    case GgufKind::kI32:
+      return use(int32_t{});
+    case GgufKind::kF32:
+      return use(float{});
+    case GgufKind::kU64:
+      return use(uint64_t{});
+    case GgufKind::kI64:
+      return use(int64_t{});
+    case GgufKind::kF64:
+      return use(double{});
+    default:
+      CHECK(kind == GgufKind::kBool);
+      return use(uint8_t{});
   }
 }
 
@@ -76,9 +88,9 @@ struct Lookup {
   const GgufValue& value;
 
   std::unexpected<Error> wrong_kind(std::string_view wanted) const {
-    return fail(ErrorCode::kCorruption, "{}: metadata {} at byte {} is {} {}, but {} is needed; convert the model again",
-                path, quoted(key), at(), value.is_array ? "an array of" : "a value of kind", gguf_kind_name(value.kind),
-                wanted);
+    return fail(ErrorCode::kCorruption,
+                "{}: metadata {} at byte {} is {} {}, but {} is needed; convert the model again", path, quoted(key),
+                at(), value.is_array ? "an array of" : "a value of kind", gguf_kind_name(value.kind), wanted);
   }
   std::unexpected<Error> too_large() const {
     return fail(ErrorCode::kCorruption, "{}: metadata {} at byte {} exceeds 2^63 - 1; convert the model again", path,
@@ -94,7 +106,8 @@ struct Lookup {
 Result<std::optional<std::string_view>> GgufFile::get_string(std::string_view key) const {
   const GgufValue* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (value->is_array || value->kind != GgufKind::kString) return Lookup{path_, bytes_, key, *value}.wrong_kind("a string");
+  if (value->is_array || value->kind != GgufKind::kString)
+    return Lookup{path_, bytes_, key, *value}.wrong_kind("a string");
   return as_text(value->data);
 }
 

@@ -13,9 +13,10 @@ constexpr uint64_t kMostReserved = 4096;
 bool is_known(uint32_t kind) { return kind <= static_cast<uint32_t>(GgufKind::kF64); }
 
 std::unexpected<Error> unknown_kind(const GgufCursor& cursor, std::string_view key, uint32_t kind) {
-  return fail(ErrorCode::kCorruption,
-              "{}: metadata {} has a value of unknown kind {} at byte {}: the file is damaged; fetch or convert it again",
-              cursor.path(), quoted(key), kind, cursor.position() - sizeof(uint32_t));
+  return fail(
+      ErrorCode::kCorruption,
+      "{}: metadata {} has a value of unknown kind {} at byte {}: the file is damaged; fetch or convert it again",
+      cursor.path(), quoted(key), kind, cursor.position() - sizeof(uint32_t));
 }
 
 Result<Bytes> take_string_elements(GgufCursor& cursor, std::string_view key, uint64_t count) {
@@ -34,18 +35,20 @@ Result<GgufValue> take_array(GgufCursor& cursor, std::string_view key) {
   if (!is_known(kind_number)) return unknown_kind(cursor, key, kind_number);
   const auto kind = static_cast<GgufKind>(kind_number);
   if (kind == GgufKind::kArray) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: metadata {} at byte {} is an array of arrays, which GGUF readers do not take; convert the model again "
-                "without it",
-                cursor.path(), quoted(key), cursor.position() - sizeof(uint32_t));
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: metadata {} at byte {} is an array of arrays, which GGUF readers do not take; convert the model again "
+        "without it",
+        cursor.path(), quoted(key), cursor.position() - sizeof(uint32_t));
   }
   const auto count = cursor.take<uint64_t>();
   const uint64_t least_bytes = kind == GgufKind::kString ? sizeof(uint64_t) : gguf_kind_bytes(kind);
   if (count > cursor.remaining() / least_bytes) {
-    return fail(ErrorCode::kCorruption,
-                "{}: metadata {} promises {} values of kind {} at byte {}, which cannot fit in the {} bytes that follow: the "
-                "download may be incomplete; fetch the file again",
-                cursor.path(), quoted(key), count, gguf_kind_name(kind), cursor.position(), cursor.remaining());
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: metadata {} promises {} values of kind {} at byte {}, which cannot fit in the {} bytes that follow: the "
+        "download may be incomplete; fetch the file again",
+        cursor.path(), quoted(key), count, gguf_kind_name(kind), cursor.position(), cursor.remaining());
   }
   GgufValue value{.kind = kind, .is_array = true, .count = count, .data = {}};
   if (kind == GgufKind::kString) {
@@ -86,9 +89,10 @@ Result<GgufMetadata> read_gguf_metadata(GgufCursor& cursor, uint64_t count) {
       return cursor.string_cut_short(std::format("the key of metadata entry {} of {}", i + 1, count));
     }
     if (!metadata.index.emplace(key, i).second) {
-      return fail(ErrorCode::kCorruption,
-                  "{}: metadata {} at byte {} is there twice, and it is unknown which one holds; convert the model again",
-                  cursor.path(), quoted(key), at);
+      return fail(
+          ErrorCode::kCorruption,
+          "{}: metadata {} at byte {} is there twice, and it is unknown which one holds; convert the model again",
+          cursor.path(), quoted(key), at);
     }
     TRY(GgufValue value, take_value(cursor, key));
     metadata.entries.emplace_back(key, value);

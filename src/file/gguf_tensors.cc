@@ -44,8 +44,8 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
   }
   const auto n_dims = cursor.take<uint32_t>();
   if (n_dims < 1 || n_dims > kMostDimensions) {
-    return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has {} dimensions, not 1 to {}: {}", cursor.path(), name(),
-                entry.entry_at, n_dims, kMostDimensions, kDamaged);
+    return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has {} dimensions, not 1 to {}: {}", cursor.path(),
+                name(), entry.entry_at, n_dims, kMostDimensions, kDamaged);
   }
   const uint64_t shape_bytes = n_dims * sizeof(uint64_t);
   if (!cursor.has(shape_bytes)) return cursor.cut_short(std::format("the shape of tensor {}", name()), shape_bytes);
@@ -58,8 +58,8 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
                   cursor.path(), name(), entry.entry_at, static_cast<uint64_t>(dim), kDamaged);
     }
     if (__builtin_mul_overflow(n_elements, dim, &n_elements)) {
-      return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has more than 2^63 values: {}", cursor.path(), name(),
-                  entry.entry_at, kDamaged);
+      return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has more than 2^63 values: {}", cursor.path(),
+                  name(), entry.entry_at, kDamaged);
     }
   }
   std::ranges::reverse(entry.tensor.shape);
@@ -71,21 +71,23 @@ std::unexpected<Error> broken_rows(std::string_view path, const TensorEntry& ent
   const std::string name = quoted(entry.tensor.name);
   const int64_t cols = entry.tensor.shape.back();
   if (info.type == GgmlType::kI2_S) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} at byte {} is I2_S with rows of {} values; Tern reads I2_S only where rows are a multiple of "
-                "128; get this model in another type, such as TQ2_0 or F16",
-                path, name, entry.entry_at, cols);
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tensor {} at byte {} is I2_S with rows of {} values; Tern reads I2_S only where rows are a multiple of "
+        "128; get this model in another type, such as TQ2_0 or F16",
+        path, name, entry.entry_at, cols);
   }
   return fail(ErrorCode::kCorruption,
-              "{}: tensor {} at byte {} is {} with rows of {} values, which is no multiple of its block of {}: {}", path,
-              name, entry.entry_at, info.name, cols, info.block, kDamaged);
+              "{}: tensor {} at byte {} is {} with rows of {} values, which is no multiple of its block of {}: {}",
+              path, name, entry.entry_at, info.name, cols, info.block, kDamaged);
 }
 
 Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t count) {
   TensorEntry entry;
   entry.entry_at = cursor.position();
   std::string_view& name = entry.tensor.name;
-  if (!cursor.take_string(name)) return cursor.string_cut_short(std::format("the name of tensor {} of {}", number, count));
+  if (!cursor.take_string(name))
+    return cursor.string_cut_short(std::format("the name of tensor {} of {}", number, count));
   if (name.size() > kLongestName) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} of {} at byte {} has a name of {} bytes, more than {}: {}",
                 cursor.path(), number, count, entry.entry_at, name.size(), kLongestName, kDamaged);
@@ -134,10 +136,11 @@ Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entri
     }
   }
   if (last_end > file_bytes) {
-    return fail(ErrorCode::kCorruption,
-                "{}: the data of tensor {} ends at byte {}, but the file has {} bytes ({} are missing): the download may be "
-                "incomplete; fetch the file again",
-                cursor.path(), quoted(last->tensor.name), last_end, file_bytes, last_end - file_bytes);
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: the data of tensor {} ends at byte {}, but the file has {} bytes ({} are missing): the download may be "
+        "incomplete; fetch the file again",
+        cursor.path(), quoted(last->tensor.name), last_end, file_bytes, last_end - file_bytes);
   }
   return {};
 }
@@ -170,8 +173,8 @@ Result<void> cut_data(const GgufCursor& cursor, std::vector<TensorEntry>& entrie
     if (entry.bytes > tensor.span) {
       return fail(ErrorCode::kCorruption,
                   "{}: tensor {} needs {} bytes at byte {}, but tensor {} begins {} bytes later, so they overlap: {}",
-                  cursor.path(), quoted(tensor.name), entry.bytes, tensor.offset,
-                  quoted(by_offset[i + 1]->tensor.name), tensor.span, kDamaged);
+                  cursor.path(), quoted(tensor.name), entry.bytes, tensor.offset, quoted(by_offset[i + 1]->tensor.name),
+                  tensor.span, kDamaged);
     }
     tensor.data = cursor.bytes().subspan(tensor.offset, entry.bytes);
   }

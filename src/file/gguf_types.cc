@@ -8,10 +8,10 @@ namespace tern {
 namespace {
 
 constexpr GgmlTypeInfo kTypes[] = {
-    {GgmlType::kF32, "F32", 1, 4, 0},          {GgmlType::kF16, "F16", 1, 2, 0},
-    {GgmlType::kQ4_0, "Q4_0", 32, 18, 0},      {GgmlType::kQ8_0, "Q8_0", 32, 34, 0},
-    {GgmlType::kQ6_K, "Q6_K", 256, 210, 0},    {GgmlType::kBF16, "BF16", 1, 2, 0},
-    {GgmlType::kTQ1_0, "TQ1_0", 256, 54, 0},   {GgmlType::kTQ2_0, "TQ2_0", 256, 66, 0},
+    {GgmlType::kF32, "F32", 1, 4, 0},        {GgmlType::kF16, "F16", 1, 2, 0},
+    {GgmlType::kQ4_0, "Q4_0", 32, 18, 0},    {GgmlType::kQ8_0, "Q8_0", 32, 34, 0},
+    {GgmlType::kQ6_K, "Q6_K", 256, 210, 0},  {GgmlType::kBF16, "BF16", 1, 2, 0},
+    {GgmlType::kTQ1_0, "TQ1_0", 256, 54, 0}, {GgmlType::kTQ2_0, "TQ2_0", 256, 66, 0},
     {GgmlType::kI2_S, "I2_S", 128, 32, 32},
 };
 

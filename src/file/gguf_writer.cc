@@ -118,10 +118,11 @@ Result<void> GgufWriter::add_tensor(std::string_view name, GgmlType type, std::s
     const GgmlTypeInfo* info = ggml_type_info(type);
     std::string dims;
     for (const int64_t dim : shape) dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
-    return fail(ErrorCode::kInvalidArgument,
-                "{}: tensor {} of shape [{}] cannot be stored as {}; GGUF takes 1 to {} dimensions and rows of whole blocks "
-                "(here {} values)",
-                path_, quoted(name), dims, info ? info->name : "an unknown type", kMostDimensions, info ? info->block : 1);
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "{}: tensor {} of shape [{}] cannot be stored as {}; GGUF takes 1 to {} dimensions and rows of whole blocks "
+        "(here {} values)",
+        path_, quoted(name), dims, info ? info->name : "an unknown type", kMostDimensions, info ? info->block : 1);
   }
   if (!tensor_names_.emplace(name).second) {
     return fail(ErrorCode::kInvalidArgument, "{}: tensor {} was declared twice; give each its own name", path_,
@@ -162,8 +163,9 @@ Result<void> GgufWriter::append(Bytes data) {
   if (data.empty()) return {};
   const uint64_t room = current_ < tensors_.size() ? tensors_[current_].bytes - current_bytes_ : 0;
   if (data.size() > room) {
-    return fail(ErrorCode::kInvalidArgument, "{}: {} bytes were given where {} lacks {}; append each tensor's own bytes",
-                path_, data.size(), current_ < tensors_.size() ? quoted(tensors_[current_].name) : "no tensor", room);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: {} bytes were given where {} lacks {}; append each tensor's own bytes", path_, data.size(),
+                current_ < tensors_.size() ? quoted(tensors_[current_].name) : "no tensor", room);
   }
   TRY_STATUS(file_->write(data));
   current_bytes_ += data.size();

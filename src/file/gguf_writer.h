@@ -42,8 +42,8 @@ class GgufWriter {
   // A value of any kind, as read from another file. `general.alignment` is left out: the writer states its own.
   void add(std::string_view key, const GgufValue& value);
 
-  // Declares the next tensor; `shape` has its rows first. Error: kInvalidArgument for an empty, too long or used name, a
-  // shape that is not 1 to 4 dimensions of at least 1, or rows that are not whole blocks of the type.
+  // Declares the next tensor; `shape` has its rows first. Error: kInvalidArgument for an empty, too long or used name,
+  // a shape that is not 1 to 4 dimensions of at least 1, or rows that are not whole blocks of the type.
   Result<void> add_tensor(std::string_view name, GgmlType type, std::span<const int64_t> shape);
 
   // Creates the file and writes all but the data. Errors: kInvalidArgument for a key that was added twice; kIo.
@@ -79,7 +79,7 @@ class GgufWriter {
   std::vector<Tensor> tensors_;
   std::unordered_set<std::string> tensor_names_;
   std::optional<OutputFile> file_;
-  size_t current_ = 0;           // the tensor whose bytes come next
+  size_t current_ = 0;          // the tensor whose bytes come next
   uint64_t current_bytes_ = 0;  // how many of them are written
 };
 

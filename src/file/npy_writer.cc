@@ -8,7 +8,8 @@
 namespace tern {
 namespace {
 
-// Magic, version 1.0, u16 length, then a Python dictionary padded with spaces so that the numbers start at a multiple of 64.
+// Magic, version 1.0, u16 length, then a Python dictionary padded with spaces so that the numbers start at a multiple
+// of 64.
 std::string npy_header(size_t rows, size_t cols) {
   constexpr std::string_view kMagicAndVersion{"\x93NUMPY\x01\x00", 8};
   constexpr size_t kLengthBytes = sizeof(uint16_t);
@@ -32,8 +33,10 @@ Result<NpyStream> NpyStream::create(const std::string& path, size_t rows, size_t
 
 Result<void> NpyStream::append(std::span<const float> row) {
   if (row.size() != cols_ || rows_written_ == rows_) {
-    return fail(ErrorCode::kInvalidArgument, "{}: row {} of {} values does not fit an array of {} rows of {}; append rows "
-                "of the array's shape", file_.path(), rows_written_ + 1, row.size(), rows_, cols_);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: row {} of {} values does not fit an array of {} rows of {}; append rows "
+                "of the array's shape",
+                file_.path(), rows_written_ + 1, row.size(), rows_, cols_);
   }
   TRY_STATUS(file_.write(std::as_bytes(row)));
   ++rows_written_;

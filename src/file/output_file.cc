@@ -53,15 +53,21 @@ class SigpipeHeldBack {
 const char* remedy(int error_number) {
   switch (error_number) {
     case ENOSPC:
-    case EDQUOT: return "free some space, or write elsewhere";
+    case EDQUOT:
+      return "free some space, or write elsewhere";
     case EACCES:
     case EPERM:
-    case EROFS: return "write to a directory that you may write to";
+    case EROFS:
+      return "write to a directory that you may write to";
     case ENOENT:
-    case ENOTDIR: return "make its directory first";
-    case EPIPE: return "the reading program ended early";
-    case EISDIR: return "name a file";
-    default: return "try again, or write elsewhere";
+    case ENOTDIR:
+      return "make its directory first";
+    case EPIPE:
+      return "the reading program ended early";
+    case EISDIR:
+      return "name a file";
+    default:
+      return "try again, or write elsewhere";
   }
 }
 
