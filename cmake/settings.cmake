@@ -17,12 +17,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 # -ffp-contract=off: a*b+c rounds the same everywhere unless a kernel asks for a fused multiply-add by name.
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-maybe-uninitialized)  # false positives on every std::optional<std::vector<…>>
+endif()
 if(TERN_SANITIZE)
   add_compile_options(-fsanitize=${TERN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TERN_SANITIZE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-maybe-uninitialized)  # false positives under the sanitizers' instrumentation
-  endif()
 endif()
 
 find_program(TERN_CCACHE ccache)

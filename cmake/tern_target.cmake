@@ -13,7 +13,8 @@ function(tern_library name)
 endfunction()
 
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
-# TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_SHARED_DATA the optional large test data.
+# TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
+# LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).
 function(tern_test name)
   if(NOT TERN_TESTS)
     return()
@@ -25,5 +26,11 @@ function(tern_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TERN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TERN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if("threads" IN_LIST ARG_LABELS)
+    if(NOT TARGET thread_tests)
+      add_custom_target(thread_tests)
+    endif()
+    add_dependencies(thread_tests ${name})
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()

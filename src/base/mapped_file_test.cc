@@ -24,7 +24,7 @@ TEST(MappedFile, SaysWhyItCannot) {
   EXPECT_NE(MappedFile::open("/tmp").error().message.find("directory"), std::string::npos);
   EXPECT_EQ(MappedFile::open("/dev/null").error().code, ErrorCode::kIo);
   const std::string path = testing::TempDir() + "tern_empty_file";
-  std::ofstream{path};
+  std::ofstream(path).close();
   EXPECT_EQ(MappedFile::open(path).error().code, ErrorCode::kCorruption);
 }
 

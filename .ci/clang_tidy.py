@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the project's sources, skipping files that passed before and have not changed.
+
+A file is known by a hash over everything its result depends on: its text, the project headers that it includes (as the
+build recorded them), its compile command, .clang-tidy and the version of clang-tidy. Passed files leave an empty marker
+named by that hash in BUILD/tidy.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("src", "apps", "tests")
+NOISE = re.compile(r"^\d+ warnings? .*generated|^Suppressed |^Use -header-filter|^\s*$")
+
+
+def recorded_headers(build):
+    """Object file -> the project files that it was made from, from ninja's dependency log."""
+    headers, output = {}, None
+    log = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=False).stdout
+    for line in log.splitlines():
+        if line.startswith("    "):
+            path = pathlib.Path(os.path.normpath(os.path.join(build, line.strip())))
+            if path.is_relative_to(ROOT) and not path.is_relative_to(build):
+                headers[output].append(path)
+        elif ": #deps" in line:
+            output = line.split(": #deps")[0]
+            headers[output] = []
+    return headers
+
+
+def state_of(entry, headers, common):
+    digest = hashlib.sha256(common)
+    digest.update(entry["command"].encode())
+    for path in sorted({pathlib.Path(entry["file"]), *headers.get(entry.get("output", ""), [])}):
+        digest.update(str(path).encode())
+        digest.update(path.read_bytes() if path.exists() else b"")
+    return digest.hexdigest()
+
+
+def check(tidy, build, file):
+    """Returns clang-tidy's findings, empty if there are none."""
+    run = subprocess.run([tidy, "-p", build, "--quiet", file], capture_output=True, text=True, check=False)
+    lines = [line for line in (run.stdout + run.stderr).splitlines() if not NOISE.match(line)]
+    return "\n".join(lines) or f"{file}: clang-tidy ended with {run.returncode}" if run.returncode else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=ROOT / "build/release", type=pathlib.Path, help="a build folder of the project")
+    parser.add_argument("--clang-tidy", default="clang-tidy-21")
+    parser.add_argument("-j", "--jobs", default=os.cpu_count(), type=int)
+    parser.add_argument("files", nargs="*", help="only files whose path contains one of these words")
+    args = parser.parse_args()
+
+    build = args.build.resolve()
+    version = subprocess.run([args.clang_tidy, "--version"], capture_output=True, check=True).stdout
+    common = version + (ROOT / ".clang-tidy").read_bytes()
+    headers = recorded_headers(build)
+    entries = [e for e in json.loads((build / "compile_commands.json").read_text())
+               if any(pathlib.Path(e["file"]).is_relative_to(ROOT / f) for f in FOLDERS)
+               and (not args.files or any(word in e["file"] for word in args.files))]
+    markers = build / "tidy"
+    markers.mkdir(exist_ok=True)
+    pending = {e["file"]: markers / state_of(e, headers, common) for e in entries}
+    total = len(pending)
+    pending = {file: marker for file, marker in pending.items() if not marker.exists()}
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs) as pool:
+        jobs = {pool.submit(check, args.clang_tidy, str(build), file): file for file in sorted(pending)}
+        for job in concurrent.futures.as_completed(jobs):
+            if findings := job.result():
+                failed += 1
+                print(findings.replace(f"{ROOT}/", ""), flush=True)
+            else:
+                pending[jobs[job]].touch()
+    print(f"clang-tidy: {total} files, {total - len(pending)} unchanged since they passed, {failed} with findings")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
