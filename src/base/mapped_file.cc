@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -70,6 +71,22 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::populate(const std::function<void(uint64_t, uint64_t)>& on_progress) const {
+  constexpr size_t kStep = size_t{32} << 20;
+  auto* start = const_cast<std::byte*>(bytes_.data());
+  for (size_t done = 0; done < bytes_.size();) {
+    const size_t n = std::min(kStep, bytes_.size() - done);
+#ifdef MADV_POPULATE_READ
+    // Kernels before 5.14 do not know it; then pages arrive as they are touched.
+    if (::madvise(start + done, n, MADV_POPULATE_READ) != 0) ::madvise(start + done, n, MADV_WILLNEED);
+#else
+    ::madvise(start + done, n, MADV_WILLNEED);
+#endif
+    done += n;
+    on_progress(done, bytes_.size());
+  }
 }
 
 Result<std::string> read_text_file(const std::string& path) {

@@ -1,6 +1,8 @@
 // A whole file as read-only memory.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/bytes.h"
@@ -16,6 +18,9 @@ class MappedFile {
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
+
+  // Brings the whole file into memory, so that later reads neither wait for the disk nor fault. Tells how far it is.
+  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const;
 
   Bytes bytes() const { return bytes_; }
   const std::string& path() const { return path_; }

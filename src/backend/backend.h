@@ -1,0 +1,70 @@
+// What a backend is: something that compiles a plan and then runs batches of tokens through it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "plan/plan.h"
+#include "tern/options.h"
+
+namespace tern {
+
+// Keys and values of one conversation, owned by the backend that made it. Rows are valid up to the position that the
+// caller has run; running a batch at an earlier position overwrites what was there.
+class KvCache {
+ public:
+  virtual ~KvCache() = default;
+  virtual int n_ctx() const = 0;
+  virtual uint64_t bytes() const = 0;  // when full
+};
+
+enum class WantLogits { kNone, kLast, kAll };
+
+// Tokens at consecutive positions of one conversation.
+struct Batch {
+  std::span<const TokenId> tokens;  // 1 to max_batch(); with kAll at most max_logit_rows()
+  int first_pos = 0;                // first_pos + tokens.size() ≤ the cache's n_ctx
+  WantLogits logits = WantLogits::kLast;
+};
+
+// What a step wrote, for comparing backends: float rows, or the int8 rows as floats with their scales and sums.
+struct StepOutput {
+  const Step* step = nullptr;
+  const Slot* slot = nullptr;
+  int rows = 0;
+  std::span<const float> values;    // [rows, width]; int8: the integers
+  std::span<const float> scales;    // [rows]; int8 slots only
+  std::span<const int32_t> sums;    // [rows]; int8 slots only
+};
+using StepObserver = std::function<void(const StepOutput&)>;
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  virtual std::string description() const = 0;  // "cpu (AVX3_DL, 2 threads)"
+  virtual int max_batch() const = 0;
+  virtual int max_logit_rows() const = 0;
+
+  // kOutOfMemory where n_ctx tokens do not fit.
+  virtual Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const = 0;
+
+  // Runs the batch and appends its keys and values to `cache`, which this executable made. Returns the wanted logits,
+  // [rows, n_vocab], valid until the next run.
+  virtual Result<std::span<const float>> run(KvCache& cache, const Batch& batch) = 0;
+
+  // Called after every step with what it wrote; empty switches it off. For tests and `tern validate`: slow.
+  virtual void observe(StepObserver observer) = 0;
+};
+
+struct CompileOptions {
+  int n_threads = 1;
+  int max_batch = 256;
+  int max_logit_rows = 16;
+};
+
+}  // namespace tern

@@ -1,0 +1,137 @@
+// quantize, rms_norm, and both at once: the ops that walk a row of activations.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/activations.cc"
+#include "backend/cpu/targets.h"
+#include <hwy/foreach_target.h>  // before highway.h
+#include <hwy/highway.h>
+
+#include <cmath>
+
+#include "backend/cpu/ops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tern::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using DF = hn::ScalableTag<float>;
+using VF = hn::Vec<DF>;
+
+// Largest |x[i]|. The result does not depend on the order.
+float MaxAbs(const float* x, size_t width) {
+  const DF d;
+  const size_t lanes = hn::Lanes(d);
+  VF largest = hn::Zero(d);
+  size_t i = 0;
+  for (; i + lanes <= width; i += lanes) largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + i)));
+  if (i < width) largest = hn::Max(largest, hn::Abs(hn::LoadN(d, x + i, width - i)));
+  return hn::ReduceMax(d, largest);
+}
+
+// The same float operations as ref::quantize, so the same integers.
+void QuantizeRow(const float* x, size_t width, int8_t* q, float* out_scale, int32_t* out_sum) {
+  const DF d;
+  const hn::RebindToSigned<DF> di;
+  const hn::Rebind<int8_t, DF> d8;
+  const size_t lanes = hn::Lanes(d);
+  const float scale = 127.0f / std::max(MaxAbs(x, width), 1e-5f);
+  const VF vscale = hn::Set(d, scale);
+  auto sum = hn::Zero(di);
+  size_t i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    const auto rounded = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), vscale));
+    const auto clamped = hn::Min(hn::Max(rounded, hn::Set(di, -128)), hn::Set(di, 127));
+    sum = hn::Add(sum, clamped);
+    hn::StoreU(hn::DemoteTo(d8, clamped), d8, q + i);
+  }
+  if (i < width) {
+    const auto rounded = hn::NearestInt(hn::Mul(hn::LoadN(d, x + i, width - i), vscale));
+    const auto clamped = hn::Min(hn::Max(rounded, hn::Set(di, -128)), hn::Set(di, 127));
+    sum = hn::Add(sum, clamped);  // lanes past the end are 0
+    hn::StoreN(hn::DemoteTo(d8, clamped), d8, q + i, width - i);
+  }
+  *out_scale = scale;
+  *out_sum = hn::ReduceSum(di, sum);
+}
+
+float SumOfSquares(const float* x, size_t width) {
+  const DF d;
+  const size_t lanes = hn::Lanes(d);
+  VF a = hn::Zero(d), b = hn::Zero(d);
+  size_t i = 0;
+  for (; i + 2 * lanes <= width; i += 2 * lanes) {
+    const VF u = hn::LoadU(d, x + i);
+    const VF v = hn::LoadU(d, x + i + lanes);
+    a = hn::MulAdd(u, u, a);
+    b = hn::MulAdd(v, v, b);
+  }
+  for (; i < width; i += lanes) {
+    const VF u = hn::LoadN(d, x + i, std::min(lanes, width - i));
+    a = hn::MulAdd(u, u, a);
+  }
+  return hn::ReduceSum(d, hn::Add(a, b));
+}
+
+void RmsNormRow(const float* x, const float* gain, float eps, size_t width, float* out) {
+  const DF d;
+  const size_t lanes = hn::Lanes(d);
+  const float factor = 1.0f / std::sqrt(SumOfSquares(x, width) / static_cast<float>(width) + eps);
+  const VF vfactor = hn::Set(d, factor);
+  for (size_t i = 0; i < width; i += lanes) {
+    const size_t n = std::min(lanes, width - i);
+    if (n == lanes) {
+      hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, x + i), vfactor), hn::LoadU(d, gain + i)), d, out + i);
+    } else {
+      hn::StoreN(hn::Mul(hn::Mul(hn::LoadN(d, x + i, n), vfactor), hn::LoadN(d, gain + i, n)), d, out + i, n);
+    }
+  }
+}
+
+void QuantizeRows(const ops::Quantize& op, Share& share) {
+  const auto width = static_cast<size_t>(op.width);
+  share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
+    for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
+      QuantizeRow(op.in + r * width, width, op.out.q + r * width, op.out.scale + r, op.out.sum + r);
+    }
+  });
+}
+
+void RmsNormRows(const ops::RmsNorm& op, Share& share) {
+  const auto width = static_cast<size_t>(op.width);
+  share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
+    for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
+      RmsNormRow(op.in + r * width, op.gain, op.eps, width, op.out + r * width);
+    }
+  });
+}
+
+void RmsNormQuantizeRows(const ops::RmsNormQuantize& op, Share& share) {
+  const auto width = static_cast<size_t>(op.width);
+  float* normed = share.scratch().data();
+  share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
+    for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
+      RmsNormRow(op.in + r * width, op.gain, op.eps, width, normed);
+      QuantizeRow(normed, width, op.out.q + r * width, op.out.scale + r, op.out.sum + r);
+    }
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tern::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tern::cpu {
+
+HWY_EXPORT(QuantizeRows);
+HWY_EXPORT(RmsNormRows);
+HWY_EXPORT(RmsNormQuantizeRows);
+
+void quantize(const ops::Quantize& op, Share& share) { HWY_DYNAMIC_DISPATCH(QuantizeRows)(op, share); }
+void rms_norm(const ops::RmsNorm& op, Share& share) { HWY_DYNAMIC_DISPATCH(RmsNormRows)(op, share); }
+void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share) {
+  HWY_DYNAMIC_DISPATCH(RmsNormQuantizeRows)(op, share);
+}
+
+}  // namespace tern::cpu
+#endif

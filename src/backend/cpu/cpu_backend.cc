@@ -1,0 +1,154 @@
+#include "backend/cpu/cpu_backend.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <format>
+
+#include "backend/cpu/ops.h"
+#include "backend/cpu/repack.h"
+#include "backend/host_binder.h"
+#include "base/check.h"
+
+namespace tern::cpu {
+namespace {
+
+void run_op(const ops::Embed& op, Share& share) { embed(op, share); }
+void run_op(const ops::Copy& op, Share& share) { copy(op, share); }
+void run_op(const ops::RmsNorm& op, Share& share) { rms_norm(op, share); }
+void run_op(const ops::Quantize& op, Share& share) { quantize(op, share); }
+void run_op(const ops::RmsNormQuantize& op, Share& share) { rms_norm_quantize(op, share); }
+void run_op(const ops::TernaryLinear& op, Share& share) { ternary_linear(op, share); }
+void run_op(const ops::TernaryGlu& op, Share& share) { ternary_glu(op, share); }
+void run_op(const ops::FloatLinear& op, Share& share) { float_linear(op, share); }
+void run_op(const ops::Rope& op, Share& share) { rope(op, share); }
+void run_op(const ops::KvAppend& op, Share& share) { kv_append(op, share); }
+void run_op(const ops::Attention& op, Share& share) { attention(op, share); }
+void run_op(const ops::Relu2Mul& op, Share& share) { relu2_mul(op, share); }
+void run_op(const ops::Add& op, Share& share) { add(op, share); }
+
+// The buffers a step touches. The KV cache counts as one more buffer, after the plan's own.
+struct Touched {
+  std::vector<int> read, written;
+};
+
+Touched touched_buffers(const Plan& plan, const StepBody& body) {
+  Touched touched;
+  for (const SlotUse& use : slot_uses(body)) {
+    if (use.reads) touched.read.push_back(plan.slot(use.slot).buffer);
+    if (use.writes) touched.written.push_back(plan.slot(use.slot).buffer);
+  }
+  const int kv_cache = static_cast<int>(plan.buffers.size());
+  if (std::holds_alternative<step::KvAppend>(body)) touched.written.push_back(kv_cache);
+  if (std::holds_alternative<step::Attention>(body)) touched.read.push_back(kv_cache);
+  return touched;
+}
+
+// Where workers must wait for each other: before a step that touches what another step since the last wait has written,
+// or writes what one has read. (The query, key and value projections need no wait between them.)
+std::vector<bool> find_barriers(const Plan& plan) {
+  std::vector<bool> barrier_before;
+  std::vector<int> read, written;
+  const auto meet = [](const std::vector<int>& a, const std::vector<int>& b) {
+    return std::ranges::any_of(a, [&](int x) { return std::ranges::find(b, x) != b.end(); });
+  };
+  for (const Step& step : plan.steps) {
+    const Touched touched = touched_buffers(plan, step.body);
+    const bool wait = meet(touched.read, written) || meet(touched.written, written) || meet(touched.written, read);
+    if (wait) read.clear(), written.clear();
+    barrier_before.push_back(wait);
+    read.insert(read.end(), touched.read.begin(), touched.read.end());
+    written.insert(written.end(), touched.written.begin(), touched.written.end());
+  }
+  return barrier_before;
+}
+
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(Plan plan, std::deque<Repacked> repacked, const CompileOptions& options, ThreadPool& pool)
+      : plan_(std::move(plan)), repacked_(std::move(repacked)), options_(options), pool_(pool),
+        barrier_before_(find_barriers(plan_)), claims_(plan_.steps.size()) {
+    for (const Slot& slot : plan_.slots) {
+      if (slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8) widest_ = std::max(widest_, slot.width);
+    }
+  }
+
+  Result<void> allocate() {
+    TRY(binder_, HostBinder::create(plan_, options_.max_batch, options_.max_logit_rows));
+    scratch_.assign(static_cast<size_t>(pool_.size()), std::vector<float>(static_cast<size_t>(widest_)));
+    return {};
+  }
+
+  std::string description() const override {
+    return std::format("cpu ({}, {} thread{})", target_name(), pool_.size(), pool_.size() == 1 ? "" : "s");
+  }
+  int max_batch() const override { return options_.max_batch; }
+  int max_logit_rows() const override { return options_.max_logit_rows; }
+
+  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
+    return HostKvCache::create(plan_.config, n_ctx, type);
+  }
+
+  Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
+    CHECK(!batch.tokens.empty() && static_cast<int>(batch.tokens.size()) <= max_batch());
+    CHECK(batch.first_pos >= 0 && batch.first_pos + static_cast<int>(batch.tokens.size()) <= cache.n_ctx());
+    binder_->begin(static_cast<const HostKvCache&>(cache), batch);
+    CHECK(binder_->n_logit_rows() <= max_logit_rows());
+    reserve_scratch(cache.n_ctx());
+    for (Claim& claim : claims_) claim.next.store(0, std::memory_order_relaxed);
+    pool_.run([this](int worker) { work(worker); });
+    return binder_->logits();
+  }
+
+  void observe(StepObserver observer) override { observer_ = std::move(observer); }
+
+ private:
+  // One worker's way through the plan.
+  void work(int worker) {
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (barrier_before_[i]) pool_.barrier();
+      Share share(claims_[i].next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
+      std::visit([&](const auto& body) { run_op(binder_->bind(body), share); }, plan_.steps[i].body);
+      if (observer_) {
+        pool_.barrier();
+        if (worker == 0) binder_->report(plan_.steps[i], observer_);
+        pool_.barrier();
+      }
+    }
+  }
+
+  // Attention keeps one score per position. Grows once per context size, never in the token loop.
+  void reserve_scratch(int n_ctx) {
+    const auto size = static_cast<size_t>(std::max(n_ctx, widest_));
+    for (auto& scratch : scratch_) {
+      if (scratch.size() < size) scratch.resize(size);
+    }
+  }
+
+  struct alignas(64) Claim {
+    std::atomic<int> next = 0;
+  };
+
+  const Plan plan_;
+  const std::deque<Repacked> repacked_;
+  const CompileOptions options_;
+  ThreadPool& pool_;
+  const std::vector<bool> barrier_before_;
+  std::vector<Claim> claims_;
+  int widest_ = 0;
+  std::unique_ptr<HostBinder> binder_;
+  std::vector<std::vector<float>> scratch_;
+  StepObserver observer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
+  Plan own = plan;
+  TRY(auto repacked, repack_ternary(own));
+  auto executable = std::make_unique<CpuExecutable>(std::move(own), std::move(repacked), options, pool);
+  TRY_STATUS(executable->allocate());
+  return executable;
+}
+
+}  // namespace tern::cpu

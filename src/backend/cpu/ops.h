@@ -1,0 +1,29 @@
+// The CPU's ops: every worker of the pool calls the same op with its own Share. Arguments and shapes: backend/ops.h.
+// Files have the same names as those of the reference (backend/ref), which defines what each op computes.
+#pragma once
+
+#include <string>
+
+#include "backend/cpu/share.h"
+#include "backend/ops.h"
+
+namespace tern::cpu {
+
+void embed(const ops::Embed& op, Share& share);
+void copy(const ops::Copy& op, Share& share);
+void rms_norm(const ops::RmsNorm& op, Share& share);
+void quantize(const ops::Quantize& op, Share& share);
+void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share);  // scratch: width floats
+void ternary_linear(const ops::TernaryLinear& op, Share& share);       // I2_S weights
+void ternary_glu(const ops::TernaryGlu& op, Share& share);             // I2_S weights
+void float_linear(const ops::FloatLinear& op, Share& share);           // scratch: cols floats
+void rope(const ops::Rope& op, Share& share);
+void kv_append(const ops::KvAppend& op, Share& share);
+void attention(const ops::Attention& op, Share& share);                // scratch: first_pos + n floats
+void relu2_mul(const ops::Relu2Mul& op, Share& share);
+void add(const ops::Add& op, Share& share);
+
+// The instruction set that dispatch chose, "AVX3_DL".
+std::string target_name();
+
+}  // namespace tern::cpu

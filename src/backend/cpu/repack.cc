@@ -1,0 +1,74 @@
+#include "backend/cpu/repack.h"
+
+#include <cmath>
+#include <vector>
+
+#include "quant/i2_s.h"
+
+namespace tern::cpu {
+namespace {
+
+// The one scale of a tensor whose decoded values are −s, 0 and s: 0 while only zeros have been seen.
+Result<float> common_scale(const Tensor& w, std::span<const float> row, float scale) {
+  for (const float value : row) {
+    const float magnitude = std::abs(value);
+    if (magnitude == 0 || magnitude == scale) continue;
+    if (scale != 0) {
+      return fail(ErrorCode::kNotSupported, "tensor {}: its {} blocks have different scales ({} and {}), but the CPU backend takes one "
+                  "scale per ternary matrix; convert the model to I2_S", w.name, format_info(w.format).name, scale, magnitude);
+    }
+    scale = magnitude;
+  }
+  return scale;
+}
+
+Result<Repacked> to_i2_s(const Tensor& w) {
+  const uint64_t in_bytes = row_bytes(w.format, w.cols);
+  const uint64_t out_bytes = row_bytes(Format::kI2_S, w.cols);
+  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(Format::kI2_S, w.rows, w.cols))};
+  std::vector<float> row(static_cast<size_t>(w.cols));
+  float scale = 0;
+  for (int r = 0; r < w.rows; ++r) {
+    format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(r) * in_bytes, in_bytes), row);
+    TRY(scale, common_scale(w, row, scale));
+    for (float& value : row) value = value == 0 ? 0.0f : std::copysign(1.0f, value);
+    encode_i2_s(row, MutableBytes(out.bytes).subspan(static_cast<uint64_t>(r) * out_bytes, out_bytes));
+  }
+  out.tensor.format = Format::kI2_S;
+  out.tensor.scale = w.scale * scale;
+  out.tensor.data = out.bytes;  // a vector keeps its bytes where they are when it is moved
+  return out;
+}
+
+class Repacker {
+ public:
+  Result<void> replace(const Tensor*& w) {
+    if (w->format == Format::kI2_S) return {};
+    TRY(auto repacked, to_i2_s(*w));
+    w = &done_.emplace_back(std::move(repacked)).tensor;
+    return {};
+  }
+  std::deque<Repacked> take() { return std::move(done_); }
+
+ private:
+  std::deque<Repacked> done_;  // a deque: addresses stay
+};
+
+}  // namespace
+
+Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
+  Repacker repacker;
+  for (Step& step : plan.steps) {
+    if (auto* linear = std::get_if<step::TernaryLinear>(&step.body)) {
+      TRY_STATUS(repacker.replace(linear->w));
+    } else if (auto* linear_add = std::get_if<step::TernaryLinearAdd>(&step.body)) {
+      TRY_STATUS(repacker.replace(linear_add->w));
+    } else if (auto* glu = std::get_if<step::TernaryGlu>(&step.body)) {
+      TRY_STATUS(repacker.replace(glu->w_gate));
+      TRY_STATUS(repacker.replace(glu->w_up));
+    }
+  }
+  return repacker.take();
+}
+
+}  // namespace tern::cpu

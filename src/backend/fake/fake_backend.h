@@ -1,0 +1,32 @@
+// A backend without a model: logits come from a script, so that whatever sits above a backend is tested on its own.
+#pragma once
+
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace tern::fake {
+
+struct Script {
+  int n_vocab = 0;
+  // The token to favour at each position: the logits after position i are highest at next[i]. Past the end: the last.
+  std::vector<TokenId> next;
+  int max_batch = 4;
+  int max_logit_rows = 2;
+  int fail_at_pos = -1;  // run() returns kDeviceLost when a batch reaches this position
+};
+
+// What has been run, for tests to look at.
+struct Log {
+  struct Call {
+    std::vector<TokenId> tokens;
+    int first_pos;
+    WantLogits logits;
+  };
+  std::vector<Call> calls;
+};
+
+// `log` must outlive the executable.
+std::unique_ptr<Executable> make_executable(Script script, Log& log);
+
+}  // namespace tern::fake

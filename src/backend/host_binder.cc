@@ -1,0 +1,138 @@
+#include "backend/host_binder.h"
+
+#include "base/check.h"
+
+namespace tern {
+namespace {
+
+
+
+const float* f32_data(const Tensor& vector) { return reinterpret_cast<const float*>(vector.data.data()); }
+
+}  // namespace
+
+HostBinder::HostBinder(const Plan& plan, int max_batch)
+    : plan_(plan), rope_(plan.config.rope_theta, plan.config.head_dim, max_batch) {}
+
+Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max_batch, int max_logit_rows) {
+  std::unique_ptr<HostBinder> binder(new HostBinder(plan, max_batch));
+  for (const Buffer& buffer : plan.buffers) {
+    const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
+    const uint64_t values = rows * static_cast<uint64_t>(buffer.width);
+    Memory memory;
+    if (buffer.type == SlotType::kF32) {
+      TRY(memory.values, HostMemory::allocate(values * sizeof(float), "the activations"));
+    } else {
+      TRY(memory.values, HostMemory::allocate(values, "the activations"));
+      TRY(memory.scales, HostMemory::allocate(rows * sizeof(float), "the activations"));
+      TRY(memory.sums, HostMemory::allocate(rows * sizeof(int32_t), "the activations"));
+    }
+    binder->buffers_.push_back(std::move(memory));
+  }
+  return binder;
+}
+
+void HostBinder::begin(const HostKvCache& cache, const Batch& batch) {
+  cache_ = &cache;
+  batch_ = batch;
+  n_logit_rows_ = batch.logits == WantLogits::kNone ? 0 : batch.logits == WantLogits::kLast ? 1 : n_tokens();
+  rope_.fill(batch.first_pos, n_tokens());
+}
+
+std::span<const float> HostBinder::logits() const { return {floats(plan_.logits), elements(plan_.logits)}; }
+
+float* HostBinder::floats(SlotId id) const {
+  DCHECK(plan_.slot(id).type == SlotType::kF32);
+  return reinterpret_cast<float*>(buffers_[static_cast<size_t>(plan_.slot(id).buffer)].values.data());
+}
+
+ops::MutableQuantizedRows HostBinder::int8(SlotId id) const {
+  DCHECK(plan_.slot(id).type == SlotType::kInt8);
+  const Memory& memory = buffers_[static_cast<size_t>(plan_.slot(id).buffer)];
+  return {reinterpret_cast<int8_t*>(memory.values.data()), reinterpret_cast<float*>(memory.scales.data()),
+          reinterpret_cast<int32_t*>(memory.sums.data())};
+}
+
+ops::QuantizedRows HostBinder::int8_input(SlotId id) const {
+  const auto rows = int8(id);
+  return {rows.q, rows.scale, rows.sum};
+}
+
+size_t HostBinder::elements(SlotId id) const {
+  return static_cast<size_t>(rows(id)) * static_cast<size_t>(plan_.slot(id).width);
+}
+
+ops::Embed HostBinder::bind(const step::Embed& s) const { return {s.table, batch_.tokens, floats(s.out)}; }
+
+ops::Copy HostBinder::bind(const step::SelectRows& s) const {
+  const size_t count = elements(s.out);
+  return {floats(s.in) + (elements(s.in) - count), count, floats(s.out)};  // the last rows
+}
+
+ops::RmsNorm HostBinder::bind(const step::RmsNorm& s) const {
+  return {floats(s.in), f32_data(*s.gain), s.eps, rows(s.in), plan_.slot(s.in).width, floats(s.out)};
+}
+
+ops::Quantize HostBinder::bind(const step::Quantize& s) const {
+  return {floats(s.in), rows(s.in), plan_.slot(s.in).width, int8(s.out)};
+}
+
+ops::RmsNormQuantize HostBinder::bind(const step::RmsNormQuantize& s) const {
+  return {floats(s.in), f32_data(*s.gain), s.eps, rows(s.in), plan_.slot(s.in).width, int8(s.out)};
+}
+
+ops::TernaryLinear HostBinder::bind(const step::TernaryLinear& s) const {
+  return {int8_input(s.in), rows(s.in), s.w, ops::Store::kSet, floats(s.out)};
+}
+
+ops::TernaryLinear HostBinder::bind(const step::TernaryLinearAdd& s) const {
+  return {int8_input(s.in), rows(s.in), s.w, ops::Store::kAdd, floats(s.x)};
+}
+
+ops::TernaryGlu HostBinder::bind(const step::TernaryGlu& s) const {
+  return {int8_input(s.in), rows(s.in), s.w_gate, s.w_up, floats(s.out)};
+}
+
+ops::FloatLinear HostBinder::bind(const step::FloatLinear& s) const {
+  return {floats(s.in), rows(s.in), s.w, floats(s.out)};
+}
+
+ops::Rope HostBinder::bind(const step::Rope& s) const {
+  DCHECK(s.theta == plan_.config.rope_theta);
+  return {floats(s.x), rows(s.x), s.n_heads, s.head_dim, rope_.cos(), rope_.sin(), s.pairs};
+}
+
+ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
+  return {floats(s.k), floats(s.v), rows(s.k), batch_.first_pos, cache_->layer(s.layer)};
+}
+
+ops::Attention HostBinder::bind(const step::Attention& s) const {
+  return {floats(s.q), rows(s.q), s.n_heads, batch_.first_pos, cache_->layer(s.layer), floats(s.out)};
+}
+
+ops::Relu2Mul HostBinder::bind(const step::Relu2Mul& s) const {
+  return {floats(s.gate), floats(s.up), elements(s.out), floats(s.out)};
+}
+
+ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elements(s.x), floats(s.x)}; }
+
+void HostBinder::report(const Step& step, const StepObserver& observer) const {
+  for (const SlotUse& use : slot_uses(step.body)) {
+    if (!use.writes) continue;
+    const Slot& slot = plan_.slot(use.slot);
+    StepOutput output{.step = &step, .slot = &slot, .rows = rows(use.slot), .values = {}, .scales = {}, .sums = {}};
+    std::vector<float> integers;
+    if (slot.type == SlotType::kF32) {
+      output.values = {floats(use.slot), elements(use.slot)};
+    } else {
+      const auto in = int8_input(use.slot);
+      integers.assign(in.q, in.q + elements(use.slot));
+      output.values = integers;
+      output.scales = {in.scale, static_cast<size_t>(output.rows)};
+      output.sums = {in.sum, static_cast<size_t>(output.rows)};
+    }
+    observer(output);
+  }
+}
+
+}  // namespace tern

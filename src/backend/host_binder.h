@@ -1,0 +1,68 @@
+// Gives a plan's slots addresses in host memory, and turns steps into op arguments (ops.h). Shared by the backends that
+// run on the host, so that neither spells out which slot goes where.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/host_memory.h"
+#include "backend/ops.h"
+#include "backend/rope_table.h"
+#include "plan/plan.h"
+
+namespace tern {
+
+class HostBinder {
+ public:
+  // Allocates the plan's buffers. The plan must outlive the binder.
+  static Result<std::unique_ptr<HostBinder>> create(const Plan& plan, int max_batch, int max_logit_rows);
+
+  // Sets what the following bind() calls refer to.
+  void begin(const HostKvCache& cache, const Batch& batch);
+
+  int n_tokens() const { return static_cast<int>(batch_.tokens.size()); }
+  int n_logit_rows() const { return n_logit_rows_; }
+  std::span<const float> logits() const;  // [n_logit_rows(), n_vocab]
+
+  ops::Embed bind(const step::Embed& s) const;
+  ops::Copy bind(const step::SelectRows& s) const;
+  ops::RmsNorm bind(const step::RmsNorm& s) const;
+  ops::Quantize bind(const step::Quantize& s) const;
+  ops::TernaryLinear bind(const step::TernaryLinear& s) const;
+  ops::FloatLinear bind(const step::FloatLinear& s) const;
+  ops::Rope bind(const step::Rope& s) const;
+  ops::KvAppend bind(const step::KvAppend& s) const;
+  ops::Attention bind(const step::Attention& s) const;
+  ops::Relu2Mul bind(const step::Relu2Mul& s) const;
+  ops::Add bind(const step::Add& s) const;
+  ops::RmsNormQuantize bind(const step::RmsNormQuantize& s) const;
+  ops::TernaryLinear bind(const step::TernaryLinearAdd& s) const;
+  ops::TernaryGlu bind(const step::TernaryGlu& s) const;
+
+  // Shows the observer every slot that `step` wrote.
+  void report(const Step& step, const StepObserver& observer) const;
+
+ private:
+  explicit HostBinder(const Plan& plan, int max_batch);
+
+  float* floats(SlotId id) const;
+  ops::MutableQuantizedRows int8(SlotId id) const;
+  ops::QuantizedRows int8_input(SlotId id) const;
+  int rows(SlotId id) const { return plan_.slot(id).rows == RowsOf::kBatch ? n_tokens() : n_logit_rows_; }
+  size_t elements(SlotId id) const;
+
+  // An int8 buffer also holds the rows' scales and sums.
+  struct Memory {
+    HostMemory values, scales, sums;
+  };
+
+  const Plan& plan_;
+  std::vector<Memory> buffers_;
+  RopeTable rope_;
+  const HostKvCache* cache_ = nullptr;
+  Batch batch_;
+  int n_logit_rows_ = 0;
+};
+
+}  // namespace tern

@@ -1,0 +1,57 @@
+// Memory of the backends that run on the host: zeroed, aligned, and taken from the system page by page as it is touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "backend/backend.h"
+#include "backend/ops.h"
+#include "base/result.h"
+
+namespace tern {
+
+// A zeroed region, page-aligned. Untouched pages cost no memory.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  static Result<HostMemory> allocate(uint64_t bytes, const char* what);
+  HostMemory(HostMemory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  HostMemory& operator=(HostMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~HostMemory();
+
+  std::byte* data() const { return data_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+// Keys and values of all layers, [n_layers][2][n_kv_heads, n_ctx, head_dim].
+class HostKvCache final : public KvCache {
+ public:
+  static Result<std::unique_ptr<HostKvCache>> create(const Config& config, int n_ctx, KvType type);
+
+  int n_ctx() const override { return n_ctx_; }
+  uint64_t bytes() const override { return memory_.bytes(); }
+  ops::KvLayer layer(int index) const;
+
+ private:
+  HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory)
+      : n_ctx_(n_ctx), type_(type), n_kv_heads_(config.n_kv_heads), head_dim_(config.head_dim), memory_(std::move(memory)) {}
+
+  int n_ctx_;
+  KvType type_;
+  int n_kv_heads_;
+  int head_dim_;
+  HostMemory memory_;
+};
+
+}  // namespace tern

@@ -1,0 +1,132 @@
+// The arguments of every op that runs in host memory: what the plan's slots become once they have addresses. The
+// reference and the CPU backend take the same arguments, and the conform tests give them to both.
+//
+// Rows are dense: row r of an [n, width] array starts at r·width.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/config.h"
+#include "model/weights.h"
+#include "tern/options.h"
+
+namespace tern::ops {
+
+// int8 rows: x[r][i] ≈ q[r][i] / scale[r]. Read-only and writable views.
+struct QuantizedRows {
+  const int8_t* q;       // [n, width]
+  const float* scale;    // [n]
+  const int32_t* sum;    // [n], Σ_i q[r][i]
+};
+struct MutableQuantizedRows {
+  int8_t* q;
+  float* scale;
+  int32_t* sum;
+};
+
+struct Embed {
+  const Tensor* table;             // [n_vocab, width]
+  std::span<const TokenId> tokens;  // n
+  float* out;                      // [n, width]
+};
+
+struct Copy {
+  const float* in;
+  size_t count;
+  float* out;
+};
+
+struct RmsNorm {
+  const float* in;    // [n, width]
+  const float* gain;  // [width]
+  float eps;
+  int n, width;
+  float* out;         // [n, width]
+};
+
+struct Quantize {
+  const float* in;  // [n, width]
+  int n, width;
+  MutableQuantizedRows out;
+};
+
+struct RmsNormQuantize {
+  const float* in;
+  const float* gain;
+  float eps;
+  int n, width;
+  MutableQuantizedRows out;
+};
+
+// What happens to a result: y = w·x, or y += w·x.
+enum class Store { kSet, kAdd };
+
+struct TernaryLinear {
+  QuantizedRows in;  // [n, w->cols]
+  int n;
+  const Tensor* w;
+  Store store;
+  float* out;        // [n, w->rows]
+};
+
+struct TernaryGlu {
+  QuantizedRows in;  // [n, cols]
+  int n;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  float* out;        // [n, rows]
+};
+
+struct FloatLinear {
+  const float* in;  // [n, w->cols]
+  int n;
+  const Tensor* w;
+  float* out;       // [n, w->rows]
+};
+
+struct Rope {
+  float* x;  // [n, n_heads, head_dim]
+  int n, n_heads, head_dim;
+  const float* cos;  // [n, head_dim / 2], for the position of each row (rope_table.h)
+  const float* sin;
+  RopePairs pairs;
+};
+
+// One layer's keys and values, [n_kv_heads, n_ctx, head_dim] each, of type KvType.
+struct KvLayer {
+  void* k;
+  void* v;
+  KvType type;
+  int n_ctx, n_kv_heads, head_dim;
+};
+
+struct KvAppend {
+  const float* k;  // [n, n_kv_heads, head_dim]
+  const float* v;
+  int n, first_pos;
+  KvLayer cache;
+};
+
+struct Attention {
+  const float* q;  // [n, n_heads, head_dim]
+  int n, n_heads, first_pos;  // row r sees the cache's positions 0 … first_pos + r
+  KvLayer cache;
+  float* out;      // [n, n_heads, head_dim]
+};
+
+struct Relu2Mul {
+  const float* gate;
+  const float* up;
+  size_t count;
+  float* out;
+};
+
+struct Add {
+  const float* in;
+  size_t count;
+  float* x;  // x += in
+};
+
+}  // namespace tern::ops

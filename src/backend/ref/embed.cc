@@ -1,0 +1,16 @@
+#include <algorithm>
+
+#include "backend/ref/ops.h"
+#include "backend/ref/weight_rows.h"
+
+namespace tern::ref {
+
+void embed(const ops::Embed& op) {
+  float* out = op.out;
+  for (const TokenId token : op.tokens) {
+    const std::vector<float> row = weight_row(*op.table, token);
+    out = std::copy(row.begin(), row.end(), out);
+  }
+}
+
+}  // namespace tern::ref

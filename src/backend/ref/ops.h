@@ -1,0 +1,23 @@
+// The reference: plain loops with double accumulation, one op per file. Written to be read and to be right, not to be
+// fast; every other backend is tested against it. Arguments and shapes: backend/ops.h.
+#pragma once
+
+#include "backend/ops.h"
+
+namespace tern::ref {
+
+void embed(const ops::Embed& op);
+void copy(const ops::Copy& op);
+void rms_norm(const ops::RmsNorm& op);
+void quantize(const ops::Quantize& op);
+void rms_norm_quantize(const ops::RmsNormQuantize& op);
+void ternary_linear(const ops::TernaryLinear& op);
+void ternary_glu(const ops::TernaryGlu& op);
+void float_linear(const ops::FloatLinear& op);
+void rope(const ops::Rope& op);
+void kv_append(const ops::KvAppend& op);
+void attention(const ops::Attention& op);
+void relu2_mul(const ops::Relu2Mul& op);
+void add(const ops::Add& op);
+
+}  // namespace tern::ref

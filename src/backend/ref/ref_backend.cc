@@ -1,0 +1,65 @@
+#include "backend/ref/ref_backend.h"
+
+#include "backend/host_binder.h"
+#include "backend/ref/ops.h"
+#include "base/check.h"
+
+namespace tern::ref {
+namespace {
+
+// One overload per kind of op argument, so that a bound step finds its op.
+void run_op(const ops::Embed& op) { embed(op); }
+void run_op(const ops::Copy& op) { copy(op); }
+void run_op(const ops::RmsNorm& op) { rms_norm(op); }
+void run_op(const ops::Quantize& op) { quantize(op); }
+void run_op(const ops::RmsNormQuantize& op) { rms_norm_quantize(op); }
+void run_op(const ops::TernaryLinear& op) { ternary_linear(op); }
+void run_op(const ops::TernaryGlu& op) { ternary_glu(op); }
+void run_op(const ops::FloatLinear& op) { float_linear(op); }
+void run_op(const ops::Rope& op) { rope(op); }
+void run_op(const ops::KvAppend& op) { kv_append(op); }
+void run_op(const ops::Attention& op) { attention(op); }
+void run_op(const ops::Relu2Mul& op) { relu2_mul(op); }
+void run_op(const ops::Add& op) { add(op); }
+
+class RefExecutable final : public Executable {
+ public:
+  RefExecutable(const Plan& plan, const CompileOptions& options, std::unique_ptr<HostBinder> binder)
+      : plan_(plan), options_(options), binder_(std::move(binder)) {}
+
+  std::string description() const override { return "ref (plain loops, 1 thread)"; }
+  int max_batch() const override { return options_.max_batch; }
+  int max_logit_rows() const override { return options_.max_logit_rows; }
+
+  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
+    return HostKvCache::create(plan_.config, n_ctx, type);
+  }
+
+  Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
+    CHECK(!batch.tokens.empty() && static_cast<int>(batch.tokens.size()) <= max_batch());
+    binder_->begin(static_cast<const HostKvCache&>(cache), batch);
+    CHECK(binder_->n_logit_rows() <= max_logit_rows());
+    for (const Step& step : plan_.steps) {
+      std::visit([&](const auto& body) { run_op(binder_->bind(body)); }, step.body);
+      if (observer_) binder_->report(step, observer_);
+    }
+    return binder_->logits();
+  }
+
+  void observe(StepObserver observer) override { observer_ = std::move(observer); }
+
+ private:
+  const Plan& plan_;
+  CompileOptions options_;
+  std::unique_ptr<HostBinder> binder_;
+  StepObserver observer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options) {
+  TRY(auto binder, HostBinder::create(plan, options.max_batch, options.max_logit_rows));
+  return std::make_unique<RefExecutable>(plan, options, std::move(binder));
+}
+
+}  // namespace tern::ref

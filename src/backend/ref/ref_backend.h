@@ -1,0 +1,11 @@
+// The reference backend: runs a plan step by step on one thread. Slow, and right.
+#pragma once
+
+#include "backend/backend.h"
+
+namespace tern::ref {
+
+// `plan` must outlive the executable. n_threads is ignored.
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options);
+
+}  // namespace tern::ref

@@ -1,0 +1,23 @@
+#include "engine/backends.h"
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/ops.h"
+#include "backend/ref/ref_backend.h"
+#include "base/check.h"
+
+namespace tern {
+
+Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
+  switch (backend) {
+    case BackendKind::kAuto:
+    case BackendKind::kCpu: return cpu::compile(plan, options, pool);
+    case BackendKind::kRef: return ref::compile(plan, options);
+    case BackendKind::kWebGpu:
+      return fail(ErrorCode::kNotSupported, "the webgpu backend is not part of this build; use -b cpu");
+  }
+  CHECK(false);
+}
+
+std::string cpu_target() { return cpu::target_name(); }
+
+}  // namespace tern

@@ -1,0 +1,19 @@
+// Which backends this build has, and how a plan gets onto one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+#include "base/thread_pool.h"
+#include "tern/options.h"
+
+namespace tern {
+
+// kNotSupported where the build lacks the backend. `plan` and `pool` must outlive the executable.
+Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options, ThreadPool& pool);
+
+// The instruction set whose kernels the cpu backend runs on this machine, as Highway names it: "AVX3_DL".
+std::string cpu_target();
+
+}  // namespace tern

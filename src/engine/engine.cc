@@ -1,0 +1,133 @@
+#include "tern/engine.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/backends.h"
+#include "engine/engine_impl.h"
+#include "engine/tokenizers.h"
+
+namespace tern {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+ModelInfo describe_model(const Model& model) {
+  const Config& c = model.config;
+  ModelInfo info;
+  info.path = model.path;
+  info.name = model.name;
+  info.architecture = c.architecture;
+  info.n_params = model.weights.n_params();
+  info.file_bytes = model.file->file_bytes();
+  info.bytes_per_token = model.weights.bytes_per_token();
+  info.kv_bytes_per_token = 2 * 2 * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width());
+  info.n_vocab = c.n_vocab;
+  info.n_ctx = c.n_ctx;
+  info.n_layers = c.n_layers;
+  return info;
+}
+
+Result<void> load_text(Engine::Impl& impl) {
+  TRY(impl.tokenizer, make_tokenizer(*impl.model.file));
+  if (!impl.tokenizer) return {};
+  if (impl.tokenizer->vocab_size() != impl.model.config.n_vocab) {
+    return fail(ErrorCode::kCorruption, "{}: the tokenizer has {} tokens, but token_embd.weight has {} rows; convert the model again",
+                impl.model.path, impl.tokenizer->vocab_size(), impl.model.config.n_vocab);
+  }
+  TRY(impl.chat_template, make_chat_template(*impl.model.file, *impl.tokenizer));
+  return {};
+}
+
+// Reads the file into memory ahead of the first token, with a sign of life where the disk is slow.
+void read_ahead(const Model& model, const OnProgress& on_progress) {
+  model.file->populate([&](uint64_t done, uint64_t total) {
+    if (on_progress) on_progress({.what = "loading", .done = done, .total = total, .unit = "B"});
+  });
+}
+
+}  // namespace
+
+Result<Engine> Engine::load(const LoadOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  if (options.n_threads < 0 || options.n_threads > kMostThreads) {
+    return fail(ErrorCode::kInvalidArgument, "{} threads: give 1 to {}, or 0 for one per CPU", options.n_threads, kMostThreads);
+  }
+  if (options.max_batch < 0) return fail(ErrorCode::kInvalidArgument, "max_batch is {}, but cannot be negative", options.max_batch);
+  std::string path = options.model_path;
+  if (path.empty()) {
+    TRY(path, default_model_path());
+  }
+  auto impl = std::make_unique<Impl>();
+  TRY(impl->model, open_model(path));
+  TRY_STATUS(load_text(*impl));
+  impl->info = describe_model(impl->model);
+  impl->plan = make_plan(impl->model.config, impl->model.weights, {.fuse = options.fuse});
+  impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
+  CompileOptions compile;
+  if (options.max_batch > 0) compile.max_batch = options.max_batch;
+  compile.max_batch = std::min(compile.max_batch, impl->model.config.n_ctx);
+  auto executable = compile_on(options.backend, impl->plan, compile, *impl->pool);
+  if (!executable) {
+    Error error = std::move(executable).error();
+    error.message = path + ": " + error.message;
+    return std::unexpected(std::move(error));
+  }
+  impl->executable = std::move(*executable);
+  read_ahead(impl->model, options.on_progress);
+  impl->info.backend = impl->executable->description();
+  impl->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Engine(std::move(impl));
+}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+const ModelInfo& Engine::info() const { return impl_->info; }
+bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }
+const Tokenizer& Engine::tokenizer() const { return *impl_->tokenizer; }
+bool Engine::has_chat_template() const { return impl_->chat_template.has_value(); }
+
+Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, bool add_generation_prompt) const {
+  if (!impl_->chat_template) {
+    return fail(ErrorCode::kNotSupported, "{}: the model has no chat template, so it cannot hold a conversation; use `tern run`",
+                impl_->model.path);
+  }
+  return impl_->chat_template->render(messages, add_generation_prompt);
+}
+
+Result<Session> Engine::new_session(const SessionOptions& options) const {
+  if (options.n_ctx < 0) return fail(ErrorCode::kInvalidArgument, "a context of {} tokens; give a positive number", options.n_ctx);
+  const int trained = impl_->model.config.n_ctx;
+  if (options.n_ctx > trained) {
+    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens, but {} was trained for {}; give at most that", options.n_ctx,
+                impl_->model.name, trained);
+  }
+  TRY(auto cache, impl_->executable->new_cache(options.n_ctx > 0 ? options.n_ctx : trained, options.kv_type));
+  Generator generator(*impl_->executable, std::move(cache), impl_->tokenizer.get(), impl_->model.config.n_vocab);
+  return Session(std::make_unique<Session::Impl>(std::move(generator), impl_->load_seconds));
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<GenerateResult> Session::generate(std::span<const TokenId> prompt, const GenerateOptions& options, const OnText& on_text,
+                                         std::stop_token stop) {
+  TRY(auto result, impl_->generator.generate(prompt, options, on_text, std::move(stop)));
+  result.stats.load_seconds = impl_->load_seconds;
+  return result;
+}
+
+Result<void> Session::logits(std::span<const TokenId> tokens, const OnLogits& on_row) {
+  return impl_->generator.logits(tokens, on_row);
+}
+
+int Session::n_ctx() const { return impl_->generator.n_ctx(); }
+int Session::n_used() const { return impl_->generator.n_used(); }
+void Session::reset() { impl_->generator.reset(); }
+
+}  // namespace tern

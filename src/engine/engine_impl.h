@@ -1,0 +1,35 @@
+// What an Engine and a Session are made of; shared with src/tools.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "base/thread_pool.h"
+#include "engine/generator.h"
+#include "model/model.h"
+#include "plan/plan.h"
+#include "tern/engine.h"
+#include "text/chat_template.h"
+
+namespace tern {
+
+// Members are destroyed in reverse: the executable goes before what it points to.
+struct Engine::Impl {
+  Model model;
+  ModelInfo info;
+  std::unique_ptr<Tokenizer> tokenizer;  // null where the file holds none
+  std::optional<ChatTemplate> chat_template;
+  Plan plan;
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Executable> executable;
+  double load_seconds = 0;
+};
+
+struct Session::Impl {
+  Generator generator;
+  double load_seconds = 0;
+};
+
+}  // namespace tern

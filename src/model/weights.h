@@ -1,0 +1,48 @@
+// The tensors of a model, as views into its file, named as in the file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "quant/format.h"
+
+namespace tern {
+
+// A [rows, cols] matrix, or a vector with rows = 1.
+struct Tensor {
+  std::string name;
+  Format format = Format::kF32;
+  int rows = 0;  // n_out
+  int cols = 0;  // n_in
+  Bytes data;    // tensor_bytes(format, rows, cols)
+  // Multiplies what Format's decode gives: I2_S's own scale, and blk.N.*.scale where the file has one.
+  float scale = 1.0f;
+};
+
+struct Layer {
+  Tensor attn_norm;      // [d_model]
+  Tensor attn_q;         // [q_width, d_model]
+  Tensor attn_k;         // [kv_width, d_model]
+  Tensor attn_v;         // [kv_width, d_model]
+  Tensor attn_sub_norm;  // [q_width]
+  Tensor attn_output;    // [d_model, q_width]
+  Tensor ffn_norm;       // [d_model]
+  Tensor ffn_gate;       // [d_ff, d_model]
+  Tensor ffn_up;         // [d_ff, d_model]
+  Tensor ffn_sub_norm;   // [d_ff]
+  Tensor ffn_down;       // [d_model, d_ff]
+};
+
+struct Weights {
+  Tensor token_embd;   // [n_vocab, d_model]
+  std::vector<Layer> layers;
+  Tensor output_norm;  // [d_model]
+  Tensor output;       // [n_vocab, d_model]; the embedding itself where they are tied
+
+  uint64_t bytes_per_token() const;  // read to decode one token: all matrices and norms, one row of the embedding
+  uint64_t n_params() const;
+};
+
+}  // namespace tern

@@ -1,0 +1,88 @@
+// The forward pass of BitNet b1.58 (docs/numerics.md has the equations).
+#include <format>
+
+#include "plan/plan_writer.h"
+
+namespace tern {
+namespace {
+
+struct Slots {
+  SlotId x;                 // [d_model] residual stream
+  SlotId h, hq;             // [d_model] normed, and as int8
+  SlotId q, k, v;           // [n_heads, head_dim], [n_kv_heads, head_dim] twice
+  SlotId a, a_norm, aq;     // [n_heads, head_dim] attention output, normed, and as int8
+  SlotId gate, up, f;       // [d_ff]
+  SlotId f_norm, fq;        // [d_ff] normed, and as int8
+  SlotId o;                 // [d_model] what the layer adds to x
+};
+
+void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config& c, int layer) {
+  p.rms_norm(s.x, l.attn_norm, s.h);
+  p.quantize(s.h, s.hq);
+  p.ternary_linear(s.hq, l.attn_q, s.q);
+  p.ternary_linear(s.hq, l.attn_k, s.k);
+  p.ternary_linear(s.hq, l.attn_v, s.v);
+  p.rope(s.q, c.n_heads);
+  p.rope(s.k, c.n_kv_heads);
+  p.kv_append(s.k, s.v, layer);
+  p.attention(s.q, layer, s.a);
+  p.rms_norm(s.a, l.attn_sub_norm, s.a_norm);
+  p.quantize(s.a_norm, s.aq);
+  p.ternary_linear(s.aq, l.attn_output, s.o);
+  p.add(s.o, s.x);
+}
+
+void write_feed_forward(PlanWriter& p, const Layer& l, const Slots& s) {
+  p.rms_norm(s.x, l.ffn_norm, s.h);
+  p.quantize(s.h, s.hq);
+  p.ternary_linear(s.hq, l.ffn_gate, s.gate);
+  p.ternary_linear(s.hq, l.ffn_up, s.up);
+  p.relu2_mul(s.gate, s.up, s.f);
+  p.rms_norm(s.f, l.ffn_sub_norm, s.f_norm);
+  p.quantize(s.f_norm, s.fq);
+  p.ternary_linear(s.fq, l.ffn_down, s.o);
+  p.add(s.o, s.x);
+}
+
+Slots make_slots(PlanWriter& p, const Config& c) {
+  return {.x = p.slot("x", c.d_model),
+          .h = p.slot("h", c.d_model),
+          .hq = p.slot("hq", c.d_model, SlotType::kInt8),
+          .q = p.slot("q", c.q_width()),
+          .k = p.slot("k", c.kv_width()),
+          .v = p.slot("v", c.kv_width()),
+          .a = p.slot("a", c.q_width()),
+          .a_norm = p.slot("a_norm", c.q_width()),
+          .aq = p.slot("aq", c.q_width(), SlotType::kInt8),
+          .gate = p.slot("gate", c.d_ff),
+          .up = p.slot("up", c.d_ff),
+          .f = p.slot("f", c.d_ff),
+          .f_norm = p.slot("f_norm", c.d_ff),
+          .fq = p.slot("fq", c.d_ff, SlotType::kInt8),
+          .o = p.slot("o", c.d_model)};
+}
+
+}  // namespace
+
+Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options) {
+  PlanWriter p(config);
+  const Slots s = make_slots(p, config);
+  const SlotId last = p.slot("last", config.d_model, SlotType::kF32, RowsOf::kLogits);
+  const SlotId normed = p.slot("normed", config.d_model, SlotType::kF32, RowsOf::kLogits);
+  const SlotId logits = p.slot("logits", config.n_vocab, SlotType::kF32, RowsOf::kLogits);
+
+  p.embed(weights.token_embd, s.x);
+  for (int layer = 0; layer < config.n_layers; ++layer) {
+    const Layer& l = weights.layers[static_cast<size_t>(layer)];
+    p.section(std::format("blk.{}.", layer));
+    write_attention(p, l, s, config, layer);
+    write_feed_forward(p, l, s);
+  }
+  p.section("");
+  p.select_rows(s.x, last);
+  p.rms_norm(last, weights.output_norm, normed);
+  p.float_linear(normed, weights.output, logits);
+  return p.finish(logits, options);
+}
+
+}  // namespace tern

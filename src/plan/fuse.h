@@ -1,0 +1,15 @@
+// Fusion as rewrites of the step list. Every rewrite computes the same numbers, so a plan with and without them can be
+// compared bit for bit.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace tern {
+
+//   rms_norm, quantize                          → rms_norm_quantize
+//   ternary_linear, add                         → ternary_linear_add
+//   ternary_linear, ternary_linear, relu2_mul   → ternary_glu
+// each only where nothing else reads the slots between.
+void fuse(Plan& plan);
+
+}  // namespace tern

@@ -1,0 +1,66 @@
+#include "plan/plan.h"
+
+#include <format>
+
+namespace tern {
+namespace {
+
+SlotUse reads(SlotId slot) { return {slot, true, false}; }
+SlotUse writes(SlotId slot) { return {slot, false, true}; }
+SlotUse updates(SlotId slot) { return {slot, true, true}; }
+
+struct Uses {
+  using List = std::vector<SlotUse>;
+  List operator()(const step::Embed& s) const { return {writes(s.out)}; }
+  List operator()(const step::SelectRows& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::RmsNorm& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::Quantize& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::TernaryLinear& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::FloatLinear& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::Rope& s) const { return {updates(s.x)}; }
+  List operator()(const step::KvAppend& s) const { return {reads(s.k), reads(s.v)}; }
+  List operator()(const step::Attention& s) const { return {reads(s.q), writes(s.out)}; }
+  List operator()(const step::Relu2Mul& s) const { return {reads(s.gate), reads(s.up), writes(s.out)}; }
+  List operator()(const step::Add& s) const { return {reads(s.in), updates(s.x)}; }
+  List operator()(const step::RmsNormQuantize& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::TernaryLinearAdd& s) const { return {reads(s.in), updates(s.x)}; }
+  List operator()(const step::TernaryGlu& s) const { return {reads(s.in), writes(s.out)}; }
+};
+
+struct OpName {
+  const char* operator()(const step::Embed&) const { return "embed"; }
+  const char* operator()(const step::SelectRows&) const { return "select_rows"; }
+  const char* operator()(const step::RmsNorm&) const { return "rms_norm"; }
+  const char* operator()(const step::Quantize&) const { return "quantize"; }
+  const char* operator()(const step::TernaryLinear&) const { return "ternary_linear"; }
+  const char* operator()(const step::FloatLinear&) const { return "float_linear"; }
+  const char* operator()(const step::Rope&) const { return "rope"; }
+  const char* operator()(const step::KvAppend&) const { return "kv_append"; }
+  const char* operator()(const step::Attention&) const { return "attention"; }
+  const char* operator()(const step::Relu2Mul&) const { return "relu2_mul"; }
+  const char* operator()(const step::Add&) const { return "add"; }
+  const char* operator()(const step::RmsNormQuantize&) const { return "rms_norm_quantize"; }
+  const char* operator()(const step::TernaryLinearAdd&) const { return "ternary_linear_add"; }
+  const char* operator()(const step::TernaryGlu&) const { return "ternary_glu"; }
+};
+
+}  // namespace
+
+std::vector<SlotUse> slot_uses(const StepBody& body) { return std::visit(Uses{}, body); }
+
+std::string_view op_name(const StepBody& body) { return std::visit(OpName{}, body); }
+
+std::string describe(const Plan& plan) {
+  std::string text;
+  for (const Step& step : plan.steps) {
+    text += std::format("{:<24} {:<18}", step.name, op_name(step.body));
+    for (const SlotUse& use : slot_uses(step.body)) {
+      const Slot& slot = plan.slot(use.slot);
+      text += std::format(" {}{}[{}]@{}", use.reads ? use.writes ? "±" : "<" : ">", slot.name, slot.width, slot.buffer);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace tern

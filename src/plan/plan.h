@@ -1,0 +1,110 @@
+// A plan: the forward pass of a model as a flat list of named steps on named slots.
+//
+// The model is written once, as a plan (bitnet_plan.cc). Backends only know steps. A plan is made for any batch: a slot
+// has one row per token (or per row of logits), and a backend decides how many rows its buffers hold.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/config.h"
+#include "model/weights.h"
+
+namespace tern {
+
+// What a row of a slot is.
+enum class SlotType {
+  kF32,   // width floats
+  kInt8,  // width int8 values q, and per row the scale s and the sum Σq: x ≈ q / s
+};
+
+// How many rows a slot has.
+enum class RowsOf {
+  kBatch,   // one per token of the batch
+  kLogits,  // one per token whose logits are wanted
+};
+
+struct SlotId {
+  int index = -1;
+  bool operator==(const SlotId&) const = default;
+};
+
+struct Slot {
+  std::string name;
+  SlotType type = SlotType::kF32;
+  RowsOf rows = RowsOf::kBatch;
+  int width = 0;
+  int buffer = -1;  // slots that are never alive together share one (memory_plan.cc)
+};
+
+struct Buffer {
+  SlotType type = SlotType::kF32;
+  RowsOf rows = RowsOf::kBatch;
+  int width = 0;  // of its widest slot
+};
+
+// The steps. `in` is read, `out` is written, `x` is read and written. Weights belong to the Model.
+namespace step {
+
+struct Embed { const Tensor* table; SlotId out; };                      // out = table[token]
+struct SelectRows { SlotId in; SlotId out; };                           // the rows whose logits are wanted
+struct RmsNorm { SlotId in; const Tensor* gain; float eps; SlotId out; };  // out = in / √(mean in² + eps) · gain
+struct Quantize { SlotId in; SlotId out; };                             // absmax int8 per row
+struct TernaryLinear { SlotId in; const Tensor* w; SlotId out; };       // out = w · in, in is int8
+struct FloatLinear { SlotId in; const Tensor* w; SlotId out; };         // out = w · in, in is f32
+struct Rope { SlotId x; int n_heads; int head_dim; float theta; RopePairs pairs; };
+struct KvAppend { SlotId k; SlotId v; int layer; };                     // to the cache, at the batch's positions
+struct Attention { SlotId q; SlotId out; int layer; int n_heads; int n_kv_heads; int head_dim; };  // causal, scale 1/√head_dim
+struct Relu2Mul { SlotId gate; SlotId up; SlotId out; };                // out = relu(gate)² · up
+struct Add { SlotId in; SlotId x; };                                    // x += in
+
+// Fused: the same numbers as the steps they replace (fuse.cc).
+struct RmsNormQuantize { SlotId in; const Tensor* gain; float eps; SlotId out; };
+struct TernaryLinearAdd { SlotId in; const Tensor* w; SlotId x; };      // x += w · in
+struct TernaryGlu { SlotId in; const Tensor* w_gate; const Tensor* w_up; SlotId out; };  // relu(gate·in)² · (up·in)
+
+}  // namespace step
+
+using StepBody = std::variant<step::Embed, step::SelectRows, step::RmsNorm, step::Quantize, step::TernaryLinear,
+                              step::FloatLinear, step::Rope, step::KvAppend, step::Attention, step::Relu2Mul, step::Add,
+                              step::RmsNormQuantize, step::TernaryLinearAdd, step::TernaryGlu>;
+
+struct Step {
+  std::string name;  // "blk.3.attn_q": what it computes, after the tensor it uses
+  StepBody body;
+};
+
+struct SlotUse {
+  SlotId slot;
+  bool reads = false;
+  bool writes = false;
+};
+
+// The slots that a step touches, at most three.
+std::vector<SlotUse> slot_uses(const StepBody& body);
+
+struct Plan {
+  Config config;
+  std::vector<Slot> slots;
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+  SlotId logits;
+
+  const Slot& slot(SlotId id) const { return slots[static_cast<size_t>(id.index)]; }
+};
+
+struct PlanOptions {
+  bool fuse = true;
+};
+
+// The plan of a BitNet-family model. `weights` must outlive the plan.
+Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options = {});
+
+std::string_view op_name(const StepBody& body);  // "rms_norm"
+
+// One line per step, for people: name, operation, slots and their shapes.
+std::string describe(const Plan& plan);
+
+}  // namespace tern

@@ -1,0 +1,89 @@
+#include "plan/plan_writer.h"
+
+#include "base/check.h"
+#include "plan/fuse.h"
+#include "plan/memory_plan.h"
+
+namespace tern {
+namespace {
+
+std::string without_suffix(const std::string& name) {
+  const std::string suffix = ".weight";
+  return name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
+}
+
+}  // namespace
+
+SlotId PlanWriter::slot(std::string name, int width, SlotType type, RowsOf rows) {
+  plan_.slots.push_back({.name = std::move(name), .type = type, .rows = rows, .width = width});
+  return {static_cast<int>(plan_.slots.size()) - 1};
+}
+
+void PlanWriter::push(std::string name, StepBody body) { plan_.steps.push_back({std::move(name), body}); }
+
+void PlanWriter::embed(const Tensor& table, SlotId out) {
+  CHECK(at(out).width == table.cols);
+  push(without_suffix(table.name), step::Embed{&table, out});
+}
+
+void PlanWriter::select_rows(SlotId in, SlotId out) {
+  CHECK(at(in).width == at(out).width && at(out).rows == RowsOf::kLogits);
+  push(section_ + at(out).name, step::SelectRows{in, out});
+}
+
+void PlanWriter::rms_norm(SlotId in, const Tensor& gain, SlotId out) {
+  CHECK(at(in).width == gain.cols && at(out).width == gain.cols);
+  push(without_suffix(gain.name), step::RmsNorm{in, &gain, plan_.config.rms_eps, out});
+}
+
+void PlanWriter::quantize(SlotId in, SlotId out) {
+  CHECK(at(in).width == at(out).width && at(out).type == SlotType::kInt8);
+  push(section_ + at(out).name, step::Quantize{in, out});
+}
+
+void PlanWriter::ternary_linear(SlotId in, const Tensor& w, SlotId out) {
+  CHECK(at(in).type == SlotType::kInt8 && at(in).width == w.cols && at(out).width == w.rows);
+  push(without_suffix(w.name), step::TernaryLinear{in, &w, out});
+}
+
+void PlanWriter::float_linear(SlotId in, const Tensor& w, SlotId out) {
+  CHECK(at(in).type == SlotType::kF32 && at(in).width == w.cols && at(out).width == w.rows);
+  push(without_suffix(w.name), step::FloatLinear{in, &w, out});
+}
+
+void PlanWriter::rope(SlotId x, int n_heads) {
+  const Config& c = plan_.config;
+  CHECK(at(x).width == n_heads * c.head_dim);
+  push(section_ + at(x).name + ".rope", step::Rope{x, n_heads, c.head_dim, c.rope_theta, c.rope_pairs});
+}
+
+void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
+  CHECK(at(k).width == plan_.config.kv_width() && at(v).width == plan_.config.kv_width());
+  push(section_ + "kv_append", step::KvAppend{k, v, layer});
+}
+
+void PlanWriter::attention(SlotId q, int layer, SlotId out) {
+  const Config& c = plan_.config;
+  CHECK(at(q).width == c.q_width() && at(out).width == c.q_width());
+  push(section_ + "attention", step::Attention{q, out, layer, c.n_heads, c.n_kv_heads, c.head_dim});
+}
+
+void PlanWriter::relu2_mul(SlotId gate, SlotId up, SlotId out) {
+  CHECK(at(gate).width == at(out).width && at(up).width == at(out).width);
+  push(section_ + at(out).name, step::Relu2Mul{gate, up, out});
+}
+
+void PlanWriter::add(SlotId in, SlotId x) {
+  CHECK(at(in).width == at(x).width);
+  push(section_ + at(x).name + " += " + at(in).name, step::Add{in, x});
+}
+
+Plan PlanWriter::finish(SlotId logits, const PlanOptions& options) {
+  plan_.logits = logits;
+  if (options.fuse) fuse(plan_);
+  check_data_flow(plan_);
+  assign_buffers(plan_);
+  return std::move(plan_);
+}
+
+}  // namespace tern

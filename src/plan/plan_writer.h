@@ -1,0 +1,42 @@
+// Writes a plan step by step; the calls read as the model's equations.
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+
+namespace tern {
+
+class PlanWriter {
+ public:
+  explicit PlanWriter(const Config& config) { plan_.config = config; }
+
+  SlotId slot(std::string name, int width, SlotType type = SlotType::kF32, RowsOf rows = RowsOf::kBatch);
+
+  void embed(const Tensor& table, SlotId out);
+  void select_rows(SlotId in, SlotId out);
+  void rms_norm(SlotId in, const Tensor& gain, SlotId out);
+  void quantize(SlotId in, SlotId out);
+  void ternary_linear(SlotId in, const Tensor& w, SlotId out);
+  void float_linear(SlotId in, const Tensor& w, SlotId out);
+  void rope(SlotId x, int n_heads);
+  void kv_append(SlotId k, SlotId v, int layer);
+  void attention(SlotId q, int layer, SlotId out);
+  void relu2_mul(SlotId gate, SlotId up, SlotId out);
+  void add(SlotId in, SlotId x);
+
+  // Prefix of the names of the steps that follow, "blk.3."; steps without a tensor are named after their output.
+  void section(std::string prefix) { section_ = std::move(prefix); }
+
+  // Checks the plan, assigns buffers and gives it away.
+  Plan finish(SlotId logits, const PlanOptions& options);
+
+ private:
+  void push(std::string name, StepBody body);
+  const Slot& at(SlotId id) const { return plan_.slot(id); }
+
+  Plan plan_;
+  std::string section_;
+};
+
+}  // namespace tern

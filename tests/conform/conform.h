@@ -1,0 +1,101 @@
+// The conform harness: runs a CPU op on every instruction set that this machine has and on several thread counts, with
+// guard words around every buffer, and hands the result to a comparison with the reference.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "backend/cpu/share.h"
+#include "base/thread_pool.h"
+
+namespace tern::conform {
+
+// `count` values with guard words on both sides, `misalign` values past a 64-byte boundary.
+template <class T>
+class Guarded {
+ public:
+  explicit Guarded(size_t count, size_t misalign = 0) : count_(count), bytes_((count + misalign) * sizeof(T) + 2 * kGuard + 64) {
+    std::memset(bytes_.data(), kPattern, bytes_.size());
+    const auto base = reinterpret_cast<uintptr_t>(bytes_.data() + kGuard);
+    begin_ = bytes_.data() + kGuard + (64 - base % 64) % 64 + misalign * sizeof(T);
+    std::memset(begin_, 0, count * sizeof(T));
+  }
+  T* data() { return reinterpret_cast<T*>(begin_); }
+  const T* data() const { return reinterpret_cast<const T*>(begin_); }
+  size_t size() const { return count_; }
+  T& operator[](size_t i) { return data()[i]; }
+  std::vector<T> values() const { return {data(), data() + count_}; }
+
+  // True while nobody has written outside [data(), data() + size()).
+  bool intact() const {
+    const unsigned char* end = begin_ + count_ * sizeof(T);
+    for (const unsigned char* p = bytes_.data(); p != bytes_.data() + bytes_.size(); ++p) {
+      if ((p < begin_ || p >= end) && *p != kPattern) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kGuard = 256;
+  static constexpr unsigned char kPattern = 0xA5;
+  size_t count_;
+  std::vector<unsigned char> bytes_;
+  unsigned char* begin_ = nullptr;
+};
+
+// A deterministic source of test values: normal floats with, now and then, a large one or a zero.
+class Values {
+ public:
+  explicit Values(uint64_t seed) : random_(seed) {}
+  float next() {
+    const uint64_t kind = random_() % 50;
+    if (kind == 0) return 0.0f;
+    const float value = static_cast<float>(static_cast<double>(random_() % 2'000'001) / 1e6 - 1.0);
+    return kind == 1 ? value * 30 : value;
+  }
+  int integer(int from, int to) { return from + static_cast<int>(random_() % static_cast<uint64_t>(to - from + 1)); }
+  template <class Container>
+  void fill(Container& values) {
+    for (size_t i = 0; i < values.size(); ++i) values[i] = next();
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// Calls test() once per instruction set that the CPU has and the kernels were compiled for.
+template <class Test>
+void on_every_target(Test&& test) {
+  const int64_t supported = hwy::SupportedTargets();
+  for (int64_t rest = supported; rest != 0; rest &= rest - 1) {
+    const int64_t target = rest & -rest;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    SCOPED_TRACE(hwy::TargetName(target));
+    test();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+// Runs `op(args, share)` on a team of threads, as the backend does.
+template <class Args>
+void run_on(int n_threads, void (*op)(const Args&, cpu::Share&), const Args& args, size_t scratch_floats = 0) {
+  ThreadPool pool(n_threads);
+  std::atomic<int> next = 0;
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(n_threads), std::vector<float>(scratch_floats));
+  pool.run([&](int worker) {
+    cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
+    op(args, share);
+  });
+}
+
+// The rounding error of one float operation, relative to its result.
+inline constexpr double kUlp = 0x1p-24;
+
+}  // namespace tern::conform

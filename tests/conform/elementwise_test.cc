@@ -1,0 +1,65 @@
+// copy, relu2_mul, add, rope: the same float operations in the same order, so no tolerance.
+#include "backend/cpu/ops.h"
+#include "backend/ref/ops.h"
+#include "backend/rope_table.h"
+#include "conform/conform.h"
+
+namespace tern::conform {
+namespace {
+
+TEST(Conform, ElementwiseOpsAreBitIdentical) {
+  for (const size_t count : {1u, 3u, 17u, 4096u, 9001u}) {
+    Guarded<float> a(count, 1), b(count, 2), expected(count), actual(count, 3);
+    Values values(count);
+    values.fill(a);
+    values.fill(b);
+    ref::relu2_mul({a.data(), b.data(), count, expected.data()});
+    run_on(2, cpu::relu2_mul, {a.data(), b.data(), count, actual.data()});
+    EXPECT_EQ(actual.values(), expected.values());
+    ref::add({a.data(), count, expected.data()});
+    run_on(3, cpu::add, {a.data(), count, actual.data()});
+    EXPECT_EQ(actual.values(), expected.values());
+    run_on(2, cpu::copy, {b.data(), count, actual.data()});
+    EXPECT_EQ(actual.values(), b.values());
+    EXPECT_TRUE(actual.intact());
+  }
+}
+
+TEST(Conform, RopeIsBitIdentical) {
+  for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kInterleaved}) {
+    for (const int head_dim : {2, 6, 64, 128}) {
+      constexpr int kRows = 3, kHeads = 5;
+      RopeTable table(10000.0f, head_dim, kRows);
+      table.fill(17, kRows);
+      Guarded<float> expected(static_cast<size_t>(kRows * kHeads * head_dim)), actual(expected.size(), 1);
+      Values(1).fill(expected);
+      std::copy_n(expected.data(), expected.size(), actual.data());
+      ref::rope({expected.data(), kRows, kHeads, head_dim, table.cos(), table.sin(), pairs});
+      run_on(2, cpu::rope, {actual.data(), kRows, kHeads, head_dim, table.cos(), table.sin(), pairs});
+      EXPECT_EQ(actual.values(), expected.values());
+      EXPECT_TRUE(actual.intact());
+    }
+  }
+}
+
+// Against the definition: pair (i, i + d/2) or (2i, 2i + 1) turns by pos · θ^(−2i/d).
+TEST(Conform, RopeTurnsTheRightPairs) {
+  constexpr int kDim = 8;
+  for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kInterleaved}) {
+    for (int i = 0; i < kDim / 2; ++i) {
+      RopeTable table(100.0f, kDim, 1);
+      table.fill(3, 1);
+      std::vector<float> x(kDim, 0.0f);
+      const int first = pairs == RopePairs::kHalves ? i : 2 * i;
+      const int second = pairs == RopePairs::kHalves ? i + kDim / 2 : 2 * i + 1;
+      x[static_cast<size_t>(first)] = 1.0f;
+      run_on(1, cpu::rope, {x.data(), 1, 1, kDim, table.cos(), table.sin(), pairs});
+      const double angle = 3 * std::pow(100.0, -2.0 * i / kDim);
+      EXPECT_NEAR(x[static_cast<size_t>(first)], std::cos(angle), 1e-6);
+      EXPECT_NEAR(x[static_cast<size_t>(second)], std::sin(angle), 1e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tern::conform

@@ -1,0 +1,171 @@
+// ternary_linear, ternary_glu, float_linear, embed.
+#include "backend/cpu/ops.h"
+#include "backend/ref/ops.h"
+#include "conform/conform.h"
+
+namespace tern::conform {
+namespace {
+
+// A weight matrix with its bytes behind guards.
+struct Matrix {
+  Matrix(Format format, int rows, int cols, uint64_t seed) : bytes(tensor_bytes(format, rows, cols), 4) {
+    Values values(seed);
+    std::vector<float> row(static_cast<size_t>(cols));
+    const uint64_t stride = row_bytes(format, cols);
+    for (int r = 0; r < rows; ++r) {
+      if (format_info(format).is_ternary) {
+        for (float& value : row) value = static_cast<float>(values.integer(-1, 1));
+      } else {
+        values.fill(row);
+      }
+      const MutableBytes out(reinterpret_cast<std::byte*>(bytes.data()) + static_cast<uint64_t>(r) * stride, stride);
+      format_info(format).encode(row, out);
+    }
+    tensor = {.name = "w", .format = format, .rows = rows, .cols = cols,
+              .data = {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}, .scale = 0.7f};
+  }
+  Guarded<unsigned char> bytes;
+  Tensor tensor;
+};
+
+struct Int8Input {
+  Int8Input(int n, int width, uint64_t seed)
+      : q(static_cast<size_t>(n * width), 1), scale(static_cast<size_t>(n)), sum(static_cast<size_t>(n)) {
+    Values values(seed);
+    for (int r = 0; r < n; ++r) {
+      scale[static_cast<size_t>(r)] = 1.0f + static_cast<float>(values.integer(1, 1000));
+      for (int i = 0; i < width; ++i) {
+        // Whole rows of extremes come first: sums that would overflow 16 bits must not.
+        const int value = r == 0 ? 127 : r == 1 ? -128 : values.integer(-128, 127);
+        q[static_cast<size_t>(r * width + i)] = static_cast<int8_t>(value);
+        sum[static_cast<size_t>(r)] += value;
+      }
+    }
+  }
+  ops::QuantizedRows view() const { return {q.data(), scale.data(), sum.data()}; }
+  Guarded<int8_t> q;
+  Guarded<float> scale;
+  Guarded<int32_t> sum;
+};
+
+// The integer part is exact and the float part is the same three operations: no tolerance.
+TEST(Conform, TernaryLinearIsBitIdentical) {
+  on_every_target([] {
+    uint64_t seed = 1;
+    for (const int cols : {128, 256, 384, 640, 2560}) {
+      for (const int rows : {1, 2, 3, 4, 5, 7, 16, 17, 37}) {
+        for (const int n : {1, 2, 3, 4, 5, 8, 9, 15}) {
+          const Matrix w(Format::kI2_S, rows, cols, ++seed);
+          const Int8Input in(n, cols, ++seed);
+          const auto count = static_cast<size_t>(n * rows);
+          Guarded<float> expected(count), actual(count, seed % 4);
+          for (const auto store : {ops::Store::kSet, ops::Store::kAdd}) {
+            ref::ternary_linear({in.view(), n, &w.tensor, store, expected.data()});
+            run_on(1 + static_cast<int>(seed % 3), cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()});
+            ASSERT_EQ(actual.values(), expected.values()) << rows << "×" << cols << ", " << n << " tokens";
+          }
+          ASSERT_TRUE(actual.intact());
+        }
+      }
+    }
+  });
+}
+
+// One weight, one activation: a wrong permutation that random data might hide cannot give the right place here.
+TEST(Conform, TernaryLinearKeepsEveryPosition) {
+  on_every_target([] {
+    constexpr int kCols = 256;
+    for (int position = 0; position < kCols; ++position) {
+      std::vector<std::byte> bytes(tensor_bytes(Format::kI2_S, 1, kCols));
+      std::vector<float> row(kCols, 0.0f);
+      row[static_cast<size_t>(position)] = -1.0f;
+      format_info(Format::kI2_S).encode(row, MutableBytes(bytes).first(row_bytes(Format::kI2_S, kCols)));
+      const Tensor w{.name = "w", .format = Format::kI2_S, .rows = 1, .cols = kCols, .data = bytes, .scale = 1.0f};
+      std::vector<int8_t> q(kCols);
+      int32_t sum = 0;
+      for (int i = 0; i < kCols; ++i) sum += q[static_cast<size_t>(i)] = static_cast<int8_t>(i % 2 == 0 ? i / 2 : -i / 2);
+      const float scale = 1.0f;
+      float y = 0;
+      run_on(1, cpu::ternary_linear, {{q.data(), &scale, &sum}, 1, &w, ops::Store::kSet, &y});
+      ASSERT_EQ(y, -static_cast<float>(q[static_cast<size_t>(position)])) << "position " << position;
+    }
+  });
+}
+
+TEST(Conform, TernaryGluIsBitIdentical) {
+  on_every_target([] {
+    uint64_t seed = 100;
+    for (const int rows : {1, 6, 16, 33}) {
+      for (const int n : {1, 3, 8, 10}) {
+        const Matrix gate(Format::kI2_S, rows, 384, ++seed), up(Format::kI2_S, rows, 384, ++seed);
+        const Int8Input in(n, 384, ++seed);
+        Guarded<float> expected(static_cast<size_t>(n * rows)), actual(static_cast<size_t>(n * rows));
+        ref::ternary_glu({in.view(), n, &gate.tensor, &up.tensor, expected.data()});
+        run_on(2, cpu::ternary_glu, {in.view(), n, &gate.tensor, &up.tensor, actual.data()});
+        ASSERT_EQ(actual.values(), expected.values());
+        ASSERT_TRUE(actual.intact());
+      }
+    }
+  });
+}
+
+TEST(Conform, FloatLinear) {
+  on_every_target([] {
+    uint64_t seed = 1000;
+    for (const Format format : {Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0, Format::kQ4_0, Format::kQ6_K}) {
+      for (const int blocks : {1, 2, 5}) {
+        const int cols = blocks * std::max(format_info(format).block, 37);
+        for (const int rows : {1, 3, 4, 5, 9}) {
+          for (const int n : {1, 3, 4, 6}) {
+            const Matrix w(format, rows, cols / format_info(format).block * format_info(format).block, ++seed);
+            const auto width = static_cast<size_t>(w.tensor.cols);
+            Guarded<float> in(static_cast<size_t>(n) * width, 1), expected(static_cast<size_t>(n * rows)),
+                actual(static_cast<size_t>(n * rows), 3), magnitude(static_cast<size_t>(n * rows));
+            Values(++seed).fill(in);
+            ref::float_linear({in.data(), n, &w.tensor, expected.data()});
+            run_on(2, cpu::float_linear, {in.data(), n, &w.tensor, actual.data()}, width);
+            // Off by at most one rounding per term of Σ |w·x|, which |w| ≤ 30 and the inputs bound.
+            for (int r = 0; r < n; ++r) {
+              double terms = 0;
+              for (size_t i = 0; i < width; ++i) terms += 31.0 * std::abs(in[static_cast<size_t>(r) * width + i]);
+              for (int row = 0; row < rows; ++row) {
+                const auto at = static_cast<size_t>(r * rows + row);
+                ASSERT_NEAR(actual[at], expected[at], terms * kUlp) << format_info(format).name << " " << rows << "×" << width;
+              }
+            }
+            ASSERT_TRUE(actual.intact());
+          }
+        }
+      }
+    }
+  });
+}
+
+// A token's logits must not depend on its neighbours in the batch, or cached and full runs would differ.
+TEST(Conform, FloatLinearDoesNotDependOnTheBatch) {
+  on_every_target([] {
+    const Matrix w(Format::kF16, 9, 200, 5);
+    std::vector<float> in(7 * 200), batch(7 * 9), alone(9);
+    Values(6).fill(in);
+    run_on(1, cpu::float_linear, {in.data(), 7, &w.tensor, batch.data()}, 200);
+    for (int r = 0; r < 7; ++r) {
+      run_on(2, cpu::float_linear, {in.data() + r * 200, 1, &w.tensor, alone.data()}, 200);
+      ASSERT_EQ(alone, std::vector<float>(batch.begin() + r * 9, batch.begin() + (r + 1) * 9)) << "token " << r;
+    }
+  });
+}
+
+TEST(Conform, Embed) {
+  for (const Format format : {Format::kF32, Format::kF16, Format::kQ8_0, Format::kQ6_K}) {
+    const Matrix table(format, 20, 256, 3);
+    const std::vector<TokenId> tokens = {19, 0, 7, 7, 3};
+    Guarded<float> expected(5 * 256), actual(5 * 256, 1);
+    ref::embed({&table.tensor, tokens, expected.data()});
+    run_on(2, cpu::embed, {&table.tensor, tokens, actual.data()});
+    EXPECT_EQ(actual.values(), expected.values());
+    EXPECT_TRUE(actual.intact());
+  }
+}
+
+}  // namespace
+}  // namespace tern::conform
