@@ -23,6 +23,7 @@ struct BpeVocab {
   std::vector<std::string_view> merges;  // "left right", best first
   PreTokenizer pre = PreTokenizer::kGpt2;
   bool ignore_merges = false;  // a word that is a token is taken whole, without merging
+  bool nfc = false;            // text is normalised to Unicode's form C first
   bool add_bos = false;
   std::optional<TokenId> bos;
   std::vector<TokenId> stop_tokens;

@@ -1,0 +1,21 @@
+// Byte-level byte-pair encoding: the tokenizer of GPT-2, Llama 3, Qwen, and of BitNet b1.58 2B-4T.
+//
+// Text → special tokens split out → (NFC) → cut into words by a regular expression → each word's bytes merged pair by
+// pair. Gives the ids that Hugging Face's tokenizers library gives.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "tern/tokenizer.h"
+#include "text/vocab.h"
+
+namespace tern {
+
+// The result may be used from any number of threads at once. Copies what it needs from `vocab`.
+//
+// decode(encode(text)) is `text`, byte for byte, valid UTF-8 or not; with vocab.nfc it is text's normalised form.
+// Errors: kCorruption for a vocabulary that contradicts itself (naming the token or the merge), kNotSupported.
+Result<std::unique_ptr<Tokenizer>> make_bpe_tokenizer(const BpeVocab& vocab);
+
+}  // namespace tern

@@ -1,0 +1,41 @@
+// One call of encode(): text in, ids out. Holds what must not be shared between threads.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/bpe_model.h"
+
+namespace tern {
+
+class BpeEncoder {
+ public:
+  // `n_bytes` is about how much text will come; it sizes the cache.
+  BpeEncoder(const BpeModel& model, size_t n_bytes);
+
+  // Appends the ids of `text`, which must stay where it is for as long as this object lives.
+  void encode(std::string_view text, bool parse_control_tokens, std::vector<TokenId>& out);
+
+ private:
+  void encode_bytes(std::string_view text, std::vector<TokenId>& out);
+  void encode_valid(std::string_view text, std::vector<TokenId>& out);
+  void encode_word(std::string_view word, std::vector<TokenId>& out);
+  void append_word(std::string_view word, std::vector<TokenId>& out);
+
+  // Words repeat, and their ids already stand in the output: a cache entry only says where.
+  struct CacheEntry {
+    std::string_view word;
+    size_t first = 0;  // index in the output
+    size_t count = 0;
+  };
+
+  const BpeModel& model_;
+  WordMerger merger_;
+  std::vector<CacheEntry> cache_;       // direct-mapped; size 0 or a power of two
+  std::vector<TokenId> word_ids_;       // scratch
+  std::deque<std::string> normalised_;  // the cache points into these
+};
+
+}  // namespace tern

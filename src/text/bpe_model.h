@@ -1,0 +1,45 @@
+// The tables of a byte-level BPE tokenizer, checked and ready for use. Immutable, so threads may share them.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "text/merge_table.h"
+#include "text/pre_tokenizer.h"
+#include "text/special_tokens.h"
+#include "text/token_table.h"
+#include "text/vocab.h"
+
+namespace tern {
+
+struct BpeModel {
+  BpeModel(size_t n_tokens, size_t n_merges, WordSplitter word_splitter)
+      : tokens(n_tokens), merges(n_merges), splitter(std::move(word_splitter)) {}
+  BpeModel(const BpeModel&) = delete;  // views point inside
+  BpeModel& operator=(const BpeModel&) = delete;
+
+  // The bytes of every token. Found by its bytes is only what words are made of: normal tokens in the byte alphabet. So
+  // text can never turn into a control token by merging or by being taken whole.
+  TokenTable tokens;
+  MergeTable merges;
+  std::array<TokenId, 256> byte_ids{};
+  std::unordered_map<std::string_view, TokenId> other_tokens;  // all others, by spelling
+  SpecialTokens user_defined;                                  // always recognised in text
+  SpecialTokens user_defined_and_control;                      // recognised if asked for
+  WordSplitter splitter;
+  std::vector<bool> is_control;  // by id
+  bool ignore_merges = false;
+  bool nfc = false;
+  bool add_bos = false;
+  std::optional<TokenId> bos;
+  std::vector<TokenId> stop_tokens;
+};
+
+// Errors: kCorruption for a vocabulary that contradicts itself, with the token or merge that does.
+Result<std::unique_ptr<BpeModel>> build_bpe_model(const BpeVocab& vocab);
+
+}  // namespace tern

@@ -1,0 +1,166 @@
+#include "text/chat_template.h"
+
+#include <cstdint>
+#include <ctime>
+
+#include <minja/minja.hpp>
+
+#include "text/template_guard.h"
+#include "text/utf8.h"
+
+namespace tern {
+namespace {
+
+// As transformers sets up Jinja.
+constexpr minja::Options kJinjaOptions{.trim_blocks = true, .lstrip_blocks = true, .keep_trailing_newline = false};
+
+constexpr size_t kMaxMessage = 200;
+
+// How far a template may go. Thrown past minja's handlers, which catch std::exception and each add to its message.
+struct TemplateStopped {
+  std::string_view reason;
+};
+constexpr std::ptrdiff_t kMaxStack = 1 << 20;  // bytes; macros may call themselves
+constexpr size_t kMaxLookups = 1'000'000;      // a second or two; a conversation needs about 20 a message
+
+// minja calls no hook, but nothing runs long or deep in it without asking for a name that only the outermost scope can
+// answer: each macro call looks for "caller".
+class BoundedContext : public minja::Context {
+ public:
+  explicit BoundedContext(minja::Value&& values) : Context(std::move(values), builtins()) {}
+
+  bool contains(const minja::Value& key) override {
+    const char here = 0;
+    const auto depth = reinterpret_cast<std::intptr_t>(base_) - reinterpret_cast<std::intptr_t>(&here);
+    if (depth > kMaxStack || depth < -kMaxStack) throw TemplateStopped{"it calls itself too often"};
+    if (++n_lookups_ > kMaxLookups) throw TemplateStopped{"it runs for too long"};
+    return Context::contains(key);
+  }
+
+  void start_from(const char* base) { base_ = base; }
+
+ private:
+  const char* base_ = nullptr;
+  size_t n_lookups_ = 0;
+};
+
+// What Python's str.strip() removes.
+bool is_python_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+std::string strip(std::string_view text) {
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const Utf8Char c = decode_utf8(text.substr(begin));
+    if (c.status != Utf8Status::kValid || !is_python_space(c.code)) break;
+    begin += c.length;
+  }
+  text.remove_prefix(begin);
+  size_t end = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = decode_utf8(text.substr(at));
+    at += c.length;
+    if (c.status != Utf8Status::kValid || !is_python_space(c.code)) end = at;
+  }
+  return std::string(text.substr(0, end));
+}
+
+// ASCII only: it is meant for role names.
+std::string capitalize(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - ('a' - 'A'));
+  return text;
+}
+
+minja::Value string_filter(const char* name, std::string (*function)(const std::string&)) {
+  return minja::Value::callable([=](const std::shared_ptr<minja::Context>&, minja::ArgumentsValue& args) {
+    args.expectArgs(name, {1, 1}, {0, 0});
+    return minja::Value(function(args.args[0].get<std::string>()));
+  });
+}
+
+minja::Value strftime_now() {
+  return minja::Value::callable([](const std::shared_ptr<minja::Context>&, minja::ArgumentsValue& args) {
+    args.expectArgs("strftime_now", {1, 1}, {0, 0});
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    char text[256];
+    const size_t length = std::strftime(text, sizeof text, args.args[0].get<std::string>().c_str(), &local);
+    return minja::Value(std::string(text, length));
+  });
+}
+
+// The first line of what minja says, fit for one line of ours.
+std::string one_line(std::string_view message) {
+  message = message.substr(0, message.find('\n'));
+  if (message.ends_with(':')) message.remove_suffix(1);
+  return printable(message, kMaxMessage);
+}
+
+}  // namespace
+
+struct ChatTemplate::Impl {
+  std::shared_ptr<minja::TemplateNode> root;
+  std::string bos;
+  std::string eos;
+};
+
+ChatTemplate::ChatTemplate(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
+ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
+ChatTemplate::~ChatTemplate() = default;
+
+Result<ChatTemplate> ChatTemplate::parse(std::string source, std::string bos, std::string eos) {
+  TRY(const std::string guarded, guard_template(std::move(source)));
+  try {
+    auto root = minja::Parser::parse(guarded, kJinjaOptions);
+    return ChatTemplate(std::make_unique<Impl>(std::move(root), std::move(bos), std::move(eos)));
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kNotSupported, "chat template: {}", one_line(error.what()));
+  }
+}
+
+Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, bool add_generation_prompt) const {
+  try {
+    auto list = minja::Value::array();
+    for (const ChatMessage& message : messages) {
+      auto item = minja::Value::object();
+      item.set("role", message.role);
+      item.set("content", message.content);
+      list.push_back(item);
+    }
+    auto values = minja::Value::object();
+    values.set("messages", list);
+    values.set("bos_token", impl_->bos);
+    values.set("eos_token", impl_->eos);
+    values.set("add_generation_prompt", add_generation_prompt);
+    values.set("trim", string_filter("trim", [](const std::string& text) { return strip(text); }));
+    values.set("capitalize", string_filter("capitalize", [](const std::string& text) { return capitalize(text); }));
+    values.set("strftime_now", strftime_now());
+    const auto context = std::make_shared<BoundedContext>(std::move(values));
+    const char base = 0;
+    context->start_from(&base);
+    return impl_->root->render(context);
+  } catch (const TemplateStopped& stopped) {
+    return fail(ErrorCode::kNotSupported, "chat template: {}", stopped.reason);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "chat template: {}", one_line(error.what()));
+  }
+}
+
+std::string_view bitnet_chat_template() {
+  return "{{ bos_token }}"
+         "{% for message in messages %}"
+         "{{ message.role | capitalize + ': ' + message.content | trim + '<|eot_id|>' }}"
+         "{% endfor %}"
+         "{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}";
+}
+
+bool is_placeholder_chat_template(std::string_view source) {
+  return source.contains("Human: ") && source.contains("BITNETAssistant: ");
+}
+
+}  // namespace tern

@@ -1,0 +1,24 @@
+// JSON from outside: parsed with bounds, and members fetched by name and type. For .cc files only: it is a heavy include.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.h"
+
+namespace tern {
+
+using Json = nlohmann::json;
+
+// kCorruption for anything that is no JSON, is larger than 64 MiB or nested more than 64 deep.
+Result<Json> parse_json(std::string_view text, std::string_view path);
+
+// The member `key` of `object` if it has the type; nullptr if it is absent or null; else kCorruption. `object` must be one.
+Result<const Json*> member(const Json& object, const char* key, Json::value_t type, std::string_view path);
+
+Result<std::string> string_or(const Json& object, const char* key, const char* otherwise, std::string_view path);
+Result<bool> bool_or(const Json& object, const char* key, bool otherwise, std::string_view path);
+
+}  // namespace tern

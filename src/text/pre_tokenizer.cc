@@ -1,0 +1,115 @@
+#include "text/pre_tokenizer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "text/utf8.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+namespace tern {
+namespace {
+
+// Hugging Face runs these expressions on Oniguruma, whose \s is Unicode's White_Space. PCRE2's adds U+180E, which has
+// been no space since Unicode 6.3, so the class is spelled out. "(?i:'s)" also matches 'ſ (U+017F) in both libraries.
+#define TERN_SPACE R"(\t-\r\x{20}\x{85}\p{Z})"
+
+constexpr const char* kGpt2 =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE
+    R"(])|[)" TERN_SPACE R"(]+)";
+
+// The two differ only in how many digits make a word.
+#define TERN_LLAMA_LIKE(digits)                                                                                 \
+  R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^)" TERN_SPACE                       \
+      R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE \
+      R"(]+)"
+constexpr const char* kLlamaBpe = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
+constexpr const char* kQwen2 = TERN_LLAMA_LIKE(R"(\p{N})");
+
+const char* pattern_of(PreTokenizer kind) {
+  switch (kind) {
+    case PreTokenizer::kGpt2: return kGpt2;
+    case PreTokenizer::kLlamaBpe: return kLlamaBpe;
+    case PreTokenizer::kQwen2: return kQwen2;
+  }
+  return kGpt2;
+}
+
+template <auto free_function>
+struct Free {
+  void operator()(auto* object) const { free_function(object); }
+};
+using Code = std::unique_ptr<pcre2_code, Free<pcre2_code_free>>;
+using MatchContext = std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>>;
+using MatchData = std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>>;
+
+}  // namespace
+
+struct WordSplitter::Impl {
+  Code code;
+  MatchContext context;
+  bool jit = false;
+};
+
+struct WordSplitter::Cursor::State {
+  MatchData match;
+};
+
+WordSplitter::WordSplitter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+WordSplitter::WordSplitter(WordSplitter&&) noexcept = default;
+WordSplitter& WordSplitter::operator=(WordSplitter&&) noexcept = default;
+WordSplitter::~WordSplitter() = default;
+
+Result<WordSplitter> WordSplitter::make(PreTokenizer kind) {
+  auto impl = std::make_unique<Impl>();
+  int error = 0;
+  size_t error_at = 0;
+  const char* pattern = pattern_of(kind);
+  // Anchored: each word begins where the last one ended.
+  impl->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED,
+                                 PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK, &error, &error_at, nullptr));
+  impl->context.reset(pcre2_match_context_create(nullptr));
+  if (!impl->code || !impl->context) {
+    return fail(ErrorCode::kNotSupported,
+                "pre-tokenizer: this PCRE2 library refuses the expression (error {} at character {}); it must be built "
+                "with Unicode support",
+                error, error_at);
+  }
+  // A run of a million spaces backs up a million times, once. The default limit is for expressions that back up
+  // exponentially, and these do not: what one alternative gives back, the next one takes.
+  pcre2_set_match_limit(impl->context.get(), UINT32_MAX);
+  impl->jit = pcre2_jit_compile(impl->code.get(), PCRE2_JIT_COMPLETE) == 0;
+  return WordSplitter(std::move(impl));
+}
+
+WordSplitter::Cursor::Cursor(const WordSplitter& splitter, std::string_view text)
+    : splitter_(splitter), rest_(text), state_(std::make_unique<State>()) {
+  state_->match.reset(pcre2_match_data_create(1, nullptr));
+}
+
+WordSplitter::Cursor::~Cursor() = default;
+
+std::string_view WordSplitter::Cursor::next() {
+  if (rest_.empty()) return {};
+  const Impl& impl = *splitter_.impl_;
+  size_t length = rest_.size();  // where the library gives up (out of memory), the rest is one word: no byte is lost
+  if (state_->match) {
+    // The text before the word does not matter: the expressions look ahead, never back.
+    const auto subject = reinterpret_cast<PCRE2_SPTR>(rest_.data());
+    const auto run = impl.jit ? pcre2_jit_match : pcre2_match;
+    const int found = run(impl.code.get(), subject, rest_.size(), 0, PCRE2_NO_UTF_CHECK, state_->match.get(),
+                          impl.context.get());
+    if (found > 0) {
+      length = pcre2_get_ovector_pointer(state_->match.get())[1];
+    } else if (found == PCRE2_ERROR_NOMATCH) {
+      length = 0;
+    }
+  }
+  if (length == 0) length = decode_utf8(rest_).length;  // every character is in some alternative; never stand still
+  const std::string_view word = rest_.substr(0, length);
+  rest_.remove_prefix(length);
+  return word;
+}
+
+}  // namespace tern

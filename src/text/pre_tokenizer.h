@@ -1,0 +1,44 @@
+// Cuts text into the words that byte pairs are merged within, with the regular expression of the model family.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "text/vocab.h"
+
+namespace tern {
+
+class WordSplitter {
+ public:
+  static Result<WordSplitter> make(PreTokenizer kind);
+  WordSplitter(WordSplitter&&) noexcept;
+  WordSplitter& operator=(WordSplitter&&) noexcept;
+  ~WordSplitter();
+
+  // One pass over one text. Any number of cursors may run at once, each in its own thread.
+  class Cursor {
+   public:
+    // `text` must be valid UTF-8.
+    Cursor(const WordSplitter& splitter, std::string_view text);
+    ~Cursor();
+    Cursor(const Cursor&) = delete;
+    Cursor& operator=(const Cursor&) = delete;
+
+    // The next word; empty at the end. The words are the whole text, in order.
+    std::string_view next();
+
+   private:
+    const WordSplitter& splitter_;
+    std::string_view rest_;
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+
+ private:
+  struct Impl;
+  explicit WordSplitter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tern

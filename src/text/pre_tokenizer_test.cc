@@ -1,0 +1,71 @@
+#include "text/pre_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace tern {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words words(PreTokenizer kind, std::string_view text) {
+  const WordSplitter splitter = WordSplitter::make(kind).value();
+  WordSplitter::Cursor cursor(splitter, text);
+  Words out;
+  for (auto word = cursor.next(); !word.empty(); word = cursor.next()) out.emplace_back(word);
+  return out;
+}
+
+TEST(WordSplitter, LlamaBpe) {
+  const auto split = [](std::string_view text) { return words(PreTokenizer::kLlamaBpe, text); };
+  EXPECT_EQ(split("Hello, world's 12345!"), (Words{"Hello", ",", " world", "'s", " ", "123", "45", "!"}));
+  EXPECT_EQ(split("I'LL he'Ve"), (Words{"I", "'LL", " he", "'Ve"}));
+  EXPECT_EQ(split("it'\u017F"), (Words{"it", "'\u017F"}));  // long s is an s in another case
+  EXPECT_EQ(split("a   b"), (Words{"a", "  ", " b"}));
+  EXPECT_EQ(split("a  \n\n  b"), (Words{"a", "  \n\n", " ", " b"}));
+  EXPECT_EQ(split("x \r\n"), (Words{"x", " \r\n"}));
+  EXPECT_EQ(split("f(x);\n\n}"), (Words{"f", "(x", ");\n\n", "}"}));
+  EXPECT_EQ(split("trailing  "), (Words{"trailing", "  "}));
+  EXPECT_EQ(split(""), Words{});
+}
+
+TEST(WordSplitter, Qwen2TakesDigitsOneByOne) {
+  EXPECT_EQ(words(PreTokenizer::kQwen2, "in 2024"), (Words{"in", " ", "2", "0", "2", "4"}));
+}
+
+TEST(WordSplitter, Gpt2) {
+  const auto split = [](std::string_view text) { return words(PreTokenizer::kGpt2, text); };
+  EXPECT_EQ(split("I'll I'LL 2024\n\nx"), (Words{"I", "'ll", " I", "'", "LL", " 2024", "\n", "\n", "x"}));
+}
+
+TEST(WordSplitter, SpaceIsUnicodesWhiteSpace) {
+  // U+180E is no space (it was one until Unicode 6.3): it does not join the run, and it leads no word but stands before one.
+  const auto split = [](std::string_view text) { return words(PreTokenizer::kGpt2, text); };
+  for (const std::string space : {"\t", "\v", "\f", "\u0085", "\u00A0", "\u1680", "\u2003", "\u2028", "\u202F", "\u3000"}) {
+    EXPECT_EQ(split("a" + space + space + "b"), (Words{"a", space, space, "b"}));
+  }
+  for (const std::string other : {"\u180E", "\u200B", "\u2060", "\uFEFF", "\x1C", "\x1F"}) {
+    EXPECT_EQ(split("a" + other + other + "b"), (Words{"a", other + other, "b"}));
+  }
+}
+
+// The words are the whole text, whatever the text; and long runs cost neither stack nor quadratic time.
+TEST(WordSplitter, LongRunsLoseNothing) {
+  for (const auto kind : {PreTokenizer::kGpt2, PreTokenizer::kLlamaBpe, PreTokenizer::kQwen2}) {
+    for (const std::string unit : {"a", " ", "\n", " \n", "7", "!", "é", "日", "'", "\t ", "a ", "\u0301"}) {
+      std::string text;
+      while (text.size() < (2u << 20)) text += unit;
+      text += "x";
+      std::string joined;
+      const WordSplitter splitter = WordSplitter::make(kind).value();
+      WordSplitter::Cursor cursor(splitter, text);
+      for (auto word = cursor.next(); !word.empty(); word = cursor.next()) joined += word;
+      ASSERT_EQ(joined, text) << unit;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,175 @@
+#include "text/template_guard.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+namespace tern {
+namespace {
+
+constexpr size_t kMaxBytes = 64 << 10;
+constexpr size_t kMaxBlanks = 1024;
+constexpr size_t kMaxCode = 4000;  // characters of one block, string literals not counted
+constexpr size_t kMaxDepth = 64;
+
+template <class... Args>
+std::unexpected<Error> refuse(std::format_string<Args...> format, Args&&... args) {
+  return fail(ErrorCode::kNotSupported, "chat template: {}", std::format(format, std::forward<Args>(args)...));
+}
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+bool has_long_blank_run(std::string_view source) {
+  size_t run = 0;
+  for (const char c : source) {
+    run = is_blank(c) ? run + 1 : 0;
+    if (run > kMaxBlanks) return true;
+  }
+  return false;
+}
+
+std::string empty_comments(std::string_view source) {
+  std::string out;
+  while (true) {
+    const size_t open = source.find("{#");
+    const size_t close = open == source.npos ? source.npos : source.find("#}", open + 2);
+    if (close == source.npos) return out.append(source);
+    const std::string_view content = source.substr(open + 2, close - open - 2);
+    out.append(source.substr(0, open + 2));
+    if (content.starts_with('-')) out += '-';  // strips the blanks before the comment
+    if (content.size() > 1 && content.ends_with('-')) out += '-';
+    out += "#}";
+    source.remove_prefix(close + 2);
+  }
+}
+
+// Reads the code of one {{ … }} or {% … %}.
+class BlockScanner {
+ public:
+  BlockScanner(std::string_view source, size_t begin, char end) : source_(source), at_(begin), end_(end) {}
+
+  // The position behind the block. A block that does not end is left for the parser to report.
+  Result<size_t> scan() {
+    while (at_ < source_.size()) {
+      const char c = source_[at_];
+      if (c == '\'' || c == '"') {
+        skip_string(c);
+        continue;
+      }
+      if (brackets_.empty() && c == end_ && peek(1) == '}') return at_ + 2;
+      if (++n_code_ > kMaxCode) return refuse("more than {} characters of code in one block", kMaxCode);
+      if (!is_blank(c)) code_ += c;
+      if (c == '(' || c == '[' || c == '{') TRY_STATUS(open_bracket());
+      if (c == ')' || c == ']' || c == '}') TRY_STATUS(close_bracket());
+      if (c == ':' && !brackets_.empty()) ++brackets_.back().colons;
+      if (c == '/' || c == '%') TRY_STATUS(check_divisor());
+      if (is_blank(c) && !code_.empty() && code_.back() != ' ') code_ += ' ';
+      ++at_;
+    }
+    return at_;
+  }
+
+  // The block's code: literals left out, blanks single.
+  std::string_view code() const { return code_; }
+
+ private:
+  struct Bracket {
+    size_t code_begin;  // in code_, behind the bracket
+    size_t colons = 0;
+  };
+
+  char peek(size_t ahead) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
+
+  void skip_string(char quote) {
+    for (++at_; at_ < source_.size() && source_[at_] != quote; ++at_) {
+      if (source_[at_] == '\\') ++at_;
+    }
+    ++at_;
+    code_ += '"';
+  }
+
+  Result<void> open_bracket() {
+    if (brackets_.size() == kMaxDepth) return refuse("brackets nested more than {} deep", kMaxDepth);
+    brackets_.push_back({code_.size()});
+    return {};
+  }
+
+  Result<void> close_bracket() {
+    if (brackets_.empty()) return {};  // the parser will object
+    const Bracket bracket = brackets_.back();
+    brackets_.pop_back();
+    if (source_[at_] != ']' || bracket.colons < 2) return {};
+    std::string slice = code_.substr(bracket.code_begin, code_.size() - bracket.code_begin - 1);
+    std::erase(slice, ' ');
+    if (slice != "::-1") return refuse("a slice with a step other than [::-1]");
+    return {};
+  }
+
+  Result<void> check_divisor() {
+    size_t ahead = 1;
+    if (source_[at_] == '/' && peek(1) == '/') ++ahead;
+    while (is_blank(peek(ahead))) ++ahead;
+    const char first = peek(ahead);
+    if (first < '1' || first > '9') return refuse("a division by something other than a positive number");
+    at_ += ahead - 1;
+    return {};
+  }
+
+  std::string_view source_;
+  size_t at_;
+  char end_;  // of "}}" or "%}", the first
+  size_t n_code_ = 0;
+  std::string code_;
+  std::vector<Bracket> brackets_;
+};
+
+bool has_word(std::string_view code, std::string_view word) {
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = code.find(word); at != code.npos; at = code.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_name(code[at - 1])) && (end == code.size() || !is_name(code[end]))) return true;
+  }
+  return false;
+}
+
+// How a statement changes the nesting: +1 opens a block, −1 closes one.
+int nesting_of(std::string_view code) {
+  code.remove_prefix(std::min(code.find_first_not_of("-+~ "), code.size()));
+  if (code.starts_with("end")) return -1;
+  if (code.starts_with("set")) return code.contains('=') ? 0 : 1;
+  for (const std::string_view opener : {"if", "for", "macro", "filter", "call", "generation"}) {
+    if (code.starts_with(opener)) return 1;
+  }
+  return 0;
+}
+
+Result<void> check_blocks(std::string_view source) {
+  int depth = 0;
+  for (size_t at = 0; (at = source.find('{', at)) != source.npos;) {
+    const char kind = at + 1 < source.size() ? source[at + 1] : '\0';
+    if (kind != '{' && kind != '%') {
+      at += kind == '#' ? 2 : 1;
+      continue;
+    }
+    BlockScanner block(source, at + 2, kind == '{' ? '}' : '%');
+    TRY(at, block.scan());
+    if (kind == '{') continue;
+    depth += nesting_of(block.code());
+    if (depth > static_cast<int>(kMaxDepth)) return refuse("blocks nested more than {} deep", kMaxDepth);
+    if (has_word(block.code(), "recursive")) return refuse("a recursive loop");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> guard_template(std::string source) {
+  if (source.size() > kMaxBytes) return refuse("{} bytes; at most {} are accepted", source.size(), kMaxBytes);
+  source = empty_comments(source);
+  if (has_long_blank_run(source)) return refuse("a run of more than {} blanks", kMaxBlanks);
+  TRY_STATUS(check_blocks(source));
+  return source;
+}
+
+}  // namespace tern

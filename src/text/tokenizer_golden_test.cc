@@ -1,0 +1,140 @@
+// Ids against those of Hugging Face's tokenizers library, exactly (tests/golden/make_tokenizer_goldens.py).
+//
+// Characters whose class changed between Unicode versions can differ: PCRE2 10.48 knows Unicode 17, Oniguruma 6.9.8, which
+// made the goldens, Unicode 14. compare_tokenizer.py --every-code-point shows that nothing else does.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <nlohmann/json.hpp>
+
+#include "base/mapped_file.h"
+#include "text/tokenizer_json.h"
+#include "text/utf8.h"
+
+namespace tern {
+namespace {
+
+using Json = nlohmann::json;
+using Ids = std::vector<TokenId>;
+
+const std::string kGoldens = TERN_SOURCE_DIR "/tests/golden/tokenizer/";
+const std::string kDefaultTokenizer = kGoldens + "tern-stories-tokenizer.json";
+
+std::unique_ptr<Tokenizer> load(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  if (!file) {
+    ADD_FAILURE() << file.error().message;
+    return nullptr;
+  }
+  auto tokenizer = parse_tokenizer_json(file->bytes(), path);
+  if (!tokenizer) ADD_FAILURE() << tokenizer.error().message;
+  return tokenizer ? *std::move(tokenizer) : nullptr;
+}
+
+Json read_json(const std::string& path) { return Json::parse(read_text_file(path).value()); }
+
+// Texts on which the ids differ.
+int count_differences(const Tokenizer& tokenizer, const std::string& text, const Ids& plain, const Ids& special) {
+  int n = 0;
+  if (tokenizer.encode(text, {.add_bos = false}) != plain) ++n;
+  if (tokenizer.encode(text, {.add_bos = false, .parse_special = true}) != special) ++n;
+  return n;
+}
+
+void check_goldens(const std::string& name, const std::string& tokenizer_path) {
+  const auto tokenizer = load(tokenizer_path);
+  ASSERT_TRUE(tokenizer);
+  const Json corpus = read_json(kGoldens + "corpus.json");
+  const Json rows = read_json(kGoldens + name + ".json");
+  ASSERT_EQ(corpus.size(), rows.size());
+  ASSERT_GE(corpus.size(), 50u);
+  for (size_t i = 0; i < corpus.size(); ++i) {
+    const auto text = corpus[i].get<std::string>();
+    const auto plain = rows[i].front().get<Ids>();
+    const auto special = rows[i].back().get<Ids>();
+    EXPECT_EQ(tokenizer->encode(text, {.add_bos = false}), plain) << printable(text);
+    EXPECT_EQ(tokenizer->encode(text, {.add_bos = false, .parse_special = true}), special) << printable(text);
+  }
+}
+
+TEST(TokenizerGolden, DefaultModel) { check_goldens("tern-stories", kDefaultTokenizer); }
+
+class PublishedTokenizer : public testing::TestWithParam<const char*> {};
+
+TEST_P(PublishedTokenizer, Goldens) {
+  const std::string path = TERN_SOURCE_DIR "/../shared/data/tokenizers/" + std::string(GetParam()) + "/tokenizer.json";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
+  check_goldens(GetParam(), path);
+}
+
+INSTANTIATE_TEST_SUITE_P(TokenizerGolden, PublishedTokenizer, testing::Values("llama3", "qwen3"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+TEST(TokenizerGolden, Phi3IsRefusedByName) {
+  const std::string path = TERN_SOURCE_DIR "/../shared/data/tokenizers/phi3/tokenizer.json";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
+  const auto file = MappedFile::open(path).value();
+  EXPECT_EQ(parse_tokenizer_json(file.bytes(), "phi3").error().message,
+            "phi3: a SentencePiece vocabulary (byte_fallback); Tern reads byte-level BPE");
+}
+
+TEST(TokenizerRoundTrip, EveryByteStringComesBack) {
+  const auto tokenizer = load(kDefaultTokenizer);
+  ASSERT_TRUE(tokenizer);
+  std::mt19937 random(11);
+  const Json corpus = read_json(kGoldens + "corpus.json");
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = corpus[random() % corpus.size()].get<std::string>().substr(0, 400);  // cut anywhere
+    for (size_t n = random() % 8; n > 0 && !text.empty(); --n) text[random() % text.size()] = static_cast<char>(random());
+    ASSERT_EQ(tokenizer->decode(tokenizer->encode(text)), text) << printable(text, 400);
+    ASSERT_EQ(tokenizer->decode(tokenizer->encode(text, {.parse_special = true}), true), text) << printable(text, 400);
+  }
+}
+
+TEST(TokenizerRoundTrip, ValidPartsAreTokenizedAsIfAlone) {
+  const auto tokenizer = load(kDefaultTokenizer);
+  ASSERT_TRUE(tokenizer);
+  const Json corpus = read_json(kGoldens + "corpus.json");
+  for (const auto& entry : corpus) {
+    const auto text = entry.get<std::string>();
+    const Ids alone = tokenizer->encode(text);
+    const Ids bad = tokenizer->encode("\xFF");
+    ASSERT_EQ(bad.size(), 1u);
+    Ids expected = alone;
+    expected.push_back(bad[0]);
+    expected.insert(expected.end(), alone.begin(), alone.end());
+    ASSERT_EQ(tokenizer->encode(text + "\xFF" + text), expected) << printable(text);
+  }
+}
+
+// For comparisons by hand, see tests/golden/compare_tokenizer.py.
+TEST(TokenizerGolden, CasesFromAFile) {
+  const char* path = std::getenv("TERN_TOKENIZER_CASES");
+  if (!path) GTEST_SKIP() << "TERN_TOKENIZER_CASES names no file of compare_tokenizer.py";
+  std::ifstream in(path);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line)) << path;
+  const auto tokenizer = load(Json::parse(line).at("tokenizer"));
+  ASSERT_TRUE(tokenizer);
+  int n_texts = 0;
+  int n_different = 0;
+  while (std::getline(in, line)) {
+    const Json row = Json::parse(line);
+    const auto text = row[0].get<std::string>();
+    ++n_texts;
+    if (count_differences(*tokenizer, text, row[1].get<Ids>(), row[2].get<Ids>()) == 0) continue;
+    ++n_different;
+    if (char32_t c = decode_utf8(std::string_view(text).substr(1)).code; n_different <= 2000) {
+      std::printf("different: U+%04X in %s\n", static_cast<unsigned>(c), Json(text).dump(-1, ' ', true).c_str());
+    }
+  }
+  EXPECT_GT(n_texts, 0);
+  EXPECT_EQ(n_different, 0) << "of " << n_texts;
+}
+
+}  // namespace
+}  // namespace tern
