@@ -13,7 +13,6 @@ namespace {
 using namespace quant_test;
 
 constexpr int kScalesAt = 192;
-constexpr int kScaleOfScalesAt = 208;
 
 // d = 0.25, every scale −3, every code 32, i.e. all zeros.
 ByteVector zero_block() { return repeated("00", 128) + repeated("aa", 64) + repeated("fd", 16) + from_hex("00 34"); }
