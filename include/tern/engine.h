@@ -45,17 +45,17 @@ struct ModelInfo {
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };
 
 struct GenerateStats {
-  int n_prompt = 0;     // prompt tokens, of which
-  int n_reused = 0;     // … were still in the KV cache
-  int n_generated = 0;  // tokens sampled, the stop token included
+  int n_prompt = 0;           // prompt tokens, of which
+  int n_reused = 0;           // … were still in the KV cache
+  int n_generated = 0;        // tokens sampled, the stop token included
   double prompt_seconds = 0;  // until the first token was sampled
   double decode_seconds = 0;  // for the tokens after the first
   double load_seconds = 0;    // Engine::load
 };
 
 struct GenerateResult {
-  std::string text;              // everything that was streamed
-  std::vector<TokenId> tokens;   // what was sampled, the stop token included
+  std::string text;             // everything that was streamed
+  std::vector<TokenId> tokens;  // what was sampled, the stop token included
   FinishReason reason = FinishReason::kMaxTokens;
   GenerateStats stats;
 };

@@ -107,8 +107,8 @@ struct ValidateResult {
   std::vector<LayerDifference> layers;  // backend against ref, same input
   double logits_nmse = 0;               // backend against ref
   double logits_cosine = 0;
-  bool same_top1 = false;           // backend against ref, at every position
-  double cached_cosine = 0;         // least cosine, cached decode against full forward
+  bool same_top1 = false;    // backend against ref, at every position
+  double cached_cosine = 0;  // least cosine, cached decode against full forward
   bool cached_same_top1 = false;
   bool passed = false;
   std::string verdict;  // one line
@@ -119,8 +119,8 @@ Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& 
 // ---- devices: what each backend found
 
 struct DeviceInfo {
-  std::string backend;  // "cpu"
-  std::string name;     // "Intel Xeon …"
+  std::string backend;                                     // "cpu"
+  std::string name;                                        // "Intel Xeon …"
   std::vector<std::pair<std::string, std::string>> facts;  // feature → used or not, and why
 };
 

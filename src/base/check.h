@@ -8,7 +8,7 @@ namespace tern {
 #define CHECK(condition) \
   (static_cast<bool>(condition) ? static_cast<void>(0) : ::tern::check_failed(__FILE__, __LINE__, #condition))
 #ifdef NDEBUG
-#define DCHECK(condition) static_cast<void>(sizeof(condition))
+#define DCHECK(condition) static_cast<void>(false && (condition))
 #else
 #define DCHECK(condition) CHECK(condition)
 #endif

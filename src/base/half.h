@@ -24,7 +24,7 @@ constexpr uint16_t f32_to_f16(float f) {
   const uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);
   if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // ≥ 65520 rounds to infinity
-  if (magnitude < 0x38800000u) {                                              // below 2^-14: subnormal
+  if (magnitude < 0x38800000u) {                                               // below 2^-14: subnormal
     // Adding 0.5 puts the value's 2^-24 units at the bottom of the mantissa, rounded to nearest even by the FPU.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000u));

@@ -20,12 +20,12 @@ template <class... Args>
 // `TRY_STATUS(check(file));` does the same for Result<void>.
 #define TERN_CONCAT_INNER(a, b) a##b
 #define TERN_CONCAT(a, b) TERN_CONCAT_INNER(a, b)
-#define TRY(declaration, ...)                                                                            \
-  auto TERN_CONCAT(tern_result_, __LINE__) = __VA_ARGS__;                                                \
-  if (!TERN_CONCAT(tern_result_, __LINE__))                                                              \
-    return std::unexpected(std::move(TERN_CONCAT(tern_result_, __LINE__)).error());                      \
+#define TRY(declaration, ...)                                                       \
+  auto TERN_CONCAT(tern_result_, __LINE__) = __VA_ARGS__;                           \
+  if (!TERN_CONCAT(tern_result_, __LINE__))                                         \
+    return std::unexpected(std::move(TERN_CONCAT(tern_result_, __LINE__)).error()); \
   declaration = *std::move(TERN_CONCAT(tern_result_, __LINE__))
-#define TRY_STATUS(...)                                                                                  \
-  do {                                                                                                   \
+#define TRY_STATUS(...)                                                                                       \
+  do {                                                                                                        \
     if (auto tern_status = __VA_ARGS__; !tern_status) return std::unexpected(std::move(tern_status).error()); \
   } while (false)

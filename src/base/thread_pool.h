@@ -1,8 +1,8 @@
 // A persistent team of threads that runs one function on all of them, with a barrier between its phases.
 //
-// A token is hundreds of short phases, so a phase must not cost a lock, an allocation or a system call: threads spin for
-// a short while at a barrier and only then sleep. The sleep matters where there are more threads than free cores; there
-// the thread that others wait for needs the core that a spinning thread would burn.
+// A token is hundreds of short phases, so a phase must not cost a lock, an allocation or a system call: threads spin
+// for a short while at a barrier and only then sleep. The sleep matters where there are more threads than free cores;
+// there the thread that others wait for needs the core that a spinning thread would burn.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,8 @@ class ThreadPool {
                const_cast<void*>(static_cast<const void*>(&body)));
   }
 
-  // Inside run: waits until every worker has called barrier() as often as this one. Writes before it are visible after it.
+  // Inside run: waits until every worker has called barrier() as often as this one. Writes before it are visible after
+  // it.
   void barrier();
 
   // The number of CPUs that this process may use.

@@ -7,7 +7,8 @@
 namespace tern {
 namespace {
 
-// Each phase reads what all workers wrote in the one before; a barrier that lets a worker through early breaks the sums.
+// Each phase reads what all workers wrote in the one before; a barrier that lets a worker through early breaks the
+// sums.
 TEST(ThreadPool, BarrierSeparatesPhases) {
   for (const int n : {1, 2, 3, 8, 33}) {
     ThreadPool pool(n);
