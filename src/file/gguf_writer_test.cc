@@ -106,6 +106,22 @@ TEST_F(GgufWriterTest, MetadataRoundTrip) {
   expect_all_kinds(*copied);
 }
 
+// The alignment belongs to the file, not to the model: a copy has its own.
+TEST_F(GgufWriterTest, CopiedMetadataDoesNotBringItsAlignment) {
+  const GgufBytes source_bytes = GgufBytes(0, 1).scalar<uint32_t>("general.alignment", 4, 4096);
+  const auto source = source_bytes.parse();
+  ASSERT_TRUE(source) << source.error().message;
+  for (const uint32_t alignment : {32u, 64u}) {
+    GgufWriter writer(path(), alignment);
+    for (const auto& [key, value] : source->metadata()) writer.add(key, value);
+    ASSERT_OK(writer.begin());
+    ASSERT_OK(writer.finish());
+    const auto file = GgufFile::open(path());
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_EQ(file->get_int("general.alignment").value().value_or(32), alignment);
+  }
+}
+
 // Byte for byte what the independent builder makes.
 TEST_F(GgufWriterTest, BytesAreAsTheFormatSays) {
   GgufWriter writer(path());
