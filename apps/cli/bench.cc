@@ -34,18 +34,18 @@ struct BenchCommand {
 
 std::string table(const ModelInfo& info, const BenchOptions& options, const BenchResult& result, const Style& style) {
   const auto row = [](std::string_view name, const Spread& spread, const std::string& what) {
-    return std::format("  {}{}{}{}   {}\n", pad(name, 9), pad_left(human_number(spread.median), 10),
+    return format_text("  {}{}{}{}   {}\n", pad(name, 9), pad_left(human_number(spread.median), 10),
                        pad_left(human_number(spread.min), 10), pad_left(human_number(spread.max), 10), what);
   };
   std::string text = style.bold(describe(info)) + "\n\n";
   text += style.dim("  tokens/s     median       min       max") + "\n";
-  text += row("prefill", result.prefill, std::format("{} tokens, {} runs", options.n_prompt, options.repeats));
-  text += row("decode", result.decode, std::format("{} tokens, {} runs", options.n_generate, options.repeats));
-  text += std::format("\n  weights  {} read per token\n", human_bytes(result.bytes_per_token));
-  text += std::format("  memory   {} GB/s while decoding; this machine reads {} GB/s",
+  text += row("prefill", result.prefill, format_text("{} tokens, {} runs", options.n_prompt, options.repeats));
+  text += row("decode", result.decode, format_text("{} tokens, {} runs", options.n_generate, options.repeats));
+  text += format_text("\n  weights  {} read per token\n", human_bytes(result.bytes_per_token));
+  text += format_text("  memory   {} GB/s while decoding; this machine reads {} GB/s",
                       human_number(result.decode_gb_per_s), human_number(result.machine_gb_per_s));
   if (result.machine_gb_per_s > 0) {
-    text += std::format(" ({:.0f} %)", 100 * result.decode_gb_per_s / result.machine_gb_per_s);
+    text += format_text(" ({:.0f} %)", 100 * result.decode_gb_per_s / result.machine_gb_per_s);
   }
   return text + "\n";
 }

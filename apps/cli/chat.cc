@@ -90,7 +90,7 @@ std::optional<Next> ChatLoop::slash_command(const std::string& line) {
       print_note("there is no reply yet");
     }
   } else {
-    print_note(std::format("there is no command {}; /help lists them", line));
+    print_note(format_text("there is no command {}; /help lists them", line));
   }
   return Next::kGoOn;
 }

@@ -25,7 +25,7 @@ void print_error(std::string_view message) {
 }
 
 void print_note(std::string_view note) {
-  const std::string line = Style::of(STDERR_FILENO).dim(std::format("({})", one_line(note)));
+  const std::string line = Style::of(STDERR_FILENO).dim(format_text("({})", one_line(note)));
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
@@ -33,7 +33,7 @@ CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string
                       const std::string& usage, const std::string& footer) {
   CLI::App* app = tern.add_subcommand(name, description);
   app->group(group);
-  app->usage(std::format("tern {} {}", name, usage));
+  app->usage(format_text("tern {} {}", name, usage));
   app->footer(footer);
   return app;
 }
@@ -108,7 +108,7 @@ Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab)
 }
 
 std::string describe(const ModelInfo& info) {
-  return one_line(std::format("{} · {} · {} parameters · {}", info.name, info.architecture, human_count(info.n_params),
+  return one_line(format_text("{} · {} · {} parameters · {}", info.name, info.architecture, human_count(info.n_params),
                               info.backend));
 }
 

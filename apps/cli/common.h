@@ -2,10 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <format>
 #include <string>
 #include <utility>
 
+#include "cli/layout.h"
 #include "tern/engine.h"
 
 namespace tern::cli {
@@ -29,7 +29,7 @@ void print_note(std::string_view note);
 
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{code, std::format(format, std::forward<Args>(args)...)});
+  return std::unexpected(Error{code, format_text(format, std::forward<Args>(args)...)});
 }
 
 // Adds the subcommand with the usual shape of help page. `usage` goes on after "tern NAME ".

@@ -1,7 +1,6 @@
 #include "cli/conversation.h"
 
 #include <algorithm>
-#include <format>
 #include <utility>
 #include <vector>
 
@@ -51,7 +50,7 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
     if (ids.size() + room <= n_ctx || (only_this_line && ids.size() < n_ctx)) {
       messages_ = std::move(kept);
       if (n_forgotten > 0)
-        print_note(std::format("the context is full: the oldest {} turns are forgotten", n_forgotten));
+        print_note(format_text("the context is full: the oldest {} turns are forgotten", n_forgotten));
       return ids;
     }
     if (only_this_line) {

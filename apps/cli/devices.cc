@@ -21,11 +21,11 @@ Result<ExitCode> run() {
   std::string page;
   for (const DeviceInfo& device : list_devices()) {
     if (!page.empty()) page += "\n";
-    page += std::format("{}  {}\n", style.bold(one_line(device.backend)), one_line(device.name));
+    page += format_text("{}  {}\n", style.bold(one_line(device.backend)), one_line(device.name));
     size_t width = 0;
     for (const auto& [name, value] : device.facts) width = std::max(width, display_width(name));
     for (const auto& [name, value] : device.facts) {
-      page += std::format("  {}  {}\n", style.dim(pad(name, width)), one_line(value));
+      page += format_text("  {}  {}\n", style.dim(pad(name, width)), one_line(value));
     }
   }
   TERN_TRY_STATUS(print(page));

@@ -36,7 +36,7 @@ Result<ExitCode> EvalCommand::run() const {
   ProgressBar bar;
   TERN_TRY(const EvalResult result, eval(engine, text, n_ctx, bar.callback()));
   bar.wipe();
-  TERN_TRY_STATUS(print(std::format("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n",
+  TERN_TRY_STATUS(print(format_text("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n",
                                     result.perplexity, result.nats_per_token, result.nats_per_token / std::numbers::ln2,
                                     result.n_tokens)));
   return ExitCode::kDone;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <format>
 #include <limits>
 #include <random>
 
@@ -58,8 +57,8 @@ const char* explain(FinishReason reason) {
 
 std::string speed(int tokens, double seconds) {
   if (tokens <= 0) return "nothing to compute";
-  if (seconds <= 0) return std::format("{} tokens", tokens);
-  return std::format("{} tokens in {} ({} tokens/s)", tokens, human_seconds(seconds), human_number(tokens / seconds));
+  if (seconds <= 0) return format_text("{} tokens", tokens);
+  return format_text("{} tokens in {} ({} tokens/s)", tokens, human_seconds(seconds), human_number(tokens / seconds));
 }
 
 uint64_t peak_memory_bytes() {
@@ -148,16 +147,16 @@ void print_stats(const GenerateResult& result, const Session& session, uint64_t 
     std::fprintf(stderr, "  %s %s\n", style.dim(pad(name, 12)).c_str(), std::string(value).c_str());
   };
   std::string prompt = speed(stats.n_prompt - stats.n_reused, stats.prompt_seconds);
-  if (stats.n_reused > 0) prompt += std::format(", {} more were in the cache", stats.n_reused);
+  if (stats.n_reused > 0) prompt += format_text(", {} more were in the cache", stats.n_reused);
   line("load", human_seconds(stats.load_seconds));
   line("prompt", prompt);
-  line("first token", std::format("after {}", human_seconds(stats.prompt_seconds)));
-  line("generated", std::format("{} tokens", stats.n_generated));
+  line("first token", format_text("after {}", human_seconds(stats.prompt_seconds)));
+  line("generated", format_text("{} tokens", stats.n_generated));
   if (stats.n_generated > 1) line("decode", speed(stats.n_generated - 1, stats.decode_seconds));
   line("finish", explain(result.reason));
-  line("context", std::format("{} of {} tokens", session.n_used(), session.n_ctx()));
-  line("seed", std::format("{}", seed));
-  line("memory", std::format("{} at most", human_bytes(peak_memory_bytes())));
+  line("context", format_text("{} of {} tokens", session.n_used(), session.n_ctx()));
+  line("seed", format_text("{}", seed));
+  line("memory", format_text("{} at most", human_bytes(peak_memory_bytes())));
 }
 
 }  // namespace tern::cli

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <format>
 #include <utility>
 
 #include "cli/layout.h"
@@ -106,14 +105,14 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 std::string with_suggestion(std::string message, const std::string& suggestion) {
-  if (!suggestion.empty()) message += std::format("; did you mean '{}'?", suggestion);
+  if (!suggestion.empty()) message += format_text("; did you mean '{}'?", suggestion);
   return message;
 }
 
 std::string unexpected_argument(const CLI::App& app, const std::string& argument) {
-  if (!argument.starts_with('-')) return std::format("unexpected argument '{}'", one_line(argument));
+  if (!argument.starts_with('-')) return format_text("unexpected argument '{}'", one_line(argument));
   const std::string name = argument.substr(0, argument.find('='));
-  return with_suggestion(std::format("unknown option '{}'", one_line(name)), nearest(name, option_names(app)));
+  return with_suggestion(format_text("unknown option '{}'", one_line(name)), nearest(name, option_names(app)));
 }
 
 }  // namespace
@@ -144,14 +143,14 @@ std::string usage_error(const CLI::App& tern, const CLI::ParseError& error) {
     if (!extras.empty() && parsed.empty() && !extras.front().starts_with('-')) {
       std::vector<std::string> names;
       for (const CLI::App* subcommand : tern.get_subcommands({})) names.push_back(subcommand->get_name());
-      message = with_suggestion(std::format("unknown command '{}'", one_line(extras.front())),
+      message = with_suggestion(format_text("unknown command '{}'", one_line(extras.front())),
                                 nearest(extras.front(), names));
     } else if (!extras.empty()) {
       message = unexpected_argument(command, extras.front());
     }
   }
   if (!parsed.empty()) message = command.get_name() + ": " + message;
-  return std::format("{} (see '{} --help')", message, path);
+  return format_text("{} (see '{} --help')", message, path);
 }
 
 CLI::Validator in_range(double low, double high) {
@@ -160,7 +159,7 @@ CLI::Validator in_range(double low, double high) {
         double value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return "";
-        return std::format("'{}' is not a number from {} to {}", text, low, high);
+        return format_text("'{}' is not a number from {} to {}", text, low, high);
       },
       "", "");
 }
@@ -171,7 +170,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
         if (std::ranges::contains(words, text)) return "";
         std::string list;
         for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
-        return std::format("there is no '{}'; choose one of {}", text, list);
+        return format_text("there is no '{}'; choose one of {}", text, list);
       },
       "", "");
 }

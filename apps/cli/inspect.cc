@@ -54,7 +54,7 @@ std::string metadata_value(const FileInfo& info, std::string_view key) {
 
 std::string shape_text(const TensorInfo& tensor) {
   std::string text;
-  for (const int64_t length : tensor.shape) text += std::format("{}{}", text.empty() ? "" : " × ", length);
+  for (const int64_t length : tensor.shape) text += format_text("{}{}", text.empty() ? "" : " × ", length);
   return text;
 }
 
@@ -85,16 +85,16 @@ class Page {
 
 void Page::summary() {
   const auto line = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) text_ += std::format("  {}  {}\n", style_.dim(pad(name, 14)), value);
+    if (!value.empty()) text_ += format_text("  {}  {}\n", style_.dim(pad(name, 14)), value);
   };
   text_ += style_.bold(one_line(info_.path)) + "\n";
   line("name", metadata_value(info_, "general.name"));
   line("architecture", metadata_value(info_, "general.architecture"));
-  line("file", std::format("{}, {}", one_line(info_.container), human_bytes(info_.file_bytes)));
+  line("file", format_text("{}, {}", one_line(info_.container), human_bytes(info_.file_bytes)));
   line("parameters", human_count(info_.n_params));
   if (info_.bytes_per_token > 0) {
-    line("per token", std::format("{} of weights are read", human_bytes(info_.bytes_per_token)));
-    line("KV cache", std::format("{} per token of context (f16)", human_bytes(info_.kv_bytes_per_token)));
+    line("per token", format_text("{} of weights are read", human_bytes(info_.bytes_per_token)));
+    line("KV cache", format_text("{} per token of context (f16)", human_bytes(info_.kv_bytes_per_token)));
   }
   line("runs on Tern",
        info_.not_supported.empty() ? style_.green("yes") : style_.red("no: ") + one_line(info_.not_supported));
@@ -111,37 +111,37 @@ void Page::types() {
         8.0 * static_cast<double>(total.bytes) / static_cast<double>(std::max<uint64_t>(total.n_params, 1));
     const double share = 100.0 * static_cast<double>(total.bytes) / static_cast<double>(std::max<uint64_t>(all, 1));
     text_ +=
-        std::format("  {}{:>9}{}{}{:>14.2f}{:>7.1f} %\n", pad(one_line(total.type), 8), total.n_tensors,
+        format_text("  {}{:>9}{}{}{:>14.2f}{:>7.1f} %\n", pad(one_line(total.type), 8), total.n_tensors,
                     pad_left(human_count(total.n_params), 13), pad_left(human_bytes(total.bytes), 13), bits, share);
   }
 }
 
 void Page::metadata() {
-  heading(std::format("Metadata ({})", info_.metadata.size()));
+  heading(format_text("Metadata ({})", info_.metadata.size()));
   size_t key_width = 0;
   for (const auto& [key, value] : info_.metadata) key_width = std::max(key_width, display_width(key));
   key_width = std::min<size_t>(key_width, 44);
   const size_t value_width = width_ > key_width + 24 ? width_ - key_width - 4 : 20;
   for (const auto& [key, value] : info_.metadata) {
     text_ +=
-        std::format("  {}  {}\n", style_.cyan(pad(one_line(key), key_width)), shorten(one_line(value), value_width));
+        format_text("  {}  {}\n", style_.cyan(pad(one_line(key), key_width)), shorten(one_line(value), value_width));
   }
 }
 
 void Page::tensors() {
-  heading(std::format("Tensors ({})", info_.tensors.size()));
+  heading(format_text("Tensors ({})", info_.tensors.size()));
   size_t name_width = 4;
   size_t shape_width = 5;
   for (const TensorInfo& tensor : info_.tensors) {
     name_width = std::max(name_width, display_width(tensor.name));
     shape_width = std::max(shape_width, display_width(shape_text(tensor)));
   }
-  text_ += style_.dim(std::format("  {}  {}  {}  {}  {}", pad("name", name_width), pad("format", 7),
+  text_ += style_.dim(format_text("  {}  {}  {}  {}  {}", pad("name", name_width), pad("format", 7),
                                   pad_left("shape", shape_width), pad_left("bytes", 9), pad_left("offset", 13))) +
            "\n";
   for (const TensorInfo& tensor : info_.tensors) {
     text_ +=
-        std::format("  {}  {}  {}  {}  {:>13}\n", pad(one_line(tensor.name), name_width), pad(one_line(tensor.type), 7),
+        format_text("  {}  {}  {}  {}  {:>13}\n", pad(one_line(tensor.name), name_width), pad(one_line(tensor.type), 7),
                     pad_left(shape_text(tensor), shape_width), pad_left(human_bytes(tensor.bytes), 9), tensor.offset);
   }
 }

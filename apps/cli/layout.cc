@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <format>
 #include <numeric>
 
 namespace tern::cli {
@@ -19,8 +18,8 @@ std::string scaled(double value, const std::array<std::string_view, 5>& units) {
     ++unit;
   }
   const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  std::string text = std::format("{:.{}f}", value, decimals);
-  if (!units[unit].empty()) text += std::format(" {}", units[unit]);
+  std::string text = format_text("{:.{}f}", value, decimals);
+  if (!units[unit].empty()) text += format_text(" {}", units[unit]);
   return text;
 }
 
@@ -43,29 +42,33 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string vformat_text(std::string_view format, std::format_args arguments) {
+  return std::vformat(format, arguments);
+}
+
 std::string human_bytes(uint64_t bytes) { return scaled(static_cast<double>(bytes), {"B", "kB", "MB", "GB", "TB"}); }
 
 std::string human_count(uint64_t count) { return scaled(static_cast<double>(count), {"", "k", "M", "G", "T"}); }
 
 std::string human_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "?";
-  if (seconds < 0.9995) return std::format("{:.{}f} ms", seconds * 1000, seconds < 0.00995 ? 1 : 0);
-  if (seconds < 59.95) return std::format("{:.{}f} s", seconds, seconds < 9.995 ? 2 : 1);
+  if (seconds < 0.9995) return format_text("{:.{}f} ms", seconds * 1000, seconds < 0.00995 ? 1 : 0);
+  if (seconds < 59.95) return format_text("{:.{}f} s", seconds, seconds < 9.995 ? 2 : 1);
   const auto whole = static_cast<long long>(std::llround(seconds));
-  if (whole < 3600) return std::format("{} min {} s", whole / 60, whole % 60);
-  return std::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  if (whole < 3600) return format_text("{} min {} s", whole / 60, whole % 60);
+  return format_text("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
 std::string human_number(double number) {
-  if (!std::isfinite(number)) return std::format("{}", number);
+  if (!std::isfinite(number)) return format_text("{}", number);
   const double magnitude = std::abs(number);
-  if (magnitude != 0 && magnitude < 0.001) return std::format("{:.2e}", number);
+  if (magnitude != 0 && magnitude < 0.001) return format_text("{:.2e}", number);
   const int decimals = magnitude >= 999.95   ? 0
                        : magnitude >= 99.995 ? 1
                        : magnitude >= 9.9995 ? 2
                        : magnitude >= 1      ? 3
                                              : 4;
-  return std::format("{:.{}f}", number, decimals);
+  return format_text("{:.{}f}", number, decimals);
 }
 
 size_t display_width(std::string_view text) {

@@ -13,9 +13,21 @@
 namespace tern::cli {
 namespace {
 
+const char* remedy(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "; free some space, or write elsewhere";
+    case EPIPE:
+      return "; the program that reads it has ended";
+    default:
+      return "";
+  }
+}
+
 Result<void> output_error(int error) {
-  return std::unexpected(
-      Error{ErrorCode::kIo, "cannot write to standard output: " + std::generic_category().message(error)});
+  const std::string reason = std::generic_category().message(error);
+  return std::unexpected(Error{ErrorCode::kIo, "cannot write to standard output: " + reason + remedy(error)});
 }
 
 // C0 without tab and line feed, and DEL.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <format>
 
 #include "cli/layout.h"
 #include "cli/terminal.h"
@@ -16,8 +15,8 @@ constexpr auto kQuietTime = std::chrono::seconds(1);
 constexpr auto kRedrawTime = std::chrono::milliseconds(100);
 
 std::string human_rate(double per_second, const std::string& unit) {
-  if (unit == "bytes") return human_bytes(static_cast<uint64_t>(per_second)) + "/s";
-  return std::format("{} {}/s", human_number(per_second), unit);
+  if (unit == "B") return human_bytes(static_cast<uint64_t>(per_second)) + "/s";
+  return format_text("{} {}/s", human_number(per_second), unit);
 }
 
 }  // namespace
@@ -25,10 +24,10 @@ std::string human_rate(double per_second, const std::string& unit) {
 std::string progress_line(const Progress& progress, double elapsed_seconds, int width) {
   const double total = static_cast<double>(std::max<uint64_t>(progress.total, 1));
   const double done = std::min(static_cast<double>(progress.done), total);
-  std::string right = std::format(" {:3.0f} %", 100 * done / total);
+  std::string right = format_text(" {:3.0f} %", 100 * done / total);
   if (elapsed_seconds > 0 && done > 0) {
     const double rate = done / elapsed_seconds;
-    right += std::format("  {}  {} left", human_rate(rate, progress.unit), human_seconds((total - done) / rate));
+    right += format_text("  {}  {} left", human_rate(rate, progress.unit), human_seconds((total - done) / rate));
   }
   const std::string left = one_line(progress.what) + "  ";
   const int room = width - static_cast<int>(display_width(left) + display_width(right)) - 2;  // 2: the brackets

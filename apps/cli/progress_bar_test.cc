@@ -9,7 +9,7 @@ namespace {
 
 TEST(ProgressLine, ShowsShareSpeedAndTimeLeft) {
   const std::string line =
-      progress_line({.what = "loading", .done = 25'000'000, .total = 100'000'000, .unit = "bytes"}, 2, 79);
+      progress_line({.what = "loading", .done = 25'000'000, .total = 100'000'000, .unit = "B"}, 2, 79);
   EXPECT_EQ(line, "loading  [=======>                      ]  25 %  12.5 MB/s  6.00 s left");
 }
 
@@ -21,10 +21,8 @@ TEST(ProgressLine, FitsAnyWidth) {
 }
 
 TEST(ProgressLine, SurvivesOddNumbers) {
-  EXPECT_NE(progress_line({.what = "x", .done = 0, .total = 0, .unit = "bytes"}, 0, 60).find("  0 %"),
-            std::string::npos);
-  EXPECT_NE(progress_line({.what = "x", .done = 9, .total = 3, .unit = "bytes"}, 1, 60).find("100 %"),
-            std::string::npos);
+  EXPECT_NE(progress_line({.what = "x", .done = 0, .total = 0, .unit = "B"}, 0, 60).find("  0 %"), std::string::npos);
+  EXPECT_NE(progress_line({.what = "x", .done = 9, .total = 3, .unit = "B"}, 1, 60).find("100 %"), std::string::npos);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Result<ExitCode> RunCommand::run() {
   TERN_TRY(const std::vector<TokenId> ids, encode(engine, text));
   TERN_TRY(Session session, engine.new_session(generation.session));
   // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
-  if (ids.size() >= static_cast<size_t>(session.n_ctx())) {
+  if (ids.size() > static_cast<size_t>(session.n_ctx())) {
     return fail(ErrorCode::kInvalidArgument,
                 "the prompt is {} tokens long and the context holds {}; shorten the prompt or raise --ctx", ids.size(),
                 session.n_ctx());
@@ -88,7 +88,7 @@ Result<ExitCode> RunCommand::run() {
   if (!ends_line) TERN_TRY_STATUS(print("\n"));
   if (stats) print_stats(generated.result, session, generation.generate.sample.seed);
   if (!stats && generated.result.reason == FinishReason::kContextFull && is_terminal(STDERR_FILENO)) {
-    print_note(std::format("the context of {} tokens is full", session.n_ctx()));
+    print_note(format_text("the context of {} tokens is full", session.n_ctx()));
   }
   return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
 }

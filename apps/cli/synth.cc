@@ -32,7 +32,7 @@ Result<ExitCode> SynthCommand::print_presets() const {
   for (const SynthPreset& preset : presets) width = std::max(width, display_width(preset.name));
   std::string page;
   for (const SynthPreset& preset : presets)
-    page += std::format("{}  {}\n", pad(preset.name, width), preset.description);
+    page += format_text("{}  {}\n", pad(preset.name, width), preset.description);
   TERN_TRY_STATUS(print(page));
   return ExitCode::kDone;
 }

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <format>
+
+#include "cli/layout.h"
 
 namespace tern::cli {
 
@@ -25,7 +26,7 @@ Style Style::of(int fd) {
 
 std::string Style::wrap(std::string_view code, std::string_view text) const {
   if (!enabled_) return std::string(text);
-  return std::format("\x1b[{}m{}\x1b[0m", code, text);
+  return format_text("\x1b[{}m{}\x1b[0m", code, text);
 }
 
 }  // namespace tern::cli

@@ -56,7 +56,7 @@ Result<ExitCode> TokenizeCommand::tokenize() const {
   if (json) {
     line = nlohmann::json(ids).dump();
   } else {
-    for (const TokenId id : ids) line += std::format("{}{}", line.empty() ? "" : " ", id);
+    for (const TokenId id : ids) line += format_text("{}{}", line.empty() ? "" : " ", id);
   }
   TERN_TRY_STATUS(print(line + "\n"));
   return ExitCode::kDone;

@@ -39,24 +39,24 @@ std::string report(const ValidateResult& result, bool all, const Style& style) {
   std::string text;
   if (all && !result.layers.empty()) {
     text +=
-        style.dim(std::format("{}  {}  {}", pad("step", width), pad_left("largest", 10), pad_left("NMSE", 10))) + "\n";
+        style.dim(format_text("{}  {}  {}", pad("step", width), pad_left("largest", 10), pad_left("NMSE", 10))) + "\n";
     for (const LayerDifference& layer : result.layers) {
-      text += std::format("{}  {:>10.2e}  {:>10.2e}\n", pad(one_line(layer.step), width), layer.max_abs, layer.nmse);
+      text += format_text("{}  {:>10.2e}  {:>10.2e}\n", pad(one_line(layer.step), width), layer.max_abs, layer.nmse);
     }
     text += "\n";
   }
   const auto worst = std::ranges::max_element(result.layers, {}, &LayerDifference::nmse);
   const auto line = [&](std::string_view name, const std::string& value) {
-    text += std::format("{}  {}\n", style.dim(pad(name, 34)), value);
+    text += format_text("{}  {}\n", style.dim(pad(name, 34)), value);
   };
   if (worst != result.layers.end()) {
     line("steps compared",
-         std::format("{}, worst {} (NMSE {:.2e})", result.layers.size(), one_line(worst->step), worst->nmse));
+         format_text("{}, worst {} (NMSE {:.2e})", result.layers.size(), one_line(worst->step), worst->nmse));
   }
-  line("logits, NMSE", std::format("{:.2e}", result.logits_nmse));
-  line("logits, cosine", std::format("{:.9f}", result.logits_cosine));
+  line("logits, NMSE", format_text("{:.2e}", result.logits_nmse));
+  line("logits, cosine", format_text("{:.9f}", result.logits_cosine));
   line("same likeliest token everywhere", yes_no(result.same_top1));
-  line("cached against full, least cosine", std::format("{:.9f}", result.cached_cosine));
+  line("cached against full, least cosine", format_text("{:.9f}", result.cached_cosine));
   line("cached against full, same token", yes_no(result.cached_same_top1));
   const std::string verdict = one_line(result.verdict);
   return text + (result.passed ? style.green(verdict) : style.red(verdict)) + "\n";
