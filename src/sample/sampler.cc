@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "base/result.h"
@@ -15,6 +16,26 @@ constexpr int kMaxRepeatLastN = 1 << 20;
 Result<void> check_range(const char* name, float value, bool is_inside, const char* range) {
   if (is_inside) return {};
   return fail(ErrorCode::kInvalidArgument, "sample option {} is {}: it must be {}", name, value, range);
+}
+
+// The greatest of `logits`, NaN aside; −infinity where there is none. Independent lanes, since a compiler may not
+// reorder the comparisons of a single chain.
+float greatest_of(std::span<const float> logits) {
+  constexpr size_t kLanes = 16;
+  float lanes[kLanes];
+  std::ranges::fill(lanes, -std::numeric_limits<float>::infinity());
+  size_t i = 0;
+  for (; i + kLanes <= logits.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = logits[i + lane] > lanes[lane] ? logits[i + lane] : lanes[lane];
+  }
+  for (; i < logits.size(); ++i) lanes[0] = logits[i] > lanes[0] ? logits[i] : lanes[0];
+  return *std::ranges::max_element(lanes);
+}
+
+TokenId sample_greedy(std::span<const float> logits) {
+  const auto best = std::ranges::find(logits, greatest_of(logits));
+  return best == logits.end() ? 0 : static_cast<TokenId>(best - logits.begin());
 }
 
 }  // namespace
@@ -49,6 +70,7 @@ Sampler::Sampler(const SampleOptions& options, int n_vocab)
     candidates_.reserve(is_limited ? options_.top_k : n_vocab);
   }
   if (uses_penalty_) {
+    penalised_.resize(n_vocab);
     counts_.resize(n_vocab);
     if (options_.repeat_last_n > 0) window_.resize(options_.repeat_last_n);
   }
@@ -75,35 +97,36 @@ void Sampler::accept(TokenId token) {
   window_next_ = (window_next_ + 1) % window_.size();
 }
 
-float Sampler::penalised(TokenId id, float logit) const {
-  if (!uses_penalty_ || counts_[id] == 0 || logit == 0) return logit;  // 0 stays 0, even where the power overflows
-  const float factor = std::pow(options_.repeat_penalty, static_cast<float>(counts_[id]));
-  return logit > 0 ? logit / factor : logit * factor;
+// The logits after the penalty: `logits` itself, or a copy that lives until the next call.
+std::span<const float> Sampler::penalise(std::span<const float> logits) {
+  if (!uses_penalty_) return logits;
+  std::ranges::copy(logits, penalised_.begin());
+  const auto penalise_token = [&](TokenId id) {
+    const float logit = logits[id];
+    if (counts_[id] == 0 || logit == 0) return;  // 0 stays 0, even where the power overflows
+    const float factor = std::pow(options_.repeat_penalty, static_cast<float>(counts_[id]));
+    penalised_[id] = logit > 0 ? logit / factor : logit * factor;
+  };
+  if (window_.empty()) {
+    for (TokenId id = 0; id < n_vocab_; ++id) penalise_token(id);
+  } else {
+    // A token that occurs twice is written twice with the same value.
+    for (const TokenId id : std::span(window_).first(window_used_)) penalise_token(id);
+  }
+  return penalised_;
 }
 
 TokenId Sampler::sample(std::span<const float> logits) {
   CHECK(logits.size() == static_cast<size_t>(n_vocab_));
+  logits = penalise(logits);
   if (options_.temperature == 0) return sample_greedy(logits);
+  greatest_ = greatest_of(logits);
   collect(logits);
   if (candidates_.empty()) return 0;
   if (options_.top_p < 1) keep_top_p();
   if (options_.min_p > 0) keep_min_p();
   set_weights(options_.temperature);
   return draw();
-}
-
-TokenId Sampler::sample_greedy(std::span<const float> logits) const {
-  TokenId best = -1;
-  float best_logit = 0;
-  for (TokenId id = 0; id < n_vocab_; ++id) {
-    const float logit = penalised(id, logits[id]);
-    // Comparing with NaN is false, so only the first candidate needs a look of its own.
-    if (best < 0 ? !std::isnan(logit) : logit > best_logit) {
-      best = id;
-      best_logit = logit;
-    }
-  }
-  return std::max(best, 0);
 }
 
 // The order of choice: greater logit, then lower id. As a heap's comparison it keeps the worst in front.
@@ -113,32 +136,35 @@ bool Sampler::is_better(const Candidate& a, const Candidate& b) {
 
 void Sampler::collect(std::span<const float> logits) {
   candidates_.clear();
-  if (options_.top_k > 0 && options_.top_k < n_vocab_) {
-    collect_top_k(logits);
-  } else {
-    for (TokenId id = 0; id < n_vocab_; ++id) {
-      const float logit = penalised(id, logits[id]);
-      if (!std::isnan(logit)) candidates_.push_back({logit, id, 0});
-    }
+  if (options_.top_k > 0 && options_.top_k < n_vocab_) return collect_top_k(logits);
+  for (TokenId id = 0; id < n_vocab_; ++id) {
+    if (!std::isnan(logits[id])) candidates_.push_back({logits[id], id, 0});
   }
-  if (!candidates_.empty()) greatest_ = std::ranges::min(candidates_, is_better).logit;
 }
 
-// A heap of the k best so far, the worst of them in front. Most tokens of a large vocabulary cost one comparison.
+// A heap of the k best so far, the worst of them in front. Ids rise, so a later token has to have a greater logit than
+// the worst; most blocks of a large vocabulary have none, and cost no more than looking for their greatest.
 void Sampler::collect_top_k(std::span<const float> logits) {
+  constexpr TokenId kBlock = 64;
   const auto k = static_cast<size_t>(options_.top_k);
-  for (TokenId id = 0; id < n_vocab_; ++id) {
-    const Candidate candidate = {penalised(id, logits[id]), id, 0};
-    if (std::isnan(candidate.logit)) continue;
-    if (candidates_.size() < k) {
-      candidates_.push_back(candidate);
-      std::ranges::push_heap(candidates_, is_better);
-    } else if (is_better(candidate, candidates_.front())) {
-      std::ranges::pop_heap(candidates_, is_better);
-      candidates_.back() = candidate;
-      std::ranges::push_heap(candidates_, is_better);
+  for (TokenId first = 0; first < n_vocab_; first += kBlock) {
+    const TokenId end = std::min(first + kBlock, n_vocab_);
+    const bool is_full = candidates_.size() == k;
+    if (is_full && greatest_of(logits.subspan(first, end - first)) <= candidates_.front().logit) continue;
+    for (TokenId id = first; id < end; ++id) {
+      if (!std::isnan(logits[id])) offer({logits[id], id, 0}, k);
     }
   }
+}
+
+void Sampler::offer(const Candidate& candidate, size_t k) {
+  if (candidates_.size() == k) {
+    if (!is_better(candidate, candidates_.front())) return;
+    std::ranges::pop_heap(candidates_, is_better);
+    candidates_.pop_back();
+  }
+  candidates_.push_back(candidate);
+  std::ranges::push_heap(candidates_, is_better);
 }
 
 // exp((logit − greatest) / temperature). The greatest are 1 by definition, for the difference of two infinities is NaN.

@@ -54,24 +54,25 @@ class Sampler {
   };
   static bool is_better(const Candidate& a, const Candidate& b);
 
-  float penalised(TokenId id, float logit) const;
-  TokenId sample_greedy(std::span<const float> logits) const;
+  std::span<const float> penalise(std::span<const float> logits);
   void collect(std::span<const float> logits);
   void collect_top_k(std::span<const float> logits);
+  void offer(const Candidate& candidate, size_t k);
   void set_weights(float temperature);
   void keep_top_p();
   void keep_min_p();
   TokenId draw();
 
-  const SampleOptions options_;
-  const int n_vocab_;
-  const bool uses_penalty_;
+  SampleOptions options_;
+  int n_vocab_;
+  bool uses_penalty_;
   SplitMix64 random_;
   std::vector<Candidate> candidates_;
-  float greatest_ = 0;           // the greatest candidate's logit
-  std::vector<int32_t> counts_;  // [n_vocab] occurrences within the window; empty where there is no penalty
-  std::vector<TokenId> window_;  // ring of the last repeat_last_n tokens; empty where all count
-  size_t window_next_ = 0;       // the ring's oldest entry once it is full
+  float greatest_ = 0;            // the greatest logit
+  std::vector<float> penalised_;  // [n_vocab] logits after the penalty; empty where there is none
+  std::vector<int32_t> counts_;   // [n_vocab] occurrences within the window; empty where there is no penalty
+  std::vector<TokenId> window_;   // ring of the last repeat_last_n tokens; empty where all count
+  size_t window_next_ = 0;        // the ring's oldest entry once it is full
   size_t window_used_ = 0;
 };
 

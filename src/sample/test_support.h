@@ -38,8 +38,8 @@ inline std::vector<int> histogram(const SampleOptions& options, const Logits& lo
   return counts;
 }
 
-inline std::set<TokenId> tokens_seen(const SampleOptions& options, const Logits& logits) {
-  const std::vector<int> counts = histogram(options, logits, 3000);
+inline std::set<TokenId> tokens_seen(const SampleOptions& options, const Logits& logits, int n = 3000) {
+  const std::vector<int> counts = histogram(options, logits, n);
   std::set<TokenId> seen;
   for (size_t id = 0; id < counts.size(); ++id) {
     if (counts[id] > 0) seen.insert(static_cast<TokenId>(id));
