@@ -1,0 +1,57 @@
+// Nothing is allocated in the token loop: counted by replacing operator new.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "engine/engine_impl.h"
+
+namespace {
+std::atomic<long> allocations = 0;
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* at = std::malloc(size)) return at;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  if (void* at = std::aligned_alloc(static_cast<size_t>(alignment), (size + static_cast<size_t>(alignment) - 1) & ~(static_cast<size_t>(alignment) - 1))) return at;
+  throw std::bad_alloc();
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
+
+namespace tern {
+namespace {
+
+TEST(TokenLoop, AllocatesNothing) {
+  const std::string path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+  const Engine engine = Engine::load({.model_path = path, .n_threads = 2}).value();
+  Executable& executable = *engine.impl().executable;
+  const auto cache = executable.new_cache(128, KvType::kF16).value();
+  std::vector<TokenId> prompt(20, 5);
+  ASSERT_TRUE(executable.run(*cache, {.tokens = prompt, .first_pos = 0, .logits = WantLogits::kNone}));
+  const long before = allocations;
+  for (int pos = 20; pos < 60; ++pos) {
+    const TokenId token = pos;
+    const auto logits = executable.run(*cache, {.tokens = {&token, 1}, .first_pos = pos, .logits = WantLogits::kLast});
+    ASSERT_TRUE(logits);
+    ASSERT_EQ(logits->size(), 8192u);
+  }
+  EXPECT_EQ(allocations - before, 0);
+}
+
+TEST(TokenLoop, TheCounterCounts) {
+  const long before = allocations;
+  const std::vector<int> values(100);
+  EXPECT_GT(allocations - before, 0);
+  EXPECT_EQ(values.size(), 100u);
+}
+
+}  // namespace
+}  // namespace tern

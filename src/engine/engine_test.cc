@@ -1,0 +1,69 @@
+// The engine on the default model: what loading and sessions promise.
+#include "tern/engine.h"
+
+#include <gtest/gtest.h>
+
+namespace tern {
+namespace {
+
+const std::string kStories = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+
+TEST(Engine, TellsWhatItLoaded) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  const ModelInfo& info = engine.info();
+  EXPECT_EQ(info.architecture, "bitnet-b1.58");
+  EXPECT_EQ(info.n_vocab, 8192);
+  EXPECT_EQ(info.n_layers, 10);
+  EXPECT_EQ(info.n_ctx, 512);
+  EXPECT_EQ(info.kv_bytes_per_token, 10u * 2 * 128 * 2);
+  EXPECT_NEAR(static_cast<double>(info.n_params), 34.4e6, 0.1e6);
+  // Ternary weights at two bits with 32 bytes of scale each, the f16 head, f32 norms, one row of the embedding.
+  const uint64_t per_layer = (2 * 512 * 512 + 2 * 128 * 512 + 3 * 512 * 1536) / 4 + 7 * 32 + (3 * 512 + 1536) * 4;
+  EXPECT_EQ(info.bytes_per_token, 10 * per_layer + 8192 * 512 * 2 + 512 * 4 + 512 * 2);
+  EXPECT_TRUE(engine.has_tokenizer());
+  EXPECT_FALSE(engine.has_chat_template());
+  EXPECT_EQ(engine.render_chat({}).error().code, ErrorCode::kNotSupported);
+}
+
+TEST(Engine, RefusesBadOptions) {
+  EXPECT_EQ(Engine::load({.model_path = "/nonexistent"}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(Engine::load({.model_path = kStories, .n_threads = -1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(Engine::load({.model_path = kStories, .n_threads = 5000}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(Engine::load({.model_path = kStories, .max_batch = -1}).error().code, ErrorCode::kInvalidArgument);
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  EXPECT_EQ(engine.new_session({.n_ctx = -1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_NE(engine.new_session({.n_ctx = 513}).error().message.find("512"), std::string::npos);
+  EXPECT_EQ(engine.new_session({.n_ctx = 100}).value().n_ctx(), 100);
+}
+
+// Prefill in one batch, in many, or token by token: the same bits.
+TEST(Engine, CachedAndFullRunsGiveIdenticalLogits) {
+  std::vector<std::vector<float>> results;
+  for (const int max_batch : {1, 7, 64}) {
+    const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2, .max_batch = max_batch}).value();
+    Session session = engine.new_session().value();
+    std::vector<float> last;
+    const auto tokens = engine.tokenizer().encode("The little fox ran over the hill and met a bear who was very sad.");
+    ASSERT_TRUE(session.logits(tokens, [&](size_t, std::span<const float> row) {
+      last.assign(row.begin(), row.end());
+      return Result<void>();
+    }));
+    results.push_back(last);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(Engine, SameSeedSameText) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
+  const auto story = [&](uint64_t seed) {
+    Session session = engine.new_session().value();
+    const auto prompt = engine.tokenizer().encode("Once upon a time");
+    return session.generate(prompt, {.max_tokens = 40, .sample = {.temperature = 0.9f, .top_k = 40, .seed = seed}, .stop = {}}).value().text;
+  };
+  EXPECT_EQ(story(1), story(1));
+  EXPECT_NE(story(1), story(2));
+}
+
+}  // namespace
+}  // namespace tern

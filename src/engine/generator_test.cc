@@ -1,0 +1,178 @@
+// The generate loop on a scripted backend.
+#include "engine/generator.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "backend/fake/fake_backend.h"
+
+namespace tern {
+namespace {
+
+constexpr int kVocab = 128;
+constexpr TokenId kStop = 0;
+
+// Token i is the ASCII character i; 0 stops.
+class AsciiTokenizer final : public Tokenizer {
+ public:
+  AsciiTokenizer() : characters_(kVocab, '\0') { std::iota(characters_.begin(), characters_.end(), '\0'); }
+  int vocab_size() const override { return kVocab; }
+  std::vector<TokenId> encode(std::string_view text, const TokenizeOptions&) const override { return {text.begin(), text.end()}; }
+  std::string_view piece(TokenId id, bool) const override {
+    return id == kStop ? std::string_view() : std::string_view(&characters_[static_cast<size_t>(id)], 1);
+  }
+  std::optional<TokenId> bos() const override { return std::nullopt; }
+  const std::vector<TokenId>& stop_tokens() const override { return stops_; }
+  std::optional<TokenId> find(std::string_view) const override { return std::nullopt; }
+
+ private:
+  std::string characters_;
+  std::vector<TokenId> stops_ = {kStop};
+};
+
+std::vector<TokenId> ids(std::string_view text) { return {text.begin(), text.end()}; }
+
+// A model that continues "ab" with `reply` (then stop tokens), in a context of n_ctx tokens.
+struct Fixture {
+  explicit Fixture(std::string_view reply, int n_ctx = 64, fake::Script script = {}) {
+    script.n_vocab = kVocab;
+    script.next = ids("?" + std::string(reply));
+    script.next.push_back(kStop);
+    executable = fake::make_executable(std::move(script), log);
+    generator = std::make_unique<Generator>(*executable, executable->new_cache(n_ctx, KvType::kF16).value(), &tokenizer, kVocab);
+  }
+  Result<GenerateResult> generate(std::string_view prompt, GenerateOptions options = {}, std::stop_token stop = {}) {
+    options.sample.temperature = 0;
+    return generator->generate(ids(prompt), options, [&](std::string_view text) { shown += text; }, stop);
+  }
+  fake::Log log;
+  AsciiTokenizer tokenizer;
+  std::unique_ptr<Executable> executable;
+  std::unique_ptr<Generator> generator;
+  std::string shown;
+};
+
+TEST(Generator, StreamsUntilTheStopToken) {
+  Fixture f("cde");
+  const auto result = f.generate("ab").value();
+  EXPECT_EQ(result.text, "cde");
+  EXPECT_EQ(f.shown, "cde");
+  EXPECT_EQ(result.reason, FinishReason::kStopToken);
+  EXPECT_EQ(result.tokens, (std::vector<TokenId>{'c', 'd', 'e', kStop}));
+  EXPECT_EQ(result.stats.n_prompt, 2);
+  EXPECT_EQ(result.stats.n_generated, 4);
+}
+
+TEST(Generator, MaxTokensIgnoreEosAndStopStrings) {
+  Fixture limited("cdefgh");
+  EXPECT_EQ(limited.generate("ab", {.max_tokens = 3, .sample = {}, .stop = {}}).value().text, "cde");
+  EXPECT_EQ(limited.generate("ab", {.max_tokens = 0, .sample = {}, .stop = {}}).value().text, "");
+
+  Fixture past_end("c");
+  const auto result = past_end.generate("ab", {.max_tokens = 5, .sample = {}, .stop = {}, .ignore_eos = true}).value();
+  EXPECT_EQ(result.reason, FinishReason::kMaxTokens);
+  EXPECT_EQ(result.tokens.size(), 5u);
+
+  Fixture stopped("cdefgh");
+  const auto cut = stopped.generate("ab", {.sample = {}, .stop = {"fg"}}).value();
+  EXPECT_EQ(cut.reason, FinishReason::kStopString);
+  EXPECT_EQ(cut.text, "cde");
+  EXPECT_EQ(stopped.shown, "cde");
+}
+
+TEST(Generator, StopsWhereTheContextIsFull) {
+  Fixture f("cdefghijkl", 6);
+  const auto result = f.generate("ab").value();
+  EXPECT_EQ(result.reason, FinishReason::kContextFull);
+  EXPECT_EQ(result.text, "cdefg");  // four tokens fit after the prompt, and their last prediction needs no room
+  EXPECT_EQ(f.generator->n_used(), 6);
+
+  Fixture full("c", 2);
+  EXPECT_EQ(full.generate("ab").value().reason, FinishReason::kContextFull);
+}
+
+TEST(Generator, RefusesBadPrompts) {
+  Fixture f("c", 4);
+  EXPECT_EQ(f.generate("").error().code, ErrorCode::kInvalidArgument);
+  EXPECT_NE(f.generate("abcde").error().message.find("5 tokens, but the context holds 4"), std::string::npos);
+  const std::vector<TokenId> outside = {1, kVocab};
+  const auto result = f.generator->generate(outside, {}, {}, {});
+  EXPECT_NE(result.error().message.find("128"), std::string::npos);
+  const std::vector<TokenId> negative = {-1};
+  EXPECT_EQ(f.generator->generate(negative, {}, {}, {}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(f.log.calls.empty());
+}
+
+TEST(Generator, PromptsAreBatchedAndOnlyTheLastAsksForLogits) {
+  Fixture f("zzzzzzzzk");
+  f.generate("abcdefghi", {.max_tokens = 1, .sample = {}, .stop = {}}).value();
+  ASSERT_EQ(f.log.calls.size(), 3u);  // 4 + 4 + 1
+  EXPECT_EQ(f.log.calls[0].tokens, ids("abcd"));
+  EXPECT_EQ(f.log.calls[0].logits, WantLogits::kNone);
+  EXPECT_EQ(f.log.calls[1].first_pos, 4);
+  EXPECT_EQ(f.log.calls[2].tokens, ids("i"));
+  EXPECT_EQ(f.log.calls[2].logits, WantLogits::kLast);
+}
+
+TEST(Generator, AConversationIsNotComputedTwice) {
+  Fixture f("cde");
+  f.generate("ab").value();  // the cache holds "abcde"
+  f.log.calls.clear();
+  const auto second = f.generate("abcdX", {.max_tokens = 1, .sample = {}, .stop = {}}).value();
+  EXPECT_EQ(second.stats.n_reused, 4);
+  ASSERT_EQ(f.log.calls.size(), 1u);
+  EXPECT_EQ(f.log.calls[0].tokens, ids("X"));
+  EXPECT_EQ(f.log.calls[0].first_pos, 4);
+
+  f.log.calls.clear();
+  f.generate("abcdX", {.max_tokens = 1, .sample = {}, .stop = {}}).value();  // the same prompt: its last token again
+  EXPECT_EQ(f.log.calls[0].tokens, ids("X"));
+
+  f.generator->reset();
+  EXPECT_EQ(f.generate("abc", {.max_tokens = 1, .sample = {}, .stop = {}}).value().stats.n_reused, 0);
+}
+
+TEST(Generator, StopsOnRequestAndKeepsWhatItHas) {
+  Fixture before("cde");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(before.generate("ab", {}, stop.get_token()).value().reason, FinishReason::kCancelled);
+
+  Fixture during("cdefgh");
+  std::stop_source later;
+  std::string shown;
+  GenerateOptions options;
+  options.sample.temperature = 0;
+  const auto result = during.generator->generate(ids("ab"), options, [&](std::string_view text) {
+    shown += text;
+    if (shown == "cd") later.request_stop();
+  }, later.get_token());
+  EXPECT_EQ(result.value().reason, FinishReason::kCancelled);
+  EXPECT_EQ(result.value().text, "cd");
+}
+
+TEST(Generator, ALostDeviceIsAnErrorAndTheTextSoFarWasShown) {
+  Fixture f("cdefgh", 64, {.n_vocab = 0, .next = {}, .fail_at_pos = 4});
+  EXPECT_EQ(f.generate("ab").error().code, ErrorCode::kDeviceLost);
+  EXPECT_EQ(f.shown, "cde");
+}
+
+TEST(Generator, LogitsComeRowByRow) {
+  Fixture f("cde");
+  std::vector<size_t> rows;
+  const auto done = f.generator->logits(ids("abcde"), [&](size_t i, std::span<const float> logits) {
+    EXPECT_EQ(logits.size(), static_cast<size_t>(kVocab));
+    rows.push_back(i);
+    return Result<void>();
+  });
+  ASSERT_TRUE(done);
+  EXPECT_EQ(rows, (std::vector<size_t>{0, 1, 2, 3, 4}));
+  const auto failing = f.generator->logits(ids("abcde"), [](size_t, std::span<const float>) -> Result<void> {
+    return std::unexpected(Error{ErrorCode::kIo, "full"});
+  });
+  EXPECT_EQ(failing.error().message, "full");
+}
+
+}  // namespace
+}  // namespace tern
