@@ -1,0 +1,79 @@
+#include "backend/cpu/repack.h"
+
+#include <gtest/gtest.h>
+
+#include "backend/cpu/ops.h"
+#include "backend/ref/ops.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int kRows = 5, kCols = 512;
+
+// Rows of −s, 0, s in a permutation that shows; row 2 is all zeros, so its blocks have scale 0.
+std::vector<std::byte> encode_rows(Format format, float scale, float scale_of_last_row) {
+  std::vector<std::byte> bytes(tensor_bytes(format, kRows, kCols));
+  const uint64_t stride = row_bytes(format, kCols);
+  for (int r = 0; r < kRows; ++r) {
+    std::vector<float> row(kCols);
+    for (int i = 0; i < kCols; ++i) {
+      row[static_cast<size_t>(i)] = r == 2 ? 0.0f : static_cast<float>((i * i + 7 * r) % 11 % 3 - 1) * (r == kRows - 1 ? scale_of_last_row : scale);
+    }
+    format_info(format).encode(row, MutableBytes(bytes).subspan(static_cast<uint64_t>(r) * stride, stride));
+  }
+  return bytes;
+}
+
+std::vector<float> multiply(void (*op)(const ops::TernaryLinear&), const Tensor& w) {
+  std::vector<int8_t> q(kCols);
+  int32_t sum = 0;
+  for (int i = 0; i < kCols; ++i) sum += q[static_cast<size_t>(i)] = static_cast<int8_t>(i * 37 % 251 - 125);
+  const float scale = 20.0f;
+  std::vector<float> out(kRows);
+  op({{q.data(), &scale, &sum}, 1, &w, ops::Store::kSet, out.data()});
+  return out;
+}
+
+void cpu_ternary_linear(const ops::TernaryLinear& op) {
+  std::atomic<int> next = 0;
+  Share share(next, 1, {});
+  ternary_linear(op, share);
+}
+
+TEST(Repack, OtherTernaryFormatsGiveTheSameResult) {
+  for (const Format format : {Format::kTQ1_0, Format::kTQ2_0}) {
+    const auto bytes = encode_rows(format, 0.5f, 0.5f);
+    const Tensor w{.name = "w", .format = format, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
+    Plan plan;
+    plan.steps = {{"w", step::TernaryLinear{{0}, &w, {1}}}, {"w", step::TernaryGlu{{0}, &w, &w, {1}}}};
+    const auto repacked = repack_ternary(plan).value();
+    ASSERT_EQ(repacked.size(), 3u);
+    const Tensor& packed = *std::get<step::TernaryLinear>(plan.steps[0].body).w;
+    EXPECT_EQ(packed.format, Format::kI2_S);
+    EXPECT_EQ(packed.scale, 1.5f);
+    EXPECT_EQ(multiply(cpu_ternary_linear, packed), multiply(ref::ternary_linear, w));
+  }
+}
+
+TEST(Repack, RefusesBlocksOfDifferentScales) {
+  const auto bytes = encode_rows(Format::kTQ2_0, 0.5f, 0.25f);
+  const Tensor w{.name = "blk.0.attn_q.weight", .format = Format::kTQ2_0, .rows = kRows, .cols = kCols, .data = bytes};
+  Plan plan;
+  plan.steps = {{"w", step::TernaryLinearAdd{{0}, &w, {1}}}};
+  const auto repacked = repack_ternary(plan);
+  ASSERT_FALSE(repacked);
+  EXPECT_EQ(repacked.error().code, ErrorCode::kNotSupported);
+  EXPECT_NE(repacked.error().message.find("blk.0.attn_q.weight"), std::string::npos);
+}
+
+TEST(Repack, LeavesI2sAlone) {
+  const auto bytes = encode_rows(Format::kI2_S, 1.0f, 1.0f);
+  const Tensor w{.name = "w", .format = Format::kI2_S, .rows = kRows, .cols = kCols, .data = bytes};
+  Plan plan;
+  plan.steps = {{"w", step::TernaryLinear{{0}, &w, {1}}}};
+  EXPECT_TRUE(repack_ternary(plan).value().empty());
+  EXPECT_EQ(std::get<step::TernaryLinear>(plan.steps[0].body).w, &w);
+}
+
+}  // namespace
+}  // namespace tern::cpu

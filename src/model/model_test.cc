@@ -1,0 +1,111 @@
+#include "model/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "model/tiny_gguf.h"
+#include "quant/i2_s.h"
+
+namespace tern {
+namespace {
+
+TEST(OpenModel, ReadsShapeAndWeights) {
+  for (const std::string architecture : {"bitnet-b1.58", "bitnet-25", "bitnet"}) {
+    TinyGguf file;
+    file.architecture = architecture;
+    const Model model = open_model(file.write("valid")).value();
+    EXPECT_EQ(model.config.architecture, architecture);
+    EXPECT_EQ(model.config.n_layers, 2);
+    EXPECT_EQ(model.config.head_dim, 64);
+    EXPECT_EQ(model.config.kv_width(), 64);
+    EXPECT_EQ(model.config.n_vocab, 8);
+    EXPECT_EQ(model.config.rope_theta, 10000.0f);
+    EXPECT_EQ(model.weights.layers.size(), 2u);
+    EXPECT_EQ(model.weights.layers[1].ffn_down.cols, 256);
+    EXPECT_EQ(model.weights.output.data.data(), model.weights.token_embd.data.data());  // tied
+  }
+}
+
+TEST(OpenModel, TakesAnOutputMatrixOfItsOwn) {
+  TinyGguf file;
+  file.tensors["output.weight"] = {GgmlType::kF16, {8, 128}, {}};
+  const Model model = open_model(file.write("untied")).value();
+  EXPECT_NE(model.weights.output.data.data(), model.weights.token_embd.data.data());
+}
+
+TEST(OpenModel, ScaleTensorsMultiply) {
+  TinyGguf file;
+  TinyTensor& q = file.tensors["blk.1.attn_q.weight"];
+  q.data.resize(128 * 128 / 4 + 32);
+  encode_i2_s_tensor(std::vector<int8_t>(128 * 128, 1), 0.5f, q.data);
+  const float scale = 3.0f;
+  file.tensors["blk.1.attn_q.scale"] = {GgmlType::kF32, {1}, {}};
+  file.tensors["blk.1.attn_q.scale"].data.resize(4);
+  store(file.tensors["blk.1.attn_q.scale"].data.data(), scale);
+  const Model model = open_model(file.write("scale")).value();
+  EXPECT_EQ(model.weights.layers[1].attn_q.scale, 1.5f);
+  EXPECT_EQ(model.weights.layers[0].attn_q.scale, 1.0f);
+}
+
+struct Refusal {
+  const char* what;
+  void (*spoil)(TinyGguf&);
+  ErrorCode code;
+  const char* message;  // a part of it
+};
+
+constexpr Refusal kRefusals[] = {
+    {"architecture", [](TinyGguf& f) { f.architecture = "mamba"; }, ErrorCode::kNotSupported, "architecture \"mamba\""},
+    {"no_architecture", [](TinyGguf& f) { f.architecture = ""; }, ErrorCode::kCorruption, "general.architecture is missing"},
+    {"missing_key", [](TinyGguf& f) { f.integers.erase("block_count"); }, ErrorCode::kCorruption, "block_count is missing"},
+    {"missing_eps", [](TinyGguf& f) { f.floats.erase("attention.layer_norm_rms_epsilon"); }, ErrorCode::kCorruption,
+     "layer_norm_rms_epsilon is missing"},
+    {"zero_layers", [](TinyGguf& f) { f.integers["block_count"] = 0; }, ErrorCode::kCorruption, "block_count is 0"},
+    {"many_layers", [](TinyGguf& f) { f.integers["block_count"] = 4000000000u; }, ErrorCode::kCorruption, "outside 1 to"},
+    {"one_layer_more", [](TinyGguf& f) { f.integers["block_count"] = 3; }, ErrorCode::kCorruption, "blk.2.attn_norm.weight is missing"},
+    {"heads", [](TinyGguf& f) { f.integers["attention.head_count"] = 3; }, ErrorCode::kCorruption, "not a multiple"},
+    {"kv_heads", [](TinyGguf& f) { f.integers["attention.head_count"] = 4, f.integers["attention.head_count_kv"] = 3; },
+     ErrorCode::kCorruption, "head_count_kv 3"},
+    {"rope_dims", [](TinyGguf& f) { f.integers["rope.dimension_count"] = 32; }, ErrorCode::kNotSupported, "partial RoPE"},
+    {"odd_head", [](TinyGguf& f) { f.integers["attention.key_length"] = 63; }, ErrorCode::kNotSupported, "128"},
+    {"not_128", [](TinyGguf& f) { f.integers["feed_forward_length"] = 200; }, ErrorCode::kNotSupported, "not a multiple of 128"},
+    {"eps", [](TinyGguf& f) { f.floats["attention.layer_norm_rms_epsilon"] = std::numeric_limits<float>::quiet_NaN(); },
+     ErrorCode::kCorruption, "positive number"},
+    {"theta", [](TinyGguf& f) { f.floats["rope.freq_base"] = -1; }, ErrorCode::kCorruption, "rope.freq_base"},
+    {"missing_tensor", [](TinyGguf& f) { f.tensors.erase("blk.1.ffn_up.weight"); }, ErrorCode::kCorruption, "blk.1.ffn_up.weight is missing"},
+    {"missing_embedding", [](TinyGguf& f) { f.tensors.erase("token_embd.weight"); }, ErrorCode::kCorruption, "token_embd.weight"},
+    {"shape", [](TinyGguf& f) { f.tensors["blk.0.attn_k.weight"].shape = {128, 128}; }, ErrorCode::kCorruption,
+     "has shape [128, 128], but the metadata asks for [64, 128]"},
+    {"transposed", [](TinyGguf& f) { f.tensors["blk.0.ffn_gate.weight"].shape = {128, 256}; }, ErrorCode::kCorruption, "[128, 256]"},
+    {"norm_shape", [](TinyGguf& f) { f.tensors["output_norm.weight"].shape = {64}; }, ErrorCode::kCorruption, "asks for [128]"},
+    {"type", [](TinyGguf& f) { f.tensors["blk.0.attn_k.weight"].type = GgmlType::kF16; }, ErrorCode::kNotSupported,
+     "is F16, but Tern runs it only as I2_S, TQ1_0, TQ2_0"},
+    {"norm_type", [](TinyGguf& f) { f.tensors["blk.0.attn_norm.weight"].type = GgmlType::kF16; }, ErrorCode::kNotSupported,
+     "only as F32"},
+    {"codes", [](TinyGguf& f) { f.tensors["blk.1.ffn_down.weight"].data.assign(128 * 256 / 4 + 32, std::byte{0xFF}); },
+     ErrorCode::kCorruption, "finite"},
+    {"layout", [](TinyGguf& f) {
+       auto& data = f.tensors["blk.1.ffn_down.weight"].data;
+       data.assign(128 * 256 / 4 + 32, std::byte{0});
+       data[1000] = std::byte{0xC0};
+     }, ErrorCode::kCorruption, "no ternary weight has"},
+};
+
+TEST(OpenModel, RefusesWithTheReason) {
+  for (const Refusal& refusal : kRefusals) {
+    TinyGguf file;
+    refusal.spoil(file);
+    const std::string path = file.write(std::string("refused_") + refusal.what);
+    const auto model = open_model(path);
+    ASSERT_FALSE(model) << refusal.what;
+    EXPECT_EQ(model.error().code, refusal.code) << refusal.what << ": " << model.error().message;
+    EXPECT_NE(model.error().message.find(refusal.message), std::string::npos) << model.error().message;
+    EXPECT_TRUE(model.error().message.starts_with(path)) << model.error().message;
+    EXPECT_EQ(model.error().message.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tern
