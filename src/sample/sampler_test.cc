@@ -39,6 +39,20 @@ TEST(Greedy, IgnoresTheSeedAndTheFilters) {
   }
 }
 
+// The search for the greatest goes by lanes and blocks; none of them may lose a token.
+TEST(Sampler, FindsTheBestAtEveryPosition) {
+  SampleOptions top_1 = plain(1);
+  top_1.top_k = 1;
+  for (const int n_vocab : {1, 2, 15, 16, 17, 63, 64, 65, 150}) {
+    for (TokenId best = 0; best < n_vocab; ++best) {
+      Logits logits(n_vocab, -2.0f);
+      logits[best] = -1.0f;
+      ASSERT_EQ(sample_once(plain(0), logits), best) << n_vocab;
+      ASSERT_EQ(sample_once(top_1, logits), best) << n_vocab;
+    }
+  }
+}
+
 TEST(Sampler, FollowsTheSoftmax) {
   const std::vector<double> p = {0.05, 0.4, 0.1, 0.15, 0.3};
   expect_distribution(histogram(plain(1), logits_of(p), 50000), p);
