@@ -181,7 +181,7 @@ def make_all() -> None:
     runs = [make_greedy(model, network, tokenizer, prompt) for prompt in PROMPTS]
     write_json(
         GOLDEN_DIR / "tern_stories_greedy.json",
-        {"made_with": versions(), "model": str(DEFAULT_MODEL.relative_to(ROOT)), "runs": runs},
+        {"made_with": versions(), "model": str(DEFAULT_MODEL.relative_to(ROOT)), "prompts": runs},
     )
     for run in runs:
         print(f"{run['prompt']!r}: smallest margins {sorted(run['margins'])[:4]}, first near tie {run['first_near_tie']},"
@@ -219,7 +219,7 @@ def check_greedy() -> bool:
     """Every greedy token of the default model is also the numpy forward pass's, unless the golden margin is a near tie."""
     model = load_model(DEFAULT_MODEL)
     good = True
-    for run in json.loads((GOLDEN_DIR / "tern_stories_greedy.json").read_text())["runs"]:
+    for run in json.loads((GOLDEN_DIR / "tern_stories_greedy.json").read_text())["prompts"]:
         logits = numpy_forward.forward(model, run["prompt_ids"] + run["ids"])[len(run["prompt_ids"]) - 1 : -1]
         other = np.flatnonzero(logits.argmax(-1) != run["ids"])
         near_ties = [run["margins"][i] for i in other]
