@@ -71,7 +71,7 @@ def f16_tensor(values: np.ndarray) -> Tensor:
 
 
 def i2s_tensor(codes: np.ndarray, scale: float) -> Tensor:
-    """Packs codes −1, 0, +1 [rows, cols] with one scale: value p of a block of 128 goes to byte p % 32, bits 6 − 2·(p // 32)."""
+    """Packs codes −1, 0, +1 [rows, cols]: value p of a block of 128 goes to byte p % 32, bits from 6 − 2 · (p // 32) up."""
     rows, cols = codes.shape
     if cols % I2S_BLOCK:
         raise ValueError(f"{cols} columns are not whole blocks of {I2S_BLOCK}")

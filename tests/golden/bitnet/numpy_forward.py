@@ -38,7 +38,7 @@ class RefuseEdges:
 
 
 class FlipOne:
-    """quantise_rows, except that one int8 value of one call is one step off: the effect of a legitimate rounding difference."""
+    """quantise_rows, but one int8 value of one call is one step off: what a legitimate rounding difference does."""
 
     def __init__(self, rng: np.random.Generator, n_calls: int):
         self.rng = rng

@@ -1,11 +1,14 @@
-"""Byte-level BPE tokenizers to and from GGUF metadata: a tiny one to put into a golden model, and any file's for the oracle."""
+"""Byte-level BPE in GGUF metadata: a tiny tokenizer to put into a golden model, and the tokenizer of any file."""
 
 from typing import Any
 
 from gguf_file import Kind, Value
 
 END_OF_TEXT = "<|endoftext|>"
-WORDS = tuple("Ġthe Ġand Ġlittle Ġonce Ġupon Ġtime Ġfox Ġsaid Ġforest Ġstory Ġwas Ġthere Ġhouse Ġvillage Ġking Ġmother".split())
+WORDS = (
+    "Ġthe Ġand Ġlittle Ġonce Ġupon Ġtime Ġfox Ġsaid Ġforest Ġstory "
+    "Ġwas Ġthere Ġhouse Ġvillage Ġking Ġmother"
+).split()
 TYPE_NORMAL, TYPE_CONTROL = 1, 3
 
 LLAMA_BPE = (
