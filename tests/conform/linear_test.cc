@@ -28,6 +28,8 @@ struct Matrix {
   Tensor tensor;
 };
 
+constexpr size_t kScratch = 1024;  // floats: enough for the widest input here
+
 struct Int8Input {
   Int8Input(int n, int width, uint64_t seed)
       : q(static_cast<size_t>(n * width), 1), scale(static_cast<size_t>(n)), sum(static_cast<size_t>(n)) {
@@ -61,7 +63,7 @@ TEST(Conform, TernaryLinearIsBitIdentical) {
           Guarded<float> expected(count), actual(count, seed % 4);
           for (const auto store : {ops::Store::kSet, ops::Store::kAdd}) {
             ref::ternary_linear({in.view(), n, &w.tensor, store, expected.data()});
-            run_on(1 + static_cast<int>(seed % 3), cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()});
+            run_on(1 + static_cast<int>(seed % 3), cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()}, kScratch);
             ASSERT_EQ(actual.values(), expected.values()) << rows << "×" << cols << ", " << n << " tokens";
           }
           ASSERT_TRUE(actual.intact());
@@ -86,7 +88,7 @@ TEST(Conform, TernaryLinearKeepsEveryPosition) {
       for (int i = 0; i < kCols; ++i) sum += q[static_cast<size_t>(i)] = static_cast<int8_t>(i % 2 == 0 ? i / 2 : -i / 2);
       const float scale = 1.0f;
       float y = 0;
-      run_on(1, cpu::ternary_linear, {{q.data(), &scale, &sum}, 1, &w, ops::Store::kSet, &y});
+      run_on(1, cpu::ternary_linear, {{q.data(), &scale, &sum}, 1, &w, ops::Store::kSet, &y}, kScratch);
       ASSERT_EQ(y, -static_cast<float>(q[static_cast<size_t>(position)])) << "position " << position;
     }
   });
@@ -101,7 +103,7 @@ TEST(Conform, TernaryGluIsBitIdentical) {
         const Int8Input in(n, 384, ++seed);
         Guarded<float> expected(static_cast<size_t>(n * rows)), actual(static_cast<size_t>(n * rows));
         ref::ternary_glu({in.view(), n, &gate.tensor, &up.tensor, expected.data()});
-        run_on(2, cpu::ternary_glu, {in.view(), n, &gate.tensor, &up.tensor, actual.data()});
+        run_on(2, cpu::ternary_glu, {in.view(), n, &gate.tensor, &up.tensor, actual.data()}, kScratch);
         ASSERT_EQ(actual.values(), expected.values());
         ASSERT_TRUE(actual.intact());
       }

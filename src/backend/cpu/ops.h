@@ -14,8 +14,8 @@ void copy(const ops::Copy& op, Share& share);
 void rms_norm(const ops::RmsNorm& op, Share& share);
 void quantize(const ops::Quantize& op, Share& share);
 void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share);  // scratch: width floats
-void ternary_linear(const ops::TernaryLinear& op, Share& share);       // I2_S weights
-void ternary_glu(const ops::TernaryGlu& op, Share& share);             // I2_S weights
+void ternary_linear(const ops::TernaryLinear& op, Share& share);       // I2_S weights; scratch: cols + 256 bytes
+void ternary_glu(const ops::TernaryGlu& op, Share& share);             // I2_S weights; scratch: cols + 256 bytes
 void float_linear(const ops::FloatLinear& op, Share& share);           // scratch: cols floats
 void rope(const ops::Rope& op, Share& share);
 void kv_append(const ops::KvAppend& op, Share& share);

@@ -36,7 +36,8 @@ std::vector<float> multiply(void (*op)(const ops::TernaryLinear&), const Tensor&
 
 void cpu_ternary_linear(const ops::TernaryLinear& op) {
   std::atomic<int> next = 0;
-  Share share(next, 1, {});
+  std::vector<float> scratch(kCols);
+  Share share(next, 1, scratch);
   ternary_linear(op, share);
 }
 

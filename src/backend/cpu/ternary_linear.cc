@@ -12,6 +12,8 @@
 #include <hwy/foreach_target.h>  // before highway.h
 #include <hwy/highway.h>
 
+#include <hwy/cache_control.h>
+
 #include "backend/cpu/ops.h"
 #include "base/check.h"
 #include "quant/i2_s.h"
@@ -76,6 +78,17 @@ HWY_INLINE VU8 Plane(VU8 packed) {
   return hn::And(shifted, hn::Set(d, 3));
 }
 
+// acc += Σ code·q in groups of four bytes. Without an instruction for it: pairs fit 16 bits, each at most 2·2·128 = 512.
+HWY_INLINE VI32 Dot4(VU8 codes, VI8 q, VI32 acc) {
+  const DI32 di32;
+  if constexpr (kHasDot4) {
+    return hn::SumOfMulQuadAccumulate(di32, codes, q, acc);
+  } else {
+    const DI16 di16;
+    return hn::Add(acc, hn::WidenMulPairwiseAdd(di32, hn::SatWidenMulPairwiseAdd(di16, codes, q), hn::Set(di16, 1)));
+  }
+}
+
 // acc += Σ over the four planes of code·q, in groups of bytes; q points at the block's activations.
 HWY_INLINE VI32 DotBlock(const VU8 (&planes)[4], const int8_t* q, VI32 acc) {
   const DI32 di32;
@@ -111,7 +124,7 @@ struct Problem {
   ops::QuantizedRows in;
 };
 
-// dots[v·kRowsPerVector + i][t] = Σ code·q for row rows[…] and token first_token + t.
+// dots[v·kRowsPerVector + i][t] = Σ code·q for the rows of `rows` and T tokens from q on.
 template <int V, int T>
 HWY_INLINE void DotTile(const Problem& p, const uint8_t* const* rows, const int8_t* q, int32_t (*dots)[kTokens]) {
   VI32 acc[V][T];
@@ -153,6 +166,52 @@ void Tile(const Problem& p, int row, int row_end, int token, float weight_scale,
   }
 }
 
+// How far ahead the next codes are fetched. The loop leaves memory waiting otherwise: 6.5 GB/s a core from memory without
+// it, 11 with it, flat from 2 to 16 KiB (docs/performance.md).
+inline constexpr size_t kPrefetchBytes = 2048;
+
+// Σ code·q of one row and one token. Rows are read one after another, as they lie: one stream, which the hardware's
+// prefetchers follow. `q` is in the order of arrange(). Four sums, one per plane, keep the dot products independent.
+HWY_INLINE int32_t DotRow(const uint8_t* codes, const int8_t* q, size_t n_bytes) {
+  const DU8 d;
+  const DI8 di8;
+  const size_t lanes = hn::Lanes(d);
+  VI32 acc[4] = {hn::Zero(DI32()), hn::Zero(DI32()), hn::Zero(DI32()), hn::Zero(DI32())};
+  size_t byte = 0;
+  for (; byte + lanes <= n_bytes; byte += lanes, q += 4 * lanes) {
+    hwy::Prefetch(codes + byte + kPrefetchBytes);
+    const VU8 packed = hn::LoadU(d, codes + byte);
+    acc[0] = Dot4(Plane<0>(packed), hn::LoadU(di8, q), acc[0]);
+    acc[1] = Dot4(Plane<1>(packed), hn::LoadU(di8, q + lanes), acc[1]);
+    acc[2] = Dot4(Plane<2>(packed), hn::LoadU(di8, q + 2 * lanes), acc[2]);
+    acc[3] = Dot4(Plane<3>(packed), hn::LoadU(di8, q + 3 * lanes), acc[3]);
+  }
+  if (byte < n_bytes) {  // half a 64-byte vector: the codes beyond meet activations that are 0
+    const VU8 packed = hn::LoadN(d, codes + byte, n_bytes - byte);
+    acc[0] = Dot4(Plane<0>(packed), hn::LoadU(di8, q), acc[0]);
+    acc[1] = Dot4(Plane<1>(packed), hn::LoadU(di8, q + lanes), acc[1]);
+    acc[2] = Dot4(Plane<2>(packed), hn::LoadU(di8, q + 2 * lanes), acc[2]);
+    acc[3] = Dot4(Plane<3>(packed), hn::LoadU(di8, q + 3 * lanes), acc[3]);
+  }
+  return hn::ReduceSum(DI32(), hn::Add(hn::Add(acc[0], acc[1]), hn::Add(acc[2], acc[3])));
+}
+
+// The activations of one token in the order in which DotRow meets them: for every vector of codes, the activations of
+// its plane 0, then 1, 2, 3. Returns the number of bytes written to `out`.
+size_t Arrange(const int8_t* q, size_t cols, int8_t* out) {
+  const size_t lanes = hn::Lanes(DU8());
+  const size_t n_bytes = cols / 4;
+  int8_t* at = out;
+  for (size_t vector = 0; vector < n_bytes; vector += lanes) {
+    for (size_t plane = 0; plane < 4; ++plane) {
+      for (size_t i = vector; i < vector + lanes; ++i) {
+        *at++ = i < n_bytes ? q[i / kI2sBlockBytes * kI2sBlock + plane * 32 + i % kI2sBlockBytes] : int8_t{0};
+      }
+    }
+  }
+  return static_cast<size_t>(at - out);
+}
+
 // Calls store(row, token, y) for rows [begin, end) and all tokens. Tokens go outside, so that a group of them stays in
 // the first-level cache while the rows, few enough to stay there too, pass by.
 template <class Store>
@@ -171,18 +230,43 @@ void LinearRows(const Tensor& w, const ops::QuantizedRows& in, int n, int begin,
   }
 }
 
+// The same for one token, whose activations are in the order of Arrange().
+template <class Store>
+void LinearRowsOfOne(const Tensor& w, const ops::QuantizedRows& in, const int8_t* arranged, int begin, int end, const Store& store) {
+  const auto* codes = reinterpret_cast<const uint8_t*>(w.data.data());
+  const size_t row_bytes = static_cast<size_t>(w.cols) / 4;
+  for (int row = begin; row < end; ++row) {
+    const int32_t dot = DotRow(codes + static_cast<size_t>(row) * row_bytes, arranged, row_bytes) - in.sum[0];
+    store(row, 0, static_cast<float>(dot) / in.scale[0] * w.scale);
+  }
+}
+
 // Rows that one pass over the tokens takes: their codes stay in the first-level cache.
 inline constexpr int kPassRows = 16;
 
+// Calls body(rows) once for the op, where rows(w, begin, end, store) computes rows of w for all tokens.
+template <class Body>
+void WithRows(const ops::QuantizedRows& in, int n, size_t cols, Share& share, const Body& body) {
+  if (n == 1) {
+    auto* arranged = reinterpret_cast<int8_t*>(share.scratch().data());
+    Arrange(in.q, cols, arranged);
+    body([&](const Tensor& w, int begin, int end, const auto& store) { LinearRowsOfOne(w, in, arranged, begin, end, store); });
+  } else {
+    body([&](const Tensor& w, int begin, int end, const auto& store) { LinearRows(w, in, n, begin, end, store); });
+  }
+}
+
 void TernaryLinear(const ops::TernaryLinear& op, Share& share) {
   const auto stride = static_cast<size_t>(op.w->rows);
-  share.for_ranges(op.w->rows, kPassRows, [&](int begin, int end) HWY_ATTR {
-    for (int row = begin; row < end; row += kPassRows) {
-      LinearRows(*op.w, op.in, op.n, row, std::min(row + kPassRows, end), [&](int r, int token, float y) {
-        float& out = op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)];
-        out = op.store == ops::Store::kAdd ? out + y : y;
-      });
-    }
+  WithRows(op.in, op.n, static_cast<size_t>(op.w->cols), share, [&](const auto& rows) {
+    share.for_ranges(op.w->rows, kPassRows, [&](int begin, int end) {
+      for (int row = begin; row < end; row += kPassRows) {
+        rows(*op.w, row, std::min(row + kPassRows, end), [&](int r, int token, float y) {
+          float& out = op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)];
+          out = op.store == ops::Store::kAdd ? out + y : y;
+        });
+      }
+    });
   });
 }
 
@@ -190,15 +274,17 @@ void TernaryLinear(const ops::TernaryLinear& op, Share& share) {
 void TernaryGlu(const ops::TernaryGlu& op, Share& share) {
   const auto stride = static_cast<size_t>(op.w_gate->rows);
   const auto at = [&](int r, int token) -> float& { return op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)]; };
-  share.for_ranges(op.w_gate->rows, kPassRows, [&](int begin, int end) HWY_ATTR {
-    for (int row = begin; row < end; row += kPassRows) {
-      const int row_end = std::min(row + kPassRows, end);
-      LinearRows(*op.w_gate, op.in, op.n, row, row_end, [&](int r, int token, float y) { at(r, token) = y; });
-      LinearRows(*op.w_up, op.in, op.n, row, row_end, [&](int r, int token, float y) {
-        const float positive = std::max(at(r, token), 0.0f);
-        at(r, token) = positive * positive * y;
-      });
-    }
+  WithRows(op.in, op.n, static_cast<size_t>(op.w_gate->cols), share, [&](const auto& rows) {
+    share.for_ranges(op.w_gate->rows, kPassRows, [&](int begin, int end) {
+      for (int row = begin; row < end; row += kPassRows) {
+        const int row_end = std::min(row + kPassRows, end);
+        rows(*op.w_gate, row, row_end, [&](int r, int token, float y) { at(r, token) = y; });
+        rows(*op.w_up, row, row_end, [&](int r, int token, float y) {
+          const float positive = std::max(at(r, token), 0.0f);
+          at(r, token) = positive * positive * y;
+        });
+      }
+    });
   });
 }
 
