@@ -120,7 +120,7 @@ void Page::metadata() {
   heading(format_text("Metadata ({})", info_.metadata.size()));
   size_t key_width = 0;
   for (const auto& [key, value] : info_.metadata) key_width = std::max(key_width, display_width(key));
-  key_width = std::min<size_t>(key_width, 44);
+  key_width = std::min<size_t>(key_width, 56);
   const size_t value_width = width_ > key_width + 24 ? width_ - key_width - 4 : 20;
   for (const auto& [key, value] : info_.metadata) {
     text_ +=

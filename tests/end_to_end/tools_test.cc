@@ -45,9 +45,13 @@ TEST(Inspect, PageAndJsonAgree) {
   EXPECT_EQ(json.at("supported"), true);
   EXPECT_EQ(json.at("tensors").at(0).at("name"), "token_embd.weight");
   EXPECT_EQ(json.at("tensors").at(0).at("shape"), (nlohmann::json{8192, 512}));
-  // 10 layers of ternary matrices at a quarter byte a weight, and the embedding as F16.
-  const uint64_t ternary = 10ull * (2 * 512 * 512 + 2 * 512 * 128 + 3 * 512 * 1536) / 4;
-  EXPECT_NEAR(json.at("bytes_per_token").get<double>(), static_cast<double>(ternary + 2 * 8192 * 512), 1e5);
+  // 10 layers of ternary matrices at a quarter byte a weight with 32 bytes after each, the norms as F32, the embedding
+  // as F16: all of it for the logits, and one row for the token.
+  const uint64_t ternary = 10 * (2 * 512 * 512 + 2 * 512 * 128 + 3 * 512 * 1536) / 4 + 70 * 32;
+  const uint64_t norms = (10 * (3 * 512 + 1536) + 512) * 4;
+  const uint64_t embedding = (8192 + 1) * 512 * 2;
+  EXPECT_EQ(json.at("bytes_per_token"), ternary + norms + embedding);
+  EXPECT_EQ(json.at("kv_bytes_per_token"), 10 * 2 * 128 * 2);
 }
 
 TEST(Logits, WritesOneRowPerTokenAndOnesThatDoNotDependOnLaterTokens) {
