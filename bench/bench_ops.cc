@@ -1,0 +1,120 @@
+// How fast is each CPU op by itself, on the shapes of BitNet 2B-4T? Bytes per second are weight bytes.
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "backend/cpu/ops.h"
+#include "backend/host_memory.h"
+#include "base/thread_pool.h"
+
+namespace tern {
+namespace {
+
+// Matrices of one shape one after another in more memory than any cache holds, as the layers of a model are.
+struct Matrices {
+  Matrices(Format format, int rows, int cols, uint64_t total_bytes)
+      : memory(HostMemory::allocate(total_bytes, "benchmark weights").value()) {
+    const uint64_t each = tensor_bytes(format, rows, cols);
+    std::fill_n(memory.data(), total_bytes, std::byte{0x15});  // touched, and valid codes
+    for (uint64_t at = 0; at + each <= total_bytes; at += each) {
+      tensors.push_back({.name = "w", .format = format, .rows = rows, .cols = cols, .data = {memory.data() + at, each}});
+    }
+  }
+  HostMemory memory;
+  std::vector<Tensor> tensors;
+};
+
+template <class Args>
+void run(ThreadPool& pool, std::vector<std::vector<float>>& scratch, void (*op)(const Args&, cpu::Share&), const Args& args) {
+  std::atomic<int> next = 0;
+  pool.run([&](int worker) {
+    cpu::Share share(next, pool.size(), scratch[static_cast<size_t>(worker)]);
+    op(args, share);
+  });
+}
+
+// range: rows, cols, tokens, threads
+void BM_TernaryLinear(benchmark::State& state) {
+  const int rows = static_cast<int>(state.range(0)), cols = static_cast<int>(state.range(1)), n = static_cast<int>(state.range(2));
+  const Matrices weights(Format::kI2_S, rows, cols, uint64_t{512} << 20);
+  ThreadPool pool(static_cast<int>(state.range(3)));
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(16384));
+  const std::vector<int8_t> q(static_cast<size_t>(n) * static_cast<size_t>(cols), 1);
+  const std::vector<float> scale(static_cast<size_t>(n), 1.0f);
+  const std::vector<int32_t> sum(static_cast<size_t>(n), cols);
+  std::vector<float> out(static_cast<size_t>(n) * static_cast<size_t>(rows));
+  size_t next = 0;
+  for (auto _ : state) {
+    const ops::TernaryLinear args{{q.data(), scale.data(), sum.data()}, n, &weights.tensors[next], ops::Store::kSet, out.data()};
+    run(pool, scratch, cpu::ternary_linear, args);
+    next = (next + 1) % weights.tensors.size();
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weights.tensors[0].data.size()));
+  state.counters["MAC/s"] = benchmark::Counter(static_cast<double>(rows) * cols * n, benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(BM_TernaryLinear)
+    ->ArgNames({"rows", "cols", "tokens", "threads"})
+    ->ArgsProduct({{13824}, {2560}, {1, 128}, {1, 2}})
+    ->Args({2560, 6912, 1, 2})
+    ->Args({640, 2560, 1, 2})
+    ->UseRealTime();
+
+void BM_Head(benchmark::State& state) {
+  const int rows = 128256, cols = 2560;
+  const Matrices weights(Format::kF16, rows, cols, tensor_bytes(Format::kF16, rows, cols));
+  ThreadPool pool(static_cast<int>(state.range(0)));
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(cols));
+  const std::vector<float> x(cols, 0.5f);
+  std::vector<float> out(rows);
+  for (auto _ : state) run(pool, scratch, cpu::float_linear, ops::FloatLinear{x.data(), 1, weights.tensors.data(), out.data()});
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weights.tensors[0].data.size()));
+}
+BENCHMARK(BM_Head)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+
+// range: history length, threads
+void BM_Attention(benchmark::State& state) {
+  Config config;
+  config.n_layers = 1;
+  config.n_kv_heads = 5;
+  config.head_dim = 128;
+  const int n_pos = static_cast<int>(state.range(0));
+  const auto cache = HostKvCache::create(config, n_pos, KvType::kF16).value();
+  ThreadPool pool(static_cast<int>(state.range(1)));
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(static_cast<size_t>(n_pos)));
+  const std::vector<float> q(2560, 0.1f);
+  std::vector<float> out(2560);
+  for (auto _ : state) run(pool, scratch, cpu::attention, ops::Attention{q.data(), 1, 20, n_pos - 1, cache->layer(0), out.data()});
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(cache->bytes()));
+}
+BENCHMARK(BM_Attention)->ArgNames({"history", "threads"})->ArgsProduct({{128, 1024, 4096}, {1, 2}})->UseRealTime();
+
+// range: width
+void BM_RmsNormQuantize(benchmark::State& state) {
+  const int width = static_cast<int>(state.range(0));
+  ThreadPool pool(1);
+  std::vector<std::vector<float>> scratch(1, std::vector<float>(static_cast<size_t>(width)));
+  const std::vector<float> x(static_cast<size_t>(width), 0.5f), gain(static_cast<size_t>(width), 1.0f);
+  std::vector<int8_t> q(static_cast<size_t>(width));
+  float scale = 0;
+  int32_t sum = 0;
+  for (auto _ : state) {
+    run(pool, scratch, cpu::rms_norm_quantize, ops::RmsNormQuantize{x.data(), gain.data(), 1e-5f, 1, width, {q.data(), &scale, &sum}});
+  }
+}
+BENCHMARK(BM_RmsNormQuantize)->ArgName("width")->Arg(2560)->Arg(6912)->UseRealTime();
+
+// What a phase of a token costs beyond its work.
+void BM_Barrier(benchmark::State& state) {
+  constexpr int kPhases = 1000;
+  ThreadPool pool(static_cast<int>(state.range(0)));
+  for (auto _ : state) {
+    pool.run([&](int) {
+      for (int i = 0; i < kPhases; ++i) pool.barrier();
+    });
+  }
+  state.SetItemsProcessed(state.iterations() * kPhases);
+}
+BENCHMARK(BM_Barrier)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+
+}  // namespace
+}  // namespace tern
