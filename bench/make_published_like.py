@@ -65,7 +65,8 @@ class Reader:
         return value
 
     def skip_string(self) -> None:
-        self.at += self.number("<Q")
+        length = self.number("<Q")
+        self.at += length
 
     def skip_value(self, kind: int) -> None:
         if kind == STRING:
@@ -91,7 +92,8 @@ def main() -> None:
         entries_end = reader.at
         for _ in range(n_tensors):
             reader.skip_string()
-            reader.at += 8 * reader.number("<I") + 12
+            n_dims = reader.number("<I")
+            reader.at += 8 * n_dims + 12
         added = tokenizer_entries(sys.argv[2])
         out.write(data[:8] + struct.pack("<QQ", n_tensors, n_entries + len(added)) + data[24:entries_end])
         out.write(b"".join(added) + data[entries_end : reader.at])
