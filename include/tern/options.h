@@ -25,12 +25,12 @@ struct Progress {
 using OnProgress = std::function<void(const Progress&)>;
 
 struct LoadOptions {
-  std::string model_path;                    // empty: the default model that comes with Tern
+  std::string model_path = {};               // empty: the default model that comes with Tern
   BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
   int n_threads = 0;                         // 0: one per CPU that this process may use
   int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size
   bool fuse = true;                          // false: run the plan without fused steps, for comparing
-  OnProgress on_progress;
+  OnProgress on_progress = {};
 };
 
 struct SessionOptions {
@@ -55,9 +55,9 @@ struct SampleOptions {
 
 struct GenerateOptions {
   int max_tokens = -1;  // -1: until the model stops or the context is full
-  SampleOptions sample;
-  std::vector<std::string> stop;  // text that ends generation; it is not part of the output
-  bool ignore_eos = false;        // go on past the model's stop tokens, for measuring
+  SampleOptions sample = {};
+  std::vector<std::string> stop = {};  // text that ends generation; it is not part of the output
+  bool ignore_eos = false;             // go on past the model's stop tokens, for measuring
 };
 
 }  // namespace tern

@@ -42,8 +42,8 @@ struct SynthOptions {
   std::string type = "i2_s";            // linear layers: i2_s, tq1_0, tq2_0, …
   std::string head = "f16";             // token embedding: f16, f32, bf16, q8_0, q6_k, …
   uint64_t seed = 0;
-  std::string out_path;
-  OnProgress on_progress;
+  std::string out_path = {};
+  OnProgress on_progress = {};
 };
 
 struct SynthPreset {
@@ -64,7 +64,7 @@ struct BenchOptions {
   int n_prompt = 128;
   int n_generate = 32;
   int repeats = 5;
-  OnProgress on_progress;
+  OnProgress on_progress = {};
 };
 
 struct BenchResult {
@@ -86,27 +86,36 @@ struct EvalResult {
 };
 
 // Splits the text into windows of `n_ctx` tokens (0: the model's own) and predicts the second half of each (the first
-// window from its start), so that every prediction has at least half a window of context.
+// window from its start), so that every prediction has at least half a window of context. Where the model begins texts
+// with a BOS token, every window begins with it, and it counts as one of the n_ctx. kInvalidArgument: a text of too few
+// tokens, n_ctx below 4 or beyond the model's. kNotSupported: no tokenizer.
 Result<EvalResult> eval(const Engine& engine, std::string_view text, int n_ctx, const OnProgress& on_progress = {});
 
 // ---- validate: does this backend compute what the reference computes
 
 struct ValidateOptions {
-  std::vector<TokenId> tokens;  // what to run; empty: a built-in text, or fixed ids where there is no tokenizer
-  int n_decode = 16;            // cached steps to compare with full forward passes
-  OnProgress on_progress;
+  // What to run. Empty: a built-in text, or fixed ids where there is no tokenizer; of it ref runs less where the model
+  // is large, for it is slow.
+  std::vector<TokenId> tokens = {};
+  int n_decode = 16;  // cached steps to compare with full forward passes
+  OnProgress on_progress = {};
 };
 
 struct LayerDifference {
   std::string step;  // e.g. "blk.3 attn_output"
   double max_abs = 0;
   double nmse = 0;
+  double rounding_nmse = 0;  // what a harmless change makes of this step: ref with an f32 KV cache against ref
 };
 
 struct ValidateResult {
-  std::vector<LayerDifference> layers;  // backend against ref, same input
-  double logits_nmse = 0;               // backend against ref
+  // Backend against ref, step by step, on plans without fusion. Both run the same tokens from the start, so what one
+  // step rounds differently shows in the steps after it.
+  std::vector<LayerDifference> layers;
+  double logits_nmse = 0;  // backend (as it runs, with fusion) against ref
   double logits_cosine = 0;
+  double rounding_nmse =
+      0;  // of the logits: ref with an f32 KV cache against ref; a backend may differ a few times as much
   bool same_top1 = false;    // backend against ref, at every position
   double cached_cosine = 0;  // least cosine, cached decode against full forward
   bool cached_same_top1 = false;

@@ -1,0 +1,96 @@
+// Tokens per second, as a user of Session::generate sees them.
+#include <algorithm>
+
+#include "base/result.h"
+#include "engine/engine_impl.h"
+#include "tern/tools.h"
+#include "tools/memory_bandwidth.h"
+#include "tools/random_values.h"
+#include "tools/spread.h"
+
+namespace tern {
+namespace {
+
+Result<void> check_arguments(const Engine& engine, const BenchOptions& o) {
+  if (o.n_prompt < 0 || o.n_generate < 0 || o.repeats < 1) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "bench: {} prompt tokens, {} generated and {} runs; counts cannot be negative, and one run is the least",
+        o.n_prompt, o.n_generate, o.repeats);
+  }
+  if (o.n_prompt == 0 && o.n_generate == 0) {
+    return fail(ErrorCode::kInvalidArgument, "bench: neither prompt nor generated tokens; give at least one of them");
+  }
+  const int64_t wanted = int64_t{std::max(o.n_prompt, 1)} + o.n_generate;
+  if (wanted > engine.info().n_ctx) {
+    return fail(ErrorCode::kInvalidArgument,
+                "bench: {} prompt and {} generated tokens, but the context of {} holds {}; give fewer", o.n_prompt,
+                o.n_generate, engine.info().name, engine.info().n_ctx);
+  }
+  return {};
+}
+
+// Any ids do: time does not depend on what is said.
+std::vector<TokenId> random_tokens(int n, int n_vocab) {
+  const CounterRandom random(1);
+  std::vector<TokenId> tokens;
+  for (int i = 0; i < n; ++i) {
+    tokens.push_back(static_cast<TokenId>(random(static_cast<uint64_t>(i)) % static_cast<uint64_t>(n_vocab)));
+  }
+  return tokens;
+}
+
+struct Rates {
+  std::vector<double> prefill, decode;  // tokens/s, one per run
+};
+
+// Reads the prompt anew and generates. The first sampled token belongs to the prompt, so one more is sampled than
+// decoded.
+Result<void> run_once(Session& session, std::span<const TokenId> prompt, int n_generate, Rates& rates) {
+  session.reset();
+  GenerateOptions options;
+  options.max_tokens = n_generate + 1;
+  options.ignore_eos = true;
+  options.sample.temperature = 0;
+  TRY(const auto result, session.generate(prompt, options));
+  const GenerateStats& stats = result.stats;
+  const double n_decoded = stats.n_generated - 1;
+  if (stats.prompt_seconds > 0) rates.prefill.push_back(stats.n_prompt / stats.prompt_seconds);
+  if (n_decoded > 0 && stats.decode_seconds > 0) rates.decode.push_back(n_decoded / stats.decode_seconds);
+  return {};
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const size_t middle = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {.median = median, .min = values.front(), .max = values.back()};
+}
+
+Result<BenchResult> bench(const Engine& engine, const BenchOptions& options) {
+  TRY_STATUS(check_arguments(engine, options));
+  const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab);
+  TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate}));
+  Rates warm_up, rates;
+  for (int run = 0; run <= options.repeats; ++run) {
+    TRY_STATUS(run_once(session, prompt, options.n_generate, run == 0 ? warm_up : rates));
+    if (options.on_progress) {
+      options.on_progress({.what = "measuring",
+                           .done = static_cast<uint64_t>(run) + 1,
+                           .total = static_cast<uint64_t>(options.repeats) + 1,
+                           .unit = "runs"});
+    }
+  }
+  BenchResult result;
+  if (options.n_prompt > 0) result.prefill = spread_of(std::move(rates.prefill));
+  result.decode = spread_of(std::move(rates.decode));
+  result.bytes_per_token = engine.info().bytes_per_token;
+  result.decode_gb_per_s = static_cast<double>(result.bytes_per_token) * result.decode.median / 1e9;
+  result.machine_gb_per_s = measure_read_bandwidth(*engine.impl().pool, bandwidth_buffer_bytes()) / 1e9;
+  return result;
+}
+
+}  // namespace tern

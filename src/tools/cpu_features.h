@@ -1,0 +1,18 @@
+// Which of a processor's instruction sets the kernels use.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/system_info.h"
+
+namespace tern {
+
+// One line per instruction set that matters to the kernels: found or not, used or not, and why. `target` is the set of
+// kernels that runs (engine/backends.h).
+std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cpu, std::string_view target,
+                                                               bool is_arm);
+
+}  // namespace tern

@@ -1,0 +1,94 @@
+// What this machine has, and what of it the kernels use.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/format_text.h"
+#include "base/thread_pool.h"
+#include "engine/backends.h"
+#include "tern/tools.h"
+#include "tools/cpu_features.h"
+#include "tools/system_info.h"
+
+namespace tern {
+namespace {
+
+// Highway's names for the sets that kernels are compiled for, with what each contains.
+constexpr std::array kAvx2Targets = {"AVX2", "AVX3", "AVX3_DL"};
+constexpr std::array kAvx512Targets = {"AVX3", "AVX3_DL"};
+constexpr std::array kVnniTargets = {"AVX3_DL"};
+constexpr std::array kNeonTargets = {"NEON", "NEON_WITHOUT_AES"};
+
+struct Feature {
+  std::string_view name;  // as the kernel spells it
+  bool is_arm;
+  std::span<const char* const> targets;  // that use it
+  std::string_view use;                  // what for, or why none does
+};
+constexpr Feature kFeatures[] = {
+    {"avx2", false, kAvx2Targets, "256-bit vectors"},
+    {"avx512f", false, kAvx512Targets, "512-bit vectors"},
+    {"avx512_vnni", false, kVnniTargets, "8-bit dot products of the ternary layers"},
+    {"avx_vnni", false, {}, "8-bit dot products are only written for 512-bit vectors"},
+    {"avx512_bf16", false, {}, "no kernel needs it: float layers are computed in f32"},
+    {"avx512_fp16", false, {}, "no kernel needs it: float layers are computed in f32"},
+    {"amx_int8", false, {}, "no kernel is written for it yet"},
+    {"asimd", true, kNeonTargets, "128-bit vectors"},
+    {"asimddp", true, {}, "no kernel is written for it yet"},
+    {"i8mm", true, {}, "no kernel is written for it yet"},
+    {"sve", true, {}, "the kernels need vectors whose length is known when they are compiled"},
+};
+
+std::string feature_text(const Feature& feature, bool found, std::string_view target) {
+  if (!found) return "not found";
+  if (feature.targets.empty()) return format_text("found, not used: {}", feature.use);
+  if (std::ranges::find(feature.targets, target) != feature.targets.end())
+    return format_text("found, used: {}", feature.use);
+  return "found, not used: the kernels that use it need other features that this machine lacks";
+}
+
+std::string gigabytes(uint64_t bytes) {
+  return bytes == 0 ? "unknown" : format_text("{:.1f} GB", static_cast<double>(bytes) / 1e9);
+}
+
+bool is_arm_machine() {
+#if defined(__aarch64__) || defined(__arm__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+DeviceInfo cpu_device() {
+  const CpuInfo cpu = read_cpu_info();
+  const MemoryInfo memory = read_memory_info();
+  const std::string target = cpu_target();
+  DeviceInfo device{.backend = "cpu", .name = cpu.name.empty() ? "unknown processor" : cpu.name, .facts = {}};
+  device.facts.emplace_back("CPUs", format_text("{} that this process may use", ThreadPool::available_cpus()));
+  device.facts.emplace_back("kernels", target + ", the best of those in this build that this machine can run");
+  for (auto& fact : feature_facts(cpu, target, is_arm_machine())) device.facts.push_back(std::move(fact));
+  device.facts.emplace_back("memory", format_text("{}, of which {} are available", gigabytes(memory.total_bytes),
+                                                  gigabytes(memory.available_bytes)));
+  device.facts.emplace_back("page size", format_text("{} B", sysconf(_SC_PAGESIZE)));
+  return device;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cpu, std::string_view target,
+                                                               bool is_arm) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (cpu.features.empty()) return {{"features", "unknown: this system has no /proc/cpuinfo that lists them"}};
+  for (const Feature& feature : kFeatures) {
+    if (feature.is_arm != is_arm) continue;
+    facts.emplace_back(feature.name, feature_text(feature, cpu.has(feature.name), target));
+  }
+  return facts;
+}
+
+std::vector<DeviceInfo> list_devices() {
+  return {cpu_device(), {.backend = "webgpu", .name = "not part of this build", .facts = {}}};
+}
+
+}  // namespace tern

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tools/cpu_features.h"
+#include "tools/test_support.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kXeon =
+    "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Processor\n"
+    "flags\t\t: fpu sse4_2 avx2 avx512f avx512_vnni amx_int8\n\nprocessor\t: 1\nmodel name\t: another\n";
+
+std::string fact(const std::vector<std::pair<std::string, std::string>>& facts, std::string_view name) {
+  for (const auto& [key, value] : facts) {
+    if (key == name) return value;
+  }
+  return "absent";
+}
+
+TEST(SystemInfo, ReadsTheFirstProcessor) {
+  const CpuInfo cpu = parse_cpu_info(kXeon);
+  EXPECT_EQ(cpu.name, "Intel(R) Xeon(R) Processor");
+  EXPECT_EQ(cpu.features.size(), 6u);
+  EXPECT_TRUE(cpu.has("amx_int8"));
+  EXPECT_FALSE(cpu.has("avx512"));
+}
+
+TEST(SystemInfo, ReadsArm) {
+  const CpuInfo cpu = parse_cpu_info("processor : 0\nFeatures : fp asimd asimddp\nCPU part : 0xd0c\n");
+  EXPECT_EQ(cpu.name, "");
+  EXPECT_TRUE(cpu.has("asimddp"));
+}
+
+TEST(SystemInfo, ReadsMemory) {
+  const MemoryInfo memory = parse_memory_info("MemTotal:       24576 kB\nMemFree: 1 kB\nMemAvailable:   2048 kB\n");
+  EXPECT_EQ(memory.total_bytes, 24576u * 1024);
+  EXPECT_EQ(memory.available_bytes, 2048u * 1024);
+  EXPECT_EQ(parse_memory_info("").total_bytes, 0u);
+  EXPECT_EQ(parse_cpu_info("").name, "");
+}
+
+TEST(FeatureFacts, SaysWhatIsUsedAndWhy) {
+  const auto facts = feature_facts(parse_cpu_info(kXeon), "AVX3_DL", false);
+  EXPECT_EQ(fact(facts, "avx2"), "found, used: 256-bit vectors");
+  EXPECT_TRUE(fact(facts, "avx512_vnni").starts_with("found, used"));
+  EXPECT_EQ(fact(facts, "amx_int8"), "found, not used: no kernel is written for it yet");
+  EXPECT_EQ(fact(facts, "avx_vnni"), "not found");
+  EXPECT_EQ(fact(facts, "asimd"), "absent");
+}
+
+TEST(FeatureFacts, AnOlderTargetUsesLess) {
+  const auto facts = feature_facts(parse_cpu_info(kXeon), "AVX2", false);
+  EXPECT_TRUE(fact(facts, "avx2").starts_with("found, used"));
+  EXPECT_TRUE(fact(facts, "avx512f").starts_with("found, not used"));
+  EXPECT_EQ(feature_facts({}, "AVX2", false).size(), 1u);
+}
+
+TEST(Devices, TheCpuIsThere) {
+  const auto devices = list_devices();
+  const auto cpu = std::ranges::find(devices, "cpu", &DeviceInfo::backend);
+  ASSERT_NE(cpu, devices.end());
+  EXPECT_NE(fact(cpu->facts, "kernels"), "absent");
+  EXPECT_NE(fact(cpu->facts, "memory"), "absent");
+  const auto gpu = std::ranges::find(devices, "webgpu", &DeviceInfo::backend);
+  ASSERT_NE(gpu, devices.end());
+  EXPECT_EQ(gpu->name, "not part of this build");
+}
+
+// What is said of the kernels is what an engine on this machine uses.
+TEST(Devices, NamesTheKernelsThatRun) {
+  const SynthModel file;
+  const auto engine = Engine::load({.model_path = file.str(), .backend = BackendKind::kCpu, .n_threads = 1}).value();
+  const std::string kernels = fact(list_devices().front().facts, "kernels");
+  const std::string target = kernels.substr(0, kernels.find(','));
+  EXPECT_NE(engine.info().backend.find(target), std::string::npos) << engine.info().backend << " " << kernels;
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,52 @@
+// What a model file holds. Any well-formed GGUF file can be looked at, whether Tern runs its model or not.
+#include "base/format_text.h"
+#include "engine/tokenizers.h"
+#include "file/gguf.h"
+#include "model/model.h"
+#include "tern/tools.h"
+#include "tools/metadata_text.h"
+
+namespace tern {
+namespace {
+
+TensorInfo describe_tensor(const GgufTensor& tensor) {
+  const GgmlTypeInfo* type = ggml_type_info(tensor.type);
+  return {.name = std::string(tensor.name),
+          .type = type ? std::string(type->name) : format_text("type {}", static_cast<uint32_t>(tensor.type)),
+          .shape = tensor.shape,
+          .offset = tensor.offset,
+          .bytes = tensor.data.size()};
+}
+
+// What is only known of a model that Tern can run. The error says why it cannot.
+Result<void> add_model_facts(const std::string& path, FileInfo& info) {
+  TRY(const Model model, open_model(path));
+  TRY_STATUS(make_tokenizer(*model.file));
+  const Config& c = model.config;
+  info.n_params = model.weights.n_params();
+  info.bytes_per_token = model.weights.bytes_per_token();
+  // A key and a value of two bytes each, as in the engine's f16 cache.
+  info.kv_bytes_per_token = uint64_t{2} * 2 * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width());
+  return {};
+}
+
+}  // namespace
+
+Result<FileInfo> inspect(const std::string& path) {
+  TRY(const GgufFile file, GgufFile::open(path));
+  FileInfo info;
+  info.path = path;
+  info.container = format_text("GGUF v{}", file.version());
+  info.file_bytes = file.file_bytes();
+  for (const auto& [key, value] : file.metadata()) {
+    info.metadata.emplace_back(escaped_text(key, key.size()), metadata_text(value));
+  }
+  for (const GgufTensor& tensor : file.tensors()) {
+    info.tensors.push_back(describe_tensor(tensor));
+    info.n_params += static_cast<uint64_t>(tensor.n_elements());
+  }
+  if (auto runs = add_model_facts(path, info); !runs) info.not_supported = std::move(runs).error().message;
+  return info;
+}
+
+}  // namespace tern

@@ -1,0 +1,109 @@
+#include "tools/synth_tensors.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/format_text.h"
+#include "tools/random_values.h"
+
+namespace tern {
+namespace {
+
+constexpr float kEmbeddingDeviation = 0.02f;
+constexpr float kGainDeviation = 0.1f;
+
+class TensorList {
+ public:
+  TensorList(const SynthShape& shape, Format linear, Format embedding, uint64_t seed)
+      : shape_(shape), linear_(linear), embedding_(embedding), seed_(mix64(seed)) {}
+
+  void embedding(std::string name) {
+    push({.name = std::move(name),
+          .kind = SynthTensor::Kind::kEmbedding,
+          .format = embedding_,
+          .rows = shape_.n_vocab,
+          .cols = shape_.d_model});
+  }
+
+  void gain(std::string name, int width) { push({.name = std::move(name), .cols = width}); }
+
+  // `out_deviation`: of the outputs, for inputs of deviation 1.
+  void ternary(std::string name, int rows, int cols, double out_deviation = 1) {
+    push({.name = std::move(name), .kind = SynthTensor::Kind::kTernary, .format = linear_, .rows = rows, .cols = cols});
+    SynthTensor& tensor = tensors_.back();
+    // Up to a tenth more or less, so that no two tensors have one scale: a kernel that takes the wrong one is noticed.
+    const auto noise = static_cast<double>(mix64(tensor.key) >> 11) * 0x1p-52 - 1;  // [−1, 1)
+    tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(kTernaryVariance * cols));
+  }
+
+  std::vector<SynthTensor> take() { return std::move(tensors_); }
+
+ private:
+  void push(SynthTensor tensor) {
+    tensor.key = mix64(seed_ + tensors_.size());
+    tensors_.push_back(std::move(tensor));
+  }
+
+  const SynthShape& shape_;
+  Format linear_;
+  Format embedding_;
+  uint64_t seed_;
+  std::vector<SynthTensor> tensors_;
+};
+
+void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
+  const CounterRandom random(tensor.key + static_cast<uint64_t>(row));
+  switch (tensor.kind) {
+    case SynthTensor::Kind::kEmbedding:
+      return fill_normal(random, 0, kEmbeddingDeviation, values);
+    case SynthTensor::Kind::kGain:
+      return fill_normal(random, 1, kGainDeviation, values);
+    case SynthTensor::Kind::kTernary:
+      break;
+  }
+  fill_ternary(random, values);
+  if (tensor.format == Format::kI2_S) return;  // bare codes: the scale is in the tail
+  for (float& value : values) value *= tensor.scale;
+}
+
+}  // namespace
+
+std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed) {
+  TensorList list(shape, linear, embedding, seed);
+  const double residual_deviation = 1 / std::sqrt(2.0 * shape.n_layers);
+  list.embedding("token_embd.weight");
+  for (int i = 0; i < shape.n_layers; ++i) {
+    const std::string blk = format_text("blk.{}.", i);
+    list.gain(blk + "attn_norm.weight", shape.d_model);
+    list.ternary(blk + "attn_q.weight", shape.d_model, shape.d_model);
+    list.ternary(blk + "attn_k.weight", shape.kv_width(), shape.d_model);
+    list.ternary(blk + "attn_v.weight", shape.kv_width(), shape.d_model);
+    list.gain(blk + "attn_sub_norm.weight", shape.d_model);
+    list.ternary(blk + "attn_output.weight", shape.d_model, shape.d_model, residual_deviation);
+    list.gain(blk + "ffn_norm.weight", shape.d_model);
+    list.ternary(blk + "ffn_gate.weight", shape.d_ff, shape.d_model);
+    list.ternary(blk + "ffn_up.weight", shape.d_ff, shape.d_model);
+    list.gain(blk + "ffn_sub_norm.weight", shape.d_ff);
+    list.ternary(blk + "ffn_down.weight", shape.d_model, shape.d_ff, residual_deviation);
+  }
+  list.gain("output_norm.weight", shape.d_model);
+  return list.take();
+}
+
+void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out) {
+  const size_t one_row = row_bytes(tensor.format, tensor.cols);
+  CHECK(out.size() == one_row * static_cast<size_t>(n));
+  std::vector<float> values(static_cast<size_t>(tensor.cols));
+  for (int i = 0; i < n; ++i) {
+    make_values(tensor, first + i, values);
+    format_info(tensor.format).encode(values, out.subspan(static_cast<size_t>(i) * one_row, one_row));
+  }
+}
+
+std::vector<std::byte> make_tail(const SynthTensor& tensor) {
+  std::vector<std::byte> tail(static_cast<size_t>(format_info(tensor.format).tail_bytes));
+  if (!tail.empty()) store(tail.data(), tensor.scale);
+  return tail;
+}
+
+}  // namespace tern

@@ -1,0 +1,40 @@
+// The tensors of a random model, made row by row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "quant/format.h"
+#include "tools/synth_presets.h"
+
+namespace tern {
+
+// How one tensor is made. Row r depends on `key` and r alone, so rows can be made in any order and by any thread.
+struct SynthTensor {
+  enum class Kind { kTernary, kEmbedding, kGain };
+
+  std::string name;
+  Kind kind = Kind::kGain;
+  Format format = Format::kF32;
+  int rows = 1;
+  int cols = 0;
+  float scale = 1;  // of a ternary matrix
+  uint64_t key = 0;
+
+  bool is_vector() const { return kind == Kind::kGain; }
+  uint64_t bytes() const { return tensor_bytes(format, rows, cols); }
+};
+
+// In file order. The scales are such that activations neither die out nor explode: every linear layer keeps the
+// variance of its input, and all layers together add about 1 to that of the residual stream.
+std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed);
+
+// Rows [first, first + n) as they lie in the file. out.size() is n · row_bytes(format, cols).
+void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out);
+
+// What lies after the last row: I2_S's scale and padding; empty for other formats.
+std::vector<std::byte> make_tail(const SynthTensor& tensor);
+
+}  // namespace tern

@@ -1,0 +1,194 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "file/gguf.h"
+#include "model/model.h"
+#include "quant/format.h"
+#include "quant/i2_s.h"
+#include "tools/synth_presets.h"
+#include "tools/synth_tensors.h"
+#include "tools/test_support.h"
+
+namespace tern {
+namespace {
+
+// FNV-1a: any change of a byte changes it.
+uint64_t hash_of(std::string_view bytes) {
+  uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
+  return hash;
+}
+
+Result<void> synth_to(const std::string& path, SynthOptions options) {
+  options.out_path = path;
+  return synth(options);
+}
+
+TEST(Synth, WritesAModelThatOpens) {
+  const SynthModel file;
+  const auto model = open_model(file.str());
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_EQ(model->config.architecture, "bitnet-b1.58");
+  EXPECT_EQ(model->config.n_layers, 2);
+  EXPECT_EQ(model->config.d_model, 128);
+  EXPECT_EQ(model->config.n_heads, 2);
+  EXPECT_EQ(model->config.n_kv_heads, 1);
+  EXPECT_EQ(model->config.d_ff, 256);
+  EXPECT_EQ(model->config.n_vocab, 320);
+  EXPECT_EQ(model->config.n_ctx, 256);
+  EXPECT_FLOAT_EQ(model->config.rope_theta, 1e4f);
+  EXPECT_FLOAT_EQ(model->config.rms_eps, 1e-5f);
+  EXPECT_EQ(model->weights.token_embd.format, Format::kF16);
+  EXPECT_EQ(model->weights.layers[1].ffn_down.format, Format::kI2_S);
+}
+
+TEST(Synth, EveryLinearFormatHoldsTheSameWeights) {
+  const auto* shape = find_synth_shape("stories");
+  const auto planar = synth_tensors(*shape, Format::kI2_S, Format::kF16, 3);
+  for (const Format format : {Format::kTQ1_0, Format::kTQ2_0}) {
+    const auto blocks = synth_tensors(*shape, format, Format::kF16, 3);
+    ASSERT_EQ(blocks.size(), planar.size());
+    for (const size_t i : {size_t{2}, size_t{11}}) {
+      ASSERT_EQ(blocks[i].name, planar[i].name);
+      const auto cols = static_cast<size_t>(planar[i].cols);
+      std::vector<std::byte> a(row_bytes(Format::kI2_S, planar[i].cols)), b(row_bytes(format, planar[i].cols));
+      make_rows(planar[i], 5, 1, a);
+      make_rows(blocks[i], 5, 1, b);
+      std::vector<float> codes(cols), values(cols);
+      format_info(Format::kI2_S).decode(a, codes);
+      format_info(format).decode(b, values);
+      for (size_t j = 0; j < cols; ++j) {
+        ASSERT_NEAR(values[j], codes[j] * planar[i].scale, 1e-3 * planar[i].scale) << planar[i].name << " " << j;
+      }
+    }
+  }
+}
+
+TEST(Synth, RowsDoNotDependOnHowTheyAreSplit) {
+  const auto tensors = synth_tensors(*find_synth_shape("tiny"), Format::kI2_S, Format::kQ8_0, 9);
+  for (const SynthTensor& tensor : tensors) {
+    if (tensor.is_vector()) continue;
+    const size_t one_row = row_bytes(tensor.format, tensor.cols);
+    const auto n = static_cast<size_t>(tensor.rows);
+    std::vector<std::byte> at_once(n * one_row), split(n * one_row);
+    make_rows(tensor, 0, tensor.rows, at_once);
+    for (size_t first = 0; first < n; first += 7) {
+      const size_t some = std::min<size_t>(7, n - first);
+      make_rows(tensor, static_cast<int>(first), static_cast<int>(some),
+                MutableBytes(split).subspan(first * one_row, some * one_row));
+    }
+    EXPECT_EQ(at_once, split) << tensor.name;
+  }
+}
+
+TEST(Synth, SameSeedSameWeightsOnEveryMachine) {
+  const SynthModel file;
+  const auto opened = GgufFile::open(file.str()).value();
+  uint64_t hash = 0;
+  for (const GgufTensor& tensor : opened.tensors()) hash = hash_of(as_text(tensor.data)) + 31 * hash;
+  // As they were first made. Whoever changes the random numbers or what is made of them changes this too.
+  EXPECT_EQ(hash, 0x657C0921A1D4240Bu);
+}
+
+TEST(Synth, AnotherSeedIsAnotherFile) {
+  const TemporaryPath a("-a.gguf"), b("-b.gguf");
+  ASSERT_TRUE(synth_to(a.str(), {.preset = "tiny", .seed = 1}));
+  ASSERT_TRUE(synth_to(b.str(), {.preset = "tiny", .seed = 2}));
+  const auto model_a = open_model(a.str()), model_b = open_model(b.str());
+  ASSERT_TRUE(model_a && model_b);
+  const auto differs = [](const Tensor& x, const Tensor& y) { return !std::ranges::equal(x.data, y.data); };
+  EXPECT_TRUE(differs(model_a->weights.token_embd, model_b->weights.token_embd));
+  EXPECT_TRUE(differs(model_a->weights.layers[0].attn_q, model_b->weights.layers[0].attn_q));
+  EXPECT_TRUE(differs(model_a->weights.layers[0].attn_q, model_a->weights.layers[1].attn_q));
+  EXPECT_NE(model_a->weights.layers[0].attn_q.scale, model_a->weights.layers[1].attn_q.scale);
+}
+
+TEST(Synth, EveryHeadFormatRuns) {
+  // Q6_K packs 256 values, so it needs a wider model than tiny.
+  for (const auto& [head, preset] : {std::pair{"f16", "tiny"},
+                                     {"f32", "tiny"},
+                                     {"bf16", "tiny"},
+                                     {"q8_0", "tiny"},
+                                     {"q4_0", "tiny"},
+                                     {"q6_k", "stories"}}) {
+    const SynthModel file({.preset = preset, .head = head});
+    const auto engine = Engine::load({.model_path = file.str(), .n_threads = 1});
+    ASSERT_TRUE(engine.has_value()) << engine.error().message;
+    EXPECT_FALSE(engine->has_tokenizer());
+    auto session = engine->new_session({.n_ctx = 8}).value();
+    const std::vector<TokenId> tokens = {1, 200, 3, 319, 77};
+    size_t n_rows = 0;
+    const auto run = session.logits(tokens, [&](size_t, std::span<const float> row) -> Result<void> {
+      ++n_rows;
+      double square = 0;
+      for (const float logit : row) square += static_cast<double>(logit) * logit;
+      const double rms = std::sqrt(square / static_cast<double>(row.size()));
+      EXPECT_TRUE(rms > 0.05 && rms < 5) << head << " " << rms;  // neither dead nor exploded, and no NaN
+      return {};
+    });
+    EXPECT_TRUE(run.has_value());
+    EXPECT_EQ(n_rows, tokens.size());
+  }
+}
+
+TEST(Synth, ReportsProgressUpToTheEnd) {
+  const TemporaryPath path(".gguf");
+  uint64_t done = 0, total = 0;
+  ASSERT_TRUE(synth_to(path.str(), {.preset = "tiny", .on_progress = [&](const Progress& p) {
+                                      EXPECT_GE(p.done, done);
+                                      done = p.done;
+                                      total = p.total;
+                                    }}));
+  EXPECT_EQ(done, total);
+  EXPECT_GT(total, 100'000u);
+  EXPECT_LT(total, std::filesystem::file_size(path.str()));
+}
+
+TEST(Synth, RefusesWhatItCannotMake) {
+  const TemporaryPath path(".gguf");
+  const auto message = [&](const SynthOptions& options) {
+    const auto made = synth_to(path.str(), options);
+    EXPECT_FALSE(made.has_value());
+    if (made) return std::string();
+    EXPECT_EQ(made.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_FALSE(std::filesystem::exists(path.str()));
+    return made.error().message;
+  };
+  EXPECT_EQ(message({.preset = "huge"}),
+            "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, bitnet-large, stories, tiny");
+  EXPECT_EQ(message({.preset = "tiny", .type = "q8_0"}),
+            "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");
+  EXPECT_EQ(message({.preset = "tiny", .head = "i2_s"}),
+            "synth: the type of the head cannot be \"i2_s\"; choose one of f16, f32, bf16, q8_0, q4_0, q6_k");
+  EXPECT_NE(message({.preset = "tiny", .type = "tq1_0"}).find("TQ1_0 packs 256 values"), std::string::npos);
+  EXPECT_EQ(synth({.preset = "tiny"}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Synth, PresetsAreWholeBlocksAndListed) {
+  const auto presets = synth_presets();
+  ASSERT_EQ(presets.size(), synth_shapes().size());
+  for (const SynthShape& shape : synth_shapes()) {
+    EXPECT_EQ(shape.d_model % 128, 0) << shape.name;
+    EXPECT_EQ(shape.d_ff % 128, 0) << shape.name;
+    EXPECT_EQ(shape.d_model % shape.n_heads, 0) << shape.name;
+    EXPECT_EQ(shape.n_heads % shape.n_kv_heads, 0) << shape.name;
+    EXPECT_TRUE(std::ranges::contains(presets, std::string(shape.name), &SynthPreset::name));
+  }
+}
+
+// 521,017,920 B of ternary matrices and 656,670,720 B of embedding are what the published file has.
+TEST(Synth, TheTwoBillionPresetHasThePublishedSize) {
+  uint64_t ternary = 0, embedding = 0;
+  for (const SynthTensor& tensor : synth_tensors(*find_synth_shape("bitnet-2b-4t"), Format::kI2_S, Format::kF16, 0)) {
+    if (tensor.kind == SynthTensor::Kind::kTernary) ternary += tensor.bytes();
+    if (tensor.kind == SynthTensor::Kind::kEmbedding) embedding += tensor.bytes();
+  }
+  EXPECT_EQ(ternary, 521'017'920u);
+  EXPECT_EQ(embedding, 656'670'720u);
+}
+
+}  // namespace
+}  // namespace tern

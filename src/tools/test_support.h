@@ -1,0 +1,52 @@
+// What the tests of this folder share: files that clean up after themselves, and a small random model.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/mapped_file.h"
+#include "tern/tools.h"
+
+namespace tern {
+
+inline const std::string kDefaultModel = TERN_SOURCE_DIR "/models/tern-stories.gguf";
+
+// A path that nothing else uses, removed at the end.
+class TemporaryPath {
+ public:
+  explicit TemporaryPath(const std::string& suffix)
+      : path_(std::filesystem::temp_directory_path() / (test_name() + "-" + std::to_string(getpid()) + suffix)) {}
+  ~TemporaryPath() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryPath(const TemporaryPath&) = delete;
+  TemporaryPath& operator=(const TemporaryPath&) = delete;
+
+  std::string str() const { return path_.string(); }
+
+ private:
+  static std::string test_name() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("tern-") + info->test_suite_name() + "-" + info->name();
+  }
+  std::filesystem::path path_;
+};
+
+// A file made by synth().
+class SynthModel : public TemporaryPath {
+ public:
+  explicit SynthModel(SynthOptions options = {.preset = "tiny"})
+      : TemporaryPath("-" + options.type + "-" + options.head + ".gguf") {
+    options.out_path = str();
+    const auto made = synth(options);
+    EXPECT_TRUE(made.has_value()) << made.error().message;
+  }
+};
+
+inline std::string file_bytes(const std::string& path) { return read_text_file(path).value(); }
+
+}  // namespace tern

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tools/step_comparison.h"
+#include "tools/test_support.h"
+#include "tools/verdict.h"
+
+namespace tern {
+namespace {
+
+void expect_agreement(const ValidateResult& result) {
+  EXPECT_TRUE(result.passed) << result.verdict;
+  EXPECT_TRUE(result.same_top1);
+  EXPECT_TRUE(result.cached_same_top1);
+  EXPECT_LT(result.logits_nmse, 1e-3);
+  EXPECT_GT(result.logits_cosine, 0.999);
+  EXPECT_GT(result.cached_cosine, 0.9999);
+  for (const LayerDifference& layer : result.layers) EXPECT_LT(layer.nmse, 1e-3) << layer.step;
+}
+
+TEST(Validate, TheDefaultModelPasses) {
+  uint64_t reference_steps = 0, cached_steps = 0;
+  const auto result = validate({.model_path = kDefaultModel, .n_threads = 2},
+                               {.n_decode = 4, .on_progress = [&](const Progress& p) {
+                                  (p.what == "running the reference" ? reference_steps : cached_steps) = p.done;
+                                }});
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  expect_agreement(*result);
+  // 21 of a layer's 22 steps write a slot (kv_append does not), and four lie outside the layers.
+  EXPECT_EQ(result->layers.size(), 10u * 21 + 4);
+  EXPECT_TRUE(std::ranges::contains(result->layers, "blk.3.attn_output", &LayerDifference::step));
+  EXPECT_EQ(reference_steps, 2 * 3 * result->layers.size());  // two runs of 24 tokens in eights
+  EXPECT_EQ(cached_steps, 4u);
+  EXPECT_GT(result->rounding_nmse, 0);
+  EXPECT_TRUE(result->verdict.starts_with("passed: cpu (")) << result->verdict;
+}
+
+TEST(Validate, ARandomModelWithoutTokenizerPasses) {
+  const SynthModel file;
+  const auto result = validate({.model_path = file.str(), .n_threads = 1}, {.n_decode = 16});
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  expect_agreement(*result);
+}
+
+TEST(Validate, SmallBatchesAndOneToken) {
+  const SynthModel file;
+  for (const std::vector<TokenId>& tokens : {std::vector<TokenId>{5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}) {
+    const auto result =
+        validate({.model_path = file.str(), .n_threads = 1, .max_batch = 3}, {.tokens = tokens, .n_decode = 99});
+    ASSERT_TRUE(result.has_value()) << result.error().message;
+    expect_agreement(*result);
+  }
+}
+
+TEST(Validate, TheReferenceAgreesWithItselfExactly) {
+  const SynthModel file;
+  const auto result =
+      validate({.model_path = file.str(), .backend = BackendKind::kRef}, {.tokens = {1, 2, 3}, .n_decode = 2});
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_TRUE(result->passed);
+  EXPECT_EQ(result->logits_nmse, 0);
+  for (const LayerDifference& layer : result->layers) EXPECT_EQ(layer.max_abs, 0) << layer.step;
+}
+
+TEST(Validate, Refusals) {
+  const SynthModel file;
+  const LoadOptions load = {.model_path = file.str(), .n_threads = 1};
+  EXPECT_EQ(validate(load, {.tokens = {1, 320}, .n_decode = 1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(validate(load, {.tokens = {-1}, .n_decode = 1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(validate(load, {.tokens = std::vector<TokenId>(257, 1), .n_decode = 1}).error().code,
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(validate(load, {.tokens = {1}, .n_decode = -1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(validate({.model_path = "/nowhere.gguf"}, {}).error().code, ErrorCode::kNotFound);
+}
+
+TEST(StepDifferences, FindsTheStepThatDiffers) {
+  const Step first{"a", step::Add{}}, second{"b", step::Quantize{}};
+  const Slot slot;
+  StepRecord record;
+  StepDifferences differences(record);
+  const auto reference = record.observer(), other = differences.observer();
+  const std::vector<float> x = {1, 2}, wrong = {1, 4};
+  const std::vector<float> scales = {2};
+  for (int batch = 0; batch < 2; ++batch) {
+    record.begin_batch();
+    reference({.step = &first, .slot = &slot, .rows = 1, .values = x, .scales = {}, .sums = {}});
+    reference({.step = &second, .slot = &slot, .rows = 1, .values = x, .scales = scales, .sums = {}});
+    differences.begin_batch();
+    other({.step = &first, .slot = &slot, .rows = 1, .values = x, .scales = {}, .sums = {}});
+    other({.step = &second, .slot = &slot, .rows = 1, .values = wrong, .scales = scales, .sums = {}});
+  }
+  ASSERT_EQ(differences.entries().size(), 2u);
+  EXPECT_EQ(differences.entries()[0].difference.nmse(), 0);
+  EXPECT_EQ(differences.entries()[1].step, "b");
+  // int8 rows are compared as what they stand for: 4/2 against 2/2.
+  EXPECT_DOUBLE_EQ(differences.entries()[1].difference.max_abs(), 1);
+  EXPECT_DOUBLE_EQ(differences.entries()[1].difference.nmse(), 1 / 1.25);
+}
+
+class Verdict : public testing::Test {
+ protected:
+  ValidateResult result_{.layers = {{.step = "a", .nmse = 1e-8}, {.step = "b", .nmse = 1e-6}},
+                         .logits_nmse = 1e-6,
+                         .logits_cosine = 1,
+                         .same_top1 = true,
+                         .cached_cosine = 1,
+                         .cached_same_top1 = true,
+                         .passed = false,
+                         .verdict = {}};
+  std::string judged() {
+    judge(result_, {.backend = "cpu", .n_reference = 8, .n_decode = 4});
+    return result_.verdict;
+  }
+};
+
+TEST_F(Verdict, Passes) {
+  EXPECT_EQ(judged(), "passed: cpu agrees with the reference on 8 tokens, and 4 cached steps with full passes");
+  EXPECT_TRUE(result_.passed);
+}
+
+TEST_F(Verdict, NamesTheFirstWrongStep) {
+  result_.layers[1].nmse = 0.5;
+  result_.logits_nmse = 0.9;
+  EXPECT_EQ(judged(), "failed: cpu differs from the reference, first at step b (NMSE 5.0e-01, rounding makes 0.0e+00)");
+  EXPECT_FALSE(result_.passed);
+}
+
+TEST_F(Verdict, AModelThatRoundingChangesMuchMayDiffer) {
+  result_.layers[1].nmse = result_.logits_nmse = 3e-3;
+  result_.cached_cosine = 0.999;
+  judged();
+  EXPECT_FALSE(result_.passed);
+  result_.layers[1].rounding_nmse = result_.rounding_nmse = 2e-3;
+  judged();
+  EXPECT_TRUE(result_.passed);
+  result_.layers[1].nmse = 9e-3;
+  judged();
+  EXPECT_FALSE(result_.passed);
+}
+
+TEST_F(Verdict, BlamesFusionWhereTheStepsAgree) {
+  result_.logits_nmse = 0.9;
+  EXPECT_NE(judged().find("fused plan"), std::string::npos);
+  EXPECT_FALSE(result_.passed);
+}
+
+TEST_F(Verdict, BlamesTheCache) {
+  result_.cached_cosine = 0.99;
+  EXPECT_NE(judged().find("cached decoding differs"), std::string::npos);
+  EXPECT_FALSE(result_.passed);
+}
+
+TEST_F(Verdict, NanFails) {
+  result_.logits_nmse = std::numeric_limits<double>::quiet_NaN();
+  judged();
+  EXPECT_FALSE(result_.passed);
+  result_.logits_nmse = 0;
+  result_.cached_cosine = std::numeric_limits<double>::quiet_NaN();
+  judged();
+  EXPECT_FALSE(result_.passed);
+  result_.cached_cosine = 1;
+  result_.layers[0].nmse = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(judged().find("step a"), std::string::npos);
+  EXPECT_FALSE(result_.passed);
+}
+
+}  // namespace
+}  // namespace tern
