@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -20,7 +21,7 @@ template <class T>
 class Guarded {
  public:
   explicit Guarded(size_t count, size_t misalign = 0) : count_(count), bytes_((count + misalign) * sizeof(T) + 2 * kGuard + 64) {
-    std::memset(bytes_.data(), kPattern, bytes_.size());
+    std::ranges::fill(bytes_, kPattern);
     const auto base = reinterpret_cast<uintptr_t>(bytes_.data() + kGuard);
     begin_ = bytes_.data() + kGuard + (64 - base % 64) % 64 + misalign * sizeof(T);
     std::memset(begin_, 0, count * sizeof(T));
