@@ -6,6 +6,8 @@
 //
 // A tile is kRows rows × T tokens: each plane is unpacked once for T tokens, and each activation is loaded once for
 // kRows rows. With 64-byte vectors two rows share one: 32 bytes of each side by side, against the same activations twice.
+//
+// A single token reuses nothing, so there the order of reading counts: rows are streamed one after another (DotRow).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/ternary_linear.cc"
 #include "backend/cpu/targets.h"
@@ -13,6 +15,8 @@
 #include <hwy/highway.h>
 
 #include <hwy/cache_control.h>
+
+#include <cstring>
 
 #include "backend/cpu/ops.h"
 #include "base/check.h"
@@ -200,12 +204,17 @@ HWY_INLINE int32_t DotRow(const uint8_t* codes, const int8_t* q, size_t n_bytes)
 // its plane 0, then 1, 2, 3. Returns the number of bytes written to `out`.
 size_t Arrange(const int8_t* q, size_t cols, int8_t* out) {
   const size_t lanes = hn::Lanes(DU8());
+  const size_t chunk = std::min<size_t>(lanes, kI2sBlockBytes);
   const size_t n_bytes = cols / 4;
   int8_t* at = out;
   for (size_t vector = 0; vector < n_bytes; vector += lanes) {
     for (size_t plane = 0; plane < 4; ++plane) {
-      for (size_t i = vector; i < vector + lanes; ++i) {
-        *at++ = i < n_bytes ? q[i / kI2sBlockBytes * kI2sBlock + plane * 32 + i % kI2sBlockBytes] : int8_t{0};
+      for (size_t i = vector; i < vector + lanes; i += chunk, at += chunk) {
+        if (i < n_bytes) {
+          std::memcpy(at, q + i / kI2sBlockBytes * kI2sBlock + plane * kI2sBlockBytes + i % kI2sBlockBytes, chunk);
+        } else {
+          std::memset(at, 0, chunk);
+        }
       }
     }
   }
