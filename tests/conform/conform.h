@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/cpu/share.h"
+#include "base/check.h"
 #include "base/thread_pool.h"
 
 namespace tern::conform {
@@ -21,6 +22,7 @@ template <class T>
 class Guarded {
  public:
   explicit Guarded(size_t count, size_t misalign = 0) : count_(count), bytes_((count + misalign) * sizeof(T) + 2 * kGuard + 64) {
+    CHECK(count < (size_t{1} << 30));
     std::ranges::fill(bytes_, kPattern);
     const auto base = reinterpret_cast<uintptr_t>(bytes_.data() + kGuard);
     begin_ = bytes_.data() + kGuard + (64 - base % 64) % 64 + misalign * sizeof(T);
