@@ -49,7 +49,8 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
     const bool only_this_line = std::ssize(kept) - first <= 1;
     if (ids.size() + room <= n_ctx || (only_this_line && ids.size() < n_ctx)) {
       messages_ = std::move(kept);
-      if (n_forgotten > 0)
+      if (n_forgotten == 1) print_note("the context is full: the oldest turn is forgotten");
+      if (n_forgotten > 1)
         print_note(format_text("the context is full: the oldest {} turns are forgotten", n_forgotten));
       return ids;
     }

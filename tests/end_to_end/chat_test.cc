@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "end_to_end/corrupt_gguf.h"
 #include "end_to_end/run_program.h"
 
 namespace tern::test {
@@ -62,6 +63,54 @@ TEST(Chat, LineLongerThanTheContext) {
   for (int i = 0; i < 600; ++i) line += "cat and ";
   EXPECT_EQ(chat(line + "\n").exit_code, 2);
 }
+
+// The default model with a template of its own. What it answers makes no sense; what it is asked does.
+class TemplateChat : public testing::Test {
+ protected:
+  TemplateChat() {
+    GgufImage model = GgufImage::parse(read_file(default_model()));
+    model.add_string(
+        "tokenizer.chat_template",
+        "{{ bos_token }}{% for message in messages %}<{{ message.role }}> {{ message.content }}\n{% endfor %}"
+        "{% if add_generation_prompt %}<assistant>{% endif %}");
+    path_ = folder_.write("chat.gguf", model.bytes());
+  }
+
+  RunResult chat(const std::string& input, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"chat", "-m", path_, "--temp", "0", "-n", "20", "--ignore-eos"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_tern(arguments, {.input = input});
+  }
+
+  ScratchFolder folder_;
+  std::string path_;
+};
+
+TEST_F(TemplateChat, FirstReplyIsWhatTheRenderedTextContinuesWith) {
+  const RunResult reply = chat("Hello\n", {"--system", "Be kind"});
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_EQ(reply.err, "");
+  const RunResult raw = run_tern({"run", "-m", default_model(), "--temp", "0", "-n", "20", "--ignore-eos", "--no-echo",
+                                  "-p", "<system> Be kind\n<user> Hello\n<assistant>"});
+  const size_t start = raw.out.find_first_not_of(" \n");
+  ASSERT_NE(start, std::string::npos);
+  EXPECT_EQ(reply.out, raw.out.substr(start));
+  const RunResult once = run_tern(
+      {"run", "-m", path_, "--chat", "--system", "Be kind", "-p", "Hello", "--temp", "0", "-n", "20", "--ignore-eos"});
+  EXPECT_EQ(once.out, raw.out);
+}
+
+TEST_F(TemplateChat, RemembersUntilTheContextIsFullThenForgetsTheOldestTurns) {
+  std::string input;
+  for (int i = 0; i < 8; ++i) input += "What did the bear say to the fox?\n";
+  const RunResult roomy = chat(input);
+  EXPECT_EQ(roomy.err, "");
+  const RunResult tight = chat(input, {"--ctx", "100"});
+  EXPECT_EQ(tight.exit_code, 0) << tight.err;
+  EXPECT_NE(tight.err.find("forgotten"), std::string::npos) << tight.err;
+}
+
+TEST_F(TemplateChat, EmptyLinesAreNoMessages) { EXPECT_EQ(chat("\n  \n\n").out, ""); }
 
 }  // namespace
 }  // namespace tern::test

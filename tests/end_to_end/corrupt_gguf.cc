@@ -117,6 +117,10 @@ void GgufImage::remove_keys(const std::string& prefix) {
   std::erase_if(keys, [&](const Key& key) { return key.name.starts_with(prefix); });
 }
 
+void GgufImage::add_string(const std::string& key_name, const std::string& value) {
+  keys.push_back({.name = key_name, .type = kString, .value = with_length(value)});
+}
+
 void GgufImage::set_string(const std::string& key_name, const std::string& value) {
   Key& changed = key(key_name);
   changed.type = kString;

@@ -34,6 +34,7 @@ struct GgufImage {
   Key& key(const std::string& name);
   void remove_tensor(const std::string& name);
   void remove_keys(const std::string& prefix);
+  void add_string(const std::string& key_name, const std::string& value);
   void set_string(const std::string& key_name, const std::string& value);
   void set_u32(const std::string& key_name, uint32_t value);
 };
