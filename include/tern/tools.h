@@ -71,8 +71,9 @@ struct BenchResult {
   Spread prefill;  // tokens/s
   Spread decode;   // tokens/s
   uint64_t bytes_per_token = 0;
-  double decode_gb_per_s = 0;   // bytes_per_token × median decode rate
-  double machine_gb_per_s = 0;  // what this machine reads from memory with as many threads
+  double decode_gb_per_s = 0;  // bytes_per_token × median decode rate
+  // What this machine reads from memory with as many threads. A model that fits into the caches can be above it.
+  double machine_gb_per_s = 0;
 };
 
 Result<BenchResult> bench(const Engine& engine, const BenchOptions& options);

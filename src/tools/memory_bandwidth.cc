@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <memory>
-#include <new>
+#include <span>
 
+#include "backend/host_memory.h"
+#include "engine/backends.h"
 #include "tools/system_info.h"
 
 namespace tern {
@@ -13,18 +14,7 @@ namespace {
 
 constexpr int kPasses = 8;
 constexpr double kMostSeconds = 1;  // and then no further pass
-constexpr size_t kLanes = 64;       // accumulators: enough vector registers that additions never wait for each other
-
-// The sum of n words, n a multiple of kLanes.
-uint64_t sum_words(const uint64_t* words, size_t n) {
-  uint64_t sums[kLanes] = {};
-  for (size_t i = 0; i < n; i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] += words[i + lane];
-  }
-  uint64_t sum = 0;
-  for (const uint64_t lane_sum : sums) sum += lane_sum;
-  return sum;
-}
+constexpr size_t kGranule = 4096;  // words; parts are multiples of it
 
 }  // namespace
 
@@ -36,22 +26,21 @@ uint64_t bandwidth_buffer_bytes() {
 
 double measure_read_bandwidth(ThreadPool& pool, uint64_t bytes) {
   const auto workers = static_cast<size_t>(pool.size());
-  const size_t n_each = bytes / sizeof(uint64_t) / workers / kLanes * kLanes;
-  const std::unique_ptr<uint64_t[]> words(new (std::nothrow) uint64_t[n_each * workers]);
-  if (!words || n_each == 0) return 0;
+  const size_t n_each = bytes / sizeof(uint64_t) / workers / kGranule * kGranule;
+  const auto memory = HostMemory::allocate(n_each * workers * sizeof(uint64_t), "the measurement");
+  if (!memory || n_each == 0) return 0;
+  memory->advise_huge_pages();
+  const auto part = [&](int worker) {
+    return std::span(reinterpret_cast<uint64_t*>(memory->data()) + static_cast<size_t>(worker) * n_each, n_each);
+  };
   // Each thread writes its part first, so that its pages exist and lie near the CPU that reads them.
-  pool.run([&](int worker) {
-    uint64_t* part = words.get() + static_cast<size_t>(worker) * n_each;
-    std::fill(part, part + n_each, static_cast<uint64_t>(worker) + 1);
-  });
+  pool.run([&](int worker) { std::ranges::fill(part(worker), static_cast<uint64_t>(worker) + 1); });
   std::atomic<uint64_t> total = 0;  // used below, so that the reads cannot be optimised away
   double best = 0;
-  double spent = 0;
-  for (int pass = 0; pass < kPasses && spent < kMostSeconds; ++pass) {
+  for (int pass = 0; pass < kPasses; ++pass) {
     const auto start = std::chrono::steady_clock::now();
-    pool.run([&](int worker) { total += sum_words(words.get() + static_cast<size_t>(worker) * n_each, n_each); });
+    pool.run([&](int worker) { total += cpu_sum_words(part(worker)); });
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    spent += seconds;
     if (seconds > 0) best = std::max(best, static_cast<double>(n_each * workers * sizeof(uint64_t)) / seconds);
   }
   return total.load() == 0 ? 0 : best;

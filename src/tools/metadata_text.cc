@@ -46,13 +46,19 @@ std::string scalar_text(GgufKind kind, const std::byte* at) {
   return "?";
 }
 
+std::string quoted_item(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : escaped_text(text, kLongestItem)) quoted += c == '"' ? std::string("\\\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
 // Takes the next element off the front of `rest`. GgufFile has checked that it is there.
 std::string take_item(GgufKind kind, Bytes& rest) {
   if (kind == GgufKind::kString) {
     const auto size = static_cast<size_t>(load<uint64_t>(rest.data()));
     const std::string_view text = as_text(rest.subspan(sizeof(uint64_t), size));
     rest = rest.subspan(sizeof(uint64_t) + size);
-    return "\"" + escaped_text(text, kLongestItem) + "\"";
+    return quoted_item(text);
   }
   std::string text = scalar_text(kind, rest.data());
   rest = rest.subspan(gguf_kind_bytes(kind));

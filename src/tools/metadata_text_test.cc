@@ -53,9 +53,9 @@ TEST(MetadataText, ArraysAreShortened) {
 }
 
 TEST(MetadataText, ArraysOfStrings) {
-  const std::string bytes = std::string("\x02\0\0\0\0\0\0\0hi\x01\0\0\0\0\0\0\0\n", 19);
+  const std::string bytes = std::string("\x02\0\0\0\0\0\0\0hi\x02\0\0\0\0\0\0\0\n\"", 20);
   EXPECT_EQ(metadata_text({.kind = GgufKind::kString, .is_array = true, .count = 2, .data = as_bytes(bytes)}),
-            "[\"hi\", \"\\n\"]");
+            R"(["hi", "\n\""])");
 }
 
 }  // namespace
