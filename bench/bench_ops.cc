@@ -17,7 +17,8 @@ struct Matrices {
     const uint64_t each = tensor_bytes(format, rows, cols);
     std::fill_n(memory.data(), total_bytes, std::byte{0x15});  // touched, and valid codes
     for (uint64_t at = 0; at + each <= total_bytes; at += each) {
-      tensors.push_back({.name = "w", .format = format, .rows = rows, .cols = cols, .data = {memory.data() + at, each}});
+      tensors.push_back(
+          {.name = "w", .format = format, .rows = rows, .cols = cols, .data = {memory.data() + at, each}});
     }
   }
   HostMemory memory;
@@ -25,7 +26,8 @@ struct Matrices {
 };
 
 template <class Args>
-void run(ThreadPool& pool, std::vector<std::vector<float>>& scratch, void (*op)(const Args&, cpu::Share&), const Args& args) {
+void run(ThreadPool& pool, std::vector<std::vector<float>>& scratch, void (*op)(const Args&, cpu::Share&),
+         const Args& args) {
   std::atomic<int> next = 0;
   pool.run([&](int worker) {
     cpu::Share share(next, pool.size(), scratch[static_cast<size_t>(worker)]);
@@ -35,7 +37,8 @@ void run(ThreadPool& pool, std::vector<std::vector<float>>& scratch, void (*op)(
 
 // range: rows, cols, tokens, threads
 void BM_TernaryLinear(benchmark::State& state) {
-  const int rows = static_cast<int>(state.range(0)), cols = static_cast<int>(state.range(1)), n = static_cast<int>(state.range(2));
+  const int rows = static_cast<int>(state.range(0)), cols = static_cast<int>(state.range(1)),
+            n = static_cast<int>(state.range(2));
   const Matrices weights(Format::kI2_S, rows, cols, uint64_t{512} << 20);
   ThreadPool pool(static_cast<int>(state.range(3)));
   std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(16384));
@@ -45,12 +48,14 @@ void BM_TernaryLinear(benchmark::State& state) {
   std::vector<float> out(static_cast<size_t>(n) * static_cast<size_t>(rows));
   size_t next = 0;
   for (auto _ : state) {
-    const ops::TernaryLinear args{{q.data(), scale.data(), sum.data()}, n, &weights.tensors[next], ops::Store::kSet, out.data()};
+    const ops::TernaryLinear args{
+        {q.data(), scale.data(), sum.data()}, n, &weights.tensors[next], ops::Store::kSet, out.data()};
     run(pool, scratch, cpu::ternary_linear, args);
     next = (next + 1) % weights.tensors.size();
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weights.tensors[0].data.size()));
-  state.counters["MAC/s"] = benchmark::Counter(static_cast<double>(rows) * cols * n, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["MAC/s"] =
+      benchmark::Counter(static_cast<double>(rows) * cols * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(BM_TernaryLinear)
     ->ArgNames({"rows", "cols", "tokens", "threads"})
@@ -66,7 +71,8 @@ void BM_Head(benchmark::State& state) {
   std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(cols));
   const std::vector<float> x(cols, 0.5f);
   std::vector<float> out(rows);
-  for (auto _ : state) run(pool, scratch, cpu::float_linear, ops::FloatLinear{x.data(), 1, weights.tensors.data(), out.data()});
+  for (auto _ : state)
+    run(pool, scratch, cpu::float_linear, ops::FloatLinear{x.data(), 1, weights.tensors.data(), out.data()});
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weights.tensors[0].data.size()));
 }
 BENCHMARK(BM_Head)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
@@ -80,10 +86,12 @@ void BM_Attention(benchmark::State& state) {
   const int n_pos = static_cast<int>(state.range(0));
   const auto cache = HostKvCache::create(config, n_pos, KvType::kF16).value();
   ThreadPool pool(static_cast<int>(state.range(1)));
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(static_cast<size_t>(n_pos)));
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
+                                          std::vector<float>(static_cast<size_t>(n_pos)));
   const std::vector<float> q(2560, 0.1f);
   std::vector<float> out(2560);
-  for (auto _ : state) run(pool, scratch, cpu::attention, ops::Attention{q.data(), 1, 20, n_pos - 1, cache->layer(0), out.data()});
+  for (auto _ : state)
+    run(pool, scratch, cpu::attention, ops::Attention{q.data(), 1, 20, n_pos - 1, cache->layer(0), out.data()});
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(cache->bytes()));
 }
 BENCHMARK(BM_Attention)->ArgNames({"history", "threads"})->ArgsProduct({{128, 1024, 4096}, {1, 2}})->UseRealTime();
@@ -98,7 +106,8 @@ void BM_RmsNormQuantize(benchmark::State& state) {
   float scale = 0;
   int32_t sum = 0;
   for (auto _ : state) {
-    run(pool, scratch, cpu::rms_norm_quantize, ops::RmsNormQuantize{x.data(), gain.data(), 1e-5f, 1, width, {q.data(), &scale, &sum}});
+    run(pool, scratch, cpu::rms_norm_quantize,
+        ops::RmsNormQuantize{x.data(), gain.data(), 1e-5f, 1, width, {q.data(), &scale, &sum}});
   }
 }
 BENCHMARK(BM_RmsNormQuantize)->ArgName("width")->Arg(2560)->Arg(6912)->UseRealTime();

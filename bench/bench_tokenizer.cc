@@ -9,12 +9,17 @@ namespace {
 
 const std::string& story() {
   static const std::string text = [] {
-    const Engine engine = Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf"}).value();
+    const Engine engine =
+        Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf"}).value();
     std::string all;
     for (uint64_t seed = 0; all.size() < 40'000; ++seed) {
       Session session = engine.new_session().value();
       const auto prompt = engine.tokenizer().encode("Once upon a time");
-      all += session.generate(prompt, {.max_tokens = 400, .sample = {.temperature = 1.0f, .top_k = 0, .seed = seed}, .stop = {}}).value().text;
+      all += session
+                 .generate(prompt,
+                           {.max_tokens = 400, .sample = {.temperature = 1.0f, .top_k = 0, .seed = seed}, .stop = {}})
+                 .value()
+                 .text;
     }
     return all;
   }();
@@ -31,7 +36,8 @@ void BM_Encode(benchmark::State& state, const std::string& path) {
 BENCHMARK_CAPTURE(BM_Encode, default_model, std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf");
 
 void BM_LoadTokenizer(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(load_tokenizer(std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf"));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(load_tokenizer(std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf"));
 }
 BENCHMARK(BM_LoadTokenizer);
 

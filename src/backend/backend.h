@@ -36,9 +36,9 @@ struct StepOutput {
   const Step* step = nullptr;
   const Slot* slot = nullptr;
   int rows = 0;
-  std::span<const float> values;    // [rows, width]; int8: the integers
-  std::span<const float> scales;    // [rows]; int8 slots only
-  std::span<const int32_t> sums;    // [rows]; int8 slots only
+  std::span<const float> values;  // [rows, width]; int8: the integers
+  std::span<const float> scales;  // [rows]; int8 slots only
+  std::span<const int32_t> sums;  // [rows]; int8 slots only
 };
 using StepObserver = std::function<void(const StepOutput&)>;
 

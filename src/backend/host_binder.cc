@@ -5,8 +5,6 @@
 namespace tern {
 namespace {
 
-
-
 const float* f32_data(const Tensor& vector) { return reinterpret_cast<const float*>(vector.data.data()); }
 
 }  // namespace

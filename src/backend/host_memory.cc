@@ -14,8 +14,8 @@ Result<HostMemory> HostMemory::allocate(uint64_t bytes, const char* what) {
   if (bytes == 0) return memory;
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) {
-    return fail(ErrorCode::kOutOfMemory, "{} needs {} MB of memory, which the system refused; use a smaller context", what,
-                bytes / 1'000'000);
+    return fail(ErrorCode::kOutOfMemory, "{} needs {} MB of memory, which the system refused; use a smaller context",
+                what, bytes / 1'000'000);
   }
   memory.data_ = static_cast<std::byte*>(at);
   memory.bytes_ = bytes;
@@ -24,6 +24,12 @@ Result<HostMemory> HostMemory::allocate(uint64_t bytes, const char* what) {
 
 HostMemory::~HostMemory() {
   if (data_) ::munmap(data_, bytes_);
+}
+
+void HostMemory::advise_huge_pages() const {
+#ifdef MADV_HUGEPAGE
+  if (data_) ::madvise(data_, bytes_, MADV_HUGEPAGE);
+#endif
 }
 
 Result<std::unique_ptr<HostKvCache>> HostKvCache::create(const Config& config, int n_ctx, KvType type) {

@@ -1,4 +1,5 @@
-// Memory of the backends that run on the host: zeroed, aligned, and taken from the system page by page as it is touched.
+// Memory of the backends that run on the host: zeroed, aligned, and taken from the system page by page as it is
+// touched.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,9 @@ class HostMemory {
   }
   ~HostMemory();
 
+  // Asks for large pages, where the system has them to give: fewer address look-ups for memory that is used in full.
+  void advise_huge_pages() const;
+
   std::byte* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
 
@@ -45,7 +49,11 @@ class HostKvCache final : public KvCache {
 
  private:
   HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory)
-      : n_ctx_(n_ctx), type_(type), n_kv_heads_(config.n_kv_heads), head_dim_(config.head_dim), memory_(std::move(memory)) {}
+      : n_ctx_(n_ctx),
+        type_(type),
+        n_kv_heads_(config.n_kv_heads),
+        head_dim_(config.head_dim),
+        memory_(std::move(memory)) {}
 
   int n_ctx_;
   KvType type_;

@@ -16,9 +16,9 @@ namespace tern::ops {
 
 // int8 rows: x[r][i] ≈ q[r][i] / scale[r]. Read-only and writable views.
 struct QuantizedRows {
-  const int8_t* q;       // [n, width]
-  const float* scale;    // [n]
-  const int32_t* sum;    // [n], Σ_i q[r][i]
+  const int8_t* q;     // [n, width]
+  const float* scale;  // [n]
+  const int32_t* sum;  // [n], Σ_i q[r][i]
 };
 struct MutableQuantizedRows {
   int8_t* q;
@@ -27,9 +27,9 @@ struct MutableQuantizedRows {
 };
 
 struct Embed {
-  const Tensor* table;             // [n_vocab, width]
+  const Tensor* table;              // [n_vocab, width]
   std::span<const TokenId> tokens;  // n
-  float* out;                      // [n, width]
+  float* out;                       // [n, width]
 };
 
 struct Copy {
@@ -43,7 +43,7 @@ struct RmsNorm {
   const float* gain;  // [width]
   float eps;
   int n, width;
-  float* out;         // [n, width]
+  float* out;  // [n, width]
 };
 
 struct Quantize {
@@ -68,7 +68,7 @@ struct TernaryLinear {
   int n;
   const Tensor* w;
   Store store;
-  float* out;        // [n, w->rows]
+  float* out;  // [n, w->rows]
 };
 
 struct TernaryGlu {
@@ -76,14 +76,14 @@ struct TernaryGlu {
   int n;
   const Tensor* w_gate;
   const Tensor* w_up;
-  float* out;        // [n, rows]
+  float* out;  // [n, rows]
 };
 
 struct FloatLinear {
   const float* in;  // [n, w->cols]
   int n;
   const Tensor* w;
-  float* out;       // [n, w->rows]
+  float* out;  // [n, w->rows]
 };
 
 struct Rope {
@@ -110,10 +110,10 @@ struct KvAppend {
 };
 
 struct Attention {
-  const float* q;  // [n, n_heads, head_dim]
+  const float* q;             // [n, n_heads, head_dim]
   int n, n_heads, first_pos;  // row r sees the cache's positions 0 … first_pos + r
   KvLayer cache;
-  float* out;      // [n, n_heads, head_dim]
+  float* out;  // [n, n_heads, head_dim]
 };
 
 struct Relu2Mul {

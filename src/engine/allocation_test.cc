@@ -18,7 +18,9 @@ void* operator new(std::size_t size) {
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   ++allocations;
-  if (void* at = std::aligned_alloc(static_cast<size_t>(alignment), (size + static_cast<size_t>(alignment) - 1) & ~(static_cast<size_t>(alignment) - 1))) return at;
+  if (void* at = std::aligned_alloc(static_cast<size_t>(alignment), (size + static_cast<size_t>(alignment) - 1) &
+                                                                        ~(static_cast<size_t>(alignment) - 1)))
+    return at;
   throw std::bad_alloc();
 }
 void operator delete(void* at) noexcept { std::free(at); }

@@ -1,7 +1,9 @@
 // Which backends this build has, and how a plan gets onto one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "backend/backend.h"
@@ -11,9 +13,13 @@
 namespace tern {
 
 // kNotSupported where the build lacks the backend. `plan` and `pool` must outlive the executable.
-Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options, ThreadPool& pool);
+Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options,
+                                               ThreadPool& pool);
 
 // The instruction set whose kernels the cpu backend runs on this machine, as Highway names it: "AVX3_DL".
 std::string cpu_target();
+
+// The sum of all words, by the cpu backend's fastest loop: for measuring how fast this machine reads memory.
+uint64_t cpu_sum_words(std::span<const uint64_t> words);
 
 }  // namespace tern

@@ -32,7 +32,8 @@ Result<void> load_text(Engine::Impl& impl) {
   TRY(impl.tokenizer, make_tokenizer(*impl.model.file));
   if (!impl.tokenizer) return {};
   if (impl.tokenizer->vocab_size() != impl.model.config.n_vocab) {
-    return fail(ErrorCode::kCorruption, "{}: the tokenizer has {} tokens, but token_embd.weight has {} rows; convert the model again",
+    return fail(ErrorCode::kCorruption,
+                "{}: the tokenizer has {} tokens, but token_embd.weight has {} rows; convert the model again",
                 impl.model.path, impl.tokenizer->vocab_size(), impl.model.config.n_vocab);
   }
   TRY(impl.chat_template, make_chat_template(*impl.model.file, *impl.tokenizer));
@@ -51,9 +52,11 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
 Result<Engine> Engine::load(const LoadOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   if (options.n_threads < 0 || options.n_threads > kMostThreads) {
-    return fail(ErrorCode::kInvalidArgument, "{} threads: give 1 to {}, or 0 for one per CPU", options.n_threads, kMostThreads);
+    return fail(ErrorCode::kInvalidArgument, "{} threads: give 1 to {}, or 0 for one per CPU", options.n_threads,
+                kMostThreads);
   }
-  if (options.max_batch < 0) return fail(ErrorCode::kInvalidArgument, "max_batch is {}, but cannot be negative", options.max_batch);
+  if (options.max_batch < 0)
+    return fail(ErrorCode::kInvalidArgument, "max_batch is {}, but cannot be negative", options.max_batch);
   std::string path = options.model_path;
   if (path.empty()) {
     TRY(path, default_model_path());
@@ -92,18 +95,20 @@ bool Engine::has_chat_template() const { return impl_->chat_template.has_value()
 
 Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, bool add_generation_prompt) const {
   if (!impl_->chat_template) {
-    return fail(ErrorCode::kNotSupported, "{}: the model has no chat template, so it cannot hold a conversation; use `tern run`",
+    return fail(ErrorCode::kNotSupported,
+                "{}: the model has no chat template, so it cannot hold a conversation; use `tern run`",
                 impl_->model.path);
   }
   return impl_->chat_template->render(messages, add_generation_prompt);
 }
 
 Result<Session> Engine::new_session(const SessionOptions& options) const {
-  if (options.n_ctx < 0) return fail(ErrorCode::kInvalidArgument, "a context of {} tokens; give a positive number", options.n_ctx);
+  if (options.n_ctx < 0)
+    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens; give a positive number", options.n_ctx);
   const int trained = impl_->model.config.n_ctx;
   if (options.n_ctx > trained) {
-    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens, but {} was trained for {}; give at most that", options.n_ctx,
-                impl_->model.name, trained);
+    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens, but {} was trained for {}; give at most that",
+                options.n_ctx, impl_->model.name, trained);
   }
   TRY(auto cache, impl_->executable->new_cache(options.n_ctx > 0 ? options.n_ctx : trained, options.kv_type));
   Generator generator(*impl_->executable, std::move(cache), impl_->tokenizer.get(), impl_->model.config.n_vocab);
@@ -115,8 +120,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-Result<GenerateResult> Session::generate(std::span<const TokenId> prompt, const GenerateOptions& options, const OnText& on_text,
-                                         std::stop_token stop) {
+Result<GenerateResult> Session::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                         const OnText& on_text, std::stop_token stop) {
   TRY(auto result, impl_->generator.generate(prompt, options, on_text, std::move(stop)));
   result.stats.load_seconds = impl_->load_seconds;
   return result;

@@ -59,7 +59,10 @@ TEST(Engine, SameSeedSameText) {
   const auto story = [&](uint64_t seed) {
     Session session = engine.new_session().value();
     const auto prompt = engine.tokenizer().encode("Once upon a time");
-    return session.generate(prompt, {.max_tokens = 40, .sample = {.temperature = 0.9f, .top_k = 40, .seed = seed}, .stop = {}}).value().text;
+    return session
+        .generate(prompt, {.max_tokens = 40, .sample = {.temperature = 0.9f, .top_k = 40, .seed = seed}, .stop = {}})
+        .value()
+        .text;
   };
   EXPECT_EQ(story(1), story(1));
   EXPECT_NE(story(1), story(2));

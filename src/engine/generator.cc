@@ -13,7 +13,9 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-bool contains(const std::vector<TokenId>& tokens, TokenId token) { return std::ranges::find(tokens, token) != tokens.end(); }
+bool contains(const std::vector<TokenId>& tokens, TokenId token) {
+  return std::ranges::find(tokens, token) != tokens.end();
+}
 
 // What generation has made so far, and where the text goes.
 class Reply {
@@ -61,11 +63,13 @@ Result<void> Generator::check_tokens(std::span<const TokenId> tokens) const {
   if (tokens.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty; give at least one token of text");
   for (const TokenId token : tokens) {
     if (token < 0 || token >= n_vocab_) {
-      return fail(ErrorCode::kInvalidArgument, "token id {} is outside the vocabulary, which has ids 0 to {}", token, n_vocab_ - 1);
+      return fail(ErrorCode::kInvalidArgument, "token id {} is outside the vocabulary, which has ids 0 to {}", token,
+                  n_vocab_ - 1);
     }
   }
   if (static_cast<int64_t>(tokens.size()) > n_ctx()) {
-    return fail(ErrorCode::kInvalidArgument, "the prompt has {} tokens, but the context holds {}; shorten it or raise the context size",
+    return fail(ErrorCode::kInvalidArgument,
+                "the prompt has {} tokens, but the context holds {}; shorten it or raise the context size",
                 tokens.size(), n_ctx());
   }
   return {};
@@ -78,7 +82,8 @@ Result<std::span<const float>> Generator::append(std::span<const TokenId> tokens
   return rows;
 }
 
-Result<std::span<const float>> Generator::prefill(std::span<const TokenId> prompt, std::stop_token stop, int& n_reused) {
+Result<std::span<const float>> Generator::prefill(std::span<const TokenId> prompt, std::stop_token stop,
+                                                  int& n_reused) {
   // The last token is always run again: its logits are wanted.
   const auto common = std::ranges::mismatch(prompt.first(prompt.size() - 1), cached_);
   const auto reused = static_cast<size_t>(common.in1 - prompt.begin());
@@ -94,8 +99,8 @@ Result<std::span<const float>> Generator::prefill(std::span<const TokenId> promp
   return logits;
 }
 
-Result<GenerateResult> Generator::generate(std::span<const TokenId> prompt, const GenerateOptions& options, const OnText& on_text,
-                                           std::stop_token stop) {
+Result<GenerateResult> Generator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                           const OnText& on_text, std::stop_token stop) {
   TRY_STATUS(check_tokens(prompt));
   TRY_STATUS(check_sample_options(options.sample));
   Sampler sampler(options.sample, n_vocab_);

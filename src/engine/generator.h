@@ -20,8 +20,8 @@ class Generator {
       : executable_(executable), cache_(std::move(cache)), tokenizer_(tokenizer), n_vocab_(n_vocab) {}
 
   // See Session in include/tern/engine.h.
-  Result<GenerateResult> generate(std::span<const TokenId> prompt, const GenerateOptions& options, const OnText& on_text,
-                                  std::stop_token stop);
+  Result<GenerateResult> generate(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                  const OnText& on_text, std::stop_token stop);
   Result<void> logits(std::span<const TokenId> tokens, const Session::OnLogits& on_row);
 
   int n_ctx() const { return cache_->n_ctx(); }

@@ -18,7 +18,9 @@ class AsciiTokenizer final : public Tokenizer {
  public:
   AsciiTokenizer() : characters_(kVocab, '\0') { std::iota(characters_.begin(), characters_.end(), '\0'); }
   int vocab_size() const override { return kVocab; }
-  std::vector<TokenId> encode(std::string_view text, const TokenizeOptions&) const override { return {text.begin(), text.end()}; }
+  std::vector<TokenId> encode(std::string_view text, const TokenizeOptions&) const override {
+    return {text.begin(), text.end()};
+  }
   std::string_view piece(TokenId id, bool) const override {
     return id == kStop ? std::string_view() : std::string_view(&characters_[static_cast<size_t>(id)], 1);
   }
@@ -40,7 +42,8 @@ struct Fixture {
     script.next = ids("?" + std::string(reply));
     script.next.push_back(kStop);
     executable = fake::make_executable(std::move(script), log);
-    generator = std::make_unique<Generator>(*executable, executable->new_cache(n_ctx, KvType::kF16).value(), &tokenizer, kVocab);
+    generator = std::make_unique<Generator>(*executable, executable->new_cache(n_ctx, KvType::kF16).value(), &tokenizer,
+                                            kVocab);
   }
   Result<GenerateResult> generate(std::string_view prompt, GenerateOptions options = {}, std::stop_token stop = {}) {
     options.sample.temperature = 0;
@@ -144,10 +147,13 @@ TEST(Generator, StopsOnRequestAndKeepsWhatItHas) {
   std::string shown;
   GenerateOptions options;
   options.sample.temperature = 0;
-  const auto result = during.generator->generate(ids("ab"), options, [&](std::string_view text) {
-    shown += text;
-    if (shown == "cd") later.request_stop();
-  }, later.get_token());
+  const auto result = during.generator->generate(
+      ids("ab"), options,
+      [&](std::string_view text) {
+        shown += text;
+        if (shown == "cd") later.request_stop();
+      },
+      later.get_token());
   EXPECT_EQ(result.value().reason, FinishReason::kCancelled);
   EXPECT_EQ(result.value().text, "cd");
 }

@@ -12,7 +12,8 @@ namespace tern {
 
 class TextStream {
  public:
-  explicit TextStream(std::span<const std::string> stop_strings) : stop_strings_(stop_strings.begin(), stop_strings.end()) {}
+  explicit TextStream(std::span<const std::string> stop_strings)
+      : stop_strings_(stop_strings.begin(), stop_strings.end()) {}
 
   // The text that may be shown now that `bytes` have arrived. What could still become a stop string is held back.
   std::string feed(std::string_view bytes);

@@ -2,16 +2,17 @@
 
 #include "base/mapped_file.h"
 #include "model/gguf_vocab.h"
+#include "tern/engine.h"
 #include "text/bpe.h"
 #include "text/tokenizer_json.h"
-#include "tern/engine.h"
 
 namespace tern {
 namespace {
 
 // A tokenizer.json is a JSON object; white space may come first.
 bool looks_like_json(Bytes bytes) {
-  const size_t start = as_text(bytes.first(std::min<size_t>(bytes.size(), 64))).find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const size_t start =
+      as_text(bytes.first(std::min<size_t>(bytes.size(), 64))).find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return start != std::string_view::npos && bytes[start] == std::byte{'{'};
 }
 
@@ -34,7 +35,9 @@ Result<std::unique_ptr<Tokenizer>> make_tokenizer(const GgufFile& file) {
 Result<std::optional<ChatTemplate>> make_chat_template(const GgufFile& file, const Tokenizer& tokenizer) {
   TRY(auto source, read_gguf_chat_template(file));
   if (!source) return std::nullopt;
-  const auto spelled = [&](std::optional<TokenId> id) { return id ? std::string(tokenizer.piece(*id, true)) : std::string(); };
+  const auto spelled = [&](std::optional<TokenId> id) {
+    return id ? std::string(tokenizer.piece(*id, true)) : std::string();
+  };
   TRY(const auto eos, file.get_int("tokenizer.ggml.eos_token_id"));
   const std::string eos_text = spelled(eos ? std::optional(static_cast<TokenId>(*eos)) : std::nullopt);
   auto parsed = ChatTemplate::parse(std::move(*source), spelled(tokenizer.bos()), eos_text);
@@ -52,7 +55,8 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path) {
   TRY(const auto file, GgufFile::open(file_path));
   TRY(auto tokenizer, make_tokenizer(file));
   if (!tokenizer) {
-    return fail(ErrorCode::kNotSupported, "{}: the file holds no tokenizer; name another with -m, or a tokenizer.json", file_path);
+    return fail(ErrorCode::kNotSupported, "{}: the file holds no tokenizer; name another with -m, or a tokenizer.json",
+                file_path);
   }
   return tokenizer;
 }

@@ -2,14 +2,15 @@
 
 #include <array>
 #include <cmath>
-#include <format>
 
+#include "base/format_text.h"
 #include "model/gguf_tensors.h"
 
 namespace tern::bitnet {
 namespace {
 
-constexpr std::array kHeadFormats = {Format::kF16, Format::kF32, Format::kBF16, Format::kQ8_0, Format::kQ4_0, Format::kQ6_K};
+constexpr std::array kHeadFormats = {Format::kF16,  Format::kF32,  Format::kBF16,
+                                     Format::kQ8_0, Format::kQ4_0, Format::kQ6_K};
 
 // Reads `ARCH.key` values, with their bounds.
 class MetadataReader {
@@ -50,16 +51,18 @@ class MetadataReader {
 
 // Every linear layer's input width must be whole I2_S blocks, and heads must divide evenly.
 Result<void> check_shape(const GgufFile& file, const Config& c) {
-  for (const auto& [what, width] : {std::pair{"embedding_length", c.d_model}, {"feed_forward_length", c.d_ff},
+  for (const auto& [what, width] : {std::pair{"embedding_length", c.d_model},
+                                    {"feed_forward_length", c.d_ff},
                                     {"attention.head_count × head_dim", c.q_width()}}) {
     if (width % 128 != 0) {
-      return fail(ErrorCode::kNotSupported, "{}: {} is {}, not a multiple of 128, so its ternary rows are not whole blocks",
-                  file.path(), what, width);
+      return fail(ErrorCode::kNotSupported,
+                  "{}: {} is {}, not a multiple of 128, so its ternary rows are not whole blocks", file.path(), what,
+                  width);
     }
   }
   if (c.n_heads % c.n_kv_heads != 0) {
-    return fail(ErrorCode::kCorruption, "{}: attention.head_count {} is not a multiple of attention.head_count_kv {}", file.path(),
-                c.n_heads, c.n_kv_heads);
+    return fail(ErrorCode::kCorruption, "{}: attention.head_count {} is not a multiple of attention.head_count_kv {}",
+                file.path(), c.n_heads, c.n_kv_heads);
   }
   if (c.head_dim % 2 != 0) {
     return fail(ErrorCode::kNotSupported, "{}: head_dim is {}, but RoPE needs an even number", file.path(), c.head_dim);
@@ -80,14 +83,15 @@ Result<Config> read_config(const GgufFile& file, const std::string& architecture
   TRY(c.n_heads, meta.integer("attention.head_count", 4096));
   TRY(c.n_kv_heads, meta.integer("attention.head_count_kv", 4096, c.n_heads));
   if (c.d_model % c.n_heads != 0) {
-    return fail(ErrorCode::kCorruption, "{}: embedding_length {} is not a multiple of attention.head_count {}", file.path(), c.d_model,
-                c.n_heads);
+    return fail(ErrorCode::kCorruption, "{}: embedding_length {} is not a multiple of attention.head_count {}",
+                file.path(), c.d_model, c.n_heads);
   }
   TRY(c.head_dim, meta.integer("attention.key_length", 4096, c.d_model / c.n_heads));
   TRY(const int rope_dims, meta.integer("rope.dimension_count", 4096, c.head_dim));
   if (rope_dims != c.head_dim) {
-    return fail(ErrorCode::kNotSupported, "{}: rope.dimension_count {} differs from head_dim {}; partial RoPE is not part of BitNet",
-                file.path(), rope_dims, c.head_dim);
+    return fail(ErrorCode::kNotSupported,
+                "{}: rope.dimension_count {} differs from head_dim {}; partial RoPE is not part of BitNet", file.path(),
+                rope_dims, c.head_dim);
   }
   TRY(c.n_ctx, meta.integer("context_length", 1 << 24));
   TRY(c.rms_eps, meta.positive("attention.layer_norm_rms_epsilon"));
@@ -95,7 +99,8 @@ Result<Config> read_config(const GgufFile& file, const std::string& architecture
 
   const GgufTensor* embedding = file.find_tensor("token_embd.weight");
   if (!embedding || embedding->shape.size() != 2 || embedding->shape[0] < 1 || embedding->shape[0] > (1 << 24)) {
-    return fail(ErrorCode::kCorruption, "{}: tensor token_embd.weight is missing or not a matrix; the file is not a complete model",
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor token_embd.weight is missing or not a matrix; the file is not a complete model",
                 file.path());
   }
   c.n_vocab = static_cast<int>(embedding->shape[0]);
@@ -108,7 +113,7 @@ Result<Weights> read_weights(const GgufFile& file, const Config& c) {
   Weights w;
   TRY(w.token_embd, tensors.matrix("token_embd.weight", c.n_vocab, c.d_model, kHeadFormats));
   for (int i = 0; i < c.n_layers; ++i) {
-    const std::string blk = std::format("blk.{}.", i);
+    const std::string blk = format_text("blk.{}.", i);
     Layer l;
     TRY(l.attn_norm, tensors.vector(blk + "attn_norm.weight", c.d_model));
     TRY(l.attn_q, tensors.ternary(blk + "attn_q", c.q_width(), c.d_model));

@@ -1,5 +1,5 @@
-// BitNet b1.58 2B-4T and its relatives: ternary linear layers on int8 activations, a norm before each output projection,
-// ReLU² gate (Ma et al. 2025, "BitNet b1.58 2B4T Technical Report"; transformers' models/bitnet).
+// BitNet b1.58 2B-4T and its relatives: ternary linear layers on int8 activations, a norm before each output
+// projection, ReLU² gate (Ma et al. 2025, "BitNet b1.58 2B4T Technical Report"; transformers' models/bitnet).
 #pragma once
 
 #include "base/result.h"

@@ -14,9 +14,9 @@ struct TypeAndFormat {
   Format format;
 };
 constexpr TypeAndFormat kFormats[] = {
-    {GgmlType::kF32, Format::kF32},     {GgmlType::kF16, Format::kF16},     {GgmlType::kBF16, Format::kBF16},
-    {GgmlType::kQ8_0, Format::kQ8_0},   {GgmlType::kQ4_0, Format::kQ4_0},   {GgmlType::kQ6_K, Format::kQ6_K},
-    {GgmlType::kI2_S, Format::kI2_S},   {GgmlType::kTQ1_0, Format::kTQ1_0}, {GgmlType::kTQ2_0, Format::kTQ2_0},
+    {GgmlType::kF32, Format::kF32},   {GgmlType::kF16, Format::kF16},     {GgmlType::kBF16, Format::kBF16},
+    {GgmlType::kQ8_0, Format::kQ8_0}, {GgmlType::kQ4_0, Format::kQ4_0},   {GgmlType::kQ6_K, Format::kQ6_K},
+    {GgmlType::kI2_S, Format::kI2_S}, {GgmlType::kTQ1_0, Format::kTQ1_0}, {GgmlType::kTQ2_0, Format::kTQ2_0},
 };
 constexpr std::array kTernaryFormats = {Format::kI2_S, Format::kTQ1_0, Format::kTQ2_0};
 
@@ -49,13 +49,16 @@ bool is_vector_of(std::span<const int64_t> shape, int64_t n) {
 Result<Tensor> GgufTensors::matrix(const std::string& name, int rows, int cols, std::span<const Format> formats) const {
   const GgufTensor* found = file_.find_tensor(name);
   if (!found) {
-    return fail(ErrorCode::kCorruption, "{}: tensor {} is missing; the file is not a complete model", file_.path(), name);
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is missing; the file is not a complete model", file_.path(),
+                name);
   }
   const int64_t expected[] = {rows, cols};
   const bool vector_wanted = rows == 1;
   if (vector_wanted ? !is_vector_of(found->shape, cols) : !std::ranges::equal(found->shape, expected)) {
-    return fail(ErrorCode::kCorruption, "{}: tensor {} has shape {}, but the metadata asks for {}; the file was not converted right",
-                file_.path(), name, shape_text(found->shape), shape_text(vector_wanted ? std::span(expected).last(1) : expected));
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor {} has shape {}, but the metadata asks for {}; the file was not converted right",
+                file_.path(), name, shape_text(found->shape),
+                shape_text(vector_wanted ? std::span(expected).last(1) : expected));
   }
   const TypeAndFormat* row = find_format_of(found->type);
   if (!row || std::ranges::find(formats, row->format) == formats.end()) {
@@ -64,7 +67,8 @@ Result<Tensor> GgufTensors::matrix(const std::string& name, int rows, int cols, 
                 file_.path(), name, type ? type->name : "of an unknown type", format_list(formats));
   }
   if (reinterpret_cast<uintptr_t>(found->data.data()) % alignof(float) != 0) {
-    return fail(ErrorCode::kNotSupported, "{}: tensor {} at byte {} is not aligned to 4 bytes; write the file with general.alignment 32",
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} at byte {} is not aligned to 4 bytes; write the file with general.alignment 32",
                 file_.path(), name, found->offset);
   }
   return Tensor{.name = name, .format = row->format, .rows = rows, .cols = cols, .data = found->data};

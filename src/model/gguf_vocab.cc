@@ -26,10 +26,13 @@ bool is_bitnet(const GgufFile& file) {
 
 Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file) {
   TRY(const auto declared, file.get_string("tokenizer.ggml.pre"));
-  const std::string_view name = declared && *declared != "default" ? *declared : is_bitnet(file) ? "llama-bpe" : "gpt-2";
+  const std::string_view name = declared && *declared != "default" ? *declared
+                                : is_bitnet(file)                  ? "llama-bpe"
+                                                                   : "gpt-2";
   const auto* row = std::ranges::find(kPreTokenizers, name, &PreTokenizerName::name);
   if (row == std::end(kPreTokenizers)) {
-    return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.pre is \"{}\", a pre-tokenizer that Tern does not know", file.path(), name);
+    return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.pre is \"{}\", a pre-tokenizer that Tern does not know",
+                file.path(), name);
   }
   return row;
 }
@@ -38,7 +41,8 @@ Result<std::optional<TokenId>> read_token_id(const GgufFile& file, std::string_v
   TRY(const auto id, file.get_int(key));
   if (!id) return std::nullopt;
   if (*id < 0 || static_cast<uint64_t>(*id) >= n_tokens) {
-    return fail(ErrorCode::kCorruption, "{}: {} is {}, but the vocabulary has {} tokens", file.path(), key, *id, n_tokens);
+    return fail(ErrorCode::kCorruption, "{}: {} is {}, but the vocabulary has {} tokens", file.path(), key, *id,
+                n_tokens);
   }
   return static_cast<TokenId>(*id);
 }
@@ -47,8 +51,8 @@ Result<void> read_types(const GgufFile& file, BpeVocab& vocab) {
   TRY(const auto types, file.get_ints("tokenizer.ggml.token_type"));
   if (!types) return {};
   if (types->size() != vocab.tokens.size()) {
-    return fail(ErrorCode::kCorruption, "{}: tokenizer.ggml.token_type has {} entries for {} tokens", file.path(), types->size(),
-                vocab.tokens.size());
+    return fail(ErrorCode::kCorruption, "{}: tokenizer.ggml.token_type has {} entries for {} tokens", file.path(),
+                types->size(), vocab.tokens.size());
   }
   for (const int64_t type : *types) {
     if (type < 1 || type > 6) {
@@ -60,7 +64,8 @@ Result<void> read_types(const GgufFile& file, BpeVocab& vocab) {
 }
 
 Result<void> read_stop_tokens(const GgufFile& file, BpeVocab& vocab) {
-  for (const auto* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+  for (const auto* key :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
     TRY(const auto id, read_token_id(file, key, vocab.tokens.size()));
     if (id) vocab.stop_tokens.push_back(*id);
   }
@@ -77,14 +82,15 @@ Result<std::optional<BpeVocab>> read_gguf_vocab(const GgufFile& file) {
   TRY(const auto model, file.get_string("tokenizer.ggml.model"));
   if (!model || *model == "no_vocab" || *model == "none") return std::nullopt;
   if (*model != "gpt2") {
-    return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\")", file.path(), *model);
+    return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\")",
+                file.path(), *model);
   }
   BpeVocab vocab;
   TRY(auto tokens, file.get_strings("tokenizer.ggml.tokens"));
   TRY(auto merges, file.get_strings("tokenizer.ggml.merges"));
   if (!tokens || !merges) {
-    return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again", file.path(),
-                tokens ? "tokenizer.ggml.merges" : "tokenizer.ggml.tokens");
+    return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again",
+                file.path(), tokens ? "tokenizer.ggml.merges" : "tokenizer.ggml.tokens");
   }
   vocab.tokens = std::move(*tokens);
   vocab.merges = std::move(*merges);

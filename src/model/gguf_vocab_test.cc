@@ -11,12 +11,14 @@ namespace {
 // The official BitNet file's tokenizer in small: no `pre`, a placeholder template, <|eot_id|> not declared.
 TinyGguf published_bitnet() {
   TinyGguf file;
-  file.strings = {{"tokenizer.ggml.model", "gpt2"},
-                  {"tokenizer.chat_template",
-                   "{% for message in messages %}{% if loop.first %}{{ bos_token }}{% endif %}{% if message['role'] == 'user' %}"
-                   "{{ 'Human: ' + message['content'] + '\\n\\nBITNETAssistant: ' + eos_token }}{% endif %}{% endfor %}"}};
-  file.string_lists = {{"tokenizer.ggml.tokens", {"a", "b", "c", "ab", "<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>", "d"}},
-                       {"tokenizer.ggml.merges", {"a b"}}};
+  file.strings = {
+      {"tokenizer.ggml.model", "gpt2"},
+      {"tokenizer.chat_template",
+       "{% for message in messages %}{% if loop.first %}{{ bos_token }}{% endif %}{% if message['role'] == 'user' %}"
+       "{{ 'Human: ' + message['content'] + '\\n\\nBITNETAssistant: ' + eos_token }}{% endif %}{% endfor %}"}};
+  file.string_lists = {
+      {"tokenizer.ggml.tokens", {"a", "b", "c", "ab", "<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>", "d"}},
+      {"tokenizer.ggml.merges", {"a b"}}};
   file.integer_lists = {{"tokenizer.ggml.token_type", {1, 1, 1, 1, 3, 3, 3, 1}}};
   file.token_ids = {{"tokenizer.ggml.bos_token_id", 4}, {"tokenizer.ggml.eos_token_id", 5}};
   return file;
@@ -56,9 +58,7 @@ TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
   EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
 }
 
-TEST(GgufVocab, NoTokenizerIsNotAnError) {
-  EXPECT_FALSE(read_gguf_vocab(open(TinyGguf())).value().has_value());
-}
+TEST(GgufVocab, NoTokenizerIsNotAnError) { EXPECT_FALSE(read_gguf_vocab(open(TinyGguf())).value().has_value()); }
 
 TEST(GgufVocab, RefusesIncompleteTokenizers) {
   const auto message = [](void (*spoil)(TinyGguf&)) {
@@ -67,11 +67,17 @@ TEST(GgufVocab, RefusesIncompleteTokenizers) {
     const auto vocab = read_gguf_vocab(open(file));
     return vocab ? std::string() : vocab.error().message;
   };
-  EXPECT_NE(message([](TinyGguf& f) { f.strings["tokenizer.ggml.model"] = "bert"; }).find("\"bert\""), std::string::npos);
-  EXPECT_NE(message([](TinyGguf& f) { f.string_lists.erase("tokenizer.ggml.merges"); }).find("merges is missing"), std::string::npos);
-  EXPECT_NE(message([](TinyGguf& f) { f.integer_lists["tokenizer.ggml.token_type"].pop_back(); }).find("7 entries for 8"), std::string::npos);
-  EXPECT_NE(message([](TinyGguf& f) { f.integer_lists["tokenizer.ggml.token_type"][0] = 9; }).find("holds 9"), std::string::npos);
-  EXPECT_NE(message([](TinyGguf& f) { f.token_ids["tokenizer.ggml.eos_token_id"] = 8; }).find("is 8, but"), std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.strings["tokenizer.ggml.model"] = "bert"; }).find("\"bert\""),
+            std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.string_lists.erase("tokenizer.ggml.merges"); }).find("merges is missing"),
+            std::string::npos);
+  EXPECT_NE(
+      message([](TinyGguf& f) { f.integer_lists["tokenizer.ggml.token_type"].pop_back(); }).find("7 entries for 8"),
+      std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.integer_lists["tokenizer.ggml.token_type"][0] = 9; }).find("holds 9"),
+            std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.token_ids["tokenizer.ggml.eos_token_id"] = 8; }).find("is 8, but"),
+            std::string::npos);
 }
 
 }  // namespace

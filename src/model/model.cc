@@ -47,7 +47,8 @@ Result<void> check_ternary_codes(const std::string& path, const Weights& weights
   if (!bad) return {};
   return fail(ErrorCode::kCorruption,
               "{}: tensor {} holds two-bit codes that no ternary weight has; the file is damaged or packed for another "
-              "processor (blocks of 64); use the file for x86", path, bad->name);
+              "processor (blocks of 64); use the file for x86",
+              path, bad->name);
 }
 
 }  // namespace
@@ -73,10 +74,12 @@ std::string supported_architectures() {
 
 Result<Model> open_model(const std::string& path) {
   TRY(auto file, GgufFile::open(path));
-  Model model{.path = path, .name = {}, .config = {}, .weights = {}, .file = std::make_unique<GgufFile>(std::move(file))};
+  Model model{
+      .path = path, .name = {}, .config = {}, .weights = {}, .file = std::make_unique<GgufFile>(std::move(file))};
   TRY(const auto architecture, model.file->get_string("general.architecture"));
   if (!architecture) {
-    return fail(ErrorCode::kCorruption, "{}: metadata key general.architecture is missing; convert the model again", path);
+    return fail(ErrorCode::kCorruption, "{}: metadata key general.architecture is missing; convert the model again",
+                path);
   }
   const auto* family = std::ranges::find(kFamilies, *architecture, &Family::architecture);
   if (family == std::end(kFamilies)) {

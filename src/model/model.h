@@ -9,8 +9,8 @@
 #include "file/gguf.h"
 #include "model/config.h"
 #include "model/weights.h"
-#include "text/vocab.h"
 #include "tern/tokenizer.h"
+#include "text/vocab.h"
 
 namespace tern {
 

@@ -21,8 +21,8 @@ std::vector<std::byte> zeros(const TinyTensor& tensor) {
 }  // namespace
 
 TinyGguf::TinyGguf() {
-  integers = {{"block_count", 2}, {"embedding_length", 128}, {"feed_forward_length", 256}, {"attention.head_count", 2},
-              {"attention.head_count_kv", 1}, {"context_length", 64}};
+  integers = {{"block_count", 2},          {"embedding_length", 128},      {"feed_forward_length", 256},
+              {"attention.head_count", 2}, {"attention.head_count_kv", 1}, {"context_length", 64}};
   floats = {{"attention.layer_norm_rms_epsilon", 1e-5f}, {"rope.freq_base", 10000.0f}};
   const auto f32 = [](int64_t n) { return TinyTensor{GgmlType::kF32, {n}, {}}; };
   const auto i2_s = [](int64_t rows, int64_t cols) { return TinyTensor{GgmlType::kI2_S, {rows, cols}, {}}; };

@@ -36,7 +36,7 @@ struct Layer {
 };
 
 struct Weights {
-  Tensor token_embd;   // [n_vocab, d_model]
+  Tensor token_embd;  // [n_vocab, d_model]
   std::vector<Layer> layers;
   Tensor output_norm;  // [d_model]
   Tensor output;       // [n_vocab, d_model]; the embedding itself where they are tied

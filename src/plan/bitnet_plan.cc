@@ -1,19 +1,19 @@
 // The forward pass of BitNet b1.58 (docs/numerics.md has the equations).
-#include <format>
 
+#include "base/format_text.h"
 #include "plan/plan_writer.h"
 
 namespace tern {
 namespace {
 
 struct Slots {
-  SlotId x;                 // [d_model] residual stream
-  SlotId h, hq;             // [d_model] normed, and as int8
-  SlotId q, k, v;           // [n_heads, head_dim], [n_kv_heads, head_dim] twice
-  SlotId a, a_norm, aq;     // [n_heads, head_dim] attention output, normed, and as int8
-  SlotId gate, up, f;       // [d_ff]
-  SlotId f_norm, fq;        // [d_ff] normed, and as int8
-  SlotId o;                 // [d_model] what the layer adds to x
+  SlotId x;              // [d_model] residual stream
+  SlotId h, hq;          // [d_model] normed, and as int8
+  SlotId q, k, v;        // [n_heads, head_dim], [n_kv_heads, head_dim] twice
+  SlotId a, a_norm, aq;  // [n_heads, head_dim] attention output, normed, and as int8
+  SlotId gate, up, f;    // [d_ff]
+  SlotId f_norm, fq;     // [d_ff] normed, and as int8
+  SlotId o;              // [d_model] what the layer adds to x
 };
 
 void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config& c, int layer) {
@@ -74,7 +74,7 @@ Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& 
   p.embed(weights.token_embd, s.x);
   for (int layer = 0; layer < config.n_layers; ++layer) {
     const Layer& l = weights.layers[static_cast<size_t>(layer)];
-    p.section(std::format("blk.{}.", layer));
+    p.section(format_text("blk.{}.", layer));
     write_attention(p, l, s, config, layer);
     write_feed_forward(p, l, s);
   }

@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// From the step that writes a slot to the last that reads it before it is written anew. Layers reuse slots, so a slot has
-// many lives.
+// From the step that writes a slot to the last that reads it before it is written anew. Layers reuse slots, so a slot
+// has many lives.
 struct Life {
   int first;
   int last;

@@ -9,8 +9,8 @@ namespace tern {
 // (WebGPU refuses that, and no kernel is written for it).
 void check_data_flow(const Plan& plan);
 
-// Gives every slot a buffer. Two slots share one when they have the same type and kind of rows and are never alive at the
-// same time; a step's inputs and outputs are alive together.
+// Gives every slot a buffer. Two slots share one when they have the same type and kind of rows and are never alive at
+// the same time; a step's inputs and outputs are alive together.
 void assign_buffers(Plan& plan);
 
 }  // namespace tern

@@ -1,6 +1,6 @@
 #include "plan/plan.h"
 
-#include <format>
+#include "base/format_text.h"
 
 namespace tern {
 namespace {
@@ -53,10 +53,10 @@ std::string_view op_name(const StepBody& body) { return std::visit(OpName{}, bod
 std::string describe(const Plan& plan) {
   std::string text;
   for (const Step& step : plan.steps) {
-    text += std::format("{:<24} {:<18}", step.name, op_name(step.body));
+    text += format_text("{:<24} {:<18}", step.name, op_name(step.body));
     for (const SlotUse& use : slot_uses(step.body)) {
       const Slot& slot = plan.slot(use.slot);
-      text += std::format(" {}{}[{}]@{}", use.reads ? use.writes ? "±" : "<" : ">", slot.name, slot.width, slot.buffer);
+      text += format_text(" {}{}[{}]@{}", use.reads ? use.writes ? "±" : "<" : ">", slot.name, slot.width, slot.buffer);
     }
     text += '\n';
   }

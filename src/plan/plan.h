@@ -48,22 +48,82 @@ struct Buffer {
 // The steps. `in` is read, `out` is written, `x` is read and written. Weights belong to the Model.
 namespace step {
 
-struct Embed { const Tensor* table; SlotId out; };                      // out = table[token]
-struct SelectRows { SlotId in; SlotId out; };                           // the rows whose logits are wanted
-struct RmsNorm { SlotId in; const Tensor* gain; float eps; SlotId out; };  // out = in / √(mean in² + eps) · gain
-struct Quantize { SlotId in; SlotId out; };                             // absmax int8 per row
-struct TernaryLinear { SlotId in; const Tensor* w; SlotId out; };       // out = w · in, in is int8
-struct FloatLinear { SlotId in; const Tensor* w; SlotId out; };         // out = w · in, in is f32
-struct Rope { SlotId x; int n_heads; int head_dim; float theta; RopePairs pairs; };
-struct KvAppend { SlotId k; SlotId v; int layer; };                     // to the cache, at the batch's positions
-struct Attention { SlotId q; SlotId out; int layer; int n_heads; int n_kv_heads; int head_dim; };  // causal, scale 1/√head_dim
-struct Relu2Mul { SlotId gate; SlotId up; SlotId out; };                // out = relu(gate)² · up
-struct Add { SlotId in; SlotId x; };                                    // x += in
+struct Embed {
+  const Tensor* table;
+  SlotId out;
+};  // out = table[token]
+struct SelectRows {
+  SlotId in;
+  SlotId out;
+};  // the rows whose logits are wanted
+struct RmsNorm {
+  SlotId in;
+  const Tensor* gain;
+  float eps;
+  SlotId out;
+};  // out = in / √(mean in² + eps) · gain
+struct Quantize {
+  SlotId in;
+  SlotId out;
+};  // absmax int8 per row
+struct TernaryLinear {
+  SlotId in;
+  const Tensor* w;
+  SlotId out;
+};  // out = w · in, in is int8
+struct FloatLinear {
+  SlotId in;
+  const Tensor* w;
+  SlotId out;
+};  // out = w · in, in is f32
+struct Rope {
+  SlotId x;
+  int n_heads;
+  int head_dim;
+  float theta;
+  RopePairs pairs;
+};
+struct KvAppend {
+  SlotId k;
+  SlotId v;
+  int layer;
+};  // to the cache, at the batch's positions
+struct Attention {
+  SlotId q;
+  SlotId out;
+  int layer;
+  int n_heads;
+  int n_kv_heads;
+  int head_dim;
+};  // causal, scale 1/√head_dim
+struct Relu2Mul {
+  SlotId gate;
+  SlotId up;
+  SlotId out;
+};  // out = relu(gate)² · up
+struct Add {
+  SlotId in;
+  SlotId x;
+};  // x += in
 
 // Fused: the same numbers as the steps they replace (fuse.cc).
-struct RmsNormQuantize { SlotId in; const Tensor* gain; float eps; SlotId out; };
-struct TernaryLinearAdd { SlotId in; const Tensor* w; SlotId x; };      // x += w · in
-struct TernaryGlu { SlotId in; const Tensor* w_gate; const Tensor* w_up; SlotId out; };  // relu(gate·in)² · (up·in)
+struct RmsNormQuantize {
+  SlotId in;
+  const Tensor* gain;
+  float eps;
+  SlotId out;
+};
+struct TernaryLinearAdd {
+  SlotId in;
+  const Tensor* w;
+  SlotId x;
+};  // x += w · in
+struct TernaryGlu {
+  SlotId in;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  SlotId out;
+};  // relu(gate·in)² · (up·in)
 
 }  // namespace step
 

@@ -13,11 +13,22 @@ namespace {
 constexpr int kLayers = 3;
 
 Config small_config() {
-  return {.architecture = "bitnet-b1.58", .n_layers = kLayers, .d_model = 256, .n_heads = 4, .n_kv_heads = 2, .head_dim = 64,
-          .d_ff = 640, .n_vocab = 300, .n_ctx = 32, .rms_eps = 1e-5f, .rope_theta = 10000};
+  return {.architecture = "bitnet-b1.58",
+          .n_layers = kLayers,
+          .d_model = 256,
+          .n_heads = 4,
+          .n_kv_heads = 2,
+          .head_dim = 64,
+          .d_ff = 640,
+          .n_vocab = 300,
+          .n_ctx = 32,
+          .rms_eps = 1e-5f,
+          .rope_theta = 10000};
 }
 
-Tensor tensor(std::string name, int rows, int cols) { return {.name = std::move(name), .rows = rows, .cols = cols, .data = {}}; }
+Tensor tensor(std::string name, int rows, int cols) {
+  return {.name = std::move(name), .rows = rows, .cols = cols, .data = {}};
+}
 
 Weights small_weights(const Config& c) {
   Weights w;
@@ -51,9 +62,17 @@ TEST(Plan, HasEveryStepOfTheModel) {
   const Config c = small_config();
   const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
-      {"embed", 1},          {"rms_norm", 4 * kLayers + 1}, {"quantize", 4 * kLayers}, {"ternary_linear", 7 * kLayers},
-      {"rope", 2 * kLayers}, {"kv_append", kLayers},        {"attention", kLayers},    {"relu2_mul", kLayers},
-      {"add", 2 * kLayers},  {"select_rows", 1},            {"float_linear", 1},
+      {"embed", 1},
+      {"rms_norm", 4 * kLayers + 1},
+      {"quantize", 4 * kLayers},
+      {"ternary_linear", 7 * kLayers},
+      {"rope", 2 * kLayers},
+      {"kv_append", kLayers},
+      {"attention", kLayers},
+      {"relu2_mul", kLayers},
+      {"add", 2 * kLayers},
+      {"select_rows", 1},
+      {"float_linear", 1},
   };
   EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = false})), expected);
 }
@@ -62,9 +81,17 @@ TEST(Plan, FusionLeavesFourteenStepsALayer) {
   const Config c = small_config();
   const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
-      {"embed", 1},           {"rms_norm_quantize", 4 * kLayers}, {"ternary_linear", 3 * kLayers}, {"rope", 2 * kLayers},
-      {"kv_append", kLayers}, {"attention", kLayers},             {"ternary_linear_add", 2 * kLayers},
-      {"ternary_glu", kLayers}, {"select_rows", 1},               {"rms_norm", 1},                 {"float_linear", 1},
+      {"embed", 1},
+      {"rms_norm_quantize", 4 * kLayers},
+      {"ternary_linear", 3 * kLayers},
+      {"rope", 2 * kLayers},
+      {"kv_append", kLayers},
+      {"attention", kLayers},
+      {"ternary_linear_add", 2 * kLayers},
+      {"ternary_glu", kLayers},
+      {"select_rows", 1},
+      {"rms_norm", 1},
+      {"float_linear", 1},
   };
   const Plan plan = make_plan(c, w, {.fuse = true});
   EXPECT_EQ(count_ops(plan), expected);
@@ -86,7 +113,8 @@ TEST(Plan, NormIsNotFusedWhereItsOutputIsReadAgain) {
   EXPECT_EQ(count_ops(plan).count("rms_norm_quantize"), 0u);
 }
 
-// Replays the plan symbolically: a buffer holds the slot that was written to it last, and every read must find its slot.
+// Replays the plan symbolically: a buffer holds the slot that was written to it last, and every read must find its
+// slot.
 void expect_reads_find_their_slots(const Plan& plan) {
   std::vector<int> holds(plan.buffers.size(), -1);
   for (const Step& step : plan.steps) {
@@ -96,7 +124,8 @@ void expect_reads_find_their_slots(const Plan& plan) {
       ASSERT_GE(slot.buffer, 0) << step.name;
       ASSERT_LE(slot.width, plan.buffers[static_cast<size_t>(slot.buffer)].width);
       ASSERT_EQ(slot.type, plan.buffers[static_cast<size_t>(slot.buffer)].type);
-      if (use.reads) ASSERT_EQ(holds[static_cast<size_t>(slot.buffer)], use.slot.index) << step.name << " reads " << slot.name;
+      if (use.reads)
+        ASSERT_EQ(holds[static_cast<size_t>(slot.buffer)], use.slot.index) << step.name << " reads " << slot.name;
     }
     for (const SlotUse& use : uses) {
       for (const SlotUse& other : uses) {

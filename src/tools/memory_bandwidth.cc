@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kPasses = 8;
 constexpr double kMostSeconds = 1;  // and then no further pass
-constexpr size_t kGranule = 4096;  // words; parts are multiples of it
+constexpr size_t kGranule = 4096;   // words; parts are multiples of it
 
 }  // namespace
 

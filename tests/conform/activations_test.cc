@@ -7,7 +7,8 @@ namespace tern::conform {
 namespace {
 
 struct Int8Rows {
-  Int8Rows(int n, int width) : q(static_cast<size_t>(n * width), 3), scale(static_cast<size_t>(n)), sum(static_cast<size_t>(n)) {}
+  Int8Rows(int n, int width)
+      : q(static_cast<size_t>(n * width), 3), scale(static_cast<size_t>(n)), sum(static_cast<size_t>(n)) {}
   ops::MutableQuantizedRows view() { return {q.data(), scale.data(), sum.data()}; }
   void expect_same(const Int8Rows& other) const {
     EXPECT_EQ(q.values(), other.q.values());
@@ -86,14 +87,16 @@ TEST(Conform, RmsNormQuantizeIsTheTwoOpsInOne) {
   on_every_target([] {
     for (const int width : {1, 5, 16, 17, 128, 640, 2560}) {
       const int n = 4;
-      Guarded<float> in(static_cast<size_t>(n * width)), gain(static_cast<size_t>(width)), normed(static_cast<size_t>(n * width));
+      Guarded<float> in(static_cast<size_t>(n * width)), gain(static_cast<size_t>(width)),
+          normed(static_cast<size_t>(n * width));
       Values values(static_cast<uint64_t>(width));
       values.fill(in);
       values.fill(gain);
       Int8Rows separate(n, width), fused(n, width);
       run_on(1, cpu::rms_norm, {in.data(), gain.data(), 1e-5f, n, width, normed.data()});
       run_on(1, cpu::quantize, {normed.data(), n, width, separate.view()});
-      run_on(2, cpu::rms_norm_quantize, {in.data(), gain.data(), 1e-5f, n, width, fused.view()}, static_cast<size_t>(width));
+      run_on(2, cpu::rms_norm_quantize, {in.data(), gain.data(), 1e-5f, n, width, fused.view()},
+             static_cast<size_t>(width));
       fused.expect_same(separate);
     }
   });

@@ -11,13 +11,15 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {1, 0, 1, 1, 2, 1},    {1, 6, 4, 2, 64, 7},    {5, 0, 4, 1, 64, 9},      {3, 8, 6, 3, 96, 16},
+    {1, 0, 1, 1, 2, 1},     {1, 6, 4, 2, 64, 7},     {5, 0, 4, 1, 64, 9}, {3, 8, 6, 3, 96, 16},
     {1, 40, 2, 2, 128, 64}, {9, 31, 20, 5, 128, 40}, {2, 3, 3, 3, 10, 8}, {4, 130, 8, 2, 34, 134},
 };
 
 struct Cache {
   Cache(const Case& c, KvType type)
-      : values(static_cast<size_t>(c.n_kv_heads * c.n_ctx * c.head_dim)), k(values * width(type)), v(values * width(type)),
+      : values(static_cast<size_t>(c.n_kv_heads * c.n_ctx * c.head_dim)),
+        k(values * width(type)),
+        v(values * width(type)),
         layer{k.data(), v.data(), type, c.n_ctx, c.n_kv_heads, c.head_dim} {}
   static size_t width(KvType type) { return type == KvType::kF16 ? 2 : 4; }
   size_t values;
@@ -58,12 +60,14 @@ TEST(Conform, Attention) {
         Guarded<float> q(static_cast<size_t>(c.n * c.n_heads * c.head_dim), 1), expected(q.size()), actual(q.size(), 1);
         values.fill(q);
         ref::attention({q.data(), c.n, c.n_heads, c.first_pos, cache.layer, expected.data()});
-        run_on(3, cpu::attention, {q.data(), c.n, c.n_heads, c.first_pos, cache.layer, actual.data()}, static_cast<size_t>(n_pos));
+        run_on(3, cpu::attention, {q.data(), c.n, c.n_heads, c.first_pos, cache.layer, actual.data()},
+               static_cast<size_t>(n_pos));
         // A score is off by at most head_dim roundings of Σ |q·k|/√d ≤ 30·30·√d (twice: the largest is subtracted), an
         // exponential by two more; the weighted mean of |v| ≤ 30 by that and a rounding per position, twice.
         const double score_error = (c.head_dim + 4) * kUlp * 900 * std::sqrt(c.head_dim);
         const double bound = 30 * (4 * score_error + (2 * n_pos + 16) * kUlp);
-        for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(actual[i], expected[i], bound) << c.n_heads << " heads, at " << i;
+        for (size_t i = 0; i < expected.size(); ++i)
+          ASSERT_NEAR(actual[i], expected[i], bound) << c.n_heads << " heads, at " << i;
         EXPECT_TRUE(actual.intact());
       }
     }
@@ -78,7 +82,8 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
     std::vector<float> k(kPositions * kKvHeads * kDim, 0.0f), v(k.size());
     for (int pos = 0; pos < kPositions; ++pos) {
       for (int h = 0; h < kKvHeads; ++h) {
-        for (int i = 0; i < kDim; ++i) v[static_cast<size_t>((pos * kKvHeads + h) * kDim + i)] = static_cast<float>(100 * h + pos);
+        for (int i = 0; i < kDim; ++i)
+          v[static_cast<size_t>((pos * kKvHeads + h) * kDim + i)] = static_cast<float>(100 * h + pos);
       }
     }
     Cache cache(c, KvType::kF32);
@@ -89,7 +94,8 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
       for (int h = 0; h < kHeads; ++h) {
         // Keys are 0, so the weights are equal: the mean of 0 … pos, in the head's group.
         const float expected = static_cast<float>(100 * (h / 3)) + static_cast<float>(pos) / 2;
-        EXPECT_NEAR(out[static_cast<size_t>((pos * kHeads + h) * kDim)], expected, 1e-4) << "position " << pos << ", head " << h;
+        EXPECT_NEAR(out[static_cast<size_t>((pos * kHeads + h) * kDim)], expected, 1e-4)
+            << "position " << pos << ", head " << h;
       }
     }
   });

@@ -21,7 +21,8 @@ namespace tern::conform {
 template <class T>
 class Guarded {
  public:
-  explicit Guarded(size_t count, size_t misalign = 0) : count_(count), bytes_((count + misalign) * sizeof(T) + 2 * kGuard + 64) {
+  explicit Guarded(size_t count, size_t misalign = 0)
+      : count_(count), bytes_((count + misalign) * sizeof(T) + 2 * kGuard + 64) {
     CHECK(count < (size_t{1} << 30));
     std::ranges::fill(bytes_, kPattern);
     const auto base = reinterpret_cast<uintptr_t>(bytes_.data() + kGuard);

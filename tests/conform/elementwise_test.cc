@@ -1,5 +1,6 @@
 // copy, relu2_mul, add, rope: the same float operations in the same order, so no tolerance.
 #include "backend/cpu/ops.h"
+#include "backend/cpu/sum_words.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "conform/conform.h"
@@ -59,6 +60,17 @@ TEST(Conform, RopeTurnsTheRightPairs) {
       EXPECT_NEAR(x[static_cast<size_t>(second)], std::sin(angle), 1e-6);
     }
   }
+}
+
+TEST(Conform, SumWords) {
+  on_every_target([] {
+    for (size_t n = 0; n < 70; ++n) {
+      std::vector<uint64_t> words(n);
+      uint64_t expected = 0;
+      for (size_t i = 0; i < n; ++i) expected += words[i] = i * 0x9E3779B97F4A7C15u;
+      EXPECT_EQ(cpu::sum_words(words), expected) << n;
+    }
+  });
 }
 
 }  // namespace

@@ -21,8 +21,12 @@ struct Matrix {
       const MutableBytes out(reinterpret_cast<std::byte*>(bytes.data()) + static_cast<uint64_t>(r) * stride, stride);
       format_info(format).encode(row, out);
     }
-    tensor = {.name = "w", .format = format, .rows = rows, .cols = cols,
-              .data = {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}, .scale = 0.7f};
+    tensor = {.name = "w",
+              .format = format,
+              .rows = rows,
+              .cols = cols,
+              .data = {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()},
+              .scale = 0.7f};
   }
   Guarded<unsigned char> bytes;
   Tensor tensor;
@@ -63,7 +67,8 @@ TEST(Conform, TernaryLinearIsBitIdentical) {
           Guarded<float> expected(count), actual(count, seed % 4);
           for (const auto store : {ops::Store::kSet, ops::Store::kAdd}) {
             ref::ternary_linear({in.view(), n, &w.tensor, store, expected.data()});
-            run_on(1 + static_cast<int>(seed % 3), cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()}, kScratch);
+            run_on(1 + static_cast<int>(seed % 3), cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()},
+                   kScratch);
             ASSERT_EQ(actual.values(), expected.values()) << rows << "×" << cols << ", " << n << " tokens";
           }
           ASSERT_TRUE(actual.intact());
@@ -85,7 +90,8 @@ TEST(Conform, TernaryLinearKeepsEveryPosition) {
       const Tensor w{.name = "w", .format = Format::kI2_S, .rows = 1, .cols = kCols, .data = bytes, .scale = 1.0f};
       std::vector<int8_t> q(kCols);
       int32_t sum = 0;
-      for (int i = 0; i < kCols; ++i) sum += q[static_cast<size_t>(i)] = static_cast<int8_t>(i % 2 == 0 ? i / 2 : -i / 2);
+      for (int i = 0; i < kCols; ++i)
+        sum += q[static_cast<size_t>(i)] = static_cast<int8_t>(i % 2 == 0 ? i / 2 : -i / 2);
       const float scale = 1.0f;
       float y = 0;
       run_on(1, cpu::ternary_linear, {{q.data(), &scale, &sum}, 1, &w, ops::Store::kSet, &y}, kScratch);
@@ -114,7 +120,8 @@ TEST(Conform, TernaryGluIsBitIdentical) {
 TEST(Conform, FloatLinear) {
   on_every_target([] {
     uint64_t seed = 1000;
-    for (const Format format : {Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0, Format::kQ4_0, Format::kQ6_K}) {
+    for (const Format format :
+         {Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0, Format::kQ4_0, Format::kQ6_K}) {
       for (const int blocks : {1, 2, 5}) {
         const int cols = blocks * std::max(format_info(format).block, 37);
         for (const int rows : {1, 3, 4, 5, 9}) {
@@ -132,7 +139,8 @@ TEST(Conform, FloatLinear) {
               for (size_t i = 0; i < width; ++i) terms += 31.0 * std::abs(in[static_cast<size_t>(r) * width + i]);
               for (int row = 0; row < rows; ++row) {
                 const auto at = static_cast<size_t>(r * rows + row);
-                ASSERT_NEAR(actual[at], expected[at], terms * kUlp) << format_info(format).name << " " << rows << "×" << width;
+                ASSERT_NEAR(actual[at], expected[at], terms * kUlp)
+                    << format_info(format).name << " " << rows << "×" << width;
               }
             }
             ASSERT_TRUE(actual.intact());

@@ -17,7 +17,9 @@ std::vector<std::byte> encode_rows(Format format, float scale, float scale_of_la
   for (int r = 0; r < kRows; ++r) {
     std::vector<float> row(kCols);
     for (int i = 0; i < kCols; ++i) {
-      row[static_cast<size_t>(i)] = r == 2 ? 0.0f : static_cast<float>((i * i + 7 * r) % 11 % 3 - 1) * (r == kRows - 1 ? scale_of_last_row : scale);
+      row[static_cast<size_t>(i)] =
+          r == 2 ? 0.0f
+                 : static_cast<float>((i * i + 7 * r) % 11 % 3 - 1) * (r == kRows - 1 ? scale_of_last_row : scale);
     }
     format_info(format).encode(row, MutableBytes(bytes).subspan(static_cast<uint64_t>(r) * stride, stride));
   }

@@ -1,9 +1,10 @@
 // quantize, rms_norm, and both at once: the ops that walk a row of activations.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/activations.cc"
-#include "backend/cpu/targets.h"
-#include <hwy/foreach_target.h>  // before highway.h
+// clang-format off: this order
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+// clang-format on
 
 #include <cmath>
 

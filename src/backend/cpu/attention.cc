@@ -1,11 +1,11 @@
 // Causal attention over the KV cache, one unit per token and query head; and the append that fills the cache.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
-#include "backend/cpu/targets.h"
-#include <hwy/foreach_target.h>  // before highway.h
+// clang-format off: this order
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-
 #include <hwy/contrib/math/math-inl.h>
+// clang-format on
 
 #include <cmath>
 

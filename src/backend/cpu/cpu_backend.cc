@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <format>
 
 #include "backend/cpu/ops.h"
 #include "backend/cpu/repack.h"
 #include "backend/host_binder.h"
 #include "base/check.h"
+#include "base/format_text.h"
 
 namespace tern::cpu {
 namespace {
@@ -66,8 +66,12 @@ std::vector<bool> find_barriers(const Plan& plan) {
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(Plan plan, std::deque<Repacked> repacked, const CompileOptions& options, ThreadPool& pool)
-      : plan_(std::move(plan)), repacked_(std::move(repacked)), options_(options), pool_(pool),
-        barrier_before_(find_barriers(plan_)), claims_(plan_.steps.size()) {
+      : plan_(std::move(plan)),
+        repacked_(std::move(repacked)),
+        options_(options),
+        pool_(pool),
+        barrier_before_(find_barriers(plan_)),
+        claims_(plan_.steps.size()) {
     for (const Slot& slot : plan_.slots) {
       if (slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8) widest_ = std::max(widest_, slot.width);
     }
@@ -80,7 +84,7 @@ class CpuExecutable final : public Executable {
   }
 
   std::string description() const override {
-    return std::format("cpu ({}, {} thread{})", target_name(), pool_.size(), pool_.size() == 1 ? "" : "s");
+    return format_text("cpu ({}, {} thread{})", target_name(), pool_.size(), pool_.size() == 1 ? "" : "s");
   }
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }

@@ -11,9 +11,8 @@ constexpr int kGrain = 4096;
 }  // namespace
 
 void copy(const ops::Copy& op, Share& share) {
-  share.for_ranges(static_cast<int>(op.count), kGrain, [&](int begin, int end) {
-    std::copy(op.in + begin, op.in + end, op.out + begin);
-  });
+  share.for_ranges(static_cast<int>(op.count), kGrain,
+                   [&](int begin, int end) { std::copy(op.in + begin, op.in + end, op.out + begin); });
 }
 
 void relu2_mul(const ops::Relu2Mul& op, Share& share) {

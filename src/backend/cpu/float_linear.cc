@@ -2,9 +2,11 @@
 // row by row first.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/float_linear.cc"
-#include "backend/cpu/targets.h"
-#include <hwy/foreach_target.h>  // before highway.h
+// clang-format off: this order
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/cache_control.h>
+// clang-format on
 
 #include "backend/cpu/ops.h"
 #include "base/check.h"
@@ -45,7 +47,11 @@ HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float
   for (size_t i = 0; i < cols; i += lanes) {
     const size_t n = std::min(lanes, cols - i);
     VF weights[R];
-    for (int r = 0; r < R; ++r) weights[r] = LoadWeights(w + static_cast<size_t>(r) * cols + i, n);
+    for (int r = 0; r < R; ++r) {
+      const T* at = w + static_cast<size_t>(r) * cols + i;
+      hwy::Prefetch(at + R * cols);  // the same place in the next tile
+      weights[r] = LoadWeights(at, n);
+    }
     for (int t = 0; t < N; ++t) {
       const VF activations = LoadWeights(x + static_cast<size_t>(t) * cols + i, n);
       for (int r = 0; r < R; ++r) acc[r][t] = hn::MulAdd(weights[r], activations, acc[r][t]);
@@ -75,7 +81,8 @@ void LinearInPlace(const ops::FloatLinear& op, Share& share) {
   const auto cols = static_cast<size_t>(op.w->cols);
   share.for_ranges(op.w->rows, kTileRows, [&](int begin, int end) HWY_ATTR {
     int row = begin;
-    for (; row + kTileRows <= end; row += kTileRows) RowsForAllTokens<kTileRows>(w + static_cast<size_t>(row) * cols, op, row);
+    for (; row + kTileRows <= end; row += kTileRows)
+      RowsForAllTokens<kTileRows>(w + static_cast<size_t>(row) * cols, op, row);
     for (; row < end; ++row) RowsForAllTokens<1>(w + static_cast<size_t>(row) * cols, op, row);
   });
 }
@@ -95,10 +102,14 @@ void LinearDecoded(const ops::FloatLinear& op, Share& share) {
 void FloatLinear(const ops::FloatLinear& op, Share& share) {
   if (op.n == 0) return;
   switch (op.w->format) {
-    case Format::kF32: return LinearInPlace<float>(op, share);
-    case Format::kF16: return LinearInPlace<hwy::float16_t>(op, share);
-    case Format::kBF16: return LinearInPlace<hwy::bfloat16_t>(op, share);
-    default: return LinearDecoded(op, share);
+    case Format::kF32:
+      return LinearInPlace<float>(op, share);
+    case Format::kF16:
+      return LinearInPlace<hwy::float16_t>(op, share);
+    case Format::kBF16:
+      return LinearInPlace<hwy::bfloat16_t>(op, share);
+    default:
+      return LinearDecoded(op, share);
   }
 }
 

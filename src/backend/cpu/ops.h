@@ -19,7 +19,7 @@ void ternary_glu(const ops::TernaryGlu& op, Share& share);             // I2_S w
 void float_linear(const ops::FloatLinear& op, Share& share);           // scratch: cols floats
 void rope(const ops::Rope& op, Share& share);
 void kv_append(const ops::KvAppend& op, Share& share);
-void attention(const ops::Attention& op, Share& share);                // scratch: first_pos + n floats
+void attention(const ops::Attention& op, Share& share);  // scratch: first_pos + n floats
 void relu2_mul(const ops::Relu2Mul& op, Share& share);
 void add(const ops::Add& op, Share& share);
 

@@ -14,8 +14,10 @@ Result<float> common_scale(const Tensor& w, std::span<const float> row, float sc
     const float magnitude = std::abs(value);
     if (magnitude == 0 || magnitude == scale) continue;
     if (scale != 0) {
-      return fail(ErrorCode::kNotSupported, "tensor {}: its {} blocks have different scales ({} and {}), but the CPU backend takes one "
-                  "scale per ternary matrix; convert the model to I2_S", w.name, format_info(w.format).name, scale, magnitude);
+      return fail(ErrorCode::kNotSupported,
+                  "tensor {}: its {} blocks have different scales ({} and {}), but the CPU backend takes one "
+                  "scale per ternary matrix; convert the model to I2_S",
+                  w.name, format_info(w.format).name, scale, magnitude);
     }
     scale = magnitude;
   }

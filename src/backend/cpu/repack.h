@@ -13,8 +13,8 @@ struct Repacked {
   std::vector<std::byte> bytes;
 };
 
-// Replaces every TQ1_0 and TQ2_0 matrix of a ternary step by an I2_S one. I2_S has one scale per tensor, so all blocks of
-// a matrix must have the same (or be all zero), which holds for every file made from a BitNet checkpoint; otherwise
+// Replaces every TQ1_0 and TQ2_0 matrix of a ternary step by an I2_S one. I2_S has one scale per tensor, so all blocks
+// of a matrix must have the same (or be all zero), which holds for every file made from a BitNet checkpoint; otherwise
 // kNotSupported. Returns what the plan's steps then point to.
 Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 

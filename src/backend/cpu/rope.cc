@@ -29,7 +29,8 @@ void rope(const ops::Rope& op, Share& share) {
   share.for_ranges(op.n * op.n_heads, 4, [&](int begin, int end) {
     for (int unit = begin; unit < end; ++unit) {
       const auto angles = static_cast<size_t>(unit / op.n_heads) * static_cast<size_t>(half);
-      rotate(op.x + static_cast<size_t>(unit) * static_cast<size_t>(op.head_dim), half, op.cos + angles, op.sin + angles);
+      rotate(op.x + static_cast<size_t>(unit) * static_cast<size_t>(op.head_dim), half, op.cos + angles,
+             op.sin + angles);
     }
   });
 }

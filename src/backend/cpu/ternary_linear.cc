@@ -1,20 +1,21 @@
 // y = Σ code·q for I2_S weights and int8 activations, straight from the file's bytes.
 //
-// A block's 32 bytes hold four planes of 32 codes (quant/i2_s.h): shift by 6, 4, 2, 0, mask with 3, and each plane lines
-// up with 32 consecutive activations. Codes are c = w + 1 ∈ {0, 1, 2}, unsigned, so the dot product instructions for
-// unsigned × signed bytes apply; Σ w·q = Σ c·q − Σ q is mended once per output. Everything is exact in int32.
+// A block's 32 bytes hold four planes of 32 codes (quant/i2_s.h): shift by 6, 4, 2, 0, mask with 3, and each plane
+// lines up with 32 consecutive activations. Codes are c = w + 1 ∈ {0, 1, 2}, unsigned, so the dot product instructions
+// for unsigned × signed bytes apply; Σ w·q = Σ c·q − Σ q is mended once per output. Everything is exact in int32.
 //
 // A tile is kRows rows × T tokens: each plane is unpacked once for T tokens, and each activation is loaded once for
-// kRows rows. With 64-byte vectors two rows share one: 32 bytes of each side by side, against the same activations twice.
+// kRows rows. With 64-byte vectors two rows share one: 32 bytes of each side by side, against the same activations
+// twice.
 //
 // A single token reuses nothing, so there the order of reading counts: rows are streamed one after another (DotRow).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/ternary_linear.cc"
-#include "backend/cpu/targets.h"
-#include <hwy/foreach_target.h>  // before highway.h
+// clang-format off: this order
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-
 #include <hwy/cache_control.h>
+// clang-format on
 
 #include <cstring>
 
@@ -82,7 +83,8 @@ HWY_INLINE VU8 Plane(VU8 packed) {
   return hn::And(shifted, hn::Set(d, 3));
 }
 
-// acc += Σ code·q in groups of four bytes. Without an instruction for it: pairs fit 16 bits, each at most 2·2·128 = 512.
+// acc += Σ code·q in groups of four bytes. Without an instruction for it: pairs fit 16 bits, each at most 2·2·128 =
+// 512.
 HWY_INLINE VI32 Dot4(VU8 codes, VI8 q, VI32 acc) {
   const DI32 di32;
   if constexpr (kHasDot4) {
@@ -170,8 +172,8 @@ void Tile(const Problem& p, int row, int row_end, int token, float weight_scale,
   }
 }
 
-// How far ahead the next codes are fetched. The loop leaves memory waiting otherwise: 6.5 GB/s a core from memory without
-// it, 11 with it, flat from 2 to 16 KiB (docs/performance.md).
+// How far ahead the next codes are fetched. The loop leaves memory waiting otherwise: 6.5 GB/s a core from memory
+// without it, 11 with it, flat from 2 to 16 KiB (docs/performance.md).
 inline constexpr size_t kPrefetchBytes = 2048;
 
 // Σ code·q of one row and one token. Rows are read one after another, as they lie: one stream, which the hardware's
@@ -241,7 +243,8 @@ void LinearRows(const Tensor& w, const ops::QuantizedRows& in, int n, int begin,
 
 // The same for one token, whose activations are in the order of Arrange().
 template <class Store>
-void LinearRowsOfOne(const Tensor& w, const ops::QuantizedRows& in, const int8_t* arranged, int begin, int end, const Store& store) {
+void LinearRowsOfOne(const Tensor& w, const ops::QuantizedRows& in, const int8_t* arranged, int begin, int end,
+                     const Store& store) {
   const auto* codes = reinterpret_cast<const uint8_t*>(w.data.data());
   const size_t row_bytes = static_cast<size_t>(w.cols) / 4;
   for (int row = begin; row < end; ++row) {
@@ -259,7 +262,9 @@ void WithRows(const ops::QuantizedRows& in, int n, size_t cols, Share& share, co
   if (n == 1) {
     auto* arranged = reinterpret_cast<int8_t*>(share.scratch().data());
     Arrange(in.q, cols, arranged);
-    body([&](const Tensor& w, int begin, int end, const auto& store) { LinearRowsOfOne(w, in, arranged, begin, end, store); });
+    body([&](const Tensor& w, int begin, int end, const auto& store) {
+      LinearRowsOfOne(w, in, arranged, begin, end, store);
+    });
   } else {
     body([&](const Tensor& w, int begin, int end, const auto& store) { LinearRows(w, in, n, begin, end, store); });
   }
@@ -282,7 +287,9 @@ void TernaryLinear(const ops::TernaryLinear& op, Share& share) {
 // The gate's results go to the output, and the up pass over the same rows finishes them.
 void TernaryGlu(const ops::TernaryGlu& op, Share& share) {
   const auto stride = static_cast<size_t>(op.w_gate->rows);
-  const auto at = [&](int r, int token) -> float& { return op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)]; };
+  const auto at = [&](int r, int token) -> float& {
+    return op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)];
+  };
   WithRows(op.in, op.n, static_cast<size_t>(op.w_gate->cols), share, [&](const auto& rows) {
     share.for_ranges(op.w_gate->rows, kPassRows, [&](int begin, int end) {
       for (int row = begin; row < end; row += kPassRows) {

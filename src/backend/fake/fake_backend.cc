@@ -25,7 +25,9 @@ class FakeExecutable final : public Executable {
   int max_batch() const override { return script_.max_batch; }
   int max_logit_rows() const override { return script_.max_logit_rows; }
 
-  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType) const override { return std::make_unique<FakeKvCache>(n_ctx); }
+  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType) const override {
+    return std::make_unique<FakeKvCache>(n_ctx);
+  }
 
   Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
     const int n = static_cast<int>(batch.tokens.size());

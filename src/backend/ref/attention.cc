@@ -10,7 +10,8 @@ namespace tern::ref {
 namespace {
 
 double load_value(const void* base, KvType type, size_t index) {
-  return type == KvType::kF16 ? f16_to_f32(static_cast<const uint16_t*>(base)[index]) : static_cast<const float*>(base)[index];
+  return type == KvType::kF16 ? f16_to_f32(static_cast<const uint16_t*>(base)[index])
+                              : static_cast<const float*>(base)[index];
 }
 
 // softmax(q·Kᵀ/√d)·V over positions [0, n_pos) for one query head.
@@ -29,7 +30,8 @@ void attend(const ops::KvLayer& cache, const float* q, int kv_head, int n_pos, f
   for (int i = 0; i < d; ++i) {
     double sum = 0;
     for (int pos = 0; pos < n_pos; ++pos) {
-      sum += weights[static_cast<size_t>(pos)] * load_value(cache.v, cache.type, kv_offset(cache, kv_head, pos) + static_cast<size_t>(i));
+      sum += weights[static_cast<size_t>(pos)] *
+             load_value(cache.v, cache.type, kv_offset(cache, kv_head, pos) + static_cast<size_t>(i));
     }
     out[i] = static_cast<float>(sum / total);
   }
@@ -42,7 +44,8 @@ void attention(const ops::Attention& op) {
   const int group = op.n_heads / op.cache.n_kv_heads;
   for (int r = 0; r < op.n; ++r) {
     for (int h = 0; h < op.n_heads; ++h) {
-      const size_t at = (static_cast<size_t>(r) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(h)) * static_cast<size_t>(d);
+      const size_t at =
+          (static_cast<size_t>(r) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(h)) * static_cast<size_t>(d);
       attend(op.cache, op.q + at, h / group, op.first_pos + r + 1, op.out + at);
     }
   }
