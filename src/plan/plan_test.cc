@@ -124,12 +124,14 @@ void expect_reads_find_their_slots(const Plan& plan) {
       ASSERT_GE(slot.buffer, 0) << step.name;
       ASSERT_LE(slot.width, plan.buffers[static_cast<size_t>(slot.buffer)].width);
       ASSERT_EQ(slot.type, plan.buffers[static_cast<size_t>(slot.buffer)].type);
-      if (use.reads)
+      if (use.reads) {
         ASSERT_EQ(holds[static_cast<size_t>(slot.buffer)], use.slot.index) << step.name << " reads " << slot.name;
+      }
     }
     for (const SlotUse& use : uses) {
       for (const SlotUse& other : uses) {
-        if (!(use.slot == other.slot)) ASSERT_NE(plan.slot(use.slot).buffer, plan.slot(other.slot).buffer) << step.name;
+        if (use.slot == other.slot) continue;
+        ASSERT_NE(plan.slot(use.slot).buffer, plan.slot(other.slot).buffer) << step.name;
       }
       if (use.writes) holds[static_cast<size_t>(plan.slot(use.slot).buffer)] = use.slot.index;
     }
