@@ -4,6 +4,7 @@
 #include <cctype>
 #include <optional>
 
+#include "base/format_text.h"
 #include "file/quoted.h"
 
 namespace tern {
@@ -114,7 +115,7 @@ Result<void> check_version(const GgufCursor& cursor, uint32_t version) {
 
 Result<uint64_t> take_count(GgufCursor& cursor, std::string_view what, uint64_t least_bytes) {
   const uint64_t at = cursor.position();
-  if (!cursor.has(sizeof(uint64_t))) return cursor.cut_short(std::format("the number of {}", what), sizeof(uint64_t));
+  if (!cursor.has(sizeof(uint64_t))) return cursor.cut_short(format_text("the number of {}", what), sizeof(uint64_t));
   const auto count = cursor.take<uint64_t>();
   if (count > cursor.remaining() / least_bytes) {
     return fail(kCorruption,

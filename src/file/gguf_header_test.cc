@@ -1,6 +1,7 @@
 // What is said about files that are no GGUF file, or one that Tern cannot read.
 #include <fstream>
 
+#include "base/format_text.h"
 #include "file/gguf_test_bytes.h"
 
 namespace tern {
@@ -67,10 +68,10 @@ TEST(GgufHeader, SaysHowMuchOfAShortHeaderIsMissing) {
 
 TEST(GgufHeader, ChecksCountsAgainstTheFilesSize) {
   for (const uint64_t count : {uint64_t{1}, uint64_t{1} << 60, ~uint64_t{0}}) {
-    const auto part = std::format("at byte 8 promises {} tensors", count);
+    const auto part = format_text("at byte 8 promises {} tensors", count);
     expect_refused(GgufBytes(count, 0).parse(), kCorruption, part);
     expect_refused(GgufBytes(0, count).parse(), kCorruption,
-                   std::format("at byte 16 promises {} metadata entries, which cannot fit in the 0 bytes", count));
+                   format_text("at byte 16 promises {} metadata entries, which cannot fit in the 0 bytes", count));
   }
 }
 

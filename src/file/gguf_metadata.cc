@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/format_text.h"
 #include "file/quoted.h"
 
 namespace tern {
@@ -23,14 +24,14 @@ Result<Bytes> take_string_elements(GgufCursor& cursor, std::string_view key, uin
   const uint64_t begin = cursor.position();
   std::string_view text;
   for (uint64_t i = 0; i < count; ++i) {
-    if (!cursor.take_string(text)) return cursor.string_cut_short(std::format("{}[{}]", quoted(key), i));
+    if (!cursor.take_string(text)) return cursor.string_cut_short(format_text("{}[{}]", quoted(key), i));
   }
   return cursor.bytes().subspan(begin, cursor.position() - begin);
 }
 
 Result<GgufValue> take_array(GgufCursor& cursor, std::string_view key) {
   constexpr uint64_t kHeadBytes = sizeof(uint32_t) + sizeof(uint64_t);
-  if (!cursor.has(kHeadBytes)) return cursor.cut_short(std::format("the array {}", quoted(key)), kHeadBytes);
+  if (!cursor.has(kHeadBytes)) return cursor.cut_short(format_text("the array {}", quoted(key)), kHeadBytes);
   const auto kind_number = cursor.take<uint32_t>();
   if (!is_known(kind_number)) return unknown_kind(cursor, key, kind_number);
   const auto kind = static_cast<GgufKind>(kind_number);
@@ -61,7 +62,7 @@ Result<GgufValue> take_array(GgufCursor& cursor, std::string_view key) {
 
 Result<GgufValue> take_value(GgufCursor& cursor, std::string_view key) {
   if (!cursor.has(sizeof(uint32_t))) {
-    return cursor.cut_short(std::format("the kind of metadata {}", quoted(key)), sizeof(uint32_t));
+    return cursor.cut_short(format_text("the kind of metadata {}", quoted(key)), sizeof(uint32_t));
   }
   const auto kind_number = cursor.take<uint32_t>();
   if (!is_known(kind_number)) return unknown_kind(cursor, key, kind_number);
@@ -69,11 +70,11 @@ Result<GgufValue> take_value(GgufCursor& cursor, std::string_view key) {
   if (kind == GgufKind::kArray) return take_array(cursor, key);
   if (kind == GgufKind::kString) {
     std::string_view text;
-    if (!cursor.take_string(text)) return cursor.string_cut_short(std::format("the value of {}", quoted(key)));
+    if (!cursor.take_string(text)) return cursor.string_cut_short(format_text("the value of {}", quoted(key)));
     return GgufValue{.kind = kind, .data = as_bytes(text)};
   }
   const uint32_t bytes = gguf_kind_bytes(kind);
-  if (!cursor.has(bytes)) return cursor.cut_short(std::format("the value of {}", quoted(key)), bytes);
+  if (!cursor.has(bytes)) return cursor.cut_short(format_text("the value of {}", quoted(key)), bytes);
   return GgufValue{.kind = kind, .data = cursor.take_bytes(bytes)};
 }
 
@@ -86,7 +87,7 @@ Result<GgufMetadata> read_gguf_metadata(GgufCursor& cursor, uint64_t count) {
     const uint64_t at = cursor.position();
     std::string_view key;
     if (!cursor.take_string(key)) {
-      return cursor.string_cut_short(std::format("the key of metadata entry {} of {}", i + 1, count));
+      return cursor.string_cut_short(format_text("the key of metadata entry {} of {}", i + 1, count));
     }
     if (!metadata.index.emplace(key, i).second) {
       return fail(

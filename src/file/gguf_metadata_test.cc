@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/format_text.h"
 #include "file/gguf_test_bytes.h"
 
 namespace tern {
@@ -146,7 +147,7 @@ TEST(GgufMetadata, PartsOfASplitModelAreRefused) {
 TEST(GgufMetadata, AlignmentIsAPowerOfTwoOfAtLeastEight) {
   for (const uint32_t bad : {0u, 1u, 4u, 33u, 48u, 0xFFFFFFFFu}) {
     expect_refused(GgufBytes(0, 1).scalar<uint32_t>("general.alignment", 4, bad).parse(), kCorruption,
-                   std::format("general.alignment at byte 53 is {}", bad));
+                   format_text("general.alignment at byte 53 is {}", bad));
   }
   expect_refused(GgufBytes(0, 1).scalar<int64_t>("general.alignment", 11, -8).parse(), kCorruption, "is -8");
   expect_refused(GgufBytes(0, 1).scalar<uint64_t>("general.alignment", 10, 1ull << 62).parse(), kCorruption, "4611686");

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/format_text.h"
 #include "file/gguf_test_bytes.h"
 
 namespace tern {
@@ -61,9 +62,9 @@ TEST(GgufModel, LargeVocabulariesLoadInMilliseconds) {
   constexpr size_t kTokens = 128256, kMerges = 280147;  // of Llama 3 and BitNet 2B
   GgufBytes bytes(0, 3);
   bytes.array("tokens", 8, kTokens);
-  for (size_t i = 0; i < kTokens; ++i) bytes.text(std::format("token{}", i));
+  for (size_t i = 0; i < kTokens; ++i) bytes.text(format_text("token{}", i));
   bytes.array("merges", 8, kMerges);
-  for (size_t i = 0; i < kMerges; ++i) bytes.text(std::format("left{} right", i));
+  for (size_t i = 0; i < kMerges; ++i) bytes.text(format_text("left{} right", i));
   bytes.array("types", 5, kTokens);
   for (size_t i = 0; i < kTokens; ++i) bytes.put<int32_t>(static_cast<int32_t>(i % 6));
   const auto begin = std::chrono::steady_clock::now();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/format_text.h"
 #include "file/quoted.h"
 
 namespace tern {
@@ -40,7 +41,7 @@ std::unexpected<Error> unreadable_type(std::string_view path, const TensorEntry&
 Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
   const auto name = [&] { return quoted(entry.tensor.name); };
   if (!cursor.has(sizeof(uint32_t))) {
-    return cursor.cut_short(std::format("the rank of tensor {}", name()), sizeof(uint32_t));
+    return cursor.cut_short(format_text("the rank of tensor {}", name()), sizeof(uint32_t));
   }
   const auto n_dims = cursor.take<uint32_t>();
   if (n_dims < 1 || n_dims > kMostDimensions) {
@@ -48,7 +49,7 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
                 name(), entry.entry_at, n_dims, kMostDimensions, kDamaged);
   }
   const uint64_t shape_bytes = n_dims * sizeof(uint64_t);
-  if (!cursor.has(shape_bytes)) return cursor.cut_short(std::format("the shape of tensor {}", name()), shape_bytes);
+  if (!cursor.has(shape_bytes)) return cursor.cut_short(format_text("the shape of tensor {}", name()), shape_bytes);
   entry.tensor.shape.resize(n_dims);
   int64_t n_elements = 1;
   for (int64_t& dim : entry.tensor.shape) {
@@ -87,7 +88,7 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   entry.entry_at = cursor.position();
   std::string_view& name = entry.tensor.name;
   if (!cursor.take_string(name))
-    return cursor.string_cut_short(std::format("the name of tensor {} of {}", number, count));
+    return cursor.string_cut_short(format_text("the name of tensor {} of {}", number, count));
   if (name.size() > kLongestName) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} of {} at byte {} has a name of {} bytes, more than {}: {}",
                 cursor.path(), number, count, entry.entry_at, name.size(), kLongestName, kDamaged);
@@ -95,7 +96,7 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   TRY_STATUS(take_shape(cursor, entry));
   constexpr uint64_t kRestBytes = sizeof(uint32_t) + sizeof(uint64_t);
   if (!cursor.has(kRestBytes)) {
-    return cursor.cut_short(std::format("the type and offset of tensor {}", quoted(name)), kRestBytes);
+    return cursor.cut_short(format_text("the type and offset of tensor {}", quoted(name)), kRestBytes);
   }
   const auto type_number = cursor.take<uint32_t>();
   entry.tensor.type = static_cast<GgmlType>(type_number);

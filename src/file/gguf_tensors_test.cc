@@ -1,3 +1,4 @@
+#include "base/format_text.h"
 #include "file/gguf_test_bytes.h"
 
 namespace tern {
@@ -67,7 +68,7 @@ TEST(GgufTensors, NamesTypesThatItCannotRead) {
   for (const auto& [number, part] : cases) {
     const auto file = worked_example(number, 256).parse();
     expect_refused(file, kNotSupported, part);
-    expect_refused(file, kNotSupported, std::format("tensor 't' at byte 69 has type {} ", number));
+    expect_refused(file, kNotSupported, format_text("tensor 't' at byte 69 has type {} ", number));
     expect_refused(file, kNotSupported, "get this model in one of F32, F16,");
   }
 }
@@ -113,7 +114,7 @@ TEST(GgufTensors, SaysWhatATruncatedFileLacks) {
   bytes.data(5000);
   expect_refused(
       bytes.parse(), kCorruption,
-      std::format("the data of tensor 'b' ends at byte {}, but the file has {} bytes (3000 are missing): the "
+      format_text("the data of tensor 'b' ends at byte {}, but the file has {} bytes (3000 are missing): the "
                   "download may be incomplete",
                   data_begin + 8000, data_begin + 5000));
 }

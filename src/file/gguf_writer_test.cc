@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <filesystem>
-#include <format>
 #include <fstream>
 
+#include "base/format_text.h"
 #include "base/mapped_file.h"
 #include "file/gguf_test_bytes.h"
 
@@ -23,7 +23,7 @@ class GgufWriterTest : public testing::Test {
  protected:
   GgufWriterTest() {
     dir_ = fs::path(testing::TempDir()) /
-           std::format("tern_gguf_writer_{}", testing::UnitTest::GetInstance()->current_test_info()->name());
+           format_text("tern_gguf_writer_{}", testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(dir_);
     fs::create_directories(dir_);
   }

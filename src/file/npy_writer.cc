@@ -1,9 +1,9 @@
 #include "file/npy_writer.h"
 
-#include <format>
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/format_text.h"
 
 namespace tern {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 std::string npy_header(size_t rows, size_t cols) {
   constexpr std::string_view kMagicAndVersion{"\x93NUMPY\x01\x00", 8};
   constexpr size_t kLengthBytes = sizeof(uint16_t);
-  std::string text = std::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, cols);
+  std::string text = format_text("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, cols);
   const size_t unpadded = kMagicAndVersion.size() + kLengthBytes + text.size() + 1;  // 1: the closing newline
   text.append(round_up(unpadded, 64) - unpadded, ' ');
   text += '\n';

@@ -6,11 +6,11 @@
 
 #include <csignal>
 #include <filesystem>
-#include <format>
 #include <fstream>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/format_text.h"
 #include "base/mapped_file.h"
 
 namespace tern {
@@ -140,7 +140,7 @@ TEST(NpyStream, ReportsAFullDisk) {
 TEST(NpyStream, ReportsAClosedPipeAndLivesOn) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  auto npy = NpyStream::create(std::format("/dev/fd/{}", ends[1]), 1, 2);
+  auto npy = NpyStream::create(format_text("/dev/fd/{}", ends[1]), 1, 2);
   ASSERT_TRUE(npy) << npy.error().message;
   ASSERT_TRUE(npy->append(std::vector{1.0f, 2.0f}));
   ::close(ends[0]);
@@ -154,7 +154,7 @@ TEST(NpyStream, ReportsAClosedPipeAndLivesOn) {
 TEST(NpyStream, WritesIntoPipes) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  auto npy = NpyStream::create(std::format("/dev/fd/{}", ends[1]), 1, 2);
+  auto npy = NpyStream::create(format_text("/dev/fd/{}", ends[1]), 1, 2);
   ASSERT_TRUE(npy) << npy.error().message;
   ASSERT_TRUE(npy->append(std::vector{1.0f, 2.0f}));
   ASSERT_TRUE(npy->finish());

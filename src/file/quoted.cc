@@ -1,6 +1,6 @@
 #include "file/quoted.h"
 
-#include <format>
+#include "base/format_text.h"
 
 namespace tern {
 
@@ -11,7 +11,7 @@ std::string quoted(std::string_view text) {
     if (c >= 0x20 && c < 0x7F) {
       out += c;
     } else {
-      out += std::format("\\x{:02x}", static_cast<unsigned char>(c));
+      out += format_text("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
   if (text.size() > kLongest) out += "...";

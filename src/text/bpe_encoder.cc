@@ -12,13 +12,11 @@ namespace {
 constexpr size_t kMaxCacheEntries = 1 << 14;  // 640 KiB: an English text's words, and still in the second-level cache
 constexpr size_t kMaxCachedWord = 64;
 
-// A longer word is cut here, to bound the memory of merging (about 20 bytes per byte). It shows only in a text with 16 MiB
-// of letters and nothing else.
+// A longer word is cut here, to bound the memory of merging (about 20 bytes per byte). It shows only in a text with 16
+// MiB of letters and nothing else.
 constexpr size_t kMaxWord = size_t{16} << 20;
 
-size_t cache_size(size_t n_bytes) {
-  return n_bytes < 256 ? 0 : std::min(kMaxCacheEntries, std::bit_ceil(n_bytes / 8));
-}
+size_t cache_size(size_t n_bytes) { return n_bytes < 256 ? 0 : std::min(kMaxCacheEntries, std::bit_ceil(n_bytes / 8)); }
 
 }  // namespace
 

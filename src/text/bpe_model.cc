@@ -19,7 +19,8 @@ Result<void> check_sizes(const BpeVocab& vocab) {
   const size_t n = vocab.tokens.size();
   if (n == 0) return fail(ErrorCode::kCorruption, "tokenizer: the vocabulary has no tokens");
   if (n > kMaxTokens) {
-    return fail(ErrorCode::kCorruption, "tokenizer: {} tokens, more than the {} that any vocabulary has", n, kMaxTokens);
+    return fail(ErrorCode::kCorruption, "tokenizer: {} tokens, more than the {} that any vocabulary has", n,
+                kMaxTokens);
   }
   if (vocab.merges.size() > kMaxMerges) {
     return fail(ErrorCode::kCorruption, "tokenizer: {} merges, more than the {} that any vocabulary has",
@@ -47,9 +48,10 @@ Result<void> check_type(const BpeVocab& vocab, size_t id) {
                 static_cast<int>(type));
   }
   if (type == TokenType::kByte) {
-    return fail(ErrorCode::kNotSupported,
-                "tokenizer: token {} '{}' is a SentencePiece byte token, in what is declared a byte-level BPE vocabulary",
-                id, printable(vocab.tokens[id]));
+    return fail(
+        ErrorCode::kNotSupported,
+        "tokenizer: token {} '{}' is a SentencePiece byte token, in what is declared a byte-level BPE vocabulary", id,
+        printable(vocab.tokens[id]));
   }
   return {};
 }
@@ -113,8 +115,9 @@ Result<void> add_merges(const BpeVocab& vocab, BpeModel& model) {
                   printable(merge));
     }
     const auto unknown = [&](std::string_view which) {
-      return fail(ErrorCode::kCorruption, "tokenizer: merge {} '{}' names the token '{}', which is not in the vocabulary",
-                  rank, printable(merge), printable(which));
+      return fail(ErrorCode::kCorruption,
+                  "tokenizer: merge {} '{}' names the token '{}', which is not in the vocabulary", rank,
+                  printable(merge), printable(which));
     };
     const std::string_view left_spelling = merge.substr(0, space);
     const std::string_view right_spelling = merge.substr(space + 1);

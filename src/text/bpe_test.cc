@@ -22,7 +22,7 @@ TEST(ByteAlphabet, IsAOneToOneMapOfAllBytes) {
   EXPECT_EQ(spell_byte(' '), "Ġ");
   EXPECT_EQ(spell_byte('\n'), "Ċ");
   EXPECT_EQ(spell_byte('A'), "A");
-  EXPECT_EQ(spell_byte(0xAD), "\u0143");  // the last
+  EXPECT_EQ(spell_byte(0xAD), "\u0143");      // the last
   EXPECT_FALSE(append_bytes_of("a b", all));  // a plain space is not in the alphabet
   EXPECT_FALSE(append_bytes_of("\u0144", all));
   EXPECT_FALSE(append_bytes_of("\u2581", all));
@@ -112,7 +112,9 @@ TEST(Bpe, InvalidUtf8BecomesByteTokensAndComesBack) {
   const TokenId ab = v.merge("a", "b");
   v.merge("\u00C3", "\u00A9");  // é
   const auto tokenizer = v.make();
-  EXPECT_EQ(tokenizer->encode("ab\xFF" "ab"), (Ids{ab, 0xFF, ab}));
+  EXPECT_EQ(tokenizer->encode("ab\xFF"
+                              "ab"),
+            (Ids{ab, 0xFF, ab}));
   EXPECT_EQ(tokenizer->encode("\xC3"), (Ids{0xC3}));
   EXPECT_EQ(tokenizer->encode("é").size(), 1u);
 

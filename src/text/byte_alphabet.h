@@ -11,7 +11,8 @@
 
 namespace tern {
 
-// Appends the bytes that `spelled` stands for. False, with nothing appended, if it holds a character outside the alphabet.
+// Appends the bytes that `spelled` stands for. False, with nothing appended, if it holds a character outside the
+// alphabet.
 bool append_bytes_of(std::string_view spelled, std::string& out);
 
 // The character for one byte, in UTF-8.

@@ -34,7 +34,8 @@ class ChatTemplate {
 // "Role: content<|eot_id|>". The reply is prompted for by "Assistant: ", whose space is part of it.
 std::string_view bitnet_chat_template();
 
-// Whether this is what that model's GGUF files carry instead ("Human: … BITNETAssistant: "), which it was not trained on.
+// Whether this is what that model's GGUF files carry instead ("Human: … BITNETAssistant: "), which it was not trained
+// on.
 bool is_placeholder_chat_template(std::string_view source);
 
 }  // namespace tern

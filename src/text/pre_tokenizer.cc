@@ -15,23 +15,25 @@ namespace {
 // been no space since Unicode 6.3, so the class is spelled out. "(?i:'s)" also matches 'ſ (U+017F) in both libraries.
 #define TERN_SPACE R"(\t-\r\x{20}\x{85}\p{Z})"
 
-constexpr const char* kGpt2 =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE
-    R"(])|[)" TERN_SPACE R"(]+)";
+constexpr const char* kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE
+                              R"(\p{L}\p{N}]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)";
 
 // The two differ only in how many digits make a word.
-#define TERN_LLAMA_LIKE(digits)                                                                                 \
+#define TERN_LLAMA_LIKE(digits)                                                                                  \
   R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^)" TERN_SPACE                       \
-      R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE \
-      R"(]+)"
+  R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE \
+  R"(]+)"
 constexpr const char* kLlamaBpe = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
 constexpr const char* kQwen2 = TERN_LLAMA_LIKE(R"(\p{N})");
 
 const char* pattern_of(PreTokenizer kind) {
   switch (kind) {
-    case PreTokenizer::kGpt2: return kGpt2;
-    case PreTokenizer::kLlamaBpe: return kLlamaBpe;
-    case PreTokenizer::kQwen2: return kQwen2;
+    case PreTokenizer::kGpt2:
+      return kGpt2;
+    case PreTokenizer::kLlamaBpe:
+      return kLlamaBpe;
+    case PreTokenizer::kQwen2:
+      return kQwen2;
   }
   return kGpt2;
 }
@@ -68,7 +70,8 @@ Result<WordSplitter> WordSplitter::make(PreTokenizer kind) {
   const char* pattern = pattern_of(kind);
   // Anchored: each word begins where the last one ended.
   impl->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED,
-                                 PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK, &error, &error_at, nullptr));
+                                 PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK, &error, &error_at,
+                                 nullptr));
   impl->context.reset(pcre2_match_context_create(nullptr));
   if (!impl->code || !impl->context) {
     return fail(ErrorCode::kNotSupported,
@@ -98,8 +101,8 @@ std::string_view WordSplitter::Cursor::next() {
     // The text before the word does not matter: the expressions look ahead, never back.
     const auto subject = reinterpret_cast<PCRE2_SPTR>(rest_.data());
     const auto run = impl.jit ? pcre2_jit_match : pcre2_match;
-    const int found = run(impl.code.get(), subject, rest_.size(), 0, PCRE2_NO_UTF_CHECK, state_->match.get(),
-                          impl.context.get());
+    const int found =
+        run(impl.code.get(), subject, rest_.size(), 0, PCRE2_NO_UTF_CHECK, state_->match.get(), impl.context.get());
     if (found > 0) {
       length = pcre2_get_ovector_pointer(state_->match.get())[1];
     } else if (found == PCRE2_ERROR_NOMATCH) {

@@ -41,9 +41,11 @@ TEST(WordSplitter, Gpt2) {
 }
 
 TEST(WordSplitter, SpaceIsUnicodesWhiteSpace) {
-  // U+180E is no space (it was one until Unicode 6.3): it does not join the run, and it leads no word but stands before one.
+  // U+180E is no space (it was one until Unicode 6.3): it does not join the run, and it leads no word but stands before
+  // one.
   const auto split = [](std::string_view text) { return words(PreTokenizer::kGpt2, text); };
-  for (const std::string space : {"\t", "\v", "\f", "\u0085", "\u00A0", "\u1680", "\u2003", "\u2028", "\u202F", "\u3000"}) {
+  for (const std::string space :
+       {"\t", "\v", "\f", "\u0085", "\u00A0", "\u1680", "\u2003", "\u2028", "\u202F", "\u3000"}) {
     EXPECT_EQ(split("a" + space + space + "b"), (Words{"a", space, space, "b"}));
   }
   for (const std::string other : {"\u180E", "\u200B", "\u2060", "\uFEFF", "\x1C", "\x1F"}) {

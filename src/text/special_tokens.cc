@@ -19,8 +19,8 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
   return std::nullopt;
 }
 
-// Narrows the sorted list one byte at a time. What is left always agrees with the text so far, and a token that ends here
-// sorts before those that go on.
+// Narrows the sorted list one byte at a time. What is left always agrees with the text so far, and a token that ends
+// here sorts before those that go on.
 std::optional<SpecialTokens::Match> SpecialTokens::match_at(std::string_view text, size_t begin) const {
   std::optional<Match> longest;
   auto first = tokens_.begin();

@@ -28,7 +28,8 @@ class Reader {
   Reader(const Json& root, std::string_view path) : root_(root), path_(path) {}
 
   Result<OwnedVocab> read() {
-    if (!root_.is_object()) return fail(ErrorCode::kCorruption, "{}: a tokenizer.json is a JSON object, this is not", path_);
+    if (!root_.is_object())
+      return fail(ErrorCode::kCorruption, "{}: a tokenizer.json is a JSON object, this is not", path_);
     TRY(const Json* model, member(root_, "model", Json::value_t::object, path_));
     if (!model) return fail(ErrorCode::kCorruption, "{}: no \"model\", so this is not a tokenizer.json", path_);
     TRY_STATUS(read_model(*model));
@@ -50,16 +51,19 @@ class Reader {
   Result<void> read_model(const Json& model) {
     TRY(const std::string type, string_or(model, "type", "BPE", path_));
     if (type != "BPE") {
-      return fail(ErrorCode::kNotSupported, "{}: a \"{}\" tokenizer; Tern reads byte-level BPE", path_, printable(type));
+      return fail(ErrorCode::kNotSupported, "{}: a \"{}\" tokenizer; Tern reads byte-level BPE", path_,
+                  printable(type));
     }
     TRY(const bool byte_fallback, bool_or(model, "byte_fallback", false, path_));
     if (byte_fallback) {
-      return fail(ErrorCode::kNotSupported, "{}: a SentencePiece vocabulary (byte_fallback); Tern reads byte-level BPE", path_);
+      return fail(ErrorCode::kNotSupported, "{}: a SentencePiece vocabulary (byte_fallback); Tern reads byte-level BPE",
+                  path_);
     }
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       TRY(const std::string affix, string_or(model, key, "", path_));
       if (!affix.empty()) {
-        return fail(ErrorCode::kNotSupported, "{}: model.{} is '{}'; Tern knows no such affixes", path_, key, printable(affix));
+        return fail(ErrorCode::kNotSupported, "{}: model.{} is '{}'; Tern knows no such affixes", path_, key,
+                    printable(affix));
       }
     }
     const auto dropout = model.find("dropout");
@@ -84,8 +88,8 @@ class Reader {
   // Ids may leave holes; those become unused tokens without a spelling.
   Result<void> place(std::string_view token, const Json& id, TokenType type) {
     if (!id.is_number_integer() || id < 0 || id > kMaxId) {
-      return fail(ErrorCode::kCorruption, "{}: the id of token '{}' is not an integer from 0 to {}", path_, printable(token),
-                  kMaxId);
+      return fail(ErrorCode::kCorruption, "{}: the id of token '{}' is not an integer from 0 to {}", path_,
+                  printable(token), kMaxId);
     }
     const auto index = id.get<size_t>();
     BpeVocab& vocab = out_.vocab;
@@ -112,7 +116,8 @@ class Reader {
         const auto& right = merge[1].get_ref<const std::string&>();
         out_.vocab.merges.push_back(out_.merges.emplace_back(left + " " + right));
       } else {
-        return fail(ErrorCode::kCorruption, "{}: model.merges[{}] is neither \"left right\" nor [\"left\", \"right\"]", path_, i);
+        return fail(ErrorCode::kCorruption, "{}: model.merges[{}] is neither \"left right\" nor [\"left\", \"right\"]",
+                    path_, i);
       }
     }
     return {};
@@ -131,8 +136,8 @@ class Reader {
       for (const char* flag : {"lstrip", "rstrip", "single_word"}) {
         TRY(const bool set, bool_or(token, flag, false, path_));
         if (set) {
-          return fail(ErrorCode::kNotSupported, "{}: the added token '{}' has the flag {}, which Tern does not know", path_,
-                      printable(spelling), flag);
+          return fail(ErrorCode::kNotSupported, "{}: the added token '{}' has the flag {}, which Tern does not know",
+                      path_, printable(spelling), flag);
         }
       }
       TRY(const bool special, bool_or(token, "special", false, path_));

@@ -13,8 +13,9 @@ namespace tern {
 // `path` is only for messages.
 //
 // Understood: model BPE, with merges as strings or as pairs, and ignore_merges; added_tokens; normalizer none or NFC;
-// pre_tokenizer ByteLevel, or Split with the expression of GPT-2, Llama 3 or Qwen 2; post_processor TemplateProcessing that
-// puts one token (BOS) first. The file names no stop tokens, so those are the control tokens that are known to end a reply.
+// pre_tokenizer ByteLevel, or Split with the expression of GPT-2, Llama 3 or Qwen 2; post_processor TemplateProcessing
+// that puts one token (BOS) first. The file names no stop tokens, so those are the control tokens that are known to end
+// a reply.
 //
 // Errors: kCorruption where the JSON is broken or has the wrong types; kNotSupported, naming what it is, for everything
 // that would give other ids than Hugging Face's library does.

@@ -24,7 +24,8 @@ constexpr KnownPattern kPatterns[] = {
 constexpr size_t kShownPattern = 120;
 
 // The steps under `key` of the root: none, one, or those of a "Sequence" in its array `parts`.
-Result<std::vector<const Json*>> read_steps(const Json& root, const char* key, const char* parts, std::string_view path) {
+Result<std::vector<const Json*>> read_steps(const Json& root, const char* key, const char* parts,
+                                            std::string_view path) {
   TRY(const Json* step, member(root, key, Json::value_t::object, path));
   if (!step) return std::vector<const Json*>{};
   TRY(const std::string type, string_or(*step, "type", "", path));
@@ -53,15 +54,16 @@ Result<PreTokenizer> read_split(const Json& split, std::string_view path) {
   const bool keeps_all = (behavior == "Isolated" && !invert) || (behavior == "Removed" && invert);
   const auto* known = std::ranges::find(kPatterns, std::string_view(regex), &KnownPattern::regex);
   if (!keeps_all || known == std::end(kPatterns)) {
-    return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer Split ({}) by an expression that Tern does not know: {}", path,
-                printable(behavior), printable(regex, kShownPattern));
+    return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer Split ({}) by an expression that Tern does not know: {}",
+                path, printable(behavior), printable(regex, kShownPattern));
   }
   return known->pre;
 }
 
 // One piece of a TemplateProcessing: {"SpecialToken": {"id": name}} or {"Sequence": …}. The name, or nullptr.
 Result<const std::string*> special_token_of(const Json& piece, std::string_view path) {
-  if (!piece.is_object()) return fail(ErrorCode::kCorruption, "{}: post_processor.single has a piece that is no object", path);
+  if (!piece.is_object())
+    return fail(ErrorCode::kCorruption, "{}: post_processor.single has a piece that is no object", path);
   TRY(const Json* special, member(piece, "SpecialToken", Json::value_t::object, path));
   if (!special) return nullptr;
   TRY(const Json* id, member(*special, "id", Json::value_t::string, path));
@@ -89,7 +91,8 @@ Result<std::optional<TokenId>> read_template(const Json& processor, std::string_
     TRY(const std::string* name, special_token_of((*single)[i], path));
     if (!name) continue;
     if (i != 0) {
-      return fail(ErrorCode::kNotSupported, "{}: post_processor adds '{}' elsewhere than at the start", path, printable(*name));
+      return fail(ErrorCode::kNotSupported, "{}: post_processor adds '{}' elsewhere than at the start", path,
+                  printable(*name));
     }
     TRY(bos, id_of_special_token(processor, *name, path));
   }
@@ -130,7 +133,8 @@ Result<PreTokenizer> read_pre_tokenizer(const Json& root, std::string_view path)
     }
   }
   if (!byte_level || !pre) {
-    return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer is not a Split by a known expression followed by ByteLevel", path);
+    return fail(ErrorCode::kNotSupported,
+                "{}: pre_tokenizer is not a Split by a known expression followed by ByteLevel", path);
   }
   return *pre;
 }

@@ -1,4 +1,5 @@
-// The steps around the model in a tokenizer.json: what happens to text before it and to ids after it. For .cc files only.
+// The steps around the model in a tokenizer.json: what happens to text before it and to ids after it. For .cc files
+// only.
 #pragma once
 
 #include <optional>

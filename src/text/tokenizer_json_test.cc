@@ -129,12 +129,14 @@ TEST(TokenizerJsonErrors, WrongTypesAndValues) {
   EXPECT_EQ(error(with("/model/type", 3)), "t.json: \"type\" is of type number, not string");
   EXPECT_EQ(error(with("/model/vocab", Json::array())), "t.json: \"vocab\" is of type array, not object");
   EXPECT_EQ(error(with("/model/merges", nullptr)), "t.json: model.merges is missing");
-  EXPECT_EQ(error(with("/model/merges/1", 5)), "t.json: model.merges[1] is neither \"left right\" nor [\"left\", \"right\"]");
+  EXPECT_EQ(error(with("/model/merges/1", 5)),
+            "t.json: model.merges[1] is neither \"left right\" nor [\"left\", \"right\"]");
   EXPECT_EQ(error(with("/model/merges/1", "a zz")),
             "t.json: tokenizer: merge 1 'a zz' names the token 'zz', which is not in the vocabulary");
   EXPECT_EQ(error(with("/model/vocab/ab", 1e3)), "t.json: the id of token 'ab' is not an integer from 0 to 4194303");
   EXPECT_EQ(error(with("/model/vocab/ab", -1)), "t.json: the id of token 'ab' is not an integer from 0 to 4194303");
-  EXPECT_EQ(error(with("/model/vocab/ab", 4'000'000'000)), "t.json: the id of token 'ab' is not an integer from 0 to 4194303");
+  EXPECT_EQ(error(with("/model/vocab/ab", 4'000'000'000)),
+            "t.json: the id of token 'ab' is not an integer from 0 to 4194303");
   EXPECT_EQ(error(with("/model/vocab/ab", 97)), "t.json: the tokens 'a' and 'ab' have the same id, 97");
   EXPECT_EQ(error(with("/model/byte_fallback", true)),
             "t.json: a SentencePiece vocabulary (byte_fallback); Tern reads byte-level BPE");
@@ -146,7 +148,9 @@ TEST(TokenizerJsonErrors, WrongTypesAndValues) {
   EXPECT_EQ(error(Json::object()), "t.json: no \"model\", so this is not a tokenizer.json");
 }
 
-std::string error_of_text(const std::string& text) { return parse_tokenizer_json(as_bytes(text), "t.json").error().message; }
+std::string error_of_text(const std::string& text) {
+  return parse_tokenizer_json(as_bytes(text), "t.json").error().message;
+}
 
 TEST(TokenizerJsonErrors, BrokenOrHostileJson) {
   EXPECT_EQ(error_of_text(""), "t.json: not valid JSON, at byte 1");

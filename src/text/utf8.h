@@ -23,7 +23,8 @@ struct Utf8Char {
 };
 
 // The first character of `text`, which must not be empty. Overlong forms, surrogates and everything above U+10FFFF are
-// invalid; an invalid part is as long as Unicode's "maximal subpart" (standard, section 3.9, table 3-7), as in browsers.
+// invalid; an invalid part is as long as Unicode's "maximal subpart" (standard, section 3.9, table 3-7), as in
+// browsers.
 Utf8Char decode_utf8(std::string_view text);
 
 // The length of the longest prefix that is valid UTF-8.

@@ -32,16 +32,16 @@ TEST(Utf8, EveryScalarValueRoundTrips) {
 
 TEST(Utf8, RefusesIllFormedSequences) {
   const std::string_view bad[] = {
-      "\x80",             // continuation byte alone
-      "\xC0\x80",         // overlong NUL
-      "\xC1\xBF",         // overlong DEL
-      "\xE0\x9F\xBF",     // overlong U+07FF
-      "\xED\xA0\x80",     // surrogate U+D800
-      "\xF0\x8F\xBF\xBF", // overlong U+FFFF
-      "\xF4\x90\x80\x80", // U+110000
+      "\x80",              // continuation byte alone
+      "\xC0\x80",          // overlong NUL
+      "\xC1\xBF",          // overlong DEL
+      "\xE0\x9F\xBF",      // overlong U+07FF
+      "\xED\xA0\x80",      // surrogate U+D800
+      "\xF0\x8F\xBF\xBF",  // overlong U+FFFF
+      "\xF4\x90\x80\x80",  // U+110000
       "\xF5\x80\x80\x80",
       "\xFF",
-      "\xE2\x28\xA1",     // second byte is none
+      "\xE2\x28\xA1",  // second byte is none
   };
   for (const auto text : bad) {
     EXPECT_EQ(decode_utf8(text).status, Utf8Status::kInvalid) << printable(text);
@@ -50,8 +50,9 @@ TEST(Utf8, RefusesIllFormedSequences) {
 }
 
 TEST(Utf8, MaximalSubpartsAreReplacedOnce) {
-  EXPECT_EQ(replaced("\xF0\x9F\x98!"), "\uFFFD!");                      // three good bytes of four: one replacement
-  EXPECT_EQ(replaced("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), "\uFFFD\uFFFD\uFFFD\uFFFDA");  // the standard's table 3-11
+  EXPECT_EQ(replaced("\xF0\x9F\x98!"), "\uFFFD!");  // three good bytes of four: one replacement
+  EXPECT_EQ(replaced("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"),
+            "\uFFFD\uFFFD\uFFFD\uFFFDA");  // the standard's table 3-11
   EXPECT_EQ(replaced("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
 }
 

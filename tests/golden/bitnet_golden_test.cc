@@ -38,9 +38,11 @@ std::vector<Golden> read_goldens() {
   std::ifstream file(kFolder + "goldens.json");
   const nlohmann::json manifest = nlohmann::json::parse(file);
   for (const auto& entry : manifest["models"]) {
-    goldens.push_back({.name = entry["name"], .model_path = kFolder + entry["model"].get<std::string>(),
+    goldens.push_back({.name = entry["name"],
+                       .model_path = kFolder + entry["model"].get<std::string>(),
                        .tokens = entry["tokens"].get<std::vector<TokenId>>(),
-                       .logits = read_npy(kFolder + entry["logits"].get<std::string>()), .tolerance = entry["tolerance"]});
+                       .logits = read_npy(kFolder + entry["logits"].get<std::string>()),
+                       .tolerance = entry["tolerance"]});
   }
   return goldens;
 }
@@ -95,7 +97,8 @@ double nmse(const std::vector<float>& logits, const std::vector<float>& expected
 }
 
 TEST(BitnetGolden, ReferenceAgreesWithTransformers) {
-  for (const Golden& golden : read_goldens()) expect_close(golden, compute_logits(golden, {{.backend = BackendKind::kRef}}));
+  for (const Golden& golden : read_goldens())
+    expect_close(golden, compute_logits(golden, {{.backend = BackendKind::kRef}}));
 }
 
 TEST(BitnetGolden, CpuAgreesWithTransformers) {
@@ -104,7 +107,8 @@ TEST(BitnetGolden, CpuAgreesWithTransformers) {
   for (const Golden& golden : goldens) {
     for (const bool fuse : {false, true}) {
       for (const int n_threads : {1, 3}) {
-        const auto logits = compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = n_threads, .fuse = fuse}});
+        const auto logits =
+            compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = n_threads, .fuse = fuse}});
         expect_close(golden, logits);
         expect_same_top1(golden, logits);
         EXPECT_LT(nmse(logits, golden.logits), 1e-9) << golden.name;
@@ -130,7 +134,9 @@ TEST(BitnetGolden, ResultsAreIdenticalHoweverTheyAreComputed) {
     const auto expected = compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = 1}});
     for (const int n_threads : {2, 5}) {
       for (const int max_batch : {1, 3, 16}) {
-        EXPECT_EQ(compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = n_threads, .max_batch = max_batch}}), expected);
+        EXPECT_EQ(
+            compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = n_threads, .max_batch = max_batch}}),
+            expected);
       }
     }
     EXPECT_EQ(compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = 2, .fuse = false}}), expected);

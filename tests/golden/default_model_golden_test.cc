@@ -24,15 +24,18 @@ std::vector<Story> read_stories() {
   std::vector<Story> stories;
   for (const auto& entry : manifest["prompts"]) {
     const auto tie = entry["first_near_tie"];
-    stories.push_back({.prompt = entry["prompt"], .prompt_ids = entry["prompt_ids"].get<std::vector<TokenId>>(),
-                       .ids = entry["ids"].get<std::vector<TokenId>>(), .margins = entry["margins"].get<std::vector<double>>(),
+    stories.push_back({.prompt = entry["prompt"],
+                       .prompt_ids = entry["prompt_ids"].get<std::vector<TokenId>>(),
+                       .ids = entry["ids"].get<std::vector<TokenId>>(),
+                       .margins = entry["margins"].get<std::vector<double>>(),
                        .first_near_tie = tie.is_null() ? entry["ids"].size() : tie.get<size_t>()});
   }
   return stories;
 }
 
 Engine load_default(int n_threads = 0) {
-  return Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf", .backend = BackendKind::kCpu,
+  return Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf",
+                       .backend = BackendKind::kCpu,
                        .n_threads = n_threads})
       .value();
 }
@@ -77,7 +80,8 @@ TEST(DefaultModelGolden, EveryClearChoiceOfTwoHundredIsTheSame) {
         const size_t step = i + 1 - story.prompt_ids.size();
         if (story.margins[step] < 0.25) return Result<void>();
         ++compared;
-        EXPECT_EQ(std::ranges::max_element(logits) - logits.begin(), story.ids[step]) << story.prompt << ", step " << step;
+        EXPECT_EQ(std::ranges::max_element(logits) - logits.begin(), story.ids[step])
+            << story.prompt << ", step " << step;
         return Result<void>();
       });
       ASSERT_TRUE(done) << done.error().message;
@@ -89,7 +93,8 @@ TEST(DefaultModelGolden, EveryClearChoiceOfTwoHundredIsTheSame) {
 TEST(DefaultModelGolden, TextDoesNotDependOnTheThreadCount) {
   const Story story = read_stories().front();
   const auto expected = generate(load_default(1), story.prompt_ids, 100, KvType::kF16);
-  for (const int n_threads : {2, 3, 7}) EXPECT_EQ(generate(load_default(n_threads), story.prompt_ids, 100, KvType::kF16), expected);
+  for (const int n_threads : {2, 3, 7})
+    EXPECT_EQ(generate(load_default(n_threads), story.prompt_ids, 100, KvType::kF16), expected);
 }
 
 }  // namespace
