@@ -1,8 +1,8 @@
 #include "text/chat_template.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
-
 #include <minja/minja.hpp>
 
 #include "text/template_guard.h"
@@ -20,8 +20,11 @@ constexpr size_t kMaxMessage = 200;
 struct TemplateStopped {
   std::string_view reason;
 };
-constexpr std::ptrdiff_t kMaxStack = 1 << 20;  // bytes; macros may call themselves
-constexpr size_t kMaxLookups = 1'000'000;      // a second or two; a conversation needs about 20 a message
+constexpr std::intptr_t kMaxStack = 1 << 20;  // bytes; macros may call themselves
+constexpr size_t kMaxLookups = 1'000'000;     // a second or two; a conversation needs about 20 a message
+
+// Not the address of a local variable: sanitizers put those elsewhere.
+std::intptr_t stack_position() { return reinterpret_cast<std::intptr_t>(__builtin_frame_address(0)); }
 
 // minja calls no hook, but nothing runs long or deep in it without asking for a name that only the outermost scope can
 // answer: each macro call looks for "caller".
@@ -30,17 +33,25 @@ class BoundedContext : public minja::Context {
   explicit BoundedContext(minja::Value&& values) : Context(std::move(values), builtins()) {}
 
   bool contains(const minja::Value& key) override {
-    const char here = 0;
-    const auto depth = reinterpret_cast<std::intptr_t>(base_) - reinterpret_cast<std::intptr_t>(&here);
-    if (depth > kMaxStack || depth < -kMaxStack) throw TemplateStopped{"it calls itself too often"};
+    if (std::abs(stack_position() - base_) > kMaxStack) throw TemplateStopped{"it calls itself too often"};
     if (++n_lookups_ > kMaxLookups) throw TemplateStopped{"it runs for too long"};
     return Context::contains(key);
   }
 
-  void start_from(const char* base) { base_ = base; }
+  // A macro holds the scope that it is defined in, and the scope holds the macro: forgetting both is what frees them.
+  class Use {
+   public:
+    explicit Use(BoundedContext& context) : context_(context) { context.base_ = stack_position(); }
+    ~Use() { context_.values_ = minja::Value(); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    BoundedContext& context_;
+  };
 
  private:
-  const char* base_ = nullptr;
+  std::intptr_t base_ = 0;  // where the stack was when rendering began
   size_t n_lookups_ = 0;
 };
 
@@ -141,8 +152,7 @@ Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, 
     values.set("capitalize", string_filter("capitalize", [](const std::string& text) { return capitalize(text); }));
     values.set("strftime_now", strftime_now());
     const auto context = std::make_shared<BoundedContext>(std::move(values));
-    const char base = 0;
-    context->start_from(&base);
+    const BoundedContext::Use use(*context);
     return impl_->root->render(context);
   } catch (const TemplateStopped& stopped) {
     return fail(ErrorCode::kNotSupported, "chat template: {}", stopped.reason);

@@ -25,7 +25,7 @@ size_t chunk_length(std::string_view text) {
     const bool mark =
         c.code >= 0x300 && utf8proc_get_property(static_cast<utf8proc_int32_t>(c.code))->combining_class > 0;
     marks = mark ? marks + 1 : 0;
-    if (marks > kMaxMarks * 100000) break;
+    if (marks > kMaxMarks) break;
     at += c.length;
   }
   return at;

@@ -133,19 +133,36 @@ bool has_word(std::string_view code, std::string_view word) {
   return false;
 }
 
-// How a statement changes the nesting: +1 opens a block, −1 closes one.
-int nesting_of(std::string_view code) {
-  code.remove_prefix(std::min(code.find_first_not_of("-+~ "), code.size()));
-  if (code.starts_with("end")) return -1;
-  if (code.starts_with("set")) return code.contains('=') ? 0 : 1;
-  for (const std::string_view opener : {"if", "for", "macro", "filter", "call", "generation"}) {
-    if (code.starts_with(opener)) return 1;
+// Follows the statements of a template into blocks and out of them.
+class Nesting {
+ public:
+  Result<void> see(std::string_view code) {
+    code.remove_prefix(std::min(code.find_first_not_of("-+~ "), code.size()));
+    if (code.starts_with("end")) {
+      if (!open_.empty()) open_.pop_back();
+      return {};
+    }
+    for (const std::string_view opener : {"if", "for", "macro", "filter", "call", "generation", "set"}) {
+      if (!code.starts_with(opener) || (opener == "set" && code.contains('='))) continue;
+      const bool holds_scope = opener == "macro" || opener == "call";
+      const auto makes_scope = [](std::string_view block) { return block == "for" || block == "macro"; };
+      if (holds_scope && std::ranges::any_of(open_, makes_scope)) {
+        return refuse("a {} block inside a loop or a macro", opener);
+      }
+      if (open_.size() == kMaxDepth) return refuse("blocks nested more than {} deep", kMaxDepth);
+      open_.push_back(opener);
+      break;
+    }
+    if (has_word(code, "recursive")) return refuse("a recursive loop");
+    return {};
   }
-  return 0;
-}
+
+ private:
+  std::vector<std::string_view> open_;
+};
 
 Result<void> check_blocks(std::string_view source) {
-  int depth = 0;
+  Nesting nesting;
   for (size_t at = 0; (at = source.find('{', at)) != source.npos;) {
     const char kind = at + 1 < source.size() ? source[at + 1] : '\0';
     if (kind != '{' && kind != '%') {
@@ -154,10 +171,7 @@ Result<void> check_blocks(std::string_view source) {
     }
     BlockScanner block(source, at + 2, kind == '{' ? '}' : '%');
     TRY(at, block.scan());
-    if (kind == '{') continue;
-    depth += nesting_of(block.code());
-    if (depth > static_cast<int>(kMaxDepth)) return refuse("blocks nested more than {} deep", kMaxDepth);
-    if (has_word(block.code(), "recursive")) return refuse("a recursive loop");
+    if (kind == '%') TRY_STATUS(nesting.see(block.code()));
   }
   return {};
 }

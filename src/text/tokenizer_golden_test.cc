@@ -1,15 +1,16 @@
 // Ids against those of Hugging Face's tokenizers library, exactly (tests/golden/make_tokenizer_goldens.py).
 //
-// Characters whose class changed between Unicode versions can differ: PCRE2 10.48 knows Unicode 17, Oniguruma 6.9.8, which
-// made the goldens, Unicode 14. compare_tokenizer.py --every-code-point shows that nothing else does.
+// New characters can differ: PCRE2 10.48 knows the classes of Unicode 17, Oniguruma 6.9.8, which made the goldens,
+// those of Unicode 14; and the NFC of tokenizers 0.23 does not order combining marks newer than Unicode 9. Nothing else
+// does: see compare_tokenizer.py, which was run with every other character and with 8,000 random texts for each
+// tokenizer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
-
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/mapped_file.h"
 #include "text/tokenizer_json.h"
@@ -89,7 +90,8 @@ TEST(TokenizerRoundTrip, EveryByteStringComesBack) {
   const Json corpus = read_json(kGoldens + "corpus.json");
   for (int round = 0; round < 4000; ++round) {
     std::string text = corpus[random() % corpus.size()].get<std::string>().substr(0, 400);  // cut anywhere
-    for (size_t n = random() % 8; n > 0 && !text.empty(); --n) text[random() % text.size()] = static_cast<char>(random());
+    for (size_t n = random() % 8; n > 0 && !text.empty(); --n)
+      text[random() % text.size()] = static_cast<char>(random());
     ASSERT_EQ(tokenizer->decode(tokenizer->encode(text)), text) << printable(text, 400);
     ASSERT_EQ(tokenizer->decode(tokenizer->encode(text, {.parse_special = true}), true), text) << printable(text, 400);
   }
@@ -128,9 +130,7 @@ TEST(TokenizerGolden, CasesFromAFile) {
     ++n_texts;
     if (count_differences(*tokenizer, text, row[1].get<Ids>(), row[2].get<Ids>()) == 0) continue;
     ++n_different;
-    if (char32_t c = decode_utf8(std::string_view(text).substr(1)).code; n_different <= 2000) {
-      std::printf("different: U+%04X in %s\n", static_cast<unsigned>(c), Json(text).dump(-1, ' ', true).c_str());
-    }
+    std::printf("different: %s\n", Json(text).dump(-1, ' ', true).c_str());
   }
   EXPECT_GT(n_texts, 0);
   EXPECT_EQ(n_different, 0) << "of " << n_texts;

@@ -5,6 +5,10 @@
     TERN_TOKENIZER_CASES=cases.json text_test --gtest_filter='*CasesFromAFile'
 
 --every-code-point puts each of Unicode's characters into contexts that show its class, instead of random texts.
+
+Characters that are unassigned to the regular expression library behind tokenizers (Oniguruma 6.9.8: newer than Unicode
+14) are left out: PCRE2 knows a later Unicode version, and so calls some of them letters that the other calls symbols.
+So are some 150 combining marks newer than Unicode 9, such as U+0EBA, that tokenizers' NFC does not put in order.
 """
 
 import argparse
@@ -21,7 +25,19 @@ SNIPPETS = [" ", "  ", "\n", "\r\n", "\t", "'s", "'LL", "'\u017f", "the", " and"
             "<|endoftext|>", "\u200d", "\ufe0f", "\u0301", "\u0323\u0307", "...", "://", " '", "a"]
 
 
-def random_text(rng):
+def normalised_alike(c):
+    nfc = tokenizers.normalizers.NFC()
+    contexts = (f"a\u0315{c}\u0316\u0315", f"a{c}\u0327", f"\u0327{c}")
+    return all(nfc.normalize_str(text) == unicodedata.normalize("NFC", text) for text in contexts)
+
+
+def known_characters():
+    replace = tokenizers.normalizers.Replace(tokenizers.Regex(r"\p{Cn}"), "")
+    every = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    return set(filter(normalised_alike, replace.normalize_str(every)))
+
+
+def random_text(rng, known):
     parts = []
     for _ in range(rng.randrange(1, 24)):
         if rng.random() < 0.4:
@@ -29,23 +45,21 @@ def random_text(rng):
             continue
         low, high = rng.choice(RANGES)
         for _ in range(rng.randrange(1, 6)):
-            code = rng.randint(low, high)
-            # Unassigned characters belong to later Unicode versions, of which the two libraries know different ones.
-            if not 0xD800 <= code < 0xE000 and unicodedata.category(chr(code)) != "Cn":
-                parts.append(chr(code))
+            c = chr(rng.randint(low, high))
+            if c in known:
+                parts.append(c)
     return "".join(parts)
 
 
 def texts(arguments):
+    known = known_characters()
     if arguments.every_code_point:
-        for code in range(0x110000):
-            if not 0xD800 <= code < 0xE000:
-                c = chr(code)
-                yield f"a{c}b {c}{c}1{c}{c}2 {c} !{c}!\n{c}\n'{c} {c}'s"
+        for c in sorted(known):
+            yield f"a{c}b {c}{c}1{c}{c}2 {c} !{c}!\n{c}\n'{c} {c}'s"
         return
     rng = random.Random(arguments.seed)
     for _ in range(arguments.n):
-        yield random_text(rng)
+        yield random_text(rng, known)
 
 
 def main():
