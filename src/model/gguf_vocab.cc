@@ -12,11 +12,12 @@ struct PreTokenizerName {
   PreTokenizer pre;
   bool ignore_merges;
   bool add_bos;  // where tokenizer.ggml.add_bos_token is absent
+  bool nfc;      // text is normalised first, as the model's tokenizer.json says
 };
 constexpr PreTokenizerName kPreTokenizers[] = {
-    {"llama-bpe", PreTokenizer::kLlamaBpe, true, true}, {"llama3", PreTokenizer::kLlamaBpe, true, true},
-    {"llama-v3", PreTokenizer::kLlamaBpe, true, true},  {"falcon3", PreTokenizer::kLlamaBpe, true, true},
-    {"qwen2", PreTokenizer::kQwen2, false, false},      {"gpt-2", PreTokenizer::kGpt2, false, false},
+    {"llama-bpe", PreTokenizer::kLlamaBpe, true, true, false}, {"llama3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"llama-v3", PreTokenizer::kLlamaBpe, true, true, false},  {"falcon3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"qwen2", PreTokenizer::kQwen2, false, false, true},       {"gpt-2", PreTokenizer::kGpt2, false, false, false},
 };
 
 bool is_bitnet(const GgufFile& file) {
@@ -98,6 +99,7 @@ Result<std::optional<BpeVocab>> read_gguf_vocab(const GgufFile& file) {
   TRY(const PreTokenizerName* pre, read_pre_tokenizer(file));
   vocab.pre = pre->pre;
   vocab.ignore_merges = pre->ignore_merges;
+  vocab.nfc = pre->nfc;
   TRY(vocab.bos, read_token_id(file, "tokenizer.ggml.bos_token_id", vocab.tokens.size()));
   TRY(const auto add_bos, file.get_bool("tokenizer.ggml.add_bos_token"));
   vocab.add_bos = vocab.bos && add_bos.value_or(pre->add_bos);

@@ -32,6 +32,7 @@ TEST(GgufVocab, RepairsThePublishedBitnetFile) {
   EXPECT_EQ(vocab.pre, PreTokenizer::kLlamaBpe);
   EXPECT_TRUE(vocab.ignore_merges);
   EXPECT_TRUE(vocab.add_bos);
+  EXPECT_FALSE(vocab.nfc);
   EXPECT_EQ(vocab.bos, 4);
   EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{5, 6}));
   EXPECT_EQ(vocab.tokens[3], "ab");
@@ -54,6 +55,7 @@ TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
   EXPECT_EQ(qwen.pre, PreTokenizer::kQwen2);
   EXPECT_FALSE(qwen.ignore_merges);
   EXPECT_FALSE(qwen.add_bos);
+  EXPECT_TRUE(qwen.nfc);
   file.strings["tokenizer.ggml.pre"] = "viking";
   EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
 }
