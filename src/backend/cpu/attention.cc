@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
 #include "backend/kv_layout.h"
 
@@ -19,18 +20,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
-
-// `n` ≤ lanes cached values as floats; the lanes beyond are 0.
-template <class T>
-HWY_INLINE VF LoadCached(const T* at, size_t n) {
-  const DF d;
-  if constexpr (std::is_same_v<T, float>) {
-    return n == hn::Lanes(d) ? hn::LoadU(d, at) : hn::LoadN(d, at, n);
-  } else {
-    const hn::Rebind<T, DF> dt;
-    return hn::PromoteTo(d, n == hn::Lanes(d) ? hn::LoadU(dt, at) : hn::LoadN(dt, at, n));
-  }
-}
 
 template <class T>
 HWY_INLINE void StoreCached(VF values, T* at, size_t n) {
@@ -52,7 +41,7 @@ void Scores(const float* q, const T* k, size_t dim, size_t n_pos, float factor, 
     VF acc = hn::Zero(d);
     for (size_t i = 0; i < dim; i += lanes) {
       const size_t n = std::min(lanes, dim - i);
-      acc = hn::MulAdd(LoadCached(q + i, n), LoadCached(k + i, n), acc);
+      acc = hn::MulAdd(LoadFloats(q + i, n), LoadFloats(k + i, n), acc);
     }
     scores[pos] = hn::ReduceSum(d, acc) * factor;
   }
@@ -89,7 +78,7 @@ void WeightedSum(const float* weights, const T* v, size_t dim, size_t n_pos, flo
       const size_t n = std::min(lanes, dim - i);
       VF acc = hn::LoadN(d, out + i, n);
       for (size_t j = 0; j < n_rows; ++j) {
-        acc = hn::MulAdd(hn::Set(d, weights[pos + j]), LoadCached(row + j * dim + i, n), acc);
+        acc = hn::MulAdd(hn::Set(d, weights[pos + j]), LoadFloats(row + j * dim + i, n), acc);
       }
       hn::StoreN(acc, d, out + i, n);
     }
@@ -126,8 +115,8 @@ void AppendTyped(const ops::KvAppend& op, Share& share) {
       const size_t to = kv_offset(op.cache, unit % op.cache.n_kv_heads, op.first_pos + unit / op.cache.n_kv_heads);
       for (size_t i = 0; i < dim; i += lanes) {
         const size_t n = std::min(lanes, dim - i);
-        StoreCached(LoadCached(op.k + from + i, n), static_cast<T*>(op.cache.k) + to + i, n);
-        StoreCached(LoadCached(op.v + from + i, n), static_cast<T*>(op.cache.v) + to + i, n);
+        StoreCached(LoadFloats(op.k + from + i, n), static_cast<T*>(op.cache.k) + to + i, n);
+        StoreCached(LoadFloats(op.v + from + i, n), static_cast<T*>(op.cache.v) + to + i, n);
       }
     }
   });

@@ -8,6 +8,7 @@
 #include <hwy/cache_control.h>
 // clang-format on
 
+#include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
 #include "base/check.h"
 
@@ -21,18 +22,6 @@ using VF = hn::Vec<DF>;
 
 inline constexpr int kTileRows = 4;
 inline constexpr int kTileTokens = 4;
-
-// `n` ≤ lanes weights as floats; the lanes beyond are 0.
-template <class T>
-HWY_INLINE VF LoadWeights(const T* w, size_t n) {
-  const DF d;
-  if constexpr (std::is_same_v<T, float>) {
-    return n == hn::Lanes(d) ? hn::LoadU(d, w) : hn::LoadN(d, w, n);
-  } else {
-    const hn::Rebind<T, DF> dt;
-    return hn::PromoteTo(d, n == hn::Lanes(d) ? hn::LoadU(dt, w) : hn::LoadN(dt, w, n));
-  }
-}
 
 // R rows × N tokens. Every output has its own chain of fused multiply-adds over ascending columns, so that a token's
 // logits do not depend on how many are computed at once.
@@ -50,10 +39,10 @@ HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float
     for (int r = 0; r < R; ++r) {
       const T* at = w + static_cast<size_t>(r) * cols + i;
       hwy::Prefetch(at + R * cols);  // the same place in the next tile
-      weights[r] = LoadWeights(at, n);
+      weights[r] = LoadFloats(at, n);
     }
     for (int t = 0; t < N; ++t) {
-      const VF activations = LoadWeights(x + static_cast<size_t>(t) * cols + i, n);
+      const VF activations = LoadFloats(x + static_cast<size_t>(t) * cols + i, n);
       for (int r = 0; r < R; ++r) acc[r][t] = hn::MulAdd(weights[r], activations, acc[r][t]);
     }
   }
