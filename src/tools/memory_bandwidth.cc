@@ -37,10 +37,12 @@ double measure_read_bandwidth(ThreadPool& pool, uint64_t bytes) {
   pool.run([&](int worker) { std::ranges::fill(part(worker), static_cast<uint64_t>(worker) + 1); });
   std::atomic<uint64_t> total = 0;  // used below, so that the reads cannot be optimised away
   double best = 0;
-  for (int pass = 0; pass < kPasses; ++pass) {
+  double spent = 0;
+  for (int pass = 0; pass < kPasses && spent < kMostSeconds; ++pass) {
     const auto start = std::chrono::steady_clock::now();
     pool.run([&](int worker) { total += cpu_sum_words(part(worker)); });
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    spent += seconds;
     if (seconds > 0) best = std::max(best, static_cast<double>(n_each * workers * sizeof(uint64_t)) / seconds);
   }
   return total.load() == 0 ? 0 : best;
