@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kFooter = R"(In the conversation
   /help, /stats, /reset, /quit                    what they say; Ctrl-D also leaves
-  Ctrl-C                                          ends the reply; twice ends the program
+  Ctrl-C                                          ends the reply; twice during a reply ends the program
   a line that ends with \                         goes on in the next line
 
 Examples
@@ -82,6 +82,7 @@ std::optional<Next> ChatLoop::slash_command(const std::string& line) {
     std::fputs(kCommands, stderr);
   } else if (line == "/reset") {
     conversation_.reset();
+    last_.reset();
     print_note("forgotten");
   } else if (line == "/stats") {
     if (last_) {

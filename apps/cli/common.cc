@@ -41,6 +41,7 @@ CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string
 void ModelOptions::add_model(CLI::App& app) {
   app.add_option("-m,--model", load.model_path, "Model file (GGUF); without it, the model that comes with Tern")
       ->type_name("FILE")
+      ->check(not_empty())
       ->group("Model");
 }
 
@@ -110,6 +111,10 @@ Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab)
 std::string describe(const ModelInfo& info) {
   return one_line(format_text("{} · {} · {} parameters · {}", info.name, info.architecture, human_count(info.n_params),
                               info.backend));
+}
+
+std::string shorten_or_raise_ctx(const Engine& engine, const Session& session) {
+  return session.n_ctx() < engine.info().n_ctx ? "shorten it or raise --ctx" : "shorten it";
 }
 
 }  // namespace tern::cli

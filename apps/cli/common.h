@@ -59,6 +59,9 @@ Result<std::string> input_text(const CLI::Option& text_option, const std::string
 // [0, n_vocab).
 Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab);
 
+// What to do about a text that is longer than the context: "shorten it", or raise --ctx where the model allows more.
+std::string shorten_or_raise_ctx(const Engine& engine, const Session& session);
+
 // "tern-stories · bitnet-b1.58 · 24.5 M parameters · cpu (AVX2, 2 threads)"
 std::string describe(const ModelInfo& info);
 

@@ -55,7 +55,7 @@ Command add_eval(CLI::App& tern) {
       ->group("Input");
   app->add_option("--ctx", command->n_ctx, "Tokens per window (default: what the model was trained for)")
       ->type_name("N")
-      ->check(in_range(2, 1 << 30))
+      ->check(in_range(4, 1 << 30))
       ->group("Input");
   command->model.add_model(*app);
   command->model.add_backend(*app);

@@ -24,7 +24,8 @@ void add_sampling(CLI::App& app, SampleOptions& sample) {
   };
   add("--temp", sample.temperature, 0, 100, "X", "Temperature: 0 always takes the likeliest token (default 0.7)");
   add("--top-k", sample.top_k, 0, kMaxInt, "N", "Choose among the N likeliest tokens; 0: all (default 40)");
-  add("--top-p", sample.top_p, 0, 1, "X", "Choose among the likeliest that have this probability together (default 1)");
+  add("--top-p", sample.top_p, 1e-6, 1, "X",
+      "Choose among the likeliest that have this probability together (default 1)");
   add("--min-p", sample.min_p, 0, 1, "X", "Drop tokens less likely than this fraction of the likeliest (default 0)");
   add("--repeat-penalty", sample.repeat_penalty, 0.01, 100, "X", "Make seen tokens less likely; 1: off (default 1)");
   add("--repeat-last-n", sample.repeat_last_n, -1, kMaxInt, "N",

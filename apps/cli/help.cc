@@ -164,6 +164,10 @@ CLI::Validator in_range(double low, double high) {
       "", "");
 }
 
+CLI::Validator not_empty() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "the value is empty" : ""; }, "", "");
+}
+
 CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(
       [words = std::move(words)](const std::string& text) -> std::string {

@@ -19,6 +19,9 @@ std::string usage_error(const CLI::App& tern, const CLI::ParseError& error);
 // Accepts finite numbers in [low, high]. (CLI::Range lets NaN through.)
 CLI::Validator in_range(double low, double high);
 
+// Accepts any text but the empty one, which a script's unset variable leaves behind.
+CLI::Validator not_empty();
+
 // Accepts these words.
 CLI::Validator one_of(std::vector<std::string> words);
 

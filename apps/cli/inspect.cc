@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/layout.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -201,10 +202,12 @@ Command add_inspect(CLI::App& tern) {
                               "[FILE] [--json]", kFooter);
   CLI::Option* file = app->add_option("file", options->path, "Model file; without it, the model that comes with Tern")
                           ->option_text("FILE")
+                          ->check(not_empty())
                           ->group("Input");
   app->add_option("-m,--model", options->path, "The same, as other commands take it")
       ->type_name("FILE")
       ->excludes(file)
+      ->check(not_empty())
       ->group("Input");
   app->add_flag("--json", options->json, "Print JSON")->group("Output");
   return {.app = app, .run = [options] { return run(options->path, options->json); }};

@@ -44,8 +44,8 @@ Result<ExitCode> LogitsCommand::run() const {
   if (ids.empty()) return fail(ErrorCode::kInvalidArgument, "no tokens: give at least one with --tokens or -p");
   TERN_TRY(Session context, engine.new_session(session));
   if (ids.size() > static_cast<size_t>(context.n_ctx())) {
-    return fail(ErrorCode::kInvalidArgument, "there are {} tokens and the context holds {}; give fewer or raise --ctx",
-                ids.size(), context.n_ctx());
+    return fail(ErrorCode::kInvalidArgument, "the input is {} tokens long and the context holds {}; {}", ids.size(),
+                context.n_ctx(), shorten_or_raise_ctx(engine, context));
   }
   TERN_TRY(NpyWriter writer, NpyWriter::create(out_path, ids.size(), static_cast<size_t>(engine.info().n_vocab)));
   ProgressBar bar;
@@ -82,6 +82,7 @@ Command add_logits(CLI::App& tern) {
       ->group("Input");
   app->add_option("-o,--output", command->out_path, "NumPy file to write")
       ->type_name("FILE")
+      ->check(not_empty())
       ->required()
       ->group("Output");
   command->model.add_model(*app);

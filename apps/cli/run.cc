@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/generation.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
@@ -22,7 +23,7 @@ Ctrl-C ends the text; a second Ctrl-C ends the program. The line break at the en
 not part of the prompt.
 )";
 
-constexpr const char* kHowToPrompt = "give a prompt with -p TEXT or -f FILE, or pipe one in";
+constexpr const char* kHowToPrompt = "give a prompt as TEXT or with -f FILE, or pipe one in";
 
 struct RunCommand {
   ModelOptions model;
@@ -77,9 +78,8 @@ Result<ExitCode> RunCommand::run() {
   TERN_TRY(Session session, engine.new_session(generation.session));
   // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
   if (ids.size() > static_cast<size_t>(session.n_ctx())) {
-    return fail(ErrorCode::kInvalidArgument,
-                "the prompt is {} tokens long and the context holds {}; shorten the prompt or raise --ctx", ids.size(),
-                session.n_ctx());
+    return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long and the context holds {}; {}", ids.size(),
+                session.n_ctx(), shorten_or_raise_ctx(engine, session));
   }
   const bool echo = !chat && !no_echo;
   if (echo) TERN_TRY_STATUS(print_untrusted(text));
@@ -98,12 +98,18 @@ Result<ExitCode> RunCommand::run() {
 Command add_run(CLI::App& tern) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* app = add_command(tern, "run", "Text", "Continue a text, or answer one question with --chat.",
-                              "[-p TEXT | -f FILE] [options]", kFooter);
-  command->prompt_option =
-      app->add_option("-p,--prompt", command->prompt, "The text to continue")->type_name("TEXT")->group("Prompt");
+                              "[TEXT | -f FILE] [options]", kFooter);
+  CLI::Option* positional =
+      app->add_option("text", command->prompt, "The text to continue")->option_text("TEXT")->group("Prompt");
+  command->prompt_option = app->add_option("-p,--prompt", command->prompt, "The same, as an option")
+                               ->type_name("TEXT")
+                               ->excludes(positional)
+                               ->group("Prompt");
   app->add_option("-f,--file", command->file, "A file with the prompt; - or nothing reads standard input")
       ->type_name("FILE")
       ->excludes(command->prompt_option)
+      ->excludes(positional)
+      ->check(not_empty())
       ->group("Prompt");
   app->add_flag("--chat", command->chat, "Ask the prompt as a question, in the model's chat template")->group("Prompt");
   command->system_option = app->add_option("--system", command->system, "With --chat: how the model should behave")
@@ -114,7 +120,10 @@ Command add_run(CLI::App& tern) {
   command->model.add_model(*app);
   command->model.add_backend(*app);
   app->add_flag("--stats", command->stats, "Print speeds, the seed and memory at the end")->group("Other");
-  return {.app = app, .run = [command] { return command->run(); }};
+  return {.app = app, .run = [command, positional] {
+            if (positional->count() > 0) command->prompt_option = positional;
+            return command->run();
+          }};
 }
 
 }  // namespace tern::cli

@@ -89,13 +89,14 @@ Command add_tokenize(CLI::App& tern) {
                               "[TEXT | -f FILE] [options]", kTokenizeFooter);
   CLI::Option* positional = app->add_option("text", command->text, "The text")->option_text("TEXT")->group("Input");
   command->text_option = positional;
-  app->add_option_function<std::string>(
-         "-p,--prompt", [command](const std::string& text) { command->text = text; },
-         "The text, the way `tern run` takes it")
-      ->type_name("TEXT")
-      ->excludes(positional)
-      ->group("Input");
+  CLI::Option* prompt = app->add_option_function<std::string>(
+                               "-p,--prompt", [command](const std::string& text) { command->text = text; },
+                               "The text, the way `tern run` takes it")
+                            ->type_name("TEXT")
+                            ->excludes(positional)
+                            ->group("Input");
   command->add_options(*app);
+  app->get_option("-f")->excludes(positional)->excludes(prompt);
   app->add_flag("--special", command->special, "Recognise control tokens such as <|eot_id|> in the text")
       ->group("Output");
   app->add_flag("--no-bos", command->no_bos, "Do not put the begin-of-sequence token first")->group("Output");
@@ -114,6 +115,7 @@ Command add_detokenize(CLI::App& tern) {
           ->option_text("ID...")
           ->group("Input");
   command->add_options(*app);
+  app->get_option("-f")->excludes(command->text_option);
   app->add_flag("--special", command->special, "Print control tokens such as <|eot_id|> too")->group("Output");
   app->add_flag("--no-bos", command->no_bos, "Leave out a begin-of-sequence token at the start")->group("Output");
   return {.app = app, .run = [command] { return command->detokenize(); }};

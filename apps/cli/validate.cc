@@ -83,6 +83,7 @@ Command add_validate(CLI::App& tern) {
                               "[options]", kFooter);
   app->add_option("--tokens", command->tokens, "Token ids to run (default: a built-in text)")
       ->type_name("IDS")
+      ->check(not_empty())
       ->group("Input");
   app->add_option("-n,--decode", command->options.n_decode, "Cached steps to compare with full passes (default 16)")
       ->type_name("N")

@@ -39,9 +39,10 @@ struct OpenFile {
   struct stat info;
 };
 
-Result<OpenFile> open_for_reading(const std::string& path) {
+// `flags` beside O_RDONLY.
+Result<OpenFile> open_for_reading(const std::string& path, int flags) {
   if (path == "-") return OpenFile{FileDescriptor(STDIN_FILENO, false), {}};
-  OpenFile file{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), {}};
+  OpenFile file{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)), {}};
   if (file.fd.get() < 0) return io_error(path, "open");
   if (::fstat(file.fd.get(), &file.info) != 0) return io_error(path, "read");
   if (S_ISDIR(file.info.st_mode)) return fail(ErrorCode::kIo, "{}: this is a directory; name a file", path);
@@ -51,7 +52,7 @@ Result<OpenFile> open_for_reading(const std::string& path) {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  TRY(OpenFile file, open_for_reading(path));
+  TRY(OpenFile file, open_for_reading(path, O_NONBLOCK));  // a pipe without a writer must not wait for one
   if (!S_ISREG(file.info.st_mode)) return fail(ErrorCode::kIo, "{}: not a regular file, so it cannot be mapped", path);
   const auto size = static_cast<size_t>(file.info.st_size);
   if (size == 0) return fail(ErrorCode::kCorruption, "{}: the file is empty; download or write it again", path);
@@ -90,7 +91,7 @@ void MappedFile::populate(const std::function<void(uint64_t, uint64_t)>& on_prog
 }
 
 Result<std::string> read_text_file(const std::string& path) {
-  TRY(OpenFile file, open_for_reading(path));
+  TRY(OpenFile file, open_for_reading(path, 0));
   std::string text;
   constexpr size_t kChunk = 1 << 16;
   for (;;) {

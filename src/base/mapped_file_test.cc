@@ -1,8 +1,10 @@
 #include "base/mapped_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 
 namespace tern {
@@ -23,6 +25,9 @@ TEST(MappedFile, SaysWhyItCannot) {
   EXPECT_EQ(MappedFile::open("/nonexistent/file").error().code, ErrorCode::kNotFound);
   EXPECT_NE(MappedFile::open("/tmp").error().message.find("directory"), std::string::npos);
   EXPECT_EQ(MappedFile::open("/dev/null").error().code, ErrorCode::kIo);
+  const std::string pipe = testing::TempDir() + "tern_pipe";
+  ASSERT_TRUE(::mkfifo(pipe.c_str(), 0600) == 0 || errno == EEXIST);
+  EXPECT_EQ(MappedFile::open(pipe).error().code, ErrorCode::kIo);
   const std::string path = testing::TempDir() + "tern_empty_file";
   std::ofstream(path).close();
   EXPECT_EQ(MappedFile::open(path).error().code, ErrorCode::kCorruption);

@@ -20,7 +20,7 @@ TEST(BadUsage, UnknownCommandOrOption) {
   EXPECT_TRUE(
       failed_with(run_tern({"run", "--tmep", "1"}), 2, {"--tmep", "did you mean '--temp'?", "tern run --help"}));
   EXPECT_TRUE(failed_with(run_tern({"--verbose"}), 2, {"--verbose"}));
-  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"stray"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"excludes", "--prompt"}));
 }
 
 TEST(BadUsage, ValuesThatAreNoValues) {
@@ -60,10 +60,24 @@ TEST(BadUsage, ValuesThatAreNoValues) {
 
 TEST(BadUsage, EmptyPrompt) {
   const ScratchFolder folder;
-  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", ""})), 2, {"prompt is empty", "-p TEXT"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", ""})), 2, {"prompt is empty", "-f FILE"}));
   EXPECT_TRUE(failed_with(run_tern(with_model({"run"})), 2, {"prompt is empty"}));
   EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-f", folder.write("empty", "")})), 2, {"prompt is empty"}));
   EXPECT_TRUE(failed_with(run_tern(with_model({"run"}), {.input = "\n"}), 2, {"prompt is empty"}));
+}
+
+TEST(BadUsage, EmptyNamesAreNotTheDefault) {
+  EXPECT_TRUE(failed_with(run_tern({"run", "-m", "", "-p", "x"}), 2, {"--model", "empty"}));
+  EXPECT_TRUE(failed_with(run_tern({"inspect", ""}), 2, {"empty"}));
+  EXPECT_TRUE(failed_with(run_tern({"logits", "--tokens", "1", "-o", ""}), 2, {"--output", "empty"}));
+  EXPECT_TRUE(failed_with(run_tern({"validate", "--tokens", ""}), 2, {"--tokens", "empty"}));
+}
+
+TEST(BadUsage, TextAndFileTogether) {
+  EXPECT_TRUE(failed_with(run_tern({"tokenize", "x", "-f", "y"}), 2, {"excludes"}));
+  EXPECT_TRUE(failed_with(run_tern({"tokenize", "-p", "x", "-f", "y"}), 2, {"excludes"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "x", "-f", "y"}), 2, {"excludes"}));
+  EXPECT_TRUE(failed_with(run_tern({"detokenize", "1", "-f", "y"}), 2, {"excludes"}));
 }
 
 TEST(BadUsage, PromptFileIsNotThere) {
@@ -74,7 +88,8 @@ TEST(BadUsage, PromptLongerThanTheContext) {
   std::string prompt;
   for (int i = 0; i < 600; ++i) prompt += "cat and ";
   EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", prompt})), 2, {"the context holds 512", "shorten"}));
-  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", "one two three", "--ctx", "2"})), 2, {"context holds 2"}));
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", "one two three", "--ctx", "2"})), 2,
+                          {"context holds 2", "raise --ctx"}));
 }
 
 TEST(BadUsage, TokenOutsideTheVocabulary) {
