@@ -42,8 +42,10 @@ size_t TokenTable::slot_of(std::string_view wanted, uint32_t& hash) const {
   hash = static_cast<uint32_t>(hash_bytes(wanted));
   const size_t mask = slots_.size() - 1;
   size_t at = hash & mask;
-  while (slots_[at].id != kNoToken && !(slots_[at].hash == hash && bytes(slots_[at].id) == wanted))
-    at = (at + 1) & mask;
+  const auto taken_by_another = [&](const Slot& slot) {
+    return slot.id != kNoToken && (slot.hash != hash || bytes(slot.id) != wanted);
+  };
+  while (taken_by_another(slots_[at])) at = (at + 1) & mask;
   return at;
 }
 
