@@ -23,7 +23,7 @@ std::vector<Story> read_stories() {
   const nlohmann::json manifest = nlohmann::json::parse(file);
   std::vector<Story> stories;
   for (const auto& entry : manifest["prompts"]) {
-    const auto tie = entry["first_near_tie"];
+    const auto& tie = entry["first_near_tie"];
     stories.push_back({.prompt = entry["prompt"],
                        .prompt_ids = entry["prompt_ids"].get<std::vector<TokenId>>(),
                        .ids = entry["ids"].get<std::vector<TokenId>>(),
