@@ -57,7 +57,8 @@ class Executable {
   // [rows, n_vocab], valid until the next run.
   virtual Result<std::span<const float>> run(KvCache& cache, const Batch& batch) = 0;
 
-  // Called after every step with what it wrote; empty switches it off. For tests and `tern validate`: slow.
+  // Called after every step with what it wrote, scratch aside; empty switches it off. For tests and `tern validate`:
+  // slow.
   virtual void observe(StepObserver observer) = 0;
 };
 

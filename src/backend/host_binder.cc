@@ -1,7 +1,5 @@
 #include "backend/host_binder.h"
 
-#include "base/check.h"
-
 namespace tern {
 namespace {
 
@@ -116,7 +114,7 @@ ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elem
 
 void HostBinder::report(const Step& step, const StepObserver& observer) const {
   for (const SlotUse& use : slot_uses(step.body)) {
-    if (!use.writes) continue;
+    if (!use.is_output()) continue;
     const Slot& slot = plan_.slot(use.slot);
     StepOutput output{.step = &step, .slot = &slot, .rows = rows(use.slot), .values = {}, .scales = {}, .sums = {}};
     std::vector<float> integers;

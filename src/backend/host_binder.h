@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/host_memory.h"
 #include "backend/ops.h"
 #include "backend/rope_table.h"
+#include "base/check.h"
 #include "plan/plan.h"
 
 namespace tern {
@@ -39,6 +41,20 @@ class HostBinder {
   ops::RmsNormQuantize bind(const step::RmsNormQuantize& s) const;
   ops::TernaryLinear bind(const step::TernaryLinearAdd& s) const;
   ops::TernaryGlu bind(const step::TernaryGlu& s) const;
+
+  // Calls `run` with the arguments of the step's op.
+  template <class Run>
+  void with_bound(const StepBody& body, Run&& run) const {
+    std::visit(
+        [&]<class S>(const S& s) {
+          if constexpr (std::is_same_v<S, step::TernaryQkv>) {
+            CHECK(false);  // host backends run the expanded plan (plan/expand.h)
+          } else {
+            run(bind(s));
+          }
+        },
+        body);
+  }
 
   // Shows the observer every slot that `step` wrote.
   void report(const Step& step, const StepObserver& observer) const;

@@ -8,6 +8,8 @@
 
 namespace tern {
 
+Fusions fusions_for(BackendKind backend) { return backend == BackendKind::kWebGpu ? Fusions::all() : Fusions::host(); }
+
 Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options,
                                                ThreadPool& pool) {
   switch (backend) {

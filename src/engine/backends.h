@@ -12,6 +12,9 @@
 
 namespace tern {
 
+// What the backend has kernels for, or at least runs no slower.
+Fusions fusions_for(BackendKind backend);
+
 // kNotSupported where the build lacks the backend. `plan` and `pool` must outlive the executable.
 Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options,
                                                ThreadPool& pool);

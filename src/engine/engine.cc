@@ -65,7 +65,8 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   TRY(impl->model, open_model(path));
   TRY_STATUS(load_text(*impl));
   impl->info = describe_model(impl->model);
-  impl->plan = make_plan(impl->model.config, impl->model.weights, {.fuse = options.fuse});
+  impl->plan = make_plan(impl->model.config, impl->model.weights,
+                         {.fuse = options.fuse ? fusions_for(options.backend) : Fusions::none()});
   impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
   CompileOptions compile;
   if (options.max_batch > 0) compile.max_batch = options.max_batch;

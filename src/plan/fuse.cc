@@ -51,16 +51,54 @@ std::optional<Rewrite> fuse_glu(Steps steps) {
   return Rewrite{3, {steps[0].name + "_up", step::TernaryGlu{gate->in, gate->w, up->w, mul->out}}};
 }
 
+// The projections of attention, up to the step that reads the query.
+std::optional<Rewrite> fuse_qkv(Steps steps) {
+  const auto* q = as<step::TernaryLinear>(steps, 0);
+  const auto* k = as<step::TernaryLinear>(steps, 1);
+  const auto* v = as<step::TernaryLinear>(steps, 2);
+  const auto* rope_q = as<step::Rope>(steps, 3);
+  const auto* rope_k = as<step::Rope>(steps, 4);
+  const auto* append = as<step::KvAppend>(steps, 5);
+  const auto* attention = as<step::Attention>(steps, 6);
+  if (!q || !k || !v || !rope_q || !rope_k || !append || !attention) return {};
+  if (k->in != q->in || v->in != q->in || rope_q->x != q->out || rope_k->x != k->out) return {};
+  if (append->k != k->out || append->v != v->out || attention->q != q->out || attention->layer != append->layer)
+    return {};
+  if (rope_q->head_dim != rope_k->head_dim || rope_q->theta != rope_k->theta || rope_q->pairs != rope_k->pairs)
+    return {};
+  if (!is_dead_after(k->out, steps.subspan(6)) || !is_dead_after(v->out, steps.subspan(6))) return {};
+  return Rewrite{6,
+                 {steps[0].name + "kv", step::TernaryQkv{.in = q->in,
+                                                         .wq = q->w,
+                                                         .wk = k->w,
+                                                         .wv = v->w,
+                                                         .q = q->out,
+                                                         .k = k->out,
+                                                         .v = v->out,
+                                                         .layer = append->layer,
+                                                         .n_heads = rope_q->n_heads,
+                                                         .n_kv_heads = rope_k->n_heads,
+                                                         .head_dim = rope_q->head_dim,
+                                                         .theta = rope_q->theta,
+                                                         .pairs = rope_q->pairs}}};
+}
+
 }  // namespace
 
-void fuse(Plan& plan) {
-  constexpr std::optional<Rewrite> (*kRewrites[])(Steps) = {fuse_norm_and_quantize, fuse_linear_and_add, fuse_glu};
+void fuse(Plan& plan, const Fusions& wanted) {
+  const struct {
+    bool is_wanted;
+    std::optional<Rewrite> (*match)(Steps);
+  } rewrites[] = {{wanted.norm_quantize, fuse_norm_and_quantize},
+                  {wanted.linear_add, fuse_linear_and_add},
+                  {wanted.glu, fuse_glu},
+                  {wanted.qkv, fuse_qkv}};
   std::vector<Step> fused;
   for (size_t i = 0; i < plan.steps.size();) {
     const Steps rest = Steps(plan.steps).subspan(i);
     std::optional<Rewrite> rewrite;
-    for (auto* match : kRewrites) {
-      if ((rewrite = match(rest))) break;
+    for (const auto& [is_wanted, match] : rewrites) {
+      if (is_wanted && (rewrite = match(rest))) break;
     }
     fused.push_back(rewrite ? std::move(rewrite->step) : plan.steps[i]);
     i += rewrite ? rewrite->n_replaced : 1;

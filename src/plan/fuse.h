@@ -9,7 +9,8 @@ namespace tern {
 //   rms_norm, quantize                          → rms_norm_quantize
 //   ternary_linear, add                         → ternary_linear_add
 //   ternary_linear, ternary_linear, relu2_mul   → ternary_glu
-// each only where nothing else reads the slots between.
-void fuse(Plan& plan);
+//   ternary_linear ×3, rope ×2, kv_append       → ternary_qkv
+// each only where it is wanted and nothing else reads the slots between.
+void fuse(Plan& plan, const Fusions& wanted);
 
 }  // namespace tern

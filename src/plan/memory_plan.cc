@@ -49,7 +49,7 @@ void check_data_flow(const Plan& plan) {
       for (size_t j = 0; j < i; ++j) CHECK(!(uses[i].slot == uses[j].slot && (uses[i].writes || uses[j].writes)));
     }
     for (const SlotUse& use : uses) {
-      if (use.writes) written[static_cast<size_t>(use.slot.index)] = true;
+      if (use.writes) written[static_cast<size_t>(use.slot.index)] = !use.scratch;
     }
   }
   CHECK(written[static_cast<size_t>(plan.logits.index)]);

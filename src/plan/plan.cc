@@ -8,6 +8,7 @@ namespace {
 SlotUse reads(SlotId slot) { return {slot, true, false}; }
 SlotUse writes(SlotId slot) { return {slot, false, true}; }
 SlotUse updates(SlotId slot) { return {slot, true, true}; }
+SlotUse scratch(SlotId slot) { return {slot, false, true, true}; }
 
 struct Uses {
   using List = std::vector<SlotUse>;
@@ -25,6 +26,7 @@ struct Uses {
   List operator()(const step::RmsNormQuantize& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::TernaryLinearAdd& s) const { return {reads(s.in), updates(s.x)}; }
   List operator()(const step::TernaryGlu& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::TernaryQkv& s) const { return {reads(s.in), writes(s.q), scratch(s.k), scratch(s.v)}; }
 };
 
 struct OpName {
@@ -42,6 +44,7 @@ struct OpName {
   const char* operator()(const step::RmsNormQuantize&) const { return "rms_norm_quantize"; }
   const char* operator()(const step::TernaryLinearAdd&) const { return "ternary_linear_add"; }
   const char* operator()(const step::TernaryGlu&) const { return "ternary_glu"; }
+  const char* operator()(const step::TernaryQkv&) const { return "ternary_qkv"; }
 };
 
 }  // namespace
@@ -50,13 +53,23 @@ std::vector<SlotUse> slot_uses(const StepBody& body) { return std::visit(Uses{},
 
 std::string_view op_name(const StepBody& body) { return std::visit(OpName{}, body); }
 
+namespace {
+
+const char* direction(const SlotUse& use) {
+  if (use.scratch) return "~";
+  if (use.reads) return use.writes ? "±" : "<";
+  return ">";
+}
+
+}  // namespace
+
 std::string describe(const Plan& plan) {
   std::string text;
   for (const Step& step : plan.steps) {
     text += format_text("{:<24} {:<18}", step.name, op_name(step.body));
     for (const SlotUse& use : slot_uses(step.body)) {
       const Slot& slot = plan.slot(use.slot);
-      text += format_text(" {}{}[{}]@{}", use.reads ? use.writes ? "±" : "<" : ">", slot.name, slot.width, slot.buffer);
+      text += format_text(" {}{}[{}]@{}", direction(use), slot.name, slot.width, slot.buffer);
     }
     text += '\n';
   }

@@ -124,12 +124,27 @@ struct TernaryGlu {
   const Tensor* w_up;
   SlotId out;
 };  // relu(gate·in)² · (up·in)
+// q = rope(wq·in); the cache gets rope(wk·in) and wv·in at the batch's positions.
+struct TernaryQkv {
+  SlotId in;
+  const Tensor* wq;
+  const Tensor* wk;
+  const Tensor* wv;
+  SlotId q;     // [n_heads, head_dim]
+  SlotId k, v;  // [n_kv_heads, head_dim] scratch, for kernels that need it
+  int layer;
+  int n_heads;
+  int n_kv_heads;
+  int head_dim;
+  float theta;
+  RopePairs pairs;
+};
 
 }  // namespace step
 
 using StepBody = std::variant<step::Embed, step::SelectRows, step::RmsNorm, step::Quantize, step::TernaryLinear,
                               step::FloatLinear, step::Rope, step::KvAppend, step::Attention, step::Relu2Mul, step::Add,
-                              step::RmsNormQuantize, step::TernaryLinearAdd, step::TernaryGlu>;
+                              step::RmsNormQuantize, step::TernaryLinearAdd, step::TernaryGlu, step::TernaryQkv>;
 
 struct Step {
   std::string name;  // "blk.3.attn_q": what it computes, after the tensor it uses
@@ -140,9 +155,11 @@ struct SlotUse {
   SlotId slot;
   bool reads = false;
   bool writes = false;
+  bool scratch = false;  // written, but what it holds afterwards means nothing and is not read
+  bool is_output() const { return writes && !scratch; }
 };
 
-// The slots that a step touches, at most three.
+// The slots that a step touches, at most four, all different.
 std::vector<SlotUse> slot_uses(const StepBody& body);
 
 struct Plan {
@@ -155,8 +172,20 @@ struct Plan {
   const Slot& slot(SlotId id) const { return slots[static_cast<size_t>(id.index)]; }
 };
 
+// Which steps are fused where they follow each other (fuse.h).
+struct Fusions {
+  bool norm_quantize = false;
+  bool linear_add = false;
+  bool glu = false;
+  bool qkv = false;
+
+  static constexpr Fusions none() { return {}; }
+  static constexpr Fusions host() { return {.norm_quantize = true, .linear_add = true, .glu = true}; }
+  static constexpr Fusions all() { return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true}; }
+};
+
 struct PlanOptions {
-  bool fuse = true;
+  Fusions fuse = Fusions::host();
 };
 
 // The plan of a BitNet-family model. `weights` must outlive the plan.

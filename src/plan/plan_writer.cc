@@ -80,7 +80,7 @@ void PlanWriter::add(SlotId in, SlotId x) {
 
 Plan PlanWriter::finish(SlotId logits, const PlanOptions& options) {
   plan_.logits = logits;
-  if (options.fuse) fuse(plan_);
+  fuse(plan_, options.fuse);
   check_data_flow(plan_);
   assign_buffers(plan_);
   return std::move(plan_);

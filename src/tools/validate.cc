@@ -76,7 +76,7 @@ class Progression {
 
 // Steps that write none are not observed.
 bool writes_a_slot(const Step& step) {
-  return std::ranges::any_of(slot_uses(step.body), [](const SlotUse& use) { return use.writes; });
+  return std::ranges::any_of(slot_uses(step.body), [](const SlotUse& use) { return use.is_output(); });
 }
 
 // An executable and the cache of the conversation that it is in.
@@ -177,7 +177,7 @@ class ReferenceComparison {
 Result<void> compare_with_reference(const Engine& engine, BackendKind backend, std::span<const TokenId> tokens,
                                     const OnProgress& on_progress, ValidateResult& result) {
   Engine::Impl& impl = engine.impl();
-  const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = false});
+  const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::none()});
   const int chunk = std::min({kChunk, impl.executable->max_batch(), impl.executable->max_logit_rows()});
   const CompileOptions compile{.n_threads = impl.pool->size(), .max_batch = chunk, .max_logit_rows = chunk};
   TRY(const auto ref_executable, compile_on(BackendKind::kRef, plan, compile, *impl.pool));

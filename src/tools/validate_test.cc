@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/backends.h"
+#include "engine/engine_impl.h"
 #include "tools/step_comparison.h"
 #include "tools/test_support.h"
 #include "tools/verdict.h"
@@ -98,6 +100,30 @@ TEST(StepDifferences, FindsTheStepThatDiffers) {
   // int8 rows are compared as what they stand for: 4/2 against 2/2.
   EXPECT_DOUBLE_EQ(differences.entries()[1].difference.max_abs(), 1);
   EXPECT_DOUBLE_EQ(differences.entries()[1].difference.nmse(), 1 / 1.25);
+}
+
+// The reference runs a fused step in parts, and still reports what the fused step reports.
+TEST(StepDifferences, PairsTheStepsOfAFusedPlan) {
+  const Engine engine = Engine::load({.model_path = kDefaultModel, .n_threads = 2}).value();
+  Engine::Impl& impl = engine.impl();
+  const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::all()});
+  const auto ref = compile_on(BackendKind::kRef, plan, {}, *impl.pool).value();
+  const auto cpu = compile_on(BackendKind::kCpu, plan, {}, *impl.pool).value();
+  StepRecord record;
+  StepDifferences differences(record);
+  const std::vector<TokenId> tokens = {1, 2, 3};
+  const auto run = [&](Executable& executable, StepObserver observer) {
+    const auto cache = executable.new_cache(3, KvType::kF16).value();
+    executable.observe(std::move(observer));
+    ASSERT_TRUE(executable.run(*cache, {.tokens = tokens, .logits = WantLogits::kAll}));
+  };
+  record.begin_batch();
+  run(*ref, record.observer());
+  differences.begin_batch();
+  run(*cpu, differences.observer());
+  ASSERT_EQ(differences.entries().size(), plan.steps.size());
+  EXPECT_TRUE(std::ranges::contains(differences.entries(), "blk.9.attn_qkv", &StepDifferences::Entry::step));
+  for (const auto& [step, difference] : differences.entries()) EXPECT_LT(difference.nmse(), 1e-3) << step;
 }
 
 class Verdict : public testing::Test {

@@ -9,6 +9,7 @@
 #include "backend/host_binder.h"
 #include "base/check.h"
 #include "base/format_text.h"
+#include "plan/expand.h"
 
 namespace tern::cpu {
 namespace {
@@ -65,8 +66,9 @@ std::vector<bool> find_barriers(const Plan& plan) {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(Plan plan, std::deque<Repacked> repacked, const CompileOptions& options, ThreadPool& pool)
-      : plan_(std::move(plan)),
+  CpuExecutable(ExpandedPlan expanded, std::deque<Repacked> repacked, const CompileOptions& options, ThreadPool& pool)
+      : plan_(std::move(expanded.plan)),
+        completes_(std::move(expanded.completes)),
         repacked_(std::move(repacked)),
         options_(options),
         pool_(pool),
@@ -112,10 +114,10 @@ class CpuExecutable final : public Executable {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       if (barrier_before_[i]) pool_.barrier();
       Share share(claims_[i].next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
-      std::visit([&](const auto& body) { run_op(binder_->bind(body), share); }, plan_.steps[i].body);
-      if (observer_) {
+      binder_->with_bound(plan_.steps[i].body, [&](const auto& op) { run_op(op, share); });
+      if (observer_ && completes_[i]) {
         pool_.barrier();
-        if (worker == 0) binder_->report(plan_.steps[i], observer_);
+        if (worker == 0) binder_->report(*completes_[i], observer_);
         pool_.barrier();
       }
     }
@@ -134,6 +136,7 @@ class CpuExecutable final : public Executable {
   };
 
   const Plan plan_;
+  const std::vector<const Step*> completes_;  // see ExpandedPlan
   const std::deque<Repacked> repacked_;
   const CompileOptions options_;
   ThreadPool& pool_;
@@ -148,9 +151,9 @@ class CpuExecutable final : public Executable {
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
-  Plan own = plan;
-  TRY(auto repacked, repack_ternary(own));
-  auto executable = std::make_unique<CpuExecutable>(std::move(own), std::move(repacked), options, pool);
+  ExpandedPlan expanded = expand(plan);
+  TRY(auto repacked, repack_ternary(expanded.plan));
+  auto executable = std::make_unique<CpuExecutable>(std::move(expanded), std::move(repacked), options, pool);
   TRY_STATUS(executable->allocate());
   return executable;
 }

@@ -3,6 +3,7 @@
 #include "backend/host_binder.h"
 #include "backend/ref/ops.h"
 #include "base/check.h"
+#include "plan/expand.h"
 
 namespace tern::ref {
 namespace {
@@ -25,7 +26,7 @@ void run_op(const ops::Add& op) { add(op); }
 class RefExecutable final : public Executable {
  public:
   RefExecutable(const Plan& plan, const CompileOptions& options, std::unique_ptr<HostBinder> binder)
-      : plan_(plan), options_(options), binder_(std::move(binder)) {}
+      : plan_(plan), expanded_(expand(plan)), options_(options), binder_(std::move(binder)) {}
 
   std::string description() const override { return "ref (plain loops, 1 thread)"; }
   int max_batch() const override { return options_.max_batch; }
@@ -39,9 +40,9 @@ class RefExecutable final : public Executable {
     CHECK(!batch.tokens.empty() && static_cast<int>(batch.tokens.size()) <= max_batch());
     binder_->begin(static_cast<const HostKvCache&>(cache), batch);
     CHECK(binder_->n_logit_rows() <= max_logit_rows());
-    for (const Step& step : plan_.steps) {
-      std::visit([&](const auto& body) { run_op(binder_->bind(body)); }, step.body);
-      if (observer_) binder_->report(step, observer_);
+    for (size_t i = 0; i < expanded_.plan.steps.size(); ++i) {
+      binder_->with_bound(expanded_.plan.steps[i].body, [](const auto& op) { run_op(op); });
+      if (observer_ && expanded_.completes[i]) binder_->report(*expanded_.completes[i], observer_);
     }
     return binder_->logits();
   }
@@ -50,6 +51,7 @@ class RefExecutable final : public Executable {
 
  private:
   const Plan& plan_;
+  const ExpandedPlan expanded_;
   CompileOptions options_;
   std::unique_ptr<HostBinder> binder_;
   StepObserver observer_;

@@ -1,0 +1,178 @@
+// Where rewrites happen, and where they must not.
+#include "plan/fuse.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan/expand.h"
+#include "plan/plan_test_support.h"
+#include "plan/plan_writer.h"
+
+namespace tern {
+namespace {
+
+using namespace plan_test;
+
+TEST(Fuse, HostFusionsLeaveFourteenStepsALayer) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  const std::map<std::string_view, int> expected = {
+      {"embed", 1},
+      {"rms_norm_quantize", 4 * kLayers},
+      {"ternary_linear", 3 * kLayers},
+      {"rope", 2 * kLayers},
+      {"kv_append", kLayers},
+      {"attention", kLayers},
+      {"ternary_linear_add", 2 * kLayers},
+      {"ternary_glu", kLayers},
+      {"select_rows", 1},
+      {"rms_norm", 1},
+      {"float_linear", 1},
+  };
+  const Plan plan = make_plan(c, w, {.fuse = Fusions::host()});
+  EXPECT_EQ(count_ops(plan), expected);
+  EXPECT_EQ(plan.steps.size(), static_cast<size_t>(1 + 14 * kLayers + 3));
+}
+
+TEST(Fuse, AllFusionsLeaveNineStepsALayer) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  const std::map<std::string_view, int> expected = {
+      {"embed", 1},
+      {"rms_norm_quantize", 4 * kLayers},
+      {"ternary_qkv", kLayers},
+      {"attention", kLayers},
+      {"ternary_linear_add", 2 * kLayers},
+      {"ternary_glu", kLayers},
+      {"select_rows", 1},
+      {"rms_norm", 1},
+      {"float_linear", 1},
+  };
+  EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::all()})), expected);
+}
+
+TEST(Fuse, EverySwitchIsItsOwn) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  const auto fused = [&](Fusions fuse) {
+    auto counts = count_ops(make_plan(c, w, {.fuse = fuse}));
+    return std::vector{counts["rms_norm_quantize"], counts["ternary_linear_add"], counts["ternary_glu"],
+                       counts["ternary_qkv"]};
+  };
+  EXPECT_EQ(fused({.norm_quantize = true}), (std::vector{4 * kLayers, 0, 0, 0}));
+  EXPECT_EQ(fused({.linear_add = true}), (std::vector{0, 2 * kLayers, 0, 0}));
+  EXPECT_EQ(fused({.glu = true}), (std::vector{0, 0, kLayers, 0}));
+  EXPECT_EQ(fused({.qkv = true}), (std::vector{0, 0, 0, kLayers}));
+  EXPECT_EQ(fused(Fusions::none()), (std::vector{0, 0, 0, 0}));
+}
+
+TEST(Fuse, NormIsNotFusedWhereItsOutputIsReadAgain) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  PlanWriter p(c);
+  const SlotId x = p.slot("x", c.d_model), h = p.slot("h", c.d_model);
+  const SlotId hq = p.slot("hq", c.d_model, SlotType::kInt8);
+  const SlotId logits = p.slot("logits", c.n_vocab);
+  p.embed(w.token_embd, x);
+  p.rms_norm(x, w.output_norm, h);
+  p.quantize(h, hq);
+  p.float_linear(h, w.output, logits);
+  const Plan plan = p.finish(logits, {.fuse = Fusions::host()});
+  EXPECT_EQ(count_ops(plan).count("rms_norm_quantize"), 0u);
+}
+
+TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
+  Config c = small_config();
+  c.rope_pairs = RopePairs::kInterleaved;
+  const Weights w = small_weights(c);
+  const Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  const auto found = std::ranges::find(plan.steps, "blk.1.attn_qkv", &Step::name);
+  ASSERT_NE(found, plan.steps.end());
+  const auto& qkv = std::get<step::TernaryQkv>(found->body);
+  EXPECT_EQ(qkv.wq->name, "blk.1.attn_q.weight");
+  EXPECT_EQ(qkv.wk->name, "blk.1.attn_k.weight");
+  EXPECT_EQ(qkv.wv->name, "blk.1.attn_v.weight");
+  EXPECT_EQ(plan.slot(qkv.in).name, "hq");
+  EXPECT_EQ(plan.slot(qkv.q).name, "q");
+  EXPECT_EQ(plan.slot(qkv.k).name, "k");
+  EXPECT_EQ(plan.slot(qkv.v).name, "v");
+  EXPECT_EQ(qkv.layer, 1);
+  EXPECT_EQ(qkv.n_heads, 4);
+  EXPECT_EQ(qkv.n_kv_heads, 2);
+  EXPECT_EQ(qkv.head_dim, 64);
+  EXPECT_EQ(qkv.theta, 10000);
+  EXPECT_EQ(qkv.pairs, RopePairs::kInterleaved);
+  EXPECT_NE(describe(plan).find("<hq[256]@"), std::string::npos);
+  EXPECT_NE(describe(plan).find(" ~k[128]@"), std::string::npos);
+}
+
+// The attention of one layer, with something between or after it.
+enum class Variation { kNone, kAppendsV, kKIsReadAgain, kVIsReadAgain, kQIsNotRead, kOtherInput, kRopeOfVInstead };
+
+bool qkv_is_fused(Variation variation) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  PlanWriter p(c);
+  const SlotId x = p.slot("x", c.d_model), y = p.slot("y", c.d_model), logits = p.slot("logits", c.n_vocab);
+  const SlotId xq = p.slot("xq", c.d_model, SlotType::kInt8), yq = p.slot("yq", c.d_model, SlotType::kInt8);
+  const SlotId q = p.slot("q", c.q_width()), other = p.slot("other", c.q_width());
+  const SlotId k = p.slot("k", c.kv_width()), v = p.slot("v", c.kv_width()), kv = p.slot("kv", c.kv_width());
+  p.embed(w.token_embd, x);
+  p.quantize(x, xq);
+  p.quantize(x, yq);
+  p.rms_norm(x, w.output_norm, other);
+  const Layer& l = w.layers[0];
+  p.ternary_linear(xq, l.attn_q, q);
+  p.ternary_linear(variation == Variation::kOtherInput ? yq : xq, l.attn_k, k);
+  p.ternary_linear(xq, l.attn_v, v);
+  p.rope(q, c.n_heads);
+  p.rope(variation == Variation::kRopeOfVInstead ? v : k, c.n_kv_heads);
+  variation == Variation::kAppendsV ? p.kv_append(v, k, 0) : p.kv_append(k, v, 0);
+  p.attention(variation == Variation::kQIsNotRead ? other : q, 0, y);
+  if (variation == Variation::kKIsReadAgain) p.relu2_mul(k, k, kv);
+  if (variation == Variation::kVIsReadAgain) p.relu2_mul(v, v, kv);
+  p.float_linear(y, w.output, logits);
+  const Plan plan = p.finish(logits, {.fuse = Fusions::all()});
+  return count_ops(plan).contains("ternary_qkv");
+}
+
+TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
+  EXPECT_TRUE(qkv_is_fused(Variation::kNone));
+  EXPECT_FALSE(qkv_is_fused(Variation::kAppendsV));
+  EXPECT_FALSE(qkv_is_fused(Variation::kKIsReadAgain));
+  EXPECT_FALSE(qkv_is_fused(Variation::kVIsReadAgain));
+  EXPECT_FALSE(qkv_is_fused(Variation::kQIsNotRead));
+  EXPECT_FALSE(qkv_is_fused(Variation::kOtherInput));
+  EXPECT_FALSE(qkv_is_fused(Variation::kRopeOfVInstead));
+}
+
+TEST(Expand, GivesTheStepsBackThatWereFused) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  const Plan fused = make_plan(c, w, {.fuse = Fusions::all()});
+  const Plan host = make_plan(c, w, {.fuse = Fusions::host()});
+  const ExpandedPlan expanded = expand(fused);
+  ASSERT_EQ(expanded.plan.steps.size(), host.steps.size());
+  ASSERT_EQ(expanded.completes.size(), host.steps.size());
+  std::vector<const Step*> completed;
+  for (size_t i = 0; i < host.steps.size(); ++i) {
+    const StepBody& body = expanded.plan.steps[i].body;
+    ASSERT_EQ(body.index(), host.steps[i].body.index()) << i;
+    const auto uses = slot_uses(body), expected = slot_uses(host.steps[i].body);
+    ASSERT_EQ(uses.size(), expected.size());
+    for (size_t j = 0; j < uses.size(); ++j) EXPECT_EQ(uses[j].slot, expected[j].slot) << host.steps[i].name;
+    if (const auto* linear = std::get_if<step::TernaryLinear>(&body)) {
+      EXPECT_EQ(linear->w, std::get<step::TernaryLinear>(host.steps[i].body).w) << host.steps[i].name;
+    }
+    if (const auto* rope = std::get_if<step::Rope>(&body)) {
+      EXPECT_EQ(rope->n_heads, std::get<step::Rope>(host.steps[i].body).n_heads) << host.steps[i].name;
+    }
+    if (expanded.completes[i]) completed.push_back(expanded.completes[i]);
+  }
+  ASSERT_EQ(completed.size(), fused.steps.size());
+  for (size_t i = 0; i < completed.size(); ++i) EXPECT_EQ(completed[i], &fused.steps[i]);
+}
+
+}  // namespace
+}  // namespace tern

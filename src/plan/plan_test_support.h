@@ -1,0 +1,60 @@
+// A small model without weights, for tests of plans.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "plan/plan.h"
+
+namespace tern::plan_test {
+
+inline constexpr int kLayers = 3;
+
+inline Config small_config() {
+  return {.architecture = "bitnet-b1.58",
+          .n_layers = kLayers,
+          .d_model = 256,
+          .n_heads = 4,
+          .n_kv_heads = 2,
+          .head_dim = 64,
+          .d_ff = 640,
+          .n_vocab = 300,
+          .n_ctx = 32,
+          .rms_eps = 1e-5f,
+          .rope_theta = 10000};
+}
+
+inline Tensor tensor(std::string name, int rows, int cols) {
+  return {.name = std::move(name), .rows = rows, .cols = cols, .data = {}};
+}
+
+inline Weights small_weights(const Config& c) {
+  Weights w;
+  w.token_embd = tensor("token_embd.weight", c.n_vocab, c.d_model);
+  for (int i = 0; i < c.n_layers; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    w.layers.push_back({.attn_norm = tensor(blk + "attn_norm.weight", 1, c.d_model),
+                        .attn_q = tensor(blk + "attn_q.weight", c.q_width(), c.d_model),
+                        .attn_k = tensor(blk + "attn_k.weight", c.kv_width(), c.d_model),
+                        .attn_v = tensor(blk + "attn_v.weight", c.kv_width(), c.d_model),
+                        .attn_sub_norm = tensor(blk + "attn_sub_norm.weight", 1, c.q_width()),
+                        .attn_output = tensor(blk + "attn_output.weight", c.d_model, c.q_width()),
+                        .ffn_norm = tensor(blk + "ffn_norm.weight", 1, c.d_model),
+                        .ffn_gate = tensor(blk + "ffn_gate.weight", c.d_ff, c.d_model),
+                        .ffn_up = tensor(blk + "ffn_up.weight", c.d_ff, c.d_model),
+                        .ffn_sub_norm = tensor(blk + "ffn_sub_norm.weight", 1, c.d_ff),
+                        .ffn_down = tensor(blk + "ffn_down.weight", c.d_model, c.d_ff)});
+  }
+  w.output_norm = tensor("output_norm.weight", 1, c.d_model);
+  w.output = w.token_embd;
+  return w;
+}
+
+inline std::map<std::string_view, int> count_ops(const Plan& plan) {
+  std::map<std::string_view, int> counts;
+  for (const Step& step : plan.steps) ++counts[op_name(step.body)];
+  return counts;
+}
+
+}  // namespace tern::plan_test
