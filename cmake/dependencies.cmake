@@ -66,6 +66,16 @@ if(PkgConfig_FOUND)
   pkg_check_modules(LIBEDIT QUIET IMPORTED_TARGET libedit)
 endif()
 
+# WebGPU, for the GPU backend. Dawn is too large to be fetched and built here: without it, Tern has no GPU backend.
+option(TERN_WEBGPU "Build the WebGPU backend, where Dawn is installed" ON)
+if(TERN_WEBGPU)
+  find_package(Dawn CONFIG QUIET)
+  if(NOT Dawn_FOUND)
+    message(STATUS "Dawn (libwebgpu-dawn-dev) is not installed: building without the WebGPU backend. ./setup installs it")
+    set(TERN_WEBGPU OFF)
+  endif()
+endif()
+
 if(TERN_TESTS)
   set(INSTALL_GTEST OFF CACHE BOOL "")
   tern_dependency(GTest https://github.com/google/googletest.git v1.17.0)

@@ -1,0 +1,202 @@
+// Running commands: one encoder, one submit. submit() is in the token loop, so it makes no strings and no lists.
+#include <array>
+
+#include "backend/gpu/dawn/device.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+
+namespace {
+
+constexpr uint32_t kQueriesPerSet = 4096;  // WebGPU's maximum
+
+}  // namespace
+
+// Two timestamps per dispatch, in as many query sets as they need.
+class TimestampQueries {
+ public:
+  TimestampQueries(const wgpu::Device& device, size_t n_dispatches) : n_dispatches_(n_dispatches) {
+    for (size_t first = 0; first < 2 * n_dispatches; first += kQueriesPerSet) {
+      wgpu::QuerySetDescriptor descriptor;
+      descriptor.type = wgpu::QueryType::Timestamp;
+      descriptor.count = static_cast<uint32_t>(std::min<size_t>(kQueriesPerSet, 2 * n_dispatches - first));
+      sets_.push_back(device.CreateQuerySet(&descriptor));
+    }
+    wgpu::BufferDescriptor descriptor;
+    descriptor.label = "timestamps";
+    descriptor.usage = wgpu::BufferUsage::QueryResolve | wgpu::BufferUsage::CopySrc;
+    descriptor.size = std::max<uint64_t>(n_dispatches * 2 * sizeof(uint64_t), sizeof(uint64_t));
+    buffer_ = device.CreateBuffer(&descriptor);
+  }
+
+  wgpu::PassTimestampWrites of(size_t dispatch) const {
+    const uint32_t query = 2 * dispatch % kQueriesPerSet;
+    wgpu::PassTimestampWrites writes;
+    writes.querySet = sets_[2 * dispatch / kQueriesPerSet];
+    writes.beginningOfPassWriteIndex = query;
+    writes.endOfPassWriteIndex = query + 1;
+    return writes;
+  }
+
+  void resolve(const wgpu::CommandEncoder& encoder) const {
+    for (size_t i = 0; i < sets_.size(); ++i)
+      encoder.ResolveQuerySet(sets_[i], 0, sets_[i].GetCount(), buffer_, i * kQueriesPerSet * sizeof(uint64_t));
+  }
+
+  const wgpu::Buffer& buffer() const { return buffer_; }
+  size_t n_dispatches() const { return n_dispatches_; }
+
+ private:
+  size_t n_dispatches_;
+  std::vector<wgpu::QuerySet> sets_;
+  wgpu::Buffer buffer_;
+};
+
+namespace {
+
+void encode_copy(const wgpu::CommandEncoder& encoder, const Command& command) {
+  encoder.CopyBufferToBuffer(dawn(*command.from.buffer).handle, command.from.offset, dawn(*command.to.buffer).handle,
+                             command.to.offset, round_up(view_bytes(command.from), 4));
+}
+
+// Sets what changed since the last dispatch of the pass, and dispatches.
+class PassEncoder {
+ public:
+  explicit PassEncoder(wgpu::ComputePassEncoder pass) : pass_(std::move(pass)) {}
+
+  void dispatch(const Command& command) {
+    if (command.pipeline != pipeline_) {
+      pass_.SetPipeline(dawn(*command.pipeline).handle);
+      pipeline_ = command.pipeline;
+    }
+    if (command.bindings != bindings_) {
+      pass_.SetBindGroup(0, dawn(*command.bindings).handle);
+      bindings_ = command.bindings;
+    }
+    pass_.DispatchWorkgroups(command.grid.x, command.grid.y, command.grid.z);
+  }
+
+  const wgpu::ComputePassEncoder& pass() const { return pass_; }
+
+ private:
+  wgpu::ComputePassEncoder pass_;
+  const Pipeline* pipeline_ = nullptr;
+  const BindGroup* bindings_ = nullptr;
+};
+
+Result<void> check_copy(const Command& command) {
+  const uint64_t bytes = round_up(view_bytes(command.from), 4);
+  const auto inside = [&](const BufferView& view) {
+    const uint64_t end = round_up(view.buffer->bytes(), 4);
+    return view.offset % 4 == 0 && view.offset <= end && bytes <= end - view.offset;
+  };
+  if (inside(command.from) && inside(command.to) && command.from.buffer != command.to.buffer) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "copy of {} bytes from {} of a GPU buffer of {} bytes to {} of one of {} bytes: both must lie inside, "
+              "start at multiples of 4 and be two buffers",
+              bytes, command.from.offset, command.from.buffer->bytes(), command.to.offset, command.to.buffer->bytes());
+}
+
+}  // namespace
+
+Result<void> DawnDevice::check_commands(std::span<const Command> commands) const {
+  for (const Command& command : commands) {
+    if (command.pipeline == nullptr) {
+      CHECK(command.from.buffer != nullptr && command.to.buffer != nullptr);
+      TRY_STATUS(check_copy(command));
+      continue;
+    }
+    CHECK(command.bindings != nullptr);
+    const Grid grid = command.grid;
+    if (std::max({grid.x, grid.y, grid.z}) > limits_.workgroups) {
+      return fail(ErrorCode::kInvalidArgument, "kernel {}: a grid of {} x {} x {} workgroups; {} allows {} in each",
+                  command.pipeline->module().name, grid.x, grid.y, grid.z, info_.name, limits_.workgroups);
+    }
+  }
+  return {};
+}
+
+void DawnDevice::encode(const wgpu::CommandEncoder& encoder, std::span<const Command> commands) const {
+  std::optional<PassEncoder> pass;
+  for (const Command& command : commands) {
+    if (command.pipeline == nullptr) {
+      if (pass) pass->pass().End();
+      pass.reset();
+      encode_copy(encoder, command);
+      continue;
+    }
+    if (!pass) pass.emplace(encoder.BeginComputePass());
+    pass->dispatch(command);
+  }
+  if (pass) pass->pass().End();
+}
+
+void DawnDevice::encode_timed(const wgpu::CommandEncoder& encoder, std::span<const Command> commands,
+                              const TimestampQueries& queries) const {
+  size_t dispatch = 0;
+  std::optional<PassEncoder> pass;
+  const auto end_pass = [&] {
+    if (pass) pass->pass().End();
+    pass.reset();
+  };
+  for (const Command& command : commands) {
+    if (command.pipeline == nullptr) {
+      end_pass();
+      encode_copy(encoder, command);
+      continue;
+    }
+    const wgpu::PassTimestampWrites writes = queries.of(dispatch++);
+    if (timestamps_inside_passes_) {
+      if (!pass) pass.emplace(encoder.BeginComputePass());
+      pass->pass().WriteTimestamp(writes.querySet, writes.beginningOfPassWriteIndex);
+      pass->dispatch(command);
+      pass->pass().WriteTimestamp(writes.querySet, writes.endOfPassWriteIndex);
+    } else {
+      wgpu::ComputePassDescriptor descriptor;
+      descriptor.timestampWrites = &writes;
+      pass.emplace(encoder.BeginComputePass(&descriptor));
+      pass->dispatch(command);
+      end_pass();
+    }
+  }
+  end_pass();
+}
+
+Result<void> DawnDevice::finish(const wgpu::CommandEncoder& encoder) {
+  const wgpu::CommandBuffer buffer = encoder.Finish();
+  queue_.Submit(1, &buffer);
+  return errors_.take();
+}
+
+Result<void> DawnDevice::submit(std::span<const Command> commands) {
+  TRY_STATUS(errors_.take());
+  TRY_STATUS(check_commands(commands));
+  const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
+  encode(encoder, commands);
+  return finish(encoder);
+}
+
+Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) {
+  TRY_STATUS(errors_.take());
+  TRY_STATUS(check_commands(commands));
+  if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
+  size_t n_dispatches = 0;
+  for (const Command& command : commands) n_dispatches += command.pipeline != nullptr;
+  std::vector<double> seconds(commands.size(), 0.0);
+  const TimestampQueries queries(device_, n_dispatches);
+  const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
+  encode_timed(encoder, commands, queries);
+  queries.resolve(encoder);
+  TRY_STATUS(finish(encoder));
+
+  std::vector<std::array<uint64_t, 2>> ticks(n_dispatches);  // ns
+  TRY_STATUS(read_all(queries.buffer(), 0, std::as_writable_bytes(std::span(ticks))));
+  for (size_t i = 0, dispatch = 0; i < commands.size(); ++i) {
+    if (commands[i].pipeline == nullptr) continue;
+    const auto [begin, end] = ticks[dispatch++];
+    seconds[i] = end > begin ? static_cast<double>(end - begin) * 1e-9 : 0.0;
+  }
+  return seconds;
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,108 @@
+// The device over Dawn. device.cc has buffers, pipelines.cc kernels and their bindings, commands.cc what runs,
+// read_back.cc the way back to the host, open.cc how one is opened.
+#pragma once
+
+#include <webgpu/webgpu_cpp.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/gpu/dawn/blob_cache.h"
+#include "backend/gpu/dawn/errors.h"
+#include "backend/gpu/dawn/instance.h"
+#include "backend/gpu/dawn/objects.h"
+#include "backend/gpu/dawn/staging.h"
+#include "backend/gpu/device.h"
+
+namespace tern::gpu {
+
+class TimestampQueries;
+
+struct DeviceSetup {
+  std::shared_ptr<const Instance> instance;
+  Adapter adapter;
+  DeviceOptions options;
+  bool only_validates = false;  // Dawn's Null backend
+};
+
+class DawnDevice final : public Device {
+ public:
+  static Result<std::unique_ptr<DawnDevice>> open(DeviceSetup setup);
+  ~DawnDevice() override;
+  DawnDevice(const DawnDevice&) = delete;
+  DawnDevice& operator=(const DawnDevice&) = delete;
+
+  const AdapterInfo& adapter() const override { return info_; }
+  const Limits& limits() const override { return limits_; }
+  const Features& features() const override { return features_; }
+  uint64_t allocated_bytes() const override { return allocated_bytes_; }
+  PipelineStats pipeline_stats() const override;
+
+  Result<std::unique_ptr<Buffer>> new_buffer(std::string_view label, uint64_t bytes, BufferUse use) override;
+  Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) override;
+  Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
+  Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;
+  Result<void> submit(std::span<const Command> commands) override;
+  Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) override;
+  Result<void> read(BufferView view, MutableBytes out) override;
+  Result<std::vector<double>> time(std::span<const Command> commands) override;
+  Result<void> wait() override;
+  Result<void> check() override;
+  void lose() override;
+
+  // For DawnReadBack.
+  const wgpu::Instance& api() const { return instance_->api; }
+  ErrorState& errors() { return errors_; }
+  StagingPool& staging() { return staging_; }
+
+ private:
+  explicit DawnDevice(DeviceSetup& setup);
+
+  // open.cc
+  Result<void> create(const DeviceSetup& setup);
+  void choose_features(const DeviceSetup& setup);
+  std::vector<wgpu::FeatureName> wanted_features(const DeviceSetup& setup) const;
+
+  // pipelines.cc
+  Result<void> check_needs(const wgsl::Module& module) const;
+  bool fits(const wgsl::Requirements& needs) const;
+  Result<wgpu::ShaderModule> compile(const wgsl::Module& module);
+  Result<std::unique_ptr<DawnPipeline>> make_pipeline(const wgsl::Module& module);
+  Result<void> check_view(const wgsl::Module& module, size_t index, const BufferView& view) const;
+
+  // commands.cc
+  Result<void> check_commands(std::span<const Command> commands) const;
+  void encode(const wgpu::CommandEncoder& encoder, std::span<const Command> commands) const;
+  void encode_timed(const wgpu::CommandEncoder& encoder, std::span<const Command> commands,
+                    const TimestampQueries& queries) const;
+  Result<void> finish(const wgpu::CommandEncoder& encoder);
+
+  // read_back.cc
+  Result<std::unique_ptr<ReadBack>> copy_back(const wgpu::CommandEncoder& encoder, const wgpu::Buffer& buffer,
+                                              uint64_t offset, uint64_t bytes);
+  Result<void> read_all(const wgpu::Buffer& buffer, uint64_t offset, MutableBytes out);
+
+  // Callbacks use these two until the instance is gone, so they come first.
+  ErrorState errors_;
+  std::optional<BlobCache> cache_;
+
+  std::shared_ptr<const Instance> instance_;
+  wgpu::Device device_;
+  wgpu::Queue queue_;
+  AdapterInfo info_;
+  Limits limits_;
+  Features features_;
+  bool only_validates_;
+  bool timestamps_inside_passes_ = false;
+  uint64_t allocated_bytes_ = 0;
+  uint64_t unflushed_bytes_ = 0;  // written since the queue was last waited for
+  PipelineStats stats_;
+  std::unordered_map<std::string_view, std::unique_ptr<DawnPipeline>> pipelines_;  // key: the module's text
+  StagingPool staging_;
+};
+
+}  // namespace tern::gpu

@@ -1,0 +1,35 @@
+// The connection to Dawn, and the adapters that it finds.
+#pragma once
+
+#include <dawn/native/DawnNative.h>
+#include <webgpu/webgpu_cpp.h>
+
+#include <memory>
+#include <vector>
+
+#include "backend/gpu/device.h"
+
+namespace tern::gpu {
+
+struct Instance {
+  std::unique_ptr<dawn::native::Instance> native;  // owns the adapters
+  wgpu::Instance api;                              // the same, for waiting
+};
+
+struct Adapter {
+  wgpu::Adapter handle;
+  AdapterInfo info;
+};
+
+// Without `packed_dot`, Tint refuses dot4I8Packed and its relatives.
+std::shared_ptr<const Instance> new_instance(bool packed_dot = true);
+
+// Best first, `info.index` counting from 0.
+std::vector<Adapter> find_adapters(const Instance& instance, wgpu::BackendType backend);
+
+Limits to_limits(const wgpu::Limits& limits);
+
+// Why there is no adapter, and what to install.
+Error no_adapter_error();
+
+}  // namespace tern::gpu

@@ -1,0 +1,189 @@
+// Choosing an adapter, and opening it with the features, limits and toggles that Tern wants.
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "backend/gpu/dawn/device.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+namespace {
+
+#if defined(__APPLE__)
+constexpr wgpu::BackendType kBackend = wgpu::BackendType::Metal;
+#elif defined(_WIN32)
+constexpr wgpu::BackendType kBackend = wgpu::BackendType::D3D12;
+#else
+constexpr wgpu::BackendType kBackend = wgpu::BackendType::Vulkan;
+#endif
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  constexpr auto kSame = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return !std::ranges::search(text, part, kSame).empty();
+}
+
+bool matches(const AdapterInfo& info, std::string_view wanted) {
+  int index = 0;
+  const char* end = wanted.data() + wanted.size();
+  if (const auto [at, error] = std::from_chars(wanted.data(), end, index); error == std::errc() && at == end)
+    return info.index == index;
+  return contains_ignoring_case(info.name, wanted);
+}
+
+Result<Adapter> choose(std::vector<Adapter> adapters, std::string_view wanted) {
+  if (adapters.empty()) return std::unexpected(no_adapter_error());
+  const auto found = std::ranges::find_if(adapters, [&](const Adapter& a) { return matches(a.info, wanted); });
+  if (wanted.empty()) return std::move(adapters.front());
+  if (found != adapters.end()) return std::move(*found);
+  std::string names;
+  for (const Adapter& adapter : adapters) {
+    names += format_text("{}{} ({})", names.empty() ? "" : ", ", adapter.info.index, adapter.info.name);
+  }
+  return fail(ErrorCode::kNotFound, "no GPU is called '{}'; there are: {}", wanted, names);
+}
+
+struct Toggles {
+  std::vector<const char*> on, off;
+};
+
+// Dawn's names. Toggles that it does not know are ignored by it.
+Toggles device_toggles(const DeviceOptions& options) {
+  Toggles toggles;
+  toggles.off.push_back("timestamp_quantization");                   // rounds times to 100 µs
+  toggles.on.push_back("disable_polyfills_on_integer_div_and_mod");  // kernels divide by constants and by sizes > 0
+  if (!options.validation) toggles.on.push_back("skip_validation");
+  if (!options.robustness) toggles.on.push_back("disable_robustness");
+  return toggles;
+}
+
+// Lets Dawn keep its blobs in `cache`, which must live as long as the device. What else is chained comes after it.
+WGPUDawnCacheDeviceDescriptor cache_descriptor(BlobCache& cache, wgpu::ChainedStruct* next) {
+  WGPUDawnCacheDeviceDescriptor descriptor = WGPU_DAWN_CACHE_DEVICE_DESCRIPTOR_INIT;
+  descriptor.chain.next = reinterpret_cast<WGPUChainedStruct*>(next);
+  descriptor.dawnLoadCacheDataCallbackInfo.userdata1 = &cache;
+  descriptor.dawnLoadCacheDataCallbackInfo.callback = [](size_t key_bytes, const uint8_t* key, size_t value_bytes,
+                                                         uint8_t* value, void* userdata, void*) {
+    return static_cast<BlobCache*>(userdata)->load({reinterpret_cast<const std::byte*>(key), key_bytes},
+                                                   {reinterpret_cast<std::byte*>(value), value_bytes});
+  };
+  descriptor.dawnStoreCacheDataCallbackInfo.userdata1 = &cache;
+  descriptor.dawnStoreCacheDataCallbackInfo.callback = [](size_t key_bytes, const uint8_t* key, size_t value_bytes,
+                                                          const uint8_t* value, void* userdata, void*) {
+    static_cast<BlobCache*>(userdata)->store({reinterpret_cast<const std::byte*>(key), key_bytes},
+                                             {reinterpret_cast<const std::byte*>(value), value_bytes});
+  };
+  return descriptor;
+}
+
+}  // namespace
+
+void DawnDevice::choose_features(const DeviceSetup& setup) {
+  const Restrictions& without = setup.options.without;
+  features_ = info_.features;
+  if (without.f16) features_.f16 = false;
+  if (without.packed_dot) features_.packed_dot = false;
+  if (without.timestamps) features_.timestamps = false;
+  if (without.subgroups) {
+    features_.subgroups = false;
+    features_.subgroup_min = features_.subgroup_max = 0;
+  }
+  if (without.subgroup_matrix || without.subgroups) features_.matrices.clear();
+  // Matrices of a type that is not there are no use.
+  if (!features_.f16) {
+    std::erase_if(features_.matrices, [](const wgsl::MatrixShape& shape) {
+      return shape.types == wgsl::MatrixTypes::kF16ToF32 || shape.types == wgsl::MatrixTypes::kF16ToF16;
+    });
+  }
+}
+
+std::vector<wgpu::FeatureName> DawnDevice::wanted_features(const DeviceSetup& setup) const {
+  std::vector<wgpu::FeatureName> wanted;
+  if (setup.only_validates) {
+    wgpu::SupportedFeatures all;
+    setup.adapter.handle.GetFeatures(&all);
+    wanted.assign(all.features, all.features + all.featureCount);
+    return wanted;
+  }
+  const auto want = [&](bool use, wgpu::FeatureName name) {
+    if (use && setup.adapter.handle.HasFeature(name)) wanted.push_back(name);
+  };
+  want(features_.f16, wgpu::FeatureName::ShaderF16);
+  want(features_.subgroups, wgpu::FeatureName::Subgroups);
+  want(!features_.matrices.empty(), wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix);
+  want(features_.timestamps, wgpu::FeatureName::TimestampQuery);
+  want(features_.timestamps, wgpu::FeatureName::ChromiumExperimentalTimestampQueryInsidePasses);
+  return wanted;
+}
+
+Result<void> DawnDevice::create(const DeviceSetup& setup) {
+  choose_features(setup);
+  const std::vector<wgpu::FeatureName> features = wanted_features(setup);
+  const Toggles toggles = device_toggles(setup.options);
+  wgpu::DawnTogglesDescriptor toggles_descriptor;
+  toggles_descriptor.enabledToggleCount = toggles.on.size();
+  toggles_descriptor.enabledToggles = toggles.on.data();
+  toggles_descriptor.disabledToggleCount = toggles.off.size();
+  toggles_descriptor.disabledToggles = toggles.off.data();
+
+  wgpu::Limits limits;
+  setup.adapter.handle.GetLimits(&limits);
+  wgpu::DeviceDescriptor descriptor;
+  descriptor.requiredFeatureCount = features.size();
+  descriptor.requiredFeatures = features.data();
+  descriptor.requiredLimits = setup.options.without.default_limits ? nullptr : &limits;
+  descriptor.nextInChain = &toggles_descriptor;
+  WGPUDawnCacheDeviceDescriptor caching;
+  if (!setup.options.cache_dir.empty()) {
+    caching = cache_descriptor(cache_.emplace(setup.options.cache_dir), &toggles_descriptor);
+    descriptor.nextInChain = reinterpret_cast<wgpu::ChainedStruct*>(&caching.chain);
+  }
+  descriptor.SetUncapturedErrorCallback([](const wgpu::Device&, wgpu::ErrorType type, wgpu::StringView message,
+                                           ErrorState* errors) { errors->record(to_error(type, message)); },
+                                        &errors_);
+  descriptor.SetDeviceLostCallback(
+      wgpu::CallbackMode::AllowSpontaneous,
+      [](const wgpu::Device&, wgpu::DeviceLostReason, wgpu::StringView message, DawnDevice* self) {
+        self->errors_.record_loss(format_text("the GPU {} was lost: {}", self->info_.name, first_line(message)));
+      },
+      this);
+  device_ = setup.adapter.handle.CreateDevice(&descriptor);
+  TRY_STATUS(errors_.take());
+  if (device_ == nullptr) return fail(ErrorCode::kNotSupported, "the GPU {} cannot be opened", info_.name);
+  device_.SetLoggingCallback([](wgpu::LoggingType, wgpu::StringView) {});
+  queue_ = device_.GetQueue();
+  timestamps_inside_passes_ = device_.HasFeature(wgpu::FeatureName::ChromiumExperimentalTimestampQueryInsidePasses);
+  wgpu::Limits granted;
+  device_.GetLimits(&granted);
+  limits_ = to_limits(granted);
+  return {};
+}
+
+Result<std::unique_ptr<DawnDevice>> DawnDevice::open(DeviceSetup setup) {
+  std::unique_ptr<DawnDevice> device(new DawnDevice(setup));
+  TRY_STATUS(device->create(setup));
+  return device;
+}
+
+Result<std::vector<AdapterInfo>> list_adapters() {
+  const auto instance = new_instance();
+  std::vector<AdapterInfo> infos;
+  for (Adapter& adapter : find_adapters(*instance, kBackend)) infos.push_back(std::move(adapter.info));
+  if (infos.empty()) return std::unexpected(no_adapter_error());
+  return infos;
+}
+
+Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+  auto instance = new_instance(!options.without.packed_dot);
+  TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options.adapter));
+  return DawnDevice::open({.instance = std::move(instance), .adapter = std::move(adapter), .options = options});
+}
+
+Result<std::unique_ptr<Device>> open_validation_device() {
+  auto instance = new_instance();
+  TRY(Adapter adapter, choose(find_adapters(*instance, wgpu::BackendType::Null), ""));
+  const DeviceOptions options = {.validation = true, .robustness = true};
+  return DawnDevice::open(
+      {.instance = std::move(instance), .adapter = std::move(adapter), .options = options, .only_validates = true});
+}
+
+}  // namespace tern::gpu

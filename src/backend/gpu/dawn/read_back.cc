@@ -1,0 +1,102 @@
+// From the device to the host, through staging buffers.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "backend/gpu/dawn/device.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+class DawnReadBack final : public ReadBack {
+ public:
+  // The copy into `staging` has been submitted.
+  DawnReadBack(DawnDevice& device, wgpu::Buffer staging, uint64_t bytes)
+      : device_(device), staging_(std::move(staging)), bytes_(bytes) {
+    future_ = staging_.MapAsync(
+        wgpu::MapMode::Read, 0, round_up(bytes, 4), wgpu::CallbackMode::WaitAnyOnly,
+        [](wgpu::MapAsyncStatus status, wgpu::StringView, wgpu::MapAsyncStatus* out) { *out = status; }, &status_);
+  }
+
+  ~DawnReadBack() override {
+    staging_.Unmap();                                 // ends a mapping that nobody waited for,
+    if (!waited_) device_.api().WaitAny(future_, 0);  // and lets its callback go before this object does
+    device_.staging().give_back(std::move(staging_));
+  }
+  DawnReadBack(const DawnReadBack&) = delete;
+  DawnReadBack& operator=(const DawnReadBack&) = delete;
+
+  Result<Bytes> wait() override {
+    if (!waited_) device_.api().WaitAny(future_, std::numeric_limits<uint64_t>::max());
+    waited_ = true;
+    TRY_STATUS(device_.errors().take());
+    const void* data =
+        status_ == wgpu::MapAsyncStatus::Success ? staging_.GetConstMappedRange(0, round_up(bytes_, 4)) : nullptr;
+    if (data == nullptr)
+      return fail(ErrorCode::kDeviceLost, "{} did not hand over {} bytes", device_.adapter().name, bytes_);
+    return Bytes(static_cast<const std::byte*>(data), bytes_);
+  }
+
+ private:
+  DawnDevice& device_;
+  wgpu::Buffer staging_;
+  uint64_t bytes_;
+  wgpu::Future future_;
+  wgpu::MapAsyncStatus status_ = wgpu::MapAsyncStatus::Error;
+  bool waited_ = false;
+};
+
+Result<void> check_read(const BufferView& view) {
+  CHECK(view.buffer != nullptr);
+  const uint64_t size = view.buffer->bytes(), bytes = view_bytes(view);
+  if (view.offset % 4 == 0 && view.offset < size && bytes <= size - view.offset) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "reading {} bytes at {} of a GPU buffer of {} bytes: they must lie inside and start at a multiple of 4",
+              bytes, view.offset, size);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ReadBack>> DawnDevice::copy_back(const wgpu::CommandEncoder& encoder, const wgpu::Buffer& buffer,
+                                                        uint64_t offset, uint64_t bytes) {
+  wgpu::Buffer staging = staging_.take(bytes);
+  encoder.CopyBufferToBuffer(buffer, offset, staging, 0, round_up(bytes, 4));
+  TRY_STATUS(finish(encoder));
+  return std::make_unique<DawnReadBack>(*this, std::move(staging), bytes);
+}
+
+Result<std::unique_ptr<ReadBack>> DawnDevice::read_later(BufferView view, std::span<const Command> commands) {
+  TRY_STATUS(errors_.take());
+  TRY_STATUS(check_commands(commands));
+  TRY_STATUS(check_read(view));
+  const uint64_t bytes = view_bytes(view);
+  if (bytes > kMaxStagingBytes) {
+    return fail(ErrorCode::kInvalidArgument, "reading {} bytes at once from the GPU: at most {}", bytes,
+                kMaxStagingBytes);
+  }
+  const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
+  encode(encoder, commands);
+  return copy_back(encoder, dawn(*view.buffer).handle, view.offset, bytes);
+}
+
+Result<void> DawnDevice::read(BufferView view, MutableBytes out) {
+  TRY_STATUS(errors_.take());
+  TRY_STATUS(check_read(view));
+  CHECK(out.size() == view_bytes(view));
+  return read_all(dawn(*view.buffer).handle, view.offset, out);
+}
+
+Result<void> DawnDevice::read_all(const wgpu::Buffer& buffer, uint64_t offset, MutableBytes out) {
+  while (!out.empty()) {
+    const uint64_t bytes = std::min<uint64_t>(out.size(), kMaxStagingBytes);
+    TRY(const auto piece, copy_back(device_.CreateCommandEncoder(), buffer, offset, bytes));
+    TRY(const Bytes mapped, piece->wait());
+    std::memcpy(out.data(), mapped.data(), bytes);
+    out = out.subspan(bytes);
+    offset += bytes;
+  }
+  return {};
+}
+
+}  // namespace tern::gpu
