@@ -24,12 +24,23 @@ struct Progress {
 };
 using OnProgress = std::function<void(const Progress&)>;
 
+// For the webgpu backend; others have no use for it.
+struct GpuOptions {
+  std::string adapter = {};   // part of its name, or its index, as in `tern devices`; empty: the first that can run
+  std::string wgsl_dir = {};  // kernels are written there on first use and loaded from there afterwards: edit them
+  bool validation = false;    // let the driver layers check every call: slow
+  bool robustness = false;    // let shaders check every index: slower
+  std::vector<std::string> without = {};  // leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits
+  std::string cache_dir = {};             // compiled pipelines are kept there; empty: the user's cache folder
+};
+
 struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
   BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
   int n_threads = 0;                         // 0: one per CPU that this process may use
   int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size
   bool fuse = true;                          // false: run the plan without fused steps, for comparing
+  GpuOptions gpu = {};
   OnProgress on_progress = {};
 };
 

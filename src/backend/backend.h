@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "tern/gpu_stats.h"
 #include "tern/options.h"
 
 namespace tern {
@@ -42,6 +44,22 @@ struct StepOutput {
 };
 using StepObserver = std::function<void(const StepOutput&)>;
 
+// How a device chooses tokens: as Sampler does (src/sample/sampler.h), without a repetition penalty.
+struct DeviceSampling {
+  float temperature = 0;  // 0: greedy, and `uniform` is not called
+  int top_k = 0;
+  float top_p = 1;
+  float min_p = 0;
+  std::function<float()> uniform = {};  // [0, 1), one call per token drawn, in the order of the tokens
+};
+
+// Tokens that the device chooses, in order.
+class TokenStream {
+ public:
+  virtual ~TokenStream() = default;
+  virtual Result<TokenId> next() = 0;
+};
+
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -57,6 +75,18 @@ class Executable {
   // [rows, n_vocab], valid until the next run.
   virtual Result<std::span<const float>> run(KvCache& cache, const Batch& batch) = 0;
 
+  // Lets the device choose tokens for itself: the stream runs `token` at position `pos`, gives the token chosen after
+  // it, runs that at pos + 1, and so on, for at most n_tokens (≥ 1, and pos + n_tokens ≤ the cache's n_ctx). The device
+  // may be some tokens ahead of the caller; what it has put into the cache past the tokens taken counts as never run.
+  // While a stream lives, nothing else may be run. Null: this backend, or these options, need run() and a sampler.
+  virtual Result<std::unique_ptr<TokenStream>> decode(KvCache& /*cache*/, TokenId /*token*/, int /*pos*/,
+                                                      int /*n_tokens*/, const DeviceSampling& /*sampling*/) {
+    return nullptr;
+  }
+
+  // What has been measured up to now; nothing where no GPU computes.
+  virtual std::optional<GpuStats> gpu_stats() const { return {}; }
+
   // Called after every step with what it wrote, scratch aside; empty switches it off. For tests and `tern validate`:
   // slow.
   virtual void observe(StepObserver observer) = 0;
@@ -66,6 +96,8 @@ struct CompileOptions {
   int n_threads = 1;
   int max_batch = 256;
   int max_logit_rows = 16;
+  GpuOptions gpu = {};
+  OnProgress on_progress = {};
 };
 
 }  // namespace tern

@@ -68,7 +68,7 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   impl->plan = make_plan(impl->model.config, impl->model.weights,
                          {.fuse = options.fuse ? fusions_for(options.backend) : Fusions::none()});
   impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
-  CompileOptions compile;
+  CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
   if (options.max_batch > 0) compile.max_batch = options.max_batch;
   compile.max_batch = std::min(compile.max_batch, impl->model.config.n_ctx);
   auto executable = compile_on(options.backend, impl->plan, compile, *impl->pool);
@@ -78,7 +78,8 @@ Result<Engine> Engine::load(const LoadOptions& options) {
     return std::unexpected(std::move(error));
   }
   impl->executable = std::move(*executable);
-  read_ahead(impl->model, options.on_progress);
+  // A device has its own copy of the weights by now.
+  if (options.backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
   impl->info.backend = impl->executable->description();
   impl->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Engine(std::move(impl));
@@ -90,6 +91,7 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 const ModelInfo& Engine::info() const { return impl_->info; }
+std::optional<GpuStats> Engine::gpu_stats() const { return impl_->executable->gpu_stats(); }
 bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }
 const Tokenizer& Engine::tokenizer() const { return *impl_->tokenizer; }
 bool Engine::has_chat_template() const { return impl_->chat_template.has_value(); }

@@ -1,63 +1,11 @@
 #include "engine/generator.h"
 
 #include <algorithm>
-#include <chrono>
 
-#include "engine/text_stream.h"
+#include "engine/reply.h"
 #include "sample/sampler.h"
 
 namespace tern {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-bool contains(const std::vector<TokenId>& tokens, TokenId token) {
-  return std::ranges::find(tokens, token) != tokens.end();
-}
-
-// What generation has made so far, and where the text goes.
-class Reply {
- public:
-  Reply(const Tokenizer* tokenizer, const GenerateOptions& options, const OnText& on_text)
-      : tokenizer_(tokenizer), options_(options), on_text_(on_text), stream_(options.stop) {}
-
-  // Takes a token; returns why generation ends with it, if it does.
-  std::optional<FinishReason> add(TokenId token) {
-    result.tokens.push_back(token);
-    ++result.stats.n_generated;
-    if (tokenizer_) {
-      if (!options_.ignore_eos && contains(tokenizer_->stop_tokens(), token)) return FinishReason::kStopToken;
-      show(stream_.feed(tokenizer_->piece(token)));
-      if (stream_.stopped()) return FinishReason::kStopString;
-    }
-    if (options_.max_tokens >= 0 && result.stats.n_generated >= options_.max_tokens) return FinishReason::kMaxTokens;
-    return std::nullopt;
-  }
-
-  GenerateResult finish(FinishReason reason) {
-    show(stream_.finish());
-    result.reason = reason;
-    return std::move(result);
-  }
-
-  GenerateResult result;
-
- private:
-  void show(const std::string& text) {
-    if (text.empty()) return;
-    result.text += text;
-    if (on_text_) on_text_(text);
-  }
-
-  const Tokenizer* tokenizer_;
-  const GenerateOptions& options_;
-  const OnText& on_text_;
-  TextStream stream_;
-};
-
-}  // namespace
 
 Result<void> Generator::check_tokens(std::span<const TokenId> tokens) const {
   if (tokens.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty; give at least one token of text");
@@ -99,6 +47,50 @@ Result<std::span<const float>> Generator::prefill(std::span<const TokenId> promp
   return logits;
 }
 
+Result<std::unique_ptr<TokenStream>> Generator::start_stream(TokenId token, const GenerateOptions& options,
+                                                             Sampler& sampler) {
+  if (sampler.uses_penalty()) return nullptr;
+  const SampleOptions& sample = options.sample;
+  int n_tokens = n_ctx() - n_used();
+  if (options.max_tokens >= 0) n_tokens = std::min(n_tokens, options.max_tokens - 1);  // the first has been chosen
+  return executable_.decode(*cache_, token, n_used(), n_tokens,
+                            {.temperature = sample.temperature,
+                             .top_k = sample.top_k,
+                             .top_p = sample.top_p,
+                             .min_p = sample.min_p,
+                             .uniform = [&sampler] { return sampler.uniform(); }});
+}
+
+Result<TokenId> Generator::next_token(TokenId token, Sampler& sampler, TokenStream* stream) {
+  TokenId next = 0;
+  if (stream) {
+    TRY(next, stream->next());
+    cached_.push_back(token);
+  } else {
+    TRY(const auto logits, append(std::span(&token, 1), WantLogits::kLast));
+    next = sampler.sample(logits);
+  }
+  sampler.accept(next);
+  return next;
+}
+
+Result<FinishReason> Generator::decode(std::span<const float> logits, const GenerateOptions& options,
+                                       const std::stop_token& stop, Sampler& sampler, Reply& reply) {
+  TokenId token = sampler.sample(logits);
+  sampler.accept(token);
+  std::unique_ptr<TokenStream> stream;
+  for (bool first = true;; first = false) {
+    auto finish = reply.add(token);
+    if (!finish && n_used() == n_ctx()) finish = FinishReason::kContextFull;
+    if (!finish && stop.stop_requested()) finish = FinishReason::kCancelled;
+    if (finish) return *finish;
+    if (first) {
+      TRY(stream, start_stream(token, options, sampler));
+    }
+    TRY(token, next_token(token, sampler, stream.get()));
+  }
+}
+
 Result<GenerateResult> Generator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                                            const OnText& on_text, std::stop_token stop) {
   TRY_STATUS(check_tokens(prompt));
@@ -107,28 +99,15 @@ Result<GenerateResult> Generator::generate(std::span<const TokenId> prompt, cons
   for (const TokenId token : prompt) sampler.accept(token);
   cached_.reserve(static_cast<size_t>(n_ctx()));
   Reply reply(tokenizer_, options, on_text);
-  GenerateStats& stats = reply.result.stats;
   reply.result.tokens.reserve(static_cast<size_t>(n_ctx()));
-  stats.n_prompt = static_cast<int>(prompt.size());
-
-  auto phase_start = Clock::now();
-  TRY(auto logits, prefill(prompt, stop, stats.n_reused));
+  reply.result.stats.n_prompt = static_cast<int>(prompt.size());
+  TRY(const auto logits, prefill(prompt, stop, reply.result.stats.n_reused));
   if (logits.empty()) return reply.finish(FinishReason::kCancelled);
   if (options.max_tokens == 0) return reply.finish(FinishReason::kMaxTokens);
-  for (;;) {
-    const TokenId token = sampler.sample(logits);
-    sampler.accept(token);
-    if (stats.n_generated == 0) {
-      stats.prompt_seconds = seconds_since(phase_start);
-      phase_start = Clock::now();
-    }
-    auto finish = reply.add(token);
-    if (!finish && n_used() == n_ctx()) finish = FinishReason::kContextFull;
-    if (!finish && stop.stop_requested()) finish = FinishReason::kCancelled;
-    stats.decode_seconds = seconds_since(phase_start);
-    if (finish) return reply.finish(*finish);
-    TRY(logits, append(std::span(&token, 1), WantLogits::kLast));
-  }
+  auto reason = decode(logits, options, stop, sampler, reply);
+  if (reason) return reply.finish(*reason);
+  reply.flush();
+  return std::unexpected(std::move(reason).error());
 }
 
 Result<void> Generator::logits(std::span<const TokenId> tokens, const Session::OnLogits& on_row) {

@@ -13,6 +13,9 @@
 
 namespace tern {
 
+class Reply;
+class Sampler;
+
 class Generator {
  public:
   // `tokenizer` may be null: then no text is made. Both must outlive the generator.
@@ -33,6 +36,13 @@ class Generator {
   // Makes the cache hold exactly `prompt` and returns the logits after its last token; empty when stopped.
   Result<std::span<const float>> prefill(std::span<const TokenId> prompt, std::stop_token stop, int& n_reused);
   Result<std::span<const float>> append(std::span<const TokenId> tokens, WantLogits logits);
+  // The device's own choice of the tokens after `token`; null where the host has to choose.
+  Result<std::unique_ptr<TokenStream>> start_stream(TokenId token, const GenerateOptions& options, Sampler& sampler);
+  // Runs `token` and returns the one chosen after it.
+  Result<TokenId> next_token(TokenId token, Sampler& sampler, TokenStream* stream);
+  // Everything after the prompt: from its logits to why the reply ends. An error leaves `reply` with what there was.
+  Result<FinishReason> decode(std::span<const float> logits, const GenerateOptions& options,
+                              const std::stop_token& stop, Sampler& sampler, Reply& reply);
 
   Executable& executable_;
   std::unique_ptr<KvCache> cache_;

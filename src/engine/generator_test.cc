@@ -3,58 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
-#include "backend/fake/fake_backend.h"
+#include "engine/generator_test_support.h"
 
 namespace tern {
 namespace {
 
-constexpr int kVocab = 128;
-constexpr TokenId kStop = 0;
-
-// Token i is the ASCII character i; 0 stops.
-class AsciiTokenizer final : public Tokenizer {
- public:
-  AsciiTokenizer() : characters_(kVocab, '\0') { std::iota(characters_.begin(), characters_.end(), '\0'); }
-  int vocab_size() const override { return kVocab; }
-  std::vector<TokenId> encode(std::string_view text, const TokenizeOptions&) const override {
-    return {text.begin(), text.end()};
-  }
-  std::string_view piece(TokenId id, bool) const override {
-    return id == kStop ? std::string_view() : std::string_view(&characters_[static_cast<size_t>(id)], 1);
-  }
-  std::optional<TokenId> bos() const override { return std::nullopt; }
-  const std::vector<TokenId>& stop_tokens() const override { return stops_; }
-  std::optional<TokenId> find(std::string_view) const override { return std::nullopt; }
-
- private:
-  std::string characters_;
-  std::vector<TokenId> stops_ = {kStop};
-};
-
-std::vector<TokenId> ids(std::string_view text) { return {text.begin(), text.end()}; }
-
-// A model that continues "ab" with `reply` (then stop tokens), in a context of n_ctx tokens.
-struct Fixture {
-  explicit Fixture(std::string_view reply, int n_ctx = 64, fake::Script script = {}) {
-    script.n_vocab = kVocab;
-    script.next = ids("?" + std::string(reply));
-    script.next.push_back(kStop);
-    executable = fake::make_executable(std::move(script), log);
-    generator = std::make_unique<Generator>(*executable, executable->new_cache(n_ctx, KvType::kF16).value(), &tokenizer,
-                                            kVocab);
-  }
-  Result<GenerateResult> generate(std::string_view prompt, GenerateOptions options = {}, std::stop_token stop = {}) {
-    options.sample.temperature = 0;
-    return generator->generate(ids(prompt), options, [&](std::string_view text) { shown += text; }, stop);
-  }
-  fake::Log log;
-  AsciiTokenizer tokenizer;
-  std::unique_ptr<Executable> executable;
-  std::unique_ptr<Generator> generator;
-  std::string shown;
-};
+using namespace engine_test;
 
 TEST(Generator, StreamsUntilTheStopToken) {
   Fixture f("cde");
@@ -162,6 +116,14 @@ TEST(Generator, ALostDeviceIsAnErrorAndTheTextSoFarWasShown) {
   Fixture f("cdefgh", 64, {.n_vocab = 0, .next = {}, .fail_at_pos = 4});
   EXPECT_EQ(f.generate("ab").error().code, ErrorCode::kDeviceLost);
   EXPECT_EQ(f.shown, "cde");
+}
+
+// What could have become a stop string is text after all.
+TEST(Generator, AnErrorLosesNoTextThatWasHeldBack) {
+  Fixture f("cdefgh", 64, {.n_vocab = 0, .next = {}, .fail_at_pos = 4});
+  EXPECT_EQ(f.generate("ab", {.sample = {}, .stop = {"def"}}).error().code, ErrorCode::kDeviceLost);
+  EXPECT_EQ(f.shown, "cde");
+  EXPECT_EQ(f.generator->n_used(), 4);  // the prompt and what ran before
 }
 
 TEST(Generator, LogitsComeRowByRow) {

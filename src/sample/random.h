@@ -20,8 +20,8 @@ class SplitMix64 {
     return z ^ (z >> 31);
   }
 
-  // Uniform in [0, 1), in steps of 2^-53.
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  // Uniform in [0, 1), in steps of 2^-24.
+  float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
 
  private:
   uint64_t state_;

@@ -20,10 +20,10 @@ TEST(SplitMix64, ReferenceHistogram) {
   SplitMix64 random(987654321);
   int counts[5] = {};
   for (int i = 0; i < 100000; ++i) {
-    const double u = random.uniform();
-    ASSERT_GE(u, 0.0);
-    ASSERT_LT(u, 1.0);
-    ++counts[static_cast<int>(u * 5)];
+    const float u = random.uniform();
+    ASSERT_GE(u, 0.0f);
+    ASSERT_LT(u, 1.0f);
+    ++counts[static_cast<int>(static_cast<double>(u) * 5)];
   }
   EXPECT_EQ(counts[0], 20027);
   EXPECT_EQ(counts[1], 19892);

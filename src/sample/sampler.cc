@@ -198,9 +198,11 @@ void Sampler::keep_min_p() {
 }
 
 TokenId Sampler::draw() {
+  // The heaps of top-k and top-p leave them in an order of their own.
+  if (!std::ranges::is_sorted(candidates_, {}, &Candidate::id)) std::ranges::sort(candidates_, {}, &Candidate::id);
   double total = 0;
   for (const Candidate& c : candidates_) total += c.weight;
-  const double target = random_.uniform() * total;
+  const double target = static_cast<double>(uniform()) * total;
   double sum = 0;
   TokenId last = 0;
   for (const Candidate& c : candidates_) {

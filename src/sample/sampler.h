@@ -24,6 +24,8 @@ Result<void> check_sample_options(const SampleOptions& options);
 //   4. min-p                without those less probable than min_p times the best
 //   5. temperature          softmax(logit / temperature) over what is left, and one draw
 //
+// The draw is the first token, in the order of ids, up to which the probabilities add up to more than uniform().
+//
 // The temperature comes last so that it does not change which tokens are candidates: 2 to 4 look at probabilities at
 // temperature 1. At temperature 0 the result is the greatest logit after step 1; nothing is random.
 //
@@ -42,6 +44,13 @@ class Sampler {
 
   // Records a token (0 ≤ token < n_vocab) of the prompt or the output, for the repetition penalty.
   void accept(TokenId token);
+
+  // The next random number in [0, 1), a multiple of 2^-24. sample() takes one per token at a temperature above 0; a
+  // device that chooses tokens in its place takes them from here.
+  float uniform() { return random_.uniform(); }
+
+  // Whether the recorded tokens matter.
+  bool uses_penalty() const { return uses_penalty_; }
 
   // Forgets the recorded tokens and starts the random numbers again.
   void reset();

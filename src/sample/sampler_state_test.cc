@@ -133,6 +133,33 @@ TEST(Determinism, TheSameOnEveryPlatform) {
   EXPECT_EQ(tokens, (std::vector<TokenId>{11, 2, 4, 5, 0, 13, 3, 12, 5, 9, 3, 7}));
 }
 
+// A device draws in the same order, so that the same random numbers give the same text.
+TEST(Sampler, DrawsInTheOrderOfIds) {
+  const Logits logits = logits_of({0.05, 0.15, 0.3, 0.1, 0.4});
+  SampleOptions top_k = plain(1), top_p = plain(1);
+  top_k.top_k = 3;     // 1, 2 and 4 with 0.15, 0.3 and 0.4 of 0.85
+  top_p.top_p = 0.8f;  // the same
+  for (const SampleOptions& options : {top_k, top_p}) {
+    Sampler sampler(options, 5);
+    SplitMix64 random(options.seed);
+    for (int i = 0; i < 200; ++i) {
+      const double share = random.uniform() * 0.85;
+      EXPECT_EQ(sampler.sample(logits), share < 0.15 ? 1 : share < 0.45 ? 2 : 4) << share;
+    }
+  }
+}
+
+TEST(Sampler, TakesOneRandomNumberPerToken) {
+  Sampler sampler({.temperature = 1, .top_p = 0.9f, .min_p = 0.1f, .seed = 3}, 4),
+      greedy({.temperature = 0, .seed = 3}, 4);
+  SplitMix64 random(3);
+  sampler.sample(Logits{1, 2, 3, 4});
+  greedy.sample(Logits{1, 2, 3, 4});
+  const float first = random.uniform();
+  EXPECT_EQ(greedy.uniform(), first);
+  EXPECT_EQ(sampler.uniform(), random.uniform());
+}
+
 TEST(Sampler, NothingIsAllocatedAfterConstruction) {
   constexpr int kVocab = 1000;
   Logits logits(kVocab);

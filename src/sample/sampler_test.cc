@@ -114,7 +114,7 @@ TEST(TopK, AgreesWithSorting) {
   SplitMix64 random(5);
   for (const int order : {-1, 0, 1}) {  // falling, random, rising
     Logits logits(kVocab);
-    for (float& x : logits) x = static_cast<float>(random.uniform());
+    for (float& x : logits) x = random.uniform();
     if (order != 0) std::ranges::sort(logits);
     if (order < 0) std::ranges::reverse(logits);
     std::vector<TokenId> ids(kVocab);

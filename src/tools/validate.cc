@@ -174,14 +174,15 @@ class ReferenceComparison {
   double margin_ = 0;
 };
 
-Result<void> compare_with_reference(const Engine& engine, BackendKind backend, std::span<const TokenId> tokens,
+Result<void> compare_with_reference(const Engine& engine, const LoadOptions& load, std::span<const TokenId> tokens,
                                     const OnProgress& on_progress, ValidateResult& result) {
   Engine::Impl& impl = engine.impl();
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::none()});
   const int chunk = std::min({kChunk, impl.executable->max_batch(), impl.executable->max_logit_rows()});
-  const CompileOptions compile{.n_threads = impl.pool->size(), .max_batch = chunk, .max_logit_rows = chunk};
+  const CompileOptions compile{
+      .n_threads = impl.pool->size(), .max_batch = chunk, .max_logit_rows = chunk, .gpu = load.gpu};
   TRY(const auto ref_executable, compile_on(BackendKind::kRef, plan, compile, *impl.pool));
-  TRY(const auto step_executable, compile_on(backend, plan, compile, *impl.pool));
+  TRY(const auto step_executable, compile_on(load.backend, plan, compile, *impl.pool));
   TRY(auto ref, Runner::start(*ref_executable, tokens.size(), KvType::kF16));
   TRY(auto rounded, Runner::start(*ref_executable, tokens.size(), KvType::kF32));
   TRY(auto steps, Runner::start(*step_executable, tokens.size(), KvType::kF16));
@@ -236,8 +237,7 @@ Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& 
   const std::span<const TokenId> tokens = input.tokens;
   const size_t n_decode = std::min(static_cast<size_t>(options.n_decode), tokens.size() - 1);
   ValidateResult result;
-  TRY_STATUS(
-      compare_with_reference(engine, load.backend, tokens.first(input.n_reference), options.on_progress, result));
+  TRY_STATUS(compare_with_reference(engine, load, tokens.first(input.n_reference), options.on_progress, result));
   TRY_STATUS(compare_cached(engine, tokens, n_decode, options.on_progress, result));
   judge(result, {.backend = engine.info().backend, .n_reference = input.n_reference, .n_decode = n_decode});
   return result;

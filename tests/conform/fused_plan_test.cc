@@ -11,7 +11,7 @@ namespace tern {
 namespace {
 
 constexpr int kTokens = 5;
-constexpr CompileOptions kOptions = {.n_threads = 2, .max_batch = 3, .max_logit_rows = 3};
+const CompileOptions kOptions = {.n_threads = 2, .max_batch = 3, .max_logit_rows = 3};
 
 struct Outcome {
   std::vector<float> logits;       // [kTokens, n_vocab]

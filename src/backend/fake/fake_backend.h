@@ -13,7 +13,9 @@ struct Script {
   std::vector<TokenId> next;
   int max_batch = 4;
   int max_logit_rows = 2;
-  int fail_at_pos = -1;  // run() returns kDeviceLost when a batch reaches this position
+  int fail_at_pos = -1;  // run() returns kDeviceLost when a batch reaches this position, and so does a stream
+  bool decodes = false;  // chooses tokens itself: decode() gives a stream
+  int runs_ahead = 0;    // … which runs so many tokens more than were taken
 };
 
 // What has been run, for tests to look at.
@@ -24,6 +26,15 @@ struct Log {
     WantLogits logits;
   };
   std::vector<Call> calls;
+  struct Stream {
+    TokenId token;
+    int pos;
+    int n_tokens;
+    DeviceSampling sampling;
+    int n_taken = 0;
+    std::vector<float> random = {};  // a number for every token drawn, taken or not
+  };
+  std::vector<Stream> streams;
 };
 
 // `log` must outlive the executable.

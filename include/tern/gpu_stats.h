@@ -1,0 +1,22 @@
+// What a GPU did, for people who want to know where the time goes.
+#pragma once
+
+#include <cstdint>
+
+namespace tern {
+
+// A field that was not measured is 0. (Times on the device need timestamps, which not every device has.)
+struct GpuStats {
+  int dispatches_per_token = 0;  // of one decoded token
+  int shaders = 0;               // different shader texts in use
+  double pipeline_hit_rate = 0;  // of all pipelines asked for, the part that had been made before, 0 to 1
+  int disk_hits = 0;             // pipelines that came out of the cache on disk
+  double compile_seconds = 0;    // making pipelines
+  double upload_seconds = 0;     // moving weights to the device
+  uint64_t upload_bytes = 0;     // … and how many
+  uint64_t device_bytes = 0;     // buffers on the device: weights, activations and KV caches
+  double gpu_ms_per_token = 0;   // between the first and the last dispatch of a decoded token
+  double host_ms_per_token = 0;  // recording and submitting a decoded token
+};
+
+}  // namespace tern

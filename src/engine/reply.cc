@@ -1,0 +1,45 @@
+#include "engine/reply.h"
+
+#include <algorithm>
+
+namespace tern {
+
+std::optional<FinishReason> Reply::add(TokenId token) {
+  const auto seconds = [this] { return std::chrono::duration<double>(Clock::now() - phase_start_).count(); };
+  if (result.tokens.empty()) {
+    result.stats.prompt_seconds = seconds();
+    phase_start_ = Clock::now();
+  }
+  result.tokens.push_back(token);
+  ++result.stats.n_generated;
+  const auto reason = reason_to_end(token);
+  result.stats.decode_seconds = seconds();
+  return reason;
+}
+
+std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
+  if (tokenizer_) {
+    const bool is_stop = std::ranges::contains(tokenizer_->stop_tokens(), token);
+    if (is_stop && !options_.ignore_eos) return FinishReason::kStopToken;
+    show(stream_.feed(tokenizer_->piece(token)));
+    if (stream_.stopped()) return FinishReason::kStopString;
+  }
+  if (options_.max_tokens >= 0 && result.stats.n_generated >= options_.max_tokens) return FinishReason::kMaxTokens;
+  return std::nullopt;
+}
+
+void Reply::flush() { show(stream_.finish()); }
+
+GenerateResult Reply::finish(FinishReason reason) {
+  flush();
+  result.reason = reason;
+  return std::move(result);
+}
+
+void Reply::show(const std::string& text) {
+  if (text.empty()) return;
+  result.text += text;
+  if (on_text_) on_text_(text);
+}
+
+}  // namespace tern

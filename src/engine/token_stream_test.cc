@@ -1,0 +1,139 @@
+// The generate loop where the device chooses the tokens.
+#include <gtest/gtest.h>
+
+#include "engine/generator_test_support.h"
+#include "sample/sampler.h"
+
+namespace tern {
+namespace {
+
+using namespace engine_test;
+
+fake::Script on_device(int runs_ahead = 3) {
+  return {.n_vocab = 0, .next = {}, .decodes = true, .runs_ahead = runs_ahead};
+}
+
+GenerateOptions at_most(int max_tokens) { return {.max_tokens = max_tokens, .sample = {}, .stop = {}}; }
+
+TEST(TokenStream, GivesWhatTheHostWouldChoose) {
+  for (const int runs_ahead : {0, 1, 5}) {
+    Fixture host("cdefgh"), device("cdefgh", 64, on_device(runs_ahead));
+    const auto expected = host.generate("ab").value(), result = device.generate("ab").value();
+    EXPECT_EQ(result.text, expected.text);
+    EXPECT_EQ(result.tokens, expected.tokens);
+    EXPECT_EQ(result.reason, FinishReason::kStopToken);
+    EXPECT_EQ(result.stats.n_generated, expected.stats.n_generated);
+    EXPECT_EQ(device.shown, "cdefgh");
+    EXPECT_EQ(device.generator->n_used(), host.generator->n_used());
+    EXPECT_EQ(device.log.calls.size(), 1u);  // the prompt
+    ASSERT_EQ(device.log.streams.size(), 1u);
+    EXPECT_EQ(device.log.streams[0].token, 'c');
+    EXPECT_EQ(device.log.streams[0].pos, 2);
+    EXPECT_EQ(device.log.streams[0].n_taken, 6);
+  }
+}
+
+TEST(TokenStream, AsksForWhatIsStillAllowed) {
+  Fixture limited("cdefghijkl", 64, on_device());
+  EXPECT_EQ(limited.generate("ab", at_most(4)).value().text, "cdef");
+  EXPECT_EQ(limited.log.streams.at(0).n_tokens, 3);
+
+  Fixture unlimited("cdefghijkl", 9, on_device());
+  unlimited.generate("ab").value();
+  EXPECT_EQ(unlimited.log.streams.at(0).n_tokens, 7);
+
+  Fixture one("cdef", 64, on_device());
+  one.generate("ab", at_most(1)).value();
+  EXPECT_TRUE(one.log.streams.empty());
+}
+
+TEST(TokenStream, StopsAtAStopString) {
+  Fixture f("cdefgh", 64, on_device());
+  const auto result = f.generate("ab", {.sample = {}, .stop = {"ef"}}).value();
+  EXPECT_EQ(result.reason, FinishReason::kStopString);
+  EXPECT_EQ(f.shown, "cd");
+  EXPECT_EQ(f.log.streams.at(0).n_taken, 3);
+  EXPECT_EQ(f.generator->n_used(), 5);  // "abcde"; 'f' was chosen but not run by anybody who counts
+}
+
+TEST(TokenStream, StopsWhereTheContextIsFull) {
+  Fixture f("cdefghijkl", 6, on_device());
+  const auto result = f.generate("ab").value();
+  EXPECT_EQ(result.reason, FinishReason::kContextFull);
+  EXPECT_EQ(result.text, "cdefg");
+  EXPECT_EQ(f.generator->n_used(), 6);
+
+  Fixture full("c", 2, on_device());
+  EXPECT_EQ(full.generate("ab").value().reason, FinishReason::kContextFull);
+  EXPECT_TRUE(full.log.streams.empty());
+}
+
+TEST(TokenStream, StopsOnRequest) {
+  Fixture f("cdefgh", 64, on_device());
+  std::stop_source stop;
+  std::string shown;
+  GenerateOptions options;
+  options.sample.temperature = 0;
+  const auto on_text = [&](std::string_view text) {
+    shown += text;
+    if (shown == "cde") stop.request_stop();
+  };
+  const auto result = f.generator->generate(ids("ab"), options, on_text, stop.get_token()).value();
+  EXPECT_EQ(result.reason, FinishReason::kCancelled);
+  EXPECT_EQ(result.text, "cde");
+  EXPECT_EQ(f.generator->n_used(), 4);
+}
+
+TEST(TokenStream, AnErrorComesBackAfterTheTextSoFar) {
+  fake::Script script = on_device();
+  script.fail_at_pos = 5;
+  Fixture f("cdefgh", 64, script);
+  const auto result = f.generate("ab", {.sample = {}, .stop = {"fgz"}});
+  EXPECT_EQ(result.error().code, ErrorCode::kDeviceLost);
+  EXPECT_NE(result.error().message.find("position 5"), std::string::npos);
+  EXPECT_EQ(f.shown, "cdef");  // the 'f' had been held back
+  EXPECT_EQ(f.generator->n_used(), 5);
+}
+
+// The device has run past what was taken, and the cache holds that; it must be taken for unused.
+TEST(TokenStream, TheNextTurnReusesOnlyWhatWasTaken) {
+  Fixture f("cdefghijkl", 64, on_device(5));
+  f.generate("ab", {.sample = {}, .stop = {"ef"}}).value();
+  f.log.calls.clear();
+  const auto second = f.generate("abcdefXY", at_most(3)).value();
+  EXPECT_EQ(second.stats.n_reused, 5);  // "abcde"
+  ASSERT_EQ(f.log.calls.size(), 1u);
+  EXPECT_EQ(f.log.calls[0].tokens, ids("fXY"));
+  EXPECT_EQ(f.log.calls[0].first_pos, 5);
+  ASSERT_EQ(f.log.streams.size(), 2u);
+  EXPECT_EQ(f.log.streams[1].pos, 8);
+  EXPECT_EQ(second.text, "ijk");
+}
+
+TEST(TokenStream, SharesTheRandomNumbersOfTheHost) {
+  Fixture f("cdefgh", 64, on_device(1));
+  const GenerateOptions options = {
+      .max_tokens = 4,
+      .sample = {.temperature = 0.5f, .top_k = 1, .top_p = 0.75f, .min_p = 0.125f, .seed = 5},
+      .stop = {}};
+  f.generator->generate(ids("ab"), options, {}, {}).value();
+  const fake::Log::Stream& stream = f.log.streams.at(0);
+  EXPECT_EQ(stream.sampling.temperature, 0.5f);
+  EXPECT_EQ(stream.sampling.top_k, 1);
+  EXPECT_EQ(stream.sampling.top_p, 0.75f);
+  EXPECT_EQ(stream.sampling.min_p, 0.125f);
+  Sampler sampler(options.sample, kVocab);
+  sampler.uniform();  // for the first token, which the host chose
+  std::vector<float> expected;
+  for (int i = 0; i < 3; ++i) expected.push_back(sampler.uniform());
+  EXPECT_EQ(stream.random, expected);
+}
+
+TEST(TokenStream, NotWithARepetitionPenalty) {
+  Fixture f("cdefgh", 64, on_device());
+  EXPECT_EQ(f.generate("ab", {.sample = {.repeat_penalty = 1.1f}, .stop = {}}).value().text, "cdefgh");
+  EXPECT_TRUE(f.log.streams.empty());
+}
+
+}  // namespace
+}  // namespace tern
