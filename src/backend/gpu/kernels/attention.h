@@ -1,0 +1,43 @@
+// Attention over the KV cache, causal, with the history split over workgroups where it is long.
+#pragma once
+
+#include "backend/gpu/kernels/kv_cache.h"
+
+namespace tern::gpu {
+
+struct AttentionConfig {
+  HeadShape heads;
+  Caps caps;
+  uint32_t workgroup = 256;
+  // Positions that one workgroup handles at a time; and how many such chunks there are at most, which is how many
+  // workgroups share a head (0: one does it all and writes the result itself).
+  uint32_t chunk = 64;
+  uint32_t max_splits = 0;
+
+  uint32_t partial_stride() const { return heads.head_dim + 2; }  // Σ e·v, then the greatest score, then Σ e
+};
+
+// q, out: [n_tokens, n_heads, head_dim]. Token t of the batch sees positions 0 … params.pos + t.
+//
+// Unsplit. Grid: [n_heads, n_tokens]. `out` is the result.
+// Split.   Grid: [n_heads, n_tokens, splits]: workgroup z takes chunks z, z + splits, …, and `out` gets partial sums
+//          [n_tokens, n_heads, max_splits, partial_stride()] for attention_merge, which takes as many splits.
+template <class KvWord>
+using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
+                                     wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups,
+                                     wgsl::LocalIndex>;
+template <class KvWord>
+AttentionKernel<KvWord> attention(const AttentionConfig& c);
+
+using AttentionMergeKernel =
+    wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId,
+                 wgsl::LocalIndex>;
+// Grid: [n_heads, n_tokens]. Takes the splits from params.pos: one per chunk, at most max_splits.
+AttentionMergeKernel attention_merge(const AttentionConfig& c);
+
+// Workgroups per head for a batch that ends before position `n_pos`.
+inline uint32_t attention_splits(const AttentionConfig& c, uint32_t n_pos) {
+  return std::clamp((n_pos + c.chunk - 1) / c.chunk, 1u, std::max(c.max_splits, 1u));
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,27 @@
+#include "backend/gpu/kernels/common.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+Dot4::Dot4(const Caps& caps) : native_(caps.packed_dot) {
+  if (native_) return;
+  emulated_ = function("dot4", [](Name<I8x4> a, Name<I8x4> b) {
+    // Byte i as an int: shifted to the top, then back with its sign.
+    auto x = let("x", bitcast<I32>(bits(a)));
+    auto y = let("y", bitcast<I32>(bits(b)));
+    auto top = let("top", (x >> 24u) * (y >> 24u));
+    auto high = let("high", ((x << 8u) >> 24u) * ((y << 8u) >> 24u));
+    auto middle = let("middle", ((x << 16u) >> 24u) * ((y << 16u) >> 24u));
+    auto low = let("low", ((x << 24u) >> 24u) * ((y << 24u) >> 24u));
+    return top + high + middle + low;
+  });
+}
+
+Name<I8x4> pack_int8(const Caps& caps, const Name<Vec4<I32>>& v) {
+  if (caps.packed_dot) return let("packed", pack4xI8(v));
+  const auto byte = [&](uint32_t i) { return bitcast<U32>(at(v, i)) & 0xFFu; };
+  return let("packed", packed<I8x4>(byte(0) | (byte(1) << 8u) | (byte(2) << 16u) | (byte(3) << 24u)));
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,120 @@
+// What the kernels share: the device features they may use, the layout of rows and parameters, reductions.
+#pragma once
+
+#include "backend/gpu/wgsl/wgsl.h"
+
+namespace tern::gpu {
+
+// What a kernel may use. Part of every Config whose text depends on it.
+struct Caps {
+  bool f16 = false;         // f16 arithmetic; without it halves are taken apart with unpack2x16float
+  bool packed_dot = false;  // dot4I8Packed; without it the same sum from shifts
+  // The smallest subgroup the device may use, 0 without subgroups. A power of two; lanes beyond it are not assumed.
+  uint32_t subgroup = 0;
+  bool operator==(const Caps&) const = default;
+};
+
+// The state of a run, one small storage buffer. A decoding loop advances it on the device (argmax.h).
+using ParamsBuffer = wgsl::In<"params", wgsl::U32>;
+struct RunParams {
+  uint32_t pos = 0;         // position of the batch's first token
+  uint32_t n_tokens = 0;    // rows of the batch
+  uint32_t first_logits = 0;  // first row whose logits are wanted
+  uint32_t step = 0;        // tokens drawn so far by this decoding loop
+};
+inline constexpr uint32_t kPos = 0, kNTokens = 1, kFirstLogits = 2, kStep = 3;  // indices into `params`
+
+// A row of int8 activations: width / 4 words, then the bits of the scale and of Σq, padded to 16 bytes. The same in
+// vec4 words, and the index of the vec4 that holds scale and sum.
+constexpr uint32_t quantized_stride(uint32_t width) { return width / 16 + 1; }
+constexpr uint32_t quantized_row_bytes(uint32_t width) { return quantized_stride(width) * 16; }
+
+// Four-way dot product of packed int8, as an instruction or from shifts.
+class Dot4 {
+ public:
+  explicit Dot4(const Caps& caps);
+  template <wgsl::ValueOf<wgsl::I8x4> A, wgsl::ValueOf<wgsl::I8x4> B>
+  wgsl::Temp<wgsl::I32> operator()(A&& a, B&& b) const {
+    if (native_) return wgsl::dot4I8Packed(std::forward<A>(a), std::forward<B>(b));
+    return emulated_(std::forward<A>(a), std::forward<B>(b));
+  }
+
+ private:
+  bool native_;
+  wgsl::Function<wgsl::I32, wgsl::I8x4, wgsl::I8x4> emulated_;
+};
+
+// Four int8 in one word from four i32 in −128 … 127.
+wgsl::Name<wgsl::I8x4> pack_int8(const Caps& caps, const wgsl::Name<wgsl::Vec4<wgsl::I32>>& v);
+
+enum class Reduce { kSum, kMax };
+
+namespace detail {
+template <class T>
+wgsl::Temp<T> combine(Reduce how, const wgsl::Name<T>& a, const wgsl::Name<T>& b) {
+  return how == Reduce::kSum ? a + b : wgsl::max(a, b);
+}
+template <class T>
+wgsl::Name<T> subgroup_reduce(Reduce how, wgsl::Temp<T> v) {
+  return how == Reduce::kSum ? wgsl::subgroupAdd(std::move(v)) : wgsl::subgroupMax(std::move(v));
+}
+}  // namespace detail
+
+// The reduction of `v` over groups of `lanes` consecutive invocations (a power of two), on every one of them. All
+// invocations of the workgroup have to call it. Subgroups are taken to be runs of consecutive invocations, as every
+// driver makes them for one-dimensional workgroups.
+template <class T>
+wgsl::Name<T> reduce_lanes(Reduce how, const Caps& caps, const wgsl::Name<T>& v, wgsl::LocalIndex tid, uint32_t lanes,
+                           uint32_t workgroup) {
+  using namespace wgsl;
+  if (lanes <= caps.subgroup) {
+    Name<T> sum = v;
+    for (uint32_t mask = lanes / 2; mask > 0; mask /= 2) {
+      auto other = subgroupShuffleXor(sum, mask);
+      sum = let("sum", detail::combine(how, sum, other));
+    }
+    return sum;
+  }
+  auto part = shared<T>("part", workgroup);
+  workgroupBarrier();  // an earlier reduction may still be reading
+  part[tid] = v;
+  workgroupBarrier();
+  auto lane = let("part_lane", tid & (lanes - 1));
+  for (uint32_t s = lanes / 2; s > 0; s /= 2) {
+    when(lane < s, [&] {
+      auto a = let("a", part[tid]);
+      auto b = let("b", part[tid + s]);
+      part[tid] = detail::combine(how, a, b);
+    });
+    workgroupBarrier();
+  }
+  return let("sum", part[tid - lane]);
+}
+
+// The reduction of `v` over the workgroup, on every invocation.
+template <class T>
+wgsl::Name<T> reduce_workgroup(Reduce how, const Caps& caps, const wgsl::Name<T>& v, wgsl::LocalIndex tid,
+                               uint32_t workgroup) {
+  using namespace wgsl;
+  if (caps.subgroup < 4) return reduce_lanes(how, Caps{}, v, tid, workgroup, workgroup);
+  // Subgroups may be larger than caps.subgroup: each is reduced in runs of that many.
+  const uint32_t parts = workgroup / caps.subgroup;
+  auto mine = reduce_lanes(how, caps, v, tid, std::min(caps.subgroup, workgroup), workgroup);
+  if (parts <= 1) return mine;
+  auto part = shared<T>("part", parts);
+  when((tid & (caps.subgroup - 1)) == 0u, [&] { part[tid / caps.subgroup] = mine; });
+  workgroupBarrier();
+  if (parts <= caps.subgroup && (parts & (parts - 1)) == 0) {
+    auto loaded = let("loaded", part[tid & (parts - 1)]);
+    return reduce_lanes(how, caps, loaded, tid, parts, workgroup);
+  }
+  auto total = var("total", part[0u]);
+  loop("i", 1u, parts, 1u, [&](auto i) {
+    auto a = let("a", total);
+    auto b = let("b", part[i]);
+    total = detail::combine(how, a, b);
+  });
+  return let("reduced", total);
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,68 @@
+#include "backend/gpu/kernels/elementwise.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+namespace {
+
+// body(column) for this invocation's column, where it has one.
+template <class Body>
+void for_column(uint32_t width, const WorkgroupId& wg, const LocalIndex& tid, Body&& body) {
+  auto column = let("column", wg.x * kElementwiseWorkgroup + tid);
+  if (width % kElementwiseWorkgroup == 0) return body(column);
+  when(column < width, [&] { body(column); });
+}
+
+}  // namespace
+
+RopeKernel rope(const RopeConfig& c) {
+  const uint32_t half = c.head_dim / 2;
+  const bool halves = c.pairs == RopePairs::kHalves;
+  return kernel("rope", kElementwiseWorkgroup,
+                [&](InOut<"x", F32> x, In<"angles", Vec2<F32>> table, ParamsBuffer params, WorkgroupId wg,
+                    LocalIndex tid) {
+                  for_column(c.n_heads * half, wg, tid, [&](const Name<U32>& i) {
+                    auto pair = let("pair", i % half);
+                    auto head = let("head", (wg.y * c.n_heads + i / half) * c.head_dim);
+                    auto at_a = let("at_a", head + (halves ? e(pair) : pair * 2u));
+                    auto at_b = let("at_b", at_a + (halves ? half : 1u));
+                    auto angle = let("angle", table[(params[kPos] + wg.y) * half + pair]);
+                    auto a = let("a", x[at_a]);
+                    auto b = let("b", x[at_b]);
+                    x[at_a] = a * at(angle, 0) - b * at(angle, 1);
+                    x[at_b] = b * at(angle, 0) + a * at(angle, 1);
+                  });
+                });
+}
+
+Relu2MulKernel relu2_mul(const RowsConfig& c) {
+  return kernel("relu2_mul", kElementwiseWorkgroup,
+                [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+                    auto i = let("i", wg.y * c.width + column);
+                    auto positive = let("positive", max(gate[i], 0.0f));
+                    y[i] = positive * positive * up[i];
+                  });
+                });
+}
+
+AddKernel add(const RowsConfig& c) {
+  return kernel("add", kElementwiseWorkgroup, [&](In<"y", F32> y, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+    for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+      auto i = let("i", wg.y * c.width + column);
+      x[i] += y[i];
+    });
+  });
+}
+
+SelectRowsKernel select_rows(const RowsConfig& c) {
+  return kernel("select_rows", kElementwiseWorkgroup,
+                [&](In<"x", F32> x, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+                    y[wg.y * c.width + column] = x[(params[kFirstLogits] + wg.y) * c.width + column];
+                  });
+                });
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,38 @@
+// Kernels that touch each value once: RoPE, relu²·mul, residual add, and copies of rows.
+#pragma once
+
+#include "backend/gpu/kernels/common.h"
+#include "model/config.h"
+
+namespace tern::gpu {
+
+inline constexpr uint32_t kElementwiseWorkgroup = 128;
+
+struct RopeConfig {
+  uint32_t n_heads, head_dim;
+  RopePairs pairs = RopePairs::kHalves;
+};
+using RopeKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
+                                wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Turns x [n_tokens, n_heads, head_dim] in place. rope: (cos, sin) of [n_ctx, head_dim/2]. One invocation per pair.
+// Grid: [⌈n_heads · head_dim / 2 / 128⌉, n_tokens].
+RopeKernel rope(const RopeConfig& c);
+
+// One invocation per value of a row. Grid: [⌈width / 128⌉, n_rows].
+struct RowsConfig {
+  uint32_t width;
+};
+using Relu2MulKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::In<"up", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
+                                    wgsl::WorkgroupId, wgsl::LocalIndex>;
+Relu2MulKernel relu2_mul(const RowsConfig& c);
+
+using AddKernel =
+    wgsl::Kernel<wgsl::In<"y", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+AddKernel add(const RowsConfig& c);  // x += y
+
+// Rows params.first_logits … of x. Grid: [⌈width / 128⌉, n_logit_rows].
+using SelectRowsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
+                                      wgsl::WorkgroupId, wgsl::LocalIndex>;
+SelectRowsKernel select_rows(const RowsConfig& c);
+
+}  // namespace tern::gpu

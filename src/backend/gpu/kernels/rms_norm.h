@@ -1,0 +1,30 @@
+// RMS norm and int8 quantisation of rows: separately, and as one kernel.
+#pragma once
+
+#include "backend/gpu/kernels/common.h"
+
+namespace tern::gpu {
+
+struct RmsNormConfig {
+  uint32_t width;
+  float eps;
+  Caps caps;
+  uint32_t workgroup = 256;
+};
+using RmsNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
+                                   wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = x / √(mean x² + eps) · gain. Grid: [n_rows].
+RmsNormKernel rms_norm(const RmsNormConfig& c);
+
+// A row of x and a row of int8 words (common.h), both as vec4.
+using QuantizeKernel = wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::Out<"y", wgsl::I8x4>,
+                                    wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Absmax int8: s = 127 / max(|x|max, 1e-5), q = round(x·s). Grid: [n_rows]. `eps` is not used.
+QuantizeKernel quantize(const RmsNormConfig& c);
+
+using RmsNormQuantizeKernel =
+    wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::In<"gain", wgsl::Vec4<wgsl::F32>>,
+                 wgsl::Out<"y", wgsl::I8x4>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+RmsNormQuantizeKernel rms_norm_quantize(const RmsNormConfig& c);
+
+}  // namespace tern::gpu

@@ -1,0 +1,37 @@
+// Query, key and value projections, RoPE, and the write to the KV cache in one kernel.
+#pragma once
+
+#include "backend/gpu/kernels/kv_cache.h"
+#include "backend/gpu/kernels/ternary_linear.h"
+#include "model/config.h"
+
+namespace tern::gpu {
+
+struct TernaryQkvConfig {
+  uint32_t cols;
+  HeadShape heads;
+  RopePairs pairs = RopePairs::kHalves;
+  Caps caps;
+  uint32_t lanes = 8;
+  uint32_t workgroup = 128;
+  // Pairs of rows per workgroup: those of one head, all of one kind.
+  uint32_t pairs_per_workgroup() const { return workgroup / lanes; }
+  uint32_t workgroups() const {
+    return (heads.n_heads + 2 * heads.n_kv_heads) * (heads.head_dim / 2 / pairs_per_workgroup());
+  }
+};
+
+// The greatest layout that this shape allows: head_dim/2 is a multiple of the pairs of a workgroup.
+TernaryQkvConfig fit(TernaryQkvConfig c);
+
+// w: the rows of wq, wk and wv after one another. rope: (cos, sin) of [n_ctx, head_dim/2].
+template <class KvWord>
+using TernaryQkvKernel =
+    wgsl::Kernel<wgsl::In<"w", TernaryWeights>, wgsl::In<"x", QuantizedWords>, WeightScales,
+                 wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer, wgsl::Out<"q", wgsl::F32>,
+                 wgsl::Out<"kv", KvWord>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Grid: [workgroups(), n_tokens].
+template <class KvWord>
+TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c);
+
+}  // namespace tern::gpu

@@ -1,0 +1,174 @@
+// Statements. C++'s own `for` and `if` run while tracing (unrolling, choosing between variants); loop() and when() run on
+// the device.
+//
+// Write `auto x = let("x", …);` as a statement of its own: as an argument of another call its place would be up to the
+// compiler.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "backend/gpu/wgsl/values.h"
+
+namespace tern::wgsl {
+
+template <Value A>
+Name<TypeOf<A>> let(std::string_view name, A&& a) {
+  const std::string text = text_of(e(std::forward<A>(a)));
+  const std::string fresh = writer->fresh(name);
+  writer->line(cat("let ", fresh, " = ", text, ";"));
+  return {fresh};
+}
+
+template <class T, class A>
+void assign(const Place<T>& place, std::string_view op, A&& a) {
+  writer->line(cat(place.text, " ", op, " ", text_of(e(std::forward<A>(a))), ";"));
+  writer->wrote();
+}
+
+// Something that can be assigned to: one element of writable memory, or a component of a var.
+template <class T>
+struct Ref : Place<T> {
+  template <ValueOf<T> A>
+  void operator=(A&& a) const {  // NOLINT(misc-unconventional-assign-operator): it writes a statement
+    assign(*this, "=", std::forward<A>(a));
+  }
+  template <ValueOf<T> A>
+  void operator+=(A&& a) const {
+    assign(*this, "+=", std::forward<A>(a));
+  }
+  // Or C++ would copy the handle and write nothing.
+  void operator=(const Ref& other) const { assign(*this, "=", other); }  // NOLINT(misc-unconventional-assign-operator)
+  explicit Ref(std::string text) : Place<T>{std::move(text)} {}
+  Ref(const Ref&) = default;
+};
+
+template <class T>
+struct Var : Place<T> {
+  explicit Var(std::string text) : Place<T>{std::move(text)} {}
+  Var(Var&&) = default;
+  Var(const Var&) = delete;  // a C++ copy would be an alias, not a new var
+  ~Var() = default;
+  template <ValueOf<T> A>
+  void operator=(A&& a) const {  // NOLINT(misc-unconventional-assign-operator)
+    assign(*this, "=", std::forward<A>(a));
+  }
+  template <ValueOf<T> A>
+  void operator+=(A&& a) const {
+    assign(*this, "+=", std::forward<A>(a));
+  }
+  void operator=(const Var& other) const { assign(*this, "=", other); }  // NOLINT(misc-unconventional-assign-operator)
+};
+
+template <Value A>
+[[nodiscard]] Var<TypeOf<A>> var(std::string_view name, A&& a) {
+  const std::string text = text_of(e(std::forward<A>(a)));
+  std::string fresh = writer->fresh(name);
+  writer->line(cat("var ", fresh, ": ", TypeOf<A>::wgsl(), " = ", text, ";"));
+  return Var<TypeOf<A>>(std::move(fresh));
+}
+// Zero to start with.
+template <class T>
+[[nodiscard]] Var<T> var(std::string_view name) {
+  std::string fresh = writer->fresh(name);
+  writer->line(cat("var ", fresh, ": ", T::wgsl(), ";"));
+  return Var<T>(std::move(fresh));
+}
+
+template <class T, uint32_t N>
+Ref<T> at(const Var<Vec<T, N>>& v, uint32_t i) {
+  CHECK(i < N);
+  return Ref<T>(component_text(v.text, i));
+}
+
+template <ValueOf<Bool> C, class Body>
+void when(C&& condition, Body&& body) {
+  writer->open(cat("if (", text_of(e(std::forward<C>(condition))), ") {"));
+  body();
+  writer->close();
+}
+template <ValueOf<Bool> C, class Body, class Else>
+void when(C&& condition, Body&& body, Else&& otherwise) {
+  writer->open(cat("if (", text_of(e(std::forward<C>(condition))), ") {"));
+  body();
+  writer->reopen("} else {");
+  otherwise();
+  writer->close();
+}
+
+// for (i = from; i < to; i += step) body(i).
+template <ValueOf<U32> A, ValueOf<U32> B, ValueOf<U32> S, class Body>
+void loop(std::string_view name, A&& from, B&& to, S&& step, Body&& body) {
+  const std::string first = text_of(e(std::forward<A>(from)));
+  const std::string end = text_of(e(std::forward<B>(to)));
+  const std::string by = text_of(e(std::forward<S>(step)));
+  const std::string i = writer->fresh(name);
+  writer->open(cat("for (var ", i, " = ", first, "; ", i, " < ", end, "; ", i, " += ", by, ") {"));
+  body(Name<U32>{i});
+  writer->close();
+}
+
+inline void return_() { writer->line("return;"); }
+inline void workgroupBarrier() {
+  writer->line("workgroupBarrier();");
+  writer->wrote();
+}
+inline void storageBarrier() {
+  writer->line("storageBarrier();");
+  writer->wrote();
+}
+
+// A comment in the WGSL text, for those who read it.
+inline void note(std::string_view text) { writer->line(cat("// ", text)); }
+
+// The way out: WGSL as text, where the DSL lacks something. Types are still checked around it.
+template <class T>
+Temp<T> raw(std::string text) {
+  return Temp<T>(cat("(", text, ")"), Binding::kPrimary, writer->epoch());
+}
+inline void raw_statement(std::string_view text) {
+  writer->line(text);
+  writer->wrote();
+}
+
+// A WGSL function, written once; its C++ body runs once, here. Returns what calls it:
+//
+//   auto dot4 = function("dot4", [](Name<I8x4> a, Name<I8x4> b) { return …; });
+template <class R, class... A>
+struct Function {
+  std::string name;
+  template <Value... X>
+    requires(sizeof...(X) == sizeof...(A)) && (std::same_as<TypeOf<X>, A> && ...)
+  Temp<R> operator()(X&&... args) const {
+    return call<R>(name, std::forward<X>(args)...);
+  }
+};
+
+namespace detail {
+template <class F, class R, class... A>
+Function<typename R::type, A...> define_function(std::string_view name, F& body, R (F::*)(Name<A>...) const) {
+  writer->claim(name);
+  writer->begin_function();
+  std::string parameters;
+  int index = 0;
+  const auto next = [&]<class T>(std::type_identity<T>) {
+    Name<T> parameter{writer->fresh(std::string(1, static_cast<char>('a' + index++)))};
+    parameters += cat(parameters.empty() ? "" : ", ", parameter.text, ": ", T::wgsl());
+    return parameter;
+  };
+  std::tuple<Name<A>...> arguments{next(std::type_identity<A>{})...};  // braces: left to right
+  writer->line(cat("return ", text_of(std::apply(body, arguments)), ";"));
+  writer->end_function(cat("fn ", name, "(", parameters, ") -> ", R::type::wgsl()));
+  return {std::string(name)};
+}
+}  // namespace detail
+
+template <class F>
+auto function(std::string_view name, F body) {
+  return detail::define_function(name, body, &F::operator());
+}
+
+}  // namespace tern::wgsl

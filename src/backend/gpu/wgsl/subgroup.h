@@ -1,0 +1,44 @@
+// Subgroup operations. All lanes have to get there together, so each is emitted where it is called and returns a Name:
+// an expression that is used later, inside a branch, cannot take it along.
+#pragma once
+
+#include "backend/gpu/wgsl/memory.h"
+
+namespace tern::wgsl {
+
+#define WGSL_SUBGROUP_1(name)                                            \
+  template <Traced A>                                                    \
+    requires Number<TypeOf<A>>                                           \
+  Name<TypeOf<A>> name(A&& a) {                                          \
+    writer->needs().subgroups = true;                                    \
+    return let("sg", call<TypeOf<A>>(#name, std::forward<A>(a)));        \
+  }
+WGSL_SUBGROUP_1(subgroupAdd)
+WGSL_SUBGROUP_1(subgroupMax)
+WGSL_SUBGROUP_1(subgroupBroadcastFirst)
+#undef WGSL_SUBGROUP_1
+
+// The value of the lane whose number differs in the bits of `mask`.
+template <Traced A>
+  requires Number<TypeOf<A>>
+Name<TypeOf<A>> subgroupShuffleXor(A&& a, uint32_t mask) {
+  writer->needs().subgroups = true;
+  return let("sg", call<TypeOf<A>>("subgroupShuffleXor", std::forward<A>(a), mask));
+}
+
+// ---- Subgroup matrices (Dawn's chromium_experimental_subgroup_matrix): D[m, n] = A[m, k] · B[k, n].
+enum class MatrixRole { kLeft, kRight, kResult };
+
+template <MatrixRole R, class T, uint32_t Rows, uint32_t Cols>
+struct SubgroupMatrix {
+  static constexpr uint32_t kRows = Rows, kCols = Cols;
+  static std::string wgsl() {  // WGSL puts columns first
+    constexpr std::string_view kRole = R == MatrixRole::kLeft ? "left" : R == MatrixRole::kRight ? "right" : "result";
+    return cat("subgroup_matrix_", kRole, "<", T::wgsl(), ", ", std::to_string(Cols), ", ", std::to_string(Rows), ">");
+  }
+};
+struct I8 {  // only inside matrices
+  static std::string wgsl() { return "i8"; }
+};
+
+}  // namespace tern::wgsl

@@ -1,0 +1,73 @@
+// The module being written. Tracing a kernel sets `writer` and calls the kernel's C++ code once.
+//
+// Mistakes that C++ types cannot catch stop the program with a message: they are bugs in a kernel, found the first time
+// that it is traced.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/gpu/wgsl/module.h"
+
+namespace tern::wgsl {
+
+class Writer {
+ public:
+  explicit Writer(std::string name);
+
+  void line(std::string_view text);  // one statement, indented
+  void open(std::string_view head);  // "if (…) {"
+  void close();
+  void reopen(std::string_view between);  // "} else {"
+  void declare(std::string_view text);                  // at module scope
+  void declare_once(const std::string& text);           // unless that very text was declared before
+  void builtin(std::string_view parameter);             // a parameter of the entry point
+  void bind(BindingDecl binding, std::string_view declaration_tail);  // "@group(0) @binding(n) var…"
+
+  // A name that nothing has yet: `base`, or base_1, base_2, … Refuses WGSL's own names.
+  std::string fresh(std::string_view base);
+  // Exactly this name; refuses one that is taken.
+  void claim(std::string_view name);
+
+  // Function bodies are written aside and go to module scope.
+  void begin_function();
+  void end_function(std::string_view head);
+
+  // Counts writes to anything that a pending expression may have read; see Temp::epoch.
+  int epoch() const { return epoch_; }
+  void wrote() { ++epoch_; }
+
+  void workgroup_memory(uint32_t bytes) { module_.needs.workgroup_bytes += (bytes + 15) / 16 * 16; }
+  Requirements& needs() { return module_.needs; }
+  void diagnostic_off(std::string_view rule) { diagnostics_.insert(std::string(rule)); }
+
+  Module finish(uint32_t workgroup_size);
+  const std::string& name() const { return module_.name; }
+
+ private:
+  Module module_;
+  std::string declarations_, body_, builtins_;
+  std::vector<std::string> outer_bodies_;
+  std::set<std::string> names_, declared_, diagnostics_;
+  int indent_ = 1;
+  int epoch_ = 1;
+};
+
+inline thread_local Writer* writer = nullptr;  // set for the length of one trace
+
+// "x = " and friends, without a chain of operator+.
+template <class... S>
+std::string cat(const S&... parts) {
+  std::string text;
+  ((text += parts), ...);
+  return text;
+}
+
+// Stops the program, naming the kernel that is being traced: the mistake is in its C++ code.
+[[noreturn]] void trace_error(std::string_view what);
+
+bool is_wgsl_name(std::string_view name);  // keyword, type, builtin function or reserved word
+
+}  // namespace tern::wgsl
