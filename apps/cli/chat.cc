@@ -86,7 +86,7 @@ std::optional<Next> ChatLoop::slash_command(const std::string& line) {
     print_note("forgotten");
   } else if (line == "/stats") {
     if (last_) {
-      print_stats(*last_, conversation_.session(), conversation_.seed());
+      print_stats(conversation_.engine(), conversation_.session(), *last_, conversation_.seed());
     } else {
       print_note("there is no reply yet");
     }

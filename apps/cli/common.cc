@@ -63,6 +63,33 @@ void ModelOptions::add_backend(CLI::App& app) {
   app.add_flag_callback(
          "--no-fuse", [this] { load.fuse = false; }, "Run each step of the model on its own, to compare")
       ->group("Model");
+  add_gpu(app);
+}
+
+void ModelOptions::add_gpu(CLI::App& app) {
+  GpuOptions& gpu = load.gpu;
+  const std::vector<CLI::Option*> options = {
+      app.add_option("--gpu", gpu.adapter, "Which one: part of its name, or its number in 'tern devices'")
+          ->type_name("NAME")
+          ->check(not_empty()),
+      app.add_option("--wgsl-dir", gpu.wgsl_dir, "Write the kernels there, and use what lies there: edit them")
+          ->type_name("DIR")
+          ->check(not_empty()),
+      app.add_option("--gpu-without", gpu.without,
+                     "Leave features unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits")
+          ->type_name("LIST")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits"})),
+      app.add_flag("--gpu-validate", gpu.validation, "Have every call checked: slow, finds mistakes"),
+  };
+  for (CLI::Option* option : options) option->group("GPU");
+  app.parse_complete_callback([this, options] {
+    if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
+    for (const CLI::Option* option : options) {
+      if (option->count() > 0) throw CLI::ValidationError(option->get_name(), "needs -b webgpu or -b auto");
+    }
+  });
 }
 
 Result<Engine> load_engine(const LoadOptions& options) {

@@ -36,12 +36,15 @@ template <class... Args>
 CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string& group, const std::string& description,
                       const std::string& usage, const std::string& footer);
 
-// -m, and where a model is run also -b and -t.
+// -m, and where a model is run also -b, -t and what a GPU is to do.
 struct ModelOptions {
   LoadOptions load;
 
   void add_model(CLI::App& app);
   void add_backend(CLI::App& app);
+
+ private:
+  void add_gpu(CLI::App& app);
 };
 
 // Loads with a progress bar.

@@ -26,6 +26,7 @@ class Conversation {
 
   virtual void reset() = 0;
 
+  const Engine& engine() const { return engine_; }
   const Session& session() const { return session_; }
   uint64_t seed() const { return options_.generate.sample.seed; }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "cli/gpu_stats.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/layout.h"
@@ -141,7 +142,7 @@ Result<Generation> generate_to_output(Session& session, std::span<const TokenId>
   return generation;
 }
 
-void print_stats(const GenerateResult& result, const Session& session, uint64_t seed) {
+void print_stats(const Engine& engine, const Session& session, const GenerateResult& result, uint64_t seed) {
   const GenerateStats& stats = result.stats;
   const Style style = Style::of(STDERR_FILENO);
   const auto line = [&](std::string_view name, std::string_view value) {
@@ -156,6 +157,9 @@ void print_stats(const GenerateResult& result, const Session& session, uint64_t 
   if (stats.n_generated > 1) line("decode", speed(stats.n_generated - 1, stats.decode_seconds));
   line("finish", explain(result.reason));
   line("context", format_text("{} of {} tokens", session.n_used(), session.n_ctx()));
+  if (const auto gpu = engine.gpu_stats()) {
+    for (const auto& [name, value] : gpu_stats_lines(*gpu)) line(name, value);
+  }
   line("seed", format_text("{}", seed));
   line("memory", format_text("{} at most", human_bytes(peak_memory_bytes())));
 }

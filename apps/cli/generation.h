@@ -40,6 +40,6 @@ Result<Generation> generate_to_output(Session& session, std::span<const TokenId>
                                       const StreamOptions& stream = {});
 
 // Several lines on standard error.
-void print_stats(const GenerateResult& result, const Session& session, uint64_t seed);
+void print_stats(const Engine& engine, const Session& session, const GenerateResult& result, uint64_t seed);
 
 }  // namespace tern::cli

@@ -86,7 +86,7 @@ Result<ExitCode> RunCommand::run() {
   TERN_TRY(const Generation generated, generate_to_output(session, ids, generation.generate));
   const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
   if (!ends_line) TERN_TRY_STATUS(print("\n"));
-  if (stats) print_stats(generated.result, session, generation.generate.sample.seed);
+  if (stats) print_stats(engine, session, generated.result, generation.generate.sample.seed);
   if (!stats && generated.result.reason == FinishReason::kContextFull && is_terminal(STDERR_FILENO)) {
     print_note(format_text("the context of {} tokens is full", session.n_ctx()));
   }

@@ -58,6 +58,22 @@ TEST(BadUsage, ValuesThatAreNoValues) {
   }
 }
 
+TEST(BadUsage, GpuOptionsOnOtherBackends) {
+  const std::vector<std::vector<std::string>> options = {
+      {"--gpu", "nvidia"}, {"--wgsl-dir", "x"}, {"--gpu-without", "f16,dot4"}, {"--gpu-validate"}};
+  for (const std::vector<std::string>& option : options) {
+    for (const char* backend : {"cpu", "ref"}) {
+      std::vector<std::string> command = {"run", "-p", "x", "-b", backend};
+      command.insert(command.begin() + 1, option.begin(), option.end());  // the order must not matter
+      EXPECT_TRUE(failed_with(run_tern(with_model(command)), 2, {option[0], "-b webgpu"})) << backend;
+    }
+  }
+  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "--gpu-without", "f16,f64"}), 2, {"f64", "subgroup-matrix"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "--gpu", ""}), 2, {"--gpu", "empty"}));
+  // -b auto is the default, and a list takes no more than one argument.
+  EXPECT_TRUE(run_tern(with_model({"run", "--gpu-without", "f16,dot4", "-n", "1", "Once"})).exit_code == 0);
+}
+
 TEST(BadUsage, EmptyPrompt) {
   const ScratchFolder folder;
   EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", ""})), 2, {"prompt is empty", "-f FILE"}));

@@ -140,13 +140,15 @@ TEST_F(DeviceTest, LeavesOutWhatItIsToldTo) {
   };
   refused("half", "var x = 1.0h;", "enable f16;\n");
   refused("sub", "let x = subgroupAdd(1u);", "enable subgroups;\n");
-  refused("dot4", "let x = dot4I8Packed(1u, 2u);", "");
   refused("matrix", "", "enable chromium_experimental_subgroup_matrix;\n");
   expect_error(device->time({}), ErrorCode::kNotSupported, {});
 
   wgsl::Module needy = add_module();
   needy.needs.f16 = true;
   expect_error(device->pipeline(needy), ErrorCode::kNotSupported, {"kernel add", "f16"});
+  needy = add_module();
+  needy.needs.packed_dot = true;
+  expect_error(device->pipeline(needy), ErrorCode::kNotSupported, {"kernel add", "packed 8-bit dot products"});
   needy = add_module();
   needy.needs.invocations = 1024;
   expect_error(device->pipeline(needy), ErrorCode::kNotSupported, {"kernel add", "1024 invocations"});

@@ -1,0 +1,15 @@
+// The statistics of a GPU, for `--stats`.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tern/gpu_stats.h"
+
+namespace tern::cli {
+
+// Name and value of each line; what was not measured is left out.
+std::vector<std::pair<std::string, std::string>> gpu_stats_lines(const GpuStats& stats);
+
+}  // namespace tern::cli
