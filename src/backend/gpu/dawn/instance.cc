@@ -99,23 +99,17 @@ AdapterInfo describe(const Instance& instance, const wgpu::Adapter& adapter) {
 
 }  // namespace
 
-std::shared_ptr<const Instance> new_instance(bool packed_dot) {
+std::shared_ptr<const Instance> new_instance() {
   // What Dawn would print is nobody's business here: what matters comes back as errors.
   dawn::native::DawnInstanceDescriptor native;
   native.SetLoggingCallback([](wgpu::LoggingType, wgpu::StringView) {});
-
-  constexpr std::array kBlocked = {"packed_4x8_integer_dot_product"};
-  wgpu::DawnWGSLBlocklist blocklist;
-  blocklist.blocklistedFeatureCount = packed_dot ? 0 : kBlocked.size();
-  blocklist.blocklistedFeatures = kBlocked.data();
-  blocklist.nextInChain = &native;
 
   // Subgroup matrices, timestamps inside passes and f16 on NVIDIA count as unsafe.
   constexpr std::array kEnabled = {"allow_unsafe_apis"};
   wgpu::DawnTogglesDescriptor toggles;
   toggles.enabledToggleCount = kEnabled.size();
   toggles.enabledToggles = kEnabled.data();
-  toggles.nextInChain = &blocklist;
+  toggles.nextInChain = &native;
 
   constexpr std::array kFeatures = {wgpu::InstanceFeatureName::TimedWaitAny};
   wgpu::InstanceDescriptor descriptor;

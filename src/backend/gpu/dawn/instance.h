@@ -21,8 +21,7 @@ struct Adapter {
   AdapterInfo info;
 };
 
-// Without `packed_dot`, Tint refuses dot4I8Packed and its relatives.
-std::shared_ptr<const Instance> new_instance(bool packed_dot = true);
+std::shared_ptr<const Instance> new_instance();
 
 // Best first, `info.index` counting from 0.
 std::vector<Adapter> find_adapters(const Instance& instance, wgpu::BackendType backend);

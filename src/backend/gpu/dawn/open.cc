@@ -81,6 +81,7 @@ void DawnDevice::choose_features(const DeviceSetup& setup) {
   const Restrictions& without = setup.options.without;
   features_ = info_.features;
   if (without.f16) features_.f16 = false;
+  // Only kernels that say so are refused: Dawn cannot leave out this one.
   if (without.packed_dot) features_.packed_dot = false;
   if (without.timestamps) features_.timestamps = false;
   if (without.subgroups) {
@@ -173,7 +174,7 @@ Result<std::vector<AdapterInfo>> list_adapters() {
 }
 
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
-  auto instance = new_instance(!options.without.packed_dot);
+  auto instance = new_instance();
   TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options.adapter));
   return DawnDevice::open({.instance = std::move(instance), .adapter = std::move(adapter), .options = options});
 }
