@@ -181,7 +181,8 @@ Result<std::vector<AdapterInfo>> list_adapters();
 // used when it is asked for by name or is all there is; the caller warns (adapter().type).
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options);
 
-// A device that only checks WGSL and bindings (Dawn's Null backend): for tests of shader texts, runs nothing.
-Result<std::unique_ptr<Device>> open_validation_device();
+// A device that only checks WGSL and bindings (Dawn's Null backend): for tests of shader texts, runs nothing. Without
+// `validation` it only parses texts, to measure what the host pays for the rest.
+Result<std::unique_ptr<Device>> open_validation_device(bool validation = true);
 
 }  // namespace tern::gpu

@@ -179,10 +179,10 @@ Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
   return DawnDevice::open({.instance = std::move(instance), .adapter = std::move(adapter), .options = options});
 }
 
-Result<std::unique_ptr<Device>> open_validation_device() {
+Result<std::unique_ptr<Device>> open_validation_device(bool validation) {
   auto instance = new_instance();
   TRY(Adapter adapter, choose(find_adapters(*instance, wgpu::BackendType::Null), ""));
-  const DeviceOptions options = {.validation = true, .robustness = true};
+  const DeviceOptions options = {.validation = validation, .robustness = true};
   return DawnDevice::open(
       {.instance = std::move(instance), .adapter = std::move(adapter), .options = options, .only_validates = true});
 }
