@@ -9,6 +9,9 @@
 #include "engine/backends.h"
 #include "tern/tools.h"
 #include "tools/cpu_features.h"
+#if TERN_HAVE_WEBGPU
+#include "tools/gpu_devices.h"
+#endif
 #include "tools/system_info.h"
 
 namespace tern {
@@ -88,7 +91,13 @@ std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cp
 }
 
 std::vector<DeviceInfo> list_devices() {
-  return {cpu_device(), {.backend = "webgpu", .name = "not part of this build", .facts = {}}};
+  std::vector<DeviceInfo> devices = {cpu_device()};
+#if TERN_HAVE_WEBGPU
+  devices.append_range(gpu_devices());
+#else
+  devices.push_back({.backend = "webgpu", .name = "not part of this build", .facts = {}});
+#endif
+  return devices;
 }
 
 }  // namespace tern
