@@ -6,6 +6,10 @@
 #include "backend/ref/ref_backend.h"
 #include "base/check.h"
 
+#ifdef TERN_HAVE_WEBGPU
+#include "backend/gpu/webgpu_backend.h"
+#endif
+
 namespace tern {
 
 Fusions fusions_for(BackendKind backend) { return backend == BackendKind::kWebGpu ? Fusions::all() : Fusions::host(); }
@@ -19,7 +23,11 @@ Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& 
     case BackendKind::kRef:
       return ref::compile(plan, options);
     case BackendKind::kWebGpu:
+#ifdef TERN_HAVE_WEBGPU
+      return gpu::compile(plan, options);
+#else
       return fail(ErrorCode::kNotSupported, "the webgpu backend is not part of this build; use -b cpu");
+#endif
   }
   CHECK(false);
 }

@@ -1,4 +1,4 @@
-#include "backend/cpu/repack.h"
+#include "backend/repack.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <deque>
 
 #include "backend/cpu/ops.h"
-#include "backend/cpu/repack.h"
 #include "backend/host_binder.h"
+#include "backend/repack.h"
 #include "base/check.h"
 #include "base/format_text.h"
 #include "plan/expand.h"

@@ -6,8 +6,8 @@ using namespace wgsl;
 
 namespace {
 
-// Below every float; what has only NaNs to choose from keeps index 0.
-constexpr float kLowest = -3.4028235e38f;
+// Below every logit; where there are only NaNs and −∞ to choose from, the token is 0.
+constexpr float kLowest = -3.4e38f;
 
 // Reduces (value, index) over the workgroup; the winner is in entry 0 of both arrays afterwards.
 void reduce_greatest(const Shared<F32>& values, const Shared<U32>& indices, const LocalIndex& tid, uint32_t workgroup) {
@@ -59,8 +59,8 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
 ArgmaxNextKernel argmax_next(const ArgmaxConfig& c) {
   CHECK((c.parts & (c.parts - 1)) == 0);
   return kernel("argmax_next", c.parts,
-                [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens, Out<"ids", U32> ids,
-                    InOut<"params", U32> params, LocalIndex tid) {
+                [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
+                    Out<"ids", U32> ids, InOut<"params", U32> params, LocalIndex tid) {
                   auto best = shared<F32>("best", c.parts);
                   auto best_at = shared<U32>("best_at", c.parts);
                   best[tid] = values[tid];

@@ -14,8 +14,13 @@ struct AttentionConfig {
   uint32_t chunk = 64;
   uint32_t max_splits = 0;
 
+  uint32_t per_pos = 4;  // invocations that share a position's score
+
   uint32_t partial_stride() const { return heads.head_dim + 2; }  // Σ e·v, then the greatest score, then Σ e
 };
+
+// A layout for this head size within `c.workgroup` invocations. head_dim is a multiple of 4.
+AttentionConfig fit(AttentionConfig c);
 
 // q, out: [n_tokens, n_heads, head_dim]. Token t of the batch sees positions 0 … params.pos + t.
 //
@@ -23,15 +28,14 @@ struct AttentionConfig {
 // Split.   Grid: [n_heads, n_tokens, splits]: workgroup z takes chunks z, z + splits, …, and `out` gets partial sums
 //          [n_tokens, n_heads, max_splits, partial_stride()] for attention_merge, which takes as many splits.
 template <class KvWord>
-using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
-                                     wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups,
-                                     wgsl::LocalIndex>;
+using AttentionKernel =
+    wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
+                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c);
 
-using AttentionMergeKernel =
-    wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId,
-                 wgsl::LocalIndex>;
+using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
+                                          wgsl::WorkgroupId, wgsl::LocalIndex>;
 // Grid: [n_heads, n_tokens]. Takes the splits from params.pos: one per chunk, at most max_splits.
 AttentionMergeKernel attention_merge(const AttentionConfig& c);
 

@@ -18,22 +18,22 @@ void for_column(uint32_t width, const WorkgroupId& wg, const LocalIndex& tid, Bo
 
 RopeKernel rope(const RopeConfig& c) {
   const uint32_t half = c.head_dim / 2;
-  const bool halves = c.pairs == RopePairs::kHalves;
-  return kernel("rope", kElementwiseWorkgroup,
-                [&](InOut<"x", F32> x, In<"angles", Vec2<F32>> table, ParamsBuffer params, WorkgroupId wg,
-                    LocalIndex tid) {
-                  for_column(c.n_heads * half, wg, tid, [&](const Name<U32>& i) {
-                    auto pair = let("pair", i % half);
-                    auto head = let("head", (wg.y * c.n_heads + i / half) * c.head_dim);
-                    auto at_a = let("at_a", head + (halves ? e(pair) : pair * 2u));
-                    auto at_b = let("at_b", at_a + (halves ? half : 1u));
-                    auto angle = let("angle", table[(params[kPos] + wg.y) * half + pair]);
-                    auto a = let("a", x[at_a]);
-                    auto b = let("b", x[at_b]);
-                    x[at_a] = a * at(angle, 0) - b * at(angle, 1);
-                    x[at_b] = b * at(angle, 0) + a * at(angle, 1);
-                  });
-                });
+  const bool halves = !c.interleaved;
+  return kernel(
+      "rope", kElementwiseWorkgroup,
+      [&](InOut<"x", F32> x, In<"angles", Vec2<F32>> table, ParamsBuffer params, WorkgroupId wg, LocalIndex tid) {
+        for_column(c.n_heads * half, wg, tid, [&](const Name<U32>& i) {
+          auto pair = let("pair", i % half);
+          auto head = let("head", (wg.y * c.n_heads + i / half) * c.head_dim);
+          auto at_a = let("at_a", head + (halves ? e(pair) : pair * 2u));
+          auto at_b = let("at_b", at_a + (halves ? half : 1u));
+          auto angle = let("angle", table[(params[kPos] + wg.y) * half + pair]);
+          auto a = let("a", x[at_a]);
+          auto b = let("b", x[at_b]);
+          x[at_a] = a * at(angle, 0) - b * at(angle, 1);
+          x[at_b] = b * at(angle, 0) + a * at(angle, 1);
+        });
+      });
 }
 
 Relu2MulKernel relu2_mul(const RowsConfig& c) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
-#include "model/config.h"
 
 namespace tern::gpu {
 
@@ -10,7 +9,7 @@ inline constexpr uint32_t kElementwiseWorkgroup = 128;
 
 struct RopeConfig {
   uint32_t n_heads, head_dim;
-  RopePairs pairs = RopePairs::kHalves;
+  bool interleaved = false;  // pairs are neighbours, not half a head apart
 };
 using RopeKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
                                 wgsl::WorkgroupId, wgsl::LocalIndex>;

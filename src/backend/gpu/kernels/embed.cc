@@ -12,14 +12,14 @@ EmbedKernel<Word> embed(const EmbedConfig& c) {
                 [&](In<"tokens", U32> tokens, In<"table", Word> table, RowRange range, Out<"y", Vec2<F32>> y,
                     WorkgroupId wg, LocalIndex tid) {
                   // Below the range the difference wraps round, beyond any count.
-                  auto row = let("row", tokens[wg.x] - range.get<"first">());
+                  auto row = let("row", tokens[wg.y] - range.get<"first">());
                   when(row < range.get<"count">(), [&] {
                     loop("i", tid, c.width / 2, kWorkgroup, [&](const Name<U32>& i) {
                       auto word = let("word", table[row * (c.width / 2) + i]);
                       if constexpr (std::same_as<Word, F16x2>) {
-                        y[wg.x * (c.width / 2) + i] = unpack2x16float(word);
+                        y[wg.y * (c.width / 2) + i] = unpack2x16float(word);
                       } else {
-                        y[wg.x * (c.width / 2) + i] = word;
+                        y[wg.y * (c.width / 2) + i] = word;
                       }
                     });
                   });

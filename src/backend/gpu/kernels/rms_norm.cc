@@ -44,7 +44,7 @@ void write_quantized(const RmsNormConfig& c, const std::vector<Var<Vec4<F32>>>& 
   auto mine = let("mine", largest);
   auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
   auto scale = let("scale", 127.0f / max(top, 1e-5f));
-  auto base = let("base", wg.x * (4 * quantized_stride(c.width)));
+  auto base = let("base", wg.y * (4 * quantized_stride(c.width)));
   auto sum = var("sum", 0);
   for_my_vectors(c, tid, [&](uint32_t k, const Name<U32>& i) {
     auto limited = let("limited", clamp(round(values[k] * scale), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
@@ -65,7 +65,7 @@ template <class X>
 std::vector<Var<Vec4<F32>>> load_row(const RmsNormConfig& c, const X& x, const WorkgroupId& wg, const LocalIndex& tid) {
   std::vector<Var<Vec4<F32>>> values;
   for (uint32_t k = 0; k < vectors_per_invocation(c); ++k) values.push_back(var<Vec4<F32>>("v"));
-  auto first = let("first", wg.x * (c.width / 4));
+  auto first = let("first", wg.y * (c.width / 4));
   for_my_vectors(c, tid, [&](uint32_t k, const Name<U32>& i) { values[k] = x[first + i]; });
   return values;
 }
@@ -75,7 +75,7 @@ std::vector<Var<Vec4<F32>>> load_row(const RmsNormConfig& c, const X& x, const W
 RmsNormKernel rms_norm(const RmsNormConfig& c) {
   return kernel("rms_norm", c.workgroup,
                 [&](In<"x", F32> x, In<"gain", F32> gain, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
-                  auto row = let("row", wg.x * c.width);
+                  auto row = let("row", wg.y * c.width);
                   auto squares = var("squares", 0.0f);
                   loop("i", tid, c.width, c.workgroup, [&](auto i) {
                     auto v = let("v", x[row + i]);
@@ -83,33 +83,29 @@ RmsNormKernel rms_norm(const RmsNormConfig& c) {
                   });
                   auto mine = let("mine", squares);
                   auto factor = inverse_rms(c, mine, tid);
-                  loop("i", tid, c.width, c.workgroup,
-                       [&](auto i) { y[row + i] = x[row + i] * factor * gain[i]; });
+                  loop("i", tid, c.width, c.workgroup, [&](auto i) { y[row + i] = x[row + i] * factor * gain[i]; });
                 });
 }
 
 QuantizeKernel quantize(const RmsNormConfig& c) {
-  return kernel("quantize", c.workgroup,
-                [&](In<"x", Vec4<F32>> x, Out<"y", I8x4> y, WorkgroupId wg, LocalIndex tid) {
-                  const auto values = load_row(c, x, wg, tid);
-                  write_quantized(c, values, y, wg, tid);
-                });
+  return kernel("quantize", c.workgroup, [&](In<"x", Vec4<F32>> x, Out<"y", I8x4> y, WorkgroupId wg, LocalIndex tid) {
+    const auto values = load_row(c, x, wg, tid);
+    write_quantized(c, values, y, wg, tid);
+  });
 }
 
 RmsNormQuantizeKernel rms_norm_quantize(const RmsNormConfig& c) {
-  return kernel("rms_norm_quantize", c.workgroup,
-                [&](In<"x", Vec4<F32>> x, In<"gain", Vec4<F32>> gain, Out<"y", I8x4> y, WorkgroupId wg,
-                    LocalIndex tid) {
-                  const auto values = load_row(c, x, wg, tid);
-                  auto squares = var("squares", 0.0f);
-                  for (const auto& v : values) squares += dot(v, v);
-                  auto mine = let("mine", squares);
-                  auto factor = inverse_rms(c, mine, tid);
-                  for_my_vectors(c, tid, [&](uint32_t k, const Name<U32>& i) {
-                    values[k] = values[k] * factor * gain[i];
-                  });
-                  write_quantized(c, values, y, wg, tid);
-                });
+  return kernel(
+      "rms_norm_quantize", c.workgroup,
+      [&](In<"x", Vec4<F32>> x, In<"gain", Vec4<F32>> gain, Out<"y", I8x4> y, WorkgroupId wg, LocalIndex tid) {
+        const auto values = load_row(c, x, wg, tid);
+        auto squares = var("squares", 0.0f);
+        for (const auto& v : values) squares += dot(v, v);
+        auto mine = let("mine", squares);
+        auto factor = inverse_rms(c, mine, tid);
+        for_my_vectors(c, tid, [&](uint32_t k, const Name<U32>& i) { values[k] = values[k] * factor * gain[i]; });
+        write_quantized(c, values, y, wg, tid);
+      });
 }
 
 }  // namespace tern::gpu

@@ -13,13 +13,13 @@ struct RmsNormConfig {
 };
 using RmsNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
                                    wgsl::WorkgroupId, wgsl::LocalIndex>;
-// y = x / √(mean x² + eps) · gain. Grid: [n_rows].
+// y = x / √(mean x² + eps) · gain. Grid: [1, n_rows].
 RmsNormKernel rms_norm(const RmsNormConfig& c);
 
 // A row of x and a row of int8 words (common.h), both as vec4.
-using QuantizeKernel = wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::Out<"y", wgsl::I8x4>,
-                                    wgsl::WorkgroupId, wgsl::LocalIndex>;
-// Absmax int8: s = 127 / max(|x|max, 1e-5), q = round(x·s). Grid: [n_rows]. `eps` is not used.
+using QuantizeKernel =
+    wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::Out<"y", wgsl::I8x4>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Absmax int8: s = 127 / max(|x|max, 1e-5), q = round(x·s). Grid: [1, n_rows]. `eps` is not used.
 QuantizeKernel quantize(const RmsNormConfig& c);
 
 using RmsNormQuantizeKernel =

@@ -1,4 +1,5 @@
-// Ternary matrix times int8 rows: y = (Σ code·q − Σ q) / s · weight scale, with what follows it done in the same kernel.
+// Ternary matrix times int8 rows: y = (Σ code·q − Σ q) / s · weight scale, with what follows it done in the same
+// kernel.
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
@@ -19,21 +20,19 @@ struct TernaryConfig {
   uint32_t rows, cols;  // cols a multiple of 128
   TernaryStore store = TernaryStore::kSet;
   Caps caps;
-  // How the work is laid out: `lanes` consecutive invocations share a row, and compute `rows_per_group` rows together so
-  // that each activation that they load is used as often.
+  // How the work is laid out: `lanes` consecutive invocations share a row, and compute `rows_per_group` rows together
+  // so that each activation that they load is used as often.
   uint32_t lanes = 8;
   uint32_t rows_per_group = 2;
   uint32_t workgroup = 128;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
 };
 
-using WeightScales =
-    wgsl::Uniform<"scales", wgsl::Field<"a", wgsl::F32>, wgsl::Field<"b", wgsl::F32>, wgsl::Field<"c", wgsl::F32>,
-                  wgsl::Field<"unused", wgsl::F32>>;
+using WeightScales = wgsl::Uniform<"scales", wgsl::Field<"a", wgsl::F32>, wgsl::Field<"b", wgsl::F32>,
+                                   wgsl::Field<"c", wgsl::F32>, wgsl::Field<"unused", wgsl::F32>>;
 
-using TernaryMatvecKernel =
-    wgsl::Kernel<wgsl::In<"w", TernaryWeights>, wgsl::In<"x", QuantizedWords>, WeightScales,
-                 wgsl::InOut<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+using TernaryMatvecKernel = wgsl::Kernel<wgsl::In<"w", TernaryWeights>, wgsl::In<"x", QuantizedWords>, WeightScales,
+                                         wgsl::InOut<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // Grid: [⌈rows / rows_per_workgroup⌉, n_tokens].
 TernaryMatvecKernel ternary_matvec(const TernaryConfig& c);
 
@@ -51,8 +50,8 @@ class TernaryDots {
  public:
   TernaryDots(const TernaryConfig& c, wgsl::LocalIndex tid);
 
-  // Row `r` starts at vec4 index rows[r] of its matrix; `load(r, i)` gives vec4 i of the matrix of row r. `x_base` is the
-  // vec4 where the activations' row starts.
+  // Row `r` starts at vec4 index rows[r] of its matrix; `load(r, i)` gives vec4 i of the matrix of row r. `x_base` is
+  // the vec4 where the activations' row starts.
   template <class Load, class X>
   std::vector<wgsl::Name<wgsl::I32>> compute(const std::vector<wgsl::Name<wgsl::U32>>& rows, Load&& load, const X& x,
                                              const wgsl::Name<wgsl::U32>& x_base) const;
@@ -75,7 +74,7 @@ struct ActivationScale {
 template <class X>
 ActivationScale load_activation_scale(const X& x, const wgsl::Name<wgsl::U32>& x_base, uint32_t cols) {
   using namespace wgsl;
-  auto meta = let("meta", x[x_base + cols / 16]);
+  auto meta = let("x_meta", x[x_base + cols / 16]);
   auto scale = let("x_scale", bitcast<F32>(bits(at(meta, 0))));
   auto sum = let("x_sum", bitcast<I32>(bits(at(meta, 1))));
   return {scale, sum};

@@ -17,7 +17,7 @@ TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c) {
   const uint32_t n_pairs = c.pairs_per_workgroup();
   constexpr uint32_t kValues = kv_word_values<KvWord>();
   CHECK(half % n_pairs == 0 && n_pairs % 2 == 0);
-  const bool halves = c.pairs == RopePairs::kHalves;
+  const bool halves = !c.interleaved;
   const TernaryConfig tiling{.rows = (s.n_heads + 2 * s.n_kv_heads) * s.head_dim,
                              .cols = c.cols,
                              .caps = c.caps,

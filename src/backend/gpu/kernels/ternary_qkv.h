@@ -3,14 +3,13 @@
 
 #include "backend/gpu/kernels/kv_cache.h"
 #include "backend/gpu/kernels/ternary_linear.h"
-#include "model/config.h"
 
 namespace tern::gpu {
 
 struct TernaryQkvConfig {
   uint32_t cols;
   HeadShape heads;
-  RopePairs pairs = RopePairs::kHalves;
+  bool interleaved = false;  // pairs are neighbours, not half a head apart
   Caps caps;
   uint32_t lanes = 8;
   uint32_t workgroup = 128;

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "plan/plan.h"
 
-namespace tern::cpu {
+namespace tern {
 
 struct Repacked {
   Tensor tensor;
@@ -18,4 +18,4 @@ struct Repacked {
 // kNotSupported. Returns what the plan's steps then point to.
 Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 
-}  // namespace tern::cpu
+}  // namespace tern

@@ -1,11 +1,11 @@
-#include "backend/cpu/repack.h"
+#include "backend/repack.h"
 
 #include <cmath>
 #include <vector>
 
 #include "quant/i2_s.h"
 
-namespace tern::cpu {
+namespace tern {
 namespace {
 
 // The one scale of a tensor whose decoded values are −s, 0 and s: 0 while only zeros have been seen.
@@ -15,8 +15,8 @@ Result<float> common_scale(const Tensor& w, std::span<const float> row, float sc
     if (magnitude == 0 || magnitude == scale) continue;
     if (scale != 0) {
       return fail(ErrorCode::kNotSupported,
-                  "tensor {}: its {} blocks have different scales ({} and {}), but the CPU backend takes one "
-                  "scale per ternary matrix; convert the model to I2_S",
+                  "tensor {}: its {} blocks have different scales ({} and {}), but a ternary matrix has one; convert "
+                  "the model to I2_S",
                   w.name, format_info(w.format).name, scale, magnitude);
     }
     scale = magnitude;
@@ -68,9 +68,13 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
     } else if (auto* glu = std::get_if<step::TernaryGlu>(&step.body)) {
       TRY_STATUS(repacker.replace(glu->w_gate));
       TRY_STATUS(repacker.replace(glu->w_up));
+    } else if (auto* qkv = std::get_if<step::TernaryQkv>(&step.body)) {
+      TRY_STATUS(repacker.replace(qkv->wq));
+      TRY_STATUS(repacker.replace(qkv->wk));
+      TRY_STATUS(repacker.replace(qkv->wv));
     }
   }
   return repacker.take();
 }
 
-}  // namespace tern::cpu
+}  // namespace tern

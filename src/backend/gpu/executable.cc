@@ -1,0 +1,211 @@
+#include "backend/gpu/executable.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "backend/gpu/kernels/argmax.h"
+#include "backend/gpu/webgpu_backend.h"
+#include "base/check.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+namespace {
+
+// Reads a vector of T from a view.
+template <class T>
+Result<std::vector<T>> read_all(Device& device, BufferView view, size_t count) {
+  std::vector<T> values(count);
+  view.bytes = count * sizeof(T);
+  TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(values))));
+  return values;
+}
+
+struct WeightsOf {
+  std::vector<WeightUse> operator()(const step::Embed& s) const { return {{s.table, false}}; }
+  std::vector<WeightUse> operator()(const step::RmsNorm& s) const { return {{s.gain, false}}; }
+  std::vector<WeightUse> operator()(const step::RmsNormQuantize& s) const { return {{s.gain, false}}; }
+  std::vector<WeightUse> operator()(const step::FloatLinear& s) const { return {{s.w, false}}; }
+  std::vector<WeightUse> operator()(const step::TernaryLinear& s) const { return {{s.w, true}}; }
+  std::vector<WeightUse> operator()(const step::TernaryLinearAdd& s) const { return {{s.w, true}}; }
+  std::vector<WeightUse> operator()(const step::TernaryGlu& s) const { return {{s.w_gate, true}, {s.w_up, true}}; }
+  std::vector<WeightUse> operator()(const step::TernaryQkv& s) const {
+    return {{s.wq, true}, {s.wk, true}, {s.wv, true}};
+  }
+  template <class S>
+  std::vector<WeightUse> operator()(const S&) const {
+    return {};
+  }
+};
+
+}  // namespace
+
+std::vector<WeightUse> weight_uses(const StepBody& body) { return std::visit(WeightsOf{}, body); }
+
+GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options)
+    : device_(std::move(device)),
+      plan_(plan),
+      options_(options),
+      kernels_(*device_, options.gpu.wgsl_dir),
+      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress) {}
+
+Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,
+                                                             const CompileOptions& options) {
+  std::unique_ptr<GpuExecutable> executable(new GpuExecutable(std::move(device), plan, options));
+  TRY_STATUS(executable->load());
+  return executable;
+}
+
+Result<void> GpuExecutable::load() {
+  TRY(repacked_, repack_ternary(plan_));
+  for (const Step& step : plan_.steps) {
+    for (const WeightUse& use : weight_uses(step.body)) {
+      if (use.is_ternary && use.tensor->cols % 128 != 0) {
+        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 128; use -b cpu",
+                    use.tensor->name, use.tensor->cols);
+      }
+    }
+  }
+  TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows));
+  Program ahead;  // uploads every weight and compiles every kernel that needs no cache
+  TRY_STATUS(Recorder(context(), nullptr, ahead).record_all());
+  TRY_STATUS(prepare_chooser());
+  return device_->wait();
+}
+
+Result<void> GpuExecutable::prepare_chooser() {
+  const ArgmaxConfig config{.n = static_cast<uint32_t>(plan_.config.n_vocab), .ring = kRing};
+  TRY(chooser_.values, device_->new_buffer("argmax values", 4 * config.parts, BufferUse::kWork));
+  TRY(chooser_.indices, device_->new_buffer("argmax indices", 4 * config.parts, BufferUse::kWork));
+  TRY(chooser_.ids, device_->new_buffer("token ring", 4 * kRing, BufferUse::kWork));
+  const View<wgsl::F32> values{{chooser_.values.get(), 0, 0}};
+  const View<wgsl::U32> indices{{chooser_.indices.get(), 0, 0}}, ids{{chooser_.ids.get(), 0, 0}};
+  const View<wgsl::U32> tokens{{&work_->tokens(), 0, 0}}, params{{&work_->params(), 0, 0}};
+  const auto add = [&](const auto& kernel, Grid grid, const auto&... views) -> Result<void> {
+    using List = typename std::remove_cvref_t<decltype(kernel)>::Bindings;
+    const auto packed = ViewsOf<List>::pack(views...);
+    TRY(const Pipeline* pipeline, kernels_.pipeline(kernel.module));
+    TRY(auto bindings, device_->bind(*pipeline, packed));
+    RecordedDispatch dispatch;
+    dispatch.pipeline = pipeline;
+    dispatch.bindings = std::move(bindings);
+    dispatch.grid = grid;
+    chooser_.program.add(std::move(dispatch));
+    return {};
+  };
+  TRY_STATUS(add(argmax_parts(config), {.x = config.parts}, work_->floats(plan_.logits), values, indices));
+  return add(argmax_next(config), {}, values, indices, tokens, ids, params);
+}
+
+RecorderContext GpuExecutable::context() const {
+  return {.device = *device_,
+          .kernels = kernels_,
+          .weights = weights_,
+          .work = *work_,
+          .plan = plan_,
+          .max_batch = options_.max_batch};
+}
+
+std::string GpuExecutable::description() const {
+  const Features& f = device_->features();
+  std::string features;
+  const auto add = [&](bool has, std::string_view name) {
+    if (has) features += (features.empty() ? "" : ", ") + std::string(name);
+  };
+  add(f.f16, "f16");
+  add(f.subgroups, format_text("subgroups {}", f.subgroup_min));
+  add(f.packed_dot, "dot4");
+  return format_text("webgpu ({}, {}{}{})", device_->adapter().name, device_->adapter().api,
+                     features.empty() ? "" : ", ", features);
+}
+
+Result<std::unique_ptr<KvCache>> GpuExecutable::new_cache(int n_ctx, KvType type) const {
+  TRY(auto cache, GpuKvCache::create(*device_, plan_.config, n_ctx, type));
+  TRY_STATUS(Recorder(context(), cache.get(), cache->program).record_all());
+  TRY_STATUS(device_->check());
+  return cache;
+}
+
+Result<void> GpuExecutable::write_params(const RunParams& params, std::span<const TokenId> tokens) {
+  TRY_STATUS(device_->write(work_->params(), 0, std::as_bytes(std::span(&params, 1))));
+  return device_->write(work_->tokens(), 0, std::as_bytes(tokens));
+}
+
+Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batch& batch) {
+  auto& cache = static_cast<GpuKvCache&>(any_cache);
+  const int n = static_cast<int>(batch.tokens.size());
+  CHECK(n >= 1 && n <= options_.max_batch && batch.first_pos + n <= cache.n_ctx());
+  const int n_rows = batch.logits == WantLogits::kNone ? 0 : batch.logits == WantLogits::kLast ? 1 : n;
+  CHECK(n_rows <= options_.max_logit_rows);
+  const RunShape shape{.n_tokens = n, .n_logit_rows = n_rows, .n_pos = batch.first_pos + n};
+  TRY_STATUS(write_params({.pos = static_cast<uint32_t>(batch.first_pos),
+                           .n_tokens = static_cast<uint32_t>(n),
+                           .first_logits = static_cast<uint32_t>(n - n_rows),
+                           .step = 0},
+                          batch.tokens));
+  if (observer_) {
+    TRY_STATUS(run_observed(cache, shape));
+  } else {
+    commands_.clear();
+    cache.program.commands(shape, commands_);
+    TRY_STATUS(device_->submit(commands_));
+  }
+  if (n_rows == 0) {
+    TRY_STATUS(device_->check());
+    return std::span<const float>();
+  }
+  logits_.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.config.n_vocab));
+  BufferView view = work_->view(plan_.logits);
+  view.bytes = logits_.size() * sizeof(float);
+  TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
+  return std::span<const float>(logits_);
+}
+
+Result<void> GpuExecutable::run_observed(const GpuKvCache& cache, const RunShape& shape) {
+  for (int i = 0; i < static_cast<int>(plan_.steps.size()); ++i) {
+    commands_.clear();
+    cache.program.commands(shape, commands_, i, i + 1);
+    if (!commands_.empty()) TRY_STATUS(device_->submit(commands_));
+    TRY_STATUS(report(plan_.steps[static_cast<size_t>(i)], shape));
+  }
+  return {};
+}
+
+Result<void> GpuExecutable::report(const Step& step, const RunShape& shape) {
+  for (const SlotUse& use : slot_uses(step.body)) {
+    if (!use.is_output()) continue;
+    const Slot& slot = plan_.slot(use.slot);
+    const int rows = slot.rows == RowsOf::kBatch ? shape.n_tokens : shape.n_logit_rows;
+    StepOutput output{.step = &step, .slot = &slot, .rows = rows, .values = {}, .scales = {}, .sums = {}};
+    const auto width = static_cast<size_t>(slot.width), n_rows = static_cast<size_t>(rows);
+    BufferView from = work_->view(use.slot);
+    // One token's select_rows is left out: its row is where it was.
+    if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && shape.n_tokens == 1) {
+      from = work_->view(select->in);
+    }
+    if (slot.type == SlotType::kF32) {
+      TRY(const auto values, read_all<float>(*device_, from, n_rows * width));
+      output.values = values;
+      observer_(output);
+      continue;
+    }
+    const size_t stride = quantized_row_bytes(static_cast<uint32_t>(width));
+    TRY(const auto bytes, read_all<std::byte>(*device_, from, n_rows * stride));
+    std::vector<float> values, scales(n_rows);
+    std::vector<int32_t> sums(n_rows);
+    for (size_t r = 0; r < n_rows; ++r) {
+      const std::byte* row = bytes.data() + r * stride;
+      for (size_t i = 0; i < width; ++i) values.push_back(static_cast<float>(std::bit_cast<int8_t>(row[i])));
+      std::memcpy(&scales[r], row + width, sizeof(float));
+      std::memcpy(&sums[r], row + width + 4, sizeof(int32_t));
+    }
+    output.values = values;
+    output.scales = scales;
+    output.sums = sums;
+    observer_(output);
+  }
+  return {};
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,81 @@
+// The executable of the WebGPU backend. executable.cc loads and runs batches; token_stream.cc decodes on the device.
+#pragma once
+
+#include <deque>
+
+#include "backend/backend.h"
+#include "backend/gpu/device.h"
+#include "backend/gpu/gpu_kv_cache.h"
+#include "backend/gpu/kernel_library.h"
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/recorder.h"
+#include "backend/gpu/weight_store.h"
+#include "backend/gpu/work_buffers.h"
+#include "backend/repack.h"
+
+namespace tern::gpu {
+
+// The weights that a step reads.
+struct WeightUse {
+  const Tensor* tensor;
+  bool is_ternary;
+};
+std::vector<WeightUse> weight_uses(const StepBody& body);
+
+// What finding the next token takes: buffers and recorded dispatches.
+struct Chooser {
+  std::unique_ptr<Buffer> values, indices;  // per part
+  std::unique_ptr<Buffer> ids;              // ring of chosen tokens
+  Program program;
+};
+
+class GpuExecutable final : public Executable {
+ public:
+  static Result<std::unique_ptr<GpuExecutable>> create(std::unique_ptr<Device> device, const Plan& plan,
+                                                       const CompileOptions& options);
+
+  std::string description() const override;
+  int max_batch() const override { return options_.max_batch; }
+  int max_logit_rows() const override { return options_.max_logit_rows; }
+  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override;
+  Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override;
+  Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
+                                              const DeviceSampling& sampling) override;
+  std::optional<GpuStats> gpu_stats() const override;
+  void observe(StepObserver observer) override { observer_ = std::move(observer); }
+
+  Device& device() { return *device_; }
+  static constexpr uint32_t kRing = 64;  // chosen tokens that the device remembers
+
+ private:
+  friend class GpuTokenStream;
+  GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options);
+
+  Result<void> load();
+  Result<void> prepare_chooser();
+  RecorderContext context() const;
+  Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens);
+  Result<void> run_observed(const GpuKvCache& cache, const RunShape& shape);
+  Result<void> report(const Step& step, const RunShape& shape);
+  double time_token() const;
+
+  // Destroyed in reverse: the device last.
+  std::unique_ptr<Device> device_;
+  std::deque<Repacked> repacked_;
+  Plan plan_;
+  CompileOptions options_;
+  mutable KernelLibrary kernels_;
+  mutable WeightStore weights_;
+  std::unique_ptr<WorkBuffers> work_;
+  Chooser chooser_;
+  StepObserver observer_;
+  std::vector<float> logits_;
+  std::vector<Command> commands_;  // kept, so that the token loop allocates nothing
+  // Of the last decoded token, for gpu_stats.
+  const GpuKvCache* last_cache_ = nullptr;
+  RunShape last_shape_;
+  uint64_t decoded_ = 0;
+  double host_seconds_ = 0;  // recording and submitting them
+};
+
+}  // namespace tern::gpu

@@ -1,0 +1,30 @@
+#include "backend/gpu/gpu_kv_cache.h"
+
+#include "base/format_text.h"
+
+namespace tern::gpu {
+
+Result<std::unique_ptr<GpuKvCache>> GpuKvCache::create(Device& device, const Config& config, int n_ctx, KvType type) {
+  const uint64_t bytes = uint64_t{2} * static_cast<uint64_t>(config.kv_width()) * static_cast<uint64_t>(n_ctx) *
+                         (type == KvType::kF16 ? 2 : 4);
+  if (bytes > device.limits().binding_bytes) {
+    return fail(ErrorCode::kOutOfMemory,
+                "a context of {} tokens takes {} MB a layer, but this GPU binds at most {} MB at once; use a smaller "
+                "context",
+                n_ctx, bytes >> 20, device.limits().binding_bytes >> 20);
+  }
+  std::unique_ptr<GpuKvCache> cache(new GpuKvCache(n_ctx, type));
+  for (int layer = 0; layer < config.n_layers; ++layer) {
+    TRY(auto buffer, device.new_buffer(format_text("the KV cache of layer {}", layer), bytes, BufferUse::kWork));
+    cache->layers_.push_back(std::move(buffer));
+  }
+  return cache;
+}
+
+uint64_t GpuKvCache::bytes() const {
+  uint64_t total = 0;
+  for (const auto& layer : layers_) total += layer->bytes();
+  return total;
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,316 @@
+#include "backend/gpu/recorder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/embed.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/rms_norm.h"
+#include "backend/gpu/kernels/ternary_matmul.h"
+#include "backend/gpu/kernels/ternary_qkv.h"
+#include "base/check.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
+constexpr When kManyTokens{.min_tokens = kMatmulTokens};
+
+uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
+
+HeadShape head_shape(const Config& c, int n_ctx) {
+  return {static_cast<uint32_t>(c.n_heads), static_cast<uint32_t>(c.n_kv_heads), static_cast<uint32_t>(c.head_dim),
+          static_cast<uint32_t>(n_ctx)};
+}
+
+}  // namespace
+
+Caps caps_of(const Device& device) {
+  const Features& f = device.features();
+  Caps caps{.f16 = f.f16, .packed_dot = f.packed_dot, .subgroup = f.subgroups ? f.subgroup_min : 0};
+  if (caps.subgroup < 4) caps.subgroup = 0;  // too small to be worth it
+  return caps;
+}
+
+Recorder::Recorder(const RecorderContext& context, GpuKvCache* cache, Program& program)
+    : c_(context), cache_(cache), program_(program), caps_(caps_of(context.device)) {}
+
+Result<void> Recorder::record_all() {
+  for (const Step& step : c_.plan.steps) {
+    auto recorded = std::visit([this](const auto& s) { return record(s); }, step.body);
+    if (!recorded) {
+      Error error = std::move(recorded).error();
+      error.message = step.name + ": " + error.message;
+      return std::unexpected(std::move(error));
+    }
+    ++step_;
+  }
+  return {};
+}
+
+template <class... P, class... V>
+Result<void> Recorder::dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const V&... views) {
+  using List = typename wgsl::Kernel<P...>::Bindings;
+  const auto packed = ViewsOf<List>::pack(views...);
+  TRY(const Pipeline* pipeline, c_.kernels.pipeline(kernel.module));
+  TRY(auto bindings, c_.device.bind(*pipeline, packed));
+  program_.add({.pipeline = pipeline,
+                .bindings = std::move(bindings),
+                .grid = extent.grid,
+                .axis = extent.axis,
+                .rows = extent.rows,
+                .rows_per_workgroup = extent.rows_per_workgroup,
+                .positions_per_split = extent.positions_per_split,
+                .max_splits = extent.max_splits,
+                .when = extent.when,
+                .step = step_});
+  return {};
+}
+
+uint32_t Recorder::workgroup(uint32_t wanted) const { return std::min(wanted, c_.device.limits().invocations); }
+
+Result<View<WeightScales>> Recorder::scales(float a, float b, float c) {
+  const auto bits = [](float x) { return std::bit_cast<uint32_t>(x); };
+  TRY(const BufferView view, c_.work.constant({bits(a), bits(b), bits(c), 0}));
+  return View<WeightScales>{view};
+}
+
+Result<void> Recorder::record(const step::Embed& s) {
+  TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
+  for (const FloatMatrix::Part& part : table->parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    const Extent per_token{.grid = {}, .axis = Axis::kY};
+    const View<wgsl::U32> tokens{{&c_.work.tokens(), 0, 0}};
+    const EmbedConfig config{width(s.out)};
+    if (table->is_f16) {
+      TRY_STATUS(dispatch(embed<wgsl::F16x2>(config), per_token, tokens, View<wgsl::F16x2>{part.view},
+                          View<RowRange>{constant}, c_.work.float_pairs(s.out)));
+    } else {
+      TRY_STATUS(dispatch(embed<wgsl::Vec2<wgsl::F32>>(config), per_token, tokens,
+                          View<wgsl::Vec2<wgsl::F32>>{part.view}, View<RowRange>{constant},
+                          c_.work.float_pairs(s.out)));
+    }
+  }
+  return {};
+}
+
+Result<void> Recorder::record(const step::SelectRows& s) {
+  alias_ = s;
+  return dispatch(select_rows({width(s.in)}),
+                  {.grid = {.x = ceil_div(width(s.in), kElementwiseWorkgroup)},
+                   .axis = Axis::kY,
+                   .rows = Rows::kLogits,
+                   .when = {.min_tokens = 2}},
+                  c_.work.floats(s.in), params(), c_.work.floats(s.out));
+}
+
+Result<void> Recorder::rms_norm(const step::RmsNorm& s, SlotId in, const When& when) {
+  TRY(const BufferView gain, c_.weights.vector(*s.gain));
+  const RmsNormConfig config{.width = width(s.in), .eps = s.eps, .caps = caps_, .workgroup = workgroup(256)};
+  return dispatch(gpu::rms_norm(config), {.grid = {}, .axis = Axis::kY, .rows = rows_of(s.out), .when = when},
+                  c_.work.floats(in), View<wgsl::F32>{gain}, c_.work.floats(s.out));
+}
+
+Result<void> Recorder::record(const step::RmsNorm& s) {
+  if (!alias_ || alias_->out != s.in) return rms_norm(s, s.in, {});
+  TRY_STATUS(rms_norm(s, alias_->in, {.max_tokens = 1}));
+  return rms_norm(s, s.in, {.min_tokens = 2});
+}
+
+Result<void> Recorder::record(const step::Quantize& s) {
+  const RmsNormConfig config{.width = width(s.in), .eps = 0, .caps = caps_, .workgroup = workgroup(256)};
+  return dispatch(quantize(config), {.grid = {}, .axis = Axis::kY, .rows = rows_of(s.in)}, c_.work.float_quads(s.in),
+                  c_.work.int8_words(s.out));
+}
+
+Result<void> Recorder::record(const step::RmsNormQuantize& s) {
+  TRY(const BufferView gain, c_.weights.vector(*s.gain));
+  const RmsNormConfig config{.width = width(s.in), .eps = s.eps, .caps = caps_, .workgroup = workgroup(256)};
+  return dispatch(rms_norm_quantize(config), {.grid = {}, .axis = Axis::kY, .rows = rows_of(s.in)},
+                  c_.work.float_quads(s.in), View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(s.out));
+}
+
+// Enough workgroups to fill a GPU, and lanes that divide the row's half blocks evenly where that can be.
+TernaryConfig Recorder::ternary_config(uint32_t rows, uint32_t cols) const {
+  TernaryConfig config{.rows = rows, .cols = cols, .caps = caps_};
+  config.lanes = 8;
+  config.rows_per_group = 2;
+  config.workgroup = workgroup(128);
+  return config;
+}
+
+Result<void> Recorder::linear(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when) {
+  const Tensor* const matrix = &w;
+  TRY(const BufferView weights, c_.weights.ternary(std::span(&matrix, 1)));
+  TRY(const auto scale, scales(w.scale));
+  const auto rows = static_cast<uint32_t>(w.rows), cols = static_cast<uint32_t>(w.cols);
+  const View<TernaryWeights> w_view{weights};
+  if (when.min_tokens < kMatmulTokens) {
+    TernaryConfig config = ternary_config(rows, cols);
+    config.store = store;
+    When few = when;
+    few.max_tokens = std::min(when.max_tokens, kMatmulTokens - 1);
+    TRY_STATUS(dispatch(ternary_matvec(config),
+                        {.grid = {.x = ceil_div(rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = few},
+                        w_view, c_.work.int8_quads(in), scale, c_.work.floats(out)));
+  }
+  if (when.max_tokens < kMatmulTokens || c_.max_batch < kMatmulTokens) return {};
+  const TernaryMatmulConfig config{.rows = rows, .cols = cols, .store = store, .caps = caps_};
+  return dispatch(ternary_matmul(config),
+                  {.grid = {.x = ceil_div(rows, config.tile_rows)},
+                   .axis = Axis::kY,
+                   .rows_per_workgroup = config.tile_tokens,
+                   .when = kManyTokens},
+                  w_view, c_.work.int8_quads(in), scale, params(), c_.work.floats(out));
+}
+
+Result<void> Recorder::record(const step::TernaryLinear& s) {
+  return linear(s.in, *s.w, s.out, TernaryStore::kSet, {});
+}
+Result<void> Recorder::record(const step::TernaryLinearAdd& s) {
+  return linear(s.in, *s.w, s.x, TernaryStore::kAdd, {});
+}
+
+Result<void> Recorder::record(const step::TernaryGlu& s) {
+  const Tensor* const gate = s.w_gate;
+  const Tensor* const up = s.w_up;
+  TRY(const BufferView w_gate, c_.weights.ternary(std::span(&gate, 1)));
+  TRY(const BufferView w_up, c_.weights.ternary(std::span(&up, 1)));
+  TRY(const auto scale, scales(gate->scale, up->scale));
+  const auto rows = static_cast<uint32_t>(gate->rows), cols = static_cast<uint32_t>(gate->cols);
+  const TernaryConfig config = ternary_config(rows, cols);
+  const uint32_t rows_per_workgroup = config.workgroup / config.lanes;
+  TRY_STATUS(dispatch(ternary_glu(config),
+                      {.grid = {.x = ceil_div(rows, rows_per_workgroup)}, .axis = Axis::kY, .when = kFewTokens},
+                      View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up}, c_.work.int8_quads(s.in), scale,
+                      c_.work.floats(s.out)));
+  if (c_.max_batch < kMatmulTokens) return {};
+  const TernaryMatmulConfig tiles{.rows = rows, .cols = cols, .caps = caps_, .tile_tokens = 32};
+  return dispatch(ternary_glu_matmul(tiles),
+                  {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
+                   .axis = Axis::kY,
+                   .rows_per_workgroup = tiles.tile_tokens,
+                   .when = kManyTokens},
+                  View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up}, c_.work.int8_quads(s.in), scale, params(),
+                  c_.work.floats(s.out));
+}
+
+Result<void> Recorder::record(const step::FloatLinear& s) {
+  TRY(const FloatMatrix* w, c_.weights.matrix(*s.w));
+  FloatLinearConfig config{.rows = static_cast<uint32_t>(s.w->rows),
+                           .cols = static_cast<uint32_t>(s.w->cols),
+                           .caps = caps_,
+                           .workgroup = workgroup(256)};
+  for (const FloatMatrix::Part& part : w->parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    const uint32_t n = ceil_div(part.count, config.rows_per_workgroup());
+    Extent extent{.grid = {.x = n}, .axis = Axis::kZ, .rows = rows_of(s.out)};
+    if (n > c_.device.limits().workgroups) {
+      extent.grid.x = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+      extent.grid.y = ceil_div(n, extent.grid.x);
+    }
+    if (w->is_f16) {
+      using Quad = wgsl::Vec4<wgsl::F16x2>;
+      TRY_STATUS(dispatch(float_linear<Quad>(config), extent, View<Quad>{part.view}, c_.work.float_quads(s.in),
+                          View<RowRange>{constant}, c_.work.floats(s.out)));
+    } else {
+      using Quad = wgsl::Vec4<wgsl::F32>;
+      TRY_STATUS(dispatch(float_linear<Quad>(config), extent, View<Quad>{part.view}, c_.work.float_quads(s.in),
+                          View<RowRange>{constant}, c_.work.floats(s.out)));
+    }
+  }
+  return {};
+}
+
+Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when) {
+  const RopeConfig config{static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim),
+                          pairs == RopePairs::kInterleaved};
+  return dispatch(gpu::rope(config),
+                  {.grid = {.x = ceil_div(config.n_heads * config.head_dim / 2, kElementwiseWorkgroup)},
+                   .axis = Axis::kY,
+                   .when = when},
+                  c_.work.floats(x), View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params());
+}
+
+Result<void> Recorder::record(const step::Rope& s) { return rope(s.x, s.n_heads, s.head_dim, s.pairs, {}); }
+
+Result<void> Recorder::append(SlotId k, SlotId v, int layer, const When& when) {
+  if (!cache_) return {};
+  return cache_->type() == KvType::kF16 ? append_as<wgsl::F16x2>(k, v, layer, when)
+                                        : append_as<wgsl::F32>(k, v, layer, when);
+}
+
+template <class KvWord>
+Result<void> Recorder::append_as(SlotId k, SlotId v, int layer, const When& when) {
+  const HeadShape heads = head_shape(c_.plan.config, cache_->n_ctx());
+  return dispatch(kv_append<KvWord>({.heads = heads}),
+                  {.grid = {.x = 2 * heads.n_kv_heads}, .axis = Axis::kY, .when = when}, c_.work.floats(k),
+                  c_.work.floats(v), params(), View<KvWord>{cache_->layer(layer)});
+}
+
+Result<void> Recorder::record(const step::KvAppend& s) { return append(s.k, s.v, s.layer, {}); }
+
+Result<void> Recorder::record(const step::Attention& s) {
+  if (!cache_) return {};
+  return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_as(const step::Attention& s) {
+  const AttentionConfig config = fit(AttentionConfig{
+      .heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_, .workgroup = workgroup(256)});
+  const Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
+  const View<KvQuad<KvWord>> kv{cache_->layer(s.layer)};
+  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), c_.work.floats(s.out));
+}
+
+Result<void> Recorder::record(const step::TernaryQkv& s) {
+  if (!cache_) {
+    const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+    TRY_STATUS(c_.weights.ternary(matrices));
+    return {};
+  }
+  TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(s, kFewTokens) : qkv_as<wgsl::F32>(s, kFewTokens));
+  if (c_.max_batch < kMatmulTokens) return {};
+  TRY_STATUS(linear(s.in, *s.wq, s.q, TernaryStore::kSet, kManyTokens));
+  TRY_STATUS(linear(s.in, *s.wk, s.k, TernaryStore::kSet, kManyTokens));
+  TRY_STATUS(linear(s.in, *s.wv, s.v, TernaryStore::kSet, kManyTokens));
+  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.pairs, kManyTokens));
+  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.pairs, kManyTokens));
+  return append(s.k, s.v, s.layer, kManyTokens);
+}
+
+template <class KvWord>
+Result<void> Recorder::qkv_as(const step::TernaryQkv& s, const When& when) {
+  const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+  TRY(const BufferView w, c_.weights.ternary(matrices));
+  TRY(const auto scale, scales(s.wq->scale, s.wk->scale, s.wv->scale));
+  const TernaryQkvConfig config = fit(TernaryQkvConfig{.cols = static_cast<uint32_t>(s.wq->cols),
+                                                       .heads = head_shape(c_.plan.config, cache_->n_ctx()),
+                                                       .interleaved = s.pairs == RopePairs::kInterleaved,
+                                                       .caps = caps_,
+                                                       .workgroup = workgroup(128)});
+  return dispatch(ternary_qkv<KvWord>(config), {.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = when},
+                  View<TernaryWeights>{w}, c_.work.int8_quads(s.in), scale,
+                  View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params(), c_.work.floats(s.q),
+                  View<KvWord>{cache_->layer(s.layer)});
+}
+
+Result<void> Recorder::record(const step::Relu2Mul& s) {
+  return dispatch(
+      relu2_mul({width(s.out)}),
+      {.grid = {.x = ceil_div(width(s.out), kElementwiseWorkgroup)}, .axis = Axis::kY, .rows = rows_of(s.out)},
+      c_.work.floats(s.gate), c_.work.floats(s.up), c_.work.floats(s.out));
+}
+
+Result<void> Recorder::record(const step::Add& s) {
+  return dispatch(add({width(s.x)}),
+                  {.grid = {.x = ceil_div(width(s.x), kElementwiseWorkgroup)}, .axis = Axis::kY, .rows = rows_of(s.x)},
+                  c_.work.floats(s.in), c_.work.floats(s.x));
+}
+
+}  // namespace tern::gpu

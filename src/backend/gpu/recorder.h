@@ -1,0 +1,95 @@
+// Turns the plan's steps into recorded dispatches: chooses kernels and how they are laid out, and binds their buffers.
+#pragma once
+
+#include <optional>
+
+#include "backend/gpu/gpu_kv_cache.h"
+#include "backend/gpu/kernel_library.h"
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/ternary_linear.h"
+#include "backend/gpu/program.h"
+#include "backend/gpu/weight_store.h"
+#include "backend/gpu/work_buffers.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+struct RecorderContext {
+  Device& device;
+  KernelLibrary& kernels;
+  WeightStore& weights;
+  WorkBuffers& work;
+  const Plan& plan;
+  int max_batch;
+};
+
+// The features that kernels may use on this device.
+Caps caps_of(const Device& device);
+
+// From how many tokens on the matrix kernels run, instead of the vector kernels once per token.
+inline constexpr int kMatmulTokens = 8;
+
+class Recorder {
+ public:
+  // Without a cache, steps that need one are left out: for uploading the weights and compiling ahead of time.
+  Recorder(const RecorderContext& context, GpuKvCache* cache, Program& program);
+
+  Result<void> record_all();
+
+ private:
+  // How many workgroups a dispatch has.
+  struct Extent {
+    Grid grid;
+    Axis axis = Axis::kNone;
+    Rows rows = Rows::kTokens;
+    uint32_t rows_per_workgroup = 1;
+    uint32_t positions_per_split = 0, max_splits = 0;
+    When when = {};
+  };
+  template <class... P, class... V>
+  Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const V&... views);
+
+  Result<void> record(const step::Embed& s);
+  Result<void> record(const step::SelectRows& s);
+  Result<void> record(const step::RmsNorm& s);
+  Result<void> record(const step::Quantize& s);
+  Result<void> record(const step::TernaryLinear& s);
+  Result<void> record(const step::FloatLinear& s);
+  Result<void> record(const step::Rope& s);
+  Result<void> record(const step::KvAppend& s);
+  Result<void> record(const step::Attention& s);
+  Result<void> record(const step::Relu2Mul& s);
+  Result<void> record(const step::Add& s);
+  Result<void> record(const step::RmsNormQuantize& s);
+  Result<void> record(const step::TernaryLinearAdd& s);
+  Result<void> record(const step::TernaryGlu& s);
+  Result<void> record(const step::TernaryQkv& s);
+
+  Result<void> linear(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when);
+  Result<void> rms_norm(const step::RmsNorm& s, SlotId in, const When& when);
+  Result<void> rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when);
+  Result<void> append(SlotId k, SlotId v, int layer, const When& when);
+  template <class KvWord>
+  Result<void> append_as(SlotId k, SlotId v, int layer, const When& when);
+  template <class KvWord>
+  Result<void> attention_as(const step::Attention& s);
+  template <class KvWord>
+  Result<void> qkv_as(const step::TernaryQkv& s, const When& when);
+  Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
+
+  Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
+  uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
+  uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows
+  TernaryConfig ternary_config(uint32_t rows, uint32_t cols) const;
+  View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
+
+  RecorderContext c_;
+  GpuKvCache* cache_;
+  Program& program_;
+  Caps caps_;
+  int step_ = 0;
+  // While one token runs, the row whose logits are wanted is the only one: the copy is left out.
+  std::optional<step::SelectRows> alias_;
+};
+
+}  // namespace tern::gpu

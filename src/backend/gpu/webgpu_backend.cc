@@ -1,0 +1,83 @@
+#include "backend/gpu/webgpu_backend.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "backend/gpu/executable.h"
+#include "backend/repack.h"
+#include "base/format_text.h"
+#include "base/log.h"
+
+namespace tern::gpu {
+namespace {
+
+Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
+  Restrictions without;
+  for (const std::string& name : names) {
+    if (name == "f16") {
+      without.f16 = true;
+    } else if (name == "subgroups") {
+      without.subgroups = true;
+    } else if (name == "subgroup-matrix") {
+      without.subgroup_matrix = true;
+    } else if (name == "dot4") {
+      without.packed_dot = true;
+    } else if (name == "timestamps") {
+      without.timestamps = true;
+    } else if (name == "limits") {
+      without.default_limits = true;
+    } else {
+      return fail(ErrorCode::kInvalidArgument,
+                  "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits",
+                  name);
+    }
+  }
+  return without;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options) {
+  DeviceOptions device_options{.adapter = options.gpu.adapter,
+                               .validation = options.gpu.validation,
+                               .robustness = options.gpu.robustness,
+                               .cache_dir = options.gpu.cache_dir};
+  TRY(device_options.without, parse_restrictions(options.gpu.without));
+  TRY(auto device, open_device(device_options));
+  if (device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty()) {
+    warn("no GPU found: {} draws on the CPU, far slower than -b cpu", device->adapter().name);
+  }
+  return compile_on(std::move(device), plan, options);
+}
+
+Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, const Plan& plan,
+                                               const CompileOptions& options) {
+  TRY(auto executable, GpuExecutable::create(std::move(device), plan, options));
+  return executable;
+}
+
+MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type) {
+  MemoryNeed need;
+  std::vector<const Tensor*> seen;
+  const auto add = [&](const Tensor* tensor, bool is_ternary) {
+    if (std::ranges::find(seen, tensor) != seen.end()) return;
+    seen.push_back(tensor);
+    const auto values = static_cast<uint64_t>(tensor->rows) * static_cast<uint64_t>(tensor->cols);
+    need.weights += is_ternary ? values / 4 : tensor->format == Format::kF16 ? values * 2 : values * 4;
+  };
+  for (const Step& step : plan.steps) {
+    for (const WeightUse& use : weight_uses(step.body)) add(use.tensor, use.is_ternary);
+  }
+  for (const auto& buffer : plan.buffers) {
+    const int rows = buffer.rows == RowsOf::kBatch ? options.max_batch : options.max_logit_rows;
+    need.activations += static_cast<uint64_t>(rows) * device_row_bytes(buffer.type, buffer.width);
+  }
+  const Config& c = plan.config;
+  need.activations += uint64_t{4} * static_cast<uint64_t>(c.n_ctx) * static_cast<uint64_t>(c.head_dim);  // RoPE
+  need.kv_cache = uint64_t{2} * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width()) *
+                  static_cast<uint64_t>(n_ctx) * (type == KvType::kF16 ? 2 : 4);
+  return need;
+}
+
+}  // namespace tern::gpu

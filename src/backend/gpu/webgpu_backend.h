@@ -1,0 +1,27 @@
+// The WebGPU backend: the plan's steps as WGSL kernels.
+#pragma once
+
+#include <functional>
+
+#include "backend/backend.h"
+#include "backend/gpu/device.h"
+
+namespace tern::gpu {
+
+// Opens the device that `options.gpu` asks for and puts the model on it. `plan` and its weights must outlive the
+// executable. kNotFound without an adapter; kNotSupported where a matrix is greater than the device can bind;
+// kOutOfMemory, before anything is uploaded where the device tells how much it has.
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options);
+
+// The same on a device that is open already.
+Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, const Plan& plan,
+                                               const CompileOptions& options);
+
+// Bytes that the plan takes on a device: weights, activations of a batch, KV cache of `n_ctx` tokens.
+struct MemoryNeed {
+  uint64_t weights = 0, activations = 0, kv_cache = 0;
+  uint64_t total() const { return weights + activations + kv_cache; }
+};
+MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type);
+
+}  // namespace tern::gpu

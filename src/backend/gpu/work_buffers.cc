@@ -1,0 +1,100 @@
+#include "backend/gpu/work_buffers.h"
+
+#include <algorithm>
+
+#include "backend/gpu/kernels/common.h"
+#include "backend/rope_table.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr uint64_t kConstantsBytes = 64u << 10;
+
+}  // namespace
+
+uint64_t device_row_bytes(SlotType type, int width) {
+  const auto w = static_cast<uint32_t>(width);
+  return type == SlotType::kInt8 ? quantized_row_bytes(w) : uint64_t{4} * w;
+}
+
+Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const Plan& plan, int max_batch,
+                                                         int max_logit_rows) {
+  std::unique_ptr<WorkBuffers> work(new WorkBuffers(device, plan));
+  for (const auto& buffer : plan.buffers) {
+    const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
+    const uint64_t bytes = rows * device_row_bytes(buffer.type, buffer.width);
+    if (bytes > device.limits().binding_bytes) {
+      return fail(
+          ErrorCode::kNotSupported,
+          "{} MB for the activations of {} tokens, but this GPU binds at most {} MB at once; use a smaller batch",
+          bytes >> 20, rows, device.limits().binding_bytes >> 20);
+    }
+    TRY(auto memory, device.new_buffer("activations", (bytes + 15) / 16 * 16, BufferUse::kWork));
+    work->slots_.push_back(std::move(memory));
+  }
+  TRY(work->params_, device.new_buffer("params", sizeof(RunParams), BufferUse::kWork));
+  TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
+  const Config& c = plan.config;
+  const uint64_t rope_bytes = uint64_t{4} * static_cast<uint64_t>(c.n_ctx) * static_cast<uint64_t>(c.head_dim);
+  TRY(work->rope_, device.new_buffer("rope", rope_bytes, BufferUse::kWeights));
+  TRY_STATUS(work->fill_rope());
+  return work;
+}
+
+Result<void> WorkBuffers::fill_rope() {
+  constexpr int kRows = 256;
+  const Config& c = plan_.config;
+  const auto half = static_cast<size_t>(c.head_dim / 2);
+  RopeTable table(c.rope_theta, c.head_dim, kRows);
+  std::vector<float> pairs;
+  for (int first = 0; first < c.n_ctx; first += kRows) {
+    const int n = std::min(kRows, c.n_ctx - first);
+    table.fill(first, n);
+    pairs.resize(2 * half * static_cast<size_t>(n));
+    for (size_t i = 0; i < pairs.size() / 2; ++i) {
+      pairs[2 * i] = table.cos()[i];
+      pairs[2 * i + 1] = table.sin()[i];
+    }
+    const uint64_t at = uint64_t{8} * half * static_cast<uint64_t>(first);
+    TRY_STATUS(device_.write(*rope_, at, std::as_bytes(std::span(pairs))));
+  }
+  return {};
+}
+
+BufferView WorkBuffers::view(SlotId id) const {
+  return {slots_[static_cast<size_t>(plan_.slot(id).buffer)].get(), 0, 0};
+}
+
+uint64_t WorkBuffers::row_bytes(SlotId id) const { return device_row_bytes(plan_.slot(id).type, plan_.slot(id).width); }
+
+View<wgsl::F32> WorkBuffers::floats(SlotId id) const {
+  CHECK(plan_.slot(id).type == SlotType::kF32);
+  return {view(id)};
+}
+View<wgsl::Vec2<wgsl::F32>> WorkBuffers::float_pairs(SlotId id) const { return {floats(id).view}; }
+View<wgsl::Vec4<wgsl::F32>> WorkBuffers::float_quads(SlotId id) const { return {floats(id).view}; }
+
+View<wgsl::I8x4> WorkBuffers::int8_words(SlotId id) const {
+  CHECK(plan_.slot(id).type == SlotType::kInt8);
+  return {view(id)};
+}
+View<wgsl::Vec4<wgsl::I8x4>> WorkBuffers::int8_quads(SlotId id) const { return {int8_words(id).view}; }
+
+Result<BufferView> WorkBuffers::constant(const Constant& values) {
+  if (const auto found = constant_views_.find(values); found != constant_views_.end()) return found->second;
+  const uint64_t step = std::max<uint64_t>(device_.limits().offset_alignment, 16);
+  if (constants_.empty() || constants_used_ + step > kConstantsBytes) {
+    TRY(auto buffer, device_.new_buffer("constants", kConstantsBytes, BufferUse::kUniform));
+    constants_.push_back(std::move(buffer));
+    constants_used_ = 0;
+  }
+  const Buffer& buffer = *constants_.back();
+  TRY_STATUS(device_.write(buffer, constants_used_, std::as_bytes(std::span(values))));
+  const BufferView view{&buffer, constants_used_, 16};
+  constants_used_ += step;
+  constant_views_.emplace(values, view);
+  return view;
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,54 @@
+// The plan's slots as device buffers, and the small buffers that every run needs.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backend/gpu/device.h"
+#include "backend/gpu/views.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+class WorkBuffers {
+ public:
+  static Result<std::unique_ptr<WorkBuffers>> create(Device& device, const Plan& plan, int max_batch,
+                                                     int max_logit_rows);
+
+  BufferView view(SlotId id) const;
+  View<wgsl::F32> floats(SlotId id) const;
+  View<wgsl::Vec2<wgsl::F32>> float_pairs(SlotId id) const;
+  View<wgsl::Vec4<wgsl::F32>> float_quads(SlotId id) const;
+  View<wgsl::I8x4> int8_words(SlotId id) const;
+  View<wgsl::Vec4<wgsl::I8x4>> int8_quads(SlotId id) const;
+
+  // Bytes of one row of a slot on the device.
+  uint64_t row_bytes(SlotId id) const;
+
+  const Buffer& params() const { return *params_; }  // RunParams
+  const Buffer& tokens() const { return *tokens_; }  // [max_batch] u32
+  const Buffer& rope() const { return *rope_; }      // (cos, sin) [n_ctx, head_dim / 2]
+
+  // A uniform of these 16 bytes, written once for all who ask for the same.
+  using Constant = std::array<uint32_t, 4>;
+  Result<BufferView> constant(const Constant& values);
+
+ private:
+  WorkBuffers(Device& device, const Plan& plan) : device_(device), plan_(plan) {}
+  Result<void> fill_rope();
+
+  Device& device_;
+  const Plan& plan_;
+  std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
+  std::unique_ptr<Buffer> params_, tokens_, rope_;
+  std::vector<std::unique_ptr<Buffer>> constants_;
+  uint64_t constants_used_ = 0;  // of the last of them
+  std::map<Constant, BufferView> constant_views_;
+};
+
+// Bytes of a row of a slot, or of the buffer it shares.
+uint64_t device_row_bytes(SlotType type, int width);
+
+}  // namespace tern::gpu
