@@ -104,7 +104,8 @@ RecorderContext GpuExecutable::context() const {
           .weights = weights_,
           .work = *work_,
           .plan = plan_,
-          .max_batch = options_.max_batch};
+          .max_batch = options_.max_batch,
+          .layouts = layouts_};
 }
 
 std::string GpuExecutable::description() const {
@@ -160,6 +161,21 @@ Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batc
   view.bytes = logits_.size() * sizeof(float);
   TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
   return std::span<const float>(logits_);
+}
+
+Result<std::vector<std::pair<std::string, double>>> GpuExecutable::time_token(KvCache& any_cache, int pos) {
+  auto& cache = static_cast<GpuKvCache&>(any_cache);
+  const TokenId token = 0;
+  TRY_STATUS(write_params({.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0},
+                          std::span(&token, 1)));
+  std::vector<Command> commands;
+  const RunShape shape{.n_tokens = 1, .n_logit_rows = 1, .n_pos = pos + 1};
+  cache.program.commands(shape, commands);
+  chooser_.program.commands(shape, commands);
+  TRY(const auto seconds, device_->time(commands));
+  std::vector<std::pair<std::string, double>> times;
+  for (size_t i = 0; i < commands.size(); ++i) times.emplace_back(commands[i].pipeline->module().name, seconds[i]);
+  return times;
 }
 
 Result<void> GpuExecutable::run_observed(const GpuKvCache& cache, const RunShape& shape) {

@@ -44,7 +44,10 @@ class GpuExecutable final : public Executable {
   std::optional<GpuStats> gpu_stats() const override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
+  // For bench/tune_gpu.
   Device& device() { return *device_; }
+  void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of caches made from now on
+  Result<std::vector<std::pair<std::string, double>>> time_token(KvCache& cache, int pos);  // kernel, seconds
   static constexpr uint32_t kRing = 64;  // chosen tokens that the device remembers
 
  private:
@@ -57,7 +60,6 @@ class GpuExecutable final : public Executable {
   Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens);
   Result<void> run_observed(const GpuKvCache& cache, const RunShape& shape);
   Result<void> report(const Step& step, const RunShape& shape);
-  double time_token() const;
 
   // Destroyed in reverse: the device last.
   std::unique_ptr<Device> device_;
@@ -68,6 +70,7 @@ class GpuExecutable final : public Executable {
   mutable WeightStore weights_;
   std::unique_ptr<WorkBuffers> work_;
   Chooser chooser_;
+  Layouts layouts_;
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing

@@ -110,7 +110,8 @@ Result<void> Recorder::record(const step::SelectRows& s) {
 
 Result<void> Recorder::rms_norm(const step::RmsNorm& s, SlotId in, const When& when) {
   TRY(const BufferView gain, c_.weights.vector(*s.gain));
-  const RmsNormConfig config{.width = width(s.in), .eps = s.eps, .caps = caps_, .workgroup = workgroup(256)};
+  const RmsNormConfig config{
+      .width = width(s.in), .eps = s.eps, .caps = caps_, .workgroup = workgroup(c_.layouts.norm_workgroup)};
   return dispatch(gpu::rms_norm(config), {.grid = {}, .axis = Axis::kY, .rows = rows_of(s.out), .when = when},
                   c_.work.floats(in), View<wgsl::F32>{gain}, c_.work.floats(s.out));
 }
@@ -122,25 +123,27 @@ Result<void> Recorder::record(const step::RmsNorm& s) {
 }
 
 Result<void> Recorder::record(const step::Quantize& s) {
-  const RmsNormConfig config{.width = width(s.in), .eps = 0, .caps = caps_, .workgroup = workgroup(256)};
+  const RmsNormConfig config{
+      .width = width(s.in), .eps = 0, .caps = caps_, .workgroup = workgroup(c_.layouts.norm_workgroup)};
   return dispatch(quantize(config), {.grid = {}, .axis = Axis::kY, .rows = rows_of(s.in)}, c_.work.float_quads(s.in),
                   c_.work.int8_words(s.out));
 }
 
 Result<void> Recorder::record(const step::RmsNormQuantize& s) {
   TRY(const BufferView gain, c_.weights.vector(*s.gain));
-  const RmsNormConfig config{.width = width(s.in), .eps = s.eps, .caps = caps_, .workgroup = workgroup(256)};
+  const RmsNormConfig config{
+      .width = width(s.in), .eps = s.eps, .caps = caps_, .workgroup = workgroup(c_.layouts.norm_workgroup)};
   return dispatch(rms_norm_quantize(config), {.grid = {}, .axis = Axis::kY, .rows = rows_of(s.in)},
                   c_.work.float_quads(s.in), View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(s.out));
 }
 
-// Enough workgroups to fill a GPU, and lanes that divide the row's half blocks evenly where that can be.
-TernaryConfig Recorder::ternary_config(uint32_t rows, uint32_t cols) const {
-  TernaryConfig config{.rows = rows, .cols = cols, .caps = caps_};
-  config.lanes = 8;
-  config.rows_per_group = 2;
-  config.workgroup = workgroup(128);
-  return config;
+TernaryConfig Recorder::ternary_config(uint32_t rows, uint32_t cols, const MatvecLayout& layout) const {
+  return {.rows = rows,
+          .cols = cols,
+          .caps = caps_,
+          .lanes = layout.lanes,
+          .rows_per_group = layout.rows_per_group,
+          .workgroup = workgroup(layout.workgroup)};
 }
 
 Result<void> Recorder::linear(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when) {
@@ -150,7 +153,7 @@ Result<void> Recorder::linear(SlotId in, const Tensor& w, SlotId out, TernarySto
   const auto rows = static_cast<uint32_t>(w.rows), cols = static_cast<uint32_t>(w.cols);
   const View<TernaryWeights> w_view{weights};
   if (when.min_tokens < kMatmulTokens) {
-    TernaryConfig config = ternary_config(rows, cols);
+    TernaryConfig config = ternary_config(rows, cols, cols > rows ? c_.layouts.wide : c_.layouts.square);
     config.store = store;
     When few = when;
     few.max_tokens = std::min(when.max_tokens, kMatmulTokens - 1);
@@ -182,7 +185,7 @@ Result<void> Recorder::record(const step::TernaryGlu& s) {
   TRY(const BufferView w_up, c_.weights.ternary(std::span(&up, 1)));
   TRY(const auto scale, scales(gate->scale, up->scale));
   const auto rows = static_cast<uint32_t>(gate->rows), cols = static_cast<uint32_t>(gate->cols);
-  const TernaryConfig config = ternary_config(rows, cols);
+  const TernaryConfig config = ternary_config(rows, cols, c_.layouts.glu);
   const uint32_t rows_per_workgroup = config.workgroup / config.lanes;
   TRY_STATUS(dispatch(ternary_glu(config),
                       {.grid = {.x = ceil_div(rows, rows_per_workgroup)}, .axis = Axis::kY, .when = kFewTokens},
@@ -204,7 +207,9 @@ Result<void> Recorder::record(const step::FloatLinear& s) {
   FloatLinearConfig config{.rows = static_cast<uint32_t>(s.w->rows),
                            .cols = static_cast<uint32_t>(s.w->cols),
                            .caps = caps_,
-                           .workgroup = workgroup(256)};
+                           .lanes = c_.layouts.head.lanes,
+                           .rows_per_group = c_.layouts.head.rows_per_group,
+                           .workgroup = workgroup(c_.layouts.head.workgroup)};
   for (const FloatMatrix::Part& part : w->parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
     const uint32_t n = ceil_div(part.count, config.rows_per_workgroup());
@@ -261,8 +266,9 @@ Result<void> Recorder::record(const step::Attention& s) {
 
 template <class KvWord>
 Result<void> Recorder::attention_as(const step::Attention& s) {
-  const AttentionConfig config = fit(AttentionConfig{
-      .heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_, .workgroup = workgroup(256)});
+  const AttentionConfig config = fit(AttentionConfig{.heads = head_shape(c_.plan.config, cache_->n_ctx()),
+                                                     .caps = caps_,
+                                                     .workgroup = workgroup(c_.layouts.attention_workgroup)});
   const Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
   const View<KvQuad<KvWord>> kv{cache_->layer(s.layer)};
   return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), c_.work.floats(s.out));
@@ -293,7 +299,8 @@ Result<void> Recorder::qkv_as(const step::TernaryQkv& s, const When& when) {
                                                        .heads = head_shape(c_.plan.config, cache_->n_ctx()),
                                                        .interleaved = s.pairs == RopePairs::kInterleaved,
                                                        .caps = caps_,
-                                                       .workgroup = workgroup(128)});
+                                                       .lanes = c_.layouts.qkv.lanes,
+                                                       .workgroup = workgroup(c_.layouts.qkv.workgroup)});
   return dispatch(ternary_qkv<KvWord>(config), {.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = when},
                   View<TernaryWeights>{w}, c_.work.int8_quads(s.in), scale,
                   View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params(), c_.work.floats(s.q),

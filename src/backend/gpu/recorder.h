@@ -14,6 +14,23 @@
 
 namespace tern::gpu {
 
+// How the work of a matrix × vector kernel is laid out (kernels/ternary_linear.h).
+struct MatvecLayout {
+  uint32_t lanes, rows_per_group, workgroup;
+};
+
+// How kernels are laid out on this device. The defaults are what measured best on an NVIDIA H200 (docs/performance.md);
+// bench/tune_gpu tries others.
+struct Layouts {
+  MatvecLayout square = {8, 2, 128};  // attn_output
+  MatvecLayout wide = {8, 2, 128};    // ffn_down: more columns than rows
+  MatvecLayout glu = {8, 2, 128};
+  MatvecLayout qkv = {8, 2, 128};
+  MatvecLayout head = {32, 4, 256};
+  uint32_t norm_workgroup = 256;
+  uint32_t attention_workgroup = 256;
+};
+
 struct RecorderContext {
   Device& device;
   KernelLibrary& kernels;
@@ -21,6 +38,7 @@ struct RecorderContext {
   WorkBuffers& work;
   const Plan& plan;
   int max_batch;
+  Layouts layouts;
 };
 
 // The features that kernels may use on this device.
@@ -80,7 +98,7 @@ class Recorder {
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
   uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
   uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows
-  TernaryConfig ternary_config(uint32_t rows, uint32_t cols) const;
+  TernaryConfig ternary_config(uint32_t rows, uint32_t cols, const MatvecLayout& layout) const;
   View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
 
   RecorderContext c_;

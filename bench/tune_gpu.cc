@@ -1,0 +1,163 @@
+// Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
+//
+//   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N]...
+//
+// Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "backend/gpu/executable.h"
+#include "model/model.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+namespace {
+
+struct Measured {
+  double ms_per_token = 0, host_ms = 0, timed_ms = 0;
+  size_t dispatches = 0;
+  std::map<std::string, std::pair<int, double>> kernels;  // count, seconds
+};
+
+struct Setup {
+  int pos = 128, tokens = 200;
+  std::string model, gpu;
+  std::vector<std::string> variants;
+};
+
+bool apply_one(Layouts& l, const std::string& setting) {
+  const size_t equals = setting.find('=');
+  if (equals == std::string::npos) return setting == "base";
+  const std::string name = setting.substr(0, equals);
+  unsigned a = 0, b = 0, c = 0;
+  const int n = std::sscanf(setting.c_str() + equals + 1, "%ux%ux%u", &a, &b, &c);
+  std::map<std::string, MatvecLayout*> matvecs = {
+      {"square", &l.square}, {"wide", &l.wide}, {"glu", &l.glu}, {"qkv", &l.qkv}, {"head", &l.head}};
+  if (const auto found = matvecs.find(name); found != matvecs.end() && n == 3) {
+    *found->second = {a, b, c};
+  } else if (name == "norm" && n == 1) {
+    l.norm_workgroup = a;
+  } else if (name == "attention" && n == 1) {
+    l.attention_workgroup = a;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool apply(Layouts& l, const std::string& variant) {
+  std::stringstream settings(variant);
+  std::string setting;
+  while (std::getline(settings, setting, ',')) {
+    if (!apply_one(l, setting)) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> sweep() {
+  std::vector<std::string> variants = {"base"};
+  for (const char* name : {"square", "wide", "glu", "qkv"}) {
+    for (const char* layout :
+         {"4x1x128", "4x2x128", "8x1x64", "8x1x128", "8x1x256", "8x2x64", "8x2x256", "8x4x128", "16x1x128", "16x2x128",
+          "16x2x256", "32x1x128", "32x1x256", "32x2x128", "32x2x256", "32x4x128"}) {
+      variants.push_back(std::string(name) + "=" + layout);
+    }
+  }
+  for (const char* layout : {"8x1x256", "8x2x256", "8x4x256", "16x1x256", "16x2x256", "16x4x256", "32x1x128",
+                             "32x1x256", "32x2x128", "32x2x256", "32x4x128", "32x8x256"}) {
+    variants.push_back(std::string("head=") + layout);
+  }
+  for (const char* other : {"norm=128", "norm=512", "norm=1024", "attention=128", "attention=512"})
+    variants.emplace_back(other);
+  return variants;
+}
+
+// Decodes `tokens` tokens from `pos` on, three times; the fastest.
+Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
+  TRY(auto cache, executable.new_cache(setup.pos + setup.tokens + 8, KvType::kF16));
+  Measured m;
+  m.ms_per_token = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    TRY(auto stream, executable.decode(*cache, 1, setup.pos, setup.tokens, {.temperature = 0}));
+    for (int i = 0; i < 8; ++i) TRY_STATUS(stream->next());
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 8; i < setup.tokens; ++i) TRY_STATUS(stream->next());
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    m.ms_per_token = std::min(m.ms_per_token, elapsed.count() / (setup.tokens - 8));
+  }
+  constexpr int kRepeats = 5;
+  for (int i = 0; i < kRepeats && executable.device().features().timestamps; ++i) {
+    TRY(const auto times, executable.time_token(*cache, setup.pos));
+    m.dispatches = times.size();
+    for (const auto& [name, seconds] : times) {
+      auto& [count, total] = m.kernels[name];
+      ++count;
+      total += seconds;
+      m.timed_ms += seconds * 1e3 / kRepeats;
+    }
+  }
+  m.host_ms = executable.gpu_stats()->host_ms_per_token;
+  executable.set_layouts({});
+  return m;
+}
+
+int run(const Setup& setup) {
+  auto model = open_model(setup.model);
+  if (!model) return std::fprintf(stderr, "%s\n", model.error().message.c_str()), 1;
+  const Plan plan = make_plan(model->config, model->weights, {.fuse = Fusions::all()});
+  auto device = open_device({.adapter = setup.gpu});
+  if (!device) return std::fprintf(stderr, "%s\n", device.error().message.c_str()), 1;
+  CompileOptions options;
+  options.max_batch = std::min(64, model->config.n_ctx);
+  auto executable = GpuExecutable::create(std::move(*device), plan, options);
+  if (!executable) return std::fprintf(stderr, "%s\n", executable.error().message.c_str()), 1;
+  std::printf("%s\n", (*executable)->description().c_str());
+  for (const std::string& variant : setup.variants) {
+    Layouts layouts;
+    if (!apply(layouts, variant)) return std::fprintf(stderr, "%s: no such setting\n", variant.c_str()), 2;
+    (*executable)->set_layouts(layouts);
+    const auto m = measure(**executable, setup);
+    if (!m) {
+      std::printf("%-28s %s\n", variant.c_str(), m.error().message.c_str());
+      continue;
+    }
+    std::printf("%-28s %7.3f ms %7.1f tok/s  host %5.3f  timed %6.3f ms %zu:", variant.c_str(), m->ms_per_token,
+                1000 / m->ms_per_token, m->host_ms, m->timed_ms, m->dispatches);
+    for (const auto& [name, total] : m->kernels)
+      std::printf(" %s %.2f", name.c_str(), total.second * 1e6 / total.first);
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace tern::gpu
+
+int main(int argc, char** argv) {
+  tern::gpu::Setup setup;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--pos" && i + 1 < argc) {
+      setup.pos = std::atoi(argv[++i]);
+    } else if (arg == "--tokens" && i + 1 < argc) {
+      setup.tokens = std::atoi(argv[++i]);
+    } else if (arg == "--gpu" && i + 1 < argc) {
+      setup.gpu = argv[++i];
+    } else if (setup.model.empty()) {
+      setup.model = arg;
+    } else {
+      setup.variants.push_back(arg);
+    }
+  }
+  if (setup.model.empty())
+    return std::fputs("usage: tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [VARIANT]...\n", stderr), 2;
+  if (setup.variants.empty()) setup.variants = tern::gpu::sweep();
+  return tern::gpu::run(setup);
+}
