@@ -61,10 +61,10 @@ Temp<T> splat(A&& a) {
 }
 
 // Arithmetic.
-#define WGSL_FUNCTION_1(name, Kind)        \
-  template <Traced A>                      \
-    requires Kind<TypeOf<A>>               \
-  Temp<TypeOf<A>> name(A&& a) {            \
+#define WGSL_FUNCTION_1(name, Kind)                    \
+  template <Traced A>                                  \
+    requires Kind<TypeOf<A>>                           \
+  Temp<TypeOf<A>> name(A&& a) {                        \
     return call<TypeOf<A>>(#name, std::forward<A>(a)); \
   }
 WGSL_FUNCTION_1(abs, Number)
@@ -118,7 +118,7 @@ Temp<I32> dot4I8Packed(A&& a, B&& b) {
   return call<I32>("dot4I8Packed", std::forward<A>(a), std::forward<B>(b));
 }
 template <ValueOf<Vec4<I32>> A>
-Temp<I8x4> pack4xI8(A&& a) {  // the low byte of each
+Temp<I8x4> pack4xI8(A&& a) {          // the low byte of each
   writer->needs().packed_dot = true;  // one language feature for all of 4x8
   return call<I8x4>("pack4xI8", std::forward<A>(a));
 }

@@ -18,13 +18,14 @@ namespace detail {
 // "array[index]". An index that reads memory is bound to a name first, so that the element stays the same one.
 template <Value I>
 std::string element_text(std::string_view array, I&& index) {
-  auto i = e(std::forward<I>(index));
-  if (i.epoch == 0) return cat(array, "[", i.text, "]");
-  return cat(array, "[", let("at", std::move(i)).text, "]");
+  const std::string i = fixed_text("at", std::forward<I>(index));
+  return cat(array, "[", i, "]");
 }
-template <class T>
-void note_type() {
-  if constexpr (std::same_as<wgsl::Element<T>, F16>) writer->needs().f16 = true;
+// The same for memory that kernels write.
+template <Value I>
+std::string written_element_text(std::string_view array, I&& index) {
+  writer->refuse_in_function(cat("memory that can change (", array, ")"));
+  return element_text(array, std::forward<I>(index));
 }
 }  // namespace detail
 
@@ -69,7 +70,7 @@ struct Out {
   }
   template <ValueOf<U32> I>
   WriteRef<T> operator[](I&& i) const {
-    return WriteRef<T>(detail::element_text(N.view(), std::forward<I>(i)));
+    return WriteRef<T>(detail::written_element_text(N.view(), std::forward<I>(i)));
   }
 };
 
@@ -80,11 +81,12 @@ struct InOut {
   static void declare() { Out<N, T>::declare(); }
   template <ValueOf<U32> I>
   Ref<T> operator[](I&& i) const {
-    return Ref<T>(detail::element_text(N.view(), std::forward<I>(i)));
+    return Ref<T>(detail::written_element_text(N.view(), std::forward<I>(i)));
   }
 };
 
-// Named scalars (or vectors of them), in the order and with the layout of the C++ struct that the host writes.
+// Named scalars (or vectors of them), in the order of the C++ struct that the host writes. Its layout is WGSL's: where
+// a vector follows scalars, the host's struct has to have the same gap (Uniform<…>::Layout::offset_of).
 template <Str N, class T>
 struct Field {
   using Type = T;
@@ -104,16 +106,35 @@ struct FieldNamed<N, First, Rest...> {
   using Type = typename First::Type;
 };
 
+// Offsets and size as WGSL lays a struct out: a field starts at a multiple of its own alignment, which for scalars and
+// vectors of two or four is their size; the size is a multiple of the greatest of them.
+template <class... F>
+struct StructLayout {
+  static constexpr uint32_t kAlign = std::max({F::Type::kBytes...});
+  static constexpr uint32_t offset_of(std::string_view name) {
+    uint32_t at = 0, found = 0;
+    ((at = round_up_to(at, F::Type::kBytes), found = F::name() == name ? at : found, at += F::Type::kBytes), ...);
+    return found;
+  }
+  static constexpr uint32_t bytes() {
+    uint32_t at = 0;
+    ((at = round_up_to(at, F::Type::kBytes) + F::Type::kBytes), ...);
+    return round_up_to(at, kAlign);
+  }
+  static constexpr uint32_t round_up_to(uint32_t n, uint32_t step) { return (n + step - 1) / step * step; }
+};
+
 template <class... F>
 void declare_struct(std::string_view type_name) {
   writer->claim(type_name);
   std::string fields;
-  ((fields += cat(fields.empty() ? " " : ", ", F::name(), ": ", F::Type::wgsl())), ...);
+  const auto add = [&](std::string_view name, const std::string& type) {
+    if (!is_identifier(name) || is_wgsl_reserved(name)) trace_error(cat("\"", name, "\" is no name for a field"));
+    fields += cat(fields.empty() ? " " : ", ", name, ": ", type);
+  };
+  (add(F::name(), F::Type::wgsl()), ...);
+  (note_type<typename F::Type>(), ...);
   writer->declare(cat("struct ", type_name, " {", fields, " }"));
-}
-template <class... F>
-constexpr uint32_t struct_bytes() {
-  return (F::Type::kBytes + ...);
 }
 }  // namespace detail
 
@@ -121,7 +142,8 @@ template <Str N, class... F>
 struct Uniform {
   using Element = Uniform;  // the host gives exactly this
   static constexpr Access kAccess = Access::kUniform;
-  static constexpr uint32_t kBytes = (detail::struct_bytes<F...>() + 15) / 16 * 16;
+  using Layout = detail::StructLayout<F...>;
+  static constexpr uint32_t kBytes = Layout::round_up_to(Layout::bytes(), 16);
   static void declare() {
     const std::string type = cat(N.view(), "_fields");
     detail::declare_struct<F...>(type);
@@ -136,7 +158,8 @@ struct Uniform {
 
 template <Str N, class... F>
 struct Immediates {
-  static constexpr uint32_t kBytes = detail::struct_bytes<F...>();
+  using Layout = detail::StructLayout<F...>;
+  static constexpr uint32_t kBytes = Layout::round_up_to(Layout::bytes(), 4);
   static void declare() {
     const std::string type = cat(N.view(), "_fields");
     detail::declare_struct<F...>(type);
@@ -158,7 +181,7 @@ struct Shared {
   std::string text;
   template <ValueOf<U32> I>
   Ref<T> operator[](I&& i) const {
-    return Ref<T>(detail::element_text(text, std::forward<I>(i)));
+    return Ref<T>(detail::written_element_text(text, std::forward<I>(i)));
   }
 };
 

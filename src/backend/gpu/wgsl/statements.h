@@ -1,5 +1,5 @@
-// Statements. C++'s own `for` and `if` run while tracing (unrolling, choosing between variants); loop() and when() run on
-// the device.
+// Statements. C++'s own `for` and `if` run while tracing (unrolling, choosing between variants); loop() and when() run
+// on the device.
 //
 // Write `auto x = let("x", …);` as a statement of its own: as an argument of another call its place would be up to the
 // compiler.
@@ -22,6 +22,21 @@ Name<TypeOf<A>> let(std::string_view name, A&& a) {
   writer->line(cat("let ", fresh, " = ", text, ";"));
   return {fresh};
 }
+
+namespace detail {
+// What a declaration of this type takes.
+template <class T>
+void note_type() {
+  if constexpr (std::same_as<Element<T>, F16>) writer->needs().f16 = true;
+}
+
+// An expression that is going to be evaluated more than once, or later: bound to a name where it reads memory.
+template <Value A>
+std::string fixed_text(std::string_view name, A&& a) {
+  auto v = e(std::forward<A>(a));
+  return v.epoch == 0 ? std::move(v.text) : let(name, std::move(v)).text;
+}
+}  // namespace detail
 
 template <class T, class A>
 void assign(const Place<T>& place, std::string_view op, A&& a) {
@@ -73,6 +88,7 @@ template <Value A>
 // Zero to start with.
 template <class T>
 [[nodiscard]] Var<T> var(std::string_view name) {
+  detail::note_type<T>();
   std::string fresh = writer->fresh(name);
   writer->line(cat("var ", fresh, ": ", T::wgsl(), ";"));
   return Var<T>(std::move(fresh));
@@ -99,12 +115,12 @@ void when(C&& condition, Body&& body, Else&& otherwise) {
   writer->close();
 }
 
-// for (i = from; i < to; i += step) body(i).
+// for (i = from; i < to; i += step) body(i). `to` and `step` are what they are when the loop starts.
 template <ValueOf<U32> A, ValueOf<U32> B, ValueOf<U32> S, class Body>
 void loop(std::string_view name, A&& from, B&& to, S&& step, Body&& body) {
   const std::string first = text_of(e(std::forward<A>(from)));
-  const std::string end = text_of(e(std::forward<B>(to)));
-  const std::string by = text_of(e(std::forward<S>(step)));
+  const std::string end = detail::fixed_text("end", std::forward<B>(to));
+  const std::string by = detail::fixed_text("by", std::forward<S>(step));
   const std::string i = writer->fresh(name);
   writer->open(cat("for (var ", i, " = ", first, "; ", i, " < ", end, "; ", i, " += ", by, ") {"));
   body(Name<U32>{i});
@@ -113,16 +129,21 @@ void loop(std::string_view name, A&& from, B&& to, S&& step, Body&& body) {
 
 inline void return_() { writer->line("return;"); }
 inline void workgroupBarrier() {
+  writer->refuse_in_function("a barrier");
   writer->line("workgroupBarrier();");
   writer->wrote();
 }
 inline void storageBarrier() {
+  writer->refuse_in_function("a barrier");
   writer->line("storageBarrier();");
   writer->wrote();
 }
 
 // A comment in the WGSL text, for those who read it.
-inline void note(std::string_view text) { writer->line(cat("// ", text)); }
+inline void note(std::string_view text) {
+  CHECK(!text.contains('\n'));
+  writer->line(cat("// ", text));
+}
 
 // The way out: WGSL as text, where the DSL lacks something. Types are still checked around it.
 template <class T>
@@ -134,7 +155,7 @@ inline void raw_statement(std::string_view text) {
   writer->wrote();
 }
 
-// A WGSL function, written once; its C++ body runs once, here. Returns what calls it:
+// A WGSL function of its arguments alone, written once; its C++ body runs once, here. Returns what calls it:
 //
 //   auto dot4 = function("dot4", [](Name<I8x4> a, Name<I8x4> b) { return …; });
 template <class R, class... A>
@@ -155,6 +176,7 @@ Function<typename R::type, A...> define_function(std::string_view name, F& body,
   std::string parameters;
   int index = 0;
   const auto next = [&]<class T>(std::type_identity<T>) {
+    note_type<T>();
     Name<T> parameter{writer->fresh(std::string(1, static_cast<char>('a' + index++)))};
     parameters += cat(parameters.empty() ? "" : ", ", parameter.text, ": ", T::wgsl());
     return parameter;

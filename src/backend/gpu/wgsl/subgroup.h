@@ -6,12 +6,19 @@
 
 namespace tern::wgsl {
 
-#define WGSL_SUBGROUP_1(name)                                            \
-  template <Traced A>                                                    \
-    requires Number<TypeOf<A>>                                           \
-  Name<TypeOf<A>> name(A&& a) {                                          \
-    writer->needs().subgroups = true;                                    \
-    return let("sg", call<TypeOf<A>>(#name, std::forward<A>(a)));        \
+namespace detail {
+inline void begin_subgroup_operation() {
+  writer->refuse_in_function("a subgroup operation");
+  writer->needs().subgroups = true;
+}
+}  // namespace detail
+
+#define WGSL_SUBGROUP_1(name)                                     \
+  template <Traced A>                                             \
+    requires Number<TypeOf<A>>                                    \
+  Name<TypeOf<A>> name(A&& a) {                                   \
+    detail::begin_subgroup_operation();                           \
+    return let("sg", call<TypeOf<A>>(#name, std::forward<A>(a))); \
   }
 WGSL_SUBGROUP_1(subgroupAdd)
 WGSL_SUBGROUP_1(subgroupMax)
@@ -22,7 +29,7 @@ WGSL_SUBGROUP_1(subgroupBroadcastFirst)
 template <Traced A>
   requires Number<TypeOf<A>>
 Name<TypeOf<A>> subgroupShuffleXor(A&& a, uint32_t mask) {
-  writer->needs().subgroups = true;
+  detail::begin_subgroup_operation();
   return let("sg", call<TypeOf<A>>("subgroupShuffleXor", std::forward<A>(a), mask));
 }
 

@@ -50,15 +50,17 @@ struct F16x2 {  // two f16: unpack2x16float
   static std::string wgsl() { return "u32"; }
   static constexpr uint32_t kBytes = 4;
 };
-// Sixteen ternary codes of an I2_S block (quant/i2_s.h): word w of a block of 128 elements has in byte b, at bits 6 − 2p,
-// the code of element 32p + 4w + b. code − 1 is the weight.
+// Sixteen ternary codes of an I2_S block (quant/i2_s.h): word w of a block of 128 elements has in byte b, at bits 6 −
+// 2p, the code of element 32p + 4w + b. code − 1 is the weight.
 struct I2sWord {
   static std::string wgsl() { return "u32"; }
   static constexpr uint32_t kBytes = 4;
 };
 
 // ---- Vectors
+// Of two or four: an array of vec3 has gaps, and nothing here needs one.
 template <class T, uint32_t N>
+  requires(N == 2 || N == 4)
 struct Vec {
   using Element = T;
   static constexpr uint32_t kSize = N;

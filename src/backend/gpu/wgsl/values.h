@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -56,16 +57,21 @@ struct Place {
 
 // e(x): x as an expression.
 inline Temp<U32> e(uint32_t v) { return Temp<U32>(std::to_string(v) + "u"); }
-inline Temp<I32> e(int32_t v) { return Temp<I32>(std::to_string(v) + "i", v < 0 ? Binding::kSum : Binding::kPrimary); }
+inline Temp<I32> e(int32_t v) {
+  // WGSL's minus is an operator, and 2147483648i is no i32.
+  if (v == std::numeric_limits<int32_t>::min()) return Temp<I32>("i32(-2147483648)");
+  return Temp<I32>(std::to_string(v) + "i", v < 0 ? Binding::kSum : Binding::kPrimary);
+}
 inline Temp<F32> e(float v) {
   CHECK(std::isfinite(v));  // WGSL has no other literals
   char digits[32];
   const std::string text(digits, std::to_chars(digits, digits + sizeof digits, v).ptr);
-  return Temp<F32>(text + "f", v < 0 ? Binding::kSum : Binding::kPrimary);
+  return Temp<F32>(text + "f", std::signbit(v) ? Binding::kSum : Binding::kPrimary);
 }
 Temp<Bool> e(bool) = delete;  // decided while tracing: use C++'s if
 template <class T>
 Temp<T> e(Temp<T>&& t) {
+  if (t.text.empty()) trace_error("an unnamed expression is used twice; bind it with let()");
   return std::move(t);
 }
 template <class T>
@@ -122,12 +128,12 @@ struct BoolLike<Vec<T, N>> {
 };
 }  // namespace detail
 
-#define WGSL_OPERATOR(op, binding, Kind, Result)                                            \
-  template <class A, class B>                                                               \
-    requires Pair<A, B> && Kind<TypeOf<A>>                                                  \
-  Temp<Result> operator op(A&& a, B&& b) {                                                  \
-    auto left = e(std::forward<A>(a));                                                      \
-    return detail::binary<Result>(std::move(left), #op, e(std::forward<B>(b)), binding);    \
+#define WGSL_OPERATOR(op, binding, Kind, Result)                                         \
+  template <class A, class B>                                                            \
+    requires Pair<A, B> && Kind<TypeOf<A>>                                               \
+  Temp<Result> operator op(A&& a, B&& b) {                                               \
+    auto left = e(std::forward<A>(a));                                                   \
+    return detail::binary<Result>(std::move(left), #op, e(std::forward<B>(b)), binding); \
   }
 WGSL_OPERATOR(+, Binding::kSum, Number, TypeOf<A>)
 WGSL_OPERATOR(-, Binding::kSum, Number, TypeOf<A>)

@@ -20,10 +20,10 @@ class Writer {
   void line(std::string_view text);  // one statement, indented
   void open(std::string_view head);  // "if (…) {"
   void close();
-  void reopen(std::string_view between);  // "} else {"
-  void declare(std::string_view text);                  // at module scope
-  void declare_once(const std::string& text);           // unless that very text was declared before
-  void builtin(std::string_view parameter);             // a parameter of the entry point
+  void reopen(std::string_view between);                              // "} else {"
+  void declare(std::string_view text);                                // at module scope
+  void declare_once(const std::string& text);                         // unless that very text was declared before
+  void builtin(std::string_view parameter);                           // a parameter of the entry point
   void bind(BindingDecl binding, std::string_view declaration_tail);  // "@group(0) @binding(n) var…"
 
   // A name that nothing has yet: `base`, or base_1, base_2, … Refuses WGSL's own names.
@@ -34,6 +34,9 @@ class Writer {
   // Function bodies are written aside and go to module scope.
   void begin_function();
   void end_function(std::string_view head);
+  // A call is an expression, written where it is used. So what has an effect, or reads what others write, has no place
+  // in a function.
+  void refuse_in_function(std::string_view what) const;
 
   // Counts writes to anything that a pending expression may have read; see Temp::epoch.
   int epoch() const { return epoch_; }
@@ -68,6 +71,9 @@ std::string cat(const S&... parts) {
 // Stops the program, naming the kernel that is being traced: the mistake is in its C++ code.
 [[noreturn]] void trace_error(std::string_view what);
 
-bool is_wgsl_name(std::string_view name);  // keyword, type, builtin function or reserved word
+// names.cc
+bool is_wgsl_reserved(std::string_view name);  // keyword or reserved word: never a name
+bool is_wgsl_name(std::string_view name);      // those, and the builtin types and functions
+bool is_identifier(std::string_view name);
 
 }  // namespace tern::wgsl
