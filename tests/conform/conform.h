@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include "backend/cpu/share.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
+#include "conform/values.h"
 
 namespace tern::conform {
 
@@ -52,26 +52,6 @@ class Guarded {
   unsigned char* begin_ = nullptr;
 };
 
-// A deterministic source of test values: normal floats with, now and then, a large one or a zero.
-class Values {
- public:
-  explicit Values(uint64_t seed) : random_(seed) {}
-  float next() {
-    const uint64_t kind = random_() % 50;
-    if (kind == 0) return 0.0f;
-    const float value = static_cast<float>(static_cast<double>(random_() % 2'000'001) / 1e6 - 1.0);
-    return kind == 1 ? value * 30 : value;
-  }
-  int integer(int from, int to) { return from + static_cast<int>(random_() % static_cast<uint64_t>(to - from + 1)); }
-  template <class Container>
-  void fill(Container& values) {
-    for (size_t i = 0; i < values.size(); ++i) values[i] = next();
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
 // Calls test() once per instruction set that the CPU has and the kernels were compiled for.
 template <class Test>
 void on_every_target(Test&& test) {
@@ -98,8 +78,5 @@ void run_on(int n_threads, void (*op)(const Args&, cpu::Share&), const Args& arg
     op(args, share);
   });
 }
-
-// The rounding error of one float operation, relative to its result.
-inline constexpr double kUlp = 0x1p-24;
 
 }  // namespace tern::conform

@@ -1,0 +1,200 @@
+// kv_append, attention in one piece, and attention in splits with the merge.
+#include "backend/gpu/kernels/attention.h"
+
+#include <cmath>
+
+#include "backend/ref/ops.h"
+#include "conform/gpu/gpu_bench.h"
+#include "conform/gpu/kv_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using GpuAttention = GpuConform;
+TERN_FOR_EVERY_VARIANT(GpuAttention);
+
+constexpr uint32_t kContext = 256;
+// Groups of one and of four; head sizes that fill a workgroup evenly and not.
+constexpr gpu::HeadShape kShapes[] = {{2, 2, 64, kContext}, {4, 1, 80, kContext}, {8, 2, 128, kContext}};
+
+std::vector<float> random(size_t count, uint64_t seed, float factor = 1) {
+  std::vector<float> values(count);
+  Values(seed).fill(values);
+  for (float& value : values) value *= factor;
+  return values;
+}
+
+template <class KvWord>
+constexpr KvType type_of() {
+  return std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
+}
+
+template <class KvWord>
+void test_append(GpuBench& bench, const gpu::HeadShape& s, uint32_t pos, uint32_t n) {
+  // Values that an f16 holds exactly, so that there is nothing to round.
+  auto k = random(size_t{n} * s.n_kv_heads * s.head_dim, pos), v = random(k.size(), pos + 1);
+  for (float& x : k) x = f16_to_f32(f32_to_f16(x));
+  for (float& x : v) x = f16_to_f32(f32_to_f16(x));
+  KvData expected(s, type_of<KvWord>()), actual(s, type_of<KvWord>());
+  ref::kv_append({k.data(), v.data(), static_cast<int>(n), static_cast<int>(pos), expected.layer});
+  const std::vector<uint32_t> params = {pos, n, 0, 0};
+  bench.run(gpu::kv_append<KvWord>({.heads = s}), {.x = 2 * s.n_kv_heads, .y = n}, in<F32>(k), in<F32>(v),
+            in<U32>(params), out<KvWord>(actual.words));
+  EXPECT_EQ(actual.words, expected.words) << n << " tokens at " << pos;
+}
+
+TEST_P(GpuAttention, KvAppendIsBitIdentical) {
+  for (const auto& s : kShapes) {
+    for (const auto& [pos, n] : {std::pair{0u, 1u}, {0u, 70u}, {255u, 1u}, {64u, 9u}}) {
+      test_append<F16x2>(bench(), s, pos, n);
+      test_append<F32>(bench(), s, pos, n);
+    }
+  }
+}
+
+TEST_P(GpuAttention, KvAppendRoundsToHalves) {
+  const gpu::HeadShape& s = kShapes[1];
+  const auto k = random(s.head_dim, 1, 3), v = random(s.head_dim, 2, 1e-4f);  // the latter are subnormal halves, some
+  KvData expected(s, KvType::kF16), actual(s, KvType::kF16);
+  ref::kv_append({k.data(), v.data(), 1, 4, expected.layer});
+  bench().run(gpu::kv_append<F16x2>({.heads = s}), {.x = 2 * s.n_kv_heads}, in<F32>(k), in<F32>(v),
+              in<U32>(std::vector<uint32_t>{4, 1, 0, 0}), out<F16x2>(actual.words));
+  const auto a = actual.floats(), b = expected.floats();
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(b[i])) continue;
+    ASSERT_NEAR(a[i], b[i], kv_error(KvType::kF16, b[i])) << i;
+  }
+}
+
+struct Problem {
+  Problem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed)
+      : s(shape), n(tokens), pos(last_pos + 1 - tokens), kv(shape, type) {
+    const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
+    const auto k = random(count, seed), v = random(count, seed + 1);
+    ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
+    q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, 0.3f);
+    expected.resize(q.size());
+    ref::attention(
+        {q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos), kv.layer, expected.data()});
+    values = kv.floats();
+  }
+
+  // With S = the greatest Σ|q·k|/√d and A = Σ weight·|v|: a score is off by a rounding per term of S (head_dim + 4 of
+  // them), and the greatest one is subtracted from it, so twice that goes into the exponent, and in WGSL an exponential
+  // of x is off by 3 + 2|x| ulp with |x| ≤ 2S. A weight appears above and below the line, so all of it counts twice.
+  // Then a rounding per position and product in both sums.
+  double bound(size_t at) const {
+    const size_t d = s.head_dim, row = at / d, token = row / s.n_heads, head = row % s.n_heads;
+    const size_t n_pos = pos + token + 1, kv_head = head / (s.n_heads / s.n_kv_heads);
+    const size_t k_base = kv_head * s.n_ctx * d, v_base = k_base + values.size() / 2;
+    double greatest = -1e30, greatest_sum = 0, total = 0, weighted = 0;
+    std::vector<double> scores(n_pos);
+    for (size_t p = 0; p < n_pos; ++p) {
+      double magnitudes = 0;
+      for (size_t i = 0; i < d; ++i) {
+        const double term = static_cast<double>(q[row * d + i]) * values[k_base + p * d + i] / std::sqrt(d);
+        scores[p] += term;
+        magnitudes += std::abs(term);
+      }
+      greatest = std::max(greatest, scores[p]);
+      greatest_sum = std::max(greatest_sum, magnitudes);
+    }
+    for (size_t p = 0; p < n_pos; ++p) {
+      const double weight = std::exp(scores[p] - greatest);
+      total += weight;
+      weighted += weight * std::abs(values[v_base + p * d + at % d]);
+    }
+    const double exponent = 2 * greatest_sum * static_cast<double>(d + 4) * kUlp;
+    const double exponential = (3 + 2 * 2 * greatest_sum) * 2 * kUlp;
+    return weighted / total * (2 * (exponent + exponential) + (2 * static_cast<double>(n_pos) + 16) * kUlp);
+  }
+  void expect(const std::vector<float>& y, const char* how) const {
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (std::abs(y[i] - expected[i]) <= 1e-7) continue;  // `bound` takes a while
+      ASSERT_NEAR(y[i], expected[i], bound(i))
+          << how << ", " << n << " tokens from " << pos << ", head_dim " << s.head_dim << ", at " << i;
+    }
+  }
+  std::vector<uint32_t> params() const { return {pos, n, 0, 0}; }
+
+  gpu::HeadShape s;
+  uint32_t n, pos;
+  KvData kv;
+  std::vector<float> q, expected, values;
+};
+
+template <class KvWord>
+void test_unsplit(GpuBench& bench, const Problem& p) {
+  const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps()});
+  auto y = poisoned<float>(p.expected.size());
+  bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n}, in<Vec4<F32>>(p.q),
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(y));
+  p.expect(y, "unsplit");
+}
+
+template <class KvWord>
+void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
+  auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits});
+  const uint32_t splits = gpu::attention_splits(config, p.pos + p.n);
+  auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
+  bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts));
+  auto y = poisoned<float>(p.expected.size());
+  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
+            out<F32>(y));
+  p.expect(y, "split");
+}
+
+// Positions around the chunks in which they are handled, and far from them.
+template <class Test>
+void for_problems(KvType type, Test&& test) {
+  uint64_t seed = 1;
+  for (const auto& s : kShapes) {
+    for (const uint32_t n_pos : {1u, 2u, 63u, 64u, 65u, 128u, 129u, 200u}) test(Problem(s, type, n_pos - 1, 1, ++seed));
+    test(Problem(s, type, 69, 70, ++seed));
+    test(Problem(s, type, 67, 9, ++seed));
+    test(Problem(s, type, 255, 3, ++seed));
+  }
+}
+
+TEST_P(GpuAttention, Unsplit) {
+  for_problems(KvType::kF16, [&](const Problem& p) { test_unsplit<F16x2>(bench(), p); });
+  for_problems(KvType::kF32, [&](const Problem& p) { test_unsplit<F32>(bench(), p); });
+}
+
+TEST_P(GpuAttention, SplitAndMerged) {
+  for_problems(KvType::kF16, [&](const Problem& p) { test_split<F16x2>(bench(), p, 4); });
+  // Fewer workgroups than chunks: each takes several.
+  for_problems(KvType::kF32, [&](const Problem& p) { test_split<F32>(bench(), p, 3); });
+}
+
+// Keys are 0, so the weights are equal: the mean of what the positions say, which names head and position.
+TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
+  const gpu::HeadShape s{6, 2, 64, kContext};
+  constexpr uint32_t kTokens = 70;
+  const std::vector<float> k(size_t{kTokens} * s.n_kv_heads * s.head_dim, 0.0f), q(size_t{kTokens} * 6 * 64, 1.0f);
+  std::vector<float> v, y = poisoned<float>(q.size());
+  for (uint32_t p = 0; p < kTokens; ++p) {
+    for (uint32_t h = 0; h < s.n_kv_heads; ++h) {
+      for (uint32_t i = 0; i < s.head_dim; ++i)
+        v.push_back(static_cast<float>(1000 * h + 4 * p + (i == 9 ? 100000 : 0)));
+    }
+  }
+  KvData kv(s, KvType::kF32);
+  ref::kv_append({k.data(), v.data(), kTokens, 0, kv.layer});
+  const auto config = gpu::fit(gpu::AttentionConfig{.heads = s, .caps = caps()});
+  bench().run(gpu::attention<F32>(config), {.x = s.n_heads, .y = kTokens}, in<Vec4<F32>>(q),
+              in<gpu::KvQuad<F32>>(kv.words), in<U32>(std::vector<uint32_t>{0, kTokens, 0, 0}), out<F32>(y));
+  for (uint32_t p = 0; p < kTokens; ++p) {
+    for (uint32_t h = 0; h < s.n_heads; ++h) {
+      const float* row = y.data() + size_t{p * s.n_heads + h} * s.head_dim;
+      const double mean = 1000.0 * (h / 3) + 2 * p;  // of 0, 4 … 4p
+      ASSERT_NEAR(row[0], mean, mean * 200 * kUlp) << "position " << p << ", head " << h;
+      ASSERT_NEAR(row[9], mean + 100000, 101000 * 200 * kUlp) << "position " << p << ", head " << h;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tern::conform

@@ -1,0 +1,136 @@
+#include "conform/gpu/gpu_bench.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <regex>
+
+#include "backend/gpu/recorder.h"
+
+namespace tern::conform {
+namespace {
+
+constexpr uint64_t kGuard = 256;  // bytes before and behind every array; any offset alignment divides it
+
+std::vector<uint32_t> with_guards(Bytes bytes) {
+  std::vector<uint32_t> words((2 * kGuard + bytes.size() + 15) / 16 * 4, kPoison);
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(words)).begin() + kGuard);
+  return words;
+}
+
+bool is_poison(Bytes bytes, size_t first) {  // `first`: place of bytes[0] in the buffer
+  const auto poison = std::bit_cast<std::array<std::byte, 4>>(kPoison);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != poison[(first + i) % 4]) return false;
+  }
+  return true;
+}
+
+// The mutation gate (tests/mutation) breaks kernels on their way to the device, and expects these tests to notice.
+wgsl::Module mutated(const wgsl::Module& module) {
+  const char* kernel = std::getenv("TERN_MUTANT_KERNEL");
+  const char* find = std::getenv("TERN_MUTANT_FIND");
+  const char* replace = std::getenv("TERN_MUTANT_REPLACE");
+  if (!kernel || !find || !replace || !std::regex_match(module.name, std::regex(kernel))) return module;
+  wgsl::Module mutant = module;
+  mutant.text = std::regex_replace(module.text, std::regex(find), replace);
+  if (mutant.text != module.text) std::cerr << "mutant applied to " << module.name << "\n";
+  return mutant;
+}
+
+// One run on one device. Gives what each array became, guards included.
+std::vector<std::vector<uint32_t>> run_on(gpu::Device& device, const wgsl::Module& module, gpu::Grid grid,
+                                          std::span<const Bytes2Way> args) {
+  std::vector<std::vector<uint32_t>> arrays;
+  std::vector<std::unique_ptr<gpu::Buffer>> buffers;
+  std::vector<gpu::BufferView> views;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool is_uniform = module.bindings[i].access == wgsl::Access::kUniform;
+    arrays.push_back(with_guards(args[i].bytes));
+    const Bytes words = std::as_bytes(std::span(arrays.back()));
+    buffers.push_back(device
+                          .new_buffer(module.bindings[i].name, words.size(),
+                                      is_uniform ? gpu::BufferUse::kUniform : gpu::BufferUse::kWork)
+                          .value());
+    EXPECT_TRUE(device.write(*buffers.back(), 0, words));
+    views.push_back({buffers.back().get(), kGuard, is_uniform ? args[i].bytes.size() : words.size() - kGuard});
+  }
+  const auto pipeline = device.pipeline(module);
+  if (!pipeline) {
+    ADD_FAILURE() << pipeline.error().message;
+    return arrays;
+  }
+  const auto bindings = device.bind(**pipeline, views);
+  if (!bindings) {
+    ADD_FAILURE() << bindings.error().message;
+    return arrays;
+  }
+  const gpu::Command command{.pipeline = *pipeline, .bindings = bindings->get(), .grid = grid, .from = {}, .to = {}};
+  const auto submitted = device.submit(std::span(&command, 1));
+  EXPECT_TRUE(submitted) << submitted.error().message;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].result.empty()) continue;
+    const auto read = device.read({buffers[i].get(), 0, 0}, std::as_writable_bytes(std::span(arrays[i])));
+    EXPECT_TRUE(read) << read.error().message;
+  }
+  const auto status = device.check();
+  EXPECT_TRUE(status) << module.name << ": " << status.error().message;
+  return arrays;
+}
+
+}  // namespace
+
+void GpuBench::run_module(const wgsl::Module& module, gpu::Grid grid, std::span<const Bytes2Way> args) {
+  ASSERT_EQ(module.bindings.size(), args.size());
+  const wgsl::Module kernel = mutated(module);
+  const auto arrays = run_on(*devices_.front(), kernel, grid, args);
+  if (devices_.size() > 1) {
+    EXPECT_EQ(run_on(*devices_.back(), kernel, grid, args), arrays) << module.name << ": robustness differs";
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Bytes bytes = std::as_bytes(std::span(arrays[i]));
+    const size_t end = kGuard + args[i].bytes.size();
+    EXPECT_TRUE(is_poison(bytes.first(kGuard), 0)) << module.name << " wrote before " << module.bindings[i].name;
+    EXPECT_TRUE(is_poison(bytes.subspan(end), end)) << module.name << " wrote behind " << module.bindings[i].name;
+    if (!args[i].result.empty())
+      std::ranges::copy(bytes.subspan(kGuard, args[i].result.size()), args[i].result.begin());
+  }
+}
+
+std::vector<Variant> variants() {
+  return {{"everything", {}, true},
+          {"no_subgroups", {.subgroups = true}},
+          {"no_dot4", {.packed_dot = true}},
+          {"no_f16", {.f16 = true}},
+          {"nothing",
+           {.f16 = true, .subgroups = true, .subgroup_matrix = true, .packed_dot = true, .timestamps = true},
+           true},
+          {"default_limits", {.default_limits = true}}};
+}
+
+std::unique_ptr<GpuBench> GpuBench::open(const Variant& variant, std::string& why_not) {
+  auto bench = std::make_unique<GpuBench>();
+  for (const bool robust : {false, true}) {
+    if (robust && !variant.compare_robustness) break;
+    auto device = gpu::open_device({.validation = true, .robustness = robust, .without = variant.without});
+    if (!device) {
+      why_not = device.error().message;
+      return nullptr;
+    }
+    bench->devices_.push_back(std::move(*device));
+  }
+  bench->caps_ = gpu::caps_of(bench->device());
+  return bench;
+}
+
+void GpuConform::SetUp() {
+  static std::map<std::string, std::unique_ptr<GpuBench>> benches;
+  std::unique_ptr<GpuBench>& bench = benches[GetParam().name];
+  std::string why_not;
+  if (!bench) bench = GpuBench::open(GetParam(), why_not);
+  if (!bench) GTEST_SKIP() << why_not;
+  bench_ = bench.get();
+}
+
+}  // namespace tern::conform

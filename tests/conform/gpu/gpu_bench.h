@@ -1,0 +1,105 @@
+// The conform harness of the GPU kernels: runs one kernel on host arrays, on a device with or without each feature.
+//
+//   std::vector<float> y = poisoned<float>(n);
+//   bench().run(gpu::add({width}), {.x = 1, .y = n_rows}, in<F32>(a), out<F32>(y));
+//
+// Every array lies inside a greater buffer, with poison before and behind it. The poison behind it is part of the
+// binding, for drivers drop what is written beyond a binding, where nobody would see it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/views.h"
+#include "conform/values.h"
+
+namespace tern::conform {
+
+// A quiet NaN as f32, NaN in its high half as f16, and neither 0 nor a small number as an integer.
+inline constexpr uint32_t kPoison = 0x7FE5A5A5;
+
+template <class T>
+std::vector<T> poisoned(size_t count) {
+  static_assert(4 % sizeof(T) == 0);
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = std::bit_cast<std::array<T, 4 / sizeof(T)>>(kPoison)[i % (4 / sizeof(T))];
+  return values;
+}
+
+// An array on its way to a kernel, and back where `result` is set. E: the element type that the kernel asks for.
+struct Bytes2Way {
+  Bytes bytes;
+  MutableBytes result = {};
+};
+template <class E>
+struct Arg : Bytes2Way {};
+
+template <class E, class T>
+Arg<E> in(const std::vector<T>& values) {
+  return {{std::as_bytes(std::span(values))}};
+}
+// The values are what the kernel finds, and afterwards what it left.
+template <class E, class T>
+Arg<E> out(std::vector<T>& values) {
+  return {{std::as_bytes(std::span(values)), std::as_writable_bytes(std::span(values))}};
+}
+
+// A device that the tests run on.
+struct Variant {
+  std::string name;
+  gpu::Restrictions without;
+  bool compare_robustness = false;  // everything runs a second time, with robustness on, and must give the same bytes
+};
+std::vector<Variant> variants();
+
+class GpuBench {
+ public:
+  // Null, with the reason in `why_not`, where there is no adapter.
+  static std::unique_ptr<GpuBench> open(const Variant& variant, std::string& why_not);
+
+  gpu::Device& device() { return *devices_.front(); }
+  const gpu::Caps& caps() const { return caps_; }
+
+  template <class... P, class... A>
+  void run(const wgsl::Kernel<P...>& kernel, gpu::Grid grid, const A&... args) {
+    Take<typename wgsl::Kernel<P...>::Bindings>::run(*this, kernel.module, grid, args...);
+  }
+
+ private:
+  template <class List>
+  struct Take;
+  template <class... E>
+  struct Take<wgsl::TypeList<E...>> {
+    static void run(GpuBench& bench, const wgsl::Module& module, gpu::Grid grid, const Arg<E>&... args) {
+      const Bytes2Way list[] = {args...};
+      bench.run_module(module, grid, list);
+    }
+  };
+  void run_module(const wgsl::Module& module, gpu::Grid grid, std::span<const Bytes2Way> args);
+
+  std::vector<std::unique_ptr<gpu::Device>> devices_;  // the second, where there is one, is robust
+  gpu::Caps caps_;
+};
+
+// A test that runs once per variant. Devices are opened once per process.
+class GpuConform : public testing::TestWithParam<Variant> {
+ protected:
+  void SetUp() override;
+  GpuBench& bench() { return *bench_; }
+  const gpu::Caps& caps() { return bench_->caps(); }
+
+ private:
+  GpuBench* bench_ = nullptr;
+};
+
+#define TERN_FOR_EVERY_VARIANT(Suite)                                                  \
+  INSTANTIATE_TEST_SUITE_P(Gpu, Suite, testing::ValuesIn(::tern::conform::variants()), \
+                           [](const auto& test) { return test.param.name; })
+
+}  // namespace tern::conform

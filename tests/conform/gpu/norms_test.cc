@@ -1,0 +1,158 @@
+// rms_norm, quantize, rms_norm_quantize.
+#include <algorithm>
+#include <cmath>
+
+#include "backend/gpu/kernels/rms_norm.h"
+#include "backend/ref/ops.h"
+#include "conform/gpu/gpu_bench.h"
+#include "conform/gpu/ternary_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using GpuNorms = GpuConform;
+TERN_FOR_EVERY_VARIANT(GpuNorms);
+
+// Rows that fill a part of a workgroup's vec4s, exactly one round of them, and one and a bit; then those of models.
+constexpr int kWidths[] = {16, 48, 256, 1008, 1024, 1040, 2560};
+
+gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256) {
+  return {.width = static_cast<uint32_t>(width), .eps = 1e-3f, .caps = caps, .workgroup = workgroup};
+}
+
+struct Input {
+  Input(int rows, int row_width, uint64_t seed)
+      : n(rows), width(row_width), x(static_cast<size_t>(n * width)), gain(static_cast<size_t>(width)) {
+    Values values(seed);
+    values.fill(x);
+    values.fill(gain);
+    // A row so small that eps decides, and one where the floor under the largest magnitude does.
+    for (int i = 0; i < width; ++i) {
+      if (n > 1) x[static_cast<size_t>(width + i)] *= 0.01f;
+      if (n > 2) x[static_cast<size_t>(2 * width + i)] *= 1e-8f;
+    }
+  }
+  gpu::Grid grid() const { return {.y = static_cast<uint32_t>(n)}; }
+  int n, width;
+  std::vector<float> x, gain;
+};
+
+// A float sum of positive terms is off by at most a rounding per addition and one per product, of which its root keeps
+// half. Division is good to 2.5 ulp (5 roundings), √ as 1/inverseSqrt (2 ulp) is to 9; three products follow.
+double norm_error(int width) { return (width / 2.0 + 1 + 5 + 9 + 5 + 3) * kUlp; }
+
+TEST_P(GpuNorms, RmsNorm) {
+  for (const int width : kWidths) {
+    const Input input(1 + width % 5, width, static_cast<uint64_t>(width));
+    std::vector<float> expected(input.x.size()), y = poisoned<float>(input.x.size());
+    ref::rms_norm({input.x.data(), input.gain.data(), 1e-3f, input.n, width, expected.data()});
+    bench().run(gpu::rms_norm(config_of(width, caps())), input.grid(), in<F32>(input.x), in<F32>(input.gain),
+                out<F32>(y));
+    for (size_t i = 0; i < y.size(); ++i) {
+      ASSERT_NEAR(y[i], expected[i], std::abs(expected[i]) * norm_error(width)) << "width " << width << " at " << i;
+    }
+  }
+}
+
+// Only 1 / magnitude may differ, by the 2.5 ulp that WGSL allows a division. What is made of it is exact.
+void expect_quantized(const std::vector<float>& x, const Int8Rows& actual, double scale_error) {
+  for (int r = 0; r < actual.n; ++r) {
+    const float* row = x.data() + static_cast<size_t>(r * actual.width);
+    float largest = 0;
+    for (int i = 0; i < actual.width; ++i) largest = std::max(largest, std::abs(row[i]));
+    const float scale = actual.scale[static_cast<size_t>(r)];
+    ASSERT_NEAR(scale, 127.0f / std::max(largest, 1e-5f), scale * scale_error) << "row " << r;
+    int32_t sum = 0;
+    for (int i = 0; i < actual.width; ++i) {
+      const auto q = actual.q[static_cast<size_t>(r * actual.width + i)];
+      ASSERT_EQ(q, static_cast<int8_t>(std::clamp(std::nearbyint(row[i] * scale), -128.0f, 127.0f))) << r << " " << i;
+      sum += q;
+    }
+    ASSERT_EQ(actual.sum[static_cast<size_t>(r)], sum) << "row " << r;
+  }
+}
+
+Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 256) {
+  auto y = Int8Rows::blank(input.n, input.width);
+  bench.run(gpu::quantize(config_of(input.width, bench.caps(), workgroup)), input.grid(), in<Vec4<F32>>(input.x),
+            out<I8x4>(y));
+  // The rest of the row's last 16 bytes is nobody's.
+  for (size_t r = 1; r <= static_cast<size_t>(input.n); ++r) {
+    const size_t end = r * gpu::quantized_row_bytes(static_cast<uint32_t>(input.width)) / 4;
+    EXPECT_EQ(y[end - 1], kPoison);
+    EXPECT_EQ(y[end - 2], kPoison);
+  }
+  return Int8Rows::unpacked(y, input.n, input.width);
+}
+
+TEST_P(GpuNorms, QuantizeIsBitIdentical) {
+  for (const int width : kWidths) {
+    const Input input(1 + width % 5, width, static_cast<uint64_t>(width));
+    expect_quantized(input.x, run_quantize(bench(), input), 5 * kUlp);
+  }
+  // Workgroups smaller than a row, and of a size that is no power of two times a subgroup.
+  for (const uint32_t workgroup : {64u, 128u}) {
+    const Input input(3, 1040, workgroup);
+    expect_quantized(input.x, run_quantize(bench(), input, workgroup), 5 * kUlp);
+  }
+}
+
+TEST_P(GpuNorms, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
+  // The largest magnitude is 127, so the scale is 1 and the values are rounded as they are.
+  Input input(1, 48, 1);
+  input.x = {127.0f, -127.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 0.49999997f, 126.5f, 0.0f, -0.0f};
+  input.x.resize(48, 3.5f);
+  const Int8Rows actual = run_quantize(bench(), input);
+  EXPECT_EQ(actual.scale[0], 1.0f);
+  const std::vector<int8_t> head(actual.q.begin(), actual.q.begin() + 13);
+  EXPECT_EQ(head, (std::vector<int8_t>{127, -127, 0, 2, 2, 0, -2, -2, 0, 126, 0, 0, 4}));
+}
+
+TEST_P(GpuNorms, RmsNormQuantize) {
+  for (const int width : kWidths) {
+    const Input input(1 + width % 5, width, static_cast<uint64_t>(width) + 7);
+    std::vector<float> normed(input.x.size());
+    ref::rms_norm({input.x.data(), input.gain.data(), 1e-3f, input.n, width, normed.data()});
+    auto y = Int8Rows::blank(input.n, width);
+    bench().run(gpu::rms_norm_quantize(config_of(width, caps())), input.grid(), in<Vec4<F32>>(input.x),
+                in<Vec4<F32>>(input.gain), out<I8x4>(y));
+    const Int8Rows actual = Int8Rows::unpacked(y, input.n, width);
+    for (int r = 0; r < input.n; ++r) {
+      const float scale = actual.scale[static_cast<size_t>(r)];
+      const auto row = std::span(normed).subspan(static_cast<size_t>(r * width), static_cast<size_t>(width));
+      float largest = 1e-5f;
+      for (const float value : row) largest = std::max(largest, std::abs(value));
+      ASSERT_NEAR(scale, 127.0f / largest, scale * (norm_error(width) + 5 * kUlp));
+      int32_t sum = 0;
+      for (int i = 0; i < width; ++i) {
+        // Half a step of rounding, and the norm's error, which may carry a value over the edge between two integers.
+        const double exact = static_cast<double>(row[static_cast<size_t>(i)]) * scale;
+        const auto q = actual.q[static_cast<size_t>(r * width + i)];
+        ASSERT_NEAR(q, exact, 0.5 + std::abs(exact) * (norm_error(width) + kUlp)) << "row " << r << " at " << i;
+        sum += q;
+      }
+      ASSERT_EQ(actual.sum[static_cast<size_t>(r)], sum) << "row " << r;
+    }
+  }
+}
+
+// The two kernels and the fused one may round their sums of squares in another order, but not the integers by more than
+// one step; and where the gain is 1 and the sums are exact, not at all.
+TEST_P(GpuNorms, RmsNormQuantizeIsTheTwoKernelsInOne) {
+  Input input(3, 1040, 3);
+  Values values(4);
+  for (float& x : input.x) x = static_cast<float>(values.integer(-20, 20));  // Σ x² is an exact integer
+  std::ranges::fill(input.gain, 1.0f);
+  auto normed = poisoned<float>(input.x.size());
+  bench().run(gpu::rms_norm(config_of(1040, caps())), input.grid(), in<F32>(input.x), in<F32>(input.gain),
+              out<F32>(normed));
+  auto separate = Int8Rows::blank(3, 1040), fused = separate;
+  bench().run(gpu::quantize(config_of(1040, caps())), input.grid(), in<Vec4<F32>>(normed), out<I8x4>(separate));
+  bench().run(gpu::rms_norm_quantize(config_of(1040, caps())), input.grid(), in<Vec4<F32>>(input.x),
+              in<Vec4<F32>>(input.gain), out<I8x4>(fused));
+  EXPECT_EQ(fused, separate);
+}
+
+}  // namespace
+}  // namespace tern::conform

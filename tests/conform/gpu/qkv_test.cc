@@ -1,0 +1,110 @@
+// ternary_qkv: projections, RoPE and the write to the cache, against the reference's ops one after another.
+#include <cmath>
+
+#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/ref/ops.h"
+#include "backend/rope_table.h"
+#include "conform/gpu/gpu_bench.h"
+#include "conform/gpu/kv_data.h"
+#include "conform/gpu/ternary_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using GpuQkv = GpuConform;
+TERN_FOR_EVERY_VARIANT(GpuQkv);
+
+constexpr int kContext = 24;
+const std::vector<float> kScales = {0.7f, 1.3f, 0.4f, 0};
+
+struct Expected {
+  std::vector<float> q, k, v;
+};
+
+// NaN in one is NaN in the other; else within `error(i)`.
+template <class Error>
+void expect_near(const std::vector<float>& actual, const std::vector<float>& expected, const char* what,
+                 Error&& error) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (std::isnan(expected[i]) && std::isnan(actual[i])) continue;
+    ASSERT_NEAR(actual[i], expected[i], error(i)) << what << " " << i;
+  }
+}
+
+template <class KvWord>
+void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleaved, int pos, int n) {
+  constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
+  const int d = static_cast<int>(s.head_dim), n_heads = static_cast<int>(s.n_heads),
+            n_kv = static_cast<int>(s.n_kv_heads), all_rows = (n_heads + 2 * n_kv) * d;
+  const WeightMatrix w(Format::kI2_S, all_rows, cols, static_cast<uint64_t>(d + n));
+  const Int8Rows x = Int8Rows::random(n, cols, 5);
+  RopeTable table(10000.0f, d, kContext);
+  table.fill(0, kContext);
+  std::vector<float> angles;
+  for (int i = 0; i < kContext * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
+
+  // The reference: three matrices, which are runs of w's rows.
+  Expected expected;
+  const auto project = [&](int first, int count, float scale) {
+    Tensor part = w.tensor;
+    part.rows = count;
+    part.scale = scale;
+    part.data = w.tensor.data.subspan(static_cast<uint64_t>(first) * row_bytes(Format::kI2_S, cols));
+    std::vector<float> y(static_cast<size_t>(n * count));
+    ref::ternary_linear({x.view(), n, &part, ops::Store::kSet, y.data()});
+    return y;
+  };
+  expected.q = project(0, n_heads * d, kScales[0]);
+  expected.k = project(n_heads * d, n_kv * d, kScales[1]);
+  expected.v = project((n_heads + n_kv) * d, n_kv * d, kScales[2]);
+  const auto pairs = interleaved ? RopePairs::kInterleaved : RopePairs::kHalves;
+  const float* cos = table.cos() + pos * d / 2;
+  const float* sin = table.sin() + pos * d / 2;
+  ref::rope({expected.q.data(), n, n_heads, d, cos, sin, pairs});
+  ref::rope({expected.k.data(), n, n_kv, d, cos, sin, pairs});
+  KvData expected_kv(s, kType), kv(s, kType);
+  ref::kv_append({expected.k.data(), expected.v.data(), n, pos, expected_kv.layer});
+
+  const gpu::TernaryQkvConfig config = gpu::fit(gpu::TernaryQkvConfig{
+      .cols = static_cast<uint32_t>(cols), .heads = s, .interleaved = interleaved, .caps = bench.caps()});
+  const std::vector<uint32_t> params = {static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0};
+  auto q = poisoned<float>(expected.q.size());
+  bench.run(gpu::ternary_qkv<KvWord>(config), {.x = config.workgroups(), .y = static_cast<uint32_t>(n)},
+            in<gpu::TernaryWeights>(w.device_rows()), in<gpu::QuantizedWords>(x.packed()),
+            in<gpu::WeightScales>(kScales), in<Vec2<F32>>(angles), in<U32>(params), out<F32>(q), out<KvWord>(kv.words));
+
+  // A projection is off by 7 roundings (ternary_test.cc); turning it mixes those of a pair, |a| + |b|, and adds 3. The
+  // greatest projection that there is, cols·128 / scale · 1.3, is far above that pair; the pair itself is not at hand.
+  const auto pair_bound = [&](float value) {
+    const double largest = cols * 128.0 / *std::ranges::min_element(x.scale) * 1.3;
+    return 10 * kUlp * (std::abs(value) + largest * 0.05);
+  };
+  expect_near(q, expected.q, "q", [&](size_t i) { return pair_bound(expected.q[i]); });
+  const std::vector<float> actual_kv = kv.floats(), wanted_kv = expected_kv.floats();
+  expect_near(actual_kv, wanted_kv, "kv",
+              [&](size_t i) { return pair_bound(wanted_kv[i]) + kv_error(kType, wanted_kv[i]); });
+}
+
+TEST_P(GpuQkv, F16Cache) {
+  for (const bool interleaved : {false, true}) {
+    for (const auto& [pos, n] : {std::pair{0, 1}, {5, 3}, {17, 7}}) {
+      test_qkv<F16x2>(bench(), {4, 1, 64, kContext}, 256, interleaved, pos, n);
+    }
+  }
+  test_qkv<F16x2>(bench(), {2, 2, 80, kContext}, 384, false, 6, 2);
+  test_qkv<F16x2>(bench(), {4, 2, 128, kContext}, 640, false, 6, 2);
+}
+
+TEST_P(GpuQkv, F32Cache) {
+  for (const bool interleaved : {false, true}) {
+    for (const auto& [pos, n] : {std::pair{0, 1}, {17, 7}}) {
+      test_qkv<F32>(bench(), {3, 3, 64, kContext}, 128, interleaved, pos, n);
+    }
+  }
+  test_qkv<F32>(bench(), {2, 1, 80, kContext}, 384, true, 6, 2);
+}
+
+}  // namespace
+}  // namespace tern::conform
