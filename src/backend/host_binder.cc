@@ -16,7 +16,9 @@ Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max
     const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
     const uint64_t values = rows * static_cast<uint64_t>(buffer.width);
     Memory memory;
-    if (buffer.type == SlotType::kF32) {
+    if (buffer.type == SlotType::kNormStats) {
+      // The host's steps norm whole rows: nothing is passed on.
+    } else if (buffer.type == SlotType::kF32) {
       TRY(memory.values, HostMemory::allocate(values * sizeof(float), "the activations"));
     } else {
       TRY(memory.values, HostMemory::allocate(values, "the activations"));
@@ -114,8 +116,8 @@ ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elem
 
 void HostBinder::report(const Step& step, const StepObserver& observer) const {
   for (const SlotUse& use : slot_uses(step.body)) {
-    if (!use.is_output()) continue;
     const Slot& slot = plan_.slot(use.slot);
+    if (!use.is_output() || slot.type == SlotType::kNormStats) continue;
     StepOutput output{.step = &step, .slot = &slot, .rows = rows(use.slot), .values = {}, .scales = {}, .sums = {}};
     std::vector<float> integers;
     if (slot.type == SlotType::kF32) {

@@ -3,14 +3,47 @@
 namespace tern {
 namespace {
 
-std::vector<StepBody> steps_of(const step::TernaryQkv& s) {
-  return {step::TernaryLinear{s.in, s.wq, s.q},
-          step::TernaryLinear{s.in, s.wk, s.k},
-          step::TernaryLinear{s.in, s.wv, s.v},
-          step::Rope{s.q, s.n_heads, s.head_dim, s.theta, s.pairs},
-          step::Rope{s.k, s.n_kv_heads, s.head_dim, s.theta, s.pairs},
-          step::KvAppend{s.k, s.v, s.layer}};
+using Bodies = std::vector<StepBody>;
+
+// The norm that a step does while it reads, as a step before it; the slot that it then reads.
+SlotId expand_norm(SlotId in, const step::NormOnRead& norm, Bodies& out) {
+  if (!norm.gain) return in;
+  out.push_back(step::RmsNormQuantize{in, norm.gain, norm.eps, norm.quantized});
+  return norm.quantized;
 }
+
+struct Expand {
+  Bodies operator()(const step::TernaryQkv& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.insert(out.end(),
+               {step::TernaryLinear{in, s.wq, s.q}, step::TernaryLinear{in, s.wk, s.k},
+                step::TernaryLinear{in, s.wv, s.v}, step::Rope{s.q, s.n_heads, s.head_dim, s.theta, s.pairs},
+                step::Rope{s.k, s.n_kv_heads, s.head_dim, s.theta, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
+    return out;
+  }
+  Bodies operator()(const step::TernaryLinearAdd& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.push_back(step::TernaryLinearAdd{in, s.w, s.x});
+    return out;
+  }
+  Bodies operator()(const step::TernaryGlu& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.push_back(step::TernaryGlu{in, s.w_gate, s.w_up, s.out});
+    return out;
+  }
+  Bodies operator()(const step::Attention& s) const {
+    step::Attention plain = s;
+    plain.next = {};
+    return {plain};
+  }
+  template <class S>
+  Bodies operator()(const S& s) const {
+    return {s};
+  }
+};
 
 }  // namespace
 
@@ -18,9 +51,7 @@ ExpandedPlan expand(const Plan& original) {
   ExpandedPlan expanded{.plan = original, .completes = {}};
   expanded.plan.steps.clear();
   for (const Step& step : original.steps) {
-    std::vector<StepBody> bodies = {step.body};
-    if (const auto* qkv = std::get_if<step::TernaryQkv>(&step.body)) bodies = steps_of(*qkv);
-    for (const StepBody& body : bodies) {
+    for (const StepBody& body : std::visit(Expand{}, step.body)) {
       expanded.plan.steps.push_back({step.name, body});
       expanded.completes.push_back(nullptr);
     }

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace tern {
 namespace {
@@ -83,6 +84,47 @@ std::optional<Rewrite> fuse_qkv(Steps steps) {
                                                          .pairs = rope_q->pairs}}};
 }
 
+// The slot in which a step leaves floats that a norm may read, and where it would put what the norm wants to know.
+std::pair<SlotId, step::StatsOnWrite*> stats_writer(StepBody& body) {
+  if (auto* s = std::get_if<step::TernaryLinearAdd>(&body)) return {s->x, &s->next};
+  if (auto* s = std::get_if<step::TernaryGlu>(&body)) return {s->out, &s->next};
+  if (auto* s = std::get_if<step::Attention>(&body)) return {s->out, &s->next};
+  return {};
+}
+
+// The input of a step that can norm and quantise it, and where it is told how.
+std::pair<SlotId*, step::NormOnRead*> norm_reader(StepBody& body) {
+  if (auto* s = std::get_if<step::TernaryLinearAdd>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::TernaryGlu>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::TernaryQkv>(&body)) return {&s->in, &s->norm};
+  return {};
+}
+
+// Moves the rms_norm_quantize of steps[at] into the steps before and after it. True where it could.
+bool fuse_norm_into_neighbours(Plan& plan, size_t at) {
+  const auto* norm = std::get_if<step::RmsNormQuantize>(&plan.steps[at].body);
+  if (!norm || at == 0 || at + 1 == plan.steps.size()) return false;
+  const auto [written, next] = stats_writer(plan.steps[at - 1].body);
+  const auto [in, on_read] = norm_reader(plan.steps[at + 1].body);
+  if (!next || !in || written != norm->in || *in != norm->out || next->gain || on_read->gain) return false;
+  if (!is_dead_after(norm->out, Steps(plan.steps).subspan(at + 2))) return false;
+  const Slot& x = plan.slot(norm->in);
+  const SlotId stats{static_cast<int>(plan.slots.size())};
+  plan.slots.push_back({.name = x.name + "_stats", .type = SlotType::kNormStats, .rows = x.rows, .width = x.width});
+  *next = {.gain = norm->gain, .stats = stats};
+  *on_read = {.gain = norm->gain, .eps = norm->eps, .stats = stats, .quantized = norm->out};
+  *in = norm->in;
+  return true;
+}
+
+void fuse_norms(Plan& plan) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (!fuse_norm_into_neighbours(plan, i)) continue;
+    plan.steps.erase(plan.steps.begin() + static_cast<ptrdiff_t>(i));
+    --i;
+  }
+}
+
 }  // namespace
 
 void fuse(Plan& plan, const Fusions& wanted) {
@@ -104,6 +146,7 @@ void fuse(Plan& plan, const Fusions& wanted) {
     i += rewrite ? rewrite->n_replaced : 1;
   }
   plan.steps = std::move(fused);
+  if (wanted.norms) fuse_norms(plan);
 }
 
 }  // namespace tern

@@ -10,6 +10,9 @@ namespace tern {
 //   ternary_linear, add                         → ternary_linear_add
 //   ternary_linear, ternary_linear, relu2_mul   → ternary_glu
 //   ternary_linear ×3, rope ×2, kv_append       → ternary_qkv
+//   step that writes x, rms_norm_quantize, step that reads it → the first leaves what the norm has to know of x, the
+//   last
+//     norms and quantises x itself
 // each only where it is wanted and nothing else reads the slots between.
 void fuse(Plan& plan, const Fusions& wanted);
 

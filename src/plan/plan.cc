@@ -10,8 +10,18 @@ SlotUse writes(SlotId slot) { return {slot, false, true}; }
 SlotUse updates(SlotId slot) { return {slot, true, true}; }
 SlotUse scratch(SlotId slot) { return {slot, false, true, true}; }
 
+using List = std::vector<SlotUse>;
+
+List with(List uses, const step::NormOnRead& norm) {
+  if (norm.gain) uses.insert(uses.end(), {reads(norm.stats), scratch(norm.quantized)});
+  return uses;
+}
+List with(List uses, const step::StatsOnWrite& next) {
+  if (next.gain) uses.push_back(writes(next.stats));
+  return uses;
+}
+
 struct Uses {
-  using List = std::vector<SlotUse>;
   List operator()(const step::Embed& s) const { return {writes(s.out)}; }
   List operator()(const step::SelectRows& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::RmsNorm& s) const { return {reads(s.in), writes(s.out)}; }
@@ -20,13 +30,17 @@ struct Uses {
   List operator()(const step::FloatLinear& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::Rope& s) const { return {updates(s.x)}; }
   List operator()(const step::KvAppend& s) const { return {reads(s.k), reads(s.v)}; }
-  List operator()(const step::Attention& s) const { return {reads(s.q), writes(s.out)}; }
+  List operator()(const step::Attention& s) const { return with({reads(s.q), writes(s.out)}, s.next); }
   List operator()(const step::Relu2Mul& s) const { return {reads(s.gate), reads(s.up), writes(s.out)}; }
   List operator()(const step::Add& s) const { return {reads(s.in), updates(s.x)}; }
   List operator()(const step::RmsNormQuantize& s) const { return {reads(s.in), writes(s.out)}; }
-  List operator()(const step::TernaryLinearAdd& s) const { return {reads(s.in), updates(s.x)}; }
-  List operator()(const step::TernaryGlu& s) const { return {reads(s.in), writes(s.out)}; }
-  List operator()(const step::TernaryQkv& s) const { return {reads(s.in), writes(s.q), scratch(s.k), scratch(s.v)}; }
+  List operator()(const step::TernaryLinearAdd& s) const {
+    return with(with({reads(s.in), updates(s.x)}, s.norm), s.next);
+  }
+  List operator()(const step::TernaryGlu& s) const { return with(with({reads(s.in), writes(s.out)}, s.norm), s.next); }
+  List operator()(const step::TernaryQkv& s) const {
+    return with({reads(s.in), writes(s.q), scratch(s.k), scratch(s.v)}, s.norm);
+  }
 };
 
 struct OpName {

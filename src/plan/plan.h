@@ -18,6 +18,9 @@ namespace tern {
 enum class SlotType {
   kF32,   // width floats
   kInt8,  // width int8 values q, and per row the scale s and the sum Σq: x ≈ q / s
+  // What an RMS norm followed by quantisation has to know of a row of `width` floats before it can take the first of
+  // them: parts of Σx² and of max |x·gain|. How many parts is the backend's business.
+  kNormStats,
 };
 
 // How many rows a slot has.
@@ -47,6 +50,20 @@ struct Buffer {
 
 // The steps. `in` is read, `out` is written, `x` is read and written. Weights belong to the Model.
 namespace step {
+
+// A step that takes floats and norms and quantises them itself: its `in` is f32 instead of int8. What it has to know of
+// the whole row comes from the step that made the row.
+struct NormOnRead {
+  const Tensor* gain = nullptr;  // null: no norm
+  float eps = 0;
+  SlotId stats;      // read
+  SlotId quantized;  // int8 scratch, for kernels that need it
+};
+// A step that leaves `stats` of what it writes for a NormOnRead.
+struct StatsOnWrite {
+  const Tensor* gain = nullptr;  // of the norm to come; null: none
+  SlotId stats;                  // written
+};
 
 struct Embed {
   const Tensor* table;
@@ -95,6 +112,7 @@ struct Attention {
   int n_heads;
   int n_kv_heads;
   int head_dim;
+  StatsOnWrite next = {};
 };  // causal, scale 1/√head_dim
 struct Relu2Mul {
   SlotId gate;
@@ -107,6 +125,7 @@ struct Add {
 };  // x += in
 
 // Fused: the same numbers as the steps they replace (fuse.cc).
+
 struct RmsNormQuantize {
   SlotId in;
   const Tensor* gain;
@@ -117,12 +136,16 @@ struct TernaryLinearAdd {
   SlotId in;
   const Tensor* w;
   SlotId x;
+  NormOnRead norm = {};
+  StatsOnWrite next = {};
 };  // x += w · in
 struct TernaryGlu {
   SlotId in;
   const Tensor* w_gate;
   const Tensor* w_up;
   SlotId out;
+  NormOnRead norm = {};
+  StatsOnWrite next = {};
 };  // relu(gate·in)² · (up·in)
 // q = rope(wq·in); the cache gets rope(wk·in) and wv·in at the batch's positions.
 struct TernaryQkv {
@@ -138,6 +161,7 @@ struct TernaryQkv {
   int head_dim;
   float theta;
   RopePairs pairs;
+  NormOnRead norm = {};
 };
 
 }  // namespace step
@@ -159,7 +183,7 @@ struct SlotUse {
   bool is_output() const { return writes && !scratch; }
 };
 
-// The slots that a step touches, at most four, all different.
+// The slots that a step touches, all different.
 std::vector<SlotUse> slot_uses(const StepBody& body);
 
 struct Plan {
@@ -178,10 +202,13 @@ struct Fusions {
   bool linear_add = false;
   bool glu = false;
   bool qkv = false;
+  bool norms = false;  // rms_norm_quantize goes into the steps around it
 
   static constexpr Fusions none() { return {}; }
   static constexpr Fusions host() { return {.norm_quantize = true, .linear_add = true, .glu = true}; }
-  static constexpr Fusions all() { return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true}; }
+  static constexpr Fusions all() {
+    return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true, .norms = true};
+  }
 };
 
 struct PlanOptions {

@@ -146,36 +146,112 @@ TernaryConfig Recorder::ternary_config(uint32_t rows, uint32_t cols, const Matve
           .workgroup = workgroup(layout.workgroup)};
 }
 
-Result<void> Recorder::linear(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when) {
+Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when) {
   const Tensor* const matrix = &w;
   TRY(const BufferView weights, c_.weights.ternary(std::span(&matrix, 1)));
   TRY(const auto scale, scales(w.scale));
   const auto rows = static_cast<uint32_t>(w.rows), cols = static_cast<uint32_t>(w.cols);
-  const View<TernaryWeights> w_view{weights};
-  if (when.min_tokens < kMatmulTokens) {
-    TernaryConfig config = ternary_config(rows, cols, cols > rows ? c_.layouts.wide : c_.layouts.square);
-    config.store = store;
-    When few = when;
-    few.max_tokens = std::min(when.max_tokens, kMatmulTokens - 1);
-    TRY_STATUS(dispatch(ternary_matvec(config),
-                        {.grid = {.x = ceil_div(rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = few},
-                        w_view, c_.work.int8_quads(in), scale, c_.work.floats(out)));
-  }
-  if (when.max_tokens < kMatmulTokens || c_.max_batch < kMatmulTokens) return {};
-  const TernaryMatmulConfig config{.rows = rows, .cols = cols, .store = store, .caps = caps_};
+  TernaryConfig config = ternary_config(rows, cols, cols > rows ? c_.layouts.wide : c_.layouts.square);
+  config.store = store;
+  return dispatch(ternary_matvec(config),
+                  {.grid = {.x = ceil_div(rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = when},
+                  View<TernaryWeights>{weights}, c_.work.int8_quads(in), scale, c_.work.floats(out));
+}
+
+Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, TernaryStore store) {
+  if (c_.max_batch < kMatmulTokens) return {};
+  const Tensor* const matrix = &w;
+  TRY(const BufferView weights, c_.weights.ternary(std::span(&matrix, 1)));
+  TRY(const auto scale, scales(w.scale));
+  const TernaryMatmulConfig config{
+      .rows = static_cast<uint32_t>(w.rows), .cols = static_cast<uint32_t>(w.cols), .store = store, .caps = caps_};
   return dispatch(ternary_matmul(config),
-                  {.grid = {.x = ceil_div(rows, config.tile_rows)},
+                  {.grid = {.x = ceil_div(config.rows, config.tile_rows)},
                    .axis = Axis::kY,
                    .rows_per_workgroup = config.tile_tokens,
                    .when = kManyTokens},
-                  w_view, c_.work.int8_quads(in), scale, params(), c_.work.floats(out));
+                  View<TernaryWeights>{weights}, c_.work.int8_quads(in), scale, params(), c_.work.floats(out));
 }
 
 Result<void> Recorder::record(const step::TernaryLinear& s) {
-  return linear(s.in, *s.w, s.out, TernaryStore::kSet, {});
+  TRY_STATUS(linear_few(s.in, *s.w, s.out, TernaryStore::kSet, kFewTokens));
+  return linear_many(s.in, *s.w, s.out, TernaryStore::kSet);
 }
+
 Result<void> Recorder::record(const step::TernaryLinearAdd& s) {
-  return linear(s.in, *s.w, s.x, TernaryStore::kAdd, {});
+  if (s.norm.gain) {
+    TRY_STATUS(normed_linear(s));
+    TRY_STATUS(norm_many(s.in, s.norm));
+    return linear_many(s.norm.quantized, *s.w, s.x, TernaryStore::kAdd);
+  }
+  CHECK(!s.next.gain);  // only kernels that norm what they read leave statistics
+  TRY_STATUS(linear_few(s.in, *s.w, s.x, TernaryStore::kAdd, kFewTokens));
+  return linear_many(s.in, *s.w, s.x, TernaryStore::kAdd);
+}
+
+Result<Recorder::NormViews> Recorder::norm_views(SlotId x, const step::NormOnRead& norm) {
+  TRY(const BufferView gain, c_.weights.vector(*norm.gain));
+  const auto n_parts = n_parts_.find(norm.stats.index);
+  CHECK(n_parts != n_parts_.end());
+  return NormViews{.x = c_.work.float_quads(x),
+                   .gain = {gain},
+                   .parts = c_.work.stats(norm.stats),
+                   .config = {.eps = norm.eps, .n_parts = n_parts->second}};
+}
+
+// Without a norm to follow, the statistics go where nobody looks.
+Result<Recorder::NextViews> Recorder::next_views(const step::StatsOnWrite& next, uint32_t n_parts) {
+  if (!next.gain)
+    return NextViews{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
+  TRY(const BufferView gain, c_.weights.vector(*next.gain));
+  CHECK(n_parts <= most_stats_parts(width(next.stats)));
+  n_parts_[next.stats.index] = n_parts;
+  return NextViews{.gain = {gain}, .parts = c_.work.stats(next.stats)};
+}
+
+// Many tokens are normed by a kernel of their own, for a matrix kernel has no workgroup that reads a whole row.
+Result<void> Recorder::norm_many(SlotId x, const step::NormOnRead& norm) {
+  if (c_.max_batch < kMatmulTokens) return {};
+  TRY(const BufferView gain, c_.weights.vector(*norm.gain));
+  const RmsNormConfig config{
+      .width = width(x), .eps = norm.eps, .caps = caps_, .workgroup = workgroup(c_.layouts.norm_workgroup)};
+  return dispatch(rms_norm_quantize(config), {.grid = {}, .axis = Axis::kY, .when = kManyTokens},
+                  c_.work.float_quads(x), View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(norm.quantized));
+}
+
+Result<void> Recorder::normed_linear(const step::TernaryLinearAdd& s) {
+  const Tensor* const matrix = s.w;
+  TRY(const BufferView weights, c_.weights.ternary(std::span(&matrix, 1)));
+  TRY(const auto scale, scales(s.w->scale));
+  const auto rows = static_cast<uint32_t>(s.w->rows), cols = static_cast<uint32_t>(s.w->cols);
+  TernaryConfig config = ternary_config(rows, cols, cols > rows ? c_.layouts.wide : c_.layouts.square);
+  config.store = TernaryStore::kAdd;
+  const uint32_t n_workgroups = ceil_div(rows, config.rows_per_workgroup());
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  TRY(const auto next, next_views(s.next, n_workgroups));
+  return dispatch(normed_matvec_add(config, norm.config),
+                  {.grid = {.x = n_workgroups}, .axis = Axis::kY, .when = kFewTokens}, View<TernaryWeights>{weights},
+                  norm.x, norm.gain, norm.parts, scale, c_.work.floats(s.x), next.gain, next.parts);
+}
+
+Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s) {
+  if (c_.max_batch < kMatmulTokens) return {};
+  const Tensor* const gate = s.w_gate;
+  const Tensor* const up = s.w_up;
+  TRY(const BufferView w_gate, c_.weights.ternary(std::span(&gate, 1)));
+  TRY(const BufferView w_up, c_.weights.ternary(std::span(&up, 1)));
+  TRY(const auto scale, scales(gate->scale, up->scale));
+  const TernaryMatmulConfig tiles{.rows = static_cast<uint32_t>(gate->rows),
+                                  .cols = static_cast<uint32_t>(gate->cols),
+                                  .caps = caps_,
+                                  .tile_tokens = 32};
+  return dispatch(ternary_glu_matmul(tiles),
+                  {.grid = {.x = ceil_div(tiles.rows, tiles.tile_rows)},
+                   .axis = Axis::kY,
+                   .rows_per_workgroup = tiles.tile_tokens,
+                   .when = kManyTokens},
+                  View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up}, c_.work.int8_quads(in), scale, params(),
+                  c_.work.floats(s.out));
 }
 
 Result<void> Recorder::record(const step::TernaryGlu& s) {
@@ -184,22 +260,22 @@ Result<void> Recorder::record(const step::TernaryGlu& s) {
   TRY(const BufferView w_gate, c_.weights.ternary(std::span(&gate, 1)));
   TRY(const BufferView w_up, c_.weights.ternary(std::span(&up, 1)));
   TRY(const auto scale, scales(gate->scale, up->scale));
-  const auto rows = static_cast<uint32_t>(gate->rows), cols = static_cast<uint32_t>(gate->cols);
-  const TernaryConfig config = ternary_config(rows, cols, c_.layouts.glu);
-  const uint32_t rows_per_workgroup = config.workgroup / config.lanes;
-  TRY_STATUS(dispatch(ternary_glu(config),
-                      {.grid = {.x = ceil_div(rows, rows_per_workgroup)}, .axis = Axis::kY, .when = kFewTokens},
-                      View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up}, c_.work.int8_quads(s.in), scale,
-                      c_.work.floats(s.out)));
-  if (c_.max_batch < kMatmulTokens) return {};
-  const TernaryMatmulConfig tiles{.rows = rows, .cols = cols, .caps = caps_, .tile_tokens = 32};
-  return dispatch(ternary_glu_matmul(tiles),
-                  {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
-                   .axis = Axis::kY,
-                   .rows_per_workgroup = tiles.tile_tokens,
-                   .when = kManyTokens},
-                  View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up}, c_.work.int8_quads(s.in), scale, params(),
-                  c_.work.floats(s.out));
+  const TernaryConfig config =
+      ternary_config(static_cast<uint32_t>(gate->rows), static_cast<uint32_t>(gate->cols), c_.layouts.glu);
+  const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
+  const Extent extent{.grid = {.x = n_workgroups}, .axis = Axis::kY, .when = kFewTokens};
+  if (!s.norm.gain) {
+    CHECK(!s.next.gain);
+    TRY_STATUS(dispatch(ternary_glu(config), extent, View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up},
+                        c_.work.int8_quads(s.in), scale, c_.work.floats(s.out)));
+    return glu_many(s.in, s);
+  }
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  TRY(const auto next, next_views(s.next, n_workgroups));
+  TRY_STATUS(dispatch(normed_glu(config, norm.config), extent, View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up},
+                      norm.x, norm.gain, norm.parts, scale, c_.work.floats(s.out), next.gain, next.parts));
+  TRY_STATUS(norm_many(s.in, s.norm));
+  return glu_many(s.norm.quantized, s);
 }
 
 Result<void> Recorder::record(const step::FloatLinear& s) {
@@ -260,7 +336,10 @@ Result<void> Recorder::append_as(SlotId k, SlotId v, int layer, const When& when
 Result<void> Recorder::record(const step::KvAppend& s) { return append(s.k, s.v, s.layer, {}); }
 
 Result<void> Recorder::record(const step::Attention& s) {
-  if (!cache_) return {};
+  if (!cache_) {
+    TRY_STATUS(next_views(s.next, static_cast<uint32_t>(s.n_heads)));  // for the steps that read them
+    return {};
+  }
   return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
 }
 
@@ -271,7 +350,9 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
                                                      .workgroup = workgroup(c_.layouts.attention_workgroup)});
   const Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
   const View<KvQuad<KvWord>> kv{cache_->layer(s.layer)};
-  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), c_.work.floats(s.out));
+  TRY(const auto next, next_views(s.next, config.heads.n_heads));
+  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), c_.work.floats(s.out),
+                  next.gain, next.parts);
 }
 
 Result<void> Recorder::record(const step::TernaryQkv& s) {
@@ -280,18 +361,23 @@ Result<void> Recorder::record(const step::TernaryQkv& s) {
     TRY_STATUS(c_.weights.ternary(matrices));
     return {};
   }
-  TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(s, kFewTokens) : qkv_as<wgsl::F32>(s, kFewTokens));
+  TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(s) : qkv_as<wgsl::F32>(s));
   if (c_.max_batch < kMatmulTokens) return {};
-  TRY_STATUS(linear(s.in, *s.wq, s.q, TernaryStore::kSet, kManyTokens));
-  TRY_STATUS(linear(s.in, *s.wk, s.k, TernaryStore::kSet, kManyTokens));
-  TRY_STATUS(linear(s.in, *s.wv, s.v, TernaryStore::kSet, kManyTokens));
+  SlotId in = s.in;
+  if (s.norm.gain) {
+    TRY_STATUS(norm_many(s.in, s.norm));
+    in = s.norm.quantized;
+  }
+  TRY_STATUS(linear_many(in, *s.wq, s.q, TernaryStore::kSet));
+  TRY_STATUS(linear_many(in, *s.wk, s.k, TernaryStore::kSet));
+  TRY_STATUS(linear_many(in, *s.wv, s.v, TernaryStore::kSet));
   TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.pairs, kManyTokens));
   TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.pairs, kManyTokens));
   return append(s.k, s.v, s.layer, kManyTokens);
 }
 
 template <class KvWord>
-Result<void> Recorder::qkv_as(const step::TernaryQkv& s, const When& when) {
+Result<void> Recorder::qkv_as(const step::TernaryQkv& s) {
   const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
   TRY(const BufferView w, c_.weights.ternary(matrices));
   TRY(const auto scale, scales(s.wq->scale, s.wk->scale, s.wv->scale));
@@ -301,10 +387,16 @@ Result<void> Recorder::qkv_as(const step::TernaryQkv& s, const When& when) {
                                                        .caps = caps_,
                                                        .lanes = c_.layouts.qkv.lanes,
                                                        .workgroup = workgroup(c_.layouts.qkv.workgroup)});
-  return dispatch(ternary_qkv<KvWord>(config), {.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = when},
-                  View<TernaryWeights>{w}, c_.work.int8_quads(s.in), scale,
-                  View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params(), c_.work.floats(s.q),
-                  View<KvWord>{cache_->layer(s.layer)});
+  const Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
+  const View<wgsl::Vec2<wgsl::F32>> angles{{&c_.work.rope(), 0, 0}};
+  const View<KvWord> kv{cache_->layer(s.layer)};
+  if (!s.norm.gain) {
+    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(s.in), scale,
+                    angles, params(), c_.work.floats(s.q), kv);
+  }
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  return dispatch(normed_qkv<KvWord>(config, norm.config), extent, View<TernaryWeights>{w}, norm.x, norm.gain,
+                  norm.parts, scale, angles, params(), c_.work.floats(s.q), kv);
 }
 
 Result<void> Recorder::record(const step::Relu2Mul& s) {

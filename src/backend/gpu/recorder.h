@@ -1,12 +1,13 @@
 // Turns the plan's steps into recorded dispatches: chooses kernels and how they are laid out, and binds their buffers.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "backend/gpu/gpu_kv_cache.h"
 #include "backend/gpu/kernel_library.h"
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/kernels/ternary_linear.h"
+#include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/program.h"
 #include "backend/gpu/weight_store.h"
 #include "backend/gpu/work_buffers.h"
@@ -24,7 +25,7 @@ struct MatvecLayout {
 struct Layouts {
   MatvecLayout square = {8, 2, 128};  // attn_output
   MatvecLayout wide = {8, 2, 128};    // ffn_down: more columns than rows
-  MatvecLayout glu = {8, 2, 128};
+  MatvecLayout glu = {8, 1, 128};     // rows of each of the two matrices
   MatvecLayout qkv = {8, 2, 128};
   MatvecLayout head = {32, 4, 256};
   uint32_t norm_workgroup = 256;
@@ -83,7 +84,23 @@ class Recorder {
   Result<void> record(const step::TernaryGlu& s);
   Result<void> record(const step::TernaryQkv& s);
 
-  Result<void> linear(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when);
+  Result<void> linear_few(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when);
+  Result<void> linear_many(SlotId in, const Tensor& w, SlotId out, TernaryStore store);
+  Result<void> normed_linear(const step::TernaryLinearAdd& s);
+  Result<void> glu_many(SlotId in, const step::TernaryGlu& s);
+  Result<void> norm_many(SlotId x, const step::NormOnRead& norm);
+  // The bindings of a norm inside another step, and of the statistics that it leaves.
+  struct NormViews {
+    View<wgsl::Vec4<wgsl::F32>> x, gain;
+    View<NormStats> parts;
+    NormConfig config;
+  };
+  Result<NormViews> norm_views(SlotId x, const step::NormOnRead& norm);
+  struct NextViews {
+    View<wgsl::F32> gain;
+    View<NormStats> parts;
+  };
+  Result<NextViews> next_views(const step::StatsOnWrite& next, uint32_t n_parts);
   Result<void> rms_norm(const step::RmsNorm& s, SlotId in, const When& when);
   Result<void> rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when);
   Result<void> append(SlotId k, SlotId v, int layer, const When& when);
@@ -92,7 +109,7 @@ class Recorder {
   template <class KvWord>
   Result<void> attention_as(const step::Attention& s);
   template <class KvWord>
-  Result<void> qkv_as(const step::TernaryQkv& s, const When& when);
+  Result<void> qkv_as(const step::TernaryQkv& s);
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
 
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
@@ -106,6 +123,7 @@ class Recorder {
   Program& program_;
   Caps caps_;
   int step_ = 0;
+  std::map<int, uint32_t> n_parts_;  // of the statistics in a slot, as the step that writes them leaves them
   // While one token runs, the row whose logits are wanted is the only one: the copy is left out.
   std::optional<step::SelectRows> alias_;
 };

@@ -15,7 +15,15 @@ constexpr uint64_t kConstantsBytes = 64u << 10;
 
 uint64_t device_row_bytes(SlotType type, int width) {
   const auto w = static_cast<uint32_t>(width);
-  return type == SlotType::kInt8 ? quantized_row_bytes(w) : uint64_t{4} * w;
+  switch (type) {
+    case SlotType::kF32:
+      return uint64_t{4} * w;
+    case SlotType::kInt8:
+      return quantized_row_bytes(w);
+    case SlotType::kNormStats:
+      return uint64_t{8} * most_stats_parts(w);
+  }
+  CHECK(false);
 }
 
 Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const Plan& plan, int max_batch,
@@ -36,6 +44,11 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
   TRY(work->params_, device.new_buffer("params", sizeof(RunParams), BufferUse::kWork));
   TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   const Config& c = plan.config;
+  const int widest = std::max({c.d_model, c.d_ff, c.q_width()});
+  TRY(work->unused_gain_, device.new_buffer("unused", 4 * static_cast<uint64_t>(widest), BufferUse::kWeights));
+  TRY(work->unused_stats_,
+      device.new_buffer("unused", static_cast<uint64_t>(max_batch) * device_row_bytes(SlotType::kNormStats, widest),
+                        BufferUse::kWork));
   const uint64_t rope_bytes = uint64_t{4} * static_cast<uint64_t>(c.n_ctx) * static_cast<uint64_t>(c.head_dim);
   TRY(work->rope_, device.new_buffer("rope", rope_bytes, BufferUse::kWeights));
   TRY_STATUS(work->fill_rope());
@@ -77,6 +90,10 @@ View<wgsl::Vec4<wgsl::F32>> WorkBuffers::float_quads(SlotId id) const { return {
 
 View<wgsl::I8x4> WorkBuffers::int8_words(SlotId id) const {
   CHECK(plan_.slot(id).type == SlotType::kInt8);
+  return {view(id)};
+}
+View<wgsl::Vec2<wgsl::F32>> WorkBuffers::stats(SlotId id) const {
+  CHECK(plan_.slot(id).type == SlotType::kNormStats);
   return {view(id)};
 }
 View<wgsl::Vec4<wgsl::I8x4>> WorkBuffers::int8_quads(SlotId id) const { return {int8_words(id).view}; }

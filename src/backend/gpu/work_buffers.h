@@ -24,12 +24,16 @@ class WorkBuffers {
   View<wgsl::I8x4> int8_words(SlotId id) const;
   View<wgsl::Vec4<wgsl::I8x4>> int8_quads(SlotId id) const;
 
+  View<wgsl::Vec2<wgsl::F32>> stats(SlotId id) const;
+
   // Bytes of one row of a slot on the device.
   uint64_t row_bytes(SlotId id) const;
 
-  const Buffer& params() const { return *params_; }  // RunParams
-  const Buffer& tokens() const { return *tokens_; }  // [max_batch] u32
-  const Buffer& rope() const { return *rope_; }      // (cos, sin) [n_ctx, head_dim / 2]
+  const Buffer& params() const { return *params_; }            // RunParams
+  const Buffer& tokens() const { return *tokens_; }            // [max_batch] u32
+  const Buffer& rope() const { return *rope_; }                // (cos, sin) [n_ctx, head_dim / 2]
+  const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics nobody reads
+  const Buffer& unused_stats() const { return *unused_stats_; }
 
   // A uniform of these 16 bytes, written once for all who ask for the same.
   using Constant = std::array<uint32_t, 4>;
@@ -42,7 +46,7 @@ class WorkBuffers {
   Device& device_;
   const Plan& plan_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, rope_;
+  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_;
   std::vector<std::unique_ptr<Buffer>> constants_;
   uint64_t constants_used_ = 0;  // of the last of them
   std::map<Constant, BufferView> constant_views_;

@@ -6,7 +6,7 @@
 namespace tern::gpu {
 
 struct ArgmaxConfig {
-  uint32_t n;          // logits
+  uint32_t n;           // logits
   uint32_t parts = 64;  // workgroups of the first stage
   uint32_t ring = 64;   // entries of `ids`
   uint32_t workgroup = 256;

@@ -25,19 +25,20 @@ AttentionConfig fit(AttentionConfig c) {
 // Online softmax, a chunk of positions at a time:
 //   scores    `per_pos` invocations share a position, each a stride of its quads
 //   weights   m' = max(m, chunk), what was summed so far shrinks by e^(m − m')
-//   values    an invocation has one quad of dimensions and every `lines`-th position
+//   values    an invocation has one quad of dimensions and every `lines`-th position of the chunk
+// Positions past the end are computed as the last one and get weight 0: no load waits for a branch.
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c) {
   const HeadShape& s = c.heads;
   const uint32_t quads = s.head_dim / 4;
-  const uint32_t per_pos = c.per_pos;
   const uint32_t lines = c.workgroup / quads;
-  CHECK(s.head_dim % 4 == 0 && c.workgroup == c.chunk * per_pos && c.workgroup % quads == 0 && quads % per_pos == 0);
+  CHECK(s.head_dim % 4 == 0 && c.workgroup == c.chunk * c.per_pos && c.workgroup % quads == 0);
+  CHECK(quads % c.per_pos == 0);
   const float scale = 1.0f / std::sqrt(static_cast<float>(s.head_dim));
   return kernel(c.max_splits > 0 ? "attention_split" : "attention", c.workgroup,
                 [&](In<"q", Vec4<F32>> q, In<"kv", KvQuad<KvWord>> kv, ParamsBuffer params, Out<"y", F32> y,
-                    WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
-                  auto scores = shared<F32>("scores", c.chunk);
+                    NextGain next_gain, NextParts next_parts, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  auto weights = shared<F32>("weights", c.chunk);
                   auto sums = shared<Vec4<F32>>("sums", c.workgroup);
                   auto head = let("head", wg.x);
                   auto token = let("token", wg.y);
@@ -46,73 +47,88 @@ AttentionKernel<KvWord> attention(const AttentionConfig& c) {
                   auto k_base = let("k_base", kv_index(s, 0u, kv_head, 0u) / 4u);
                   auto v_base = let("v_base", kv_index(s, 1u, kv_head, 0u) / 4u);
                   auto q_base = let("q_base", (token * s.n_heads + head) * quads);
-                  auto my_pos = let("my_pos", tid / per_pos);
-                  auto part_of_pos = let("part_of_pos", tid % per_pos);
+                  auto my_pos = let("my_pos", tid / c.per_pos);
+                  auto part_of_pos = let("part_of_pos", tid % c.per_pos);
                   auto my_quad = let("my_quad", tid % quads);
                   auto line = let("line", tid / quads);
                   // This invocation's share of the query stays in registers.
                   std::vector<Name<Vec4<F32>>> my_q;
-                  for (uint32_t i = 0; i < quads / per_pos; ++i) {
-                    my_q.push_back(let("q4", q[q_base + part_of_pos + i * per_pos] * scale));
+                  for (uint32_t i = 0; i < quads / c.per_pos; ++i) {
+                    my_q.push_back(let("q4", q[q_base + part_of_pos + i * c.per_pos] * scale));
                   }
                   auto greatest = var("greatest", kLowest);
-                  auto total = var("total", 0.0f);
+                  auto total = var("total", 0.0f);  // of the positions that this invocation has weighed
                   auto acc = var<Vec4<F32>>("acc");
                   loop("first", wg.z * c.chunk, n_pos, n_wg.z * c.chunk, [&](const Name<U32>& first) {
                     auto pos = let("pos", first + my_pos);
+                    auto k_row = let("k_row", k_base + min(pos, n_pos - 1u) * quads + part_of_pos);
                     auto score = var("score", 0.0f);
-                    when(pos < n_pos, [&] {
-                      for (uint32_t i = 0; i < quads / per_pos; ++i) {
-                        auto k4 = let("k4", kv[k_base + pos * quads + part_of_pos + i * per_pos]);
-                        score += dot(my_q[i], kv_values<KvWord>(k4));
-                      }
-                    });
+                    for (uint32_t i = 0; i < quads / c.per_pos; ++i) {
+                      auto k4 = let("k4", kv[k_row + i * c.per_pos]);
+                      score += dot(my_q[i], kv_values<KvWord>(k4));
+                    }
                     auto my_score = let("my_score", score);
-                    auto whole = reduce_lanes(Reduce::kSum, c.caps, my_score, tid, per_pos, c.workgroup);
-                    when(part_of_pos == 0u, [&] { scores[my_pos] = select(kLowest, whole, pos < n_pos); });
-                    workgroupBarrier();
-                    auto in_chunk = let("in_chunk", min(n_pos - first, c.chunk));
-                    auto top = var("top", greatest);
-                    loop("p", 0u, in_chunk, 1u, [&](const Name<U32>& p) { top = max(top, scores[p]); });
-                    auto new_greatest = let("new_greatest", top);
+                    auto whole = reduce_lanes(Reduce::kSum, c.caps, my_score, tid, c.per_pos, c.workgroup);
+                    auto seen = let("seen", select(kLowest, whole, pos < n_pos));
+                    auto top = reduce_workgroup(Reduce::kMax, c.caps, seen, tid, c.workgroup);
+                    auto new_greatest = let("new_greatest", max(greatest, top));
                     auto shrink = let("shrink", exp(greatest - new_greatest));
+                    auto weight = let("weight", select(0.0f, exp(seen - new_greatest), pos < n_pos));
                     total = total * shrink;
-                    acc = acc * shrink;
-                    // Each line sums its own positions; lines are added up at the end.
-                    loop("p", line, in_chunk, lines, [&](const Name<U32>& p) {
-                      auto weight = let("weight", exp(scores[p] - new_greatest));
-                      auto v4 = let("v4", kv[v_base + (first + p) * quads + my_quad]);
+                    when(part_of_pos == 0u, [&] {
+                      weights[my_pos] = weight;
                       total += weight;
-                      acc += kv_values<KvWord>(v4) * weight;
                     });
+                    workgroupBarrier();
+                    acc = acc * shrink;
+                    for (uint32_t p = 0; p < c.chunk; p += lines) {
+                      auto at_p = let("at_p", line + p);
+                      const auto add = [&] {
+                        auto w = let("w", weights[at_p]);
+                        auto v4 = let("v4", kv[v_base + min(first + at_p, n_pos - 1u) * quads + my_quad]);
+                        acc += kv_values<KvWord>(v4) * w;
+                      };
+                      if (p + lines <= c.chunk) {
+                        add();
+                      } else {
+                        when(at_p < c.chunk, add);
+                      }
+                    }
                     greatest = new_greatest;
-                    workgroupBarrier();  // before the next chunk's scores
+                    workgroupBarrier();  // before the next chunk's weights
                   });
-                  // All lines have the same `greatest`, so their sums add up.
-                  auto totals = shared<F32>("totals", lines);
+                  auto my_total = let("my_total", total);
+                  auto sum_of_weights = reduce_workgroup(Reduce::kSum, c.caps, my_total, tid, c.workgroup);
                   sums[tid] = acc;
-                  when(my_quad == 0u, [&] { totals[line] = total; });
                   workgroupBarrier();
+                  auto squares = var("squares", 0.0f);
+                  auto largest = var("largest", 0.0f);
                   when(line == 0u, [&] {
                     auto sum = var("sum", acc);
-                    auto weights = var("weights", total);
-                    for (uint32_t i = 1; i < lines; ++i) {
-                      sum += sums[tid + i * quads];
-                      weights += totals[i];
-                    }
-                    if (c.max_splits == 0) {
-                      auto result = let("result", sum * (1.0f / weights));
-                      for (uint32_t i = 0; i < 4; ++i) y[(q_base + my_quad) * 4u + i] = at(result, i);
+                    for (uint32_t i = 1; i < lines; ++i) sum += sums[tid + i * quads];
+                    if (c.max_splits > 0) {
+                      auto base = let("base", ((token * s.n_heads + head) * c.max_splits + wg.z) * c.partial_stride());
+                      for (uint32_t i = 0; i < 4; ++i) y[base + my_quad * 4u + i] = at(sum, i);
+                      when(my_quad == 0u, [&] {
+                        y[base + s.head_dim] = greatest;
+                        y[base + (s.head_dim + 1)] = sum_of_weights;
+                      });
                       return;
                     }
-                    auto base = let("base", ((token * s.n_heads + head) * c.max_splits + wg.z) * c.partial_stride());
-                    auto result = let("result", sum);
-                    for (uint32_t i = 0; i < 4; ++i) y[base + my_quad * 4u + i] = at(result, i);
-                    when(my_quad == 0u, [&] {
-                      y[base + s.head_dim] = greatest;
-                      y[base + (s.head_dim + 1)] = weights;
-                    });
+                    auto result = let("result", sum * (1.0f / sum_of_weights));
+                    squares = dot(result, result);
+                    for (uint32_t i = 0; i < 4; ++i) {
+                      y[(q_base + my_quad) * 4u + i] = at(result, i);
+                      auto gain = let("gain", next_gain[head * s.head_dim + my_quad * 4u + i]);
+                      largest = max(largest, abs(at(result, i) * gain));
+                    }
                   });
+                  if (c.max_splits > 0) return;
+                  auto my_squares = let("my_squares", squares);
+                  auto my_largest = let("my_largest", largest);
+                  auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, c.workgroup);
+                  auto all_largest = reduce_workgroup(Reduce::kMax, c.caps, my_largest, tid, c.workgroup);
+                  when(tid == 0u, [&] { next_parts[token * s.n_heads + head] = vec2f(all_squares, all_largest); });
                 });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/gpu/kernels/kv_cache.h"
+#include "backend/gpu/kernels/norm_fused.h"
 
 namespace tern::gpu {
 
@@ -27,10 +28,11 @@ AttentionConfig fit(AttentionConfig c);
 // Unsplit. Grid: [n_heads, n_tokens]. `out` is the result.
 // Split.   Grid: [n_heads, n_tokens, splits]: workgroup z takes chunks z, z + splits, …, and `out` gets partial sums
 //          [n_tokens, n_heads, max_splits, partial_stride()] for attention_merge, which takes as many splits.
+// Unsplit, the norm statistics of a token's heads are its parts (norm_fused.h).
 template <class KvWord>
-using AttentionKernel =
-    wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
-                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
+                                     wgsl::Out<"y", wgsl::F32>, NextGain, NextParts, wgsl::WorkgroupId,
+                                     wgsl::NumWorkgroups, wgsl::LocalIndex>;
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c);
 

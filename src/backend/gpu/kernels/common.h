@@ -17,10 +17,10 @@ struct Caps {
 // The state of a run, one small storage buffer. A decoding loop advances it on the device (argmax.h).
 using ParamsBuffer = wgsl::In<"params", wgsl::U32>;
 struct RunParams {
-  uint32_t pos = 0;         // position of the batch's first token
-  uint32_t n_tokens = 0;    // rows of the batch
+  uint32_t pos = 0;           // position of the batch's first token
+  uint32_t n_tokens = 0;      // rows of the batch
   uint32_t first_logits = 0;  // first row whose logits are wanted
-  uint32_t step = 0;        // tokens drawn so far by this decoding loop
+  uint32_t step = 0;          // tokens drawn so far by this decoding loop
 };
 inline constexpr uint32_t kPos = 0, kNTokens = 1, kFirstLogits = 2, kStep = 3;  // indices into `params`
 
@@ -28,6 +28,11 @@ inline constexpr uint32_t kPos = 0, kNTokens = 1, kFirstLogits = 2, kStep = 3;  
 // vec4 words, and the index of the vec4 that holds scale and sum.
 constexpr uint32_t quantized_stride(uint32_t width) { return width / 16 + 1; }
 constexpr uint32_t quantized_row_bytes(uint32_t width) { return quantized_stride(width) * 16; }
+
+// What a norm has to know of a row before it can take the first value: (Σx², max |x·gain|) of parts of the row, as many
+// as the kernel that makes the row has workgroups per row, and at most this many.
+using NormStats = wgsl::Vec2<wgsl::F32>;
+constexpr uint32_t most_stats_parts(uint32_t width) { return (width + 3) / 4; }
 
 // Four-way dot product of packed int8, as an instruction or from shifts.
 class Dot4 {
@@ -96,7 +101,21 @@ template <class T>
 wgsl::Name<T> reduce_workgroup(Reduce how, const Caps& caps, const wgsl::Name<T>& v, wgsl::LocalIndex tid,
                                uint32_t workgroup) {
   using namespace wgsl;
-  if (caps.subgroup < 4) return reduce_lanes(how, Caps{}, v, tid, workgroup, workgroup);
+  const bool is_power = (workgroup & (workgroup - 1)) == 0;
+  if (caps.subgroup < 4 && is_power) return reduce_lanes(how, Caps{}, v, tid, workgroup, workgroup);
+  if (caps.subgroup < 4 || workgroup % caps.subgroup != 0) {  // every invocation takes all values
+    auto values = shared<T>("values", workgroup);
+    workgroupBarrier();
+    values[tid] = v;
+    workgroupBarrier();
+    auto reduced = var("reduced_values", values[0u]);
+    loop("i", 1u, workgroup, 1u, [&](const Name<U32>& i) {
+      auto a = let("a", reduced);
+      auto b = let("b", values[i]);
+      reduced = detail::combine(how, a, b);
+    });
+    return let("reduced", reduced);
+  }
   // Subgroups may be larger than caps.subgroup: each is reduced in runs of that many.
   const uint32_t parts = workgroup / caps.subgroup;
   auto mine = reduce_lanes(how, caps, v, tid, std::min(caps.subgroup, workgroup), workgroup);

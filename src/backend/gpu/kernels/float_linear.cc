@@ -60,9 +60,8 @@ FloatLinearKernel<Quad> float_linear(const FloatLinearConfig& c) {
                   for (uint32_t r = 0; r < c.rows_per_group; ++r) {
                     auto mine = let("mine", sums[r]);
                     auto total = reduce_lanes(Reduce::kSum, c.caps, mine, tid, c.lanes, c.workgroup);
-                    when(lane_of_row == 0u && rows[r] < count, [&] {
-                      y[wg.z * c.rows + range.get<"first">() + rows[r]] = total;
-                    });
+                    when(lane_of_row == 0u && rows[r] < count,
+                         [&] { y[wg.z * c.rows + range.get<"first">() + rows[r]] = total; });
                   }
                 });
 }

@@ -44,27 +44,68 @@ TernaryGluKernel ternary_glu(const TernaryConfig& c);
 
 // ---- Parts that ternary_qkv uses too.
 
-// The integer dot products of `rows_per_group` rows with one row of activations, on every lane of the group; for use
-// inside a kernel.
+// The integer dot products of a few rows with one row of activations, on every lane of the group; for use inside a
+// kernel. Weights and activations are loaded separately, so that weights can be on their way while activations are
+// still being made.
 class TernaryDots {
  public:
   TernaryDots(const TernaryConfig& c, wgsl::LocalIndex tid);
 
-  // Row `r` starts at vec4 index rows[r] of its matrix; `load(r, i)` gives vec4 i of the matrix of row r. `x_base` is
-  // the vec4 where the activations' row starts.
-  template <class Load, class X>
-  std::vector<wgsl::Name<wgsl::I32>> compute(const std::vector<wgsl::Name<wgsl::U32>>& rows, Load&& load, const X& x,
-                                             const wgsl::Name<wgsl::U32>& x_base) const;
+  // Row `r` starts at vec4 index starts[r] of its matrix; `load(r, i)` gives vec4 i of the matrix of row r.
+  template <class Load>
+  void load_weights(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load);
+
+  // `quad(i, p)` gives the activations that half block i of the weights meets in plane p: 128b + 32p + 16h … for half h
+  // of block b, i = 2b + h.
+  template <class Load, class Quad>
+  std::vector<wgsl::Name<wgsl::I32>> multiply(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load,
+                                              const Quad& quad) const;
 
   const wgsl::Name<wgsl::U32>& group() const { return group_; }  // which group of the workgroup this invocation is in
   const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // and which lane of it
 
  private:
+  uint32_t n_vec() const { return c_.cols / 64; }  // of a row
+  uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
+  // Unrolled, and all loads on their way before the first is needed, as far as registers go.
+  bool loads_ahead(size_t n_rows) const { return rounds() * n_rows <= 8; }
+
   TernaryConfig c_;
   wgsl::LocalIndex tid_;
   Dot4 dot4_;
   wgsl::Name<wgsl::U32> group_, lane_;
+  std::vector<std::vector<wgsl::Name<TernaryWeights>>> ahead_;  // [round][row]
 };
+
+// Quads of int8 rows in storage, for TernaryDots::multiply.
+template <class X>
+auto stored_quads(const X& x, const wgsl::Name<wgsl::U32>& x_base) {
+  return [x, x_base](const wgsl::Name<wgsl::U32>& i, uint32_t p) {
+    return x[x_base + ((i >> 1u) * 8u + (i & 1u)) + 2 * p];
+  };
+}
+
+// The group's rows: its first, and the next ones as far apart as there are groups, so that neighbouring groups read
+// neighbouring rows. Rows past the end load the last row again and are not stored.
+std::vector<wgsl::Name<wgsl::U32>> rows_of_group(const TernaryConfig& c, const wgsl::WorkgroupId& wg,
+                                                 const wgsl::Name<wgsl::U32>& group);
+std::vector<wgsl::Name<wgsl::U32>> row_starts(const TernaryConfig& c, const std::vector<wgsl::Name<wgsl::U32>>& rows);
+
+// body(r, row) for each row that exists, on the first lane of its group.
+template <class Body>
+void store_rows(const TernaryConfig& c, const TernaryDots& dots, const std::vector<wgsl::Name<wgsl::U32>>& rows,
+                const Body& body) {
+  using namespace wgsl;
+  when(dots.lane() == 0u, [&] {
+    for (size_t r = 0; r < rows.size(); ++r) {
+      if (c.rows % c.rows_per_workgroup() == 0) {
+        body(r, rows[r]);
+      } else {
+        when(rows[r] < c.rows, [&] { body(r, rows[r]); });
+      }
+    }
+  });
+}
 
 // What turns integer dot products of a token into floats: x ≈ q / scale, and Σ q.
 struct ActivationScale {
@@ -85,42 +126,50 @@ inline wgsl::Temp<wgsl::F32> dequantise(const wgsl::Name<wgsl::I32>& dot, const 
   return wgsl::f32(dot - x.sum) / x.scale * weight_scale;
 }
 
-template <class Load, class X>
-std::vector<wgsl::Name<wgsl::I32>> TernaryDots::compute(const std::vector<wgsl::Name<wgsl::U32>>& rows, Load&& load,
-                                                        const X& x, const wgsl::Name<wgsl::U32>& x_base) const {
+template <class Load>
+void TernaryDots::load_weights(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load) {
   using namespace wgsl;
-  const uint32_t n_vec = c_.cols / 64;  // per row
+  if (!loads_ahead(starts.size())) return;
+  for (uint32_t k = 0; k < rounds(); ++k) {
+    // Past the row's end the last vec4 is loaded again; multiply() leaves it out.
+    const bool is_whole = (k + 1) * c_.lanes <= n_vec();
+    auto i = is_whole ? let("i", lane_ + k * c_.lanes) : let("i", min(lane_ + k * c_.lanes, n_vec() - 1));
+    ahead_.emplace_back();
+    for (size_t r = 0; r < starts.size(); ++r) ahead_.back().push_back(let("w4", load(r, starts[r] + i)));
+  }
+}
+
+template <class Load, class Quad>
+std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply(const std::vector<wgsl::Name<wgsl::U32>>& starts,
+                                                         const Load& load, const Quad& quad) const {
+  using namespace wgsl;
   std::vector<Var<I32>> sums;
-  for (size_t r = 0; r < rows.size(); ++r) sums.push_back(var("acc", 0));
-  const auto add = [&](const Name<U32>& i) {
-    std::vector<Name<TernaryWeights>> w;
-    for (size_t r = 0; r < rows.size(); ++r) w.push_back(let("w4", load(r, rows[r] + i)));
-    // Half h of block b meets, in plane p, activations 128b + 32p + 16h …: vec4 number 8b + 2p + h.
-    auto first = let("x4", x_base + ((i >> 1u) * 8u + (i & 1u)));
+  for (size_t r = 0; r < starts.size(); ++r) sums.push_back(var("acc", 0));
+  const auto add = [&](const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i) {
     for (uint32_t p = 0; p < 4; ++p) {
-      auto q = let("q4", x[first + 2 * p]);
+      auto q = let("q4", quad(i, p));
       for (uint32_t k = 0; k < 4; ++k) {
-        for (size_t r = 0; r < rows.size(); ++r) sums[r] += dot4_(codes(at(w[r], k), p), at(q, k));
+        for (size_t r = 0; r < w.size(); ++r) sums[r] += dot4_(codes(at(w[r], k), p), at(q, k));
       }
     }
   };
-  // Unrolled, so that all loads are on their way before the first is needed.
-  const uint32_t rounds = (n_vec + c_.lanes - 1) / c_.lanes;
-  constexpr uint32_t kMostUnrolled = 8;
-  if (rounds <= kMostUnrolled) {
-    for (uint32_t k = 0; k < rounds; ++k) {
-      auto i = let("i", lane_ + k * c_.lanes);
-      if ((k + 1) * c_.lanes <= n_vec) {
-        add(i);
-      } else {
-        when(i < n_vec, [&] { add(i); });
-      }
+  for (uint32_t k = 0; k < ahead_.size(); ++k) {
+    auto i = let("i", lane_ + k * c_.lanes);
+    if ((k + 1) * c_.lanes <= n_vec()) {
+      add(ahead_[k], i);
+    } else {
+      when(i < n_vec(), [&] { add(ahead_[k], i); });
     }
-  } else {
-    loop("i", lane_, n_vec, c_.lanes, add);
+  }
+  if (ahead_.empty()) {
+    loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
+      std::vector<Name<TernaryWeights>> w;
+      for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));
+      add(w, i);
+    });
   }
   std::vector<Name<I32>> totals;
-  for (size_t r = 0; r < rows.size(); ++r) {
+  for (size_t r = 0; r < starts.size(); ++r) {
     auto mine = let("mine", sums[r]);
     totals.push_back(reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, c_.lanes, c_.workgroup));
   }

@@ -10,80 +10,114 @@ TernaryQkvConfig fit(TernaryQkvConfig c) {
   return c;
 }
 
-template <class KvWord>
-TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c) {
+namespace {
+
+template <class KvWord, class Activations>
+void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<"w", TernaryWeights>& w,
+               Activations& activations, const WeightScales& scales, const In<"angles", Vec2<F32>>& rope,
+               const ParamsBuffer& params, const Out<"q", F32>& q, const Out<"kv", KvWord>& kv, const WorkgroupId& wg,
+               const LocalIndex& tid) {
   const HeadShape& s = c.heads;
   const uint32_t half = s.head_dim / 2;
   const uint32_t n_pairs = c.pairs_per_workgroup();
   constexpr uint32_t kValues = kv_word_values<KvWord>();
-  CHECK(half % n_pairs == 0 && n_pairs % 2 == 0);
   const bool halves = !c.interleaved;
-  const TernaryConfig tiling{.rows = (s.n_heads + 2 * s.n_kv_heads) * s.head_dim,
-                             .cols = c.cols,
-                             .caps = c.caps,
-                             .lanes = c.lanes,
-                             .rows_per_group = 2,
-                             .workgroup = c.workgroup};
+  TernaryDots dots(tiling, tid);
+  auto head = let("head", wg.x / (half / n_pairs));
+  auto first_pair = let("first_pair", wg.x % (half / n_pairs) * n_pairs);
+  auto pair = let("pair", first_pair + dots.group());
+  // A pair's two rows: half a head apart, or neighbours.
+  auto row_a = let("row_a", head * s.head_dim + (halves ? e(pair) : pair * 2u));
+  auto row_b = let("row_b", row_a + (halves ? half : 1u));
+  auto start_a = let("start_a", row_a * (c.cols / 64));
+  auto start_b = let("start_b", row_b * (c.cols / 64));
+  const std::vector<Name<U32>> starts = {start_a, start_b};
+  const auto load = [&](size_t, Temp<U32> i) { return w[std::move(i)]; };
+  dots.load_weights(starts, load);
+  activations.prepare();
+  const auto totals = dots.multiply(starts, load, activations.quads());
+  const ActivationScale x_scale = activations.scale();
+  auto is_query = let("is_query", head < s.n_heads);
+  auto is_key = let("is_key", head < s.n_heads + s.n_kv_heads);
+  auto key_or_value = let("key_or_value", select(scales.get<"c">(), scales.get<"b">(), is_key));
+  auto scale = let("scale", select(key_or_value, scales.get<"a">(), is_query));
+  auto a = let("a", dequantise(totals[0], x_scale, scale));
+  auto b = let("b", dequantise(totals[1], x_scale, scale));
+
+  // The workgroup's values, in the order in which they are stored: halves are two runs, neighbours one.
+  auto tile = shared<F32>("tile", 2 * n_pairs);
+  auto pos = let("pos", params[kPos] + wg.y);
+  when(dots.lane() == 0u, [&] {
+    auto turn = let("turn", rope[pos * half + pair]);
+    auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not turned
+    auto at_a = let("at_a", halves ? e(dots.group()) : dots.group() * 2u);
+    tile[at_a] = a * at(angle, 0) - b * at(angle, 1);
+    tile[at_a + (halves ? n_pairs : 1u)] = b * at(angle, 0) + a * at(angle, 1);
+  });
+  workgroupBarrier();
+  // Value t of the tile belongs to dimension `dim` of the head.
+  const auto dim_of = [&](const Name<U32>& t) {
+    if (!halves) return let("dim", first_pair * 2u + t);
+    auto run = let("run", t / n_pairs);
+    return let("dim", first_pair + run * half + t % n_pairs);
+  };
+  when(
+      is_query,
+      [&] {
+        loop("t", tid, 2 * n_pairs, c.workgroup, [&](const Name<U32>& t) {
+          auto dim = dim_of(t);
+          q[(wg.y * s.n_heads + head) * s.head_dim + dim] = tile[t];
+        });
+      },
+      [&] {
+        auto kv_row = let("kv_row", head - s.n_heads);  // keys, then values
+        loop("t", tid * kValues, 2 * n_pairs, c.workgroup * kValues, [&](const Name<U32>& t) {
+          auto dim = dim_of(t);
+          auto word = let("word", kv_word<KvWord>(tile, t));
+          kv[((kv_row * s.n_ctx + pos) * s.head_dim + dim) / kValues] = word;
+        });
+      });
+}
+
+TernaryConfig tiling_of(const TernaryQkvConfig& c) {
+  const HeadShape& s = c.heads;
+  CHECK(s.head_dim / 2 % c.pairs_per_workgroup() == 0 && c.pairs_per_workgroup() % 2 == 0);
+  return {.rows = (s.n_heads + 2 * s.n_kv_heads) * s.head_dim,
+          .cols = c.cols,
+          .caps = c.caps,
+          .lanes = c.lanes,
+          .rows_per_group = 2,
+          .workgroup = c.workgroup};
+}
+
+}  // namespace
+
+template <class KvWord>
+TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c) {
+  const TernaryConfig tiling = tiling_of(c);
   return kernel(
       "ternary_qkv", c.workgroup,
       [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, In<"angles", Vec2<F32>> rope,
           ParamsBuffer params, Out<"q", F32> q, Out<"kv", KvWord> kv, WorkgroupId wg, LocalIndex tid) {
-        const TernaryDots dots(tiling, tid);
-        auto head = let("head", wg.x / (half / n_pairs));
-        auto first_pair = let("first_pair", wg.x % (half / n_pairs) * n_pairs);
-        auto pair = let("pair", first_pair + dots.group());
-        // A pair's two rows: half a head apart, or neighbours.
-        auto row_a = let("row_a", head * s.head_dim + (halves ? e(pair) : pair * 2u));
-        auto row_b = let("row_b", row_a + (halves ? half : 1u));
-        auto start_a = let("start_a", row_a * (c.cols / 64));
-        auto start_b = let("start_b", row_b * (c.cols / 64));
-        auto x_base = let("x_base", wg.y * quantized_stride(c.cols));
-        const auto totals = dots.compute(
-            {start_a, start_b}, [&](size_t, auto&& i) { return w[std::forward<decltype(i)>(i)]; }, x, x_base);
-        const ActivationScale x_scale = load_activation_scale(x, x_base, c.cols);
-        auto is_query = let("is_query", head < s.n_heads);
-        auto is_key = let("is_key", head < s.n_heads + s.n_kv_heads);
-        auto key_or_value = let("key_or_value", select(scales.template get<"c">(), scales.template get<"b">(), is_key));
-        auto scale = let("scale", select(key_or_value, scales.template get<"a">(), is_query));
-        auto a = let("a", dequantise(totals[0], x_scale, scale));
-        auto b = let("b", dequantise(totals[1], x_scale, scale));
-
-        // The workgroup's values, in the order in which they are stored: halves are two runs, neighbours one.
-        auto tile = shared<F32>("tile", 2 * n_pairs);
-        auto pos = let("pos", params[kPos] + wg.y);
-        when(dots.lane() == 0u, [&] {
-          auto turn = let("turn", rope[pos * half + pair]);
-          auto angle = let("angle", select(vec2f(e(1.0f), e(0.0f)), turn, is_key));  // values are not turned
-          auto at_a = let("at_a", halves ? e(dots.group()) : dots.group() * 2u);
-          tile[at_a] = a * at(angle, 0) - b * at(angle, 1);
-          tile[at_a + (halves ? n_pairs : 1u)] = b * at(angle, 0) + a * at(angle, 1);
-        });
-        workgroupBarrier();
-        // Value t of the tile belongs to dimension `dim` of the head.
-        const auto dim_of = [&](const Name<U32>& t) {
-          if (!halves) return let("dim", first_pair * 2u + t);
-          auto run = let("run", t / n_pairs);
-          return let("dim", first_pair + run * half + t % n_pairs);
-        };
-        when(
-            is_query,
-            [&] {
-              loop("t", tid, 2 * n_pairs, c.workgroup, [&](const Name<U32>& t) {
-                auto dim = dim_of(t);
-                q[(wg.y * s.n_heads + head) * s.head_dim + dim] = tile[t];
-              });
-            },
-            [&] {
-              auto kv_row = let("kv_row", head - s.n_heads);  // keys, then values
-              loop("t", tid * kValues, 2 * n_pairs, c.workgroup * kValues, [&](const Name<U32>& t) {
-                auto dim = dim_of(t);
-                auto word = let("word", kv_word<KvWord>(tile, t));
-                kv[((kv_row * s.n_ctx + pos) * s.head_dim + dim) / kValues] = word;
-              });
-            });
+        StoredActivations activations(tiling, x, wg);
+        write_qkv<KvWord>(c, tiling, w, activations, scales, rope, params, q, kv, wg, tid);
       });
 }
 
+template <class KvWord>
+NormedQkvKernel<KvWord> normed_qkv(const TernaryQkvConfig& c, const NormConfig& norm) {
+  const TernaryConfig tiling = tiling_of(c);
+  return kernel("normed_qkv", c.workgroup,
+                [&](In<"w", TernaryWeights> w, NormX x, NormGain gain, NormParts parts, WeightScales scales,
+                    In<"angles", Vec2<F32>> rope, ParamsBuffer params, Out<"q", F32> q, Out<"kv", KvWord> kv,
+                    WorkgroupId wg, LocalIndex tid) {
+                  NormedActivations activations(tiling, norm, x, gain, parts, wg, tid);
+                  write_qkv<KvWord>(c, tiling, w, activations, scales, rope, params, q, kv, wg, tid);
+                });
+}
+
+template NormedQkvKernel<F32> normed_qkv<F32>(const TernaryQkvConfig&, const NormConfig&);
+template NormedQkvKernel<F16x2> normed_qkv<F16x2>(const TernaryQkvConfig&, const NormConfig&);
 template TernaryQkvKernel<F32> ternary_qkv<F32>(const TernaryQkvConfig&);
 template TernaryQkvKernel<F16x2> ternary_qkv<F16x2>(const TernaryQkvConfig&);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/gpu/kernels/kv_cache.h"
-#include "backend/gpu/kernels/ternary_linear.h"
+#include "backend/gpu/kernels/norm_fused.h"
 
 namespace tern::gpu {
 
@@ -32,5 +32,13 @@ using TernaryQkvKernel =
 // Grid: [workgroups(), n_tokens].
 template <class KvWord>
 TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c);
+
+template <class KvWord>
+using NormedQkvKernel = wgsl::Kernel<wgsl::In<"w", TernaryWeights>, NormX, NormGain, NormParts, WeightScales,
+                                     wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer, wgsl::Out<"q", wgsl::F32>,
+                                     wgsl::Out<"kv", KvWord>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The same from floats that are normed and quantised on the way.
+template <class KvWord>
+NormedQkvKernel<KvWord> normed_qkv(const TernaryQkvConfig& c, const NormConfig& norm);
 
 }  // namespace tern::gpu

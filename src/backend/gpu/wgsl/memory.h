@@ -39,6 +39,7 @@ struct In {
     writer->bind({std::string(N.view()), kAccess, T::kBytes},
                  cat("var<storage, read> ", N.view(), ": array<", T::wgsl(), ">;"));
   }
+  static std::string_view name() { return N.view(); }
   template <ValueOf<U32> I>
   Temp<T> operator[](I&& i) const {
     return Temp<T>(detail::element_text(N.view(), std::forward<I>(i)));
@@ -79,6 +80,7 @@ struct InOut {
   using Element = T;
   static constexpr Access kAccess = Access::kReadWrite;
   static void declare() { Out<N, T>::declare(); }
+  static std::string_view name() { return N.view(); }
   template <ValueOf<U32> I>
   Ref<T> operator[](I&& i) const {
     return Ref<T>(detail::written_element_text(N.view(), std::forward<I>(i)));
@@ -179,6 +181,7 @@ template <class T>
 struct Shared {
   using Element = T;
   std::string text;
+  std::string_view name() const { return text; }
   template <ValueOf<U32> I>
   Ref<T> operator[](I&& i) const {
     return Ref<T>(detail::written_element_text(text, std::forward<I>(i)));

@@ -28,6 +28,7 @@ namespace detail {
 template <class T>
 void note_type() {
   if constexpr (std::same_as<Element<T>, F16>) writer->needs().f16 = true;
+  if constexpr (requires { T::note(); }) T::note();
 }
 
 // An expression that is going to be evaluated more than once, or later: bound to a name where it reads memory.

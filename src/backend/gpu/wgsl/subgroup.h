@@ -33,19 +33,4 @@ Name<TypeOf<A>> subgroupShuffleXor(A&& a, uint32_t mask) {
   return let("sg", call<TypeOf<A>>("subgroupShuffleXor", std::forward<A>(a), mask));
 }
 
-// ---- Subgroup matrices (Dawn's chromium_experimental_subgroup_matrix): D[m, n] = A[m, k] · B[k, n].
-enum class MatrixRole { kLeft, kRight, kResult };
-
-template <MatrixRole R, class T, uint32_t Rows, uint32_t Cols>
-struct SubgroupMatrix {
-  static constexpr uint32_t kRows = Rows, kCols = Cols;
-  static std::string wgsl() {  // WGSL puts columns first
-    constexpr std::string_view kRole = R == MatrixRole::kLeft ? "left" : R == MatrixRole::kRight ? "right" : "result";
-    return cat("subgroup_matrix_", kRole, "<", T::wgsl(), ", ", std::to_string(Cols), ", ", std::to_string(Rows), ">");
-  }
-};
-struct I8 {  // only inside matrices
-  static std::string wgsl() { return "i8"; }
-};
-
 }  // namespace tern::wgsl

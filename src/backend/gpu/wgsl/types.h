@@ -57,6 +57,15 @@ struct I2sWord {
   static constexpr uint32_t kBytes = 4;
 };
 
+struct I8 {  // only as the element of a subgroup matrix
+  static std::string wgsl() { return "i8"; }
+};
+// Four int8 in an i32: the form in which subgroup matrices take them from memory (subgroup_matrix.h).
+struct MatrixI8x4 {
+  static std::string wgsl() { return "i32"; }
+  static constexpr uint32_t kBytes = 4;
+};
+
 // ---- Vectors
 // Of two or four: an array of vec3 has gaps, and nothing here needs one.
 template <class T, uint32_t N>

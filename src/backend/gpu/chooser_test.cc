@@ -1,0 +1,269 @@
+// The device's choice of tokens against Sampler's, on whatever adapter is there.
+#include "backend/gpu/chooser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "backend/gpu/device_test_support.h"
+#include "backend/gpu/kernels/argmax.h"
+#include "sample/sampler.h"
+#include "sample/test_support.h"
+
+namespace tern::gpu {
+namespace {
+
+using sample_test::Logits;
+constexpr float kNan = sample_test::kNan, kInf = sample_test::kInf;
+
+// Random logits, the same on every platform: sums of uniforms, about normal with deviation `spread`.
+Logits random_logits(size_t n, uint64_t seed, float spread) {
+  SplitMix64 random(seed);
+  Logits logits(n);
+  for (float& logit : logits) {
+    float sum = 0;
+    for (int i = 0; i < 12; ++i) sum += random.uniform();
+    logit = (sum - 6) * spread;
+  }
+  return logits;
+}
+
+Caps caps_of(const Device& device, bool with_subgroups) {
+  return {.subgroup = with_subgroups && device.features().subgroups ? device.features().subgroup_min : 0};
+}
+
+// A chooser with buffers of its own, which draws from the same logits again and again.
+class Draws {
+ public:
+  Draws(Device& device, const Logits& logits, bool with_subgroups = true) : device_(device), kernels_(device, "") {
+    logits_ = device.new_buffer("logits", logits.size() * 4, BufferUse::kWork).value();
+    tokens_ = device.new_buffer("tokens", 4, BufferUse::kWork).value();
+    params_ = device.new_buffer("params", sizeof(RunParams), BufferUse::kWork).value();
+    EXPECT_TRUE(device.write(*logits_, 0, std::as_bytes(std::span(logits))));
+    auto made = Chooser::create({.device = device,
+                                 .kernels = kernels_,
+                                 .caps = caps_of(device, with_subgroups),
+                                 .n_vocab = static_cast<uint32_t>(logits.size()),
+                                 .logits = {logits_.get()},
+                                 .tokens = *tokens_,
+                                 .params = *params_});
+    EXPECT_TRUE(made) << made.error().message;
+    chooser_ = std::move(*made);
+  }
+
+  std::vector<TokenId> greedy(int n) { return run(n, chooser_->greedy(), {}); }
+
+  std::vector<TokenId> sampled(const SampleOptions& o, int n) {
+    Sampler host(o, 1);  // only its random numbers
+    const DeviceSampling sampling{
+        .temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .min_p = o.min_p, .uniform = {}};
+    const auto program = chooser_->sampling(sampling);
+    EXPECT_TRUE(program) << program.error().message;
+    return run(n, **program, [&] { return host.uniform(); });
+  }
+
+ private:
+  std::vector<TokenId> run(int n, const Program& program, const std::function<float()>& draws) {
+    RunParams params{.pos = 7, .n_tokens = 1, .first_logits = 0, .step = 0};
+    EXPECT_TRUE(device_.write(*params_, 0, std::as_bytes(std::span(&params, 1))));
+    std::vector<Command> one;
+    program.commands({}, one);
+    std::vector<TokenId> tokens;
+    for (int step = 0; step < n; step += static_cast<int>(Chooser::kRing)) {
+      const int batch = std::min(n - step, static_cast<int>(Chooser::kRing));
+      std::vector<Command> commands;
+      for (int i = 0; i < batch; ++i) {
+        EXPECT_TRUE(!draws || chooser_->set_draw(static_cast<uint64_t>(step + i), draws()));
+        commands.insert(commands.end(), one.begin(), one.end());
+      }
+      EXPECT_TRUE(device_.submit(commands));
+      for (int i = 0; i < batch; ++i) {
+        TokenId id = -1;
+        EXPECT_TRUE(
+            device_.read(chooser_->id(static_cast<uint64_t>(step + i)), std::as_writable_bytes(std::span(&id, 1))));
+        tokens.push_back(id);
+      }
+    }
+    // The run has moved on, and the last token is the next input.
+    EXPECT_TRUE(device_.read({params_.get()}, std::as_writable_bytes(std::span(&params, 1))));
+    EXPECT_EQ(params.step, static_cast<uint32_t>(n));
+    EXPECT_EQ(params.pos, static_cast<uint32_t>(7 + n));
+    TokenId next = -1;
+    EXPECT_TRUE(device_.read({tokens_.get()}, std::as_writable_bytes(std::span(&next, 1))));
+    EXPECT_EQ(next, tokens.back());
+    return tokens;
+  }
+
+  Device& device_;
+  KernelLibrary kernels_;
+  std::unique_ptr<Buffer> logits_, tokens_, params_;
+  std::unique_ptr<Chooser> chooser_;
+};
+
+class ChooserTest : public DeviceTest {
+ protected:
+  // The device's tokens and the host's, which may differ at most `allowed` times.
+  void expect_same(const Logits& logits, const SampleOptions& options, int n = 24, int allowed = 0) {
+    Draws draws(*device, logits);
+    expect_same(draws, logits, options, n, allowed);
+  }
+  static void expect_same(Draws& draws, const Logits& logits, const SampleOptions& options, int n = 24,
+                          int allowed = 0) {
+    const auto found = draws.sampled(options, n);
+    Sampler host(options, static_cast<int>(logits.size()));
+    int differences = 0;
+    std::string text;
+    for (const TokenId token : found) {
+      const TokenId expected = host.sample(logits);
+      if (token == expected) continue;
+      ++differences;
+      text += " " + std::to_string(expected) + " became " + std::to_string(token);
+    }
+    EXPECT_LE(differences, allowed) << logits.size() << " logits, temperature " << options.temperature << " top_k "
+                                    << options.top_k << " top_p " << options.top_p << " min_p " << options.min_p << ":"
+                                    << text;
+  }
+};
+
+const SampleOptions kEveryFilter[] = {
+    {.temperature = 0.8f, .top_k = 0, .seed = 1},
+    {.temperature = 0.8f, .top_k = 40, .seed = 2},
+    {.temperature = 1.3f, .top_k = 1, .seed = 3},
+    {.temperature = 1.0f, .top_k = 0, .top_p = 0.9f, .seed = 4},
+    {.temperature = 0.7f, .top_k = 40, .top_p = 0.95f, .seed = 5},
+    {.temperature = 1.5f, .top_k = 0, .min_p = 0.05f, .seed = 6},
+    {.temperature = 1.5f, .top_k = 300, .top_p = 0.6f, .min_p = 0.1f, .seed = 7},
+    {.temperature = 0.05f, .top_k = 100000, .top_p = 0.999f, .seed = 8},
+    {.temperature = 5.0f, .top_k = 3, .top_p = 0.0001f, .seed = 9},
+};
+
+TEST_F(ChooserTest, DrawsAsTheHostDoes) {
+  for (const size_t n : {1u, 2u, 63u, 257u, 1000u, 5000u}) {
+    for (const float spread : {0.01f, 1.0f, 4.0f}) {
+      const Logits logits = random_logits(n, n + 17, spread);
+      Draws draws(*device, logits);
+      for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+    }
+  }
+}
+
+// Where thousands of tokens have about the same probability, the last bits of exp and of sums now and then decide
+// between neighbours.
+TEST_F(ChooserTest, DrawsFromALargeVocabulary) {
+  const Logits logits = random_logits(151'936, 5, 2.0f);
+  Draws draws(*device, logits);
+  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options, 24, 2);
+}
+
+TEST_F(ChooserTest, TiesGoToTheLowerId) {
+  Logits logits(3000);
+  for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>((i * 7) % 5);
+  Draws draws(*device, logits);
+  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+  Logits flat(1000, -2.5f);
+  Draws from_flat(*device, flat);
+  for (const SampleOptions& options : kEveryFilter) expect_same(from_flat, flat, options);
+  // A hundred are kept, and only those with the lowest ids.
+  for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 100, .seed = 3}, 64)) EXPECT_LT(token, 100);
+  for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 0, .top_p = 0.1f, .seed = 3}, 64)) {
+    EXPECT_LE(token, 100);
+  }
+}
+
+TEST_F(ChooserTest, MinusZeroIsZero) {
+  Logits logits(200, -0.0f);
+  for (size_t i = 100; i < 200; ++i) logits[i] = 0.0f;
+  expect_same(logits, {.temperature = 1, .top_k = 30, .seed = 1});
+}
+
+TEST_F(ChooserTest, NeverChoosesNan) {
+  Logits logits = random_logits(2000, 3, 2.0f);
+  for (size_t i = 0; i < logits.size(); i += 3) logits[i] = i % 2 == 0 ? kNan : -kNan;
+  for (size_t i = 1; i < logits.size(); i += 9) logits[i] = -kInf;
+  Draws draws(*device, logits);
+  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+  for (const TokenId token : draws.sampled({.temperature = 9, .top_k = 0, .seed = 4}, 64)) {
+    EXPECT_FALSE(std::isnan(logits[static_cast<size_t>(token)]));
+  }
+}
+
+TEST_F(ChooserTest, LogitsWithoutAnyFiniteOne) {
+  for (const float all : {kNan, kInf, -kInf}) {
+    Logits logits(300, all);
+    Draws draws(*device, logits);
+    for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+  }
+  Logits few = random_logits(300, 9, 1.0f);
+  few[20] = few[77] = few[250] = kInf;
+  Draws draws(*device, few);
+  for (const SampleOptions& options : kEveryFilter) expect_same(draws, few, options);
+}
+
+TEST_F(ChooserTest, PeakedLogits) {
+  Logits logits = random_logits(4000, 8, 1.0f);
+  logits[3999] = 60;
+  logits[1234] = 59.5f;
+  Draws draws(*device, logits);
+  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+}
+
+TEST_F(ChooserTest, EveryTopK) {
+  const Logits logits = random_logits(300, 21, 1.0f);
+  Draws draws(*device, logits);
+  for (int k = 1; k <= 302; k += 7) {
+    expect_same(draws, logits, {.temperature = 2, .top_k = k, .seed = static_cast<uint64_t>(k)}, 8);
+    expect_same(draws, logits, {.temperature = 2, .top_k = k, .top_p = 0.8f, .seed = static_cast<uint64_t>(k)}, 8);
+  }
+}
+
+TEST_F(ChooserTest, SameWithoutSubgroups) {
+  open({.validation = true, .without = {.subgroups = true, .default_limits = true}});
+  const Logits logits = random_logits(5000, 4, 2.0f);
+  Draws draws(*device, logits, false);
+  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+}
+
+// Frequencies follow the softmax: of all tokens, and of those that top-k leaves.
+TEST_F(ChooserTest, FrequenciesAreTheProbabilities) {
+  const std::vector<double> p = {0.3, 0.25, 0.05, 0.15, 0.2, 0.05};
+  const Logits logits = sample_test::logits_of(p);
+  Draws draws(*device, logits);
+  const auto counts = [&](const SampleOptions& options) {
+    std::vector<int> seen(p.size());
+    for (const TokenId token : draws.sampled(options, 2000)) ++seen[static_cast<size_t>(token)];
+    return seen;
+  };
+  sample_test::expect_distribution(counts({.temperature = 1, .top_k = 0, .seed = 11}), p);
+  sample_test::expect_distribution(counts({.temperature = 1, .top_k = 3, .seed = 12}),
+                                   {0.3 / 0.75, 0.25 / 0.75, 0, 0, 0.2 / 0.75, 0});
+}
+
+TEST_F(ChooserTest, GreedyIsTheGreatest) {
+  for (const size_t n : {1u, 300u, 5000u}) {
+    Logits logits = random_logits(n, n, 1.0f);
+    if (n > 2) logits[n / 2] = logits[n - 1] = 100;
+    const TokenId expected = Sampler({.temperature = 0}, static_cast<int>(n)).sample(logits);
+    EXPECT_EQ(Draws(*device, logits).greedy(3), (std::vector<TokenId>(3, expected)));
+  }
+}
+
+TEST_F(ChooserTest, LeavesVocabulariesThatAreTooLargeToTheHost) {
+  Draws draws(*device, Logits(10));  // opens nothing large
+  KernelLibrary kernels(*device, "");
+  const auto buffer = words({0});
+  auto chooser = Chooser::create({.device = *device,
+                                  .kernels = kernels,
+                                  .caps = {},
+                                  .n_vocab = kMaxSampleVocab + 1,
+                                  .logits = {buffer.get()},
+                                  .tokens = *words({0}),
+                                  .params = *words({0})});
+  ASSERT_TRUE(chooser) << chooser.error().message;
+  const auto program = (*chooser)->sampling({.temperature = 1, .uniform = {}});
+  ASSERT_TRUE(program);
+  EXPECT_EQ(*program, nullptr);
+}
+
+}  // namespace
+}  // namespace tern::gpu

@@ -1,0 +1,93 @@
+// Norms inside other kernels: reading rows that are normed and quantised on the way, and leaving for such a reader what
+// it has to know (common.h, NormStats).
+#pragma once
+
+#include "backend/gpu/kernels/ternary_linear.h"
+
+namespace tern::gpu {
+
+struct NormConfig {
+  float eps = 0;
+  uint32_t n_parts = 0;  // of the row's statistics
+};
+
+// A row of activations that is int8 in storage.
+template <class X>
+class StoredActivations {
+ public:
+  StoredActivations(const TernaryConfig& c, const X& x, const wgsl::WorkgroupId& wg)
+      : c_(c), x_(x), x_base_(wgsl::let("x_base", wg.y * quantized_stride(c.cols))) {}
+  void prepare() {}
+  auto quads() const { return stored_quads(x_, x_base_); }
+  ActivationScale scale() const { return load_activation_scale(x_, x_base_, c_.cols); }
+
+ private:
+  TernaryConfig c_;
+  X x_;
+  wgsl::Name<wgsl::U32> x_base_;
+};
+
+using NormX = wgsl::In<"x", wgsl::Vec4<wgsl::F32>>;
+using NormGain = wgsl::In<"gain", wgsl::Vec4<wgsl::F32>>;
+using NormParts = wgsl::In<"parts", NormStats>;
+
+// A row of floats that the workgroup norms and quantises into workgroup memory. Every workgroup does it again, which is
+// cheaper than a dispatch of its own and a trip through memory for rows that fit a few registers per invocation.
+class NormedActivations {
+ public:
+  NormedActivations(const TernaryConfig& c, const NormConfig& norm, const NormX& x, const NormGain& gain,
+                    const NormParts& parts, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid);
+  // All invocations have to call it; holds two barriers.
+  void prepare();
+  auto quads() const {
+    return [this](const wgsl::Name<wgsl::U32>& i, uint32_t p) { return staged_[i + p * (c_.cols / 64)]; };
+  }
+  ActivationScale scale() const { return {scale_, sum_}; }
+
+ private:
+  TernaryConfig c_;
+  NormConfig norm_;
+  NormX x_;
+  NormGain gain_;
+  NormParts parts_;
+  wgsl::WorkgroupId wg_;
+  wgsl::LocalIndex tid_;
+  wgsl::Shared<QuantizedWords> staged_;  // [4 planes, half blocks]: neighbouring lanes read neighbours
+  wgsl::Name<wgsl::F32> scale_;
+  wgsl::Name<wgsl::I32> sum_;
+};
+
+using NextGain = wgsl::In<"next_gain", wgsl::F32>;
+using NextParts = wgsl::Out<"next_parts", NormStats>;
+
+// Collects what a kernel writes, for the norm that follows.
+class StatsWriter {
+ public:
+  StatsWriter(const NextGain& gain, const NextParts& parts);
+  // One value of the row, inside whatever branch stores it.
+  void add(const wgsl::Name<wgsl::F32>& value, const wgsl::Name<wgsl::U32>& column);
+  // Reduces what lane 0 of the workgroup's groups of `lanes` invocations have added and writes it as part `part` of
+  // row `row`, which has n_parts. All invocations have to call it.
+  void finish(const Caps& caps, const wgsl::LocalIndex& tid, uint32_t lanes, uint32_t workgroup,
+              const wgsl::Name<wgsl::U32>& row, const wgsl::Name<wgsl::U32>& part, uint32_t n_parts);
+
+ private:
+  NextGain gain_;
+  NextParts parts_;
+  wgsl::Var<wgsl::F32> squares_, largest_;
+};
+
+// ---- The kernels. Their int8 twins are in ternary_linear.h and ternary_qkv.h.
+
+using NormedMatvecAddKernel =
+    wgsl::Kernel<wgsl::In<"w", TernaryWeights>, NormX, NormGain, NormParts, WeightScales, wgsl::InOut<"y", wgsl::F32>,
+                 NextGain, NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y += w · q(norm(x)), and the statistics of y. Grid: [⌈rows / rows_per_workgroup⌉, n_tokens].
+NormedMatvecAddKernel normed_matvec_add(const TernaryConfig& c, const NormConfig& norm);
+
+using NormedGluKernel =
+    wgsl::Kernel<wgsl::In<"w_gate", TernaryWeights>, wgsl::In<"w_up", TernaryWeights>, NormX, NormGain, NormParts,
+                 WeightScales, wgsl::Out<"y", wgsl::F32>, NextGain, NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;
+NormedGluKernel normed_glu(const TernaryConfig& c, const NormConfig& norm);
+
+}  // namespace tern::gpu

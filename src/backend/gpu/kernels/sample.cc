@@ -1,0 +1,412 @@
+#include "backend/gpu/kernels/sample.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+namespace {
+
+constexpr uint32_t kSize = kSampleWorkgroup;
+static_assert(kSampleBins == kSize);  // one bin per invocation
+
+// Words of an entry of `parts`, of `hist` and of `state`.
+constexpr uint32_t kPartGreatest = 0, kPartTies = 1, kPartWeight = 2, kPartWords = 4;
+constexpr uint32_t kHistWords = 3;
+constexpr uint32_t kStatePrefix = 0, kStateRest = 1, kStateAbove = 2, kStateFloor = 3, kStateFloorTies = 4,
+                   kStateWords = 8;
+constexpr uint32_t kFinalState = 2 * kSampleLevels;
+
+// Keys of the infinities; NaN has key 0.
+constexpr uint32_t kKeyMinusInfinity = 0x007FFFFF, kKeyPlusInfinity = 0xFF800000;
+
+constexpr float kCoarse = 0x1p13f, kFine = 0x1p13f;  // units of the sums: 2^-13, and of what is left 2^-26
+constexpr float kTiny = 1e-30f;                      // a share above nothing
+constexpr float kUnknown = -1.0f;                    // the share wanted, before the sum of all is known
+
+uint32_t part_size(const SampleConfig& c) { return (c.n + c.parts - 1) / c.parts; }
+
+// Functions of the module.
+struct Keys {
+  Function<U32, U32> key;                   // (bits of a logit): an integer of the same order; −0 is 0, NaN is 0
+  Function<F32, U32> value;                 // (key)
+  Function<F32, U32, U32, F32> weight;      // (key, key of the greatest logit, temperature): probability, greatest = 1
+  Function<F32, U32, U32, F32, F32> drawn;  // (…, temperature, min_p): the same, 0 below min_p
+
+  Keys()
+      : key(function("key_of",
+                     [](Name<U32> bits) {
+                       auto b = let("b", select(bits, 0u, bits == 0x80000000u));
+                       auto order = let("order", select(b | 0x80000000u, ~b, b >= 0x80000000u));
+                       return select(order, 0u, (bits & 0x7FFFFFFFu) > 0x7F800000u);
+                     })),
+        value(function("value_of",
+                       [](Name<U32> k) { return bitcast<F32>(select(~k, k ^ 0x80000000u, k >= 0x80000000u)); })),
+        weight(function("weight_of",
+                        [this](Name<U32> k, Name<U32> greatest, Name<F32> temperature) {
+                          auto below = let("below", value(k) - value(greatest));
+                          auto w = let("w", exp(max(below / temperature, -200.0f)));
+                          auto none = let("none", k <= kKeyMinusInfinity || greatest == kKeyPlusInfinity);
+                          return select(select(w, 0.0f, none), 1.0f, k == greatest);
+                        })),
+        drawn(function("drawn_weight", [this](Name<U32> k, Name<U32> greatest, Name<F32> temperature, Name<F32> min_p) {
+          auto w = let("w", weight(k, greatest, temperature));
+          return select(w, 0.0f, weight(k, greatest, 1.0f) < min_p);
+        })) {}
+};
+
+// Sums over all invocations up to and including each; entry i of the result is the sum up to invocation i.
+template <class T>
+Shared<T> scan(std::string_view name, const Name<T>& v, const LocalIndex& tid) {
+  auto sums = shared<T>(name, kSize);
+  auto sum = var("sum", v);
+  sums[tid] = v;
+  workgroupBarrier();
+  for (uint32_t d = 1; d < kSize; d *= 2) {
+    when(tid >= d, [&] { sum += sums[tid - d]; });
+    workgroupBarrier();
+    sums[tid] = sum;
+    workgroupBarrier();
+  }
+  return sums;
+}
+
+// The entry before `at` of a scan: the sum of all before it.
+template <class T>
+Name<T> before(std::string_view name, const Shared<T>& sums, const Name<U32>& at) {
+  auto sum = var<T>(name);
+  when(at > 0u, [&] { sum = sums[at - 1u]; });
+  return let(name, sum);
+}
+
+// Of the invocations where `reached`, the first; where there is none, the last one that `counts`; 0 without any.
+Name<U32> first_reached(const Name<Bool>& reached, const Name<Bool>& counts, const LocalIndex& tid) {
+  auto best = shared<Atomic<U32>>("best", 1);
+  when(counts, [&] { atomicMax(best[0u], select(tid + 1u, 2 * kSize - tid, reached)); });
+  workgroupBarrier();
+  auto found = let("found", atomicLoad(best[0u]));
+  return let("first", select(select(found - 1u, 0u, found == 0u), 2 * kSize - found, found > kSize));
+}
+
+Name<U32> greatest_key(const SampleConfig& c, const auto& parts, const LocalIndex& tid) {
+  auto mine = var<U32>("mine");
+  when(tid < c.parts, [&] { mine = parts[tid * kPartWords + kPartGreatest]; });
+  return reduce_workgroup(Reduce::kMax, c.caps, let("part_greatest", mine), tid, kSize);
+}
+
+// A search: the bits found, the measure still wanted from the keys that begin with them, and the probabilities of all
+// greater keys. `floor` and `floor_ties`: the threshold of the filter before, which the search does not go below.
+struct Search {
+  Name<U32> prefix;
+  Name<F32> rest, above;
+  Name<U32> floor;
+  Name<F32> floor_ties;
+};
+
+Search load_search(const SampleState& state, const Name<U32>& index) {
+  const auto word = [&](uint32_t i) { return state[index * kStateWords + i]; };
+  auto prefix = let("old_prefix", word(kStatePrefix));
+  auto rest = let("old_rest", bitcast<F32>(word(kStateRest)));
+  auto above = let("old_above", bitcast<F32>(word(kStateAbove)));
+  auto floor = let("least", word(kStateFloor));
+  auto floor_ties = let("floor_ties", bitcast<F32>(word(kStateFloorTies)));
+  return {prefix, rest, above, floor, floor_ties};
+}
+
+void store_search(const SampleState& state, const Name<U32>& index, const Search& s) {
+  const auto word = [&](uint32_t i) { return state[index * kStateWords + i]; };
+  word(kStatePrefix) = s.prefix;
+  word(kStateRest) = bitcast<U32>(s.rest);
+  word(kStateAbove) = bitcast<U32>(s.above);
+  word(kStateFloor) = s.floor;
+  word(kStateFloorTies) = bitcast<U32>(s.floor_ties);
+}
+
+// What the kernels that search have at hand.
+struct Tools {
+  const SampleConfig& c;
+  const SampleHist& hist;
+  const SampleState& state;
+  const SampleOptionsUniform& options;
+  const LocalIndex& tid;
+  const Keys& keys;
+  Name<U32> greatest;  // key of the greatest logit
+};
+
+// Eight more bits of the threshold, from the histogram of level `index`. Invocation i has the i-th bin from the top.
+Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const Search& s) {
+  const LocalIndex& tid = t.tid;
+  auto at = let("bin_at", (index * kSampleBins + ((kSampleBins - 1) - tid)) * kHistWords);
+  auto count = atomicLoad(t.hist[at]);
+  auto coarse = atomicLoad(t.hist[at + 1u]);
+  auto fine = atomicLoad(t.hist[at + 2u]);
+  auto share = let("share", f32(coarse) * (1 / kCoarse) + f32(fine) * (1 / kCoarse / kFine));
+  auto shares = scan("shares", share, tid);
+  auto counts = measure == Measure::kCount ? scan("counts", let("in_bin", f32(count)), tid) : shares;
+  auto rest = s.rest;
+  if (measure == Measure::kShare) {
+    auto wanted = let("wanted", max(t.options.get<"top_p">() * shares[kSize - 1], kTiny));
+    rest = let("rest", select(s.rest, wanted, s.rest == kUnknown));
+  }
+  auto is_any = let("is_any", count > 0u);
+  auto reached = let("reached", counts[tid] >= rest);
+  auto bin = first_reached(reached, is_any, tid);
+  auto counts_before = before("counts_before", counts, bin);
+  auto shares_before = before("shares_before", shares, bin);
+  return {.prefix = let("prefix", (s.prefix << 8u) | ((kSampleBins - 1) - bin)),
+          .rest = let("new_rest", rest - counts_before),
+          .above = let("above", s.above + shares_before),
+          .floor = s.floor,
+          .floor_ties = s.floor_ties};
+}
+
+// The search that level `index` goes on with.
+Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const Name<U32>& index) {
+  if (begin == LevelBegin::kStart) {
+    auto rest = measure == Measure::kCount ? let("rest", t.options.get<"top_k">()) : let("rest", kUnknown);
+    return {.prefix = let("prefix", 0u),
+            .rest = rest,
+            .above = let("above", 0.0f),
+            .floor = let("least", 1u),
+            .floor_ties = let("floor_ties", static_cast<float>(t.c.n))};
+  }
+  auto last = let("last_level", index - 1u);
+  const Search old = load_search(t.state, last);
+  if (begin == LevelBegin::kNext) return search_bin(t, measure, last, old);
+  const Search found = search_bin(t, Measure::kCount, last, old);
+  auto total = let("total", found.above + found.rest * t.keys.weight(found.prefix, t.greatest, 1.0f));
+  return {.prefix = let("no_bits", 0u),
+          .rest = let("share_rest", max(t.options.get<"top_p">() * total, kTiny)),
+          .above = let("none_above", 0.0f),
+          .floor = found.prefix,
+          .floor_ties = found.rest};
+}
+
+// Calls body(key) for each of a part's logits, the invocations in turns.
+template <class Body>
+void for_part(const SampleConfig& c, const SampleLogits& logits, const Keys& keys, const WorkgroupId& wg,
+              const LocalIndex& tid, Body&& body) {
+  auto end = let("end", min(wg.x * part_size(c) + part_size(c), c.n));
+  loop("i", wg.x * part_size(c) + tid, end, kSize, [&](const Name<U32>& i) { body(let("key", keys.key(logits[i]))); });
+}
+
+}  // namespace
+
+SampleGreatestKernel sample_greatest(const SampleConfig& c) {
+  CHECK(c.n <= kMaxSampleVocab && c.parts <= kSize);
+  return kernel("sample_greatest", kSize,
+                [&](SampleLogits logits, Out<"parts", U32> parts, SampleHist hist, WorkgroupId wg, LocalIndex tid) {
+                  const Keys keys;
+                  loop("i", wg.x * kSize + tid, static_cast<uint32_t>(kSampleHistBytes / 4), c.parts * kSize,
+                       [&](const Name<U32>& i) { atomicStore(hist[i], 0u); });
+                  auto most = var<U32>("most");
+                  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) { most = max(most, key); });
+                  auto greatest = reduce_workgroup(Reduce::kMax, c.caps, let("mine", most), tid, kSize);
+                  when(tid == 0u, [&] { parts[wg.x * kPartWords + kPartGreatest] = greatest; });
+                });
+}
+
+SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegin begin) {
+  const std::string name = cat("sample_", measure == Measure::kCount ? "count" : "share",
+                               begin == LevelBegin::kStart  ? "_start"
+                               : begin == LevelBegin::kNext ? ""
+                                                            : "_after");
+  return kernel(name, kSize,
+                [&](SampleLogits logits, In<"parts", U32> parts, SampleHist hist, SampleState state,
+                    SampleOptionsUniform options, SampleLevelUniform level, WorkgroupId wg, LocalIndex tid) {
+                  const Keys keys;
+                  const Tools tools{c, hist, state, options, tid, keys, greatest_key(c, parts, tid)};
+                  auto index = level.get<"index">();
+                  const Search s = begin_level(tools, measure, begin, index);
+                  when(wg.x == 0u && tid == 0u, [&] { store_search(state, index, s); });
+
+                  auto bins = shared<Atomic<U32>>("bins", kSampleBins * kHistWords);
+                  auto shift = level.get<"shift">();
+                  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) {
+                    auto high = let("high", key >> shift);
+                    when(key >= s.floor && (high >> 8u) == s.prefix, [&] {
+                      auto at = let("at", (high & 255u) * kHistWords);
+                      auto scaled = let("scaled", keys.weight(key, tools.greatest, 1.0f) * kCoarse);
+                      auto whole = let("whole", floor(scaled));
+                      atomicAdd(bins[at], 1u);
+                      atomicAdd(bins[at + 1u], u32(whole));
+                      atomicAdd(bins[at + 2u], u32(round((scaled - whole) * kFine)));
+                    });
+                  });
+                  workgroupBarrier();
+                  when(atomicLoad(bins[tid * kHistWords]) > 0u, [&] {
+                    for (uint32_t word = 0; word < kHistWords; ++word) {
+                      auto sum = atomicLoad(bins[tid * kHistWords + word]);
+                      atomicAdd(hist[(index * kSampleBins + tid) * kHistWords + word], sum);
+                    }
+                  });
+                });
+}
+
+namespace {
+
+// The key below which no token stays, and how many of those that have it do.
+struct Cut {
+  Name<U32> key, ties;
+};
+
+Cut final_cut(const Tools& t, Threshold threshold) {
+  if (threshold == Threshold::kNone) return {let("cut", 0u), let("ties", 0u)};
+  const Measure measure = threshold == Threshold::kCount ? Measure::kCount : Measure::kShare;
+  auto last = let("last_level", sample_level_index(measure, kSampleLevels - 1));
+  const Search s = search_bin(t, measure, last, load_search(t.state, last));
+  if (threshold == Threshold::kCount) return {s.prefix, let("ties", u32(s.rest))};
+  // The fewest ties whose sum is what is left.
+  auto one = let("one", t.keys.weight(s.prefix, t.greatest, 1.0f));
+  const auto most = static_cast<float>(t.c.n);
+  auto some = let("some", floor(clamp(s.rest / max(one, kTiny), 0.0f, most)));
+  auto enough = let("enough", max(select(some, some + 1.0f, some * one < s.rest), 1.0f));
+  auto limit = let("limit", select(most, s.floor_ties, s.prefix == s.floor));
+  return {s.prefix, let("ties", u32(min(enough, limit)))};
+}
+
+}  // namespace
+
+SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold) {
+  const std::string name = cat("sample_weigh", threshold == Threshold::kNone    ? ""
+                                               : threshold == Threshold::kCount ? "_count"
+                                                                                : "_share");
+  return kernel(name, kSize,
+                [&](SampleLogits logits, InOut<"parts", U32> parts, SampleHist hist, SampleState state,
+                    SampleOptionsUniform options, WorkgroupId wg, LocalIndex tid) {
+                  const Keys keys;
+                  auto greatest = greatest_key(c, parts, tid);
+                  const Cut cut = final_cut({c, hist, state, options, tid, keys, greatest}, threshold);
+                  when(wg.x == 0u && tid == 0u, [&] {
+                    state[kFinalState * kStateWords] = cut.key;
+                    state[kFinalState * kStateWords + 1] = cut.ties;
+                  });
+                  auto sum = var<F32>("sum_above");
+                  auto ties = var<U32>("n_ties");
+                  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) {
+                    when(key > cut.key, [&] {
+                      sum += keys.drawn(key, greatest, options.get<"temperature">(), options.get<"min_p">());
+                    });
+                    when(key == cut.key, [&] { ties += 1u; });
+                  });
+                  auto all = reduce_workgroup(Reduce::kSum, c.caps, let("my_sum", sum), tid, kSize);
+                  auto all_ties = reduce_workgroup(Reduce::kSum, c.caps, let("my_ties", ties), tid, kSize);
+                  when(tid == 0u, [&] {
+                    parts[wg.x * kPartWords + kPartTies] = all_ties;
+                    parts[wg.x * kPartWords + kPartWeight] = bitcast<U32>(all);
+                  });
+                });
+}
+
+namespace {
+
+// Which of the runs of tokens, one per invocation, gets the draw: the first up to which the weights are more than
+// `target`; or, where rounding leaves none, the last that has a weight.
+struct Run {
+  Name<U32> index;
+  Name<F32> target;       // what is left of it at the run's first token
+  Name<U32> ties_before;  // tokens at the threshold before the run
+};
+
+// Of each run: the weights above the threshold, and how many tokens are at it; of those the first `ties_left` stay.
+struct RunSums {
+  Name<F32> above;
+  Name<U32> ties;
+  Name<U32> ties_left;
+  Name<F32> tie_weight;
+};
+
+// target_of(sum of all): the target.
+template <class Target>
+Run find_run(const RunSums& run, const LocalIndex& tid, Target&& target_of) {
+  auto all_ties = scan("all_ties", run.ties, tid);
+  auto ties_before = before("ties_before", all_ties, tid);
+  auto kept = let("kept", min(run.ties, run.ties_left - min(run.ties_left, ties_before)));
+  auto weight = let("weight", run.above + f32(kept) * run.tie_weight);
+  auto weights = scan("weights", weight, tid);
+  const Name<F32> target = target_of(let("all_weights", weights[kSize - 1]));
+  auto reached = let("reached", weights[tid] > target);
+  auto index = first_reached(reached, let("has_weight", weight > 0.0f), tid);
+  auto weight_before = before("weight_before", weights, index);
+  auto run_ties_before = before("run_ties_before", all_ties, index);
+  return {index, let("target_left", target - weight_before), run_ties_before};
+}
+
+}  // namespace
+
+SampleNextKernel sample_next(const SampleConfig& c) {
+  CHECK(c.n <= kMaxSampleVocab && c.parts <= kSize);
+  const uint32_t per_run = (part_size(c) + kSize - 1) / kSize;
+  return kernel("sample_next", kSize,
+                [&](SampleLogits logits, In<"parts", U32> parts, In<"state", U32> state, In<"draws", F32> draws,
+                    SampleOptionsUniform options, Out<"tokens", U32> tokens, Out<"ids", U32> ids,
+                    InOut<"params", U32> params, LocalIndex tid) {
+                  const Keys keys;
+                  auto greatest = greatest_key(c, parts, tid);
+                  auto cut = let("cut", state[kFinalState * kStateWords]);
+                  auto ties_left = let("ties_left", state[kFinalState * kStateWords + 1]);
+                  const auto weight_of = [&](const Name<U32>& key) {
+                    return keys.drawn(key, greatest, options.get<"temperature">(), options.get<"min_p">());
+                  };
+                  auto tie_weight = let("tie_weight", weight_of(cut));
+                  auto step = let("step_now", params[kStep]);
+
+                  note("The part of the vocabulary, one per invocation.");
+                  auto part_above = var<F32>("part_above");
+                  auto part_ties = var<U32>("part_ties");
+                  when(tid < c.parts, [&] {
+                    part_above = bitcast<F32>(parts[tid * kPartWords + kPartWeight]);
+                    part_ties = parts[tid * kPartWords + kPartTies];
+                  });
+                  auto my_above = let("my_above", part_above);
+                  auto my_ties = let("my_ties", part_ties);
+                  const Run part = find_run({my_above, my_ties, ties_left, tie_weight}, tid, [&](const Name<F32>& sum) {
+                    return let("aim", draws[step % c.ring] * sum);
+                  });
+
+                  note("The run of that part's tokens, one per invocation.");
+                  auto part_begin = let("part_begin", part.index * part_size(c));
+                  auto part_end = let("part_end", min(part_begin + part_size(c), c.n));
+                  auto first = let("first_token", part_begin + tid * per_run);
+                  auto end = let("end_token", min(first + per_run, part_end));
+                  auto run_above = var<F32>("run_above");
+                  auto run_ties = var<U32>("run_ties");
+                  loop("i", first, end, 1u, [&](const Name<U32>& i) {
+                    auto key = let("key", keys.key(logits[i]));
+                    when(key > cut, [&] { run_above += weight_of(key); });
+                    when(key == cut, [&] { run_ties += 1u; });
+                  });
+                  auto above = let("above", run_above);
+                  auto ties = let("ties", run_ties);
+                  auto ties_here = let("ties_here", ties_left - min(ties_left, part.ties_before));
+                  const Run run = find_run({above, ties, ties_here, tie_weight}, tid,
+                                           [&](const Name<F32>&) { return part.target; });
+
+                  note("The token, by the invocation that has the run.");
+                  when(tid == run.index, [&] {
+                    auto token = var<U32>("token");
+                    auto sum = var<F32>("sum");
+                    auto n_ties = var("n_ties", run.ties_before);
+                    auto is_done = var<U32>("is_done");
+                    loop("i", first, end, 1u, [&](const Name<U32>& i) {
+                      auto key = let("key", keys.key(logits[i]));
+                      auto weight = var<F32>("token_weight");
+                      when(key > cut, [&] { weight = weight_of(key); });
+                      when(key == cut, [&] {
+                        when(n_ties < ties_here, [&] { weight = tie_weight; });
+                        n_ties += 1u;
+                      });
+                      when(is_done == 0u && weight > 0.0f, [&] {
+                        token = i;
+                        sum += weight;
+                        when(sum > run.target, [&] { is_done = 1u; });
+                      });
+                    });
+                    tokens[0u] = token;
+                    ids[step % c.ring] = token;
+                    params[kStep] = step + 1u;
+                    params[kPos] += 1u;
+                  });
+                });
+}
+
+}  // namespace tern::gpu

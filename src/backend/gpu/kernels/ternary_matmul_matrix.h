@@ -1,0 +1,31 @@
+// ternary_matmul.h on subgroup matrices: int8 × int8 → int32, which is exact, so the results are the same bits.
+#pragma once
+
+#include <optional>
+
+#include "backend/gpu/kernels/ternary_matmul.h"
+
+namespace tern::gpu {
+
+// A workgroup computes a tile of tokens × rows. Block by block (128 columns), activations and codes are staged in
+// workgroup memory as int8, whose matrices A[tokens, columns] and B[columns, rows] are; each subgroup owns a part of
+// the tile. The sums return through the same memory.
+struct TernaryMatrixMatmulConfig {
+  uint32_t rows, cols;  // cols a multiple of 128
+  TernaryStore store = TernaryStore::kSet;
+  wgsl::MatrixShape shape;  // kI8ToI32; m is of tokens, n of rows
+  uint32_t subgroup;        // every subgroup's size
+  uint32_t tile_rows = 64;
+  uint32_t tile_tokens = 64;
+  uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
+  uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
+};
+
+// The shapes that there are kernels for.
+bool has_matrix_matmul(const wgsl::MatrixShape& shape);
+
+// The kernels' interface and grid are those of ternary_matmul and ternary_glu_matmul.
+TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c);
+TernaryGluMatmulKernel ternary_glu_matmul_matrix(const TernaryMatrixMatmulConfig& c);
+
+}  // namespace tern::gpu

@@ -1,0 +1,112 @@
+// Subgroup matrices (Dawn's chromium_experimental_subgroup_matrix): D[m, n] += A[m, k] · B[k, n], each spread over the
+// lanes of a subgroup. All lanes have to get to each operation together, so each is written where it is called.
+//
+// Found by experiment with Tint, for what is written down nowhere:
+// - subgroup_matrix_left<T, K, M>, _right<T, N, K>, _result<T, N, M>: columns come before rows.
+// - i8 matrices load from array<i32> (array<i8> is no type, array<u32> is refused), four int8 in each, the first in the
+//   low byte. Offset and stride then still count int8, not i32. Other types load from arrays of their own type.
+// - The stride is between rows, or between columns where the matrix lies column by column; it must not be less than one
+//   of them is long. Drivers want rows to start at multiples of 16 bytes, or of a row's bytes where those are fewer.
+// - Offsets must be uniform, and Tint only knows what is so over a whole workgroup: the number of the subgroup counts as
+//   non-uniform. So its check (chromium.subgroup_matrix_uniformity) is off; kernels see to it.
+// - The workgroup's size must be a multiple of the device's greatest subgroup size.
+#pragma once
+
+#include "backend/gpu/wgsl/subgroup.h"
+
+namespace tern::wgsl {
+
+enum class MatrixRole { kLeft, kRight, kResult };
+
+template <MatrixRole R, class T, uint32_t Rows, uint32_t Cols>
+struct SubgroupMatrix {
+  static constexpr MatrixRole kRole = R;
+  using Component = T;
+  static constexpr uint32_t kRows = Rows, kCols = Cols;
+  static std::string wgsl() {
+    constexpr std::string_view kName = R == MatrixRole::kLeft ? "left" : R == MatrixRole::kRight ? "right" : "result";
+    return cat("subgroup_matrix_", kName, "<", T::wgsl(), ", ", std::to_string(Cols), ", ", std::to_string(Rows), ">");
+  }
+  static void note() {
+    detail::begin_subgroup_operation();
+    writer->needs().subgroup_matrix = true;
+    writer->diagnostic_off("chromium.subgroup_matrix_uniformity");
+    detail::note_type<T>();
+  }
+};
+template <class T, uint32_t M, uint32_t K>
+using LeftMatrix = SubgroupMatrix<MatrixRole::kLeft, T, M, K>;
+template <class T, uint32_t K, uint32_t N>
+using RightMatrix = SubgroupMatrix<MatrixRole::kRight, T, K, N>;
+template <class T, uint32_t M, uint32_t N>
+using ResultMatrix = SubgroupMatrix<MatrixRole::kResult, T, M, N>;  // var<ResultMatrix<…>>("acc") starts as zero
+
+namespace detail {
+// The element of an array in memory that components of this type come from.
+template <class Component>
+using MatrixMemory = std::conditional_t<std::same_as<Component, I8>, MatrixI8x4, Component>;
+
+template <class From, class To>
+inline constexpr bool has_matrix_types = false;
+template <>
+inline constexpr bool has_matrix_types<I8, I32> = true;
+template <>
+inline constexpr bool has_matrix_types<F16, F32> = true;
+template <>
+inline constexpr bool has_matrix_types<F16, F16> = true;
+template <>
+inline constexpr bool has_matrix_types<F32, F32> = true;
+
+template <class From, class To>
+  requires has_matrix_types<From, To>
+constexpr MatrixTypes matrix_types() {
+  if (std::same_as<From, I8>) return MatrixTypes::kI8ToI32;
+  if (std::same_as<From, F32>) return MatrixTypes::kF32ToF32;
+  return std::same_as<To, F32> ? MatrixTypes::kF16ToF32 : MatrixTypes::kF16ToF16;
+}
+}  // namespace detail
+
+enum class MatrixLayout { kRowMajor, kColumnMajor };
+
+// A matrix whose first component is number `offset` of the array.
+template <class M, class Array, ValueOf<U32> O>
+  requires std::same_as<typename Array::Element, detail::MatrixMemory<typename M::Component>>
+Name<M> subgroupMatrixLoad(const Array& array, O&& offset, MatrixLayout layout, uint32_t stride) {
+  CHECK(stride >= (layout == MatrixLayout::kRowMajor ? M::kCols : M::kRows));
+  M::note();
+  const std::string at = text_of(e(std::forward<O>(offset)));
+  const std::string_view column_major = layout == MatrixLayout::kColumnMajor ? "true" : "false";
+  return let("matrix", raw<M>(cat("subgroupMatrixLoad<", M::wgsl(), ">(&", array.name(), ", ", at, ", ", column_major,
+                                  ", ", std::to_string(stride), "u)")));
+}
+
+// sum += left · right
+template <class T, class S, uint32_t M, uint32_t K, uint32_t N>
+  requires detail::has_matrix_types<T, S>
+void subgroupMatrixMultiplyAccumulate(const Name<LeftMatrix<T, M, K>>& left, const Name<RightMatrix<T, K, N>>& right,
+                                      const Var<ResultMatrix<S, M, N>>& sum) {
+  const MatrixShape shape{detail::matrix_types<T, S>(), M, N, K};
+  auto& shapes = writer->needs().matrices;
+  if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+  sum = call<ResultMatrix<S, M, N>>("subgroupMatrixMultiplyAccumulate", left, right, sum);
+}
+
+// Row by row, from component number `offset` of an array in workgroup memory on.
+template <class T, uint32_t M, uint32_t N, ValueOf<U32> O>
+void subgroupMatrixStore(const Shared<T>& array, O&& offset, const Var<ResultMatrix<T, M, N>>& matrix,
+                         uint32_t stride) {
+  CHECK(stride >= N);
+  const std::string at = text_of(e(std::forward<O>(offset)));
+  raw_statement(cat("subgroupMatrixStore(&", array.name(), ", ", at, ", ", matrix.text, ", false, ",
+                    std::to_string(stride), "u);"));
+}
+
+// Packed int8 on their way to a matrix.
+template <ValueOf<I8x4> A>
+Temp<MatrixI8x4> matrix_word(A&& a) {
+  return call<MatrixI8x4>("bitcast<i32>", std::forward<A>(a));
+}
+// Workgroup memory that held operands, for results: both are i32 to WGSL.
+inline Shared<I32> as_i32(const Shared<MatrixI8x4>& array) { return {array.text}; }
+
+}  // namespace tern::wgsl
