@@ -73,6 +73,9 @@ Result<void> Recorder::dispatch(const wgsl::Kernel<P...>& kernel, const Extent& 
 
 uint32_t Recorder::workgroup(uint32_t wanted) const { return std::min(wanted, c_.device.limits().invocations); }
 
+// Lanes reduce fastest inside a subgroup.
+uint32_t Recorder::lanes(uint32_t wanted) const { return std::min(wanted, caps_.subgroup == 0 ? 8 : caps_.subgroup); }
+
 Result<View<WeightScales>> Recorder::scales(float a, float b, float c) {
   const auto bits = [](float x) { return std::bit_cast<uint32_t>(x); };
   TRY(const BufferView view, c_.work.constant({bits(a), bits(b), bits(c), 0}));
@@ -141,7 +144,7 @@ TernaryConfig Recorder::ternary_config(uint32_t rows, uint32_t cols, const Matve
   return {.rows = rows,
           .cols = cols,
           .caps = caps_,
-          .lanes = layout.lanes,
+          .lanes = lanes(layout.lanes),
           .rows_per_group = layout.rows_per_group,
           .workgroup = workgroup(layout.workgroup)};
 }
@@ -158,19 +161,41 @@ Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Ternar
                   View<TernaryWeights>{weights}, c_.work.int8_quads(in), scale, c_.work.floats(out));
 }
 
+std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w, uint32_t n_matrices) const {
+  const Features& f = c_.device.features();
+  const Limits& limits = c_.device.limits();
+  if (!f.subgroups || f.subgroup_min != f.subgroup_max) return std::nullopt;  // a subgroup's part of a tile is fixed
+  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
+  std::optional<TernaryMatrixMatmulConfig> best;
+  for (const wgsl::MatrixShape& shape : f.matrices) {
+    if (!has_matrix_matmul(shape)) continue;
+    const auto config = fit(TernaryMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                      .cols = static_cast<uint32_t>(w.cols),
+                                                      .shape = shape,
+                                                      .subgroup = f.subgroup_min});
+    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
+      continue;
+    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+  }
+  return best;
+}
+
 Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, TernaryStore store) {
   if (c_.max_batch < kMatmulTokens) return {};
   const Tensor* const matrix = &w;
   TRY(const BufferView weights, c_.weights.ternary(std::span(&matrix, 1)));
   TRY(const auto scale, scales(w.scale));
-  const TernaryMatmulConfig config{
+  const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles) {
+    return dispatch(kernel, per_tile(tiles), View<TernaryWeights>{weights}, c_.work.int8_quads(in), scale, params(),
+                    c_.work.floats(out));
+  };
+  if (auto tiles = matrix_config(w, 1)) {
+    tiles->store = store;
+    return use(ternary_matmul_matrix(*tiles), *tiles);
+  }
+  const TernaryMatmulConfig tiles{
       .rows = static_cast<uint32_t>(w.rows), .cols = static_cast<uint32_t>(w.cols), .store = store, .caps = caps_};
-  return dispatch(ternary_matmul(config),
-                  {.grid = {.x = ceil_div(config.rows, config.tile_rows)},
-                   .axis = Axis::kY,
-                   .rows_per_workgroup = config.tile_tokens,
-                   .when = kManyTokens},
-                  View<TernaryWeights>{weights}, c_.work.int8_quads(in), scale, params(), c_.work.floats(out));
+  return use(ternary_matmul(tiles), tiles);
 }
 
 Result<void> Recorder::record(const step::TernaryLinear& s) {
@@ -179,14 +204,23 @@ Result<void> Recorder::record(const step::TernaryLinear& s) {
 }
 
 Result<void> Recorder::record(const step::TernaryLinearAdd& s) {
+  SlotId in = s.in;
   if (s.norm.gain) {
-    TRY_STATUS(normed_linear(s));
-    TRY_STATUS(norm_many(s.in, s.norm));
-    return linear_many(s.norm.quantized, *s.w, s.x, TernaryStore::kAdd);
+    in = s.norm.quantized;
+    const bool on_read = norms_on_read(s.norm, static_cast<uint32_t>(s.w->cols));
+    if (on_read) TRY_STATUS(normed_linear(s));
+    TRY_STATUS(norm_rows(s.in, s.norm, on_read ? kManyTokens : When{}));
+    if (on_read) return linear_many(in, *s.w, s.x, TernaryStore::kAdd);
   }
-  CHECK(!s.next.gain);  // only kernels that norm what they read leave statistics
-  TRY_STATUS(linear_few(s.in, *s.w, s.x, TernaryStore::kAdd, kFewTokens));
-  return linear_many(s.in, *s.w, s.x, TernaryStore::kAdd);
+  TRY_STATUS(linear_few(in, *s.w, s.x, TernaryStore::kAdd, kFewTokens));
+  return linear_many(in, *s.w, s.x, TernaryStore::kAdd);
+}
+
+// A norm can be done by its reader where the step before has left the statistics, and the row fits workgroup memory.
+bool Recorder::norms_on_read(const step::NormOnRead& norm, uint32_t cols) const {
+  constexpr uint32_t kForReductions = 6144;
+  return norm.gain && n_parts_.contains(norm.stats.index) &&
+         cols + kForReductions <= c_.device.limits().workgroup_bytes;
 }
 
 Result<Recorder::NormViews> Recorder::norm_views(SlotId x, const step::NormOnRead& norm) {
@@ -209,14 +243,13 @@ Result<Recorder::NextViews> Recorder::next_views(const step::StatsOnWrite& next,
   return NextViews{.gain = {gain}, .parts = c_.work.stats(next.stats)};
 }
 
-// Many tokens are normed by a kernel of their own, for a matrix kernel has no workgroup that reads a whole row.
-Result<void> Recorder::norm_many(SlotId x, const step::NormOnRead& norm) {
-  if (c_.max_batch < kMatmulTokens) return {};
+// By a kernel of its own: for many tokens, since no workgroup of a matrix kernel reads a whole row.
+Result<void> Recorder::norm_rows(SlotId x, const step::NormOnRead& norm, const When& when) {
   TRY(const BufferView gain, c_.weights.vector(*norm.gain));
   const RmsNormConfig config{
       .width = width(x), .eps = norm.eps, .caps = caps_, .workgroup = workgroup(c_.layouts.norm_workgroup)};
-  return dispatch(rms_norm_quantize(config), {.grid = {}, .axis = Axis::kY, .when = kManyTokens},
-                  c_.work.float_quads(x), View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(norm.quantized));
+  return dispatch(rms_norm_quantize(config), {.grid = {}, .axis = Axis::kY, .when = when}, c_.work.float_quads(x),
+                  View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(norm.quantized));
 }
 
 Result<void> Recorder::normed_linear(const step::TernaryLinearAdd& s) {
@@ -241,17 +274,16 @@ Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s) {
   TRY(const BufferView w_gate, c_.weights.ternary(std::span(&gate, 1)));
   TRY(const BufferView w_up, c_.weights.ternary(std::span(&up, 1)));
   TRY(const auto scale, scales(gate->scale, up->scale));
+  const auto use = [&](const TernaryGluMatmulKernel& kernel, const auto& tiles) {
+    return dispatch(kernel, per_tile(tiles), View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up},
+                    c_.work.int8_quads(in), scale, params(), c_.work.floats(s.out));
+  };
+  if (const auto tiles = matrix_config(*gate, 2)) return use(ternary_glu_matmul_matrix(*tiles), *tiles);
   const TernaryMatmulConfig tiles{.rows = static_cast<uint32_t>(gate->rows),
                                   .cols = static_cast<uint32_t>(gate->cols),
                                   .caps = caps_,
                                   .tile_tokens = 32};
-  return dispatch(ternary_glu_matmul(tiles),
-                  {.grid = {.x = ceil_div(tiles.rows, tiles.tile_rows)},
-                   .axis = Axis::kY,
-                   .rows_per_workgroup = tiles.tile_tokens,
-                   .when = kManyTokens},
-                  View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up}, c_.work.int8_quads(in), scale, params(),
-                  c_.work.floats(s.out));
+  return use(ternary_glu_matmul(tiles), tiles);
 }
 
 Result<void> Recorder::record(const step::TernaryGlu& s) {
@@ -264,17 +296,18 @@ Result<void> Recorder::record(const step::TernaryGlu& s) {
       ternary_config(static_cast<uint32_t>(gate->rows), static_cast<uint32_t>(gate->cols), c_.layouts.glu);
   const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
   const Extent extent{.grid = {.x = n_workgroups}, .axis = Axis::kY, .when = kFewTokens};
-  if (!s.norm.gain) {
-    CHECK(!s.next.gain);
+  if (!norms_on_read(s.norm, config.cols)) {
+    const SlotId in = s.norm.gain ? s.norm.quantized : s.in;
+    if (s.norm.gain) TRY_STATUS(norm_rows(s.in, s.norm, {}));
     TRY_STATUS(dispatch(ternary_glu(config), extent, View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up},
-                        c_.work.int8_quads(s.in), scale, c_.work.floats(s.out)));
-    return glu_many(s.in, s);
+                        c_.work.int8_quads(in), scale, c_.work.floats(s.out)));
+    return glu_many(in, s);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
   TRY(const auto next, next_views(s.next, n_workgroups));
   TRY_STATUS(dispatch(normed_glu(config, norm.config), extent, View<TernaryWeights>{w_gate}, View<TernaryWeights>{w_up},
                       norm.x, norm.gain, norm.parts, scale, c_.work.floats(s.out), next.gain, next.parts));
-  TRY_STATUS(norm_many(s.in, s.norm));
+  TRY_STATUS(norm_rows(s.in, s.norm, kManyTokens));
   return glu_many(s.norm.quantized, s);
 }
 
@@ -283,7 +316,7 @@ Result<void> Recorder::record(const step::FloatLinear& s) {
   FloatLinearConfig config{.rows = static_cast<uint32_t>(s.w->rows),
                            .cols = static_cast<uint32_t>(s.w->cols),
                            .caps = caps_,
-                           .lanes = c_.layouts.head.lanes,
+                           .lanes = lanes(c_.layouts.head.lanes),
                            .rows_per_group = c_.layouts.head.rows_per_group,
                            .workgroup = workgroup(c_.layouts.head.workgroup)};
   for (const FloatMatrix::Part& part : w->parts) {
@@ -343,16 +376,52 @@ Result<void> Recorder::record(const step::Attention& s) {
   return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
 }
 
+// As many invocations as workgroup memory has room for the sums of.
+AttentionConfig Recorder::attention_config() const {
+  AttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
+  constexpr uint32_t kBytesEach = sizeof(float) * 6;
+  const uint32_t room = std::bit_floor(c_.device.limits().workgroup_bytes / kBytesEach);
+  config.workgroup = std::min(workgroup(c_.layouts.attention_workgroup), room);
+  return fit(config);
+}
+
 template <class KvWord>
 Result<void> Recorder::attention_as(const step::Attention& s) {
-  const AttentionConfig config = fit(AttentionConfig{.heads = head_shape(c_.plan.config, cache_->n_ctx()),
-                                                     .caps = caps_,
-                                                     .workgroup = workgroup(c_.layouts.attention_workgroup)});
-  const Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
-  const View<KvQuad<KvWord>> kv{cache_->layer(s.layer)};
+  const AttentionConfig config = attention_config();
   TRY(const auto next, next_views(s.next, config.heads.n_heads));
-  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), c_.work.floats(s.out),
-                  next.gain, next.parts);
+  const int split_from = c_.layouts.split_attention_from;
+  const bool splits = cache_->n_ctx() >= split_from;
+  Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
+  extent.when = splits ? When{.max_tokens = kMatmulTokens - 1, .max_pos = split_from - 1} : When{};
+  const auto unsplit = [&] {
+    return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q),
+                    View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), c_.work.floats(s.out), next.gain,
+                    next.parts);
+  };
+  TRY_STATUS(unsplit());
+  if (!splits) return {};
+  extent.when = kManyTokens;  // which fill the GPU without splitting
+  TRY_STATUS(unsplit());
+  return attention_in_splits<KvWord>(s, next);
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
+  AttentionConfig config = attention_config();
+  config.max_splits = WorkBuffers::kMostSplits;
+  const When when{.max_tokens = kMatmulTokens - 1, .min_pos = c_.layouts.split_attention_from};
+  const Extent split{.grid = {.x = config.heads.n_heads},
+                     .axis = Axis::kY,
+                     .positions_per_split = config.chunk,
+                     .max_splits = config.max_splits,
+                     .when = when};
+  TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1));
+  const View<wgsl::F32> parts_view{{parts, 0, 0}};
+  TRY_STATUS(dispatch(attention<KvWord>(config), split, c_.work.float_quads(s.q),
+                      View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), parts_view,
+                      View<wgsl::F32>{{&c_.work.unused_gain(), 0, 0}}, View<NormStats>{{&c_.work.unused_stats(), 0, 0}}));
+  return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
+                  parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
 }
 
 Result<void> Recorder::record(const step::TernaryQkv& s) {
@@ -361,13 +430,14 @@ Result<void> Recorder::record(const step::TernaryQkv& s) {
     TRY_STATUS(c_.weights.ternary(matrices));
     return {};
   }
-  TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(s) : qkv_as<wgsl::F32>(s));
-  if (c_.max_batch < kMatmulTokens) return {};
   SlotId in = s.in;
   if (s.norm.gain) {
-    TRY_STATUS(norm_many(s.in, s.norm));
     in = s.norm.quantized;
+    const bool on_read = norms_on_read(s.norm, static_cast<uint32_t>(s.wq->cols));
+    TRY_STATUS(norm_rows(s.in, s.norm, on_read ? kManyTokens : When{}));
   }
+  TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(s) : qkv_as<wgsl::F32>(s));
+  if (c_.max_batch < kMatmulTokens) return {};
   TRY_STATUS(linear_many(in, *s.wq, s.q, TernaryStore::kSet));
   TRY_STATUS(linear_many(in, *s.wk, s.k, TernaryStore::kSet));
   TRY_STATUS(linear_many(in, *s.wv, s.v, TernaryStore::kSet));
@@ -385,13 +455,14 @@ Result<void> Recorder::qkv_as(const step::TernaryQkv& s) {
                                                        .heads = head_shape(c_.plan.config, cache_->n_ctx()),
                                                        .interleaved = s.pairs == RopePairs::kInterleaved,
                                                        .caps = caps_,
-                                                       .lanes = c_.layouts.qkv.lanes,
+                                                       .lanes = lanes(c_.layouts.qkv.lanes),
                                                        .workgroup = workgroup(c_.layouts.qkv.workgroup)});
   const Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
   const View<wgsl::Vec2<wgsl::F32>> angles{{&c_.work.rope(), 0, 0}};
   const View<KvWord> kv{cache_->layer(s.layer)};
-  if (!s.norm.gain) {
-    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(s.in), scale,
+  if (!norms_on_read(s.norm, config.cols)) {
+    const SlotId in = s.norm.gain ? s.norm.quantized : s.in;
+    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale,
                     angles, params(), c_.work.floats(s.q), kv);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));

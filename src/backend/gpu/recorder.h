@@ -6,8 +6,10 @@
 
 #include "backend/gpu/gpu_kv_cache.h"
 #include "backend/gpu/kernel_library.h"
+#include "backend/gpu/kernels/attention.h"
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/program.h"
 #include "backend/gpu/weight_store.h"
 #include "backend/gpu/work_buffers.h"
@@ -23,13 +25,14 @@ struct MatvecLayout {
 // How kernels are laid out on this device. The defaults are what measured best on an NVIDIA H200 (docs/performance.md);
 // bench/tune_gpu tries others.
 struct Layouts {
-  MatvecLayout square = {8, 2, 128};  // attn_output
-  MatvecLayout wide = {8, 2, 128};    // ffn_down: more columns than rows
-  MatvecLayout glu = {8, 1, 128};     // rows of each of the two matrices
-  MatvecLayout qkv = {8, 2, 128};
-  MatvecLayout head = {32, 4, 256};
-  uint32_t norm_workgroup = 256;
-  uint32_t attention_workgroup = 256;
+  MatvecLayout square = {16, 1, 512};  // attn_output
+  MatvecLayout wide = {16, 1, 512};    // ffn_down: more columns than rows
+  MatvecLayout glu = {16, 1, 256};     // rows of each of the two matrices
+  MatvecLayout qkv = {16, 2, 256};     // always pairs of rows
+  MatvecLayout head = {32, 2, 256};
+  uint32_t norm_workgroup = 1024;
+  uint32_t attention_workgroup = 1024;
+  int split_attention_from = 513;  // positions
 };
 
 struct RecorderContext {
@@ -85,10 +88,20 @@ class Recorder {
   Result<void> record(const step::TernaryQkv& s);
 
   Result<void> linear_few(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when);
+  template <class Tiles>
+  static Extent per_tile(const Tiles& tiles) {
+    return {.grid = {.x = (tiles.rows + tiles.tile_rows - 1) / tiles.tile_rows},
+            .axis = Axis::kY,
+            .rows_per_workgroup = tiles.tile_tokens,
+            .when = {.min_tokens = kMatmulTokens}};
+  }
+  // The layout for subgroup matrices, where this device has any that serve.
+  std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices) const;
   Result<void> linear_many(SlotId in, const Tensor& w, SlotId out, TernaryStore store);
   Result<void> normed_linear(const step::TernaryLinearAdd& s);
   Result<void> glu_many(SlotId in, const step::TernaryGlu& s);
-  Result<void> norm_many(SlotId x, const step::NormOnRead& norm);
+  Result<void> norm_rows(SlotId x, const step::NormOnRead& norm, const When& when);
+  bool norms_on_read(const step::NormOnRead& norm, uint32_t cols) const;
   // The bindings of a norm inside another step, and of the statistics that it leaves.
   struct NormViews {
     View<wgsl::Vec4<wgsl::F32>> x, gain;
@@ -106,8 +119,11 @@ class Recorder {
   Result<void> append(SlotId k, SlotId v, int layer, const When& when);
   template <class KvWord>
   Result<void> append_as(SlotId k, SlotId v, int layer, const When& when);
+  AttentionConfig attention_config() const;
   template <class KvWord>
   Result<void> attention_as(const step::Attention& s);
+  template <class KvWord>
+  Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
   template <class KvWord>
   Result<void> qkv_as(const step::TernaryQkv& s);
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
@@ -115,6 +131,7 @@ class Recorder {
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
   uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
   uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows
+  uint32_t lanes(uint32_t wanted) const;
   TernaryConfig ternary_config(uint32_t rows, uint32_t cols, const MatvecLayout& layout) const;
   View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
 

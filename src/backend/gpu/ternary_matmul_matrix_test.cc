@@ -12,7 +12,7 @@ namespace {
 
 struct Case {
   uint32_t rows, cols, n_tokens;
-  uint32_t tile_rows = 64, tile_tokens = 64;
+  uint32_t tile_rows = 32, tile_tokens = 32;
 };
 
 class MatrixMatmul : public DeviceTest {

@@ -22,18 +22,13 @@ struct Tile {
   Shared<MatrixI8x4> staged;
 };
 
-uint32_t staged_words(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices) {
-  const uint32_t operands = (c.tile_tokens + n_matrices * c.tile_rows) * kStride / 4;
-  return std::max(operands, n_matrices * c.tile_tokens * c.tile_rows);
-}
-
 Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg, const LocalIndex& tid,
                const ParamsBuffer& params) {
   const uint32_t part_rows = c.tile_rows / c.subgroup_rows, part_tokens = c.tile_tokens / c.subgroup_tokens;
   CHECK(c.cols % kBlock == 0 && kBlock % c.shape.k == 0);
   CHECK(part_rows * c.subgroup_rows == c.tile_rows && part_rows % c.shape.n == 0);
   CHECK(part_tokens * c.subgroup_tokens == c.tile_tokens && part_tokens % c.shape.m == 0);
-  auto staged = shared<MatrixI8x4>("staged", staged_words(c, n_matrices));
+  auto staged = shared<MatrixI8x4>("staged", c.workgroup_bytes(n_matrices) / 4);
   auto n_tokens = let("n_tokens", params[kNTokens]);
   auto first_row = let("first_row", wg.x * c.tile_rows);
   auto first_token = let("first_token", wg.y * c.tile_tokens);
@@ -83,20 +78,11 @@ class Multiplier {
   }
 
   void multiply_block() const {
-    for (uint32_t k = 0; k < kBlock; k += K) {
-      std::vector<Name<LeftMatrix<I8, M, K>>> x;
-      for (uint32_t m = 0; m < n_m_; ++m) {
-        x.push_back(subgroupMatrixLoad<LeftMatrix<I8, M, K>>(t_.staged, (t_.subgroup_token + m * M) * kStride + k,
-                                                             MatrixLayout::kRowMajor, kStride));
-      }
-      for (uint32_t i = 0; i < t_.n_matrices; ++i) {
-        for (uint32_t n = 0; n < n_n_; ++n) {
-          const uint32_t start = t_.c.tile_tokens + i * t_.c.tile_rows + n * N;
-          auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(t_.staged, (t_.subgroup_row + start) * kStride + k,
-                                                             MatrixLayout::kColumnMajor, kStride);
-          for (uint32_t m = 0; m < n_m_; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, sum(i, m, n));
-        }
-      }
+    if constexpr (kBlock / K <= 4) {
+      for (uint32_t k = 0; k < kBlock; k += K) multiply_columns([k](auto&& row) { return std::move(row) + k; });
+    } else {
+      loop("k", 0u, kBlock, K,
+           [&](const Name<U32>& k) { multiply_columns([&](auto&& row) { return std::move(row) + k; }); });
     }
   }
 
@@ -112,6 +98,24 @@ class Multiplier {
   }
 
  private:
+  // K columns; `from_row(start)` is where they are in the row of staged memory that starts at `start`.
+  template <class FromRow>
+  void multiply_columns(FromRow&& from_row) const {
+    std::vector<Name<LeftMatrix<I8, M, K>>> x;
+    for (uint32_t m = 0; m < n_m_; ++m) {
+      x.push_back(subgroupMatrixLoad<LeftMatrix<I8, M, K>>(t_.staged, from_row((t_.subgroup_token + m * M) * kStride),
+                                                           MatrixLayout::kRowMajor, kStride));
+    }
+    for (uint32_t i = 0; i < t_.n_matrices; ++i) {
+      for (uint32_t n = 0; n < n_n_; ++n) {
+        const uint32_t start = t_.c.tile_tokens + i * t_.c.tile_rows + n * N;
+        auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(t_.staged, from_row((t_.subgroup_row + start) * kStride),
+                                                           MatrixLayout::kColumnMajor, kStride);
+        for (uint32_t m = 0; m < n_m_; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, sum(i, m, n));
+      }
+    }
+  }
+
   const Var<ResultMatrix<I32, M, N>>& sum(uint32_t matrix, uint32_t m, uint32_t n) const {
     return sums_[(matrix * n_m_ + m) * n_n_ + n];
   }
@@ -175,6 +179,16 @@ void for_results(const Tile& t, const In<"x", QuantizedWords>& x, Body&& body) {
 }
 
 }  // namespace
+
+uint32_t TernaryMatrixMatmulConfig::workgroup_bytes(uint32_t n_matrices) const {
+  return std::max((tile_tokens + n_matrices * tile_rows) * kStride, n_matrices * tile_tokens * tile_rows * 4);
+}
+
+TernaryMatrixMatmulConfig fit(TernaryMatrixMatmulConfig c) {
+  c.tile_rows = 2 * c.shape.n * c.subgroup_rows;
+  c.tile_tokens = 2 * c.shape.m * c.subgroup_tokens;
+  return c;
+}
 
 bool has_matrix_matmul(const MatrixShape& shape) {
   return with_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});

@@ -19,7 +19,12 @@ struct TernaryMatrixMatmulConfig {
   uint32_t tile_tokens = 64;
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
   uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
+  // Of workgroup memory; n_matrices is 2 for the glu kernel.
+  uint32_t workgroup_bytes(uint32_t n_matrices) const;
 };
+
+// With tiles of 2 × 2 matrices for each subgroup: more would share more of what is loaded, but take more registers.
+TernaryMatrixMatmulConfig fit(TernaryMatrixMatmulConfig c);
 
 // The shapes that there are kernels for.
 bool has_matrix_matmul(const wgsl::MatrixShape& shape);
