@@ -1,6 +1,7 @@
-// What does the host pay to encode and submit one token's worth of dispatches? Two kernels take turns on two buffers.
-// Arguments: dispatches in one submit; validation on. `null` is Dawn's backend that runs nothing: the host's time
-// alone.
+// What does the host pay to encode and submit one token's worth of dispatches, and for what? `n` dispatches in one
+// submit, each with `weights` buffers that only it reads and that nothing writes. With `chained`, two buffers are read
+// and written in turn, so that every dispatch waits for the one before; else each writes a buffer of its own. With
+// `switching`, two kernels take turns. BM_SubmitNull is Dawn's backend that runs nothing: Dawn's own part alone.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -11,32 +12,51 @@
 namespace tern::gpu {
 namespace {
 
-wgsl::Module kernel(const char* term) {
-  return {.name = "step",
-          .text = std::string("@group(0) @binding(0) var<storage, read> x: array<u32>;\n"
-                              "@group(0) @binding(1) var<storage, read_write> y: array<u32>;\n"
-                              "@compute @workgroup_size(1) fn step() { y[0] = x[0] + ") +
-                  term + "; }\n",
-          .bindings = {{.name = "x", .access = wgsl::Access::kRead, .element_bytes = 4},
-                       {.name = "y", .access = wgsl::Access::kReadWrite, .element_bytes = 4}},
-          .needs = {.matrices = {}, .invocations = 1, .storage_buffers = 2}};
+wgsl::Module kernel(int n_weights, const char* term) {
+  wgsl::Module module{.name = "step", .text = "", .bindings = {}, .needs = {.matrices = {}, .invocations = 1}};
+  std::string sum = term;
+  const auto add = [&](const std::string& name, const char* access, wgsl::Access kind) {
+    module.text += "@group(0) @binding(" + std::to_string(module.bindings.size()) + ") var<storage, " + access + "> " +
+                   name + ": array<u32>;\n";
+    module.bindings.push_back({.name = name, .access = kind, .element_bytes = 4});
+  };
+  add("x", "read", wgsl::Access::kRead);
+  add("y", "read_write", wgsl::Access::kReadWrite);
+  for (int i = 0; i < n_weights; ++i) {
+    add("w" + std::to_string(i), "read", wgsl::Access::kRead);
+    sum += " + w" + std::to_string(i) + "[0]";
+  }
+  module.text += "@compute @workgroup_size(1) fn step() { y[0] = x[0] + " + sum + "; }\n";
+  module.needs.storage_buffers = static_cast<uint32_t>(module.bindings.size());
+  return module;
 }
+
+struct Shape {
+  int64_t n, weights;
+  bool chained, switching;
+};
 
 void run(benchmark::State& state, Result<std::unique_ptr<Device>> opened) {
   if (!opened) return state.SkipWithError(opened.error().message);
   Device& device = **opened;
-  const auto x = device.new_buffer("x", 4, BufferUse::kWork).value();
-  const auto y = device.new_buffer("y", 4, BufferUse::kWork).value();
-  const Pipeline* forth = device.pipeline(kernel("1u")).value();
-  const Pipeline* back = device.pipeline(kernel("2u")).value();
-  const BufferView x_to_y[] = {{x.get()}, {y.get()}}, y_to_x[] = {{y.get()}, {x.get()}};
+  const Shape shape{state.range(0), state.range(2), state.range(3) != 0, state.range(4) != 0};
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  const auto new_view = [&] {
+    buffers.push_back(device.new_buffer("b", 256, BufferUse::kWork).value());
+    return BufferView{buffers.back().get(), 0, 0};
+  };
+  const BufferView x = new_view(), y = new_view();
+  const Pipeline* kernels[] = {device.pipeline(kernel(static_cast<int>(shape.weights), "1u")).value(),
+                               device.pipeline(kernel(static_cast<int>(shape.weights), "2u")).value()};
   std::vector<std::unique_ptr<BindGroup>> groups;
   std::vector<Command> commands;
-  for (int64_t i = 0; i < state.range(0); ++i) {
-    const bool even = i % 2 == 0;
-    groups.push_back(device.bind(even ? *forth : *back, even ? x_to_y : y_to_x).value());
-    commands.push_back(
-        {.pipeline = even ? forth : back, .bindings = groups.back().get(), .grid = {}, .from = {}, .to = {}});
+  for (int64_t i = 0; i < shape.n; ++i) {
+    const bool odd = i % 2 == 1;
+    std::vector<BufferView> views = {odd && shape.chained ? y : x, shape.chained ? (odd ? x : y) : new_view()};
+    for (int64_t w = 0; w < shape.weights; ++w) views.push_back(new_view());
+    const Pipeline* pipeline = kernels[odd && shape.switching ? 1 : 0];
+    groups.push_back(device.bind(*pipeline, views).value());
+    commands.push_back({.pipeline = pipeline, .bindings = groups.back().get(), .grid = {}, .from = {}, .to = {}});
   }
   for (auto _ : state) {
     if (const auto status = device.submit(commands); !status) return state.SkipWithError(status.error().message);
@@ -50,10 +70,16 @@ void run(benchmark::State& state, Result<std::unique_ptr<Device>> opened) {
 }
 
 void BM_Submit(benchmark::State& state) { run(state, open_device({.validation = state.range(1) != 0})); }
-BENCHMARK(BM_Submit)->ArgsProduct({{160, 300}, {0, 1}})->ArgNames({"n", "validation"})->UseRealTime();
-
 void BM_SubmitNull(benchmark::State& state) { run(state, open_validation_device(state.range(1) != 0)); }
-BENCHMARK(BM_SubmitNull)->ArgsProduct({{160, 300}, {0, 1}})->ArgNames({"n", "validation"})->UseRealTime();
+
+void arguments(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"n", "validation", "weights", "chained", "switching"})->UseRealTime();
+  b->Args({156, 0, 0, 1, 1})->Args({156, 1, 0, 1, 1});
+  b->Args({156, 0, 0, 0, 0})->Args({156, 0, 0, 1, 0})->Args({156, 0, 0, 0, 1});
+  b->Args({156, 0, 6, 1, 1})->Args({156, 0, 6, 0, 1})->Args({300, 0, 6, 1, 1});
+}
+BENCHMARK(BM_Submit)->Apply(arguments);
+BENCHMARK(BM_SubmitNull)->Apply(arguments);
 
 }  // namespace
 }  // namespace tern::gpu

@@ -1,6 +1,6 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
-//   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N]...
+//   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N]...
 //
 // Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
 #include <algorithm>
@@ -45,6 +45,8 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.norm_workgroup = a;
   } else if (name == "attention" && n == 1) {
     l.attention_workgroup = a;
+  } else if (name == "split" && n == 1) {
+    l.split_attention_from = static_cast<int>(a);
   } else {
     return false;
   }

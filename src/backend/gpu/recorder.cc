@@ -379,8 +379,8 @@ Result<void> Recorder::record(const step::Attention& s) {
 // As many invocations as workgroup memory has room for the sums of.
 AttentionConfig Recorder::attention_config() const {
   AttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
-  constexpr uint32_t kBytesEach = sizeof(float) * 6;
-  const uint32_t room = std::bit_floor(c_.device.limits().workgroup_bytes / kBytesEach);
+  const uint32_t bytes_each = sizeof(float) * (caps_.subgroup > 0 ? 6 : 16);  // reductions take the rest
+  const uint32_t room = std::bit_floor(c_.device.limits().workgroup_bytes / bytes_each);
   config.workgroup = std::min(workgroup(c_.layouts.attention_workgroup), room);
   return fit(config);
 }

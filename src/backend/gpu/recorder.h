@@ -33,6 +33,7 @@ struct Layouts {
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
   int split_attention_from = 513;  // positions
+  bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
 };
 
 struct RecorderContext {

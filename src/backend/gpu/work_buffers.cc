@@ -98,6 +98,16 @@ View<wgsl::Vec2<wgsl::F32>> WorkBuffers::stats(SlotId id) const {
 }
 View<wgsl::Vec4<wgsl::I8x4>> WorkBuffers::int8_quads(SlotId id) const { return {int8_words(id).view}; }
 
+Result<const Buffer*> WorkBuffers::attention_parts(int n_tokens) {
+  if (!attention_parts_) {
+    const Config& c = plan_.config;
+    const uint64_t values = static_cast<uint64_t>(n_tokens) * static_cast<uint64_t>(c.n_heads) * kMostSplits *
+                            static_cast<uint64_t>(c.head_dim + 2);
+    TRY(attention_parts_, device_.new_buffer("attention parts", 4 * values, BufferUse::kWork));
+  }
+  return attention_parts_.get();
+}
+
 Result<BufferView> WorkBuffers::constant(const Constant& values) {
   if (const auto found = constant_views_.find(values); found != constant_views_.end()) return found->second;
   const uint64_t step = std::max<uint64_t>(device_.limits().offset_alignment, 16);

@@ -35,6 +35,10 @@ class WorkBuffers {
   const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics nobody reads
   const Buffer& unused_stats() const { return *unused_stats_; }
 
+  // Room for the partial sums of attention over a long history (kernels/attention.h), made when it is first wanted.
+  static constexpr uint32_t kMostSplits = 16;
+  Result<const Buffer*> attention_parts(int n_tokens);
+
   // A uniform of these 16 bytes, written once for all who ask for the same.
   using Constant = std::array<uint32_t, 4>;
   Result<BufferView> constant(const Constant& values);
@@ -46,7 +50,7 @@ class WorkBuffers {
   Device& device_;
   const Plan& plan_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_;
+  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, attention_parts_;
   std::vector<std::unique_ptr<Buffer>> constants_;
   uint64_t constants_used_ = 0;  // of the last of them
   std::map<Constant, BufferView> constant_views_;

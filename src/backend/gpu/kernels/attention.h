@@ -36,14 +36,10 @@ using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl:
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c);
 
-using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
-                                          wgsl::WorkgroupId, wgsl::LocalIndex>;
-// Grid: [n_heads, n_tokens]. Takes the splits from params.pos: one per chunk, at most max_splits.
+using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>, NextGain,
+                                          NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The result and its norm statistics from the partial sums. Grid: [n_heads, n_tokens]. Takes one split per chunk up to
+// the batch's last position, at most max_splits.
 AttentionMergeKernel attention_merge(const AttentionConfig& c);
-
-// Workgroups per head for a batch that ends before position `n_pos`.
-inline uint32_t attention_splits(const AttentionConfig& c, uint32_t n_pos) {
-  return std::clamp((n_pos + c.chunk - 1) / c.chunk, 1u, std::max(c.max_splits, 1u));
-}
 
 }  // namespace tern::gpu
