@@ -15,7 +15,7 @@ struct GpuStats {
   double upload_seconds = 0;     // moving weights to the device
   uint64_t upload_bytes = 0;     // … and how many
   uint64_t device_bytes = 0;     // buffers on the device: weights, activations and KV caches
-  double gpu_ms_per_token = 0;   // between the first and the last dispatch of a decoded token
+  double gpu_ms_per_token = 0;   // the dispatches of one decoded token, added up
   double host_ms_per_token = 0;  // recording and submitting a decoded token
 };
 

@@ -1,12 +1,23 @@
 #include "backend/gpu/chooser.h"
 
+#include <algorithm>
+
 #include "backend/gpu/kernels/argmax.h"
 #include "backend/gpu/views.h"
 
 namespace tern::gpu {
 namespace {
 
+constexpr uint32_t kMaxParts = 128;
 constexpr int kFilterTopK = 1, kFilterTopP = 2;
+
+// About a thousand tokens for each workgroup: enough of them to fill a GPU, and few to look through after the draw.
+SampleConfig sample_config(const ChooserContext& c) {
+  return {.n = c.n_vocab,
+          .parts = std::clamp((c.n_vocab + 1023) / 1024, 1u, kMaxParts),
+          .ring = Chooser::kRing,
+          .caps = c.caps};
+}
 
 }  // namespace
 
@@ -43,7 +54,7 @@ Result<void> Chooser::prepare_greedy() {
 
 Result<void> Chooser::prepare_sampling() {
   if (hist_) return {};
-  const SampleConfig config{.n = c_.n_vocab, .ring = kRing, .caps = c_.caps};
+  const SampleConfig config = sample_config(c_);
   TRY(state_, c_.device.new_buffer("sampling state", kSampleStateBytes, BufferUse::kWork));
   TRY(parts_, c_.device.new_buffer("sampling parts", sample_parts_bytes(config), BufferUse::kWork));
   TRY(draws_, c_.device.new_buffer("random numbers", 4 * kRing, BufferUse::kWork));
@@ -58,7 +69,7 @@ Result<void> Chooser::prepare_sampling() {
 }
 
 Result<void> Chooser::record_sampling(bool has_top_k, bool has_top_p, Program& program) {
-  const SampleConfig config{.n = c_.n_vocab, .ring = kRing, .caps = c_.caps};
+  const SampleConfig config = sample_config(c_);
   const View<wgsl::U32> logits{c_.logits}, parts{{parts_.get()}}, state{{state_.get()}}, ids{{ids_.get()}},
       tokens{{&c_.tokens}}, params{{&c_.params}};
   const View<wgsl::Atomic<wgsl::U32>> hist{{hist_.get()}};

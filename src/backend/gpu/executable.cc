@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <type_traits>
 
-#include "backend/gpu/kernels/argmax.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "base/check.h"
 #include "base/format_text.h"
@@ -70,32 +68,14 @@ Result<void> GpuExecutable::load() {
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows));
   Program ahead;  // uploads every weight and compiles every kernel that needs no cache
   TRY_STATUS(Recorder(context(), nullptr, ahead).record_all());
-  TRY_STATUS(prepare_chooser());
+  TRY(chooser_, Chooser::create({.device = *device_,
+                                 .kernels = kernels_,
+                                 .caps = caps_of(*device_),
+                                 .n_vocab = static_cast<uint32_t>(plan_.config.n_vocab),
+                                 .logits = work_->view(plan_.logits),
+                                 .tokens = work_->tokens(),
+                                 .params = work_->params()}));
   return device_->wait();
-}
-
-Result<void> GpuExecutable::prepare_chooser() {
-  const ArgmaxConfig config{.n = static_cast<uint32_t>(plan_.config.n_vocab), .ring = kRing};
-  TRY(chooser_.values, device_->new_buffer("argmax values", 4 * config.parts, BufferUse::kWork));
-  TRY(chooser_.indices, device_->new_buffer("argmax indices", 4 * config.parts, BufferUse::kWork));
-  TRY(chooser_.ids, device_->new_buffer("token ring", 4 * kRing, BufferUse::kWork));
-  const View<wgsl::F32> values{{chooser_.values.get(), 0, 0}};
-  const View<wgsl::U32> indices{{chooser_.indices.get(), 0, 0}}, ids{{chooser_.ids.get(), 0, 0}};
-  const View<wgsl::U32> tokens{{&work_->tokens(), 0, 0}}, params{{&work_->params(), 0, 0}};
-  const auto add = [&](const auto& kernel, Grid grid, const auto&... views) -> Result<void> {
-    using List = typename std::remove_cvref_t<decltype(kernel)>::Bindings;
-    const auto packed = ViewsOf<List>::pack(views...);
-    TRY(const Pipeline* pipeline, kernels_.pipeline(kernel.module));
-    TRY(auto bindings, device_->bind(*pipeline, packed));
-    RecordedDispatch dispatch;
-    dispatch.pipeline = pipeline;
-    dispatch.bindings = std::move(bindings);
-    dispatch.grid = grid;
-    chooser_.program.add(std::move(dispatch));
-    return {};
-  };
-  TRY_STATUS(add(argmax_parts(config), {.x = config.parts}, work_->floats(plan_.logits), values, indices));
-  return add(argmax_next(config), {}, values, indices, tokens, ids, params);
 }
 
 RecorderContext GpuExecutable::context() const {
@@ -128,7 +108,7 @@ Result<std::unique_ptr<KvCache>> GpuExecutable::new_cache(int n_ctx, KvType type
   return cache;
 }
 
-Result<void> GpuExecutable::write_params(const RunParams& params, std::span<const TokenId> tokens) {
+Result<void> GpuExecutable::write_params(const RunParams& params, std::span<const TokenId> tokens) const {
   TRY_STATUS(device_->write(work_->params(), 0, std::as_bytes(std::span(&params, 1))));
   return device_->write(work_->tokens(), 0, std::as_bytes(tokens));
 }
@@ -171,7 +151,7 @@ Result<std::vector<std::pair<std::string, double>>> GpuExecutable::time_token(Kv
   std::vector<Command> commands;
   const RunShape shape{.n_tokens = 1, .n_logit_rows = 1, .n_pos = pos + 1};
   cache.program.commands(shape, commands);
-  chooser_.program.commands(shape, commands);
+  chooser_->greedy().commands(shape, commands);
   TRY(const auto seconds, device_->time(commands));
   std::vector<std::pair<std::string, double>> times;
   for (size_t i = 0; i < commands.size(); ++i) times.emplace_back(commands[i].pipeline->module().name, seconds[i]);

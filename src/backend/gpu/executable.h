@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "backend/backend.h"
+#include "backend/gpu/chooser.h"
 #include "backend/gpu/device.h"
 #include "backend/gpu/gpu_kv_cache.h"
 #include "backend/gpu/kernel_library.h"
@@ -21,13 +22,6 @@ struct WeightUse {
   bool is_ternary;
 };
 std::vector<WeightUse> weight_uses(const StepBody& body);
-
-// What finding the next token takes: buffers and recorded dispatches.
-struct Chooser {
-  std::unique_ptr<Buffer> values, indices;  // per part
-  std::unique_ptr<Buffer> ids;              // ring of chosen tokens
-  Program program;
-};
 
 class GpuExecutable final : public Executable {
  public:
@@ -48,16 +42,16 @@ class GpuExecutable final : public Executable {
   Device& device() { return *device_; }
   void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of caches made from now on
   Result<std::vector<std::pair<std::string, double>>> time_token(KvCache& cache, int pos);  // kernel, seconds
-  static constexpr uint32_t kRing = 64;  // chosen tokens that the device remembers
 
  private:
   friend class GpuTokenStream;
   GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options);
 
   Result<void> load();
-  Result<void> prepare_chooser();
   RecorderContext context() const;
-  Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens);
+  Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens) const;
+  // Seconds of the last token's dispatches, added up; 0 where they cannot be run again or timed.
+  double time_last_token() const;
   Result<void> run_observed(const GpuKvCache& cache, const RunShape& shape);
   Result<void> report(const Step& step, const RunShape& shape);
 
@@ -69,14 +63,20 @@ class GpuExecutable final : public Executable {
   mutable KernelLibrary kernels_;
   mutable WeightStore weights_;
   std::unique_ptr<WorkBuffers> work_;
-  Chooser chooser_;
+  std::unique_ptr<Chooser> chooser_;
   Layouts layouts_;
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing
   // Of the last decoded token, for gpu_stats.
-  const GpuKvCache* last_cache_ = nullptr;
-  RunShape last_shape_;
+  struct LastToken {
+    std::weak_ptr<const GpuKvCache> cache;
+    const Program* chooser = nullptr;
+    RunShape shape;
+    int dispatches = 0;
+  };
+  LastToken last_;
+  int streams_ = 0;  // that live
   uint64_t decoded_ = 0;
   double host_seconds_ = 0;  // recording and submitting them
 };

@@ -20,6 +20,9 @@ class GpuKvCache final : public KvCache {
   KvType type() const { return type_; }
   BufferView layer(int index) const { return {layers_[static_cast<size_t>(index)].get(), 0, 0}; }
 
+  // Expires with the cache.
+  std::weak_ptr<const GpuKvCache> watch() const { return alive_; }
+
   Program program;
 
  private:
@@ -27,6 +30,7 @@ class GpuKvCache final : public KvCache {
   int n_ctx_;
   KvType type_;
   std::vector<std::unique_ptr<Buffer>> layers_;
+  std::shared_ptr<const GpuKvCache> alive_{this, [](const GpuKvCache*) {}};
 };
 
 }  // namespace tern::gpu

@@ -1,7 +1,10 @@
 // Decoding with the token loop on the device: each token's id goes straight into the next embedding, and the host reads
 // a ring of ids behind it.
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <deque>
+#include <numeric>
 
 #include "backend/gpu/executable.h"
 #include "base/check.h"
@@ -16,8 +19,20 @@ constexpr size_t kAhead = 2;
 
 class GpuTokenStream final : public TokenStream {
  public:
-  GpuTokenStream(GpuExecutable& executable, GpuKvCache& cache, int pos, int n_tokens)
-      : executable_(executable), cache_(cache), pos_(pos), n_left_(n_tokens) {}
+  // `uniform` is empty where `chooser` takes the most probable token.
+  GpuTokenStream(GpuExecutable& executable, GpuKvCache& cache, int pos, int n_tokens, const Program& chooser,
+                 std::function<float()> uniform)
+      : executable_(executable),
+        cache_(cache),
+        chooser_(chooser),
+        uniform_(std::move(uniform)),
+        pos_(pos),
+        n_left_(n_tokens) {
+    ++executable_.streams_;
+  }
+  GpuTokenStream(const GpuTokenStream&) = delete;
+  GpuTokenStream& operator=(const GpuTokenStream&) = delete;
+  ~GpuTokenStream() override { --executable_.streams_; }
 
   Result<TokenId> next() override {
     while (n_left_ > 0 && under_way_.size() < kAhead) TRY_STATUS(start_one());
@@ -42,15 +57,14 @@ class GpuTokenStream final : public TokenStream {
     const RunShape shape{.n_tokens = 1, .n_logit_rows = 1, .n_pos = pos_ + 1};
     e.commands_.clear();
     cache_.program.commands(shape, e.commands_);
-    e.chooser_.program.commands(shape, e.commands_);
-    const BufferView id{e.chooser_.ids.get(), 4 * (step_ % GpuExecutable::kRing), 4};
-    TRY(auto back, e.device_->read_later(id, e.commands_));
+    chooser_.commands(shape, e.commands_);
+    if (uniform_) TRY_STATUS(e.chooser_->set_draw(step_, uniform_()));
+    TRY(auto back, e.device_->read_later(e.chooser_->id(step_), e.commands_));
     under_way_.push_back(std::move(back));
     ++pos_;
     ++step_;
     --n_left_;
-    e.last_cache_ = &cache_;
-    e.last_shape_ = shape;
+    e.last_ = {cache_.watch(), &chooser_, shape, static_cast<int>(e.commands_.size())};
     ++e.decoded_;
     e.host_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return {};
@@ -58,6 +72,8 @@ class GpuTokenStream final : public TokenStream {
 
   GpuExecutable& executable_;
   GpuKvCache& cache_;
+  const Program& chooser_;
+  std::function<float()> uniform_;
   int pos_;
   int n_left_;
   uint64_t step_ = 0;
@@ -66,12 +82,34 @@ class GpuTokenStream final : public TokenStream {
 
 Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvCache& any_cache, TokenId token, int pos, int n_tokens,
                                                            const DeviceSampling& sampling) {
-  if (sampling.temperature > 0 || observer_) return nullptr;
+  if (observer_) return nullptr;
+  const Program* chooser = &chooser_->greedy();
+  if (sampling.temperature > 0) {
+    TRY(chooser, chooser_->sampling(sampling));
+  }
+  if (chooser == nullptr) return nullptr;
   auto& cache = static_cast<GpuKvCache&>(any_cache);
   CHECK(n_tokens >= 1 && pos + n_tokens <= cache.n_ctx());
   TRY_STATUS(write_params({.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0},
                           std::span(&token, 1)));
-  return std::make_unique<GpuTokenStream>(*this, cache, pos, n_tokens);
+  return std::make_unique<GpuTokenStream>(*this, cache, pos, n_tokens, *chooser,
+                                          sampling.temperature > 0 ? sampling.uniform : nullptr);
+}
+
+// Runs at the position after the last token (or the cache's last one): what that leaves there counts as never run.
+double GpuExecutable::time_last_token() const {
+  const auto cache = last_.cache.lock();
+  if (!cache || streams_ > 0 || !device_->features().timestamps) return 0;
+  RunShape shape = last_.shape;
+  shape.n_pos = std::min(shape.n_pos + 1, cache->n_ctx());
+  const TokenId token = 0;
+  const RunParams params{.pos = static_cast<uint32_t>(shape.n_pos - 1), .n_tokens = 1, .first_logits = 0, .step = 0};
+  std::vector<Command> commands;
+  cache->program.commands(shape, commands);
+  last_.chooser->commands(shape, commands);
+  if (!write_params(params, std::span(&token, 1))) return 0;
+  const auto seconds = device_->time(commands);
+  return seconds ? std::accumulate(seconds->begin(), seconds->end(), 0.0) : 0;
 }
 
 std::optional<GpuStats> GpuExecutable::gpu_stats() const {
@@ -86,11 +124,9 @@ std::optional<GpuStats> GpuExecutable::gpu_stats() const {
   stats.upload_bytes = weights_.bytes();
   stats.device_bytes = device_->allocated_bytes();
   if (decoded_ > 0) {
-    std::vector<Command> commands;
-    last_cache_->program.commands(last_shape_, commands);
-    chooser_.program.commands(last_shape_, commands);
-    stats.dispatches_per_token = static_cast<int>(commands.size());
+    stats.dispatches_per_token = last_.dispatches;
     stats.host_ms_per_token = host_seconds_ * 1e3 / static_cast<double>(decoded_);
+    stats.gpu_ms_per_token = time_last_token() * 1e3;
   }
   return stats;
 }

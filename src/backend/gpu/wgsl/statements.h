@@ -86,12 +86,13 @@ template <Value A>
   writer->line(cat("var ", fresh, ": ", TypeOf<A>::wgsl(), " = ", text, ";"));
   return Var<TypeOf<A>>(std::move(fresh));
 }
-// Zero to start with.
+// Zero to start with. Said explicitly: without it WGSL promises the same, but inside a loop Dawn on Vulkan was seen to
+// keep the value of the round before.
 template <class T>
 [[nodiscard]] Var<T> var(std::string_view name) {
   detail::note_type<T>();
   std::string fresh = writer->fresh(name);
-  writer->line(cat("var ", fresh, ": ", T::wgsl(), ";"));
+  writer->line(cat("var ", fresh, ": ", T::wgsl(), " = ", T::wgsl(), "();"));
   return Var<T>(std::move(fresh));
 }
 

@@ -144,7 +144,7 @@ TEST(Statements, LetsAndVars) {
             "var v: u32 = b;\n"
             "v = v + 1u;\n"
             "v += a;\n"
-            "var zero: vec4<f32>;\n"
+            "var zero: vec4<f32> = vec4<f32>();\n"
             "zero.y = 2f;\n"
             "var w: u32 = v;\n"
             "w = v;\n");
