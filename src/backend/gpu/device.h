@@ -50,6 +50,7 @@ struct AdapterInfo {
   std::string driver;  // description with version
   std::string api;     // "Vulkan"
   AdapterType type = AdapterType::kUnknown;
+  uint64_t memory_bytes = 0;  // of the largest heap on the device; 0: it does not tell
   Limits limits;
   Features features;  // what the adapter offers
 };
@@ -59,6 +60,7 @@ struct Restrictions {
   bool f16 = false, subgroups = false, subgroup_matrix = false, packed_dot = false, timestamps = false;
   bool default_limits =
       false;  // WebGPU's guaranteed limits: 128 MiB bindings, 256 invocations, 16 KiB workgroup memory
+  uint64_t memory_bytes = 0;  // act as if the device had this much; 0: as much as it has
 };
 
 struct DeviceOptions {
@@ -110,6 +112,8 @@ struct Command {
   const BindGroup* bindings = nullptr;
   Grid grid;
   BufferView from, to;  // copy; `bytes` of `from` counts
+  // What the kernel's Immediates are, all of them (its module's needs.immediate_bytes). Read while the call lasts.
+  Bytes immediates = {};
 };
 
 // Bytes on their way back from the device, in the order of their submits.

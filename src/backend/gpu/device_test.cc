@@ -1,9 +1,11 @@
 // Buffers, kernels, copies and the way back, on whatever adapter is there.
 #include "backend/gpu/device.h"
 
+#include <bit>
 #include <cstring>
 
 #include "backend/gpu/device_test_support.h"
+#include "backend/gpu/wgsl/wgsl.h"
 
 namespace tern::gpu {
 namespace {
@@ -96,6 +98,44 @@ TEST_F(DeviceTest, UniformsReachTheKernel) {
   const Command command = {.pipeline = set, .bindings = group.get(), .grid = {}, .from = {}, .to = {}};
   ASSERT_TRUE(device->submit({&command, 1}));
   EXPECT_EQ(read(*y), (std::vector<uint32_t>{0, 0, 99}));
+}
+
+// Immediates belong to a dispatch: each sees its own, also where nothing else changed.
+TEST_F(DeviceTest, ImmediatesReachTheKernel) {
+  using Fields = wgsl::Immediates<"im", wgsl::Field<"at", wgsl::U32>, wgsl::Field<"by", wgsl::F32>>;
+  if (device->limits().immediate_bytes < Fields::kBytes) {
+    GTEST_SKIP() << device->adapter().name << " has no immediates";
+  }
+  const auto kernel =
+      wgsl::kernel("put", 1, [](Fields im, wgsl::InOut<"y", wgsl::F32> y) { y[im.get<"at">()] += im.get<"by">(); });
+  const auto y = words(std::vector<uint32_t>(4));
+  const Pipeline* set = device->pipeline(kernel.module).value();
+  const BufferView views[] = {{y.get()}};
+  const auto group = device->bind(*set, views).value();
+  struct {
+    uint32_t at;
+    float by;
+  } const data[] = {{1, 2.5f}, {3, -1.0f}, {1, 4.0f}};
+  std::vector<Command> commands;
+  for (const auto& d : data) {
+    commands.push_back({.pipeline = set,
+                        .bindings = group.get(),
+                        .grid = {},
+                        .from = {},
+                        .to = {},
+                        .immediates = std::as_bytes(std::span(&d, 1))});
+  }
+  ASSERT_TRUE(device->submit(commands));
+  const auto values = read(*y);
+  EXPECT_EQ(std::bit_cast<float>(values[1]), 6.5f);
+  EXPECT_EQ(std::bit_cast<float>(values[3]), -1.0f);
+  EXPECT_EQ(values[0] | values[2], 0u);
+
+  commands[1].immediates = commands[1].immediates.first(4);
+  const auto too_few = device->submit(commands);
+  ASSERT_FALSE(too_few);
+  EXPECT_EQ(too_few.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(too_few.error().message, "kernel put: 4 bytes of immediates; it takes 8");
 }
 
 // x counts up by one per submit; several answers are on their way at once, and are taken in any order.

@@ -73,6 +73,9 @@ class PassEncoder {
       pass_.SetBindGroup(0, dawn(*command.bindings).handle);
       bindings_ = command.bindings;
     }
+    if (!command.immediates.empty()) {
+      pass_.SetImmediates(0, command.immediates.data(), command.immediates.size());
+    }
     pass_.DispatchWorkgroups(command.grid.x, command.grid.y, command.grid.z);
   }
 
@@ -107,10 +110,15 @@ Result<void> DawnDevice::check_commands(std::span<const Command> commands) const
       continue;
     }
     CHECK(command.bindings != nullptr);
+    const wgsl::Module& module = command.pipeline->module();
+    if (command.immediates.size() != module.needs.immediate_bytes) {
+      return fail(ErrorCode::kInvalidArgument, "kernel {}: {} bytes of immediates; it takes {}", module.name,
+                  command.immediates.size(), module.needs.immediate_bytes);
+    }
     const Grid grid = command.grid;
     if (std::max({grid.x, grid.y, grid.z}) > limits_.workgroups) {
       return fail(ErrorCode::kInvalidArgument, "kernel {}: a grid of {} x {} x {} workgroups; {} allows {} in each",
-                  command.pipeline->module().name, grid.x, grid.y, grid.z, info_.name, limits_.workgroups);
+                  module.name, grid.x, grid.y, grid.z, info_.name, limits_.workgroups);
     }
   }
   return {};
