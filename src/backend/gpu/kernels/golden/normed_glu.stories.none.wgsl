@@ -1,0 +1,493 @@
+@group(0) @binding(0) var<storage, read> w_gate: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> w_up: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> gain: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> parts: array<vec2<f32>>;
+struct scales_fields { a: f32, b: f32, c: f32, unused: f32 }
+@group(0) @binding(5) var<uniform> scales: scales_fields;
+@group(0) @binding(6) var<storage, read_write> y: array<f32>;
+@group(0) @binding(7) var<storage, read> next_gain: array<f32>;
+@group(0) @binding(8) var<storage, read_write> next_parts: array<vec2<f32>>;
+var<workgroup> staged: array<vec4<u32>, 32>;
+fn dot4(a: u32, b: u32) -> i32 {
+  let x_1 = bitcast<i32>(a);
+  let y_1 = bitcast<i32>(b);
+  let top = (x_1 >> 24u) * (y_1 >> 24u);
+  let high = ((x_1 << 8u) >> 24u) * ((y_1 << 8u) >> 24u);
+  let middle = ((x_1 << 16u) >> 24u) * ((y_1 << 16u) >> 24u);
+  let low = ((x_1 << 24u) >> 24u) * ((y_1 << 24u) >> 24u);
+  return top + high + middle + low;
+}
+var<workgroup> part: array<f32, 128>;
+var<workgroup> part_1: array<f32, 128>;
+var<workgroup> part_2: array<i32, 128>;
+var<workgroup> part_3: array<i32, 128>;
+var<workgroup> part_4: array<i32, 128>;
+var<workgroup> part_5: array<i32, 128>;
+var<workgroup> part_6: array<i32, 128>;
+var<workgroup> next_stats: array<vec2<f32>, 16>;
+var<workgroup> part_7: array<f32, 128>;
+var<workgroup> part_8: array<f32, 128>;
+
+@compute @workgroup_size(128)
+fn normed_glu(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  var next_squares: f32 = 0f;
+  var next_largest: f32 = 0f;
+  let group = tid / 8u;
+  let lane_of_row = tid & 7u;
+  let row = wg.x * 32u + 0u + group;
+  let row_1 = wg.x * 32u + 16u + group;
+  let start = row * 8u;
+  let start_1 = row_1 * 8u;
+  let i = lane_of_row + 0u;
+  let w4 = w_gate[start + i];
+  let w4_1 = w_gate[start_1 + i];
+  let w4_2 = w_up[start + i];
+  let w4_3 = w_up[start_1 + i];
+  let x_row = wg.y * 128u;
+  let parts_row = wg.y * 16u;
+  let unit = tid + 0u;
+  let from_quad = min(unit, 31u) * 4u;
+  let v = x[x_row + from_quad + 0u];
+  let g = gain[from_quad + 0u];
+  let vg = v * g;
+  let v_1 = x[x_row + from_quad + 1u];
+  let g_1 = gain[from_quad + 1u];
+  let vg_1 = v_1 * g_1;
+  let v_2 = x[x_row + from_quad + 2u];
+  let g_2 = gain[from_quad + 2u];
+  let vg_2 = v_2 * g_2;
+  let v_3 = x[x_row + from_quad + 3u];
+  let g_3 = gain[from_quad + 3u];
+  let vg_3 = v_3 * g_3;
+  var squares: f32 = 0f;
+  var largest: f32 = 0f;
+  let i_1 = tid + 0u;
+  if (i_1 < 16u) {
+    let part_stats = parts[parts_row + i_1];
+    squares += part_stats.x;
+    largest = max(largest, part_stats.y);
+  }
+  let my_squares = squares;
+  let my_largest = largest;
+  workgroupBarrier();
+  part[tid] = my_squares;
+  workgroupBarrier();
+  let part_lane = tid & 127u;
+  if (part_lane < 64u) {
+    let a_1 = part[tid];
+    let b_1 = part[tid + 64u];
+    part[tid] = a_1 + b_1;
+  }
+  workgroupBarrier();
+  if (part_lane < 32u) {
+    let a_2 = part[tid];
+    let b_2 = part[tid + 32u];
+    part[tid] = a_2 + b_2;
+  }
+  workgroupBarrier();
+  if (part_lane < 16u) {
+    let a_3 = part[tid];
+    let b_3 = part[tid + 16u];
+    part[tid] = a_3 + b_3;
+  }
+  workgroupBarrier();
+  if (part_lane < 8u) {
+    let a_4 = part[tid];
+    let b_4 = part[tid + 8u];
+    part[tid] = a_4 + b_4;
+  }
+  workgroupBarrier();
+  if (part_lane < 4u) {
+    let a_5 = part[tid];
+    let b_5 = part[tid + 4u];
+    part[tid] = a_5 + b_5;
+  }
+  workgroupBarrier();
+  if (part_lane < 2u) {
+    let a_6 = part[tid];
+    let b_6 = part[tid + 2u];
+    part[tid] = a_6 + b_6;
+  }
+  workgroupBarrier();
+  if (part_lane < 1u) {
+    let a_7 = part[tid];
+    let b_7 = part[tid + 1u];
+    part[tid] = a_7 + b_7;
+  }
+  workgroupBarrier();
+  let sum = part[tid - part_lane];
+  workgroupBarrier();
+  part_1[tid] = my_largest;
+  workgroupBarrier();
+  let part_lane_1 = tid & 127u;
+  if (part_lane_1 < 64u) {
+    let a_8 = part_1[tid];
+    let b_8 = part_1[tid + 64u];
+    part_1[tid] = max(a_8, b_8);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 32u) {
+    let a_9 = part_1[tid];
+    let b_9 = part_1[tid + 32u];
+    part_1[tid] = max(a_9, b_9);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 16u) {
+    let a_10 = part_1[tid];
+    let b_10 = part_1[tid + 16u];
+    part_1[tid] = max(a_10, b_10);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 8u) {
+    let a_11 = part_1[tid];
+    let b_11 = part_1[tid + 8u];
+    part_1[tid] = max(a_11, b_11);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 4u) {
+    let a_12 = part_1[tid];
+    let b_12 = part_1[tid + 4u];
+    part_1[tid] = max(a_12, b_12);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 2u) {
+    let a_13 = part_1[tid];
+    let b_13 = part_1[tid + 2u];
+    part_1[tid] = max(a_13, b_13);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 1u) {
+    let a_14 = part_1[tid];
+    let b_14 = part_1[tid + 1u];
+    part_1[tid] = max(a_14, b_14);
+  }
+  workgroupBarrier();
+  let sum_1 = part_1[tid - part_lane_1];
+  let factor = 1f / sqrt(sum / 512f + 1e-05f);
+  let x_scale = 127f / max(sum_1 * factor, 1e-05f);
+  let factor_and_scale = factor * x_scale;
+  var q_sum: i32 = 0i;
+  if (unit < 32u) {
+    let limited = clamp(round(vg * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q = vec4<i32>(limited);
+    let packed = (((bitcast<u32>(q.x) & 255u) | ((bitcast<u32>(q.y) & 255u) << 8u)) | ((bitcast<u32>(q.z) & 255u) << 16u)) | ((bitcast<u32>(q.w) & 255u) << 24u);
+    q_sum += q.x + q.y + q.z + q.w;
+    let limited_1 = clamp(round(vg_1 * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_1 = vec4<i32>(limited_1);
+    let packed_1 = (((bitcast<u32>(q_1.x) & 255u) | ((bitcast<u32>(q_1.y) & 255u) << 8u)) | ((bitcast<u32>(q_1.z) & 255u) << 16u)) | ((bitcast<u32>(q_1.w) & 255u) << 24u);
+    q_sum += q_1.x + q_1.y + q_1.z + q_1.w;
+    let limited_2 = clamp(round(vg_2 * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_2 = vec4<i32>(limited_2);
+    let packed_2 = (((bitcast<u32>(q_2.x) & 255u) | ((bitcast<u32>(q_2.y) & 255u) << 8u)) | ((bitcast<u32>(q_2.z) & 255u) << 16u)) | ((bitcast<u32>(q_2.w) & 255u) << 24u);
+    q_sum += q_2.x + q_2.y + q_2.z + q_2.w;
+    let limited_3 = clamp(round(vg_3 * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_3 = vec4<i32>(limited_3);
+    let packed_3 = (((bitcast<u32>(q_3.x) & 255u) | ((bitcast<u32>(q_3.y) & 255u) << 8u)) | ((bitcast<u32>(q_3.z) & 255u) << 16u)) | ((bitcast<u32>(q_3.w) & 255u) << 24u);
+    q_sum += q_3.x + q_3.y + q_3.z + q_3.w;
+    let staged_at = ((unit >> 1u) & 3u) * 8u + ((unit >> 3u) * 2u + (unit & 1u));
+    staged[staged_at] = vec4<u32>(packed, packed_1, packed_2, packed_3);
+  }
+  let my_sum = q_sum;
+  workgroupBarrier();
+  part_2[tid] = my_sum;
+  workgroupBarrier();
+  let part_lane_2 = tid & 127u;
+  if (part_lane_2 < 64u) {
+    let a_15 = part_2[tid];
+    let b_15 = part_2[tid + 64u];
+    part_2[tid] = a_15 + b_15;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 32u) {
+    let a_16 = part_2[tid];
+    let b_16 = part_2[tid + 32u];
+    part_2[tid] = a_16 + b_16;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 16u) {
+    let a_17 = part_2[tid];
+    let b_17 = part_2[tid + 16u];
+    part_2[tid] = a_17 + b_17;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 8u) {
+    let a_18 = part_2[tid];
+    let b_18 = part_2[tid + 8u];
+    part_2[tid] = a_18 + b_18;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 4u) {
+    let a_19 = part_2[tid];
+    let b_19 = part_2[tid + 4u];
+    part_2[tid] = a_19 + b_19;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 2u) {
+    let a_20 = part_2[tid];
+    let b_20 = part_2[tid + 2u];
+    part_2[tid] = a_20 + b_20;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 1u) {
+    let a_21 = part_2[tid];
+    let b_21 = part_2[tid + 1u];
+    part_2[tid] = a_21 + b_21;
+  }
+  workgroupBarrier();
+  let sum_2 = part_2[tid - part_lane_2];
+  workgroupBarrier();
+  var acc: i32 = 0i;
+  var acc_1: i32 = 0i;
+  var acc_2: i32 = 0i;
+  var acc_3: i32 = 0i;
+  let i_2 = lane_of_row + 0u;
+  let q4 = staged[i_2 + 0u];
+  acc += dot4((w4.x >> 6u) & 0x03030303u, q4.x);
+  acc_1 += dot4((w4_1.x >> 6u) & 0x03030303u, q4.x);
+  acc_2 += dot4((w4_2.x >> 6u) & 0x03030303u, q4.x);
+  acc_3 += dot4((w4_3.x >> 6u) & 0x03030303u, q4.x);
+  acc += dot4((w4.y >> 6u) & 0x03030303u, q4.y);
+  acc_1 += dot4((w4_1.y >> 6u) & 0x03030303u, q4.y);
+  acc_2 += dot4((w4_2.y >> 6u) & 0x03030303u, q4.y);
+  acc_3 += dot4((w4_3.y >> 6u) & 0x03030303u, q4.y);
+  acc += dot4((w4.z >> 6u) & 0x03030303u, q4.z);
+  acc_1 += dot4((w4_1.z >> 6u) & 0x03030303u, q4.z);
+  acc_2 += dot4((w4_2.z >> 6u) & 0x03030303u, q4.z);
+  acc_3 += dot4((w4_3.z >> 6u) & 0x03030303u, q4.z);
+  acc += dot4((w4.w >> 6u) & 0x03030303u, q4.w);
+  acc_1 += dot4((w4_1.w >> 6u) & 0x03030303u, q4.w);
+  acc_2 += dot4((w4_2.w >> 6u) & 0x03030303u, q4.w);
+  acc_3 += dot4((w4_3.w >> 6u) & 0x03030303u, q4.w);
+  let q4_1 = staged[i_2 + 8u];
+  acc += dot4((w4.x >> 4u) & 0x03030303u, q4_1.x);
+  acc_1 += dot4((w4_1.x >> 4u) & 0x03030303u, q4_1.x);
+  acc_2 += dot4((w4_2.x >> 4u) & 0x03030303u, q4_1.x);
+  acc_3 += dot4((w4_3.x >> 4u) & 0x03030303u, q4_1.x);
+  acc += dot4((w4.y >> 4u) & 0x03030303u, q4_1.y);
+  acc_1 += dot4((w4_1.y >> 4u) & 0x03030303u, q4_1.y);
+  acc_2 += dot4((w4_2.y >> 4u) & 0x03030303u, q4_1.y);
+  acc_3 += dot4((w4_3.y >> 4u) & 0x03030303u, q4_1.y);
+  acc += dot4((w4.z >> 4u) & 0x03030303u, q4_1.z);
+  acc_1 += dot4((w4_1.z >> 4u) & 0x03030303u, q4_1.z);
+  acc_2 += dot4((w4_2.z >> 4u) & 0x03030303u, q4_1.z);
+  acc_3 += dot4((w4_3.z >> 4u) & 0x03030303u, q4_1.z);
+  acc += dot4((w4.w >> 4u) & 0x03030303u, q4_1.w);
+  acc_1 += dot4((w4_1.w >> 4u) & 0x03030303u, q4_1.w);
+  acc_2 += dot4((w4_2.w >> 4u) & 0x03030303u, q4_1.w);
+  acc_3 += dot4((w4_3.w >> 4u) & 0x03030303u, q4_1.w);
+  let q4_2 = staged[i_2 + 16u];
+  acc += dot4((w4.x >> 2u) & 0x03030303u, q4_2.x);
+  acc_1 += dot4((w4_1.x >> 2u) & 0x03030303u, q4_2.x);
+  acc_2 += dot4((w4_2.x >> 2u) & 0x03030303u, q4_2.x);
+  acc_3 += dot4((w4_3.x >> 2u) & 0x03030303u, q4_2.x);
+  acc += dot4((w4.y >> 2u) & 0x03030303u, q4_2.y);
+  acc_1 += dot4((w4_1.y >> 2u) & 0x03030303u, q4_2.y);
+  acc_2 += dot4((w4_2.y >> 2u) & 0x03030303u, q4_2.y);
+  acc_3 += dot4((w4_3.y >> 2u) & 0x03030303u, q4_2.y);
+  acc += dot4((w4.z >> 2u) & 0x03030303u, q4_2.z);
+  acc_1 += dot4((w4_1.z >> 2u) & 0x03030303u, q4_2.z);
+  acc_2 += dot4((w4_2.z >> 2u) & 0x03030303u, q4_2.z);
+  acc_3 += dot4((w4_3.z >> 2u) & 0x03030303u, q4_2.z);
+  acc += dot4((w4.w >> 2u) & 0x03030303u, q4_2.w);
+  acc_1 += dot4((w4_1.w >> 2u) & 0x03030303u, q4_2.w);
+  acc_2 += dot4((w4_2.w >> 2u) & 0x03030303u, q4_2.w);
+  acc_3 += dot4((w4_3.w >> 2u) & 0x03030303u, q4_2.w);
+  let q4_3 = staged[i_2 + 24u];
+  acc += dot4(w4.x & 0x03030303u, q4_3.x);
+  acc_1 += dot4(w4_1.x & 0x03030303u, q4_3.x);
+  acc_2 += dot4(w4_2.x & 0x03030303u, q4_3.x);
+  acc_3 += dot4(w4_3.x & 0x03030303u, q4_3.x);
+  acc += dot4(w4.y & 0x03030303u, q4_3.y);
+  acc_1 += dot4(w4_1.y & 0x03030303u, q4_3.y);
+  acc_2 += dot4(w4_2.y & 0x03030303u, q4_3.y);
+  acc_3 += dot4(w4_3.y & 0x03030303u, q4_3.y);
+  acc += dot4(w4.z & 0x03030303u, q4_3.z);
+  acc_1 += dot4(w4_1.z & 0x03030303u, q4_3.z);
+  acc_2 += dot4(w4_2.z & 0x03030303u, q4_3.z);
+  acc_3 += dot4(w4_3.z & 0x03030303u, q4_3.z);
+  acc += dot4(w4.w & 0x03030303u, q4_3.w);
+  acc_1 += dot4(w4_1.w & 0x03030303u, q4_3.w);
+  acc_2 += dot4(w4_2.w & 0x03030303u, q4_3.w);
+  acc_3 += dot4(w4_3.w & 0x03030303u, q4_3.w);
+  let mine = acc;
+  workgroupBarrier();
+  part_3[tid] = mine;
+  workgroupBarrier();
+  let part_lane_3 = tid & 7u;
+  if (part_lane_3 < 4u) {
+    let a_22 = part_3[tid];
+    let b_22 = part_3[tid + 4u];
+    part_3[tid] = a_22 + b_22;
+  }
+  workgroupBarrier();
+  if (part_lane_3 < 2u) {
+    let a_23 = part_3[tid];
+    let b_23 = part_3[tid + 2u];
+    part_3[tid] = a_23 + b_23;
+  }
+  workgroupBarrier();
+  if (part_lane_3 < 1u) {
+    let a_24 = part_3[tid];
+    let b_24 = part_3[tid + 1u];
+    part_3[tid] = a_24 + b_24;
+  }
+  workgroupBarrier();
+  let sum_3 = part_3[tid - part_lane_3];
+  let mine_1 = acc_1;
+  workgroupBarrier();
+  part_4[tid] = mine_1;
+  workgroupBarrier();
+  let part_lane_4 = tid & 7u;
+  if (part_lane_4 < 4u) {
+    let a_25 = part_4[tid];
+    let b_25 = part_4[tid + 4u];
+    part_4[tid] = a_25 + b_25;
+  }
+  workgroupBarrier();
+  if (part_lane_4 < 2u) {
+    let a_26 = part_4[tid];
+    let b_26 = part_4[tid + 2u];
+    part_4[tid] = a_26 + b_26;
+  }
+  workgroupBarrier();
+  if (part_lane_4 < 1u) {
+    let a_27 = part_4[tid];
+    let b_27 = part_4[tid + 1u];
+    part_4[tid] = a_27 + b_27;
+  }
+  workgroupBarrier();
+  let sum_4 = part_4[tid - part_lane_4];
+  let mine_2 = acc_2;
+  workgroupBarrier();
+  part_5[tid] = mine_2;
+  workgroupBarrier();
+  let part_lane_5 = tid & 7u;
+  if (part_lane_5 < 4u) {
+    let a_28 = part_5[tid];
+    let b_28 = part_5[tid + 4u];
+    part_5[tid] = a_28 + b_28;
+  }
+  workgroupBarrier();
+  if (part_lane_5 < 2u) {
+    let a_29 = part_5[tid];
+    let b_29 = part_5[tid + 2u];
+    part_5[tid] = a_29 + b_29;
+  }
+  workgroupBarrier();
+  if (part_lane_5 < 1u) {
+    let a_30 = part_5[tid];
+    let b_30 = part_5[tid + 1u];
+    part_5[tid] = a_30 + b_30;
+  }
+  workgroupBarrier();
+  let sum_5 = part_5[tid - part_lane_5];
+  let mine_3 = acc_3;
+  workgroupBarrier();
+  part_6[tid] = mine_3;
+  workgroupBarrier();
+  let part_lane_6 = tid & 7u;
+  if (part_lane_6 < 4u) {
+    let a_31 = part_6[tid];
+    let b_31 = part_6[tid + 4u];
+    part_6[tid] = a_31 + b_31;
+  }
+  workgroupBarrier();
+  if (part_lane_6 < 2u) {
+    let a_32 = part_6[tid];
+    let b_32 = part_6[tid + 2u];
+    part_6[tid] = a_32 + b_32;
+  }
+  workgroupBarrier();
+  if (part_lane_6 < 1u) {
+    let a_33 = part_6[tid];
+    let b_33 = part_6[tid + 1u];
+    part_6[tid] = a_33 + b_33;
+  }
+  workgroupBarrier();
+  let sum_6 = part_6[tid - part_lane_6];
+  if (lane_of_row == 0u) {
+    let gate = f32(sum_3 - sum_2) / x_scale * scales.a;
+    let up = f32(sum_5 - sum_2) / x_scale * scales.b;
+    let positive = max(gate, 0f);
+    let value = positive * positive * up;
+    y[wg.y * 1536u + row] = value;
+    next_squares += value * value;
+    let next_g = next_gain[row];
+    next_largest = max(next_largest, abs(value * next_g));
+    let gate_1 = f32(sum_4 - sum_2) / x_scale * scales.a;
+    let up_1 = f32(sum_6 - sum_2) / x_scale * scales.b;
+    let positive_1 = max(gate_1, 0f);
+    let value_1 = positive_1 * positive_1 * up_1;
+    y[wg.y * 1536u + row_1] = value_1;
+    next_squares += value_1 * value_1;
+    let next_g_1 = next_gain[row_1];
+    next_largest = max(next_largest, abs(value_1 * next_g_1));
+  }
+  if ((tid & 7u) == 0u) {
+    next_stats[tid / 8u] = vec2<f32>(next_squares, next_largest);
+  }
+  workgroupBarrier();
+  let next_stat = next_stats[tid & 15u];
+  workgroupBarrier();
+  part_7[tid] = next_stat.x;
+  workgroupBarrier();
+  let part_lane_7 = tid & 15u;
+  if (part_lane_7 < 8u) {
+    let a_34 = part_7[tid];
+    let b_34 = part_7[tid + 8u];
+    part_7[tid] = a_34 + b_34;
+  }
+  workgroupBarrier();
+  if (part_lane_7 < 4u) {
+    let a_35 = part_7[tid];
+    let b_35 = part_7[tid + 4u];
+    part_7[tid] = a_35 + b_35;
+  }
+  workgroupBarrier();
+  if (part_lane_7 < 2u) {
+    let a_36 = part_7[tid];
+    let b_36 = part_7[tid + 2u];
+    part_7[tid] = a_36 + b_36;
+  }
+  workgroupBarrier();
+  if (part_lane_7 < 1u) {
+    let a_37 = part_7[tid];
+    let b_37 = part_7[tid + 1u];
+    part_7[tid] = a_37 + b_37;
+  }
+  workgroupBarrier();
+  let sum_7 = part_7[tid - part_lane_7];
+  workgroupBarrier();
+  part_8[tid] = next_stat.y;
+  workgroupBarrier();
+  let part_lane_8 = tid & 15u;
+  if (part_lane_8 < 8u) {
+    let a_38 = part_8[tid];
+    let b_38 = part_8[tid + 8u];
+    part_8[tid] = max(a_38, b_38);
+  }
+  workgroupBarrier();
+  if (part_lane_8 < 4u) {
+    let a_39 = part_8[tid];
+    let b_39 = part_8[tid + 4u];
+    part_8[tid] = max(a_39, b_39);
+  }
+  workgroupBarrier();
+  if (part_lane_8 < 2u) {
+    let a_40 = part_8[tid];
+    let b_40 = part_8[tid + 2u];
+    part_8[tid] = max(a_40, b_40);
+  }
+  workgroupBarrier();
+  if (part_lane_8 < 1u) {
+    let a_41 = part_8[tid];
+    let b_41 = part_8[tid + 1u];
+    part_8[tid] = max(a_41, b_41);
+  }
+  workgroupBarrier();
+  let sum_8 = part_8[tid - part_lane_8];
+  if (tid == 0u) {
+    next_parts[wg.y * 48u + wg.x] = vec2<f32>(sum_7, sum_8);
+  }
+}

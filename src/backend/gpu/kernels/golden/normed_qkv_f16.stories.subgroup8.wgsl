@@ -1,0 +1,230 @@
+enable subgroups;
+
+@group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> gain: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> parts: array<vec2<f32>>;
+struct scales_fields { a: f32, b: f32, c: f32, unused: f32 }
+@group(0) @binding(4) var<uniform> scales: scales_fields;
+@group(0) @binding(5) var<storage, read> angles: array<vec2<f32>>;
+@group(0) @binding(6) var<storage, read> params: array<u32>;
+@group(0) @binding(7) var<storage, read_write> q: array<f32>;
+@group(0) @binding(8) var<storage, read_write> kv: array<u32>;
+var<workgroup> staged: array<vec4<u32>, 32>;
+fn dot4(a: u32, b: u32) -> i32 {
+  let x_1 = bitcast<i32>(a);
+  let y = bitcast<i32>(b);
+  let top = (x_1 >> 24u) * (y >> 24u);
+  let high = ((x_1 << 8u) >> 24u) * ((y << 8u) >> 24u);
+  let middle = ((x_1 << 16u) >> 24u) * ((y << 16u) >> 24u);
+  let low = ((x_1 << 24u) >> 24u) * ((y << 24u) >> 24u);
+  return top + high + middle + low;
+}
+var<workgroup> part: array<f32, 16>;
+var<workgroup> part_1: array<f32, 16>;
+var<workgroup> part_2: array<i32, 16>;
+var<workgroup> tile: array<f32, 32>;
+
+@compute @workgroup_size(128)
+fn normed_qkv(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let group = tid / 8u;
+  let lane_of_row = tid & 7u;
+  let head = wg.x / 2u;
+  let first_pair = wg.x % 2u * 16u;
+  let pair = first_pair + group;
+  let row_a = head * 64u + pair;
+  let row_b = row_a + 32u;
+  let start_a = row_a * 8u;
+  let start_b = row_b * 8u;
+  let i = lane_of_row + 0u;
+  let w4 = w[start_a + i];
+  let w4_1 = w[start_b + i];
+  let x_row = wg.y * 128u;
+  let parts_row = wg.y * 16u;
+  let unit = tid + 0u;
+  let from_quad = min(unit, 31u) * 4u;
+  let v = x[x_row + from_quad + 0u];
+  let g = gain[from_quad + 0u];
+  let vg = v * g;
+  let v_1 = x[x_row + from_quad + 1u];
+  let g_1 = gain[from_quad + 1u];
+  let vg_1 = v_1 * g_1;
+  let v_2 = x[x_row + from_quad + 2u];
+  let g_2 = gain[from_quad + 2u];
+  let vg_2 = v_2 * g_2;
+  let v_3 = x[x_row + from_quad + 3u];
+  let g_3 = gain[from_quad + 3u];
+  let vg_3 = v_3 * g_3;
+  var squares: f32 = 0f;
+  var largest: f32 = 0f;
+  let i_1 = tid + 0u;
+  if (i_1 < 16u) {
+    let part_stats = parts[parts_row + i_1];
+    squares += part_stats.x;
+    largest = max(largest, part_stats.y);
+  }
+  let my_squares = squares;
+  let my_largest = largest;
+  let sg = subgroupShuffleXor(my_squares, 4u);
+  let sum = my_squares + sg;
+  let sg_1 = subgroupShuffleXor(sum, 2u);
+  let sum_1 = sum + sg_1;
+  let sg_2 = subgroupShuffleXor(sum_1, 1u);
+  let sum_2 = sum_1 + sg_2;
+  if ((tid & 7u) == 0u) {
+    part[tid / 8u] = sum_2;
+  }
+  workgroupBarrier();
+  var total: f32 = part[0u];
+  for (var i_2 = 1u; i_2 < 16u; i_2 += 1u) {
+    let a_1 = total;
+    let b_1 = part[i_2];
+    total = a_1 + b_1;
+  }
+  let reduced = total;
+  let sg_3 = subgroupShuffleXor(my_largest, 4u);
+  let sum_3 = max(my_largest, sg_3);
+  let sg_4 = subgroupShuffleXor(sum_3, 2u);
+  let sum_4 = max(sum_3, sg_4);
+  let sg_5 = subgroupShuffleXor(sum_4, 1u);
+  let sum_5 = max(sum_4, sg_5);
+  if ((tid & 7u) == 0u) {
+    part_1[tid / 8u] = sum_5;
+  }
+  workgroupBarrier();
+  var total_1: f32 = part_1[0u];
+  for (var i_3 = 1u; i_3 < 16u; i_3 += 1u) {
+    let a_2 = total_1;
+    let b_2 = part_1[i_3];
+    total_1 = max(a_2, b_2);
+  }
+  let reduced_1 = total_1;
+  let factor = 1f / sqrt(reduced / 512f + 1e-05f);
+  let x_scale = 127f / max(reduced_1 * factor, 1e-05f);
+  let factor_and_scale = factor * x_scale;
+  var q_sum: i32 = 0i;
+  if (unit < 32u) {
+    let limited = clamp(round(vg * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_1 = vec4<i32>(limited);
+    let packed = (((bitcast<u32>(q_1.x) & 255u) | ((bitcast<u32>(q_1.y) & 255u) << 8u)) | ((bitcast<u32>(q_1.z) & 255u) << 16u)) | ((bitcast<u32>(q_1.w) & 255u) << 24u);
+    q_sum += q_1.x + q_1.y + q_1.z + q_1.w;
+    let limited_1 = clamp(round(vg_1 * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_2 = vec4<i32>(limited_1);
+    let packed_1 = (((bitcast<u32>(q_2.x) & 255u) | ((bitcast<u32>(q_2.y) & 255u) << 8u)) | ((bitcast<u32>(q_2.z) & 255u) << 16u)) | ((bitcast<u32>(q_2.w) & 255u) << 24u);
+    q_sum += q_2.x + q_2.y + q_2.z + q_2.w;
+    let limited_2 = clamp(round(vg_2 * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_3 = vec4<i32>(limited_2);
+    let packed_2 = (((bitcast<u32>(q_3.x) & 255u) | ((bitcast<u32>(q_3.y) & 255u) << 8u)) | ((bitcast<u32>(q_3.z) & 255u) << 16u)) | ((bitcast<u32>(q_3.w) & 255u) << 24u);
+    q_sum += q_3.x + q_3.y + q_3.z + q_3.w;
+    let limited_3 = clamp(round(vg_3 * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q_4 = vec4<i32>(limited_3);
+    let packed_3 = (((bitcast<u32>(q_4.x) & 255u) | ((bitcast<u32>(q_4.y) & 255u) << 8u)) | ((bitcast<u32>(q_4.z) & 255u) << 16u)) | ((bitcast<u32>(q_4.w) & 255u) << 24u);
+    q_sum += q_4.x + q_4.y + q_4.z + q_4.w;
+    let staged_at = ((unit >> 1u) & 3u) * 8u + ((unit >> 3u) * 2u + (unit & 1u));
+    staged[staged_at] = vec4<u32>(packed, packed_1, packed_2, packed_3);
+  }
+  let my_sum = q_sum;
+  let sg_6 = subgroupShuffleXor(my_sum, 4u);
+  let sum_6 = my_sum + sg_6;
+  let sg_7 = subgroupShuffleXor(sum_6, 2u);
+  let sum_7 = sum_6 + sg_7;
+  let sg_8 = subgroupShuffleXor(sum_7, 1u);
+  let sum_8 = sum_7 + sg_8;
+  if ((tid & 7u) == 0u) {
+    part_2[tid / 8u] = sum_8;
+  }
+  workgroupBarrier();
+  var total_2: i32 = part_2[0u];
+  for (var i_4 = 1u; i_4 < 16u; i_4 += 1u) {
+    let a_3 = total_2;
+    let b_3 = part_2[i_4];
+    total_2 = a_3 + b_3;
+  }
+  let reduced_2 = total_2;
+  workgroupBarrier();
+  var acc: i32 = 0i;
+  var acc_1: i32 = 0i;
+  let i_5 = lane_of_row + 0u;
+  let q4 = staged[i_5 + 0u];
+  acc += dot4((w4.x >> 6u) & 0x03030303u, q4.x);
+  acc_1 += dot4((w4_1.x >> 6u) & 0x03030303u, q4.x);
+  acc += dot4((w4.y >> 6u) & 0x03030303u, q4.y);
+  acc_1 += dot4((w4_1.y >> 6u) & 0x03030303u, q4.y);
+  acc += dot4((w4.z >> 6u) & 0x03030303u, q4.z);
+  acc_1 += dot4((w4_1.z >> 6u) & 0x03030303u, q4.z);
+  acc += dot4((w4.w >> 6u) & 0x03030303u, q4.w);
+  acc_1 += dot4((w4_1.w >> 6u) & 0x03030303u, q4.w);
+  let q4_1 = staged[i_5 + 8u];
+  acc += dot4((w4.x >> 4u) & 0x03030303u, q4_1.x);
+  acc_1 += dot4((w4_1.x >> 4u) & 0x03030303u, q4_1.x);
+  acc += dot4((w4.y >> 4u) & 0x03030303u, q4_1.y);
+  acc_1 += dot4((w4_1.y >> 4u) & 0x03030303u, q4_1.y);
+  acc += dot4((w4.z >> 4u) & 0x03030303u, q4_1.z);
+  acc_1 += dot4((w4_1.z >> 4u) & 0x03030303u, q4_1.z);
+  acc += dot4((w4.w >> 4u) & 0x03030303u, q4_1.w);
+  acc_1 += dot4((w4_1.w >> 4u) & 0x03030303u, q4_1.w);
+  let q4_2 = staged[i_5 + 16u];
+  acc += dot4((w4.x >> 2u) & 0x03030303u, q4_2.x);
+  acc_1 += dot4((w4_1.x >> 2u) & 0x03030303u, q4_2.x);
+  acc += dot4((w4.y >> 2u) & 0x03030303u, q4_2.y);
+  acc_1 += dot4((w4_1.y >> 2u) & 0x03030303u, q4_2.y);
+  acc += dot4((w4.z >> 2u) & 0x03030303u, q4_2.z);
+  acc_1 += dot4((w4_1.z >> 2u) & 0x03030303u, q4_2.z);
+  acc += dot4((w4.w >> 2u) & 0x03030303u, q4_2.w);
+  acc_1 += dot4((w4_1.w >> 2u) & 0x03030303u, q4_2.w);
+  let q4_3 = staged[i_5 + 24u];
+  acc += dot4(w4.x & 0x03030303u, q4_3.x);
+  acc_1 += dot4(w4_1.x & 0x03030303u, q4_3.x);
+  acc += dot4(w4.y & 0x03030303u, q4_3.y);
+  acc_1 += dot4(w4_1.y & 0x03030303u, q4_3.y);
+  acc += dot4(w4.z & 0x03030303u, q4_3.z);
+  acc_1 += dot4(w4_1.z & 0x03030303u, q4_3.z);
+  acc += dot4(w4.w & 0x03030303u, q4_3.w);
+  acc_1 += dot4(w4_1.w & 0x03030303u, q4_3.w);
+  let mine = acc;
+  let sg_9 = subgroupShuffleXor(mine, 4u);
+  let sum_9 = mine + sg_9;
+  let sg_10 = subgroupShuffleXor(sum_9, 2u);
+  let sum_10 = sum_9 + sg_10;
+  let sg_11 = subgroupShuffleXor(sum_10, 1u);
+  let sum_11 = sum_10 + sg_11;
+  let mine_1 = acc_1;
+  let sg_12 = subgroupShuffleXor(mine_1, 4u);
+  let sum_12 = mine_1 + sg_12;
+  let sg_13 = subgroupShuffleXor(sum_12, 2u);
+  let sum_13 = sum_12 + sg_13;
+  let sg_14 = subgroupShuffleXor(sum_13, 1u);
+  let sum_14 = sum_13 + sg_14;
+  let is_query = head < 8u;
+  let is_key = head < 10u;
+  let key_or_value = select(scales.c, scales.b, is_key);
+  let scale = select(key_or_value, scales.a, is_query);
+  let a_4 = f32(sum_11 - reduced_2) / x_scale * scale;
+  let b_4 = f32(sum_14 - reduced_2) / x_scale * scale;
+  let pos = params[0u] + wg.y;
+  if (lane_of_row == 0u) {
+    let turn = angles[pos * 32u + pair];
+    let angle = select(vec2<f32>(1f, 0f), turn, is_key);
+    let at_a = group;
+    tile[at_a] = a_4 * angle.x - b_4 * angle.y;
+    tile[at_a + 16u] = b_4 * angle.x + a_4 * angle.y;
+  }
+  workgroupBarrier();
+  if (is_query) {
+    for (var t = tid; t < 32u; t += 128u) {
+      let run = t / 16u;
+      let dim = first_pair + run * 32u + t % 16u;
+      q[(wg.y * 8u + head) * 64u + dim] = tile[t];
+    }
+  } else {
+    let kv_row = head - 8u;
+    for (var t_1 = tid * 2u; t_1 < 32u; t_1 += 256u) {
+      let run_1 = t_1 / 16u;
+      let dim_1 = first_pair + run_1 * 32u + t_1 % 16u;
+      let v0 = tile[t_1];
+      let v1 = tile[t_1 + 1u];
+      let word = pack2x16float(vec2<f32>(v0, v1));
+      kv[((kv_row * 512u + pos) * 64u + dim_1) / 2u] = word;
+    }
+  }
+}

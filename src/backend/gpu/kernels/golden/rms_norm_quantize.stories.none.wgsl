@@ -1,0 +1,205 @@
+@group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> gain: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> y: array<u32>;
+var<workgroup> part: array<f32, 256>;
+var<workgroup> part_1: array<f32, 256>;
+var<workgroup> part_2: array<i32, 256>;
+
+@compute @workgroup_size(256)
+fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  var v: vec4<f32> = vec4<f32>();
+  let first = wg.y * 128u;
+  let i = tid + 0u;
+  if (i < 128u) {
+    v = x[first + i];
+  }
+  var squares: f32 = 0f;
+  squares += dot(v, v);
+  let mine = squares;
+  workgroupBarrier();
+  part[tid] = mine;
+  workgroupBarrier();
+  let part_lane = tid & 255u;
+  if (part_lane < 128u) {
+    let a = part[tid];
+    let b = part[tid + 128u];
+    part[tid] = a + b;
+  }
+  workgroupBarrier();
+  if (part_lane < 64u) {
+    let a_1 = part[tid];
+    let b_1 = part[tid + 64u];
+    part[tid] = a_1 + b_1;
+  }
+  workgroupBarrier();
+  if (part_lane < 32u) {
+    let a_2 = part[tid];
+    let b_2 = part[tid + 32u];
+    part[tid] = a_2 + b_2;
+  }
+  workgroupBarrier();
+  if (part_lane < 16u) {
+    let a_3 = part[tid];
+    let b_3 = part[tid + 16u];
+    part[tid] = a_3 + b_3;
+  }
+  workgroupBarrier();
+  if (part_lane < 8u) {
+    let a_4 = part[tid];
+    let b_4 = part[tid + 8u];
+    part[tid] = a_4 + b_4;
+  }
+  workgroupBarrier();
+  if (part_lane < 4u) {
+    let a_5 = part[tid];
+    let b_5 = part[tid + 4u];
+    part[tid] = a_5 + b_5;
+  }
+  workgroupBarrier();
+  if (part_lane < 2u) {
+    let a_6 = part[tid];
+    let b_6 = part[tid + 2u];
+    part[tid] = a_6 + b_6;
+  }
+  workgroupBarrier();
+  if (part_lane < 1u) {
+    let a_7 = part[tid];
+    let b_7 = part[tid + 1u];
+    part[tid] = a_7 + b_7;
+  }
+  workgroupBarrier();
+  let sum = part[tid - part_lane];
+  let factor = 1f / sqrt(sum / 512f + 1e-05f);
+  let i_1 = tid + 0u;
+  if (i_1 < 128u) {
+    v = v * factor * gain[i_1];
+  }
+  var largest: f32 = 0f;
+  let a_8 = abs(v);
+  let b_8 = max(a_8.x, a_8.y);
+  let d = max(a_8.z, a_8.w);
+  largest = max(largest, max(b_8, d));
+  let mine_1 = largest;
+  workgroupBarrier();
+  part_1[tid] = mine_1;
+  workgroupBarrier();
+  let part_lane_1 = tid & 255u;
+  if (part_lane_1 < 128u) {
+    let a_9 = part_1[tid];
+    let b_9 = part_1[tid + 128u];
+    part_1[tid] = max(a_9, b_9);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 64u) {
+    let a_10 = part_1[tid];
+    let b_10 = part_1[tid + 64u];
+    part_1[tid] = max(a_10, b_10);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 32u) {
+    let a_11 = part_1[tid];
+    let b_11 = part_1[tid + 32u];
+    part_1[tid] = max(a_11, b_11);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 16u) {
+    let a_12 = part_1[tid];
+    let b_12 = part_1[tid + 16u];
+    part_1[tid] = max(a_12, b_12);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 8u) {
+    let a_13 = part_1[tid];
+    let b_13 = part_1[tid + 8u];
+    part_1[tid] = max(a_13, b_13);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 4u) {
+    let a_14 = part_1[tid];
+    let b_14 = part_1[tid + 4u];
+    part_1[tid] = max(a_14, b_14);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 2u) {
+    let a_15 = part_1[tid];
+    let b_15 = part_1[tid + 2u];
+    part_1[tid] = max(a_15, b_15);
+  }
+  workgroupBarrier();
+  if (part_lane_1 < 1u) {
+    let a_16 = part_1[tid];
+    let b_16 = part_1[tid + 1u];
+    part_1[tid] = max(a_16, b_16);
+  }
+  workgroupBarrier();
+  let sum_1 = part_1[tid - part_lane_1];
+  let scale = 127f / max(sum_1, 1e-05f);
+  let base = wg.y * 132u;
+  var sum_2: i32 = 0i;
+  let i_2 = tid + 0u;
+  if (i_2 < 128u) {
+    let limited = clamp(round(v * scale), vec4<f32>(-128f), vec4<f32>(127f));
+    let q = vec4<i32>(limited);
+    let packed = (((bitcast<u32>(q.x) & 255u) | ((bitcast<u32>(q.y) & 255u) << 8u)) | ((bitcast<u32>(q.z) & 255u) << 16u)) | ((bitcast<u32>(q.w) & 255u) << 24u);
+    y[base + i_2] = packed;
+    sum_2 += q.x + q.y + q.z + q.w;
+  }
+  let my_sum = sum_2;
+  workgroupBarrier();
+  part_2[tid] = my_sum;
+  workgroupBarrier();
+  let part_lane_2 = tid & 255u;
+  if (part_lane_2 < 128u) {
+    let a_17 = part_2[tid];
+    let b_17 = part_2[tid + 128u];
+    part_2[tid] = a_17 + b_17;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 64u) {
+    let a_18 = part_2[tid];
+    let b_18 = part_2[tid + 64u];
+    part_2[tid] = a_18 + b_18;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 32u) {
+    let a_19 = part_2[tid];
+    let b_19 = part_2[tid + 32u];
+    part_2[tid] = a_19 + b_19;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 16u) {
+    let a_20 = part_2[tid];
+    let b_20 = part_2[tid + 16u];
+    part_2[tid] = a_20 + b_20;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 8u) {
+    let a_21 = part_2[tid];
+    let b_21 = part_2[tid + 8u];
+    part_2[tid] = a_21 + b_21;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 4u) {
+    let a_22 = part_2[tid];
+    let b_22 = part_2[tid + 4u];
+    part_2[tid] = a_22 + b_22;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 2u) {
+    let a_23 = part_2[tid];
+    let b_23 = part_2[tid + 2u];
+    part_2[tid] = a_23 + b_23;
+  }
+  workgroupBarrier();
+  if (part_lane_2 < 1u) {
+    let a_24 = part_2[tid];
+    let b_24 = part_2[tid + 1u];
+    part_2[tid] = a_24 + b_24;
+  }
+  workgroupBarrier();
+  let sum_3 = part_2[tid - part_lane_2];
+  if (tid == 0u) {
+    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 129u] = bitcast<u32>(sum_3);
+  }
+}

@@ -1,0 +1,177 @@
+#include "backend/gpu/kernels/golden_cases.h"
+
+#include <string_view>
+
+#include "backend/gpu/kernels/argmax.h"
+#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/embed.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/rms_norm.h"
+#include "backend/gpu/kernels/sample.h"
+#include "backend/gpu/kernels/ternary_matmul.h"
+#include "backend/gpu/kernels/ternary_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary_qkv.h"
+
+namespace tern::gpu {
+namespace {
+
+using wgsl::F16x2;
+using wgsl::F32;
+
+struct ModelShape {
+  std::string name;
+  uint32_t width, ffn, n_vocab;
+  HeadShape heads;
+};
+const ModelShape kStories = {"stories", 512, 1536, 8192, {8, 2, 64, 512}};
+const ModelShape kBitnet2b = {"bitnet-2b", 2560, 6912, 128256, {20, 5, 128, 4096}};
+
+struct NamedCaps {
+  std::string name;
+  Caps caps;
+};
+const NamedCaps kAll = {"all", {.f16 = true, .packed_dot = true, .subgroup = 32}};
+const NamedCaps kNone = {"none", {}};
+const NamedCaps kSubgroup8 = {"subgroup8", {.f16 = false, .packed_dot = false, .subgroup = 8}};
+
+constexpr float kEps = 1e-5f;
+
+class Cases {
+ public:
+  explicit Cases(const ModelShape& model) : m_(model) {}
+
+  // Kernels that ask nothing of the device.
+  void add_plain() {
+    add("embed_f16", embed<F16x2>({m_.width}));
+    add("embed_f32", embed<wgsl::Vec2<F32>>({m_.width}));
+    add("select_rows", select_rows({m_.width}));
+    add("relu2_mul", relu2_mul({m_.ffn}));
+    add("add", gpu::add({m_.width}));
+    add("rope", rope({m_.heads.n_heads, m_.heads.head_dim}));
+    add("rope_interleaved", rope({m_.heads.n_heads, m_.heads.head_dim, true}));
+    add("kv_append_f16", kv_append<F16x2>({.heads = m_.heads}));
+    add("kv_append_f32", kv_append<F32>({.heads = m_.heads}));
+    add("argmax_parts", argmax_parts({.n = m_.n_vocab}));
+    add("argmax_next", argmax_next({.n = m_.n_vocab}));
+    for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
+  }
+
+  // Those that do.
+  void add_capable(const NamedCaps& caps) {
+    caps_ = caps;
+    add_norms();
+    add_ternary();
+    add_attention<F16x2>("f16");
+    add_attention<F32>("f32");
+    add("attention_merge", attention_merge(attention_config(16)));
+    const FloatLinearConfig head{.rows = m_.n_vocab, .cols = m_.width, .caps = caps.caps};
+    add("float_linear_f16", float_linear<wgsl::Vec4<F16x2>>(head));
+    add("float_linear_f32", float_linear<wgsl::Vec4<F32>>(head));
+    add_sampling();
+  }
+
+  std::vector<GoldenCase> take() { return std::move(cases_); }
+
+ private:
+  template <class... P>
+  void add(std::string_view name, wgsl::Kernel<P...> kernel) {
+    const std::string caps = caps_.name.empty() ? "" : "." + caps_.name;
+    cases_.push_back({std::string(name) + "." + m_.name + caps + ".wgsl", std::move(kernel.module)});
+  }
+
+  static wgsl::MatrixShape matrix(uint32_t m, uint32_t n, uint32_t k) { return {wgsl::MatrixTypes::kI8ToI32, m, n, k}; }
+
+  void add_matrix_matmuls(const wgsl::MatrixShape& shape) {
+    const std::string suffix = std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k);
+    auto c = fit(TernaryMatrixMatmulConfig{
+        .rows = m_.width, .cols = m_.ffn, .shape = shape, .subgroup = shape.m == 8 ? 8u : 32u});
+    add("ternary_matmul_matrix_" + suffix, ternary_matmul_matrix(c));
+    c.store = TernaryStore::kAdd;
+    add("ternary_matmul_matrix_add_" + suffix, ternary_matmul_matrix(c));
+    std::swap(c.rows, c.cols);
+    add("ternary_glu_matmul_matrix_" + suffix, ternary_glu_matmul_matrix(c));
+  }
+
+  void add_norms() {
+    const RmsNormConfig norm{.width = m_.width, .eps = kEps, .caps = caps_.caps};
+    add("rms_norm", rms_norm(norm));
+    add("quantize", quantize(norm));
+    add("rms_norm_quantize", rms_norm_quantize(norm));
+  }
+
+  void add_ternary() {
+    TernaryConfig down{.rows = m_.width, .cols = m_.ffn, .caps = caps_.caps};
+    const TernaryConfig up{.rows = m_.ffn, .cols = m_.width, .caps = caps_.caps};
+    const NormConfig norm{.eps = kEps, .n_parts = m_.width / 32};
+    add("ternary_matvec", ternary_matvec(down));
+    down.store = TernaryStore::kAdd;
+    add("ternary_matvec_add", ternary_matvec(down));
+    add("ternary_glu", ternary_glu(up));
+    add("normed_matvec_add", normed_matvec_add(down, norm));
+    add("normed_glu", normed_glu(up, norm));
+    TernaryMatmulConfig tiles{.rows = m_.width, .cols = m_.ffn, .caps = caps_.caps};
+    add("ternary_matmul", ternary_matmul(tiles));
+    tiles.store = TernaryStore::kAdd;
+    add("ternary_matmul_add", ternary_matmul(tiles));
+    add("ternary_glu_matmul",
+        ternary_glu_matmul({.rows = m_.ffn, .cols = m_.width, .caps = caps_.caps, .tile_tokens = 32}));
+    add_qkv<F16x2>("f16", norm);
+    add_qkv<F32>("f32", norm);
+  }
+
+  template <class KvWord>
+  void add_qkv(const std::string& kv, const NormConfig& norm) {
+    TernaryQkvConfig c = fit(TernaryQkvConfig{.cols = m_.width, .heads = m_.heads, .caps = caps_.caps});
+    add("ternary_qkv_" + kv, ternary_qkv<KvWord>(c));
+    add("normed_qkv_" + kv, normed_qkv<KvWord>(c, norm));
+    c.interleaved = true;
+    add("ternary_qkv_interleaved_" + kv, ternary_qkv<KvWord>(c));
+  }
+
+  AttentionConfig attention_config(uint32_t max_splits) const {
+    AttentionConfig c = fit(AttentionConfig{.heads = m_.heads, .caps = caps_.caps});
+    c.max_splits = max_splits;
+    return c;
+  }
+
+  template <class KvWord>
+  void add_attention(const std::string& kv) {
+    add("attention_" + kv, attention<KvWord>(attention_config(0)));
+    add("attention_split_" + kv, attention<KvWord>(attention_config(16)));
+  }
+
+  void add_sampling() {
+    const SampleConfig c{.n = m_.n_vocab, .caps = caps_.caps};
+    add("sample_greatest", sample_greatest(c));
+    add("sample_level_count_start", sample_level(c, Measure::kCount, LevelBegin::kStart));
+    add("sample_level_count_next", sample_level(c, Measure::kCount, LevelBegin::kNext));
+    add("sample_level_share_start", sample_level(c, Measure::kShare, LevelBegin::kStart));
+    add("sample_level_share_after_count", sample_level(c, Measure::kShare, LevelBegin::kAfterCount));
+    add("sample_weigh_none", sample_weigh(c, Threshold::kNone));
+    add("sample_weigh_count", sample_weigh(c, Threshold::kCount));
+    add("sample_weigh_share", sample_weigh(c, Threshold::kShare));
+    add("sample_next", sample_next(c));
+  }
+
+  ModelShape m_;
+  NamedCaps caps_;
+  std::vector<GoldenCase> cases_;
+};
+
+}  // namespace
+
+std::vector<GoldenCase> golden_cases() {
+  Cases stories(kStories), bitnet(kBitnet2b);
+  stories.add_plain();
+  stories.add_capable(kNone);
+  stories.add_capable(kSubgroup8);
+  bitnet.add_plain();
+  bitnet.add_capable(kAll);
+  std::vector<GoldenCase> cases = stories.take();
+  for (GoldenCase& c : bitnet.take()) cases.push_back(std::move(c));
+  return cases;
+}
+
+}  // namespace tern::gpu
