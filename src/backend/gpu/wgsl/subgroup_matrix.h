@@ -7,8 +7,7 @@
 //   low byte. Offset and stride then still count int8, not i32. Other types load from arrays of their own type.
 // - The stride is between rows, or between columns where the matrix lies column by column; it must not be less than one
 //   of them is long. Drivers want rows to start at multiples of 16 bytes, or of a row's bytes where those are fewer.
-// - Offsets must be uniform, and Tint only knows what is so over a whole workgroup: the number of the subgroup counts
-// as
+// - Offsets must be uniform, and Tint only knows what is so over a whole workgroup: a subgroup's number counts as
 //   non-uniform. So its check (chromium.subgroup_matrix_uniformity) is off; kernels see to it.
 // - The workgroup's size must be a multiple of the device's greatest subgroup size.
 #pragma once
