@@ -97,6 +97,7 @@ struct CompileOptions {
   int max_batch = 256;
   int max_logit_rows = 16;
   GpuOptions gpu = {};
+  bool only_hardware_gpu = false;  // kNotFound where the adapter that would be used draws on the CPU
   OnProgress on_progress = {};
 };
 

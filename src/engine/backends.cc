@@ -1,5 +1,7 @@
 #include "engine/backends.h"
 
+#include <cstdlib>
+
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/sum_words.h"
@@ -7,10 +9,26 @@
 #include "base/check.h"
 
 #ifdef TERN_HAVE_WEBGPU
+#include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/webgpu_backend.h"
 #endif
 
 namespace tern {
+
+namespace {
+
+Result<std::unique_ptr<Executable>> compile_on_gpu([[maybe_unused]] const Plan& plan,
+                                                   [[maybe_unused]] const CompileOptions& options) {
+#ifdef TERN_HAVE_WEBGPU
+  CompileOptions with_cache = options;
+  if (with_cache.gpu.cache_dir.empty()) with_cache.gpu.cache_dir = default_pipeline_cache();
+  return gpu::compile(plan, with_cache);
+#else
+  return fail(ErrorCode::kNotSupported, "the webgpu backend is not part of this build; use -b cpu");
+#endif
+}
+
+}  // namespace
 
 Fusions fusions_for(BackendKind backend) { return backend == BackendKind::kWebGpu ? Fusions::all() : Fusions::host(); }
 
@@ -23,13 +41,27 @@ Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& 
     case BackendKind::kRef:
       return ref::compile(plan, options);
     case BackendKind::kWebGpu:
-#ifdef TERN_HAVE_WEBGPU
-      return gpu::compile(plan, options);
-#else
-      return fail(ErrorCode::kNotSupported, "the webgpu backend is not part of this build; use -b cpu");
-#endif
+      return compile_on_gpu(plan, options);
   }
   CHECK(false);
+}
+
+bool may_have_gpu() {
+#ifdef TERN_HAVE_WEBGPU
+  return gpu::may_have_hardware();
+#else
+  return false;
+#endif
+}
+
+std::string default_pipeline_cache() {
+  const auto absolute = [](const char* name) -> std::string {
+    const char* path = std::getenv(name);
+    return path != nullptr && path[0] == '/' ? path : "";
+  };
+  if (const std::string cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache + "/tern/pipelines";
+  if (const std::string home = absolute("HOME"); !home.empty()) return home + "/.cache/tern/pipelines";
+  return "";
 }
 
 std::string cpu_target() { return cpu::target_name(); }

@@ -15,9 +15,17 @@ namespace tern {
 // What the backend has kernels for, or at least runs no slower.
 Fusions fusions_for(BackendKind backend);
 
-// kNotSupported where the build lacks the backend. `plan` and `pool` must outlive the executable.
+// kNotSupported where the build lacks the backend. kAuto is the CPU here: Engine::load tries the GPU first. `plan` and
+// `pool` must outlive the executable.
 Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options,
                                                ThreadPool& pool);
+
+// Whether it is worth trying to open a GPU: costs microseconds.
+bool may_have_gpu();
+
+// Where compiled pipelines are kept between runs: $XDG_CACHE_HOME/tern/pipelines, or below ~/.cache; empty (nowhere)
+// without either. As the XDG base directory specification has it, a relative path counts as none.
+std::string default_pipeline_cache();
 
 // The instruction set whose kernels the cpu backend runs on this machine, as Highway names it: "AVX3_DL".
 std::string cpu_target();

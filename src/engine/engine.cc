@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/log.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
 #include "engine/tokenizers.h"
@@ -47,6 +48,30 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
   });
 }
 
+Result<void> compile_for(Engine::Impl& impl, BackendKind backend, bool fuse, const CompileOptions& options) {
+  impl.backend = backend;
+  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fuse ? fusions_for(backend) : Fusions::none()});
+  TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
+  return {};
+}
+
+// kAuto: the GPU where there is one that computes and holds the model, or the one asked for by name; else the CPU.
+Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
+  CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
+  if (options.max_batch > 0) compile.max_batch = options.max_batch;
+  compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
+  if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options.fuse, compile);
+  const bool is_named = !options.gpu.adapter.empty();
+  if (is_named || may_have_gpu()) {
+    compile.only_hardware_gpu = true;
+    const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options.fuse, compile);
+    if (on_gpu) return {};
+    const bool is_expected = on_gpu.error().code == ErrorCode::kNotFound && !is_named;
+    if (!is_expected) warn("the GPU is not used: {}", on_gpu.error().message);
+  }
+  return compile_for(impl, BackendKind::kCpu, options.fuse, compile);
+}
+
 }  // namespace
 
 Result<Engine> Engine::load(const LoadOptions& options) {
@@ -65,21 +90,14 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   TRY(impl->model, open_model(path));
   TRY_STATUS(load_text(*impl));
   impl->info = describe_model(impl->model);
-  impl->plan = make_plan(impl->model.config, impl->model.weights,
-                         {.fuse = options.fuse ? fusions_for(options.backend) : Fusions::none()});
   impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
-  CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
-  if (options.max_batch > 0) compile.max_batch = options.max_batch;
-  compile.max_batch = std::min(compile.max_batch, impl->model.config.n_ctx);
-  auto executable = compile_on(options.backend, impl->plan, compile, *impl->pool);
-  if (!executable) {
-    Error error = std::move(executable).error();
+  if (auto compiled = compile_model(*impl, options); !compiled) {
+    Error error = std::move(compiled).error();
     error.message = path + ": " + error.message;
     return std::unexpected(std::move(error));
   }
-  impl->executable = std::move(*executable);
   // A device has its own copy of the weights by now.
-  if (options.backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
+  if (impl->backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
   impl->info.backend = impl->executable->description();
   impl->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Engine(std::move(impl));

@@ -21,6 +21,7 @@ struct Engine::Impl {
   ModelInfo info;
   std::unique_ptr<Tokenizer> tokenizer;  // null where the file holds none
   std::optional<ChatTemplate> chat_template;
+  BackendKind backend = BackendKind::kCpu;  // what kAuto became
   Plan plan;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;

@@ -182,7 +182,7 @@ Result<void> compare_with_reference(const Engine& engine, const LoadOptions& loa
   const CompileOptions compile{
       .n_threads = impl.pool->size(), .max_batch = chunk, .max_logit_rows = chunk, .gpu = load.gpu};
   TRY(const auto ref_executable, compile_on(BackendKind::kRef, plan, compile, *impl.pool));
-  TRY(const auto step_executable, compile_on(load.backend, plan, compile, *impl.pool));
+  TRY(const auto step_executable, compile_on(impl.backend, plan, compile, *impl.pool));
   TRY(auto ref, Runner::start(*ref_executable, tokens.size(), KvType::kF16));
   TRY(auto rounded, Runner::start(*ref_executable, tokens.size(), KvType::kF32));
   TRY(auto steps, Runner::start(*step_executable, tokens.size(), KvType::kF16));

@@ -65,6 +65,7 @@ struct Restrictions {
 
 struct DeviceOptions {
   std::string adapter = {};  // part of its name (any case) or its index; empty: the best, hardware before software
+  bool only_hardware = false;  // without a name, no software adapter
   bool validation =
       false;  // the API's own checks; errors are always reported, this decides whether they are looked for
   bool robustness = false;  // clamp indices in kernels

@@ -36,10 +36,21 @@ Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
   return without;
 }
 
+std::string gigabytes(uint64_t bytes) { return format_text("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
+
+// Before anything is uploaded. A device that does not tell how much it has gets its chance.
+Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
+  const uint64_t need = memory_need(plan, options, 0, KvType::kF16).total();
+  if (adapter.memory_bytes == 0 || need <= adapter.memory_bytes) return {};
+  return fail(ErrorCode::kOutOfMemory, "the model needs {} without its context, but the GPU {} has {}; use -b cpu",
+              gigabytes(need), adapter.name, gigabytes(adapter.memory_bytes));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options) {
   DeviceOptions device_options{.adapter = options.gpu.adapter,
+                               .only_hardware = options.only_hardware_gpu,
                                .validation = options.gpu.validation,
                                .robustness = options.gpu.robustness,
                                .cache_dir = options.gpu.cache_dir};
@@ -53,16 +64,17 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
 
 Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, const Plan& plan,
                                                const CompileOptions& options) {
+  TRY_STATUS(check_memory(device->adapter(), plan, options));
   TRY(auto executable, GpuExecutable::create(std::move(device), plan, options));
   return executable;
 }
 
 MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type) {
   MemoryNeed need;
-  std::vector<const Tensor*> seen;
+  std::vector<const std::byte*> seen;  // by their bytes: the head is often the embedding under another name
   const auto add = [&](const Tensor* tensor, bool is_ternary) {
-    if (std::ranges::find(seen, tensor) != seen.end()) return;
-    seen.push_back(tensor);
+    if (std::ranges::find(seen, tensor->data.data()) != seen.end()) return;
+    seen.push_back(tensor->data.data());
     const auto values = static_cast<uint64_t>(tensor->rows) * static_cast<uint64_t>(tensor->cols);
     need.weights += is_ternary ? values / 4 : tensor->format == Format::kF16 ? values * 2 : values * 4;
   };

@@ -1,8 +1,7 @@
 // Choosing an adapter, and opening it with the features, limits and toggles that Tern wants.
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 
+#include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/dawn/device.h"
 #include "base/format_text.h"
 
@@ -17,29 +16,12 @@ constexpr wgpu::BackendType kBackend = wgpu::BackendType::D3D12;
 constexpr wgpu::BackendType kBackend = wgpu::BackendType::Vulkan;
 #endif
 
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  constexpr auto kSame = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
-  return !std::ranges::search(text, part, kSame).empty();
-}
-
-bool matches(const AdapterInfo& info, std::string_view wanted) {
-  int index = 0;
-  const char* end = wanted.data() + wanted.size();
-  if (const auto [at, error] = std::from_chars(wanted.data(), end, index); error == std::errc() && at == end)
-    return info.index == index;
-  return contains_ignoring_case(info.name, wanted);
-}
-
-Result<Adapter> choose(std::vector<Adapter> adapters, std::string_view wanted) {
+Result<Adapter> choose(std::vector<Adapter> adapters, const DeviceOptions& options) {
   if (adapters.empty()) return std::unexpected(no_adapter_error());
-  const auto found = std::ranges::find_if(adapters, [&](const Adapter& a) { return matches(a.info, wanted); });
-  if (wanted.empty()) return std::move(adapters.front());
-  if (found != adapters.end()) return std::move(*found);
-  std::string names;
-  for (const Adapter& adapter : adapters) {
-    names += format_text("{}{} ({})", names.empty() ? "" : ", ", adapter.info.index, adapter.info.name);
-  }
-  return fail(ErrorCode::kNotFound, "no GPU is called '{}'; there are: {}", wanted, names);
+  std::vector<AdapterInfo> infos;
+  for (const Adapter& adapter : adapters) infos.push_back(adapter.info);
+  TRY(const size_t chosen, choose_adapter(infos, options.adapter, options.only_hardware));
+  return std::move(adapters[chosen]);
 }
 
 struct Toggles {
@@ -80,6 +62,7 @@ WGPUDawnCacheDeviceDescriptor cache_descriptor(BlobCache& cache, wgpu::ChainedSt
 void DawnDevice::choose_features(const DeviceSetup& setup) {
   const Restrictions& without = setup.options.without;
   features_ = info_.features;
+  if (without.memory_bytes > 0) info_.memory_bytes = without.memory_bytes;
   if (without.f16) features_.f16 = false;
   // Only kernels that say so are refused: Dawn cannot leave out this one.
   if (without.packed_dot) features_.packed_dot = false;
@@ -175,13 +158,13 @@ Result<std::vector<AdapterInfo>> list_adapters() {
 
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
   auto instance = new_instance();
-  TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options.adapter));
+  TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options));
   return DawnDevice::open({.instance = std::move(instance), .adapter = std::move(adapter), .options = options});
 }
 
 Result<std::unique_ptr<Device>> open_validation_device(bool validation) {
   auto instance = new_instance();
-  TRY(Adapter adapter, choose(find_adapters(*instance, wgpu::BackendType::Null), ""));
+  TRY(Adapter adapter, choose(find_adapters(*instance, wgpu::BackendType::Null), {}));
   const DeviceOptions options = {.validation = validation, .robustness = true};
   return DawnDevice::open(
       {.instance = std::move(instance), .adapter = std::move(adapter), .options = options, .only_validates = true});
