@@ -104,7 +104,7 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
       m.timed_ms += seconds * 1e3 / kRepeats;
     }
   }
-  m.host_ms = executable.gpu_stats()->host_ms_per_token;
+  m.host_ms = executable.gpu_stats()->record_ms_per_token;
   executable.set_layouts({});
   return m;
 }
@@ -129,7 +129,7 @@ int run(const Setup& setup) {
       std::printf("%-28s %s\n", variant.c_str(), m.error().message.c_str());
       continue;
     }
-    std::printf("%-28s %7.3f ms %7.1f tok/s  host %5.3f  timed %6.3f ms %zu:", variant.c_str(), m->ms_per_token,
+    std::printf("%-28s %7.3f ms %7.1f tok/s  records %5.3f  timed %6.3f ms %zu:", variant.c_str(), m->ms_per_token,
                 1000 / m->ms_per_token, m->host_ms, m->timed_ms, m->dispatches);
     for (const auto& [name, total] : m->kernels)
       std::printf(" %s %.2f", name.c_str(), total.second * 1e6 / total.first);

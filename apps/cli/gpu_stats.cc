@@ -38,7 +38,8 @@ std::vector<std::pair<std::string, std::string>> gpu_stats_lines(const GpuStats&
   Listing token, time, shaders, memory;
   token.add(s.dispatches_per_token > 0, format_text("{} dispatches a token", s.dispatches_per_token));
   time.add(s.gpu_ms_per_token > 0, format_text("{} ms a token on the GPU", human_number(s.gpu_ms_per_token)));
-  time.add(s.host_ms_per_token > 0, format_text("{} ms on the host", human_number(s.host_ms_per_token)));
+  time.add(s.host_ms_per_token > 0, format_text("{} ms waiting for the host", human_number(s.host_ms_per_token)));
+  time.add(s.record_ms_per_token > 0, format_text("{} ms of recording alongside", human_number(s.record_ms_per_token)));
   shaders.add(s.shaders > 0, format_text("{}", s.shaders));
   shaders.add(s.compile_seconds > 0, format_text("compiled in {}", human_seconds(s.compile_seconds)));
   shaders.add(s.pipeline_hit_rate > 0, format_text("{:.0f} % of pipelines reused", 100 * s.pipeline_hit_rate));

@@ -15,8 +15,11 @@ struct GpuStats {
   double upload_seconds = 0;     // moving weights to the device
   uint64_t upload_bytes = 0;     // … and how many
   uint64_t device_bytes = 0;     // buffers on the device: weights, activations and KV caches
-  double gpu_ms_per_token = 0;   // the dispatches of one decoded token, added up
-  double host_ms_per_token = 0;  // recording and submitting a decoded token
+  // A decoded token takes gpu + host milliseconds. Recording happens while the GPU is busy with the token before, so it
+  // is part of `host` only as far as the GPU had to wait for it.
+  double gpu_ms_per_token = 0;     // from the start of its first dispatch to the end of its last
+  double host_ms_per_token = 0;    // what else passes until the next token is there
+  double record_ms_per_token = 0;  // the host's work: recording and submitting its dispatches
 };
 
 }  // namespace tern

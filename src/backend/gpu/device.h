@@ -168,6 +168,10 @@ class Device {
   // (copies: 0). kNotSupported without timestamps.
   virtual Result<std::vector<double>> time(std::span<const Command> commands) = 0;
 
+  // Runs the commands (dispatches only) as submit() would, and returns the seconds from the first's start to the last's
+  // end. Shorter than the sum of time(), whose timestamps keep dispatches apart. kNotSupported without timestamps.
+  virtual Result<double> time_whole(std::span<const Command> commands) = 0;
+
   // Waits until everything submitted has run.
   virtual Result<void> wait() = 0;
 

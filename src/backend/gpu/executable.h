@@ -78,7 +78,9 @@ class GpuExecutable final : public Executable {
   LastToken last_;
   int streams_ = 0;  // that live
   uint64_t decoded_ = 0;
-  double host_seconds_ = 0;  // recording and submitting them
+  double record_seconds_ = 0;  // recording and submitting them
+  uint64_t streamed_ = 0;      // of them, those that came after another one
+  double stream_seconds_ = 0;  // from each of those to the next, as their reader saw it
 };
 
 }  // namespace tern::gpu

@@ -207,4 +207,26 @@ Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) 
   return seconds;
 }
 
+Result<double> DawnDevice::time_whole(std::span<const Command> commands) {
+  TRY_STATUS(errors_.take());
+  TRY_STATUS(check_commands(commands));
+  if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
+  const TimestampQueries queries(device_, 1);
+  const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
+  const wgpu::PassTimestampWrites writes = queries.of(0);
+  wgpu::ComputePassDescriptor descriptor;
+  descriptor.timestampWrites = &writes;
+  PassEncoder pass(encoder.BeginComputePass(&descriptor));
+  for (const Command& command : commands) {
+    CHECK(command.pipeline != nullptr);
+    pass.dispatch(command);
+  }
+  pass.pass().End();
+  queries.resolve(encoder);
+  TRY_STATUS(finish(encoder));
+  std::array<uint64_t, 2> ticks{};  // ns
+  TRY_STATUS(read_all(queries.buffer(), 0, std::as_writable_bytes(std::span(ticks))));
+  return ticks[1] > ticks[0] ? static_cast<double>(ticks[1] - ticks[0]) * 1e-9 : 0.0;
+}
+
 }  // namespace tern::gpu

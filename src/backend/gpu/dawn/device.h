@@ -50,6 +50,7 @@ class DawnDevice final : public Device {
   Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) override;
   Result<void> read(BufferView view, MutableBytes out) override;
   Result<std::vector<double>> time(std::span<const Command> commands) override;
+  Result<double> time_whole(std::span<const Command> commands) override;
   Result<void> wait() override;
   Result<void> check() override;
   void lose() override;
