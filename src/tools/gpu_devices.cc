@@ -66,6 +66,7 @@ DeviceInfo gpu_device(const gpu::AdapterInfo& adapter) {
   facts.emplace_back("type", type_text(adapter.type));
   facts.emplace_back("API", adapter.api);
   facts.emplace_back("driver", adapter.driver.empty() ? "unknown" : adapter.driver);
+  facts.emplace_back("memory", adapter.memory_bytes == 0 ? "unknown" : megabytes(adapter.memory_bytes));
   facts.emplace_back("shader-f16", feature_text(features.f16, "16-bit floats", "floats are computed in 32 bits"));
   facts.emplace_back("subgroups", subgroups_text(features));
   facts.emplace_back("subgroup-matrix", matrices_text(features));

@@ -13,6 +13,14 @@ Result<std::unique_ptr<GpuKvCache>> GpuKvCache::create(Device& device, const Con
                 "context",
                 n_ctx, bytes >> 20, device.limits().binding_bytes >> 20);
   }
+  const uint64_t all_layers = bytes * static_cast<uint64_t>(config.n_layers);
+  const uint64_t memory = device.adapter().memory_bytes;
+  if (memory > 0 && device.allocated_bytes() + all_layers > memory) {
+    return fail(ErrorCode::kOutOfMemory,
+                "a context of {} tokens takes {} MB, which do not fit beside the {} MB that are in use of the {} MB of "
+                "the GPU {}; use a smaller context, or -b cpu",
+                n_ctx, all_layers >> 20, device.allocated_bytes() >> 20, memory >> 20, device.adapter().name);
+  }
   std::unique_ptr<GpuKvCache> cache(new GpuKvCache(n_ctx, type));
   for (int layer = 0; layer < config.n_layers; ++layer) {
     TRY(auto buffer, device.new_buffer(format_text("the KV cache of layer {}", layer), bytes, BufferUse::kWork));

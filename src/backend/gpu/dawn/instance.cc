@@ -66,6 +66,16 @@ std::optional<wgsl::MatrixTypes> to_types(const wgpu::SubgroupMatrixConfig& conf
   return std::nullopt;
 }
 
+uint64_t largest_local_heap(const wgpu::AdapterPropertiesMemoryHeaps& heaps) {
+  uint64_t largest = 0;
+  for (size_t i = 0; i < heaps.heapCount; ++i) {
+    const wgpu::MemoryHeapInfo& heap = heaps.heapInfo[i];
+    if ((heap.properties & wgpu::HeapProperty::DeviceLocal) != wgpu::HeapProperty::None)
+      largest = std::max(largest, heap.size);
+  }
+  return largest;
+}
+
 AdapterInfo describe(const Instance& instance, const wgpu::Adapter& adapter) {
   AdapterInfo info;
   Features& features = info.features;
@@ -76,13 +86,21 @@ AdapterInfo describe(const Instance& instance, const wgpu::Adapter& adapter) {
 
   wgpu::AdapterInfo found;
   wgpu::AdapterPropertiesSubgroupMatrixConfigs matrices;
-  if (adapter.HasFeature(wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix)) found.nextInChain = &matrices;
+  wgpu::AdapterPropertiesMemoryHeaps heaps;
+  const auto chain = [&](bool has, auto& properties) {
+    if (!has) return;
+    properties.nextInChain = found.nextInChain;
+    found.nextInChain = &properties;
+  };
+  chain(adapter.HasFeature(wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix), matrices);
+  chain(adapter.HasFeature(wgpu::FeatureName::AdapterPropertiesMemoryHeaps), heaps);
   if (adapter.GetInfo(&found) == wgpu::Status::Success) {
     info.name = text_of(found.device);
     info.vendor = text_of(found.vendor);
     info.driver = text_of(found.description);
     info.api = api_name(found.backendType);
     info.type = to_type(found.adapterType);
+    info.memory_bytes = largest_local_heap(heaps);
     if (features.subgroups) {
       features.subgroup_min = found.subgroupMinSize;
       features.subgroup_max = found.subgroupMaxSize;
