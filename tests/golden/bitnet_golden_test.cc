@@ -117,6 +117,23 @@ TEST(BitnetGolden, CpuAgreesWithTransformers) {
   }
 }
 
+TEST(BitnetGolden, GpuAgreesWithTransformers) {
+  const auto goldens = read_goldens();
+  const auto probe = Engine::load({.model_path = goldens[0].model_path, .backend = BackendKind::kWebGpu});
+  if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
+  for (const Golden& golden : goldens) {
+    for (const bool fuse : {false, true}) {
+      for (const int max_batch : {1, 16}) {  // vectors, then matrices
+        const auto logits = compute_logits(
+            golden,
+            {{.backend = BackendKind::kWebGpu, .max_batch = max_batch, .fuse = fuse, .gpu = {.validation = true}}});
+        expect_close(golden, logits);
+        expect_same_top1(golden, logits);
+      }
+    }
+  }
+}
+
 // An f16 cache moves keys and values by up to 2⁻¹² of themselves. That alone changes logits by little, but it carries
 // some activations over the edge to the next int8 value, and one such step moves a logit of these tiny models by 0.2
 // (`one_flip_median_change`) of about 5. Hence 1e-3 here; a wrong weight or step gives 1e-1 and more.
