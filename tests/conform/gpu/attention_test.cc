@@ -6,6 +6,7 @@
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"
+#include "conform/gpu/norm_stats.h"
 
 namespace tern::conform {
 namespace {
@@ -74,6 +75,7 @@ struct Problem {
     const auto k = random(count, seed), v = random(count, seed + 1);
     ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
     q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, 0.3f);
+    gain = random(size_t{s.n_heads} * s.head_dim, seed + 3);
     expected.resize(q.size());
     ref::attention(
         {q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos), kv.layer, expected.data()});
@@ -121,29 +123,60 @@ struct Problem {
   gpu::HeadShape s;
   uint32_t n, pos;
   KvData kv;
-  std::vector<float> q, expected, values;
+  std::vector<float> q, gain, expected, values;
+};
+
+// What is left for the norm that follows: Σ y² and the greatest |y·gain| of every head.
+struct Stats {
+  explicit Stats(const Problem& p)
+      : s(p.s),
+        gain(random(size_t{s.n_heads} * s.head_dim, p.pos + 7)),
+        parts(poisoned<float>(size_t{2} * p.n * s.n_heads)) {}
+  // Sums of positive terms: a rounding for each, and one for each product.
+  void expect(const std::vector<float>& y) const {
+    const size_t d = s.head_dim;
+    for (size_t row = 0; row < parts.size() / 2; ++row) {
+      double squares = 0, largest = 0;
+      for (size_t i = row * d; i < (row + 1) * d; ++i) {
+        squares += static_cast<double>(y[i]) * y[i];
+        largest = std::max(largest, std::abs(static_cast<double>(y[i]) * gain[i % gain.size()]));
+      }
+      ASSERT_NEAR(parts[2 * row], squares, squares * static_cast<double>(d + 1) * kUlp) << "row " << row;
+      ASSERT_NEAR(parts[2 * row + 1], largest, largest * kUlp) << "row " << row;
+    }
+  }
+  gpu::HeadShape s;
+  std::vector<float> gain, parts;
 };
 
 template <class KvWord>
 void test_unsplit(GpuBench& bench, const Problem& p) {
   const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps()});
   auto y = poisoned<float>(p.expected.size());
+  Stats stats(p);
   bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n}, in<Vec4<F32>>(p.q),
-            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(y));
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(y), in<F32>(stats.gain),
+            out<gpu::NormStats>(stats.parts));
   p.expect(y, "unsplit");
+  stats.expect(y);
 }
 
 template <class KvWord>
 void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
-  auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits});
-  const uint32_t splits = gpu::attention_splits(config, p.pos + p.n);
+  const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits});
+  const uint32_t splits = std::min((p.pos + p.n + config.chunk - 1) / config.chunk, max_splits);
+  auto stats = poisoned<float>(size_t{2} * p.n * p.s.n_heads);
   auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
+  Stats stats(p);
+  auto unused = stats.parts;
   bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
-            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts));
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
+            out<gpu::NormStats>(unused));
   auto y = poisoned<float>(p.expected.size());
   bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
-            out<F32>(y));
+            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
   p.expect(y, "split");
+  stats.expect(y);
 }
 
 // Positions around the chunks in which they are handled, and far from them.
@@ -174,7 +207,7 @@ TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
   const gpu::HeadShape s{6, 2, 64, kContext};
   constexpr uint32_t kTokens = 70;
   const std::vector<float> k(size_t{kTokens} * s.n_kv_heads * s.head_dim, 0.0f), q(size_t{kTokens} * 6 * 64, 1.0f);
-  std::vector<float> v, y = poisoned<float>(q.size());
+  std::vector<float> v, y = poisoned<float>(q.size()), stats = poisoned<float>(size_t{2} * kTokens * 6);
   for (uint32_t p = 0; p < kTokens; ++p) {
     for (uint32_t h = 0; h < s.n_kv_heads; ++h) {
       for (uint32_t i = 0; i < s.head_dim; ++i)
@@ -185,7 +218,8 @@ TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
   ref::kv_append({k.data(), v.data(), kTokens, 0, kv.layer});
   const auto config = gpu::fit(gpu::AttentionConfig{.heads = s, .caps = caps()});
   bench().run(gpu::attention<F32>(config), {.x = s.n_heads, .y = kTokens}, in<Vec4<F32>>(q),
-              in<gpu::KvQuad<F32>>(kv.words), in<U32>(std::vector<uint32_t>{0, kTokens, 0, 0}), out<F32>(y));
+              in<gpu::KvQuad<F32>>(kv.words), in<U32>(std::vector<uint32_t>{0, kTokens, 0, 0}), out<F32>(y),
+              in<F32>(std::vector<float>(6 * 64, 1.0f)), out<gpu::NormStats>(stats));
   for (uint32_t p = 0; p < kTokens; ++p) {
     for (uint32_t h = 0; h < s.n_heads; ++h) {
       const float* row = y.data() + size_t{p * s.n_heads + h} * s.head_dim;
