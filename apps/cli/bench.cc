@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_ops.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/layout.h"
@@ -19,17 +20,26 @@ constexpr const char* kFooter = R"(Examples
   tern bench                                      the model that comes with Tern
   tern bench -m model.gguf -t 8 -p 512 -n 128
   tern bench -o json > before.json
+  tern bench ops -b webgpu -n 512                 each operation of a token, after 512 others
 
 Prefill is reading the prompt, decode is writing one token after another. Decoding reads all weights for each token,
 so it cannot be faster than memory; the last line says how close it comes.
+
+'bench ops' times every dispatch of one token on the GPU. 'alone' is the same work where nothing else runs, in one
+submit; its weights may come out of the GPU's cache.
 )";
 
 struct BenchCommand {
   ModelOptions model;
   BenchOptions options;
+  std::string what;
   std::string format = "table";
+  const CLI::Option* generate = nullptr;
+  const CLI::Option* repeats = nullptr;
+  const CLI::Option* prompt = nullptr;
 
   Result<ExitCode> run();
+  Result<ExitCode> run_ops(const Engine& engine);
 };
 
 std::string table(const ModelInfo& info, const BenchOptions& options, const BenchResult& result, const Style& style) {
@@ -42,10 +52,10 @@ std::string table(const ModelInfo& info, const BenchOptions& options, const Benc
   text += row("prefill", result.prefill, format_text("{} tokens, {} runs", options.n_prompt, options.repeats));
   text += row("decode", result.decode, format_text("{} tokens, {} runs", options.n_generate, options.repeats));
   text += format_text("\n  weights  {} read per token\n", human_bytes(result.bytes_per_token));
-  text += format_text("  memory   {} GB/s while decoding; this machine reads {} GB/s",
-                      human_number(result.decode_gb_per_s), human_number(result.machine_gb_per_s));
+  text += format_text("  memory   {} GB/s while decoding", human_number(result.decode_gb_per_s));
   if (result.machine_gb_per_s > 0) {
-    text += format_text(" ({:.0f} %)", 100 * result.decode_gb_per_s / result.machine_gb_per_s);
+    text += format_text("; this machine reads {} GB/s ({:.0f} %)", human_number(result.machine_gb_per_s),
+                        100 * result.decode_gb_per_s / result.machine_gb_per_s);
   }
   return text + "\n";
 }
@@ -73,8 +83,22 @@ std::string json(const ModelInfo& info, const BenchOptions& options, const Bench
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
+  OpBenchOptions ops;
+  if (generate->count() > 0) ops.pos = options.n_generate;
+  if (repeats->count() > 0) ops.repeats = options.repeats;
+  TERN_TRY(const OpBenchResult result, bench_ops(engine, ops));
+  const Style style = Style::of(STDOUT_FILENO);
+  TERN_TRY_STATUS(print(format == "json" ? bench_ops_json(engine.info(), ops, result)
+                                         : bench_ops_table(engine.info(), ops, result, style)));
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> BenchCommand::run() {
+  if (what == "ops" && prompt->count() > 0)
+    return fail(ErrorCode::kInvalidArgument, "bench ops reads no prompt: give -n, the tokens that are there already");
   TERN_TRY(const Engine engine, load_engine(model.load));
+  if (what == "ops") return run_ops(engine);
   ProgressBar bar;
   options.on_progress = bar.callback();
   TERN_TRY(const BenchResult result, bench(engine, options));
@@ -91,19 +115,25 @@ Command add_bench(CLI::App& tern) {
   auto command = std::make_shared<BenchCommand>();
   CLI::App* app =
       add_command(tern, "bench", "Measure and check", "Measure tokens per second, beside what memory allows.",
-                  "[-p N] [-n N] [-r N] [options]", kFooter);
-  app->add_option("-p,--prompt", command->options.n_prompt, "Prompt tokens to read (default 128)")
-      ->type_name("N")
-      ->check(in_range(1, 1 << 20))
+                  "[ops] [-p N] [-n N] [-r N] [options]", kFooter);
+  app->add_option("what", command->what, "Time the operations of one token instead (-b webgpu)")
+      ->option_text("ops")
+      ->check(one_of({"ops"}))
       ->group("Measure");
-  app->add_option("-n,--generate", command->options.n_generate, "Tokens to write (default 32)")
-      ->type_name("N")
-      ->check(in_range(1, 1 << 20))
-      ->group("Measure");
-  app->add_option("-r,--repeats", command->options.repeats, "How often (default 5)")
-      ->type_name("N")
-      ->check(in_range(1, 10000))
-      ->group("Measure");
+  command->prompt = app->add_option("-p,--prompt", command->options.n_prompt, "Prompt tokens to read (default 128)")
+                        ->type_name("N")
+                        ->check(in_range(1, 1 << 20))
+                        ->group("Measure");
+  command->generate =
+      app->add_option("-n,--generate", command->options.n_generate,
+                      "Tokens to write (default 32); for ops, tokens before the one that is timed (default 0)")
+          ->type_name("N")
+          ->check(in_range(1, 1 << 20))
+          ->group("Measure");
+  command->repeats = app->add_option("-r,--repeats", command->options.repeats, "How often (default 5; for ops 20)")
+                         ->type_name("N")
+                         ->check(in_range(1, 10000))
+                         ->group("Measure");
   app->add_option("-o,--output", command->format, "table or json (default table)")
       ->type_name("FORM")
       ->check(one_of({"table", "json"}))

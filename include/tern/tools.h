@@ -72,11 +72,43 @@ struct BenchResult {
   Spread decode;   // tokens/s
   uint64_t bytes_per_token = 0;
   double decode_gb_per_s = 0;  // bytes_per_token × median decode rate
-  // What this machine reads from memory with as many threads. A model that fits into the caches can be above it.
+  // What this machine reads from memory with as many threads. A model that fits into the caches can be above it. 0: a
+  // GPU computes, whose memory is not measured.
   double machine_gb_per_s = 0;
 };
 
 Result<BenchResult> bench(const Engine& engine, const BenchOptions& options);
+
+// ---- bench ops: where the time of a token goes
+
+struct OpBenchOptions {
+  int pos = 0;  // tokens that are in the context already
+  int repeats = 20;
+};
+
+// One kind of operation: the same kernel for the same purpose, in all layers.
+struct OpBench {
+  std::string name;     // "ffn_down"
+  std::string kernel;   // "ternary_matvec"
+  int dispatches = 0;   // within a token
+  double us = 0;        // of all of them together, within a token: the median of the repeats
+  double us_alone = 0;  // of as many, where nothing else runs
+  uint64_t bytes = 0;   // that all of them have to move
+  double gb_per_s = 0;  // bytes ÷ us
+  double share = 0;     // of the sum of `us`
+};
+
+struct OpBenchResult {
+  std::vector<OpBench> ops;  // in the order of the token
+  int dispatches = 0;
+  uint64_t bytes = 0;
+  double sum_us = 0;    // of `ops`
+  double token_us = 0;  // from one token to the next while tokens are generated
+};
+
+// kNotSupported on backends that do not time single operations (only webgpu does), and on GPUs without timestamps.
+// kInvalidArgument: a position for which the context has no room.
+Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& options);
 
 // ---- eval: how well it predicts a text
 

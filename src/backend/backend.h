@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "plan/plan.h"
@@ -60,6 +61,20 @@ class TokenStream {
   virtual Result<TokenId> next() = 0;
 };
 
+// One kind of operation inside a decoded token: the same kernel for the same purpose, in all layers.
+struct OpTime {
+  std::string name;    // what it computes: the step without its layer, "ffn_down"
+  std::string kernel;  // that computes it
+  int dispatches = 0;
+  double seconds = 0;        // of all of them together, within a token
+  double alone_seconds = 0;  // of as many, where nothing else runs
+  uint64_t bytes = 0;        // that all of them have to move: weights, keys and values, activations
+};
+struct TokenTimes {
+  std::vector<OpTime> ops;  // in the order of the token
+  double seconds = 0;       // from one token to the next while tokens are generated
+};
+
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -86,6 +101,12 @@ class Executable {
 
   // What has been measured up to now; nothing where no GPU computes.
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
+
+  // Measures a token at position `pos` of an empty cache with room for pos + repeats + 2 tokens, `repeats` times, and
+  // takes medians. kNotSupported where steps cannot be timed.
+  virtual Result<TokenTimes> time_ops(KvCache& /*cache*/, int /*pos*/, int /*repeats*/) {
+    return fail(ErrorCode::kNotSupported, "{} does not time single operations; use -b webgpu", description());
+  }
 
   // Called after every step with what it wrote, scratch aside; empty switches it off. For tests and `tern validate`:
   // slow.

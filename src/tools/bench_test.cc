@@ -80,5 +80,22 @@ TEST_F(Bench, RefusesToMeasureNothing) {
   EXPECT_EQ(bench(engine_, {.n_prompt = -1, .n_generate = 1, .repeats = 1}).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST_F(Bench, OperationsAreOnlyTimedOnAGpu) {
+  const auto result = bench_ops(engine_, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kNotSupported);
+  EXPECT_NE(result.error().message.find("use -b webgpu"), std::string::npos) << result.error().message;
+}
+
+TEST_F(Bench, OperationsNeedRoomInTheContext) {
+  const int n_ctx = engine_.info().n_ctx;
+  for (const OpBenchOptions& options :
+       {OpBenchOptions{.pos = -1}, OpBenchOptions{.repeats = 0}, OpBenchOptions{.pos = n_ctx - 21, .repeats = 20}}) {
+    const auto result = bench_ops(engine_, options);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
 }  // namespace
 }  // namespace tern

@@ -1,6 +1,8 @@
 // `-b webgpu` on whatever adapter is there; left out where there is none.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "end_to_end/run_program.h"
 
 namespace tern::test {
@@ -54,6 +56,31 @@ TEST_F(Gpu, SecondRunTakesShadersFromDisk) {
   const RunResult again = run("2", {"--stats"});
   EXPECT_NE(again.err.find("from the cache on disk"), std::string::npos) << again.err;
   EXPECT_NE(again.err.find("dispatches a token"), std::string::npos) << again.err;
+}
+
+TEST_F(Gpu, BenchTimesEveryOperationOfAToken) {
+  const RunResult result =
+      run_tern({"bench", "ops", "-m", default_model(), "-b", "webgpu", "-n", "9", "-r", "2", "-o", "json"},
+               {.variables = {{"XDG_CACHE_HOME", folder_.path("cache")}}});
+  if (result.err.find("cannot measure times") != std::string::npos) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  double sum = 0, shares = 0;
+  int dispatches = 0;
+  for (const auto& op : report["ops"]) {
+    EXPECT_GT(op["us"].get<double>(), 0) << op;
+    EXPECT_GT(op["us_alone"].get<double>(), 0) << op;
+    sum += op["us"].get<double>();
+    shares += op["share"].get<double>();
+    dispatches += op["dispatches"].get<int>();
+  }
+  EXPECT_NEAR(sum, report["sum_us"].get<double>(), 1e-3 * sum);
+  EXPECT_NEAR(shares, 1, 1e-6);
+  EXPECT_EQ(dispatches, report["dispatches"]);
+  EXPECT_GE(dispatches, 30);  // ten layers
+  EXPECT_GT(report["token_us"].get<double>(), 0);
+  // The model's ternary weights, a quarter of a byte each, and its head of 16-bit floats.
+  EXPECT_GT(report["bytes"].get<double>(), 12e6);
 }
 
 TEST(Auto, GoesOnWithoutTheGpuThatIsNotThere) {

@@ -36,6 +36,7 @@ class GpuExecutable final : public Executable {
   Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
                                               const DeviceSampling& sampling) override;
   std::optional<GpuStats> gpu_stats() const override;
+  Result<TokenTimes> time_ops(KvCache& cache, int pos, int repeats) override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
   // For bench/tune_gpu.
@@ -49,6 +50,7 @@ class GpuExecutable final : public Executable {
 
   Result<void> load();
   RecorderContext context() const;
+  uint64_t bytes_moved(const Step& step, const GpuKvCache& cache, int pos) const;
   Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens) const;
   // Seconds of the last token's dispatches, added up; 0 where they cannot be run again or timed.
   double time_last_token() const;

@@ -1,0 +1,155 @@
+// Where a token's time goes: every dispatch inside a whole token, and every kind of dispatch on its own.
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "backend/gpu/executable.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr int kAloneDispatches = 64;  // at least; a layer's weights come out of the cache if there are fewer bytes
+constexpr int kAloneRepeats = 5;
+
+// "blk.3.ffn_down" is "ffn_down".
+std::string without_layer(const std::string& step) {
+  if (!step.starts_with("blk.")) return step;
+  const size_t dot = step.find('.', 4);
+  return dot == std::string::npos ? step : step.substr(dot + 1);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A token's dispatches, sorted into kinds.
+class Kinds {
+ public:
+  void add(const std::string& name, const Command& command, uint64_t bytes) {
+    const std::string& kernel = command.pipeline->module().name;
+    const auto [at, is_new] = index_.try_emplace({name, kernel}, ops.size());
+    if (is_new) {
+      ops.push_back({.name = name, .kernel = kernel});
+      commands_of.emplace_back();
+    }
+    ++ops[at->second].dispatches;
+    ops[at->second].bytes += bytes;
+    commands_of[at->second].push_back(command);
+    kind_of.push_back(at->second);
+    commands.push_back(command);
+  }
+
+  std::vector<OpTime> ops;
+  std::vector<std::vector<Command>> commands_of;  // per kind
+  std::vector<Command> commands;
+  std::vector<size_t> kind_of;  // per command
+
+ private:
+  std::map<std::pair<std::string, std::string>, size_t> index_;
+};
+
+// Runs the commands once and twice in one submit: the difference is without what a submit costs.
+Result<double> seconds_alone(Device& device, const std::vector<Command>& commands) {
+  std::vector<Command> once;
+  while (once.size() < kAloneDispatches) once.insert(once.end(), commands.begin(), commands.end());
+  std::vector<Command> twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  const auto run = [&](const std::vector<Command>& list) -> Result<double> {
+    const auto start = std::chrono::steady_clock::now();
+    TRY_STATUS(device.submit(list));
+    TRY_STATUS(device.wait());
+    return seconds_since(start);
+  };
+  std::vector<double> differences;
+  for (int i = 0; i < kAloneRepeats; ++i) {
+    TRY(const double short_run, run(once));
+    TRY(const double long_run, run(twice));
+    differences.push_back(std::max(long_run - short_run, 0.0));
+  }
+  return median(std::move(differences)) / static_cast<double>(once.size()) * static_cast<double>(commands.size());
+}
+
+// What tokens take one after the other, as a user gets them.
+Result<double> seconds_per_token(GpuExecutable& executable, GpuKvCache& cache, int pos, int n_tokens) {
+  TRY(const auto stream, executable.decode(cache, 0, pos, n_tokens + 1, {}));
+  TRY_STATUS(stream->next());
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < n_tokens; ++i) TRY_STATUS(stream->next());
+  return seconds_since(start) / n_tokens;
+}
+
+}  // namespace
+
+// Of one token. Activations count once per step that reads or writes them.
+uint64_t GpuExecutable::bytes_moved(const Step& step, const GpuKvCache& cache, int pos) const {
+  uint64_t bytes = 0;
+  for (const WeightUse& use : weight_uses(step.body)) {
+    const bool is_row = std::holds_alternative<step::Embed>(step.body);
+    const uint64_t values =
+        (is_row ? 1 : static_cast<uint64_t>(use.tensor->rows)) * static_cast<uint64_t>(use.tensor->cols);
+    bytes += use.is_ternary ? values / 4 : values * (use.tensor->format == Format::kF16 ? 2 : 4);
+  }
+  for (const SlotUse& use : slot_uses(step.body)) {
+    if (!use.scratch) bytes += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
+  }
+  const uint64_t kv_row =
+      uint64_t{2} * static_cast<uint64_t>(plan_.config.kv_width()) * (cache.type() == KvType::kF16 ? 2 : 4);
+  if (std::holds_alternative<step::Attention>(step.body)) bytes += kv_row * static_cast<uint64_t>(pos + 1);
+  if (std::holds_alternative<step::KvAppend>(step.body) || std::holds_alternative<step::TernaryQkv>(step.body)) {
+    bytes += kv_row;
+  }
+  return bytes;
+}
+
+Result<TokenTimes> GpuExecutable::time_ops(KvCache& any_cache, int pos, int repeats) {
+  auto& cache = static_cast<GpuKvCache&>(any_cache);
+  CHECK(repeats >= 1 && pos >= 0 && pos + repeats + 2 <= cache.n_ctx());
+  const RunShape shape{.n_tokens = 1, .n_logit_rows = 1, .n_pos = pos + 1};
+  std::vector<Command> model, choice;
+  cache.program.commands(shape, model);
+  chooser_->greedy().commands(shape, choice);
+  Kinds kinds;
+  const std::vector<int> steps = cache.program.steps(shape);
+  CHECK(steps.size() == model.size());
+  for (size_t i = 0; i < model.size(); ++i) {
+    const Step& step = plan_.steps[static_cast<size_t>(steps[i])];
+    // A step of several dispatches: its bytes count for the first.
+    const bool is_first = i == 0 || steps[i - 1] != steps[i];
+    kinds.add(without_layer(step.name), model[i], is_first ? bytes_moved(step, cache, pos) : 0);
+  }
+  for (size_t i = 0; i < choice.size(); ++i) {
+    kinds.add("next token", choice[i], i == 0 ? work_->row_bytes(plan_.logits) : 0);
+  }
+
+  const auto set_position = [&]() -> Result<void> {
+    const TokenId token = 0;
+    return write_params({.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0},
+                        std::span(&token, 1));
+  };
+  std::vector<std::vector<double>> samples(kinds.ops.size());
+  for (int repeat = -1; repeat < repeats; ++repeat) {  // the first warms up
+    TRY_STATUS(set_position());
+    TRY(const auto seconds, device_->time(kinds.commands));
+    if (repeat < 0) continue;
+    for (auto& sample : samples) sample.push_back(0);
+    for (size_t i = 0; i < seconds.size(); ++i) samples[kinds.kind_of[i]].back() += seconds[i];
+  }
+  TokenTimes times;
+  for (size_t kind = 0; kind < kinds.ops.size(); ++kind) {
+    OpTime& op = kinds.ops[kind];
+    op.seconds = median(samples[kind]);
+    TRY_STATUS(set_position());
+    TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
+  }
+  times.ops = std::move(kinds.ops);
+  TRY(times.seconds, seconds_per_token(*this, cache, pos, repeats));
+  return times;
+}
+
+}  // namespace tern::gpu
