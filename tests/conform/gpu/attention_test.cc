@@ -6,7 +6,6 @@
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"
-#include "conform/gpu/norm_stats.h"
 
 namespace tern::conform {
 namespace {
@@ -75,7 +74,6 @@ struct Problem {
     const auto k = random(count, seed), v = random(count, seed + 1);
     ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
     q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, 0.3f);
-    gain = random(size_t{s.n_heads} * s.head_dim, seed + 3);
     expected.resize(q.size());
     ref::attention(
         {q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos), kv.layer, expected.data()});
@@ -123,7 +121,7 @@ struct Problem {
   gpu::HeadShape s;
   uint32_t n, pos;
   KvData kv;
-  std::vector<float> q, gain, expected, values;
+  std::vector<float> q, expected, values;
 };
 
 // What is left for the norm that follows: Σ y² and the greatest |y·gain| of every head.
@@ -165,7 +163,6 @@ template <class KvWord>
 void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
   const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits});
   const uint32_t splits = std::min((p.pos + p.n + config.chunk - 1) / config.chunk, max_splits);
-  auto stats = poisoned<float>(size_t{2} * p.n * p.s.n_heads);
   auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
   Stats stats(p);
   auto unused = stats.parts;

@@ -52,7 +52,7 @@ struct Row {
 
   // Of a dequantised projection: what doubtful values do to it, and a dozen roundings.
   double bound(size_t r, float weight_scale, double value) const {
-    return doubtful[r] / q.scale[r] * weight_scale + 20 * kUlp * std::abs(value);
+    return static_cast<double>(doubtful[r]) / q.scale[r] * weight_scale + 20 * kUlp * std::abs(value);
   }
 
   int n;
@@ -98,7 +98,7 @@ TEST_P(GpuNormFused, MatvecAdd) {
 
 TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
   for (const auto& [lanes, rows_per_group, workgroup] : {std::tuple{8u, 1u, 256u}, {16u, 1u, 128u}, {32u, 2u, 256u}}) {
-    gpu::TernaryConfig layout{.rows = 0, .cols = 0};
+    gpu::TernaryConfig layout{};
     layout.lanes = lanes;
     layout.rows_per_group = rows_per_group;
     layout.workgroup = workgroup;
