@@ -19,7 +19,8 @@ constexpr const char* kFooter = R"(Examples
   tern validate -m model.gguf -t 8 --tokens 1,2,3,4
 
 Compares the backend with slow, exact loops, step by step, and cached decoding with reading the whole text again.
-Exit code 1 says that they differ by more than rounding.
+On a GPU also the tokens that it chooses by itself with what the CPU would choose: they may differ where two tokens
+are nearly tied. Exit code 1 says that they differ by more than rounding.
 )";
 
 struct ValidateCommand {
@@ -58,6 +59,14 @@ std::string report(const ValidateResult& result, bool all, const Style& style) {
   line("same likeliest token everywhere", yes_no(result.same_top1));
   line("cached against full, least cosine", format_text("{:.9f}", result.cached_cosine));
   line("cached against full, same token", yes_no(result.cached_same_top1));
+  if (result.n_tokens > 0) {
+    std::string tokens = format_text("{} of {} as the CPU", result.n_tokens - result.n_other_tokens, result.n_tokens);
+    if (result.n_other_tokens > 0) {
+      tokens += format_text("; first other at {}, behind by {:.3f} (largest lead {:.3f} RMS)", result.first_other_token,
+                            result.first_lead, result.largest_lead);
+    }
+    line("tokens chosen on the GPU", tokens);
+  }
   const std::string verdict = one_line(result.verdict);
   return text + (result.passed ? style.green(verdict) : style.red(verdict)) + "\n";
 }
@@ -86,6 +95,11 @@ Command add_validate(CLI::App& tern) {
       ->check(not_empty())
       ->group("Input");
   app->add_option("-n,--decode", command->options.n_decode, "Cached steps to compare with full passes (default 16)")
+      ->type_name("N")
+      ->check(in_range(0, 1 << 20))
+      ->group("Input");
+  app->add_option("--generate", command->options.n_tokens,
+                  "Tokens that a GPU chooses, to compare with the CPU's choices (default 200)")
       ->type_name("N")
       ->check(in_range(0, 1 << 20))
       ->group("Input");

@@ -130,7 +130,8 @@ struct ValidateOptions {
   // What to run. Empty: a built-in text, or fixed ids where there is no tokenizer; of it ref runs less where the model
   // is large, for it is slow.
   std::vector<TokenId> tokens = {};
-  int n_decode = 16;  // cached steps to compare with full forward passes
+  int n_decode = 16;   // cached steps to compare with full forward passes
+  int n_tokens = 200;  // that a GPU chooses by itself, to compare with what the CPU would choose
   OnProgress on_progress = {};
 };
 
@@ -152,6 +153,13 @@ struct ValidateResult {
   bool same_top1 = false;    // backend against ref, at every position
   double cached_cosine = 0;  // least cosine, cached decode against full forward
   bool cached_same_top1 = false;
+  // Tokens that the device chose by itself, greedily, against what the CPU would choose after the same tokens. Only on
+  // a GPU. Two right computations choose differently where two tokens are nearly tied.
+  int n_tokens = 0;
+  int n_other_tokens = 0;      // that the CPU would not have chosen, of which
+  int first_other_token = -1;  // … the first is this one (0: the first generated); −1: none
+  double first_lead = 0;       // by how much the CPU's logits prefer another there
+  double largest_lead = 0;     // of all of them, in units of the RMS of the logits around their mean
   bool passed = false;
   std::string verdict;  // one line
 };

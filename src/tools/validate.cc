@@ -8,12 +8,14 @@
 #include "tern/tools.h"
 #include "tools/difference.h"
 #include "tools/step_comparison.h"
+#include "tools/token_comparison.h"
 #include "tools/verdict.h"
 
 namespace tern {
 namespace {
 
 constexpr size_t kBuiltInTokens = 24;
+constexpr size_t kTokenPrompt = 5;  // of the input, before the tokens that the device chooses
 constexpr size_t kLeastReferenceTokens = 8;
 constexpr double kReferenceBudget = 2e10;  // parameters times tokens; about a minute of plain loops
 constexpr int kChunk = 8;                  // tokens compared at a time: bounds the recorded activations
@@ -45,6 +47,8 @@ Input built_in_input(const Engine& engine) {
 Result<Input> choose_input(const Engine& engine, const ValidateOptions& options) {
   if (options.n_decode < 0)
     return fail(ErrorCode::kInvalidArgument, "validate: {} cached steps; give 0 or more", options.n_decode);
+  if (options.n_tokens < 0)
+    return fail(ErrorCode::kInvalidArgument, "validate: {} tokens to choose; give 0 or more", options.n_tokens);
   if (options.tokens.empty()) return built_in_input(engine);
   const ModelInfo& info = engine.info();
   for (const TokenId token : options.tokens) {
@@ -239,6 +243,12 @@ Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& 
   ValidateResult result;
   TRY_STATUS(compare_with_reference(engine, load, tokens.first(input.n_reference), options.on_progress, result));
   TRY_STATUS(compare_cached(engine, tokens, n_decode, options.on_progress, result));
+  if (engine.impl().backend == BackendKind::kWebGpu) {
+    const auto prompt = tokens.first(std::min(kTokenPrompt, tokens.size()));
+    const int room = engine.info().n_ctx - static_cast<int>(prompt.size());
+    const int n_tokens = std::min(options.n_tokens, room);
+    if (n_tokens > 0) TRY_STATUS(compare_tokens(engine, prompt, n_tokens, options.on_progress, result));
+  }
   judge(result, {.backend = engine.info().backend, .n_reference = input.n_reference, .n_decode = n_decode});
   return result;
 }

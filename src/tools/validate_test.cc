@@ -8,6 +8,7 @@
 #include "engine/engine_impl.h"
 #include "tools/step_comparison.h"
 #include "tools/test_support.h"
+#include "tools/token_comparison.h"
 #include "tools/verdict.h"
 
 namespace tern {
@@ -75,6 +76,7 @@ TEST(Validate, Refusals) {
   EXPECT_EQ(validate(load, {.tokens = std::vector<TokenId>(257, 1), .n_decode = 1}).error().code,
             ErrorCode::kInvalidArgument);
   EXPECT_EQ(validate(load, {.tokens = {1}, .n_decode = -1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(validate(load, {.tokens = {1}, .n_tokens = -1}).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(validate({.model_path = "/nowhere.gguf"}, {}).error().code, ErrorCode::kNotFound);
 }
 
@@ -177,6 +179,47 @@ TEST_F(Verdict, BlamesTheCache) {
   result_.cached_cosine = 0.99;
   EXPECT_NE(judged().find("cached decoding differs"), std::string::npos);
   EXPECT_FALSE(result_.passed);
+}
+
+TEST_F(Verdict, TokensMayDifferAtNearTiesOnly) {
+  result_.logits_nmse = 1e-6;
+  result_.n_tokens = 200;
+  result_.n_other_tokens = 1;
+  result_.first_other_token = 104;
+  result_.first_lead = 0.02;
+  result_.largest_lead = 0.005;
+  judged();
+  EXPECT_TRUE(result_.passed);
+  result_.largest_lead = 0.5;
+  result_.first_lead = 2;
+  EXPECT_EQ(
+      judged(),
+      "failed: cpu chooses other tokens than the CPU, first at step 104, where the CPU's logits prefer another by "
+      "2.000");
+  EXPECT_FALSE(result_.passed);
+}
+
+TEST(CompareTokens, TheCpuAgreesWithItself) {
+  const Engine engine =
+      Engine::load({.model_path = kDefaultModel, .backend = BackendKind::kCpu, .n_threads = 2}).value();
+  const auto prompt = engine.tokenizer().encode("Once upon a time");
+  ValidateResult result;
+  uint64_t done = 0;
+  ASSERT_TRUE(compare_tokens(engine, prompt, 20, [&](const Progress& p) { done = p.done; }, result));
+  EXPECT_EQ(result.n_tokens, 20);
+  EXPECT_EQ(result.n_other_tokens, 0);
+  EXPECT_EQ(result.first_other_token, -1);
+  EXPECT_EQ(done, prompt.size() + 19);
+}
+
+// Greedy choices of ref, whose logits are not the CPU's to the last bit.
+TEST(CompareTokens, AnotherBackendPartsAtNearTies) {
+  const SynthModel file;
+  const Engine engine = Engine::load({.model_path = file.str(), .backend = BackendKind::kRef}).value();
+  ValidateResult result;
+  ASSERT_TRUE(compare_tokens(engine, std::vector<TokenId>{1, 2, 3}, 40, {}, result));
+  EXPECT_EQ(result.n_tokens, 40);
+  EXPECT_LT(result.largest_lead, 0.1);
 }
 
 TEST_F(Verdict, NanFails) {

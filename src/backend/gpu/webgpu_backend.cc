@@ -1,6 +1,7 @@
 #include "backend/gpu/webgpu_backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 
@@ -56,7 +57,8 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
                                .cache_dir = options.gpu.cache_dir};
   TRY(device_options.without, parse_restrictions(options.gpu.without));
   TRY(auto device, open_device(device_options));
-  if (device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty()) {
+  static std::atomic_flag has_warned;  // once for all models of a process
+  if (device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty() && !has_warned.test_and_set()) {
     warn("no GPU found: {} draws on the CPU, far slower than -b cpu", device->adapter().name);
   }
   return compile_on(std::move(device), plan, options);
