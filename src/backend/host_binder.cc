@@ -116,8 +116,8 @@ ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elem
 
 void HostBinder::report(const Step& step, const StepObserver& observer) const {
   for (const SlotUse& use : slot_uses(step.body)) {
+    if (!use.is_output()) continue;
     const Slot& slot = plan_.slot(use.slot);
-    if (!use.is_output() || slot.type == SlotType::kNormStats) continue;
     StepOutput output{.step = &step, .slot = &slot, .rows = rows(use.slot), .values = {}, .scales = {}, .sums = {}};
     std::vector<float> integers;
     if (slot.type == SlotType::kF32) {

@@ -35,12 +35,12 @@ TEST(Fuse, HostFusionsLeaveFourteenStepsALayer) {
   EXPECT_EQ(plan.steps.size(), static_cast<size_t>(1 + 14 * kLayers + 3));
 }
 
-TEST(Fuse, AllFusionsLeaveNineStepsALayer) {
+TEST(Fuse, AllFusionsLeaveFiveStepsALayer) {
   const Config c = small_config();
   const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
       {"embed", 1},
-      {"rms_norm_quantize", 4 * kLayers},
+      {"rms_norm_quantize", 1},  // of the embedding, which leaves no statistics
       {"ternary_qkv", kLayers},
       {"attention", kLayers},
       {"ternary_linear_add", 2 * kLayers},
@@ -50,6 +50,31 @@ TEST(Fuse, AllFusionsLeaveNineStepsALayer) {
       {"float_linear", 1},
   };
   EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::all()})), expected);
+}
+
+// Each norm's statistics are left by the step before its reader, with the norm's own gain.
+TEST(Fuse, StatisticsMeetTheirNorm) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  const Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  const auto body_of = [&](std::string_view name) { return std::ranges::find(plan.steps, name, &Step::name)->body; };
+  const auto attention = std::get<step::Attention>(body_of("blk.1.attention"));
+  const auto output = std::get<step::TernaryLinearAdd>(body_of("blk.1.attn_output"));
+  const auto glu = std::get<step::TernaryGlu>(body_of("blk.1.ffn_gate_up"));
+  const auto down = std::get<step::TernaryLinearAdd>(body_of("blk.1.ffn_down"));
+  const auto next = std::get<step::TernaryQkv>(body_of("blk.2.attn_qkv"));
+  const auto meets = [&](const step::StatsOnWrite& written, const step::NormOnRead& read, const char* gain) {
+    EXPECT_EQ(written.gain, read.gain);
+    EXPECT_EQ(read.gain->name, gain);
+    EXPECT_EQ(written.stats, read.stats);
+    EXPECT_EQ(plan.slot(read.stats).type, SlotType::kNormStats);
+  };
+  meets(attention.next, output.norm, "blk.1.attn_sub_norm.weight");
+  meets(output.next, glu.norm, "blk.1.ffn_norm.weight");
+  meets(glu.next, down.norm, "blk.1.ffn_sub_norm.weight");
+  meets(down.next, next.norm, "blk.2.attn_norm.weight");
+  const auto last = std::get<step::TernaryLinearAdd>(body_of("blk.2.ffn_down"));
+  EXPECT_EQ(last.next.gain, nullptr);  // the output norm stays a step
 }
 
 TEST(Fuse, EverySwitchIsItsOwn) {
@@ -93,7 +118,10 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   EXPECT_EQ(qkv.wq->name, "blk.1.attn_q.weight");
   EXPECT_EQ(qkv.wk->name, "blk.1.attn_k.weight");
   EXPECT_EQ(qkv.wv->name, "blk.1.attn_v.weight");
-  EXPECT_EQ(plan.slot(qkv.in).name, "hq");
+  EXPECT_EQ(plan.slot(qkv.in).name, "x");
+  EXPECT_EQ(qkv.norm.gain->name, "blk.1.attn_norm.weight");
+  EXPECT_EQ(qkv.norm.eps, c.rms_eps);
+  EXPECT_EQ(plan.slot(qkv.norm.quantized).name, "hq");
   EXPECT_EQ(plan.slot(qkv.q).name, "q");
   EXPECT_EQ(plan.slot(qkv.k).name, "k");
   EXPECT_EQ(plan.slot(qkv.v).name, "v");
@@ -103,7 +131,7 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   EXPECT_EQ(qkv.head_dim, 64);
   EXPECT_EQ(qkv.theta, 10000);
   EXPECT_EQ(qkv.pairs, RopePairs::kInterleaved);
-  EXPECT_NE(describe(plan).find("<hq[256]@"), std::string::npos);
+  EXPECT_NE(describe(plan).find(" ~hq[256]@"), std::string::npos);
   EXPECT_NE(describe(plan).find(" ~k[128]@"), std::string::npos);
 }
 

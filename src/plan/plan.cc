@@ -17,7 +17,7 @@ List with(List uses, const step::NormOnRead& norm) {
   return uses;
 }
 List with(List uses, const step::StatsOnWrite& next) {
-  if (next.gain) uses.push_back(writes(next.stats));
+  if (next.gain) uses.push_back({.slot = next.stats, .writes = true, .hidden = true});
   return uses;
 }
 

@@ -180,7 +180,8 @@ struct SlotUse {
   bool reads = false;
   bool writes = false;
   bool scratch = false;  // written, but what it holds afterwards means nothing and is not read
-  bool is_output() const { return writes && !scratch; }
+  bool hidden = false;   // written for another step to read, but no value of the model
+  bool is_output() const { return writes && !scratch && !hidden; }
 };
 
 // The slots that a step touches, all different.

@@ -170,8 +170,8 @@ Result<void> GpuExecutable::run_observed(const GpuKvCache& cache, const RunShape
 
 Result<void> GpuExecutable::report(const Step& step, const RunShape& shape) {
   for (const SlotUse& use : slot_uses(step.body)) {
+    if (!use.is_output()) continue;
     const Slot& slot = plan_.slot(use.slot);
-    if (!use.is_output() || slot.type == SlotType::kNormStats) continue;
     const int rows = slot.rows == RowsOf::kBatch ? shape.n_tokens : shape.n_logit_rows;
     StepOutput output{.step = &step, .slot = &slot, .rows = rows, .values = {}, .scales = {}, .sums = {}};
     const auto width = static_cast<size_t>(slot.width), n_rows = static_cast<size_t>(rows);

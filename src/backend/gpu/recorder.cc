@@ -419,7 +419,8 @@ Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextV
   const View<wgsl::F32> parts_view{{parts, 0, 0}};
   TRY_STATUS(dispatch(attention<KvWord>(config), split, c_.work.float_quads(s.q),
                       View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), parts_view,
-                      View<wgsl::F32>{{&c_.work.unused_gain(), 0, 0}}, View<NormStats>{{&c_.work.unused_stats(), 0, 0}}));
+                      View<wgsl::F32>{{&c_.work.unused_gain(), 0, 0}},
+                      View<NormStats>{{&c_.work.unused_stats(), 0, 0}}));
   return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
                   parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
 }
@@ -462,8 +463,8 @@ Result<void> Recorder::qkv_as(const step::TernaryQkv& s) {
   const View<KvWord> kv{cache_->layer(s.layer)};
   if (!norms_on_read(s.norm, config.cols)) {
     const SlotId in = s.norm.gain ? s.norm.quantized : s.in;
-    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale,
-                    angles, params(), c_.work.floats(s.q), kv);
+    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale, angles,
+                    params(), c_.work.floats(s.q), kv);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
   return dispatch(normed_qkv<KvWord>(config, norm.config), extent, View<TernaryWeights>{w}, norm.x, norm.gain,

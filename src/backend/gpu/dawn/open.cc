@@ -1,5 +1,6 @@
 // Choosing an adapter, and opening it with the features, limits and toggles that Tern wants.
 #include <algorithm>
+#include <atomic>
 
 #include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/dawn/device.h"
@@ -148,7 +149,22 @@ Result<std::unique_ptr<DawnDevice>> DawnDevice::open(DeviceSetup setup) {
   return device;
 }
 
+namespace {
+
+// Drivers take resources that they never give back each time that they are loaded: NVIDIA's cannot be loaded more than
+// about ten times by one process. So whoever looks for adapters a second time first makes sure that the driver stays:
+// this instance is never destroyed. (A first device has one of its own, and all of that goes with it.)
+void keep_driver_loaded() {
+  static std::atomic<int> calls = 0;
+  if (calls++ != 1) return;
+  static const auto* const kept = new std::shared_ptr<const Instance>(new_instance());
+  find_adapters(**kept, kBackend);
+}
+
+}  // namespace
+
 Result<std::vector<AdapterInfo>> list_adapters() {
+  keep_driver_loaded();
   const auto instance = new_instance();
   std::vector<AdapterInfo> infos;
   for (Adapter& adapter : find_adapters(*instance, kBackend)) infos.push_back(std::move(adapter.info));
@@ -157,6 +173,7 @@ Result<std::vector<AdapterInfo>> list_adapters() {
 }
 
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+  keep_driver_loaded();
   auto instance = new_instance();
   TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options));
   return DawnDevice::open({.instance = std::move(instance), .adapter = std::move(adapter), .options = options});
