@@ -1,6 +1,7 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
-//   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N]...
+//   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [NAME=LANESxROWSxWORKGROUP | norm=N |
+//   attention=N | split=N]...
 //
 // Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace tern::gpu {
 namespace {
 
 struct Measured {
-  double ms_per_token = 0, host_ms = 0, timed_ms = 0;
+  double ms_per_token = 0, gpu_ms = 0, waits_ms = 0, records_ms = 0, timed_ms = 0;
   size_t dispatches = 0;
   std::map<std::string, std::pair<int, double>> kernels;  // count, seconds
 };
@@ -28,6 +29,7 @@ struct Measured {
 struct Setup {
   int pos = 128, tokens = 200;
   std::string model, gpu;
+  Fusions fuse = Fusions::all();
   std::vector<std::string> variants;
 };
 
@@ -104,7 +106,10 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
       m.timed_ms += seconds * 1e3 / kRepeats;
     }
   }
-  m.host_ms = executable.gpu_stats()->record_ms_per_token;
+  const GpuStats stats = *executable.gpu_stats();
+  m.gpu_ms = stats.gpu_ms_per_token;
+  m.waits_ms = stats.host_ms_per_token;
+  m.records_ms = stats.record_ms_per_token;
   executable.set_layouts({});
   return m;
 }
@@ -112,7 +117,7 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
 int run(const Setup& setup) {
   auto model = open_model(setup.model);
   if (!model) return std::fprintf(stderr, "%s\n", model.error().message.c_str()), 1;
-  const Plan plan = make_plan(model->config, model->weights, {.fuse = Fusions::all()});
+  const Plan plan = make_plan(model->config, model->weights, {.fuse = setup.fuse});
   auto device = open_device({.adapter = setup.gpu});
   if (!device) return std::fprintf(stderr, "%s\n", device.error().message.c_str()), 1;
   CompileOptions options;
@@ -129,8 +134,9 @@ int run(const Setup& setup) {
       std::printf("%-28s %s\n", variant.c_str(), m.error().message.c_str());
       continue;
     }
-    std::printf("%-28s %7.3f ms %7.1f tok/s  records %5.3f  timed %6.3f ms %zu:", variant.c_str(), m->ms_per_token,
-                1000 / m->ms_per_token, m->host_ms, m->timed_ms, m->dispatches);
+    std::printf("%-28s %7.3f ms %7.1f tok/s  gpu %6.3f waits %5.3f records %5.3f  timed %6.3f ms %zu:", variant.c_str(),
+                m->ms_per_token, 1000 / m->ms_per_token, m->gpu_ms, m->waits_ms, m->records_ms, m->timed_ms,
+                m->dispatches);
     for (const auto& [name, total] : m->kernels)
       std::printf(" %s %.2f", name.c_str(), total.second * 1e6 / total.first);
     std::printf("\n");
@@ -152,6 +158,10 @@ int main(int argc, char** argv) {
       setup.tokens = std::atoi(argv[++i]);
     } else if (arg == "--gpu" && i + 1 < argc) {
       setup.gpu = argv[++i];
+    } else if (arg == "--no-norms") {
+      setup.fuse.norms = false;
+    } else if (arg == "--no-fuse") {
+      setup.fuse = tern::Fusions::none();
     } else if (setup.model.empty()) {
       setup.model = arg;
     } else {
@@ -159,7 +169,10 @@ int main(int argc, char** argv) {
     }
   }
   if (setup.model.empty())
-    return std::fputs("usage: tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [VARIANT]...\n", stderr), 2;
+    return std::fputs(
+               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [VARIANT]...\n",
+               stderr),
+           2;
   if (setup.variants.empty()) setup.variants = tern::gpu::sweep();
   return tern::gpu::run(setup);
 }
