@@ -79,10 +79,10 @@ class Multiplier {
 
   void multiply_block() const {
     if constexpr (kBlock / K <= 4) {
-      for (uint32_t k = 0; k < kBlock; k += K) multiply_columns([k](auto&& row) { return std::move(row) + k; });
+      for (uint32_t k = 0; k < kBlock; k += K) multiply_columns([k](Temp<U32> row) { return std::move(row) + k; });
     } else {
       loop("k", 0u, kBlock, K,
-           [&](const Name<U32>& k) { multiply_columns([&](auto&& row) { return std::move(row) + k; }); });
+           [&](const Name<U32>& k) { multiply_columns([&](Temp<U32> row) { return std::move(row) + k; }); });
     }
   }
 

@@ -61,6 +61,7 @@ Temp<T> splat(A&& a) {
 }
 
 // Arithmetic.
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
 #define WGSL_FUNCTION_1(name, Kind)                    \
   template <Traced A>                                  \
     requires Kind<TypeOf<A>>                           \
@@ -78,6 +79,7 @@ WGSL_FUNCTION_1(round, Float)  // half to even
 WGSL_FUNCTION_1(sin, Float)
 WGSL_FUNCTION_1(sqrt, Float)
 #undef WGSL_FUNCTION_1
+// NOLINTEND(bugprone-macro-parentheses)
 
 template <class A, class B>
   requires Pair<A, B> && Number<TypeOf<A>>

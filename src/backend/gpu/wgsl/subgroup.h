@@ -13,6 +13,7 @@ inline void begin_subgroup_operation() {
 }
 }  // namespace detail
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
 #define WGSL_SUBGROUP_1(name)                                     \
   template <Traced A>                                             \
     requires Number<TypeOf<A>>                                    \
@@ -24,6 +25,7 @@ WGSL_SUBGROUP_1(subgroupAdd)
 WGSL_SUBGROUP_1(subgroupMax)
 WGSL_SUBGROUP_1(subgroupBroadcastFirst)
 #undef WGSL_SUBGROUP_1
+// NOLINTEND(bugprone-macro-parentheses)
 
 // The value of the lane whose number differs in the bits of `mask`.
 template <Traced A>

@@ -128,6 +128,7 @@ struct BoolLike<Vec<T, N>> {
 };
 }  // namespace detail
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
 #define WGSL_OPERATOR(op, binding, Kind, Result)                                         \
   template <class A, class B>                                                            \
     requires Pair<A, B> && Kind<TypeOf<A>>                                               \
@@ -150,6 +151,7 @@ WGSL_OPERATOR(>=, Binding::kOther, Number, typename detail::BoolLike<TypeOf<A>>:
 WGSL_OPERATOR(==, Binding::kOther, Number, typename detail::BoolLike<TypeOf<A>>::type)
 WGSL_OPERATOR(!=, Binding::kOther, Number, typename detail::BoolLike<TypeOf<A>>::type)
 #undef WGSL_OPERATOR
+// NOLINTEND(bugprone-macro-parentheses)
 
 template <class T>
 concept IsBool = std::same_as<T, Bool>;
