@@ -115,6 +115,29 @@ TEST_F(GpuFault, ASyntaxErrorIsShownWithFileAndLine) {
   EXPECT_NE(result.err.find(std::to_string(line)), std::string::npos) << result.err;
 }
 
+// Whatever is in the file, the answer is one line: no crash, with or without --gpu-validate.
+TEST_F(GpuFault, ABrokenKernelFileIsAnError) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path("wgsl");
+  std::vector<std::string> arguments = story({"--wgsl-dir", folder});
+  std::erase(arguments, "--gpu-validate");
+  ASSERT_EQ(run_tern(arguments).exit_code, 0);
+  const std::string embed = kernel_file(folder, "embed");
+  const std::string original = read_file(embed);
+  const auto fails_with = [&](const std::string& text, const char* words) {
+    std::ofstream(embed, std::ios::binary | std::ios::trunc) << text;
+    EXPECT_TRUE(failed_with(run_tern(arguments), 1, {embed, words}));
+  };
+  fails_with("", "empty");
+  fails_with("// no entry point\n", "kernel embed");
+  std::string other_group = original;
+  other_group.replace(other_group.find("@group(0)"), 9, "@group(1)");
+  fails_with(other_group, "kernel embed");
+  fs::remove(embed);
+  fs::create_directory(embed);
+  EXPECT_TRUE(failed_with(run_tern(arguments), 1, {embed, "not a file"}));
+}
+
 TEST_F(GpuFault, AFolderThatCannotBeWrittenIsAnError) {
   const ScratchFolder scratch;
   const std::string file = scratch.write("file", "not a folder");

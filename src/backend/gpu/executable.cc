@@ -120,6 +120,8 @@ Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batc
   const int n_rows = batch.logits == WantLogits::kNone ? 0 : batch.logits == WantLogits::kLast ? 1 : n;
   CHECK(n_rows <= options_.max_logit_rows);
   const RunShape shape{.n_tokens = n, .n_logit_rows = n_rows, .n_pos = batch.first_pos + n};
+  // What this batch leaves in the cache must not be overwritten when the last token is timed.
+  if (last_.cache.lock().get() == &cache) last_.shape.n_pos = std::max(last_.shape.n_pos, shape.n_pos);
   TRY_STATUS(write_params({.pos = static_cast<uint32_t>(batch.first_pos),
                            .n_tokens = static_cast<uint32_t>(n),
                            .first_logits = static_cast<uint32_t>(n - n_rows),

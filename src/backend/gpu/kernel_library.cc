@@ -4,9 +4,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/format_text.h"
+#include "base/mapped_file.h"
 
 namespace fs = std::filesystem;
 
@@ -31,11 +31,14 @@ Result<void> write_file(const fs::path& path, const std::string& text) {
 }
 
 Result<std::string> read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in && !in.bad()) return text.str();
-  return fail(ErrorCode::kIo, "{}: cannot read the kernel: {}", path.string(), std::strerror(errno));
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return fail(ErrorCode::kIo, "{}: not a file; remove it", path.string());
+  TRY(std::string text, read_text_file(path.string()));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fail(ErrorCode::kCorruption, "{}: the kernel is empty; remove the file to have it written again",
+                path.string());
+  }
+  return text;
 }
 
 }  // namespace
@@ -49,7 +52,8 @@ Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& module) {
   if (const auto found = loaded_.find(file); found != loaded_.end()) return found->second;
   const fs::path path = fs::path(dir_) / file;
   wgsl::Module edited = module;
-  if (fs::exists(path)) {
+  std::error_code ignored;  // of a path that cannot be looked at: writing to it says why
+  if (fs::exists(path, ignored)) {
     TRY(edited.text, read_file(path));
   } else {
     TRY_STATUS(write_file(path, module.text));
@@ -57,7 +61,7 @@ Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& module) {
   auto pipeline = device_.pipeline(edited);
   if (!pipeline) {
     Error error = pipeline.error();
-    if (error.code != ErrorCode::kDeviceLost && edited.text != module.text) error.code = ErrorCode::kInvalidArgument;
+    if (error.code != ErrorCode::kDeviceLost && edited.text != module.text) error.code = ErrorCode::kCorruption;
     error.message = path.string() + ": " + error.message;
     return std::unexpected(std::move(error));
   }

@@ -14,8 +14,9 @@ class KernelLibrary {
   // Tern wrote), and is loaded from that file when the file exists.
   KernelLibrary(Device& device, std::string wgsl_dir) : device_(device), dir_(std::move(wgsl_dir)) {}
 
-  // kIo where the folder cannot be written; kInvalidArgument for an edited file that does not compile, with its path
-  // and line.
+  // kIo where the folder cannot be written or a file not be read; kCorruption for an edited file that does not compile,
+  // with its path and line. Only a device that validates (DeviceOptions) finds bindings or an entry point that do not
+  // fit; on another they may end the program.
   Result<const Pipeline*> pipeline(const wgsl::Module& module);
 
  private:

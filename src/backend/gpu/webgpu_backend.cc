@@ -50,9 +50,11 @@ Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const Co
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options) {
+  // Texts from outside need the checks: without them a wrong binding or entry point crashes.
+  const bool validation = options.gpu.validation || !options.gpu.wgsl_dir.empty();
   DeviceOptions device_options{.adapter = options.gpu.adapter,
                                .only_hardware = options.only_hardware_gpu,
-                               .validation = options.gpu.validation,
+                               .validation = validation,
                                .robustness = options.gpu.robustness,
                                .cache_dir = options.gpu.cache_dir};
   TRY(device_options.without, parse_restrictions(options.gpu.without));
