@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/layout.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -14,12 +16,19 @@ namespace {
 
 constexpr const char* kFooter = R"(Examples
   tern devices
+  tern devices -m model.gguf                      and what the model needs on each, and whether that fits
 )";
 
-Result<ExitCode> run() {
+Result<ExitCode> run(const std::string& model_path) {
+  std::vector<DeviceInfo> devices;
+  if (model_path.empty()) {
+    devices = list_devices();
+  } else {
+    TERN_TRY(devices, list_devices_for(model_path));
+  }
   const Style style = Style::of(STDOUT_FILENO);
   std::string page;
-  for (const DeviceInfo& device : list_devices()) {
+  for (const DeviceInfo& device : devices) {
     if (!page.empty()) page += "\n";
     page += format_text("{}  {}\n", style.bold(one_line(device.backend)), one_line(device.name));
     size_t width = 0;
@@ -35,9 +44,15 @@ Result<ExitCode> run() {
 }  // namespace
 
 Command add_devices(CLI::App& tern) {
-  CLI::App* app = add_command(tern, "devices", "Measure and check",
-                              "List what each backend found, which features it will use, and why.", "", kFooter);
-  return {.app = app, .run = run};
+  auto model_path = std::make_shared<std::string>();
+  CLI::App* app =
+      add_command(tern, "devices", "Measure and check",
+                  "List what each backend found, which features it will use, and why.", "[-m FILE]", kFooter);
+  app->add_option("-m,--model", *model_path, "Also say what this model (GGUF) needs on each, and whether that fits")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group("Model");
+  return {.app = app, .run = [model_path] { return run(*model_path); }};
 }
 
 }  // namespace tern::cli

@@ -176,6 +176,10 @@ struct DeviceInfo {
 
 std::vector<DeviceInfo> list_devices();
 
+// The same, and of each device what the model in this file needs there with the context that it was trained for, and
+// whether that fits. Reads only the file's description: nothing is loaded or uploaded.
+Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path);
+
 // ---- files
 
 // Writes float32 [rows, cols] as NumPy .npy, row by row, so that a large result never lies in memory.

@@ -7,6 +7,7 @@
 #include "base/format_text.h"
 #include "base/thread_pool.h"
 #include "engine/backends.h"
+#include "model/model.h"
 #include "tern/tools.h"
 #include "tools/cpu_features.h"
 #if TERN_HAVE_WEBGPU
@@ -77,6 +78,33 @@ DeviceInfo cpu_device() {
   return device;
 }
 
+// Weights stay in the mapped file, so it and the KV cache are what there has to be room for.
+void add_cpu_needs(const Model& model, DeviceInfo& cpu) {
+  const Config& c = model.config;
+  const uint64_t file = model.file->file_bytes();
+  const uint64_t kv_cache = uint64_t{2} * 2 * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width()) *
+                            static_cast<uint64_t>(c.n_ctx);
+  const uint64_t available = read_memory_info().available_bytes;
+  cpu.facts.emplace_back("model file", format_text("{} MiB", file >> 20));
+  cpu.facts.emplace_back("KV cache", format_text("{} MiB for {} tokens of context, in f16", kv_cache >> 20, c.n_ctx));
+  cpu.facts.emplace_back("in all", format_text("{} MiB", (file + kv_cache) >> 20));
+  cpu.facts.emplace_back("fits", available == 0 ? "unknown"
+                                 : file + kv_cache <= available
+                                     ? "yes"
+                                     : format_text("no: {} MiB are available", available >> 20));
+}
+
+std::vector<DeviceInfo> devices_for(const Model* model) {
+  std::vector<DeviceInfo> devices = {cpu_device()};
+  if (model) add_cpu_needs(*model, devices.front());
+#if TERN_HAVE_WEBGPU
+  devices.append_range(gpu_devices(model));
+#else
+  devices.push_back({.backend = "webgpu", .name = "not part of this build", .facts = {}});
+#endif
+  return devices;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cpu, std::string_view target,
@@ -90,14 +118,11 @@ std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cp
   return facts;
 }
 
-std::vector<DeviceInfo> list_devices() {
-  std::vector<DeviceInfo> devices = {cpu_device()};
-#if TERN_HAVE_WEBGPU
-  devices.append_range(gpu_devices());
-#else
-  devices.push_back({.backend = "webgpu", .name = "not part of this build", .facts = {}});
-#endif
-  return devices;
+std::vector<DeviceInfo> list_devices() { return devices_for(nullptr); }
+
+Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path) {
+  TRY(const Model model, open_model(model_path));
+  return devices_for(&model);
 }
 
 }  // namespace tern

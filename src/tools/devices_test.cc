@@ -72,6 +72,16 @@ TEST(Devices, TheCpuIsThere) {
 #endif
 }
 
+TEST(Devices, SaysWhatAModelNeeds) {
+  const auto devices = list_devices_for(kDefaultModel).value();
+  EXPECT_EQ(devices.size(), list_devices().size());
+  EXPECT_EQ(fact(devices.front().facts, "fits"), "yes");
+  const uint64_t file_bytes = std::filesystem::file_size(kDefaultModel);
+  EXPECT_EQ(fact(devices.front().facts, "model file"), std::to_string(file_bytes >> 20) + " MiB");
+  EXPECT_EQ(fact(list_devices().front().facts, "fits"), "absent");
+  EXPECT_EQ(list_devices_for("/nowhere.gguf").error().code, ErrorCode::kNotFound);
+}
+
 // What is said of the kernels is what an engine on this machine uses.
 TEST(Devices, NamesTheKernelsThatRun) {
   const SynthModel file;

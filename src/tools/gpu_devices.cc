@@ -1,6 +1,11 @@
 #include "tools/gpu_devices.h"
 
+#include <algorithm>
+
+#include "backend/gpu/executable.h"
+#include "backend/gpu/webgpu_backend.h"
 #include "base/format_text.h"
+#include "engine/backends.h"
 
 namespace tern {
 namespace {
@@ -55,7 +60,60 @@ std::string subgroups_text(const gpu::Features& features) {
 
 std::string megabytes(uint64_t bytes) { return format_text("{} MiB", bytes >> 20); }
 
+// What has to be bound as one.
+struct Part {
+  std::string name;
+  uint64_t bytes = 0;
+};
+
+// Float matrices are split where they are too large. Queries, keys and values are one where they are one step.
+Part largest_part(const Plan& plan, const CompileOptions& options, uint64_t kv_bytes) {
+  Part largest{"the KV cache of a layer", kv_bytes / static_cast<uint64_t>(plan.config.n_layers)};
+  const auto offer = [&](const std::string& name, uint64_t bytes) {
+    if (bytes > largest.bytes) largest = {name, bytes};
+  };
+  for (const Step& step : plan.steps) {
+    const bool is_one = std::holds_alternative<step::TernaryQkv>(step.body);
+    uint64_t together = 0;
+    for (const gpu::WeightUse& use : gpu::weight_uses(step.body)) {
+      if (!use.is_ternary) continue;
+      const uint64_t bytes = static_cast<uint64_t>(use.tensor->rows) * static_cast<uint64_t>(use.tensor->cols) / 4;
+      together = is_one ? together + bytes : std::max(together, bytes);
+    }
+    offer(step.name, together);
+  }
+  for (const auto& buffer : plan.buffers) {
+    const int rows = buffer.rows == RowsOf::kBatch ? options.max_batch : options.max_logit_rows;
+    offer("the activations of a batch", static_cast<uint64_t>(rows) * gpu::device_row_bytes(buffer.type, buffer.width));
+  }
+  return largest;
+}
+
+std::string fits_text(const gpu::AdapterInfo& adapter, uint64_t need, const Part& largest) {
+  if (largest.bytes > adapter.limits.binding_bytes) {
+    return format_text("no: {} takes {}, but one binding may have at most {}", largest.name, megabytes(largest.bytes),
+                       megabytes(adapter.limits.binding_bytes));
+  }
+  if (adapter.memory_bytes == 0) return "unknown: the GPU does not tell how much memory it has";
+  if (need > adapter.memory_bytes) return format_text("no: the GPU has {}", megabytes(adapter.memory_bytes));
+  return "yes";
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> gpu_needs(const gpu::AdapterInfo& adapter, const Model& model) {
+  const Config& config = model.config;
+  const Plan plan = make_plan(config, model.weights, {.fuse = fusions_for(BackendKind::kWebGpu)});
+  CompileOptions options;
+  options.max_batch = std::min(options.max_batch, config.n_ctx);
+  const gpu::MemoryNeed need = gpu::memory_need(plan, options, config.n_ctx, KvType::kF16);
+  const Part largest = largest_part(plan, options, need.kv_cache);
+  return {{"model weights", megabytes(need.weights)},
+          {"activations", format_text("{} for {} tokens at once", megabytes(need.activations), options.max_batch)},
+          {"KV cache", format_text("{} for {} tokens of context, in f16", megabytes(need.kv_cache), config.n_ctx)},
+          {"in all", megabytes(need.total())},
+          {"fits", fits_text(adapter, need.total(), largest)}};
+}
 
 DeviceInfo gpu_device(const gpu::AdapterInfo& adapter) {
   const gpu::Features& features = adapter.features;
@@ -75,17 +133,20 @@ DeviceInfo gpu_device(const gpu::AdapterInfo& adapter) {
   facts.emplace_back("timestamps",
                      feature_text(features.timestamps, "kernels can be timed", "kernels cannot be timed"));
   facts.emplace_back("largest buffer", megabytes(limits.buffer_bytes));
-  facts.emplace_back("largest binding", megabytes(limits.binding_bytes) + "; larger tensors are split");
+  facts.emplace_back("largest binding", megabytes(limits.binding_bytes) + "; larger float matrices are split");
   facts.emplace_back("workgroup", format_text("{} invocations, {} B of memory, {} storage buffers", limits.invocations,
                                               limits.workgroup_bytes, limits.storage_buffers));
   return device;
 }
 
-std::vector<DeviceInfo> gpu_devices() {
+std::vector<DeviceInfo> gpu_devices(const Model* model) {
   const auto adapters = gpu::list_adapters();
   if (!adapters) return {{.backend = "webgpu", .name = "none", .facts = {{"reason", adapters.error().message}}}};
   std::vector<DeviceInfo> devices;
-  for (const gpu::AdapterInfo& adapter : *adapters) devices.push_back(gpu_device(adapter));
+  for (const gpu::AdapterInfo& adapter : *adapters) {
+    devices.push_back(gpu_device(adapter));
+    if (model) devices.back().facts.append_range(gpu_needs(adapter, *model));
+  }
   return devices;
 }
 

@@ -7,12 +7,15 @@
 namespace tern {
 namespace {
 
-std::string fact(const DeviceInfo& device, std::string_view name) {
-  for (const auto& [key, value] : device.facts) {
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string fact(const Facts& facts, std::string_view name) {
+  for (const auto& [key, value] : facts) {
     if (key == name) return value;
   }
   return "absent";
 }
+std::string fact(const DeviceInfo& device, std::string_view name) { return fact(device.facts, name); }
 
 TEST(GpuDevices, SaysWhatIsThere) {
   gpu::AdapterInfo adapter;
@@ -49,6 +52,26 @@ TEST(GpuDevices, EveryAdapterOrTheReasonForNone) {
   const auto adapters = gpu::list_adapters();
   ASSERT_EQ(devices.size(), adapters ? adapters->size() : 1);
   EXPECT_EQ(devices[0].name, adapters ? adapters->front().name : "none");
+}
+
+// The model that comes with Tern: 16 MB of weights; f16 keys and values of 512 tokens in every layer.
+TEST(GpuDevices, SaysWhetherAModelFits) {
+  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  gpu::AdapterInfo adapter;
+  adapter.limits.binding_bytes = 128u << 20;
+  adapter.memory_bytes = uint64_t{1} << 30;
+  const Facts facts = gpu_needs(adapter, model);
+  EXPECT_EQ(fact(facts, "model weights"), "15 MiB");
+  const uint64_t kv_bytes = uint64_t{4} * static_cast<uint64_t>(model.config.n_layers * model.config.kv_width()) * 512;
+  EXPECT_EQ(fact(facts, "KV cache"), std::to_string(kv_bytes >> 20) + " MiB for 512 tokens of context, in f16");
+  EXPECT_EQ(fact(facts, "fits"), "yes");
+
+  adapter.memory_bytes = 8u << 20;
+  EXPECT_EQ(fact(gpu_needs(adapter, model), "fits"), "no: the GPU has 8 MiB");
+  adapter.memory_bytes = 0;
+  EXPECT_TRUE(fact(gpu_needs(adapter, model), "fits").starts_with("unknown"));
+  adapter.limits.binding_bytes = 1024;
+  EXPECT_TRUE(fact(gpu_needs(adapter, model), "fits").ends_with("one binding may have at most 0 MiB"));
 }
 
 }  // namespace
