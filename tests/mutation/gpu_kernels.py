@@ -2,10 +2,11 @@
 """Breaks the GPU kernels one at a time, and expects the conform tests to notice every time.
 
 A mutant is a kernel (regular expression on its name), a pattern in the WGSL text that it is compiled from, and what
-the pattern becomes. gpu_conform_test applies it to kernels on their way to the device (tests/conform/gpu/gpu_bench.cc).
-A pattern that is no longer found fails the gate: adapt it to the kernel as it is now.
+the pattern becomes. The test programs apply it to kernels on their way to the device
+(src/backend/gpu/mutant_test_support.h). A pattern that is no longer found fails the gate: adapt it to the kernel as it
+is now.
 
-Usage: gpu_kernels.py PATH/TO/gpu_conform_test [--smoke] [--only PART_OF_NAME]
+Usage: gpu_kernels.py BUILD/bin [--smoke] [--only PART_OF_NAME]
 Exit 0: all noticed. 77: there is no GPU.
 """
 
@@ -24,12 +25,12 @@ class Mutant:
     kernel: str
     find: str  # ECMAScript regular expression
     replace: str
-    tests: str  # of gpu_conform_test, that should notice
+    tests: str  # that should notice
     variant: str = "everything"
     smoke: bool = False  # part of the fast run
 
 
-MUTANTS = [
+CONFORM = [
     Mutant("plane 0 read from the bits of plane 1", "ternary_matvec", r"(w4(_\d+)?\.\w) >> 6u", "$1 >> 4u", "GpuTernary.Matvec", smoke=True),
     Mutant("planes of the first matrix word swapped", "ternary_matmul", r"(\.x >> )6u", "$014u", "GpuTernary.Matmul"),
     Mutant("two bits too many survive the mask", "ternary_matvec", r"0x03030303u", "0x07070707u", "GpuTernary.Matvec"),
@@ -91,13 +92,142 @@ MUTANTS = [
     Mutant("the position stays", "argmax_next", r"params\[0u\] \+= 1u", "params[0u] += 0u", "GpuHead.ArgmaxFinds*"),
     Mutant("rows of the wrong tokens selected", "select_rows", r"params\[2u\]", "params[1u]", "GpuRows.SelectRows"),
     Mutant("columns past the end", "add", r"if \(column < \d+u\)", "if (true)", "GpuRows.Add"),
+
+    # Norms inside other kernels, and the statistics that they leave for the norm that follows.
+    Mutant("the last part of the statistics not read", "normed_.*", r"(i(_\d+)? )(< \d+u\) \{\n +let part_stats)", "$1+ 1u $3", "GpuNormFused.*", smoke=True),
+    Mutant("parts read from the token before", "normed_.*", r"let parts_row = wg\.y \* (\d+)u", "let parts_row = wg.y * ($1u - 1u)", "GpuNormFused.*"),
+    Mutant("sum of the parts' squares: the last", "normed_.*", r"squares \+= (part_stats(_\d+)?\.x)", "squares = $1", "GpuNormFused.MatvecAddInOtherLayouts"),
+    Mutant("greatest of the parts: the last", "normed_.*", r"max\(largest, (part_stats(_\d+)?\.y)\)", "$1", "GpuNormFused.MatvecAddInOtherLayouts"),
+    Mutant("eps missing", "normed_matvec_add", r" \+ 1e-05f\)", ")", "GpuNormFused.*"),
+    Mutant("eps missing", "normed_glu", r" \+ 1e-05f\)", ")", "GpuNormFused.*"),
+    Mutant("eps missing", "normed_qkv", r" \+ 1e-05f\)", ")", "GpuNormFused.*"),
+    Mutant("mean of the squares over too many columns", "normed_.*", r"(let factor = 1f / sqrt\(\w+ / )(\d+)f", "$1(16f + $2f)", "GpuNormFused.*"),
+    Mutant("gain not applied", "normed_matvec_add", r"(let vg(_\d+)? = v(_\d+)?) \* g(_\d+)?;", "$1;", "GpuNormFused.MatvecAdd*", smoke=True),
+    Mutant("gain not applied", "normed_glu", r"(let vg(_\d+)? = v(_\d+)?) \* g(_\d+)?;", "$1;", "GpuNormFused.Glu"),
+    Mutant("gain not applied", "normed_qkv", r"(let vg(_\d+)? = v(_\d+)?) \* g(_\d+)?;", "$1;", "GpuNormFused.Qkv"),
+    Mutant("gain of the first columns for all", "normed_.*", r"gain\[from_quad(_\d+)? \+ ", "gain[", "GpuNormFused.*"),
+    Mutant("row of the first token for all", "normed_.*", r"let x_row = wg\.y", "let x_row = 0u", "GpuNormFused.*"),
+    Mutant("staged planes in the wrong order", "normed_.*", r"\((unit(_\d+)?) >> 1u\) & 3u", "(3u - (($1 >> 1u) & 3u))", "GpuNormFused.*"),
+    Mutant("staged halves of a block swapped", "normed_.*", r"\((unit(_\d+)?) & 1u\)", "(1u - ($1 & 1u))", "GpuNormFused.*", smoke=True),
+    Mutant("staged blocks in reverse", "normed_.*", r"\((unit(_\d+)?) >> 3u\) \* 2u", "((arrayLength(&gain) / 32u - 1u) - ($1 >> 3u)) * 2u", "GpuNormFused.*"),
+    Mutant("values past the row's end are staged", "normed_matvec_add", r"if \(unit(_\d+)? < \d+u\)", "if (true)", "GpuNormFused.MatvecAdd*"),
+    Mutant("last of the row not staged", "normed_.*", r"if \((unit(_\d+)?) < (\d+u)\)", "if ($1 + 1u < $3)", "GpuNormFused.*"),
+    Mutant("a fourth missing in the sum of the activations", "normed_.*", r"q_sum \+= q(_\d+)?\.x \+ ", "q_sum += ", "GpuNormFused.*"),
+    Mutant("sum of the activations not taken off", "normed_.*", r"(f32\(\w+) - \w+\) / x_scale", "$1) / x_scale", "GpuNormFused.*"),
+    Mutant("norm's barriers missing", "normed_matvec_add", r"workgroupBarrier\(\);", "", "GpuNormFused.MatvecAdd*"),
+    Mutant("norm's barriers missing", "normed_glu", r"workgroupBarrier\(\);", "", "GpuNormFused.Glu"),
+    Mutant("norm's barriers missing", "normed_qkv", r"workgroupBarrier\(\);", "", "GpuNormFused.Qkv"),
+    Mutant("norm's barriers missing, no subgroups", "normed_.*", r"workgroupBarrier\(\);", "", "GpuNormFused.*", variant="no_subgroups"),
+    Mutant("barrier before the statistics of the subgroups missing", "normed_matvec_add", r"workgroupBarrier\(\);(\n +let group_stat )", "$1", "GpuNormFused.MatvecAddInOtherLayouts"),
+    Mutant("statistics of the first subgroup for all", "normed_matvec_add", r"group_stats\[tid & \d+u\]", "group_stats[0u]", "GpuNormFused.MatvecAddInOtherLayouts"),
+    Mutant("barrier before the next norm's statistics missing", "normed_.*", r"workgroupBarrier\(\);(\n +let next_stat )", "$1", "GpuNormFused.*"),
+    Mutant("next norm: square missing", "normed_matvec_add", r"next_squares \+= (\w+) \* \w+;", "next_squares += $1;", "GpuNormFused.MatvecAdd*"),
+    Mutant("next norm: square missing", "normed_glu", r"next_squares \+= (\w+) \* \w+;", "next_squares += $1;", "GpuNormFused.Glu"),
+    Mutant("next norm: gain missing", "normed_.*", r"abs\((\w+) \* next_g(_\d+)?\)", "abs($1)", "GpuNormFused.*", smoke=True),
+    Mutant("next norm: sign not taken off", "normed_.*", r"abs\((\w+ \* next_g(_\d+)?)\)", "($1)", "GpuNormFused.*"),
+    Mutant("next norm: gain of the first row for all", "normed_.*", r"next_gain\[\w+\]", "next_gain[0u]", "GpuNormFused.*"),
+    Mutant("next norm: wrong part", "normed_.*", r"(next_parts\[wg\.y \* \d+u \+ wg\.x)\]", "$1 / 2u]", "GpuNormFused.*"),
+    Mutant("next norm: parts of the token before", "normed_.*", r"next_parts\[wg\.y \* (\d+)u", "next_parts[wg.y * ($1u - 1u)", "GpuNormFused.*"),
+    Mutant("next norm: what was added, not what is there", "normed_matvec_add", r"next_squares \+= y_new(_\d+)? \* y_new(_\d+)?", "next_squares += value * value", "GpuNormFused.MatvecAdd*"),
+
+    # Attention: statistics, splits, merge.
+    Mutant("next norm: square missing", "attention", r"squares = dot\(result, result\)", "squares = dot(result, vec4<f32>(1f))", "GpuAttention.Unsplit"),
+    Mutant("next norm: gain missing", "attention", r"abs\((result\.\w) \* gain(_\d+)?\)", "abs($1)", "GpuAttention.Unsplit", smoke=True),
+    Mutant("next norm: gain of the first head for all", "attention", r"next_gain\[head \* \d+u \+ ", "next_gain[", "GpuAttention.Unsplit"),
+    Mutant("next norm: part of another head", "attention", r"next_parts\[(token \* \d+u) \+ head\]", "next_parts[$1 + head / 2u]", "GpuAttention.Unsplit"),
+    Mutant("next norm: parts of the first token", "attention", r"next_parts\[token \* \d+u \+ head\]", "next_parts[head]", "GpuAttention.Unsplit"),
+    Mutant("next norm: square missing, merged", "attention_merge", r"squares \+= result \* result", "squares += result", "GpuAttention.SplitAndMerged"),
+    Mutant("next norm: gain missing, merged", "attention_merge", r"abs\(result \* gain\)", "abs(result)", "GpuAttention.SplitAndMerged"),
+    Mutant("next norm: gain of the first head for all, merged", "attention_merge", r"next_gain\[wg\.x \* \d+u \+ ", "next_gain[", "GpuAttention.SplitAndMerged"),
+    Mutant("next norm: parts of the first token, merged", "attention_merge", r"next_parts\[row\]", "next_parts[wg.x]", "GpuAttention.SplitAndMerged"),
+    Mutant("only the greatest of the last chunk", "attention", r"(let new_greatest = )max\(greatest, (\w+)\)", "$1$2", "GpuAttention.*"),
+    Mutant("the chunk's greatest not taken", "attention", r"(let new_greatest = )max\(greatest, (\w+)\)", "$1max(greatest, 0f * $2)", "GpuAttention.*"),
+    Mutant("a split's greatest not stored", "attention_split", r"(y\[base \+ \d+u\] = )greatest;", "$010f;", "GpuAttention.SplitAndMerged"),
+    Mutant("a split's sum stored twice", "attention_split", r"(y\[base \+ \d+u\] = )greatest;", "$01total;", "GpuAttention.SplitAndMerged"),
+    Mutant("every split begins with the first chunk", "attention_split", r"first = wg\.z \* \d+u", "first = 0u", "GpuAttention.SplitAndMerged"),
+    Mutant("splits overlap", "attention_split", r"first \+= n_wg\.z \* ", "first += ", "GpuAttention.SplitAndMerged"),
+    Mutant("splits of the next token written over", "attention_split", r"\(\(token \* (\d+)u \+ head\) \* (\d+)u \+ wg\.z\)", "((token * $1u + head) * ($2u - 1u) + wg.z)", "GpuAttention.SplitAndMerged"),
+    Mutant("the greatest of the last split is taken", "attention_merge", r"greatest = max\(greatest, (.*)\);", "greatest = $1;", "GpuAttention.*"),
+    Mutant("no greatest is taken", "attention_merge", r"greatest = max\(greatest, (.*)\);", "greatest = 0f * $1;", "GpuAttention.*"),
+    Mutant("weights of the first split dropped", "attention_merge", r"total \+= weight \*", "total += f32(part_at != base) * weight *", "GpuAttention.SplitAndMerged"),
+    Mutant("values of the first split dropped", "attention_merge", r"sum \+= weight \*", "sum += f32(part_at != base) * weight *", "GpuAttention.SplitAndMerged", smoke=True),
+
+    # What chooses a token.
+    Mutant("the step stays", "argmax_next", r"params\[3u\] = step_now \+ 1u", "params[3u] = step_now", "GpuHead.ArgmaxFinds*"),
+    Mutant("the next input is not set", "argmax_next", r"tokens\[0u\] = token", "tokens[0u] = tokens[0u]", "GpuHead.ArgmaxFinds*"),
+    Mutant("the ring does not turn", "argmax_next", r"ids\[step_now % \d+u\]", "ids[step_now]", "GpuHead.Argmax*"),
+    Mutant("rows of the selection on top of each other", "select_rows", r"y\[wg\.y \* ", "y[0u * ", "GpuRows.SelectRows"),
+]
+
+CHOOSER = [
+    Mutant("top-k: one too many", "sample_count_start", r"let rest = options\.top_k", "let rest = 1f + options.top_k", "EveryTopK", smoke=True),
+    Mutant("top-k: one too few", "sample_count_start", r"let rest = options\.top_k", "let rest = options.top_k - 1f", "EveryTopK"),
+    Mutant("top-k: the bin before the right one", "sample_count|sample_share_after|sample_weigh_count", r"let reached = counts\[tid\] >= ", "let reached = 1f + counts[tid] >= ", "EveryTopK"),
+    Mutant("top-k: what greater bins hold not taken off", "sample_count", r"let new_rest = (\w+) - counts_before_1", "let new_rest = $1", "EveryTopK"),
+    Mutant("top-k: all ties are kept", "sample_weigh_count", r"let ties = u32\(\w+\)", "let ties = 1000000u", "TiesGoToTheLowerId"),
+    Mutant("top-p ignored", "sample_.*", r"options\.top_p \*", "1f *", "DrawsAsTheHostDoes"),
+    Mutant("top-p of all tokens, not of those that top-k leaves", "sample_share_after", r"let share_rest = max\(options\.top_p \* \w+", "let share_rest = max(options.top_p * 1.2f * total_1", "EveryTopK:*DrawsAsTheHostDoes"),
+    Mutant("top-p: above the threshold not counted", "sample_share_after", r"let total(_\d+)? = above \+ ", "let total$1 = ", "EveryTopK:*DrawsAsTheHostDoes"),
+    Mutant("top-p: one tie too few", "sample_weigh_share", r"select\(some, some \+ 1f, ", "select(some, some, ", "TiesGoToTheLowerId"),
+    Mutant("top-p: small shares lost", "sample_share.*|sample_weigh_share", r" \+ f32\(now_2\) \* [0-9.e-]+f", "", "DrawsAsTheHostDoes"),
+    Mutant("min-p ignored", "sample_.*", r"weight_of\(\w+, \w+, 1f\) < \w+\)", "false)", "DrawsAsTheHostDoes", smoke=True),
+    Mutant("min-p after the temperature", "sample_.*", r"(weight_of\(\w+, \w+, )1f(\) < )", "$1c_1$2", "DrawsAsTheHostDoes"),
+    Mutant("temperature ignored", "sample_.*", r"below / c", "below", "DrawsAsTheHostDoes"),
+    Mutant("prefix sums: an entry too near", "sample_.*", r"\[tid - 8u\]", "[tid - 7u]", "DrawsAsTheHostDoes", smoke=True),
+    Mutant("prefix sums: one entry left out", "sample_.*", r"if \(tid >= 16u\)", "if (tid > 16u)", "DrawsAsTheHostDoes"),
+    Mutant("prefix sums: barriers missing", "sample_.*", r"workgroupBarrier\(\);(\n +(shares|counts|weights|all_ties)(_\d+)?\[tid\] = sum)", "$1", "DrawsAsTheHostDoes"),
+    Mutant("barrier before the found bin missing", "sample_.*", r"workgroupBarrier\(\);(\n +let now(_\d+)? = \(atomicLoad\(&best)", "$1", "DrawsAsTheHostDoes"),
+    Mutant("barrier before the histogram is passed on missing", "sample_count.*|sample_share.*", r"workgroupBarrier\(\);(\n +let now(_\d+)? = \(atomicLoad\(&bins)", "$1", "DrawsAsTheHostDoes"),
+    Mutant("histograms of the token before", "sample_greatest", r"atomicStore\(&hist\[(\w+)\], 0u\)", "atomicAdd(&hist[$1], 0u)", "DrawsAsTheHostDoes"),
+    Mutant("greatest logit of the last part not seen", "sample_.*", r"if \(tid < (\d+u)\) \{(\n +mine = )", "if (tid + 1u < $1) {$2", "MinPIsAShareOfTheGreatest"),
+    Mutant("last token of a part not seen", "sample_.*", r"min\((wg\.x \* \d+u \+ \d+u), (\d+u)\)", "min($1, $2) - 1u", "PeakedLogits:*DrawsAsTheHostDoes"),
+    Mutant("ties of every part are kept", "sample_next", r"min\(ties_left, ties_before(_\d+)?\)", "min(ties_left, 0u)", "TiesGoToTheLowerId"),
+    Mutant("the last ties are kept, not the first", "sample_next", r"if \(n_ties < ties_here\)", "if (n_ties >= ties_here)", "TiesGoToTheLowerId"),
+    Mutant("the draw of the first step for all", "sample_next", r"draws\[step_now % \d+u\]", "draws[0u]", "DrawsAsTheHostDoes"),
+    Mutant("the draw is aimed at the start of every part", "sample_next", r"let target_left = aim - weight_before_1", "let target_left = aim", "DrawsAsTheHostDoes"),
+    Mutant("the draw is aimed at the start of every run", "sample_next", r"let target_left_1 = target_left - \w+", "let target_left_1 = target_left", "DrawsFromALargeVocabulary"),
+    Mutant("NaN is a great logit", "sample_.*", r"return select\(order, 0u, .*\);", "return order;", "NeverChoosesNan"),
+    Mutant("minus zero is less than zero", "sample_.*", r"let b = select\(a, 0u, a == 2147483648u\)", "let b = a", "MinusZeroIsZero"),
+    Mutant("the ring starts at 1", "sample_next", r"ids\[step_now", "ids[1u + step_now", "DrawsAsTheHostDoes"),
+    Mutant("the position stays", "sample_next", r"params\[0u\] \+= 1u", "params[0u] += 0u", "DrawsAsTheHostDoes"),
+    Mutant("the step stays", "sample_next", r"params\[3u\] = step_now \+ 1u", "params[3u] = step_now", "DrawsAsTheHostDoes"),
+    Mutant("the next input is not set", "sample_next", r"tokens\[0u\] = token", "tokens[0u] = tokens[0u]", "DrawsAsTheHostDoes"),
+]
+
+MATRICES = [
+    Mutant("planes of the first matrix word swapped", "ternary_matmul_matrix", r"(\.x >> )6u", "$014u", "SetsTheSameBits"),
+    Mutant("planes staged a word apart", "ternary_matmul_matrix", r"\+ 17u\]", "+ 18u]", "SetsTheSameBits"),
+    Mutant("sum of the activations not taken off", "ternary_matmul_matrix", r" - x_sum(_\d+)?", "", "SetsTheSameBits", smoke=True),
+    Mutant("matrix of the weights transposed", "ternary_matmul_matrix", r"true, (\d+)u\)", "false, $1u)", "SetsTheSameBits"),
+    Mutant("activations of the first token for all", "ternary_matmul_matrix", r"\(subgroup_token \+ \d+u\) \* ", "0u * ", "SetsTheSameBits"),
+    Mutant("weights of the first subgroup for all", "ternary_matmul_matrix", r"\(subgroup_row \+ (\d+u)\) \* (\d+u \+ k, true)", "$1 * $2", "SetsTheSameBits", smoke=True),
+    Mutant("last columns of a block left out", "ternary_matmul_matrix", r"k < 128u", "k < 120u", "SetsTheSameBits"),
+    Mutant("last block left out", "ternary_matmul_matrix", r"block < (\d+u)", "block + 1u < $1", "SetsTheSameBits"),
+    Mutant("barrier after staging missing", "ternary_matmul_matrix", r"workgroupBarrier\(\);(\n +for \(var k )", "$1", "SetsTheSameBits"),
+    Mutant("barrier before the next block is staged missing", "ternary_matmul_matrix", r"workgroupBarrier\(\);(\n +\}\n +let tile_token )", "$1", "SetsTheSameBits"),
+    Mutant("barrier before the sums are read missing", "ternary_matmul_matrix", r"workgroupBarrier\(\);(\n +for \(var \w+ = tid; .*\n +let token_1 )", "$1", "SetsTheSameBits"),
+    Mutant("tokens past the end are stored", "ternary_matmul_matrix", r"\(token(_\d+)? < n_tokens\)", "true", "SetsTheSameBits"),
+    Mutant("rows past the end are stored", "ternary_matmul_matrix", r"\(row(_\d+)? < \d+u\)", "true", "SetsTheSameBits"),
+    Mutant("rows of the tile clamped one too early", "ternary_matmul_matrix", r"min\((first_row[^;]*?), (\d+)u\);", "min($1, $2u - 1u);", "SetsTheSameBits"),
+    Mutant("tokens of the tile clamped one too early", "ternary_matmul_matrix", r"min\((first_token[^;]*?), n_tokens - 1u\);", "min($1, max(n_tokens, 2u) - 2u);", "SetsTheSameBits"),
+    Mutant("residual set, not added", "ternary_matmul_matrix_add", r"\+= value", "= value", "AddsTheSameBits"),
+    Mutant("scale of gate for up", "ternary_glu_matmul_matrix", r"scales\.b", "scales.a", "GluGivesTheSameBits"),
+    Mutant("matrix of gate read twice", "ternary_glu_matmul_matrix", r"w_up\[", "w_gate[", "GluGivesTheSameBits"),
+    Mutant("sums of gate used for up", "ternary_glu_matmul_matrix", r"let up_sum = staged\[(\w+) \+ \d+u\]", "let up_sum = staged[$1]", "GluGivesTheSameBits"),
+    Mutant("relu forgotten", "ternary_glu_matmul_matrix", r"max\(gate, 0f\)", "gate", "GluGivesTheSameBits"),
+]
+
+# Test programs, what stands before and after a test's name in them, and their mutants.
+SUITES = [
+    ("gpu_conform_test", "*", "/{variant}", CONFORM),
+    ("gpu_chooser_test", "ChooserTest.", "", CHOOSER),
+    ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
 ]
 
 
-def run(program, mutant):
+def run(program, tests, mutant=None):
     """The test program's output and exit status with this mutant in place (None: as it is)."""
     environment = dict(os.environ)
-    tests = ":".join(f"{part}/{mutant.variant}" for part in ("*" + mutant.tests).split(":")) if mutant else "*/everything"
     if mutant:
         environment |= {
             "TERN_MUTANT_KERNEL": mutant.kernel,
@@ -109,38 +239,57 @@ def run(program, mutant):
     return result.stdout, result.returncode
 
 
-def judge(program, mutant):
+def judge(program, tests, mutant):
     """(noticed, what to say)."""
-    output, status = run(program, mutant)
+    output, status = run(program, tests, mutant)
     if "mutant applied to" not in output:
         return False, "the pattern is not in any kernel that these tests run: adapt the mutant"
-    failed = re.findall(r"\[  FAILED  \] Gpu/([\w.]+)/\w+", output) or re.findall(r"\[ RUN      \] Gpu/([\w.]+)", output)[-1:]
     if status == 0:
         return False, "NOT NOTICED"
+    failed = re.findall(r"\[  FAILED  \] (?:Gpu/)?(\w+\.\w+)", output) or re.findall(r"\[ RUN      \] (?:Gpu/)?(\w+\.\w+)", output)[-1:]
     return True, "noticed by " + failed[0]
+
+
+def filter_of(before, after, mutant):
+    """The tests of a mutant, as --gtest_filter wants them. `tests` has parts with ":*" between them."""
+    return ":".join(before + part.lstrip("*") + after.format(variant=mutant.variant) for part in mutant.tests.split(":"))
+
+
+def run_suite(program, before, after, mutants):
+    """How many mutants were not noticed; None where the tests cannot run here."""
+    tests = ":".join(sorted({filter_of(before, after, mutant) for mutant in mutants}))
+    output, status = run(program, tests)
+    if "[  SKIPPED ]" in output and "[       OK ]" not in output:
+        print(f"{os.path.basename(program)}: skipped, it needs a GPU that is not there", flush=True)
+        return None
+    if status != 0:
+        print("the tests fail without any mutant:\n" + output)
+        return len(mutants)
+    bad = 0
+    for mutant in mutants:
+        noticed, text = judge(program, filter_of(before, after, mutant), mutant)
+        bad += not noticed
+        print(f"{'ok  ' if noticed else 'FAIL'} {mutant.kernel}: {mutant.name}: {text}", flush=True)
+    return bad
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("program")
+    parser.add_argument("folder", help="where the test programs are")
     parser.add_argument("--smoke", action="store_true", help="only a few mutants")
-    parser.add_argument("--only", default="", help="only mutants with this in their names")
+    parser.add_argument("--only", default="", help="only mutants with this in the names of kernel and mutant")
     arguments = parser.parse_args()
-    mutants = [m for m in MUTANTS if (m.smoke or not arguments.smoke) and arguments.only in m.name]
-    program = os.path.abspath(arguments.program)
-    start, bad = time.monotonic(), 0
-    output, status = run(program, dataclasses.replace(mutants[0], kernel="no kernel"))
-    if "[  SKIPPED ]" in output:
-        print("skipped: there is no GPU")
+    start, count, bad = time.monotonic(), 0, 0
+    for name, before, after, mutants in SUITES:
+        mutants = [m for m in mutants if (m.smoke or not arguments.smoke) and arguments.only in f"{m.kernel}: {m.name}"]
+        if not mutants:
+            continue
+        missed = run_suite(os.path.abspath(os.path.join(arguments.folder, name)), before, after, mutants)
+        if missed is not None:
+            count, bad = count + len(mutants), bad + missed
+    if count == 0:
         return 77
-    if status != 0:
-        print("the tests fail without any mutant:\n" + output)
-        return 1
-    for mutant in mutants:
-        noticed, text = judge(program, mutant)
-        bad += not noticed
-        print(f"{'ok  ' if noticed else 'FAIL'} {mutant.kernel}: {mutant.name}: {text}", flush=True)
-    print(f"{len(mutants) - bad} of {len(mutants)} mutants noticed in {time.monotonic() - start:.0f} s")
+    print(f"{count - bad} of {count} mutants noticed in {time.monotonic() - start:.0f} s")
     return 1 if bad else 0
 
 

@@ -20,7 +20,7 @@ class DeviceTest : public testing::Test {
     open({.validation = true});
   }
 
-  void open(const DeviceOptions& options) {
+  virtual void open(const DeviceOptions& options) {
     auto opened = open_device(options);
     ASSERT_TRUE(opened) << opened.error().message;
     device = std::move(*opened);

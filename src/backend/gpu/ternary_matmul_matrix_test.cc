@@ -5,6 +5,7 @@
 #include <random>
 
 #include "backend/gpu/device_test_support.h"
+#include "backend/gpu/mutant_test_support.h"
 #include "backend/gpu/views.h"
 
 namespace tern::gpu {
@@ -20,6 +21,7 @@ class MatrixMatmul : public DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (!device) return;
+    device = std::make_unique<MutatingDevice>(std::move(device));
     const Features& f = device->features();
     const auto found = std::ranges::find_if(f.matrices, has_matrix_matmul);
     if (found == f.matrices.end() || f.subgroup_min != f.subgroup_max) {

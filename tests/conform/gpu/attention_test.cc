@@ -68,12 +68,13 @@ TEST_P(GpuAttention, KvAppendRoundsToHalves) {
 }
 
 struct Problem {
-  Problem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed)
+  Problem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed,
+          float q_factor = 0.3f)
       : s(shape), n(tokens), pos(last_pos + 1 - tokens), kv(shape, type) {
     const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
     const auto k = random(count, seed), v = random(count, seed + 1);
     ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
-    q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, 0.3f);
+    q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, q_factor);
     expected.resize(q.size());
     ref::attention(
         {q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos), kv.layer, expected.data()});
@@ -197,6 +198,17 @@ TEST_P(GpuAttention, SplitAndMerged) {
   for_problems(KvType::kF16, [&](const Problem& p) { test_split<F16x2>(bench(), p, 4); });
   // Fewer workgroups than chunks: each takes several.
   for_problems(KvType::kF32, [&](const Problem& p) { test_split<F32>(bench(), p, 3); });
+}
+
+// Where scores are hundreds apart, e^score is infinite or nothing unless the greatest score is taken off it first.
+TEST_P(GpuAttention, ScoresFarApart) {
+  for (const auto& s : kShapes) {
+    for (const uint64_t seed : {31u, 32u, 33u}) {
+      const Problem p(s, KvType::kF32, 199, 3, seed, 60);
+      test_unsplit<F32>(bench(), p);
+      test_split<F32>(bench(), p, 4);
+    }
+  }
 }
 
 // Keys are 0, so the weights are equal: the mean of what the positions say, which names head and position.

@@ -8,6 +8,7 @@
 
 #include "backend/gpu/device_test_support.h"
 #include "backend/gpu/kernels/argmax.h"
+#include "backend/gpu/mutant_test_support.h"
 #include "sample/sampler.h"
 #include "sample/test_support.h"
 
@@ -103,6 +104,11 @@ class Draws {
 
 class ChooserTest : public DeviceTest {
  protected:
+  void open(const DeviceOptions& options) override {
+    DeviceTest::open(options);
+    if (device) device = std::make_unique<MutatingDevice>(std::move(device));
+  }
+
   // The device's tokens and the host's, which may differ at most `allowed` times.
   void expect_same(const Logits& logits, const SampleOptions& options, int n = 12, int allowed = 0) {
     Draws draws(*device, logits);
@@ -207,6 +213,17 @@ TEST_F(ChooserTest, PeakedLogits) {
   logits[1234] = 59.5f;
   Draws draws(*device, logits);
   for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+}
+
+TEST_F(ChooserTest, MinPIsAShareOfTheGreatest) {
+  const Logits logits = random_logits(4000, 8, 0.01f);
+  for (const size_t at : {0u, 2000u, 3999u}) {  // in the first part of the vocabulary, in the middle, in the last
+    Logits peaked = logits;
+    peaked[at] += 2;
+    Draws draws(*device, peaked);
+    EXPECT_EQ(draws.sampled({.temperature = 5, .top_k = 0, .min_p = 0.2f, .seed = 1}, 8),
+              std::vector<TokenId>(8, static_cast<TokenId>(at)));
+  }
 }
 
 TEST_F(ChooserTest, EveryTopK) {

@@ -1,11 +1,9 @@
 #include "conform/gpu/gpu_bench.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <map>
-#include <regex>
 
+#include "backend/gpu/mutant_test_support.h"
 #include "backend/gpu/recorder.h"
 
 namespace tern::conform {
@@ -25,18 +23,6 @@ bool is_poison(Bytes bytes, size_t first) {  // `first`: place of bytes[0] in th
     if (bytes[i] != poison[(first + i) % 4]) return false;
   }
   return true;
-}
-
-// The mutation gate (tests/mutation) breaks kernels on their way to the device, and expects these tests to notice.
-wgsl::Module mutated(const wgsl::Module& module) {
-  const char* kernel = std::getenv("TERN_MUTANT_KERNEL");
-  const char* find = std::getenv("TERN_MUTANT_FIND");
-  const char* replace = std::getenv("TERN_MUTANT_REPLACE");
-  if (!kernel || !find || !replace || !std::regex_match(module.name, std::regex(kernel))) return module;
-  wgsl::Module mutant = module;
-  mutant.text = std::regex_replace(module.text, std::regex(find), replace);
-  if (mutant.text != module.text) std::cerr << "mutant applied to " << module.name << "\n";
-  return mutant;
 }
 
 // One run on one device. Gives what each array became, guards included.
@@ -83,7 +69,7 @@ std::vector<std::vector<uint32_t>> run_on(gpu::Device& device, const wgsl::Modul
 
 void GpuBench::run_module(const wgsl::Module& module, gpu::Grid grid, std::span<const Bytes2Way> args) {
   ASSERT_EQ(module.bindings.size(), args.size());
-  const wgsl::Module kernel = mutated(module);
+  const wgsl::Module kernel = gpu::mutated(module);
   const auto arrays = run_on(*devices_.front(), kernel, grid, args);
   if (devices_.size() > 1) {
     EXPECT_EQ(run_on(*devices_.back(), kernel, grid, args), arrays) << module.name << ": robustness differs";

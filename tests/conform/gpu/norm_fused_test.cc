@@ -28,6 +28,9 @@ struct Row {
   Row(int n_rows, int cols, uint64_t seed)
       : n(n_rows), x(static_cast<size_t>(n * cols)), gain(static_cast<size_t>(cols)), q(n_rows, cols) {
     Values(seed).fill(x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (i / static_cast<size_t>(cols) % 2 == 1) x[i] *= 1e-3f;  // rows so small that eps counts
+    }
     Values(seed + 1).fill(gain);
     ref::rms_norm_quantize({x.data(), gain.data(), kEps, n, cols, q.mutable_view()});
     count_doubtful();
@@ -97,7 +100,9 @@ TEST_P(GpuNormFused, MatvecAdd) {
 }
 
 TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
-  for (const auto& [lanes, rows_per_group, workgroup] : {std::tuple{8u, 1u, 256u}, {16u, 1u, 128u}, {32u, 2u, 256u}}) {
+  // The smallest has so few subgroups, on any device, that sum and maximum are reduced together.
+  for (const auto& [lanes, rows_per_group, workgroup] :
+       {std::tuple{8u, 1u, 256u}, {16u, 1u, 128u}, {32u, 2u, 256u}, {8u, 2u, 64u}}) {
     gpu::TernaryConfig layout{};
     layout.lanes = lanes;
     layout.rows_per_group = rows_per_group;
