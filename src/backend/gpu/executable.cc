@@ -55,7 +55,17 @@ Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Dev
   return executable;
 }
 
+// Attention reads four dimensions of a head at a time, and a workgroup has an invocation for each four.
+Result<void> GpuExecutable::check_heads() const {
+  const auto most = static_cast<int>(4 * attention_workgroup(*device_, layouts_));
+  const int head_dim = plan_.config.head_dim;
+  if (head_dim % 4 == 0 && head_dim <= most) return {};
+  return fail(ErrorCode::kNotSupported, "heads of {} dimensions; the GPU takes multiples of 4 up to {}, use -b cpu",
+              head_dim, most);
+}
+
 Result<void> GpuExecutable::load() {
+  TRY_STATUS(check_heads());
   TRY(repacked_, repack_ternary(plan_));
   for (const Step& step : plan_.steps) {
     for (const WeightUse& use : weight_uses(step.body)) {

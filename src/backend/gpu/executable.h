@@ -49,6 +49,7 @@ class GpuExecutable final : public Executable {
   GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options);
 
   Result<void> load();
+  Result<void> check_heads() const;
   RecorderContext context() const;
   uint64_t bytes_moved(const Step& step, const GpuKvCache& cache, int pos) const;
   Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens) const;

@@ -36,6 +36,13 @@ Caps caps_of(const Device& device) {
   return caps;
 }
 
+uint32_t attention_workgroup(const Device& device, const Layouts& layouts) {
+  const Limits& limits = device.limits();
+  const uint32_t bytes_each = sizeof(float) * (caps_of(device).subgroup > 0 ? 6 : 16);  // reductions take the rest
+  return std::min(
+      {layouts.attention_workgroup, limits.invocations, std::bit_floor(limits.workgroup_bytes / bytes_each)});
+}
+
 Recorder::Recorder(const RecorderContext& context, GpuKvCache* cache, Program& program)
     : c_(context), cache_(cache), program_(program), caps_(caps_of(context.device)) {}
 
@@ -376,12 +383,9 @@ Result<void> Recorder::record(const step::Attention& s) {
   return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
 }
 
-// As many invocations as workgroup memory has room for the sums of.
 AttentionConfig Recorder::attention_config() const {
   AttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
-  const uint32_t bytes_each = sizeof(float) * (caps_.subgroup > 0 ? 6 : 16);  // reductions take the rest
-  const uint32_t room = std::bit_floor(c_.device.limits().workgroup_bytes / bytes_each);
-  config.workgroup = std::min(workgroup(c_.layouts.attention_workgroup), room);
+  config.workgroup = attention_workgroup(c_.device, c_.layouts);
   return fit(config);
 }
 

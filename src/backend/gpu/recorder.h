@@ -49,6 +49,9 @@ struct RecorderContext {
 // The features that kernels may use on this device.
 Caps caps_of(const Device& device);
 
+// Invocations of a workgroup of attention: as many as workgroup memory has room for the sums of.
+uint32_t attention_workgroup(const Device& device, const Layouts& layouts);
+
 // From how many tokens on the matrix kernels run, instead of the vector kernels once per token.
 inline constexpr int kMatmulTokens = 8;
 

@@ -63,6 +63,17 @@ TEST_F(GpuPlanFaults, ADeviceLostInThePromptIsAnError) {
   EXPECT_EQ(logits.error().code, ErrorCode::kDeviceLost);
 }
 
+TEST_F(GpuPlanFaults, HeadsThatTheKernelsCannotSplitAreRefused) {
+  for (const int head_dim : {2, 6, 4096}) {
+    Plan plan = plan_;
+    plan.config.head_dim = head_dim;
+    const auto executable = gpu::compile_on(gpu::open_device({.without = {.subgroups = true}}).value(), plan, {});
+    ASSERT_FALSE(executable) << head_dim;
+    EXPECT_EQ(executable.error().code, ErrorCode::kNotSupported);
+    EXPECT_TRUE(executable.error().message.starts_with("heads of")) << executable.error().message;
+  }
+}
+
 TEST_F(GpuPlanFaults, AModelThatDoesNotFitIsRefusedBeforeItIsUploaded) {
   const auto executable = compile({.memory_bytes = need(0) - 1});
   ASSERT_FALSE(executable);
