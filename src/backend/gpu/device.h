@@ -59,12 +59,12 @@ struct AdapterInfo {
 struct Restrictions {
   bool f16 = false, subgroups = false, subgroup_matrix = false, packed_dot = false, timestamps = false;
   bool default_limits =
-      false;  // WebGPU's guaranteed limits: 128 MiB bindings, 256 invocations, 16 KiB workgroup memory
+      false;                  // WebGPU's guaranteed limits: 128 MiB bindings, 256 invocations, 16 KiB workgroup memory
   uint64_t memory_bytes = 0;  // act as if the device had this much; 0: as much as it has
 };
 
 struct DeviceOptions {
-  std::string adapter = {};  // part of its name (any case) or its index; empty: the best, hardware before software
+  std::string adapter = {};    // part of its name (any case) or its index; empty: the best, hardware before software
   bool only_hardware = false;  // without a name, no software adapter
   bool validation =
       false;  // the API's own checks; errors are always reported, this decides whether they are looked for

@@ -135,42 +135,41 @@ AttentionKernel<KvWord> attention(const AttentionConfig& c) {
 AttentionMergeKernel attention_merge(const AttentionConfig& c) {
   const HeadShape& s = c.heads;
   constexpr uint32_t kWorkgroup = 64;
-  return kernel(
-      "attention_merge", kWorkgroup,
-      [&](In<"parts", F32> parts, ParamsBuffer params, Out<"y", F32> y, NextGain next_gain, NextParts next_parts,
-          WorkgroupId wg, LocalIndex tid) {
-        auto row = let("row", wg.y * s.n_heads + wg.x);
-        auto base = let("base", row * (c.max_splits * c.partial_stride()));
-        // Splits of earlier tokens that saw no position have Σ e = 0 and the lowest score.
-        auto n_pos = let("n_pos", params[kPos] + params[kNTokens]);
-        auto splits = let("splits", min((n_pos + (c.chunk - 1)) / c.chunk, c.max_splits));
-        auto greatest = var("greatest", kLowest);
-        loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
-          greatest = max(greatest, parts[base + i * c.partial_stride() + s.head_dim]);
-        });
-        auto squares = var("squares", 0.0f);
-        auto largest = var("largest", 0.0f);
-        loop("d", tid, s.head_dim, kWorkgroup, [&](const Name<U32>& d) {
-          auto sum = var("sum", 0.0f);
-          auto total = var("total", 0.0f);
-          loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
-            auto part = let("part_at", base + i * c.partial_stride());
-            auto weight = let("weight", exp(parts[part + s.head_dim] - greatest));
-            sum += weight * parts[part + d];
-            total += weight * parts[part + (s.head_dim + 1)];
-          });
-          auto result = let("result", sum / total);
-          y[row * s.head_dim + d] = result;
-          squares += result * result;
-          auto gain = let("gain", next_gain[wg.x * s.head_dim + d]);
-          largest = max(largest, abs(result * gain));
-        });
-        auto my_squares = let("my_squares", squares);
-        auto my_largest = let("my_largest", largest);
-        auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, kWorkgroup);
-        auto all_largest = reduce_workgroup(Reduce::kMax, c.caps, my_largest, tid, kWorkgroup);
-        when(tid == 0u, [&] { next_parts[row] = vec2f(all_squares, all_largest); });
-      });
+  return kernel("attention_merge", kWorkgroup,
+                [&](In<"parts", F32> parts, ParamsBuffer params, Out<"y", F32> y, NextGain next_gain,
+                    NextParts next_parts, WorkgroupId wg, LocalIndex tid) {
+                  auto row = let("row", wg.y * s.n_heads + wg.x);
+                  auto base = let("base", row * (c.max_splits * c.partial_stride()));
+                  // Splits of earlier tokens that saw no position have Σ e = 0 and the lowest score.
+                  auto n_pos = let("n_pos", params[kPos] + params[kNTokens]);
+                  auto splits = let("splits", min((n_pos + (c.chunk - 1)) / c.chunk, c.max_splits));
+                  auto greatest = var("greatest", kLowest);
+                  loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
+                    greatest = max(greatest, parts[base + i * c.partial_stride() + s.head_dim]);
+                  });
+                  auto squares = var("squares", 0.0f);
+                  auto largest = var("largest", 0.0f);
+                  loop("d", tid, s.head_dim, kWorkgroup, [&](const Name<U32>& d) {
+                    auto sum = var("sum", 0.0f);
+                    auto total = var("total", 0.0f);
+                    loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
+                      auto part = let("part_at", base + i * c.partial_stride());
+                      auto weight = let("weight", exp(parts[part + s.head_dim] - greatest));
+                      sum += weight * parts[part + d];
+                      total += weight * parts[part + (s.head_dim + 1)];
+                    });
+                    auto result = let("result", sum / total);
+                    y[row * s.head_dim + d] = result;
+                    squares += result * result;
+                    auto gain = let("gain", next_gain[wg.x * s.head_dim + d]);
+                    largest = max(largest, abs(result * gain));
+                  });
+                  auto my_squares = let("my_squares", squares);
+                  auto my_largest = let("my_largest", largest);
+                  auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, kWorkgroup);
+                  auto all_largest = reduce_workgroup(Reduce::kMax, c.caps, my_largest, tid, kWorkgroup);
+                  when(tid == 0u, [&] { next_parts[row] = vec2f(all_squares, all_largest); });
+                });
 }
 
 template AttentionKernel<F32> attention<F32>(const AttentionConfig&);

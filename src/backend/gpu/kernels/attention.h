@@ -36,8 +36,8 @@ using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl:
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c);
 
-using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>, NextGain,
-                                          NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;
+using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
+                                          NextGain, NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // The result and its norm statistics from the partial sums. Grid: [n_heads, n_tokens]. Takes one split per chunk up to
 // the batch's last position, at most max_splits.
 AttentionMergeKernel attention_merge(const AttentionConfig& c);
