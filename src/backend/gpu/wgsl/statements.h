@@ -149,7 +149,7 @@ inline void note(std::string_view text) {
 
 // The way out: WGSL as text, where the DSL lacks something. Types are still checked around it.
 template <class T>
-Temp<T> raw(std::string text) {
+Temp<T> raw(const std::string& text) {
   return Temp<T>(cat("(", text, ")"), Binding::kPrimary, writer->epoch());
 }
 inline void raw_statement(std::string_view text) {
