@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backend/cpu/block_linear.h"
 #include "backend/cpu/ops.h"
 #include "backend/host_memory.h"
 #include "base/thread_pool.h"
@@ -64,6 +65,43 @@ BENCHMARK(BM_TernaryLinear)
     ->Args({640, 2560, 1, 2})
     ->UseRealTime();
 
+// range: format, rows, cols, tokens, threads
+void BM_BlockLinear(benchmark::State& state) {
+  const auto format = static_cast<Format>(state.range(0));
+  const int rows = static_cast<int>(state.range(1)), cols = static_cast<int>(state.range(2)),
+            n = static_cast<int>(state.range(3));
+  const Matrices weights(format, rows, cols, uint64_t{256} << 20);
+  ThreadPool pool(static_cast<int>(state.range(4)));
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
+                                          std::vector<float>(cpu::block_scratch(cols, n)));
+  const auto values = static_cast<size_t>(n) * static_cast<size_t>(cols);
+  const std::vector<int8_t> q(values, 1);
+  const std::vector<float> scale(values / kInt8Block, 1.0f);
+  const std::vector<int32_t> sum(values / kInt8Block, kInt8Block);
+  std::vector<float> out(static_cast<size_t>(n) * static_cast<size_t>(rows));
+  size_t next = 0;
+  for (auto _ : state) {
+    const ops::FloatLinear args{
+        {.blocks = {q.data(), scale.data(), sum.data()}}, n, &weights.tensors[next], ops::Store::kSet, out.data()};
+    run(pool, scratch, cpu::float_linear, args);
+    next = (next + 1) % weights.tensors.size();
+  }
+  state.SetLabel(std::string(format_info(format).name));
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weights.tensors[0].data.size()));
+  state.counters["MAC/s"] =
+      benchmark::Counter(static_cast<double>(rows) * cols * n, benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(BM_BlockLinear)
+    ->ArgNames({"format", "rows", "cols", "tokens", "threads"})
+    ->ArgsProduct({{static_cast<int>(Format::kQ1_0), static_cast<int>(Format::kQ2_0), static_cast<int>(Format::kPQ2_0),
+                    static_cast<int>(Format::kQ4_0), static_cast<int>(Format::kQ8_0), static_cast<int>(Format::kQ6_K),
+                    static_cast<int>(Format::kTQ2_0)},
+                   {6144},
+                   {2048},
+                   {1, 128},
+                   {1, 2}})
+    ->UseRealTime();
+
 void BM_Head(benchmark::State& state) {
   const int rows = 128256, cols = 2560;
   const Matrices weights(Format::kF16, rows, cols, tensor_bytes(Format::kF16, rows, cols));
@@ -72,7 +110,8 @@ void BM_Head(benchmark::State& state) {
   const std::vector<float> x(cols, 0.5f);
   std::vector<float> out(rows);
   for (auto _ : state)
-    run(pool, scratch, cpu::float_linear, ops::FloatLinear{x.data(), 1, weights.tensors.data(), out.data()});
+    run(pool, scratch, cpu::float_linear,
+        ops::FloatLinear{{.x = x.data()}, 1, weights.tensors.data(), ops::Store::kSet, out.data()});
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(weights.tensors[0].data.size()));
 }
 BENCHMARK(BM_Head)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
@@ -91,7 +130,7 @@ void BM_Attention(benchmark::State& state) {
   const std::vector<float> q(2560, 0.1f);
   std::vector<float> out(2560);
   for (auto _ : state)
-    run(pool, scratch, cpu::attention, ops::Attention{q.data(), 1, 20, n_pos - 1, cache->layer(0), out.data()});
+    run(pool, scratch, cpu::attention, ops::Attention{q.data(), 1, 20, n_pos - 1, 0, cache->layer(0), out.data()});
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(cache->bytes()));
 }
 BENCHMARK(BM_Attention)->ArgNames({"history", "threads"})->ArgsProduct({{128, 1024, 4096}, {1, 2}})->UseRealTime();

@@ -1,7 +1,7 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [NAME=LANESxROWSxWORKGROUP | norm=N |
-//   attention=N | split=N]...
+//   attention=N | split=N | stage=BITS]...
 //
 // Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
 #include <algorithm>
@@ -40,13 +40,19 @@ bool apply_one(Layouts& l, const std::string& setting) {
   unsigned a = 0, b = 0, c = 0;
   const int n = std::sscanf(setting.c_str() + equals + 1, "%ux%ux%u", &a, &b, &c);
   std::map<std::string, MatvecLayout*> matvecs = {
-      {"square", &l.square}, {"wide", &l.wide}, {"glu", &l.glu}, {"qkv", &l.qkv}, {"head", &l.head}};
+      {"square", &l.square},    {"wide", &l.wide},      {"glu", &l.glu},
+      {"qkv", &l.qkv},          {"head", &l.head},      {"fsquare", &l.float_square},
+      {"fwide", &l.float_wide}, {"fglu", &l.float_glu}, {"fqkv", &l.float_qkv}};
   if (const auto found = matvecs.find(name); found != matvecs.end() && n == 3) {
     *found->second = {a, b, c};
   } else if (name == "norm" && n == 1) {
     l.norm_workgroup = a;
   } else if (name == "attention" && n == 1) {
     l.attention_workgroup = a;
+  } else if (name == "stage" && n == 1) {
+    l.stage_bits = a;
+  } else if (name == "matrices" && n == 1) {
+    l.float_matrices = a != 0;
   } else if (name == "split" && n == 1) {
     l.split_attention_from = static_cast<int>(a);
   } else {
@@ -64,15 +70,19 @@ bool apply(Layouts& l, const std::string& variant) {
   return true;
 }
 
-std::vector<std::string> sweep() {
+// Of the layers that the model has: ternary ones, or float ones (names that begin with f).
+std::vector<std::string> sweep(bool is_ternary) {
   std::vector<std::string> variants = {"base"};
-  for (const char* name : {"square", "wide", "glu", "qkv"}) {
+  const std::vector<std::string> names = is_ternary ? std::vector<std::string>{"square", "wide", "glu", "qkv"}
+                                                    : std::vector<std::string>{"fsquare", "fwide", "fglu", "fqkv"};
+  for (const std::string& name : names) {
     for (const char* layout :
          {"4x1x128", "4x2x128", "8x1x64", "8x1x128", "8x1x256", "8x2x64", "8x2x256", "8x4x128", "16x1x128", "16x2x128",
           "16x2x256", "32x1x128", "32x1x256", "32x2x128", "32x2x256", "32x4x128"}) {
-      variants.push_back(std::string(name) + "=" + layout);
+      variants.push_back(name + "=" + layout);
     }
   }
+  if (!is_ternary) variants.insert(variants.end(), {"stage=0", "stage=2", "stage=8", "stage=16"});
   for (const char* layout : {"8x1x256", "8x2x256", "8x4x256", "16x1x256", "16x2x256", "16x4x256", "32x1x128",
                              "32x1x256", "32x2x128", "32x2x256", "32x4x128", "32x8x256"}) {
     variants.push_back(std::string("head=") + layout);
@@ -95,15 +105,15 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     m.ms_per_token = std::min(m.ms_per_token, elapsed.count() / (setup.tokens - 8));
   }
-  constexpr int kRepeats = 5;
-  for (int i = 0; i < kRepeats && executable.device().features().timestamps; ++i) {
-    TRY(const auto times, executable.time_token(*cache, setup.pos));
-    m.dispatches = times.size();
-    for (const auto& [name, seconds] : times) {
-      auto& [count, total] = m.kernels[name];
-      ++count;
-      total += seconds;
-      m.timed_ms += seconds * 1e3 / kRepeats;
+  if (executable.device().features().timestamps) {
+    constexpr int kRepeats = 5;
+    TRY(const TokenTimes times, executable.time_ops(*cache, setup.pos, kRepeats));
+    for (const OpTime& op : times.ops) {
+      auto& [count, total] = m.kernels[op.kernel];
+      count += op.dispatches;
+      total += op.seconds;
+      m.dispatches += static_cast<size_t>(op.dispatches);
+      m.timed_ms += op.seconds * 1e3;
     }
   }
   const GpuStats stats = *executable.gpu_stats();
@@ -125,7 +135,8 @@ int run(const Setup& setup) {
   auto executable = GpuExecutable::create(std::move(*device), plan, options);
   if (!executable) return std::fprintf(stderr, "%s\n", executable.error().message.c_str()), 1;
   std::printf("%s\n", (*executable)->description().c_str());
-  for (const std::string& variant : setup.variants) {
+  const auto variants = setup.variants.empty() ? sweep(model->config.int8_activations) : setup.variants;
+  for (const std::string& variant : variants) {
     Layouts layouts;
     if (!apply(layouts, variant)) return std::fprintf(stderr, "%s: no such setting\n", variant.c_str()), 2;
     (*executable)->set_layouts(layouts);
@@ -173,6 +184,5 @@ int main(int argc, char** argv) {
                "usage: tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [VARIANT]...\n",
                stderr),
            2;
-  if (setup.variants.empty()) setup.variants = tern::gpu::sweep();
   return tern::gpu::run(setup);
 }

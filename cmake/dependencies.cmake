@@ -66,6 +66,17 @@ if(PkgConfig_FOUND)
   pkg_check_modules(LIBEDIT QUIET IMPORTED_TARGET libedit)
 endif()
 
+# Downloads (`tern pull`, -hf). Not fetched where missing: TLS is what a system keeps up to date. Without them, Tern reads
+# only files that are there.
+find_package(CURL 7.84 QUIET)
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+if(CURL_FOUND AND OpenSSL_FOUND)
+  set(TERN_HUB ON)
+else()
+  set(TERN_HUB OFF)
+  message(STATUS "libcurl or OpenSSL (libcurl4-openssl-dev, libssl-dev) is not installed: building without downloads")
+endif()
+
 # WebGPU, for the GPU backend. Dawn is too large to be fetched and built here: without it, Tern has no GPU backend.
 option(TERN_WEBGPU "Build the WebGPU backend, where Dawn is installed" ON)
 if(TERN_WEBGPU)

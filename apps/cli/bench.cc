@@ -97,7 +97,7 @@ Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
 Result<ExitCode> BenchCommand::run() {
   if (what == "ops" && prompt->count() > 0)
     return fail(ErrorCode::kInvalidArgument, "bench ops reads no prompt: give -n, the tokens that are there already");
-  TERN_TRY(const Engine engine, load_engine(model.load));
+  TERN_TRY(const Engine engine, load_engine(model));
   if (what == "ops") return run_ops(engine);
   ProgressBar bar;
   options.on_progress = bar.callback();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/chat_flags.h"
 #include "cli/commands.h"
 #include "cli/conversation.h"
 #include "cli/layout.h"
@@ -38,6 +39,7 @@ struct ChatCommand {
   ModelOptions model;
   GenerationOptions generation;
   std::string system;
+  ChatFlags chat_flags;
 
   Result<ExitCode> run();
 };
@@ -145,8 +147,11 @@ void greet(const Engine& engine, bool person) {
 
 Result<ExitCode> ChatCommand::run() {
   generation.choose_seed();
-  TERN_TRY(const Engine engine, load_engine(model.load));
-  TERN_TRY(const std::unique_ptr<Conversation> conversation, Conversation::start(engine, generation, system));
+  ModelOptions with_template = model;
+  TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
+  TERN_TRY(const Engine engine, load_engine(with_template));
+  TERN_TRY(const std::unique_ptr<Conversation> conversation,
+           Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
   greet(engine, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
@@ -161,6 +166,7 @@ Command add_chat(CLI::App& tern) {
   CLI::App* app =
       add_command(tern, "chat", "Text", "Talk to a model, with line editing and a history.", "[options]", kFooter);
   app->add_option("--system", command->system, "How the model should behave")->type_name("TEXT")->group("Conversation");
+  command->chat_flags.add(*app, "Conversation");
   command->generation.add(*app, "Tokens of a reply at most (default: until the model ends)");
   command->model.add_model(*app);
   command->model.add_backend(*app);

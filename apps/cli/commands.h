@@ -23,6 +23,8 @@ Command add_inspect(CLI::App& tern);
 Command add_bench(CLI::App& tern);
 Command add_validate(CLI::App& tern);
 Command add_synth(CLI::App& tern);
+Command add_convert(CLI::App& tern);
+Command add_pull(CLI::App& tern);
 Command add_devices(CLI::App& tern);
 
 }  // namespace tern::cli

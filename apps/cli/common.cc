@@ -16,6 +16,7 @@
 namespace tern::cli {
 
 ExitCode exit_code_for(ErrorCode code) {
+  if (code == ErrorCode::kInterrupted) return ExitCode::kInterrupted;
   return code == ErrorCode::kInvalidArgument ? ExitCode::kWrongUsage : ExitCode::kFailed;
 }
 
@@ -39,10 +40,18 @@ CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string
 }
 
 void ModelOptions::add_model(CLI::App& app) {
-  app.add_option("-m,--model", load.model_path, "Model file (GGUF); without it, the model that comes with Tern")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group("Model");
+  CLI::Option* path =
+      app.add_option("-m,--model", load.model_path, "Model file (GGUF); without it, the model that comes with Tern")
+          ->type_name("FILE")
+          ->check(not_empty())
+          ->group("Model");
+  hub_.add(app, path);
+}
+
+Result<LoadOptions> ModelOptions::resolved() const {
+  LoadOptions with_path = load;
+  TERN_TRY(with_path.model_path, hub_.resolve(load.model_path));
+  return with_path;
 }
 
 void ModelOptions::add_backend(CLI::App& app) {
@@ -92,9 +101,9 @@ void ModelOptions::add_gpu(CLI::App& app) {
   });
 }
 
-Result<Engine> load_engine(const LoadOptions& options) {
+Result<Engine> load_engine(const ModelOptions& model) {
+  TERN_TRY(LoadOptions with_progress, model.resolved());
   ProgressBar bar;
-  LoadOptions with_progress = options;
   with_progress.on_progress = bar.callback();
   return Engine::load(with_progress);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/hub_model.h"
 #include "cli/layout.h"
 #include "tern/engine.h"
 
@@ -16,7 +17,8 @@ enum class ExitCode : int {
   kFailed = 1,         // everything that is not the command line's fault: files, memory, output that cannot be written
   kWrongUsage = 2,     // options that do not parse, and values that do not fit the model: an empty prompt, a prompt
                        // longer than the context, a token id outside the vocabulary (ErrorCode::kInvalidArgument)
-  kInterrupted = 130,  // Ctrl-C; what was generated so far has been printed, and the statistics where asked for
+  kInterrupted = 130,  // Ctrl-C; what was generated so far has been printed, and the statistics where asked for; what
+                       // was downloaded is kept
 };
 
 ExitCode exit_code_for(ErrorCode code);
@@ -36,19 +38,24 @@ template <class... Args>
 CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string& group, const std::string& description,
                       const std::string& usage, const std::string& footer);
 
-// -m, and where a model is run also -b, -t and what a GPU is to do.
+// -m and -hf, and where a model is run also -b, -t and what a GPU is to do.
 struct ModelOptions {
-  LoadOptions load;
+  LoadOptions load;  // model_path as given with -m
 
   void add_model(CLI::App& app);
   void add_backend(CLI::App& app);
 
+  // The same with the path of the model; -hf downloads it on first use.
+  Result<LoadOptions> resolved() const;
+
  private:
+  HubModelOption hub_;
+
   void add_gpu(CLI::App& app);
 };
 
-// Loads with a progress bar.
-Result<Engine> load_engine(const LoadOptions& options);
+// Downloads where -hf asks for it, and loads, with a progress bar.
+Result<Engine> load_engine(const ModelOptions& model);
 
 // The engine's tokenizer, or an error that names the file and what works without one.
 Result<const Tokenizer*> need_tokenizer(const Engine& engine);

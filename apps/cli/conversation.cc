@@ -17,8 +17,10 @@ size_t reply_room(int n_ctx, int max_tokens) {
 
 class Chat : public Conversation {
  public:
-  Chat(const Engine& engine, Session session, GenerationOptions options, std::string system)
-      : Conversation(engine, std::move(session), std::move(options)), system_(std::move(system)) {
+  Chat(const Engine& engine, Session session, GenerationOptions options, ChatSettings settings)
+      : Conversation(engine, std::move(session), std::move(options)),
+        system_(std::move(settings.system)),
+        chat_(settings.chat) {
     reset();
   }
 
@@ -33,6 +35,7 @@ class Chat : public Conversation {
   Result<std::vector<TokenId>> encode_fitting();
 
   const std::string system_;
+  const ChatOptions chat_;
   std::vector<ChatMessage> messages_;
 };
 
@@ -44,7 +47,7 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
   std::vector<ChatMessage> kept = messages_;
   size_t n_forgotten = 0;
   while (true) {
-    TERN_TRY(const std::string text, engine_.render_chat(kept));
+    TERN_TRY(const std::string text, engine_.render_chat(kept, chat_));
     std::vector<TokenId> ids = engine_.tokenizer().encode(text, {.add_bos = false, .parse_special = true});
     const bool only_this_line = std::ssize(kept) - first <= 1;
     if (ids.size() + room <= n_ctx || (only_this_line && ids.size() < n_ctx)) {
@@ -145,11 +148,11 @@ Result<Generation> Story::say(const std::string& line) {
 }  // namespace
 
 Result<std::unique_ptr<Conversation>> Conversation::start(const Engine& engine, GenerationOptions options,
-                                                          std::string system) {
+                                                          ChatSettings settings) {
   TERN_TRY_STATUS(need_tokenizer(engine));
   TERN_TRY(Session session, engine.new_session(options.session));
   if (engine.has_chat_template()) {
-    return std::make_unique<Chat>(engine, std::move(session), std::move(options), std::move(system));
+    return std::make_unique<Chat>(engine, std::move(session), std::move(options), std::move(settings));
   }
   return std::make_unique<Story>(engine, std::move(session), std::move(options));
 }

@@ -10,11 +10,17 @@
 
 namespace tern::cli {
 
+// What only a chat has a use for.
+struct ChatSettings {
+  std::string system;  // how the model should behave; empty: nothing is said about it
+  ChatOptions chat;
+};
+
 class Conversation {
  public:
   // A chat where the model has a template, else a story. The engine must outlive it.
   static Result<std::unique_ptr<Conversation>> start(const Engine& engine, GenerationOptions options,
-                                                     std::string system);
+                                                     ChatSettings settings);
   virtual ~Conversation() = default;
 
   // Prints the model's reply to `line`. kInvalidArgument where the line cannot be used (it may be longer than the

@@ -19,7 +19,13 @@ constexpr const char* kFooter = R"(Examples
   tern devices -m model.gguf                      and what the model needs on each, and whether that fits
 )";
 
-Result<ExitCode> run(const std::string& model_path) {
+struct DevicesCommand {
+  std::string path;
+  HubModelOption hub;
+};
+
+Result<ExitCode> run(const DevicesCommand& command) {
+  TERN_TRY(const std::string model_path, command.hub.resolve(command.path));
   std::vector<DeviceInfo> devices;
   if (model_path.empty()) {
     devices = list_devices();
@@ -44,15 +50,17 @@ Result<ExitCode> run(const std::string& model_path) {
 }  // namespace
 
 Command add_devices(CLI::App& tern) {
-  auto model_path = std::make_shared<std::string>();
+  auto command = std::make_shared<DevicesCommand>();
   CLI::App* app =
       add_command(tern, "devices", "Measure and check",
                   "List what each backend found, which features it will use, and why.", "[-m FILE]", kFooter);
-  app->add_option("-m,--model", *model_path, "Also say what this model (GGUF) needs on each, and whether that fits")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group("Model");
-  return {.app = app, .run = [model_path] { return run(*model_path); }};
+  CLI::Option* path = app->add_option("-m,--model", command->path,
+                                      "Also say what this model (GGUF) needs on each, and whether that fits")
+                          ->type_name("FILE")
+                          ->check(not_empty())
+                          ->group("Model");
+  command->hub.add(*app, path);
+  return {.app = app, .run = [command] { return run(*command); }};
 }
 
 }  // namespace tern::cli

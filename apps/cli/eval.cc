@@ -31,7 +31,7 @@ struct EvalCommand {
 
 Result<ExitCode> EvalCommand::run() const {
   TERN_TRY(const std::string text, read_text(file));
-  TERN_TRY(const Engine engine, load_engine(model.load));
+  TERN_TRY(const Engine engine, load_engine(model));
   TERN_TRY_STATUS(need_tokenizer(engine));
   ProgressBar bar;
   TERN_TRY(const EvalResult result, eval(engine, text, n_ctx, bar.callback()));

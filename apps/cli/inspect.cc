@@ -178,7 +178,8 @@ std::string to_json(const FileInfo& info) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<ExitCode> run(const std::string& path, bool json) {
+Result<ExitCode> run(const std::string& given, const HubModelOption& hub, bool json) {
+  TERN_TRY(const std::string path, hub.resolve(given));
   TERN_TRY(const std::string file, path.empty() ? default_model_path() : Result<std::string>(path));
   TERN_TRY(const FileInfo info, inspect(file));
   // Values are shortened to the terminal; in a file or a pipe there is room.
@@ -194,6 +195,7 @@ Result<ExitCode> run(const std::string& path, bool json) {
 Command add_inspect(CLI::App& tern) {
   struct Options {
     std::string path;
+    HubModelOption hub;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
@@ -204,13 +206,15 @@ Command add_inspect(CLI::App& tern) {
                           ->option_text("FILE")
                           ->check(not_empty())
                           ->group("Input");
-  app->add_option("-m,--model", options->path, "The same, as other commands take it")
-      ->type_name("FILE")
-      ->excludes(file)
-      ->check(not_empty())
-      ->group("Input");
+  CLI::Option* model = app->add_option("-m,--model", options->path, "The same, as other commands take it")
+                           ->type_name("FILE")
+                           ->excludes(file)
+                           ->check(not_empty())
+                           ->group("Input");
+  options->hub.add(*app, model);
+  app->get_option("--hf")->excludes(file);
   app->add_flag("--json", options->json, "Print JSON")->group("Output");
-  return {.app = app, .run = [options] { return run(options->path, options->json); }};
+  return {.app = app, .run = [options] { return run(options->path, options->hub, options->json); }};
 }
 
 }  // namespace tern::cli

@@ -39,7 +39,7 @@ Result<ExitCode> LogitsCommand::run() const {
   if (tokens_option->count() + prompt_option->count() == 0) {
     return fail(ErrorCode::kInvalidArgument, "logits: give --tokens 1,2,3 or -p TEXT");
   }
-  TERN_TRY(const Engine engine, load_engine(model.load));
+  TERN_TRY(const Engine engine, load_engine(model));
   TERN_TRY(const std::vector<TokenId> ids, input(engine));
   if (ids.empty()) return fail(ErrorCode::kInvalidArgument, "no tokens: give at least one with --tokens or -p");
   TERN_TRY(Session context, engine.new_session(session));

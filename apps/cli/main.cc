@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/hub_model.h"
 #include "cli/output.h"
 
 namespace tern::cli {
@@ -19,6 +20,7 @@ constexpr const char* kDescription =
 constexpr const char* kFooter = R"(Examples
   tern run -p "Once upon a time"                  let the model that comes with Tern tell a story
   tern chat -m model.gguf                         talk to a model
+  tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf  … that is downloaded on first use
   tern inspect model.gguf                         see what is in a file, and whether Tern can run it
   tern bench -m model.gguf                        measure it on this machine
 
@@ -62,11 +64,15 @@ ExitCode tern_main(int argc, char** argv) {
   app.set_version_flag("--version", "tern " + std::string(version()), "Print the version")->group("Other");
   app.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      add_run(app),  add_chat(app),  add_inspect(app),  add_tokenize(app), add_detokenize(app), add_logits(app),
-      add_eval(app), add_bench(app), add_validate(app), add_synth(app),    add_devices(app),
+      add_run(app),     add_chat(app), add_inspect(app), add_tokenize(app), add_detokenize(app),
+      add_logits(app),  add_eval(app), add_bench(app),   add_validate(app), add_synth(app),
+      add_convert(app), add_pull(app), add_devices(app),
   };
   try {
-    app.parse(argc, argv);
+    const std::vector<std::string> arguments = with_long_hf(argc, argv);
+    std::vector<const char*> pointers;
+    for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+    app.parse(argc, pointers.data());
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();
     if (parsed.empty() && argc > 1 && argv[1][0] != '-') {  // help on a command that does not exist

@@ -21,12 +21,13 @@ std::string human_rate(double per_second, const std::string& unit) {
 
 }  // namespace
 
-std::string progress_line(const Progress& progress, double elapsed_seconds, int width) {
+std::string progress_line(const Progress& progress, double elapsed_seconds, int width, uint64_t done_before) {
   const double total = static_cast<double>(std::max<uint64_t>(progress.total, 1));
   const double done = std::min(static_cast<double>(progress.done), total);
   std::string right = format_text(" {:3.0f} %", 100 * done / total);
-  if (elapsed_seconds > 0 && done > 0) {
-    const double rate = done / elapsed_seconds;
+  const double gained = done - static_cast<double>(done_before);
+  if (elapsed_seconds > 0 && gained > 0) {
+    const double rate = gained / elapsed_seconds;
     right += format_text("  {}  {} left", human_rate(rate, progress.unit), human_seconds((total - done) / rate));
   }
   const std::string left = one_line(progress.what) + "  ";
@@ -49,13 +50,14 @@ void ProgressBar::show(const Progress& progress) {
   const auto now = Clock::now();
   if (progress.what != what_) {
     what_ = progress.what;
+    done_before_ = progress.done;
     started_ = now;
     wipe();
   }
   if (now - started_ < kQuietTime || (visible_ && now - drawn_ < kRedrawTime)) return;
   const double elapsed = std::chrono::duration<double>(now - started_).count();
   // One column stays free: a full last column makes some terminals wrap.
-  const std::string line = progress_line(progress, elapsed, terminal_width(STDERR_FILENO) - 1);
+  const std::string line = progress_line(progress, elapsed, terminal_width(STDERR_FILENO) - 1, done_before_);
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
   std::fflush(stderr);
   drawn_ = now;

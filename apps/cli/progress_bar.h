@@ -8,8 +8,9 @@
 
 namespace tern::cli {
 
-// "loading  [=====>    ]  52 %  1.2 GB/s  3.4 s left", at most `width` columns. The rate is over the whole task.
-std::string progress_line(const Progress& progress, double elapsed_seconds, int width);
+// "loading  [=====>    ]  52 %  1.2 GB/s  3.4 s left", at most `width` columns. The rate is over the whole task, of
+// which `done_before` was done when it was first seen: a download may continue an earlier one.
+std::string progress_line(const Progress& progress, double elapsed_seconds, int width, uint64_t done_before = 0);
 
 class ProgressBar {
  public:
@@ -29,6 +30,7 @@ class ProgressBar {
 
   const bool enabled_;
   std::string what_;  // the task that started_ belongs to
+  uint64_t done_before_ = 0;
   Clock::time_point started_;
   Clock::time_point drawn_;
   bool visible_ = false;

@@ -13,6 +13,12 @@ TEST(ProgressLine, ShowsShareSpeedAndTimeLeft) {
   EXPECT_EQ(line, "loading  [=======>                      ]  25 %  12.5 MB/s  6.00 s left");
 }
 
+TEST(ProgressLine, DoesNotCountWhatWasDoneBefore) {
+  const std::string line =
+      progress_line({.what = "loading", .done = 50'000'000, .total = 100'000'000, .unit = "B"}, 2, 79, 25'000'000);
+  EXPECT_NE(line.find(" 50 %  12.5 MB/s  4.00 s left"), std::string::npos) << line;
+}
+
 TEST(ProgressLine, FitsAnyWidth) {
   const Progress progress = {.what = "a rather long name of a task", .done = 7, .total = 9, .unit = "tokens"};
   for (int width = 1; width < 120; ++width) {

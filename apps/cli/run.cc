@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cli/chat_flags.h"
 #include "cli/commands.h"
 #include "cli/generation.h"
 #include "cli/help.h"
@@ -31,6 +32,7 @@ struct RunCommand {
   std::string prompt;
   std::string file;
   std::string system;
+  ChatFlags chat_flags;
   CLI::Option* prompt_option = nullptr;
   CLI::Option* system_option = nullptr;
   bool chat = false;
@@ -63,7 +65,7 @@ Result<std::vector<TokenId>> RunCommand::encode(const Engine& engine, const std:
   std::vector<ChatMessage> messages;
   if (system_option->count() > 0) messages.push_back({.role = "system", .content = system});
   messages.push_back({.role = "user", .content = text});
-  TERN_TRY(const std::string rendered, engine.render_chat(messages));
+  TERN_TRY(const std::string rendered, engine.render_chat(messages, chat_flags.options()));
   return tokenizer->encode(rendered, {.add_bos = false, .parse_special = true});
 }
 
@@ -71,9 +73,14 @@ Result<ExitCode> RunCommand::run() {
   if (system_option->count() > 0 && !chat) {
     return fail(ErrorCode::kInvalidArgument, "run: --system needs --chat");
   }
+  if (chat_flags.any() && !chat) {
+    return fail(ErrorCode::kInvalidArgument, "run: --template, --think and --no-think need --chat");
+  }
   TERN_TRY(const std::string text, read_prompt());
   generation.choose_seed();
-  TERN_TRY(const Engine engine, load_engine(model.load));
+  ModelOptions with_template = model;
+  TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
+  TERN_TRY(const Engine engine, load_engine(with_template));
   TERN_TRY(const std::vector<TokenId> ids, encode(engine, text));
   TERN_TRY(Session session, engine.new_session(generation.session));
   // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
@@ -115,6 +122,7 @@ Command add_run(CLI::App& tern) {
   command->system_option = app->add_option("--system", command->system, "With --chat: how the model should behave")
                                ->type_name("TEXT")
                                ->group("Prompt");
+  command->chat_flags.add(*app, "Prompt");
   app->add_flag("--no-echo", command->no_echo, "Do not print the prompt before the text")->group("Prompt");
   command->generation.add(*app, "Tokens to generate (default: until the model ends or the context is full)");
   command->model.add_model(*app);

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kFooter = R"(Examples
   tern synth --list
   tern synth --preset bitnet-2b-4t --type i2_s --head f16 -o /tmp/bitnet.gguf
+  tern synth --preset bonsai-1.7b --type q1_0 --head q1_0 -o /tmp/bonsai.gguf
   tern bench -m /tmp/bitnet.gguf                  what the real model would do on this machine
 )";
 
@@ -61,10 +62,12 @@ Command add_synth(CLI::App& tern) {
   app->add_option("--preset", options.preset, "Which model's shape (default bitnet-2b-4t)")
       ->type_name("NAME")
       ->group("Shape");
-  app->add_option("--type", options.type, "Format of the linear layers: i2_s, tq1_0, tq2_0 … (default i2_s)")
+  app->add_option("--type", options.type,
+                  "Format of the linear layers: i2_s, tq2_0, q1_0, q4_0 … (default: the preset's own)")
       ->type_name("TYPE")
       ->group("Shape");
-  app->add_option("--head", options.head, "Format of the token embedding: f16, f32, bf16, q8_0, q6_k … (default f16)")
+  app->add_option("--head", options.head,
+                  "Format of the token embedding: f16, f32, bf16, q8_0, q6_k … (default: the preset's own)")
       ->type_name("TYPE")
       ->group("Shape");
   app->add_option("--seed", options.seed, "Same seed, same file (default 0)")->type_name("N")->group("Shape");

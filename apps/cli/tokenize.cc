@@ -44,13 +44,14 @@ void TokenizeCommand::add_options(CLI::App& app) {
       ->type_name("FILE")
       ->group("Input");
   model.add_model(app);
-  app.get_option("-m")->description("GGUF model or Hugging Face tokenizer.json (default: the model of Tern)");
+  app.get_option("-m")->description("GGUF model, tokenizer.json or tokenizer.model (default: the model of Tern)");
   app.add_flag("--json", json, "Print JSON")->group("Output");
 }
 
 Result<ExitCode> TokenizeCommand::tokenize() const {
   TERN_TRY(const std::string input, input_text(*text_option, text, file, "give a text, -f FILE, or pipe one in"));
-  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(model.load.model_path));
+  TERN_TRY(const LoadOptions load, model.resolved());
+  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path));
   const std::vector<TokenId> ids = tokenizer->encode(input, {.add_bos = !no_bos, .parse_special = special});
   std::string line;
   if (json) {
@@ -66,7 +67,8 @@ Result<ExitCode> TokenizeCommand::detokenize() const {
   std::string joined;
   for (const std::string& word : words) joined += word + " ";
   TERN_TRY(const std::string input, input_text(*text_option, joined, file, "give token ids, -f FILE, or pipe them in"));
-  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(model.load.model_path));
+  TERN_TRY(const LoadOptions load, model.resolved());
+  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path));
   TERN_TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
   if (no_bos && !ids.empty() && tokenizer->bos() == ids.front()) ids.erase(ids.begin());
   const std::string text_out = tokenizer->decode(ids, special);

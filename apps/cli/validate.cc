@@ -74,10 +74,11 @@ std::string report(const ValidateResult& result, bool all, const Style& style) {
 Result<ExitCode> ValidateCommand::run() {
   // The vocabulary's size is known to the engine, which checks the ids; here they only have to be numbers.
   TERN_TRY(options.tokens, parse_token_ids(tokens, std::numeric_limits<TokenId>::max()));
+  TERN_TRY(LoadOptions load, model.resolved());
   ProgressBar bar;
   options.on_progress = bar.callback();
-  model.load.on_progress = bar.callback();
-  TERN_TRY(const ValidateResult result, validate(model.load, options));
+  load.on_progress = bar.callback();
+  TERN_TRY(const ValidateResult result, validate(load, options));
   bar.wipe();
   TERN_TRY_STATUS(print(report(result, all, Style::of(STDOUT_FILENO))));
   return result.passed ? ExitCode::kDone : ExitCode::kFailed;

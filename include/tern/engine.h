@@ -108,7 +108,7 @@ class Engine {
   // The conversation in the model's own chat template, ready for encode(…, {.add_bos = false, .parse_special = true}).
   // kNotSupported where the model has no template.
   bool has_chat_template() const;
-  Result<std::string> render_chat(std::span<const ChatMessage> messages, bool add_generation_prompt = true) const;
+  Result<std::string> render_chat(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
   Result<Session> new_session(const SessionOptions& options = {}) const;
 

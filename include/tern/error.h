@@ -13,7 +13,8 @@ enum class ErrorCode {
   kInvalidArgument,  // the caller's argument is out of range
   kOutOfMemory,      // the model or the context does not fit
   kDeviceLost,       // the GPU went away
-  kIo,               // reading or writing failed
+  kIo,               // reading or writing failed, here or over the network
+  kInterrupted,      // the caller asked to stop
 };
 
 struct Error {

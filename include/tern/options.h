@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct LoadOptions {
   BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
   int n_threads = 0;                         // 0: one per CPU that this process may use
   int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size
+  std::string chat_template = {};            // Jinja source, instead of the model's own; empty: that
   bool fuse = true;                          // false: run the plan without fused steps, for comparing
   GpuOptions gpu = {};
   OnProgress on_progress = {};
@@ -47,6 +49,11 @@ struct LoadOptions {
 struct SessionOptions {
   int n_ctx = 0;  // tokens of context; 0: what the model was trained for
   KvType kv_type = KvType::kF16;
+};
+
+struct ChatOptions {
+  bool add_generation_prompt = true;  // end the text where the model's reply is to begin
+  std::optional<bool> think = {};     // the template's enable_thinking; without it, what the template does by itself
 };
 
 struct TokenizeOptions {

@@ -15,15 +15,15 @@ namespace tern {
 
 struct TensorInfo {
   std::string name;
-  std::string type;            // "I2_S", "F16", …
+  std::string type;            // "I2_S", "F16", …; in directories as they call it: "BF16", "uint32"
   std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]
-  uint64_t offset = 0;         // of the first byte in the file
+  uint64_t offset = 0;         // of the first byte in its file
   uint64_t bytes = 0;
 };
 
 struct FileInfo {
   std::string path;
-  std::string container;  // "GGUF v3"
+  std::string container;  // "GGUF v3", "safetensors", "MLC"
   uint64_t file_bytes = 0;
   std::vector<std::pair<std::string, std::string>> metadata;  // long arrays shortened
   std::vector<TensorInfo> tensors;
@@ -33,14 +33,29 @@ struct FileInfo {
   std::string not_supported;  // why Tern cannot run it; empty if it can
 };
 
+// `path` is a GGUF file, any part of a split one, or a directory as Hugging Face or MLC have them.
 Result<FileInfo> inspect(const std::string& path);
+
+// ---- convert: a model of any container as a GGUF file
+
+struct ConvertOptions {
+  std::string in_path;    // a GGUF file, or a directory of Hugging Face or MLC
+  std::string out_path;   // appears only when it is complete
+  std::string type = {};  // of the linear layers: i2_s, tq1_0, tq2_0; q8_0, q4_0 …; empty: as they are
+  std::string head = {};  // of the embedding and the head; empty: as they are, or `type` where that is not ternary
+  OnProgress on_progress = {};
+};
+
+// Errors: those of loading the model; kInvalidArgument for a type that the model's layers cannot have; kNotSupported
+// where rows are no whole blocks of it; kIo.
+Result<void> convert(const ConvertOptions& options);
 
 // ---- synth: a random model of a given shape, for measuring without a download
 
 struct SynthOptions {
   std::string preset = "bitnet-2b-4t";  // one of synth_presets()
-  std::string type = "i2_s";            // linear layers: i2_s, tq1_0, tq2_0, …
-  std::string head = "f16";             // token embedding: f16, f32, bf16, q8_0, q6_k, …
+  std::string type = {};                // linear layers: i2_s, tq1_0, tq2_0, q1_0 …; empty: the preset's own
+  std::string head = {};                // token embedding: f16, f32, bf16, q8_0, q6_k …; empty: the preset's own
   uint64_t seed = 0;
   std::string out_path = {};
   OnProgress on_progress = {};

@@ -34,7 +34,8 @@ struct Batch {
   WantLogits logits = WantLogits::kLast;
 };
 
-// What a step wrote, for comparing backends: float rows, or the int8 rows as floats with their scales and sums.
+// What a step wrote, for comparing backends: float rows (int8 blocks: as the floats that they stand for), or the int8
+// rows as floats with their scales and sums.
 struct StepOutput {
   const Step* step = nullptr;
   const Slot* slot = nullptr;

@@ -1,5 +1,7 @@
 #include "backend/host_binder.h"
 
+#include "base/bytes.h"
+
 namespace tern {
 namespace {
 
@@ -21,9 +23,10 @@ Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max
     } else if (buffer.type == SlotType::kF32) {
       TRY(memory.values, HostMemory::allocate(values * sizeof(float), "the activations"));
     } else {
+      const uint64_t scales = buffer.type == SlotType::kInt8Blocks ? ceil_div(values, uint64_t{kInt8Block}) : rows;
       TRY(memory.values, HostMemory::allocate(values, "the activations"));
-      TRY(memory.scales, HostMemory::allocate(rows * sizeof(float), "the activations"));
-      TRY(memory.sums, HostMemory::allocate(rows * sizeof(int32_t), "the activations"));
+      TRY(memory.scales, HostMemory::allocate(scales * sizeof(float), "the activations"));
+      TRY(memory.sums, HostMemory::allocate(scales * sizeof(int32_t), "the activations"));
     }
     binder->buffers_.push_back(std::move(memory));
   }
@@ -54,6 +57,19 @@ ops::MutableQuantizedRows HostBinder::int8(SlotId id) const {
 ops::QuantizedRows HostBinder::int8_input(SlotId id) const {
   const auto rows = int8(id);
   return {rows.q, rows.scale, rows.sum};
+}
+
+ops::MutableBlockRows HostBinder::blocks(SlotId id) const {
+  DCHECK(plan_.slot(id).type == SlotType::kInt8Blocks);
+  const Memory& memory = buffers_[static_cast<size_t>(plan_.slot(id).buffer)];
+  return {reinterpret_cast<int8_t*>(memory.values.data()), reinterpret_cast<float*>(memory.scales.data()),
+          reinterpret_cast<int32_t*>(memory.sums.data())};
+}
+
+ops::FloatRows HostBinder::float_input(SlotId id) const {
+  if (plan_.slot(id).type == SlotType::kF32) return {.x = floats(id)};
+  const auto rows = blocks(id);
+  return {.blocks = {rows.q, rows.scale, rows.sum}};
 }
 
 size_t HostBinder::elements(SlotId id) const {
@@ -88,11 +104,27 @@ ops::TernaryLinear HostBinder::bind(const step::TernaryLinearAdd& s) const {
 }
 
 ops::TernaryGlu HostBinder::bind(const step::TernaryGlu& s) const {
-  return {int8_input(s.in), rows(s.in), s.w_gate, s.w_up, floats(s.out)};
+  return {int8_input(s.in), rows(s.in), s.w_gate, s.w_up, s.act, floats(s.out)};
 }
 
 ops::FloatLinear HostBinder::bind(const step::FloatLinear& s) const {
-  return {floats(s.in), rows(s.in), s.w, floats(s.out)};
+  return {float_input(s.in), rows(s.in), s.w, ops::Store::kSet, floats(s.out)};
+}
+
+ops::FloatLinear HostBinder::bind(const step::FloatLinearAdd& s) const {
+  return {float_input(s.in), rows(s.in), s.w, ops::Store::kAdd, floats(s.x)};
+}
+
+ops::FloatGlu HostBinder::bind(const step::FloatGlu& s) const {
+  return {float_input(s.in), rows(s.in), s.w_gate, s.w_up, s.act, floats(s.out)};
+}
+
+ops::QuantizeBlocks HostBinder::bind(const step::QuantizeBlocks& s) const {
+  return {floats(s.in), rows(s.in), plan_.slot(s.in).width, blocks(s.out)};
+}
+
+ops::RmsNorm HostBinder::bind(const step::HeadNorm& s) const {
+  return {floats(s.x), f32_data(*s.gain), s.eps, rows(s.x) * s.n_heads, s.head_dim, floats(s.x)};
 }
 
 ops::Rope HostBinder::bind(const step::Rope& s) const {
@@ -105,11 +137,11 @@ ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
 }
 
 ops::Attention HostBinder::bind(const step::Attention& s) const {
-  return {floats(s.q), rows(s.q), s.n_heads, batch_.first_pos, cache_->layer(s.layer), floats(s.out)};
+  return {floats(s.q), rows(s.q), s.n_heads, batch_.first_pos, s.window, cache_->layer(s.layer), floats(s.out)};
 }
 
-ops::Relu2Mul HostBinder::bind(const step::Relu2Mul& s) const {
-  return {floats(s.gate), floats(s.up), elements(s.out), floats(s.out)};
+ops::GluMul HostBinder::bind(const step::GluMul& s) const {
+  return {floats(s.gate), floats(s.up), s.act, elements(s.out), floats(s.out)};
 }
 
 ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elements(s.x), floats(s.x)}; }
@@ -119,9 +151,15 @@ void HostBinder::report(const Step& step, const StepObserver& observer) const {
     if (!use.is_output()) continue;
     const Slot& slot = plan_.slot(use.slot);
     StepOutput output{.step = &step, .slot = &slot, .rows = rows(use.slot), .values = {}, .scales = {}, .sums = {}};
-    std::vector<float> integers;
+    std::vector<float> integers;  // or the floats that blocks stand for
     if (slot.type == SlotType::kF32) {
       output.values = {floats(use.slot), elements(use.slot)};
+    } else if (slot.type == SlotType::kInt8Blocks) {
+      const auto in = blocks(use.slot);
+      for (size_t i = 0; i < elements(use.slot); ++i) {
+        integers.push_back(static_cast<float>(in.q[i]) * in.scale[i / kInt8Block]);
+      }
+      output.values = integers;
     } else {
       const auto in = int8_input(use.slot);
       integers.assign(in.q, in.q + elements(use.slot));

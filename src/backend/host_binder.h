@@ -32,22 +32,26 @@ class HostBinder {
   ops::RmsNorm bind(const step::RmsNorm& s) const;
   ops::Quantize bind(const step::Quantize& s) const;
   ops::TernaryLinear bind(const step::TernaryLinear& s) const;
+  ops::QuantizeBlocks bind(const step::QuantizeBlocks& s) const;
   ops::FloatLinear bind(const step::FloatLinear& s) const;
+  ops::RmsNorm bind(const step::HeadNorm& s) const;
   ops::Rope bind(const step::Rope& s) const;
   ops::KvAppend bind(const step::KvAppend& s) const;
   ops::Attention bind(const step::Attention& s) const;
-  ops::Relu2Mul bind(const step::Relu2Mul& s) const;
+  ops::GluMul bind(const step::GluMul& s) const;
   ops::Add bind(const step::Add& s) const;
   ops::RmsNormQuantize bind(const step::RmsNormQuantize& s) const;
   ops::TernaryLinear bind(const step::TernaryLinearAdd& s) const;
   ops::TernaryGlu bind(const step::TernaryGlu& s) const;
+  ops::FloatLinear bind(const step::FloatLinearAdd& s) const;
+  ops::FloatGlu bind(const step::FloatGlu& s) const;
 
   // Calls `run` with the arguments of the step's op.
   template <class Run>
   void with_bound(const StepBody& body, Run&& run) const {
     std::visit(
         [&]<class S>(const S& s) {
-          if constexpr (std::is_same_v<S, step::TernaryQkv>) {
+          if constexpr (std::is_same_v<S, step::TernaryQkv> || std::is_same_v<S, step::FloatQkv>) {
             CHECK(false);  // host backends run the expanded plan (plan/expand.h)
           } else {
             run(bind(s));
@@ -65,10 +69,12 @@ class HostBinder {
   float* floats(SlotId id) const;
   ops::MutableQuantizedRows int8(SlotId id) const;
   ops::QuantizedRows int8_input(SlotId id) const;
+  ops::MutableBlockRows blocks(SlotId id) const;
+  ops::FloatRows float_input(SlotId id) const;
   int rows(SlotId id) const { return plan_.slot(id).rows == RowsOf::kBatch ? n_tokens() : n_logit_rows_; }
   size_t elements(SlotId id) const;
 
-  // An int8 buffer also holds the rows' scales and sums.
+  // An int8 buffer also holds the scales and sums of rows or blocks.
   struct Memory {
     HostMemory values, scales, sums;
   };

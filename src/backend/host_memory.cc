@@ -2,13 +2,9 @@
 
 #include <sys/mman.h>
 
+#include "backend/kv_layout.h"
+
 namespace tern {
-namespace {
-
-uint64_t bytes_per_value(KvType type) { return type == KvType::kF16 ? 2 : 4; }
-
-}  // namespace
-
 Result<HostMemory> HostMemory::allocate(uint64_t bytes, const char* what) {
   HostMemory memory;
   if (bytes == 0) return memory;
@@ -33,14 +29,12 @@ void HostMemory::advise_huge_pages() const {
 }
 
 Result<std::unique_ptr<HostKvCache>> HostKvCache::create(const Config& config, int n_ctx, KvType type) {
-  const uint64_t bytes = 2 * bytes_per_value(type) * static_cast<uint64_t>(config.n_layers) *
-                         static_cast<uint64_t>(config.kv_width()) * static_cast<uint64_t>(n_ctx);
-  TRY(auto memory, HostMemory::allocate(bytes, "the KV cache"));
+  TRY(auto memory, HostMemory::allocate(kv_bytes(config, n_ctx, type), "the KV cache"));
   return std::unique_ptr<HostKvCache>(new HostKvCache(config, n_ctx, type, std::move(memory)));
 }
 
 ops::KvLayer HostKvCache::layer(int index) const {
-  const uint64_t side = bytes_per_value(type_) * static_cast<uint64_t>(n_kv_heads_) * static_cast<uint64_t>(head_dim_) *
+  const uint64_t side = kv_value_bytes(type_) * static_cast<uint64_t>(n_kv_heads_) * static_cast<uint64_t>(head_dim_) *
                         static_cast<uint64_t>(n_ctx_);
   std::byte* k = memory_.data() + 2 * side * static_cast<uint64_t>(index);
   return {.k = k, .v = k + side, .type = type_, .n_ctx = n_ctx_, .n_kv_heads = n_kv_heads_, .head_dim = head_dim_};

@@ -10,6 +10,7 @@
 
 #include "model/config.h"
 #include "model/weights.h"
+#include "plan/plan.h"
 #include "tern/options.h"
 
 namespace tern::ops {
@@ -24,6 +25,24 @@ struct MutableQuantizedRows {
   int8_t* q;
   float* scale;
   int32_t* sum;
+};
+
+// int8 rows in blocks of kInt8Block: x[r][i] ≈ q[r][i] · scale[r][i / kInt8Block]. Read-only and writable views.
+struct BlockRows {
+  const int8_t* q = nullptr;     // [n, width]
+  const float* scale = nullptr;  // [n, width / kInt8Block]
+  const int32_t* sum = nullptr;  // [n, width / kInt8Block], Σ q of the block
+};
+struct MutableBlockRows {
+  int8_t* q;
+  float* scale;
+  int32_t* sum;
+};
+
+// What a float linear layer reads: one of the two.
+struct FloatRows {
+  const float* x = nullptr;  // [n, width]
+  BlockRows blocks = {};
 };
 
 struct Embed {
@@ -52,6 +71,12 @@ struct Quantize {
   MutableQuantizedRows out;
 };
 
+struct QuantizeBlocks {
+  const float* in;  // [n, width], width a multiple of kInt8Block
+  int n, width;
+  MutableBlockRows out;
+};
+
 struct RmsNormQuantize {
   const float* in;
   const float* gain;
@@ -76,14 +101,25 @@ struct TernaryGlu {
   int n;
   const Tensor* w_gate;
   const Tensor* w_up;
+  GluAct act;
   float* out;  // [n, rows]
 };
 
 struct FloatLinear {
-  const float* in;  // [n, w->cols]
+  FloatRows in;  // [n, w->cols]
   int n;
   const Tensor* w;
+  Store store;
   float* out;  // [n, w->rows]
+};
+
+struct FloatGlu {
+  FloatRows in;  // [n, cols]
+  int n;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  GluAct act;
+  float* out;  // [n, rows]
 };
 
 struct Rope {
@@ -112,13 +148,15 @@ struct KvAppend {
 struct Attention {
   const float* q;             // [n, n_heads, head_dim]
   int n, n_heads, first_pos;  // row r sees the cache's positions 0 … first_pos + r
+  int window;                 // of these the last `window`; 0: all
   KvLayer cache;
   float* out;  // [n, n_heads, head_dim]
 };
 
-struct Relu2Mul {
+struct GluMul {
   const float* gate;
   const float* up;
+  GluAct act;
   size_t count;
   float* out;
 };

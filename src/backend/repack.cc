@@ -42,6 +42,21 @@ Result<Repacked> to_i2_s(const Tensor& w) {
   return out;
 }
 
+// The same values, block by block: both formats have 256 of them and one scale.
+Repacked to_tq2_0(const Tensor& w) {
+  const uint64_t in_bytes = row_bytes(w.format, w.cols);
+  const uint64_t out_bytes = row_bytes(Format::kTQ2_0, w.cols);
+  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(Format::kTQ2_0, w.rows, w.cols))};
+  std::vector<float> row(static_cast<size_t>(w.cols));
+  for (uint64_t r = 0; r < static_cast<uint64_t>(w.rows); ++r) {
+    format_info(w.format).decode(w.data.subspan(r * in_bytes, in_bytes), row);
+    format_info(Format::kTQ2_0).encode(row, MutableBytes(out.bytes).subspan(r * out_bytes, out_bytes));
+  }
+  out.tensor.format = Format::kTQ2_0;
+  out.tensor.data = out.bytes;
+  return out;
+}
+
 class Repacker {
  public:
   Result<void> replace(const Tensor*& w) {
@@ -49,6 +64,9 @@ class Repacker {
     TRY(auto repacked, to_i2_s(*w));
     w = &done_.emplace_back(std::move(repacked)).tensor;
     return {};
+  }
+  void replace_tq1_0(const Tensor*& w) {
+    if (w->format == Format::kTQ1_0) w = &done_.emplace_back(to_tq2_0(*w)).tensor;
   }
   std::deque<Repacked> take() { return std::move(done_); }
 
@@ -72,6 +90,22 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
       TRY_STATUS(repacker.replace(qkv->wq));
       TRY_STATUS(repacker.replace(qkv->wk));
       TRY_STATUS(repacker.replace(qkv->wv));
+    }
+  }
+  return repacker.take();
+}
+
+std::deque<Repacked> repack_block_inputs(Plan& plan) {
+  const auto reads_blocks = [&](SlotId in) { return plan.slot(in).type == SlotType::kInt8Blocks; };
+  Repacker repacker;
+  for (Step& step : plan.steps) {
+    if (auto* linear = std::get_if<step::FloatLinear>(&step.body); linear && reads_blocks(linear->in)) {
+      repacker.replace_tq1_0(linear->w);
+    } else if (auto* add = std::get_if<step::FloatLinearAdd>(&step.body); add && reads_blocks(add->in)) {
+      repacker.replace_tq1_0(add->w);
+    } else if (auto* glu = std::get_if<step::FloatGlu>(&step.body); glu && reads_blocks(glu->in)) {
+      repacker.replace_tq1_0(glu->w_gate);
+      repacker.replace_tq1_0(glu->w_up);
     }
   }
   return repacker.take();

@@ -1,4 +1,4 @@
-// Ternary weights in other layouts than I2_S, brought into it when the model is loaded.
+// Ternary weights in layouts that the kernels do not read, brought into others when the model is loaded.
 #pragma once
 
 #include <deque>
@@ -17,5 +17,9 @@ struct Repacked {
 // of a matrix must have the same (or be all zero), which holds for every file made from a BitNet checkpoint; otherwise
 // kNotSupported. Returns what the plan's steps then point to.
 Result<std::deque<Repacked>> repack_ternary(Plan& plan);
+
+// Replaces every TQ1_0 matrix that is multiplied with int8 blocks by a TQ2_0 one of the same values: two bits are
+// shifted and masked where five digits to a byte need multiplications.
+std::deque<Repacked> repack_block_inputs(Plan& plan);
 
 }  // namespace tern

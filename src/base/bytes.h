@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,5 +36,11 @@ inline Bytes as_bytes(std::string_view text) { return {reinterpret_cast<const st
 
 // Smallest multiple of `to` that is >= n. `to` is a power of two.
 constexpr uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) & ~(to - 1); }
+
+// n / d, rounded up.
+template <std::unsigned_integral T>
+constexpr T ceil_div(T n, std::type_identity_t<T> d) {
+  return (n + d - 1) / d;
+}
 
 }  // namespace tern

@@ -1,11 +1,10 @@
 #include "engine/backends.h"
 
-#include <cstdlib>
-
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/sum_words.h"
 #include "backend/ref/ref_backend.h"
+#include "base/cache_folder.h"
 #include "base/check.h"
 
 #ifdef TERN_HAVE_WEBGPU
@@ -55,13 +54,8 @@ bool may_have_gpu() {
 }
 
 std::string default_pipeline_cache() {
-  const auto absolute = [](const char* name) -> std::string {
-    const char* path = std::getenv(name);
-    return path != nullptr && path[0] == '/' ? path : "";
-  };
-  if (const std::string cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache + "/tern/pipelines";
-  if (const std::string home = absolute("HOME"); !home.empty()) return home + "/.cache/tern/pipelines";
-  return "";
+  const std::string folder = user_cache_folder();
+  return folder.empty() ? "" : folder + "/pipelines";
 }
 
 std::string cpu_target() { return cpu::target_name(); }

@@ -23,8 +23,7 @@ Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& 
 // Whether it is worth trying to open a GPU: costs microseconds.
 bool may_have_gpu();
 
-// Where compiled pipelines are kept between runs: $XDG_CACHE_HOME/tern/pipelines, or below ~/.cache; empty (nowhere)
-// without either. As the XDG base directory specification has it, a relative path counts as none.
+// Where compiled pipelines are kept between runs: in the user's cache folder (base/cache_folder.h); empty: nowhere.
 std::string default_pipeline_cache();
 
 // The instruction set whose kernels the cpu backend runs on this machine, as Highway names it: "AVX3_DL".

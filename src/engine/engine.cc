@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "backend/kv_layout.h"
 #include "base/log.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
@@ -20,30 +21,32 @@ ModelInfo describe_model(const Model& model) {
   info.name = model.name;
   info.architecture = c.architecture;
   info.n_params = model.weights.n_params();
-  info.file_bytes = model.file->file_bytes();
+  info.file_bytes = model.source->file_bytes();
   info.bytes_per_token = model.weights.bytes_per_token();
-  info.kv_bytes_per_token = 2 * 2 * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width());
+  info.kv_bytes_per_token = kv_bytes(c, 1, KvType::kF16);
   info.n_vocab = c.n_vocab;
   info.n_ctx = c.n_ctx;
   info.n_layers = c.n_layers;
   return info;
 }
 
-Result<void> load_text(Engine::Impl& impl) {
-  TRY(impl.tokenizer, make_tokenizer(*impl.model.file));
-  if (!impl.tokenizer) return {};
-  if (impl.tokenizer->vocab_size() != impl.model.config.n_vocab) {
+Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
+  TRY(ModelText text, read_model_text(*impl.model.source, chat_template));
+  if (!text.tokenizer) return {};
+  // Embeddings are padded to round sizes, so rows without a token are ordinary; tokens without a row are not.
+  if (text.tokenizer->vocab_size() > impl.model.config.n_vocab) {
     return fail(ErrorCode::kCorruption,
-                "{}: the tokenizer has {} tokens, but token_embd.weight has {} rows; convert the model again",
-                impl.model.path, impl.tokenizer->vocab_size(), impl.model.config.n_vocab);
+                "{}: the tokenizer has {} tokens, but token_embd.weight has only {} rows; convert the model again",
+                impl.model.path, text.tokenizer->vocab_size(), impl.model.config.n_vocab);
   }
-  TRY(impl.chat_template, make_chat_template(*impl.model.file, *impl.tokenizer));
+  impl.tokenizer = std::move(text.tokenizer);
+  impl.chat_template = std::move(text.chat_template);
   return {};
 }
 
 // Reads the file into memory ahead of the first token, with a sign of life where the disk is slow.
 void read_ahead(const Model& model, const OnProgress& on_progress) {
-  model.file->populate([&](uint64_t done, uint64_t total) {
+  model.source->populate([&](uint64_t done, uint64_t total) {
     if (on_progress) on_progress({.what = "loading", .done = done, .total = total, .unit = "B"});
   });
 }
@@ -87,8 +90,8 @@ Result<Engine> Engine::load(const LoadOptions& options) {
     TRY(path, default_model_path());
   }
   auto impl = std::make_unique<Impl>();
-  TRY(impl->model, open_model(path));
-  TRY_STATUS(load_text(*impl));
+  TRY(impl->model, open_model(path, options.on_progress));
+  TRY_STATUS(load_text(*impl, options.chat_template));
   impl->info = describe_model(impl->model);
   impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
   if (auto compiled = compile_model(*impl, options); !compiled) {
@@ -114,13 +117,13 @@ bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }
 const Tokenizer& Engine::tokenizer() const { return *impl_->tokenizer; }
 bool Engine::has_chat_template() const { return impl_->chat_template.has_value(); }
 
-Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, bool add_generation_prompt) const {
+Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, const ChatOptions& options) const {
   if (!impl_->chat_template) {
     return fail(ErrorCode::kNotSupported,
                 "{}: the model has no chat template, so it cannot hold a conversation; use `tern run`",
                 impl_->model.path);
   }
-  return impl_->chat_template->render(messages, add_generation_prompt);
+  return impl_->chat_template->render(messages, options);
 }
 
 Result<Session> Engine::new_session(const SessionOptions& options) const {

@@ -98,7 +98,7 @@ Result<GenerateResult> Generator::generate(std::span<const TokenId> prompt, cons
   Sampler sampler(options.sample, n_vocab_);
   for (const TokenId token : prompt) sampler.accept(token);
   cached_.reserve(static_cast<size_t>(n_ctx()));
-  Reply reply(tokenizer_, options, on_text);
+  Reply reply(tokenizer_, options, on_text, prompt.empty() ? -1 : prompt.back());
   reply.result.tokens.reserve(static_cast<size_t>(n_ctx()));
   reply.result.stats.n_prompt = static_cast<int>(prompt.size());
   TRY(const auto logits, prefill(prompt, stop, reply.result.stats.n_reused));

@@ -21,7 +21,12 @@ std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
   if (tokenizer_) {
     const bool is_stop = std::ranges::contains(tokenizer_->stop_tokens(), token);
     if (is_stop && !options_.ignore_eos) return FinishReason::kStopToken;
-    show(stream_.feed(tokenizer_->piece(token)));
+    std::string_view piece = tokenizer_->piece(token);
+    if (strip_space_ && !piece.empty()) {
+      if (piece.starts_with(' ')) piece.remove_prefix(1);
+      strip_space_ = false;
+    }
+    show(stream_.feed(piece));
     if (stream_.stopped()) return FinishReason::kStopString;
   }
   if (options_.max_tokens >= 0 && result.stats.n_generated >= options_.max_tokens) return FinishReason::kMaxTokens;

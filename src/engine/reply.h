@@ -11,9 +11,14 @@ namespace tern {
 
 class Reply {
  public:
-  // The clock of the statistics starts here. `tokenizer` may be null; all must outlive the reply.
-  Reply(const Tokenizer* tokenizer, const GenerateOptions& options, const OnText& on_text)
-      : tokenizer_(tokenizer), options_(options), on_text_(on_text), stream_(options.stop) {}
+  // The clock of the statistics starts here. `tokenizer` may be null; all must outlive the reply. After `last`, the
+  // prompt's last token, the reply goes on; after a control token it is a text of its own, and the space that its
+  // tokenizer puts in front of every text is left out.
+  Reply(const Tokenizer* tokenizer, const GenerateOptions& options, const OnText& on_text, TokenId last = -1)
+      : tokenizer_(tokenizer), options_(options), on_text_(on_text), stream_(options.stop) {
+    const bool is_control = tokenizer && tokenizer->piece(last).empty() && !tokenizer->piece(last, true).empty();
+    strip_space_ = is_control && tokenizer->strips_leading_space();
+  }
 
   // Takes a token; returns why generation ends with it, if it does.
   std::optional<FinishReason> add(TokenId token);
@@ -35,6 +40,7 @@ class Reply {
   const GenerateOptions& options_;
   const OnText& on_text_;
   TextStream stream_;
+  bool strip_space_ = false;  // until the first text
   Clock::time_point phase_start_ = Clock::now();
 };
 

@@ -1,10 +1,15 @@
 #include "engine/tokenizers.h"
 
+#include <filesystem>
+
 #include "base/mapped_file.h"
-#include "model/gguf_vocab.h"
+#include "model/hf_tokenizer.h"
+#include "model/model.h"
 #include "tern/engine.h"
-#include "text/bpe.h"
+#include "text/template_stop_token.h"
 #include "text/tokenizer_json.h"
+#include "text/tokenizer_model.h"
+#include "text/vocab.h"
 
 namespace tern {
 namespace {
@@ -22,40 +27,74 @@ std::unexpected<Error> in_file(const std::string& path, Error error) {
   return std::unexpected(std::move(error));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Tokenizer>> make_tokenizer(const GgufFile& file) {
-  TRY(const auto vocab, read_gguf_vocab(file));
-  if (!vocab) return nullptr;
-  auto tokenizer = make_bpe_tokenizer(*vocab);
-  if (!tokenizer) return in_file(file.path(), std::move(tokenizer).error());
+Result<std::unique_ptr<Tokenizer>> parse_tokenizer_model(Bytes bytes, const std::string& path) {
+  TRY(const Vocab vocab, read_tokenizer_model(bytes, path));
+  auto tokenizer = make_tokenizer(vocab);
+  if (!tokenizer) return in_file(path, std::move(tokenizer).error());
   return tokenizer;
 }
 
-Result<std::optional<ChatTemplate>> make_chat_template(const GgufFile& file, const Tokenizer& tokenizer) {
-  TRY(auto source, read_gguf_chat_template(file));
-  if (!source) return std::nullopt;
+}  // namespace
+
+Result<ModelText> make_model_text(Vocab vocab, std::optional<std::string> chat_template, const std::string& path) {
+  ModelText text;
   const auto spelled = [&](std::optional<TokenId> id) {
-    return id ? std::string(tokenizer.piece(*id, true)) : std::string();
+    const bool exists = id && *id >= 0 && static_cast<size_t>(*id) < vocab.tokens.size();
+    return exists ? std::string(vocab.tokens[static_cast<size_t>(*id)]) : std::string();
   };
-  TRY(const auto eos, file.get_int("tokenizer.ggml.eos_token_id"));
-  const std::string eos_text = spelled(eos ? std::optional(static_cast<TokenId>(*eos)) : std::nullopt);
-  auto parsed = ChatTemplate::parse(std::move(*source), spelled(tokenizer.bos()), eos_text);
-  if (!parsed) return in_file(file.path(), std::move(parsed).error());
-  return std::move(*parsed);
+  if (chat_template) {
+    auto parsed = ChatTemplate::parse(*std::move(chat_template), spelled(vocab.bos), spelled(vocab.eos));
+    if (!parsed) return in_file(path, std::move(parsed).error());
+    text.chat_template = *std::move(parsed);
+    add_template_stop_token(*text.chat_template, vocab);
+  }
+  auto tokenizer = make_tokenizer(vocab);
+  if (!tokenizer) return in_file(path, std::move(tokenizer).error());
+  text.tokenizer = *std::move(tokenizer);
+  return text;
 }
+
+Result<ModelText> read_model_text(const ModelSource& source, const std::string& chat_template) {
+  TRY(auto text, source.read_text());
+  if (!text) return ModelText();
+  if (!chat_template.empty()) return make_model_text(std::move(text->vocab), chat_template, "--template");
+  return make_model_text(std::move(text->vocab), std::move(text->chat_template), source.path());
+}
+
+Result<std::unique_ptr<Tokenizer>> make_tokenizer(const ModelSource& source) {
+  TRY(auto text, read_model_text(source));
+  return std::move(text.tokenizer);
+}
+
+namespace {
+
+// Of a directory only the files of its tokenizer are looked at: checking the shards of a model takes seconds.
+Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    TRY(auto text, read_directory_text(path));
+    if (!text) return nullptr;
+    TRY(auto made, make_model_text(std::move(text->vocab), std::move(text->chat_template), path));
+    return std::move(made.tokenizer);
+  }
+  TRY(const auto mapped, MappedFile::open(path));
+  if (looks_like_json(mapped.bytes())) return parse_tokenizer_json(mapped.bytes(), path);
+  if (looks_like_tokenizer_model(mapped.bytes())) return parse_tokenizer_model(mapped.bytes(), path);
+  TRY(const auto source, open_source(path));
+  return make_tokenizer(*source);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path) {
   std::string file_path = path;
   if (file_path.empty()) {
     TRY(file_path, default_model_path());
   }
-  TRY(const auto mapped, MappedFile::open(file_path));
-  if (looks_like_json(mapped.bytes())) return parse_tokenizer_json(mapped.bytes(), file_path);
-  TRY(const auto file, GgufFile::open(file_path));
-  TRY(auto tokenizer, make_tokenizer(file));
+  TRY(auto tokenizer, load_from(file_path));
   if (!tokenizer) {
-    return fail(ErrorCode::kNotSupported, "{}: the file holds no tokenizer; name another with -m, or a tokenizer.json",
+    return fail(ErrorCode::kNotSupported,
+                "{}: the file holds no tokenizer; name another with -m, or a tokenizer.json or tokenizer.model",
                 file_path);
   }
   return tokenizer;

@@ -4,11 +4,11 @@
 #include <bit>
 #include <limits>
 
+#include "base/quoted.h"
 #include "file/gguf_cursor.h"
 #include "file/gguf_header.h"
 #include "file/gguf_metadata.h"
 #include "file/gguf_tensors.h"
-#include "file/quoted.h"
 
 namespace tern {
 namespace {
@@ -20,13 +20,28 @@ constexpr int64_t kLeastAlignment = 8;
 }  // namespace
 
 Result<GgufFile> GgufFile::open(const std::string& path) {
+  TRY(GgufFile file, open_part(path));
+  TRY(const auto n_parts, file.get_int("split.count"));
+  if (n_parts.value_or(1) <= 1) return file;
+  return open_split(std::move(file), *n_parts);
+}
+
+Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
+  TRY(GgufFile file, parse_part(bytes, std::move(name)));
+  TRY(const auto n_parts, file.get_int("split.count"));
+  if (n_parts.value_or(1) <= 1) return file;
+  return fail(ErrorCode::kNotSupported, "{}: this is one part of a model split into {} files; open it as a file",
+              file.path_, *n_parts);
+}
+
+Result<GgufFile> GgufFile::open_part(const std::string& path) {
   TRY(MappedFile mapped, MappedFile::open(path));
-  TRY(GgufFile file, parse(mapped.bytes(), path));
+  TRY(GgufFile file, parse_part(mapped.bytes(), path));
   file.file_ = std::move(mapped);
   return file;
 }
 
-Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
+Result<GgufFile> GgufFile::parse_part(Bytes bytes, std::string name) {
   GgufFile file;
   file.path_ = std::move(name);
   file.bytes_ = bytes;
@@ -37,13 +52,6 @@ Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
   file.metadata_ = std::move(metadata.entries);
   file.metadata_index_ = std::move(metadata.index);
 
-  TRY(const auto n_parts, file.get_int("split.count"));
-  if (n_parts.value_or(1) > 1) {
-    TRY(const auto part, file.get_int("split.no"));
-    return fail(ErrorCode::kNotSupported,
-                "{}: this is part {} of a model split into {} files; join them with llama-gguf-split --merge",
-                file.path_, static_cast<uint64_t>(part.value_or(0)) + 1, *n_parts);
-  }
   TRY(const auto declared, file.get_int("general.alignment"));
   const int64_t alignment = declared.value_or(kDefaultAlignment);
   if (alignment < kLeastAlignment || alignment > std::numeric_limits<uint32_t>::max() ||
@@ -59,6 +67,23 @@ Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
   file.tensors_ = std::move(tensors.entries);
   file.tensor_index_ = std::move(tensors.index);
   return file;
+}
+
+uint64_t GgufFile::file_bytes() const {
+  uint64_t bytes = bytes_.size();
+  for (const MappedFile& part : other_parts_) bytes += part.bytes().size();
+  return bytes;
+}
+
+void GgufFile::populate(const std::function<void(uint64_t, uint64_t)>& on_progress) const {
+  if (!file_) return;
+  uint64_t before = 0;
+  const auto bring = [&](const MappedFile& part) {
+    part.populate([&](uint64_t done, uint64_t) { on_progress(before + done, file_bytes()); });
+    before += part.bytes().size();
+  };
+  bring(*file_);
+  for (const MappedFile& part : other_parts_) bring(part);
 }
 
 int64_t GgufTensor::n_elements() const {

@@ -30,6 +30,9 @@ enum class GgmlType : uint32_t {
   kTQ1_0 = 34,
   kTQ2_0 = 35,
   kI2_S = 36,
+  kQ1_0 = 41,
+  kQ2_0 = 42,    // groups of 64; see kPQ2_0
+  kPQ2_0 = 142,  // groups of 128, which files also call 42
 };
 
 struct GgmlTypeInfo {
@@ -58,7 +61,8 @@ struct GgufTensor {
   std::string_view name;
   GgmlType type;
   std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]; the file stores it reversed
-  uint64_t offset = 0;         // of the first byte in the file
+  size_t part = 0;             // its file, of a model that is split into several
+  uint64_t offset = 0;         // of the first byte in that file
   Bytes data;                  // exactly the bytes that type and shape need; aligned to 8 or more in the file
   uint64_t span = 0;           // bytes up to the next tensor or the end of the file: tells layouts with one id apart
 
@@ -96,20 +100,21 @@ struct GgufValue {
 
 class GgufFile {
  public:
-  // Errors: those of MappedFile::open; kCorruption where the bytes contradict the format or end early; kNotSupported
-  // for other containers and versions, parts of a split model, and tensor types that Tern cannot read.
+  // Opens a file, or with any part of a split model (MODEL-00001-of-00003.gguf) all parts beside it. Errors: those of
+  // MappedFile::open; kCorruption where the bytes contradict the format or end early, or parts each other;
+  // kNotSupported for other containers and versions, and tensor types that Tern cannot read.
   static Result<GgufFile> open(const std::string& path);
-  // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
+  // For tests and fuzzing: one file that is no part of a split model. `name` stands for the path in messages; `bytes`
+  // must outlive the result.
   static Result<GgufFile> parse(Bytes bytes, std::string name);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  // of the first part
   uint32_t version() const { return version_; }
-  uint64_t file_bytes() const { return bytes_.size(); }
+  size_t n_parts() const { return 1 + other_parts_.size(); }
+  uint64_t file_bytes() const;  // of all parts
 
-  // Brings the file into memory ahead of use (base/mapped_file.h).
-  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const {
-    if (file_) file_->populate(on_progress);
-  }
+  // Brings all parts into memory ahead of use (base/mapped_file.h).
+  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const;
 
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* find_tensor(std::string_view name) const;
@@ -128,10 +133,15 @@ class GgufFile {
 
  private:
   GgufFile() = default;
+  static Result<GgufFile> open_part(const std::string& path);
+  static Result<GgufFile> parse_part(Bytes bytes, std::string name);
+  static Result<GgufFile> open_split(GgufFile named, int64_t n_parts);
+  Result<void> append(GgufFile part);
 
   std::string path_;
   std::optional<MappedFile> file_;
-  Bytes bytes_;
+  std::vector<MappedFile> other_parts_;
+  Bytes bytes_;  // of the first part, which has the metadata
   uint32_t version_ = 0;
   std::vector<std::pair<std::string_view, GgufValue>> metadata_;
   std::vector<GgufTensor> tensors_;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/format_text.h"
-#include "file/quoted.h"
+#include "base/quoted.h"
 
 namespace tern {
 namespace {
@@ -73,7 +73,8 @@ std::unexpected<Error> no_magic(const GgufCursor& cursor) {
     }
   }
   if (looks_like_safetensors(cursor.bytes())) {
-    return fail(kNotSupported, "{}: no GGUF magic at byte 0: this looks like a safetensors file; get the model as GGUF",
+    return fail(kNotSupported,
+                "{}: no GGUF magic at byte 0: this looks like a safetensors file; name the directory that it is in",
                 path);
   }
   const size_t first = text.substr(0, 64).find_first_not_of(" \t\r\n\xEF\xBB\xBF");

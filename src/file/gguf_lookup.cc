@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/quoted.h"
 #include "file/gguf.h"
-#include "file/quoted.h"
 
 namespace tern {
 namespace {

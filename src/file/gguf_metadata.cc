@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/format_text.h"
-#include "file/quoted.h"
+#include "base/quoted.h"
 
 namespace tern {
 namespace {

@@ -137,10 +137,10 @@ TEST(GgufMetadata, NamesAreMadeFitForATerminal) {
   expect_refused(one_value().scalar<uint8_t>(hostile, 13, 1).parse(), kCorruption, "'a\\x0a\\x1b[2Jzzz");
 }
 
-TEST(GgufMetadata, PartsOfASplitModelAreRefused) {
+TEST(GgufMetadata, PartsOfASplitModelAreFiles) {
   GgufBytes part(0, 2);
   part.scalar<uint16_t>("split.no", 2, 1).scalar<uint16_t>("split.count", 2, 3);
-  expect_refused(part.parse(), kNotSupported, "this is part 2 of a model split into 3 files");
+  expect_refused(part.parse(), kNotSupported, "one part of a model split into 3 files; open it as a file");
   EXPECT_TRUE(GgufBytes(0, 1).scalar<uint16_t>("split.count", 2, 1).parse());
 }
 

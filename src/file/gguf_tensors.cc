@@ -5,7 +5,8 @@
 #include <numeric>
 
 #include "base/format_text.h"
-#include "file/quoted.h"
+#include "base/quoted.h"
+#include "file/gguf_q2_0.h"
 
 namespace tern {
 namespace {
@@ -113,6 +114,44 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   return entry;
 }
 
+// Type 42 has two layouts, which only the room between tensors tells apart. Comes before anything is placed, because
+// it decides how many bytes these tensors need.
+Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
+  const auto is_q2_0 = [](const TensorEntry& entry) { return entry.tensor.type == GgmlType::kQ2_0; };
+  if (std::ranges::none_of(entries, is_q2_0)) return {};
+  std::vector<uint64_t> offsets;
+  for (const TensorEntry& entry : entries) offsets.push_back(entry.relative_offset);
+  std::ranges::sort(offsets);
+  const uint64_t data_begin = std::min(round_up(cursor.position(), alignment), uint64_t{cursor.bytes().size()});
+  const uint64_t data_bytes = cursor.bytes().size() - data_begin;
+  std::vector<Q2_0Room> rooms;
+  for (const TensorEntry& entry : entries) {
+    if (!is_q2_0(entry)) continue;
+    const auto next = std::ranges::upper_bound(offsets, entry.relative_offset);
+    const bool is_last = next == offsets.end();
+    const uint64_t end = is_last ? std::max(data_bytes, entry.relative_offset) : *next;
+    rooms.push_back({.n_values = static_cast<uint64_t>(entry.tensor.n_elements()),
+                     .whole_128 = entry.tensor.shape.back() % 128 == 0,
+                     .bytes = end - entry.relative_offset,
+                     .is_last = is_last});
+  }
+  const auto layout = q2_0_layout(rooms, alignment);
+  if (!layout) {
+    const auto first = std::ranges::find_if(entries, is_q2_0);
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tensor {} at byte {} and all others of type 42 could be Q2_0 in groups of 64 or of 128, and the {} "
+        "bytes that it takes fit neither, or both; get this model in one of {}",
+        cursor.path(), quoted(first->tensor.name), first->entry_at, rooms.front().bytes, readable_types());
+  }
+  for (TensorEntry& entry : entries) {
+    if (!is_q2_0(entry)) continue;
+    entry.tensor.type = *layout;
+    entry.bytes = ggml_tensor_bytes(*layout, entry.tensor.shape).value();
+  }
+  return {};
+}
+
 // Turns offsets from the start of the data into offsets in the file, and checks that the file reaches that far.
 Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
   const uint64_t data_begin = round_up(cursor.position(), alignment);
@@ -197,6 +236,7 @@ Result<GgufTensors> read_gguf_tensors(GgufCursor& cursor, uint64_t count, uint64
     }
     entries.push_back(std::move(entry));
   }
+  TRY_STATUS(decide_q2_0(cursor, entries, alignment));
   TRY_STATUS(place_all(cursor, entries, alignment));
   TRY_STATUS(cut_data(cursor, entries, alignment));
   tensors.entries.reserve(entries.size());

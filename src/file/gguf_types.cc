@@ -12,7 +12,8 @@ constexpr GgmlTypeInfo kTypes[] = {
     {GgmlType::kQ4_0, "Q4_0", 32, 18, 0},    {GgmlType::kQ8_0, "Q8_0", 32, 34, 0},
     {GgmlType::kQ6_K, "Q6_K", 256, 210, 0},  {GgmlType::kBF16, "BF16", 1, 2, 0},
     {GgmlType::kTQ1_0, "TQ1_0", 256, 54, 0}, {GgmlType::kTQ2_0, "TQ2_0", 256, 66, 0},
-    {GgmlType::kI2_S, "I2_S", 128, 32, 32},
+    {GgmlType::kI2_S, "I2_S", 128, 32, 32},  {GgmlType::kQ1_0, "Q1_0", 128, 18, 0},
+    {GgmlType::kQ2_0, "Q2_0", 64, 18, 0},    {GgmlType::kPQ2_0, "PQ2_0", 128, 34, 0},
 };
 
 struct UnreadableType {
@@ -51,11 +52,9 @@ constexpr UnreadableType kUnreadable[] = {
     {32, "Q4_0_4_8 (removed from llama.cpp)"},
     {33, "Q4_0_8_8 (removed from llama.cpp)"},
     {37, "I8_S of bitnet.cpp, or IQ4_NL_4_8 (removed from llama.cpp)"},
-    {38, "TL1 of bitnet.cpp, or IQ4_NL_8_8 (removed from llama.cpp)"},
-    {39, "MXFP4, or TL2 of bitnet.cpp"},
+    {38, "TL1 of bitnet.cpp, whose order of bytes is not in the file, or IQ4_NL_8_8 (removed from llama.cpp)"},
+    {39, "MXFP4, or TL2 of bitnet.cpp, whose order of bytes is not in the file"},
     {40, "NVFP4"},
-    {41, "Q1_0"},
-    {42, "Q2_0"},
     {133, "Q6_0 of ik_llama.cpp"},
     {134, "IQ1_BN of ik_llama.cpp"},
     {135, "IQ2_BN of ik_llama.cpp"},
@@ -64,8 +63,7 @@ constexpr UnreadableType kUnreadable[] = {
     {139, "IQ4_K of ik_llama.cpp"},
     {140, "IQ5_K of ik_llama.cpp"},
     {141, "IQ6_K of ik_llama.cpp"},
-    {142, "PQ2_0"},
-    {143, "PTQ1_0"},
+    {143, "PTQ1_0 of the Prism fork, or a type of another fork"},
     {144, "IQ4_KS of ik_llama.cpp"},
 };
 

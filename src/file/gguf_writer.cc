@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "file/quoted.h"
+#include "base/quoted.h"
 
 namespace tern {
 namespace {

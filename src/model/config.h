@@ -9,8 +9,18 @@ namespace tern {
 // RoPE rotates pairs of dimensions: i with i + head_dim/2, or 2i with 2i + 1.
 enum class RopePairs { kHalves, kInterleaved };
 
+// What the feed-forward layer does with its gate: out = act(gate) · up.
+enum class GluAct {
+  kRelu2,  // relu(x)²
+  kSilu,   // x / (1 + e⁻ˣ)
+};
+
+// Which layers a model has, that is, which function of plan/ writes its forward pass.
+enum class Family { kBitnet, kLlama, kQwen3 };
+
 struct Config {
   std::string architecture;  // as in the file
+  Family family = Family::kBitnet;
   int n_layers = 0;
   int d_model = 0;     // width of the residual stream
   int n_heads = 0;     // query heads
@@ -18,10 +28,14 @@ struct Config {
   int head_dim = 0;
   int d_ff = 0;  // width of the feed-forward layer
   int n_vocab = 0;
-  int n_ctx = 0;  // trained context
+  int n_ctx = 0;   // trained context
+  int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
   float rms_eps = 0;
   float rope_theta = 0;
   RopePairs rope_pairs = RopePairs::kHalves;
+  GluAct glu_act = GluAct::kRelu2;
+  bool int8_activations =
+      true;  // linear layers are BitLinear: ternary weights, their input quantised to int8 per token
 
   int q_width() const { return n_heads * head_dim; }
   int kv_width() const { return n_kv_heads * head_dim; }

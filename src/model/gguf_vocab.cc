@@ -2,23 +2,13 @@
 
 #include <algorithm>
 
+#include "model/gguf_vocab_keys.h"
 #include "text/chat_template.h"
+#include "text/stop_tokens.h"
+#include "text/token_table.h"
 
 namespace tern {
 namespace {
-
-struct PreTokenizerName {
-  std::string_view name;  // tokenizer.ggml.pre
-  PreTokenizer pre;
-  bool ignore_merges;
-  bool add_bos;  // where tokenizer.ggml.add_bos_token is absent
-  bool nfc;      // text is normalised first, as the model's tokenizer.json says
-};
-constexpr PreTokenizerName kPreTokenizers[] = {
-    {"llama-bpe", PreTokenizer::kLlamaBpe, true, true, false}, {"llama3", PreTokenizer::kLlamaBpe, true, true, false},
-    {"llama-v3", PreTokenizer::kLlamaBpe, true, true, false},  {"falcon3", PreTokenizer::kLlamaBpe, true, true, false},
-    {"qwen2", PreTokenizer::kQwen2, false, false, true},       {"gpt-2", PreTokenizer::kGpt2, false, false, false},
-};
 
 bool is_bitnet(const GgufFile& file) {
   const auto architecture = file.get_string("general.architecture");
@@ -26,12 +16,12 @@ bool is_bitnet(const GgufFile& file) {
 }
 
 Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file) {
-  TRY(const auto declared, file.get_string("tokenizer.ggml.pre"));
+  TRY(const auto declared, file.get_string(gguf_key::kPre));
   const std::string_view name = declared && *declared != "default" ? *declared
                                 : is_bitnet(file)                  ? "llama-bpe"
                                                                    : "gpt-2";
-  const auto* row = std::ranges::find(kPreTokenizers, name, &PreTokenizerName::name);
-  if (row == std::end(kPreTokenizers)) {
+  const auto* row = std::ranges::find(kPreTokenizerNames, name, &PreTokenizerName::name);
+  if (row == std::end(kPreTokenizerNames)) {
     return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.pre is \"{}\", a pre-tokenizer that Tern does not know",
                 file.path(), name);
   }
@@ -48,8 +38,8 @@ Result<std::optional<TokenId>> read_token_id(const GgufFile& file, std::string_v
   return static_cast<TokenId>(*id);
 }
 
-Result<void> read_types(const GgufFile& file, BpeVocab& vocab) {
-  TRY(const auto types, file.get_ints("tokenizer.ggml.token_type"));
+Result<void> read_types(const GgufFile& file, Vocab& vocab) {
+  TRY(const auto types, file.get_ints(gguf_key::kTypes));
   if (!types) return {};
   if (types->size() != vocab.tokens.size()) {
     return fail(ErrorCode::kCorruption, "{}: tokenizer.ggml.token_type has {} entries for {} tokens", file.path(),
@@ -64,45 +54,132 @@ Result<void> read_types(const GgufFile& file, BpeVocab& vocab) {
   return {};
 }
 
-Result<void> read_stop_tokens(const GgufFile& file, BpeVocab& vocab) {
-  for (const auto* key :
-       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
-    TRY(const auto id, read_token_id(file, key, vocab.tokens.size()));
-    if (id) vocab.stop_tokens.push_back(*id);
+Result<void> read_flags(const GgufFile& file, Vocab& vocab) {
+  TRY(const auto flags, file.get_ints(gguf_key::kTokenFlags));
+  if (!flags) return {};
+  if (flags->size() != vocab.tokens.size()) {
+    return fail(ErrorCode::kCorruption, "{}: {} has {} entries for {} tokens", file.path(), gguf_key::kTokenFlags,
+                flags->size(), vocab.tokens.size());
   }
-  const auto eot = std::ranges::find(vocab.tokens, "<|eot_id|>");
-  if (eot != vocab.tokens.end()) vocab.stop_tokens.push_back(static_cast<TokenId>(eot - vocab.tokens.begin()));
-  std::ranges::sort(vocab.stop_tokens);
-  vocab.stop_tokens.erase(std::ranges::unique(vocab.stop_tokens).begin(), vocab.stop_tokens.end());
+  for (const int64_t bits : *flags) vocab.flags.push_back(static_cast<uint8_t>(bits));
+  return {};
+}
+
+Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
+  const size_t n = vocab.tokens.size();
+  TRY(vocab.bos, read_token_id(file, gguf_key::kBos, n));
+  TRY(vocab.eos, read_token_id(file, gguf_key::kEos, n));
+  TRY(vocab.unk, read_token_id(file, gguf_key::kUnknown, n));
+  TRY(vocab.pad, read_token_id(file, gguf_key::kPadding, n));
+  TRY(const auto declared, file.get_bool(gguf_key::kAddBos));
+  vocab.add_bos = vocab.bos && declared.value_or(add_bos);
+  return {};
+}
+
+Result<void> read_stop_tokens(const GgufFile& file, Vocab& vocab) {
+  for (const auto* key : {gguf_key::kEot, gguf_key::kEom}) {
+    TRY(const auto id, read_token_id(file, key, vocab.tokens.size()));
+    if (id) add_stop_token(vocab, *id);
+  }
+  TRY(const auto more, file.get_ints(gguf_key::kStopTokens));
+  for (const int64_t id : more.value_or(std::vector<int64_t>())) {
+    if (id >= 0 && static_cast<uint64_t>(id) < vocab.tokens.size()) add_stop_token(vocab, static_cast<TokenId>(id));
+  }
+  add_known_stop_tokens(vocab);
+  return {};
+}
+
+Result<void> read_byte_level(const GgufFile& file, Vocab& vocab) {
+  TRY(const PreTokenizerName* pre, read_pre_tokenizer(file));
+  vocab.pre = pre->pre;
+  TRY(const auto ignore_merges, file.get_bool(gguf_key::kIgnoreMerges));
+  TRY(const auto nfc, file.get_bool(gguf_key::kNfc));
+  vocab.ignore_merges = ignore_merges.value_or(pre->ignore_merges);
+  vocab.nfc = nfc.value_or(pre->nfc);
+  TRY_STATUS(read_ids(file, pre->add_bos, vocab));
+  return {};
+}
+
+// Phi-3's tokenizer.json lets its control tokens swallow the white space after them (the line break of "<|user|>\n"
+// gives no token), all but three. Files made by llama.cpp lost that; they are known by the tokens of its turns.
+void restore_phi3_flags(Vocab& vocab) {
+  for (const std::string_view turn : {"<|user|>", "<|assistant|>", "<|end|>"}) {
+    if (find_special_token(vocab, turn) == kNoToken) return;
+  }
+  vocab.flags.resize(vocab.tokens.size());
+  for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    const bool special = vocab.type(i) == TokenType::kControl || vocab.type(i) == TokenType::kUserDefined;
+    const std::string_view token = vocab.tokens[i];
+    if (special && (token == "</s>" || (token.starts_with("<|") && token != "<|endoftext|>")))
+      vocab.flags[i] = kTokenRstrip;
+  }
+}
+
+Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
+  if (vocab.merges.empty()) {
+    TRY(auto scores, file.get_floats(gguf_key::kScores));
+    if (!scores) {
+      return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again",
+                  file.path(), gguf_key::kScores);
+    }
+    vocab.scores = std::move(*scores);
+  }
+  TRY_STATUS(read_ids(file, true, vocab));
+  // SentencePiece's own ids, where the file leaves them out.
+  const auto otherwise = [&](std::optional<TokenId>& id, TokenId usual, std::string_view spelling) {
+    if (!id && vocab.tokens.size() > static_cast<size_t>(usual) && vocab.tokens[static_cast<size_t>(usual)] == spelling)
+      id = usual;
+  };
+  otherwise(vocab.unk, 0, "<unk>");
+  otherwise(vocab.bos, 1, "<s>");
+  otherwise(vocab.eos, 2, "</s>");
+  TRY(const auto add_bos, file.get_bool(gguf_key::kAddBos));
+  vocab.add_bos = vocab.bos && add_bos.value_or(true);
+
+  TRY(const auto prefix, file.get_bool(gguf_key::kAddSpacePrefix));
+  vocab.space_rule = prefix.value_or(true) ? SpaceRule::kEverywhere : SpaceRule::kNone;
+  vocab.decode_strips_space = prefix.value_or(true);
+  TRY(const auto rule, file.get_string(gguf_key::kSpaceRule));
+  if (rule) {
+    const auto* row = std::ranges::find(kSpaceRuleNames, *rule, &SpaceRuleName::name);
+    if (row == std::end(kSpaceRuleNames)) {
+      return fail(ErrorCode::kNotSupported, "{}: {} is \"{}\", which Tern does not know", file.path(),
+                  gguf_key::kSpaceRule, *rule);
+    }
+    vocab.space_rule = row->rule;
+  }
+  TRY(const auto split, file.get_bool(gguf_key::kSplitAtSpaces));
+  TRY(const auto strips, file.get_bool(gguf_key::kStripsSpace));
+  vocab.split_at_spaces = split.value_or(false);
+  vocab.decode_strips_space = strips.value_or(vocab.decode_strips_space);
+  if (vocab.flags.empty()) restore_phi3_flags(vocab);
   return {};
 }
 
 }  // namespace
 
-Result<std::optional<BpeVocab>> read_gguf_vocab(const GgufFile& file) {
-  TRY(const auto model, file.get_string("tokenizer.ggml.model"));
+Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
+  TRY(const auto model, file.get_string(gguf_key::kModel));
   if (!model || *model == "no_vocab" || *model == "none") return std::nullopt;
-  if (*model != "gpt2") {
-    return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\")",
-                file.path(), *model);
+  if (*model != "gpt2" && *model != "llama") {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\") and SentencePiece (\"llama\")",
+        file.path(), *model);
   }
-  BpeVocab vocab;
-  TRY(auto tokens, file.get_strings("tokenizer.ggml.tokens"));
-  TRY(auto merges, file.get_strings("tokenizer.ggml.merges"));
-  if (!tokens || !merges) {
+  Vocab vocab;
+  vocab.kind = *model == "gpt2" ? VocabKind::kByteLevel : VocabKind::kSentencePiece;
+  TRY(auto tokens, file.get_strings(gguf_key::kTokens));
+  TRY(auto merges, file.get_strings(gguf_key::kMerges));
+  if (!tokens || (!merges && vocab.kind == VocabKind::kByteLevel)) {
     return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again",
-                file.path(), tokens ? "tokenizer.ggml.merges" : "tokenizer.ggml.tokens");
+                file.path(), tokens ? gguf_key::kMerges : gguf_key::kTokens);
   }
   vocab.tokens = std::move(*tokens);
-  vocab.merges = std::move(*merges);
+  if (merges) vocab.merges = std::move(*merges);
   TRY_STATUS(read_types(file, vocab));
-  TRY(const PreTokenizerName* pre, read_pre_tokenizer(file));
-  vocab.pre = pre->pre;
-  vocab.ignore_merges = pre->ignore_merges;
-  vocab.nfc = pre->nfc;
-  TRY(vocab.bos, read_token_id(file, "tokenizer.ggml.bos_token_id", vocab.tokens.size()));
-  TRY(const auto add_bos, file.get_bool("tokenizer.ggml.add_bos_token"));
-  vocab.add_bos = vocab.bos && add_bos.value_or(pre->add_bos);
+  TRY_STATUS(read_flags(file, vocab));
+  TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab) : read_sentence_piece(file, vocab));
   TRY_STATUS(read_stop_tokens(file, vocab));
   return vocab;
 }

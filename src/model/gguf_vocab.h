@@ -6,16 +6,26 @@
 
 #include "base/result.h"
 #include "file/gguf.h"
+#include "file/gguf_writer.h"
 #include "text/vocab.h"
 
 namespace tern {
 
 // std::nullopt where the file holds no tokenizer. The views point into the file.
 //
-// Repairs, both for microsoft/bitnet-b1.58-2B-4T-gguf, whose tokenizer is Llama 3's: a BitNet file without
-// `tokenizer.ggml.pre` means llama-bpe (read as GPT-2 it gives other ids, and loses ignore_merges and BOS); <|eot_id|>
-// ends a reply although only <|end_of_text|> is declared.
-Result<std::optional<BpeVocab>> read_gguf_vocab(const GgufFile& file);
+// `tokenizer.ggml.model` is "gpt2" (byte-level BPE) or "llama" (SentencePiece's BPE). Stop tokens are the declared ones
+// and the control tokens that are known to end a turn.
+//
+// Repairs: microsoft/bitnet-b1.58-2B-4T-gguf, whose tokenizer is Llama 3's, has no `tokenizer.ggml.pre`; in a BitNet
+// file that means llama-bpe (read as GPT-2 it gives other ids, and loses ignore_merges and BOS). GGUF cannot say that a
+// token swallows the white space after it, as Phi-3's do; see the implementation for how those are known.
+Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file);
+
+// Adds the keys `tokenizer.ggml.*` from which llama.cpp and Tern read the same vocabulary back. It is filled up with
+// unused tokens to `n_rows`, the rows of the model's embedding: llama.cpp wants as many of one as of the other. What
+// GGUF has no key for goes into keys of Tern's own, `tern.tokenizer.*`, where it differs from what would be assumed.
+// Errors: those of check_vocab(); kInvalidArgument where the vocabulary has more than `n_rows` tokens.
+Result<void> write_gguf_vocab(const Vocab& vocab, GgufWriter& writer, size_t n_rows = 0);
 
 // The Jinja source of the chat template; std::nullopt where there is none. A BitNet file's placeholder is replaced by
 // the template of the model's tokenizer_config.json.

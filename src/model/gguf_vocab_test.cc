@@ -28,7 +28,7 @@ GgufFile open(const TinyGguf& file) { return GgufFile::open(file.write("vocab"))
 
 TEST(GgufVocab, RepairsThePublishedBitnetFile) {
   const GgufFile file = open(published_bitnet());
-  const BpeVocab vocab = read_gguf_vocab(file).value().value();
+  const Vocab vocab = read_gguf_vocab(file).value().value();
   EXPECT_EQ(vocab.pre, PreTokenizer::kLlamaBpe);
   EXPECT_TRUE(vocab.ignore_merges);
   EXPECT_TRUE(vocab.add_bos);
@@ -51,13 +51,46 @@ TEST(GgufVocab, KeepsATemplateThatIsNotThePlaceholder) {
 TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
   TinyGguf file = published_bitnet();
   file.strings["tokenizer.ggml.pre"] = "qwen2";
-  const BpeVocab qwen = read_gguf_vocab(open(file)).value().value();
+  const Vocab qwen = read_gguf_vocab(open(file)).value().value();
   EXPECT_EQ(qwen.pre, PreTokenizer::kQwen2);
   EXPECT_FALSE(qwen.ignore_merges);
   EXPECT_FALSE(qwen.add_bos);
   EXPECT_TRUE(qwen.nfc);
   file.strings["tokenizer.ggml.pre"] = "viking";
   EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
+}
+
+// A Phi-3 file as llama.cpp writes it, in small.
+TinyGguf phi3() {
+  TinyGguf file;
+  file.strings = {{"tokenizer.ggml.model", "llama"}};
+  file.string_lists = {{"tokenizer.ggml.tokens",
+                        {"<unk>", "<s>", "</s>", "a", "<|endoftext|>", "<|assistant|>", "<|end|>", "<|user|>"}}};
+  file.integer_lists = {{"tokenizer.ggml.token_type", {2, 3, 3, 1, 3, 3, 3, 3}}};
+  file.float_lists = {{"tokenizer.ggml.scores", {0, 0, 0, -1, 0, 0, 0, 0}}};
+  file.token_ids = {{"tokenizer.ggml.eos_token_id", 4}};
+  return file;
+}
+
+TEST(GgufVocab, SentencePieceWithWhatPhi3NeedsBack) {
+  const Vocab vocab = read_gguf_vocab(open(phi3())).value().value();
+  EXPECT_EQ(vocab.kind, VocabKind::kSentencePiece);
+  EXPECT_EQ(vocab.space_rule, SpaceRule::kEverywhere);
+  EXPECT_TRUE(vocab.decode_strips_space);
+  EXPECT_TRUE(vocab.add_bos);
+  EXPECT_EQ(vocab.bos, 1);
+  EXPECT_EQ(vocab.unk, 0);
+  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{2, 4, 5, 6}));
+  EXPECT_EQ(vocab.flags, (std::vector<uint8_t>{0, 0, kTokenRstrip, 0, 0, kTokenRstrip, kTokenRstrip, kTokenRstrip}));
+
+  TinyGguf llama = phi3();
+  llama.string_lists["tokenizer.ggml.tokens"][7] = "<|other|>";
+  EXPECT_EQ(read_gguf_vocab(open(llama)).value()->flags, std::vector<uint8_t>());
+
+  TinyGguf incomplete = phi3();
+  incomplete.float_lists.clear();
+  EXPECT_NE(read_gguf_vocab(open(incomplete)).error().message.find("tokenizer.ggml.scores is missing"),
+            std::string::npos);
 }
 
 TEST(GgufVocab, NoTokenizerIsNotAnError) { EXPECT_FALSE(read_gguf_vocab(open(TinyGguf())).value().has_value()); }

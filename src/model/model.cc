@@ -3,22 +3,30 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/bitnet.h"
-#include "quant/i2_s.h"
+#include "base/cache_folder.h"
+#include "base/thread_pool.h"
+#include "model/families.h"
+#include "model/gguf_source.h"
+#include "model/hf_source.h"
+#include "model/mlc_source.h"
+#include "model/ternary_check.h"
 
 namespace tern {
 namespace {
 
 // A family: the names its files use, and how its shape and weights are read.
-struct Family {
+struct FamilyReader {
   std::string_view architecture;
-  Result<Config> (*read_config)(const GgufFile&, const std::string& architecture);
-  Result<Weights> (*read_weights)(const GgufFile&, const Config&);
+  Result<Config> (*read_config)(ModelSource&, const std::string& architecture);
+  Result<Weights> (*read_weights)(ModelSource&, const Config&);
 };
-constexpr Family kFamilies[] = {
+constexpr FamilyReader kFamilies[] = {
     {"bitnet-b1.58", bitnet::read_config, bitnet::read_weights},
     {"bitnet-25", bitnet::read_config, bitnet::read_weights},
     {"bitnet", bitnet::read_config, bitnet::read_weights},
+    {"llama", llama::read_config, llama::read_weights},
+    {"phi3", phi3::read_config, phi3::read_weights},
+    {"qwen3", qwen3::read_config, qwen3::read_weights},
 };
 
 uint64_t bytes_of(const Tensor& t) { return tensor_bytes(t.format, t.rows, t.cols); }
@@ -26,29 +34,32 @@ uint64_t elements_of(const Tensor& t) { return static_cast<uint64_t>(t.rows) * s
 
 template <class Function>
 void for_each_tensor(const Layer& l, Function&& function) {
-  for (const Tensor* t : {&l.attn_norm, &l.attn_q, &l.attn_k, &l.attn_v, &l.attn_sub_norm, &l.attn_output, &l.ffn_norm,
-                          &l.ffn_gate, &l.ffn_up, &l.ffn_sub_norm, &l.ffn_down}) {
-    function(*t);
+  for (const Tensor* t :
+       {&l.attn_norm, &l.attn_q, &l.attn_k, &l.attn_v, &l.attn_q_norm, &l.attn_k_norm, &l.attn_sub_norm, &l.attn_output,
+        &l.ffn_norm, &l.ffn_gate, &l.ffn_up, &l.ffn_sub_norm, &l.ffn_down}) {
+    if (t->is_present()) function(*t);
   }
 }
 
-// Two bits have four codes and ternary weights use three, so a tensor in another layout or with damaged bytes shows the
-// fourth almost at once. Looking at the start of each tensor costs nothing at load.
-Result<void> check_ternary_codes(const std::string& path, const Weights& weights) {
-  constexpr size_t kLook = 16384;
+Result<void> check_ternary(const std::string& path, const Weights& weights) {
   const Tensor* bad = nullptr;
   for (const Layer& layer : weights.layers) {
     for_each_tensor(layer, [&](const Tensor& t) {
-      if (t.format != Format::kI2_S || bad) return;
-      const size_t size = std::min(t.data.size(), kLook + kI2sTailBytes);
-      if (find_i2_s_code3(t.data.first(size)) >= 0) bad = &t;
+      if (!bad && !why_not_ternary(t).empty()) bad = &t;
     });
   }
   if (!bad) return {};
   return fail(ErrorCode::kCorruption,
-              "{}: tensor {} holds two-bit codes that no ternary weight has; the file is damaged or packed for another "
-              "processor (blocks of 64); use the file for x86",
-              path, bad->name);
+              "{}: tensor {} {}; the file is damaged, or packed for another processor (blocks of 64): use the file for "
+              "x86",
+              path, bad->name, why_not_ternary(*bad));
+}
+
+// "models/Qwen3-0.6B/" is called Qwen3-0.6B, "models/bonsai.gguf" bonsai.
+std::string name_of(const std::string& path) {
+  const std::filesystem::path normal = (std::filesystem::path(path) / "").lexically_normal().parent_path();
+  std::error_code ignored;
+  return std::filesystem::is_directory(normal, ignored) ? normal.filename().string() : normal.stem().string();
 }
 
 }  // namespace
@@ -68,29 +79,50 @@ uint64_t Weights::n_params() const {
 
 std::string supported_architectures() {
   std::string names;
-  for (const Family& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.architecture);
+  for (const FamilyReader& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.architecture);
   return names;
 }
 
-Result<Model> open_model(const std::string& path) {
-  TRY(auto file, GgufFile::open(path));
-  Model model{
-      .path = path, .name = {}, .config = {}, .weights = {}, .file = std::make_unique<GgufFile>(std::move(file))};
-  TRY(const auto architecture, model.file->get_string("general.architecture"));
+Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    TRY(auto file, GgufFile::open(path));
+    return std::make_unique<GgufSource>(std::move(file));
+  }
+  if (is_mlc_directory(path)) {
+    const auto tell = [&](uint64_t done, uint64_t total) {
+      if (on_progress) on_progress({.what = "checking", .done = done, .total = total, .unit = "B"});
+    };
+    return MlcSource::open(
+        path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::available_cpus(), .on_progress = tell});
+  }
+  if (is_hf_directory(path)) return HfSource::open(path);
+  return fail(
+      ErrorCode::kNotFound,
+      "{}: this directory has neither config.json (Hugging Face) nor tensor-cache.json (MLC); name a GGUF file, "
+      "or download all files of the model into it",
+      path);
+}
+
+Result<Model> open_model(const std::string& path, const OnProgress& on_progress) {
+  TRY(auto source, open_source(path, on_progress));
+  if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf()));
+  Model model{.path = path, .name = {}, .config = {}, .weights = {}, .source = std::move(source)};
+  TRY(const auto architecture, model.source->get_string("general.architecture"));
   if (!architecture) {
     return fail(ErrorCode::kCorruption, "{}: metadata key general.architecture is missing; convert the model again",
                 path);
   }
-  const auto* family = std::ranges::find(kFamilies, *architecture, &Family::architecture);
+  const auto* family = std::ranges::find(kFamilies, *architecture, &FamilyReader::architecture);
   if (family == std::end(kFamilies)) {
     return fail(ErrorCode::kNotSupported, "{}: architecture \"{}\" is not one that Tern runs ({})", path, *architecture,
                 supported_architectures());
   }
-  TRY(const auto name, model.file->get_string("general.name"));
-  model.name = name ? std::string(*name) : std::filesystem::path(path).stem().string();
-  TRY(model.config, family->read_config(*model.file, std::string(*architecture)));
-  TRY(model.weights, family->read_weights(*model.file, model.config));
-  TRY_STATUS(check_ternary_codes(path, model.weights));
+  TRY(const auto name, model.source->get_string("general.name"));
+  model.name = name ? *name : name_of(path);
+  TRY(model.config, family->read_config(*model.source, *architecture));
+  TRY(model.weights, family->read_weights(*model.source, model.config));
+  TRY_STATUS(check_ternary(path, model.weights));
   return model;
 }
 

@@ -6,9 +6,10 @@
 #include <string>
 
 #include "base/result.h"
-#include "file/gguf.h"
 #include "model/config.h"
+#include "model/source.h"
 #include "model/weights.h"
+#include "tern/options.h"
 #include "tern/tokenizer.h"
 #include "text/vocab.h"
 
@@ -19,11 +20,16 @@ struct Model {
   std::string name;
   Config config;
   Weights weights;
-  std::unique_ptr<GgufFile> file;  // keeps the mapping that the weights point into
+  std::unique_ptr<ModelSource> source;  // keeps what the weights point into
 };
 
-// Opens and checks a model file. Errors name the file, the tensor or key, and the remedy.
-Result<Model> open_model(const std::string& path);
+// The model in any container that Tern reads, not yet checked to be one that it runs: a GGUF file, any part of a split
+// one, a Hugging Face directory or an MLC directory. The shards of an MLC directory are checked when it is first
+// opened, which takes seconds.
+Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress = {});
+
+// Opens and checks a model. Errors name the file, the tensor or key, and the remedy.
+Result<Model> open_model(const std::string& path, const OnProgress& on_progress = {});
 
 // The architectures that open_model takes, for messages: "bitnet-b1.58, bitnet-25, bitnet".
 std::string supported_architectures();

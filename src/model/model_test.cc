@@ -39,7 +39,9 @@ TEST(OpenModel, ScaleTensorsMultiply) {
   TinyGguf file;
   TinyTensor& q = file.tensors["blk.1.attn_q.weight"];
   q.data.resize(128 * 128 / 4 + 32);
-  encode_i2_s_tensor(std::vector<int8_t>(128 * 128, 1), 0.5f, q.data);
+  std::vector<int8_t> codes(128 * 128, 1);
+  codes[0] = 0;
+  encode_i2_s_tensor(codes, 0.5f, q.data);
   const float scale = 3.0f;
   file.tensors["blk.1.attn_q.scale"] = {GgmlType::kF32, {1}, {}};
   file.tensors["blk.1.attn_q.scale"].data.resize(4);
@@ -74,8 +76,11 @@ constexpr Refusal kRefusals[] = {
      ErrorCode::kCorruption, "head_count_kv 3"},
     {"rope_dims", [](TinyGguf& f) { f.integers["rope.dimension_count"] = 32; }, ErrorCode::kNotSupported,
      "partial RoPE"},
-    {"odd_head", [](TinyGguf& f) { f.integers["attention.key_length"] = 63; }, ErrorCode::kNotSupported, "128"},
-    {"not_128", [](TinyGguf& f) { f.integers["feed_forward_length"] = 200; }, ErrorCode::kNotSupported,
+    {"odd_head", [](TinyGguf& f) { f.integers["attention.key_length"] = 63; }, ErrorCode::kNotSupported,
+     "is 126, not a multiple"},
+    {"not_32", [](TinyGguf& f) { f.integers["feed_forward_length"] = 200; }, ErrorCode::kNotSupported,
+     "is 200, not a multiple of"},
+    {"not_128", [](TinyGguf& f) { f.integers["feed_forward_length"] = 192; }, ErrorCode::kNotSupported,
      "not a multiple of 128"},
     {"eps", [](TinyGguf& f) { f.floats["attention.layer_norm_rms_epsilon"] = std::numeric_limits<float>::quiet_NaN(); },
      ErrorCode::kCorruption, "positive number"},
@@ -103,6 +108,26 @@ constexpr Refusal kRefusals[] = {
        data[1000] = std::byte{0xC0};
      },
      ErrorCode::kCorruption, "no ternary weight has"},
+    {"all_equal",
+     [](TinyGguf& f) {
+       auto& data = f.tensors["blk.0.ffn_up.weight"].data;
+       data.resize(256 * 128 / 4 + 32);
+       encode_i2_s_tensor(std::vector<int8_t>(256 * 128, 0), 1.0f, data);
+     },
+     ErrorCode::kCorruption, "blk.0.ffn_up.weight has one and the same value everywhere"},
+    {"zero_scale",
+     [](TinyGguf& f) {
+       auto& data = f.tensors["blk.0.ffn_up.weight"].data;
+       data.resize(256 * 128 / 4 + 32);
+       std::vector<int8_t> codes(256 * 128, 0);
+       codes[1] = 1;
+       encode_i2_s_tensor(codes, 0.0f, data);
+     },
+     ErrorCode::kCorruption, "a scale that is zero or no number"},
+    {"rotated", [](TinyGguf& f) { f.token_ids["prism.hadamard.version"] = 1; }, ErrorCode::kNotSupported,
+     "'prism.hadamard.version': the weights are rotated"},
+    {"extension", [](TinyGguf& f) { f.token_ids["prism.other"] = 1; }, ErrorCode::kNotSupported,
+     "'prism.other' is an extension"},
 };
 
 TEST(OpenModel, RefusesWithTheReason) {

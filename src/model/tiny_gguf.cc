@@ -9,12 +9,17 @@
 namespace tern {
 namespace {
 
-std::vector<std::byte> zeros(const TinyTensor& tensor) {
+// I2_S tensors get weights of all three values: a model whose weights are all equal is refused.
+std::vector<std::byte> plain_data(const TinyTensor& tensor) {
   const GgmlTypeInfo& type = *ggml_type_info(tensor.type);
   int64_t n = 1;
   for (const int64_t dim : tensor.shape) n *= dim;
   std::vector<std::byte> data(static_cast<size_t>(n) / type.block * type.block_bytes + type.tail_bytes);
-  if (tensor.type == GgmlType::kI2_S) encode_i2_s_tensor(std::vector<int8_t>(static_cast<size_t>(n), 0), 1.0f, data);
+  if (tensor.type == GgmlType::kI2_S) {
+    std::vector<int8_t> codes(static_cast<size_t>(n));
+    for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * 7 % 5 % 3) - 1);
+    encode_i2_s_tensor(codes, 1.0f, data);
+  }
   return data;
 }
 
@@ -52,12 +57,13 @@ std::string TinyGguf::write(const std::string& name) const {
     writer.add_strings(key, std::vector<std::string_view>(values.begin(), values.end()));
   }
   for (const auto& [key, values] : integer_lists) writer.add_i32s(key, values);
+  for (const auto& [key, values] : float_lists) writer.add_f32s(key, values);
   for (const auto& [tensor_name, tensor] : tensors) {
     EXPECT_TRUE(writer.add_tensor(tensor_name, tensor.type, tensor.shape)) << tensor_name;
   }
   EXPECT_TRUE(writer.begin());
   for (const auto& [tensor_name, tensor] : tensors) {
-    EXPECT_TRUE(writer.append(tensor.data.empty() ? zeros(tensor) : tensor.data)) << tensor_name;
+    EXPECT_TRUE(writer.append(tensor.data.empty() ? plain_data(tensor) : tensor.data)) << tensor_name;
   }
   EXPECT_TRUE(writer.finish());
   return path;

@@ -13,7 +13,7 @@ namespace tern {
 struct TinyTensor {
   GgmlType type;
   std::vector<int64_t> shape;   // rows first
-  std::vector<std::byte> data;  // empty: zeros (I2_S: all weights zero and scale 1)
+  std::vector<std::byte> data;  // empty: zeros (I2_S: weights of all three values, scale 1)
 };
 
 struct TinyGguf {
@@ -28,6 +28,7 @@ struct TinyGguf {
   std::map<std::string, std::string> strings;  // whole keys
   std::map<std::string, std::vector<std::string>> string_lists;
   std::map<std::string, std::vector<int32_t>> integer_lists;
+  std::map<std::string, std::vector<float>> float_lists;
   std::map<std::string, uint32_t> token_ids;  // whole keys
   std::map<std::string, TinyTensor> tensors;
 };

@@ -19,19 +19,24 @@ struct Tensor {
   Bytes data;    // tensor_bytes(format, rows, cols)
   // Multiplies what Format's decode gives: I2_S's own scale, and blk.N.*.scale where the file has one.
   float scale = 1.0f;
+
+  bool is_present() const { return !name.empty(); }
 };
 
+// A family that has no such tensor leaves it without a name.
 struct Layer {
   Tensor attn_norm;      // [d_model]
   Tensor attn_q;         // [q_width, d_model]
   Tensor attn_k;         // [kv_width, d_model]
   Tensor attn_v;         // [kv_width, d_model]
-  Tensor attn_sub_norm;  // [q_width]
+  Tensor attn_q_norm;    // [head_dim], each head's; Qwen3
+  Tensor attn_k_norm;    // [head_dim]; Qwen3
+  Tensor attn_sub_norm;  // [q_width]; BitNet
   Tensor attn_output;    // [d_model, q_width]
   Tensor ffn_norm;       // [d_model]
   Tensor ffn_gate;       // [d_ff, d_model]
   Tensor ffn_up;         // [d_ff, d_model]
-  Tensor ffn_sub_norm;   // [d_ff]
+  Tensor ffn_sub_norm;   // [d_ff]; BitNet
   Tensor ffn_down;       // [d_model, d_ff]
 };
 

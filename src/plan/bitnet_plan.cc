@@ -1,6 +1,6 @@
 // The forward pass of BitNet b1.58 (docs/numerics.md has the equations).
 
-#include "base/format_text.h"
+#include "plan/family_plans.h"
 #include "plan/plan_writer.h"
 
 namespace tern {
@@ -19,28 +19,28 @@ struct Slots {
 void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config& c, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   p.quantize(s.h, s.hq);
-  p.ternary_linear(s.hq, l.attn_q, s.q);
-  p.ternary_linear(s.hq, l.attn_k, s.k);
-  p.ternary_linear(s.hq, l.attn_v, s.v);
+  p.linear(s.hq, l.attn_q, s.q);
+  p.linear(s.hq, l.attn_k, s.k);
+  p.linear(s.hq, l.attn_v, s.v);
   p.rope(s.q, c.n_heads);
   p.rope(s.k, c.n_kv_heads);
   p.kv_append(s.k, s.v, layer);
   p.attention(s.q, layer, s.a);
   p.rms_norm(s.a, l.attn_sub_norm, s.a_norm);
   p.quantize(s.a_norm, s.aq);
-  p.ternary_linear(s.aq, l.attn_output, s.o);
+  p.linear(s.aq, l.attn_output, s.o);
   p.add(s.o, s.x);
 }
 
 void write_feed_forward(PlanWriter& p, const Layer& l, const Slots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.quantize(s.h, s.hq);
-  p.ternary_linear(s.hq, l.ffn_gate, s.gate);
-  p.ternary_linear(s.hq, l.ffn_up, s.up);
-  p.relu2_mul(s.gate, s.up, s.f);
+  p.linear(s.hq, l.ffn_gate, s.gate);
+  p.linear(s.hq, l.ffn_up, s.up);
+  p.glu_mul(s.gate, s.up, s.f);
   p.rms_norm(s.f, l.ffn_sub_norm, s.f_norm);
   p.quantize(s.f_norm, s.fq);
-  p.ternary_linear(s.fq, l.ffn_down, s.o);
+  p.linear(s.fq, l.ffn_down, s.o);
   p.add(s.o, s.x);
 }
 
@@ -64,25 +64,13 @@ Slots make_slots(PlanWriter& p, const Config& c) {
 
 }  // namespace
 
-Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options) {
+Plan make_bitnet_plan(const Config& config, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(config);
   const Slots s = make_slots(p, config);
-  const SlotId last = p.slot("last", config.d_model, SlotType::kF32, RowsOf::kLogits);
-  const SlotId normed = p.slot("normed", config.d_model, SlotType::kF32, RowsOf::kLogits);
-  const SlotId logits = p.slot("logits", config.n_vocab, SlotType::kF32, RowsOf::kLogits);
-
-  p.embed(weights.token_embd, s.x);
-  for (int layer = 0; layer < config.n_layers; ++layer) {
-    const Layer& l = weights.layers[static_cast<size_t>(layer)];
-    p.section(format_text("blk.{}.", layer));
+  return p.decoder(weights, s.x, options, [&](const Layer& l, int layer) {
     write_attention(p, l, s, config, layer);
     write_feed_forward(p, l, s);
-  }
-  p.section("");
-  p.select_rows(s.x, last);
-  p.rms_norm(last, weights.output_norm, normed);
-  p.float_linear(normed, weights.output, logits);
-  return p.finish(logits, options);
+  });
 }
 
 }  // namespace tern

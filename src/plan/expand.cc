@@ -12,6 +12,12 @@ SlotId expand_norm(SlotId in, const step::NormOnRead& norm, Bodies& out) {
   return norm.quantized;
 }
 
+SlotId expand_norm(SlotId in, const step::FloatNormOnRead& norm, Bodies& out) {
+  if (!norm.gain) return in;
+  out.push_back(step::RmsNorm{in, norm.gain, norm.eps, norm.normed});
+  return norm.normed;
+}
+
 struct Expand {
   Bodies operator()(const step::TernaryQkv& s) const {
     Bodies out;
@@ -20,6 +26,30 @@ struct Expand {
                {step::TernaryLinear{in, s.wq, s.q}, step::TernaryLinear{in, s.wk, s.k},
                 step::TernaryLinear{in, s.wv, s.v}, step::Rope{s.q, s.n_heads, s.head_dim, s.theta, s.pairs},
                 step::Rope{s.k, s.n_kv_heads, s.head_dim, s.theta, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
+    return out;
+  }
+  Bodies operator()(const step::FloatQkv& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.insert(out.end(),
+               {step::FloatLinear{in, s.wq, s.q}, step::FloatLinear{in, s.wk, s.k}, step::FloatLinear{in, s.wv, s.v}});
+    if (s.q_gain) out.push_back(step::HeadNorm{s.q, s.q_gain, s.head_eps, s.n_heads, s.head_dim});
+    if (s.k_gain) out.push_back(step::HeadNorm{s.k, s.k_gain, s.head_eps, s.n_kv_heads, s.head_dim});
+    out.insert(out.end(),
+               {step::Rope{s.q, s.n_heads, s.head_dim, s.theta, s.pairs},
+                step::Rope{s.k, s.n_kv_heads, s.head_dim, s.theta, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
+    return out;
+  }
+  Bodies operator()(const step::FloatLinear& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.push_back(step::FloatLinear{in, s.w, s.out});
+    return out;
+  }
+  Bodies operator()(const step::FloatGlu& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.push_back(step::FloatGlu{in, s.w_gate, s.w_up, s.act, s.out});
     return out;
   }
   Bodies operator()(const step::TernaryLinearAdd& s) const {
@@ -31,7 +61,7 @@ struct Expand {
   Bodies operator()(const step::TernaryGlu& s) const {
     Bodies out;
     const SlotId in = expand_norm(s.in, s.norm, out);
-    out.push_back(step::TernaryGlu{in, s.w_gate, s.w_up, s.out});
+    out.push_back(step::TernaryGlu{in, s.w_gate, s.w_up, s.act, s.out});
     return out;
   }
   Bodies operator()(const step::Attention& s) const {

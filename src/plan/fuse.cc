@@ -1,6 +1,8 @@
 #include "plan/fuse.h"
 
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -29,59 +31,124 @@ struct Rewrite {
   Step step;
 };
 
-std::optional<Rewrite> fuse_norm_and_quantize(Steps steps) {
+std::optional<Rewrite> fuse_norm_and_quantize(Steps steps, Plan& /*plan*/) {
   const auto* norm = as<step::RmsNorm>(steps, 0);
   const auto* quantize = as<step::Quantize>(steps, 1);
   if (!norm || !quantize || quantize->in != norm->out || !is_dead_after(norm->out, steps.subspan(2))) return {};
   return Rewrite{2, {steps[0].name, step::RmsNormQuantize{norm->in, norm->gain, norm->eps, quantize->out}}};
 }
 
-std::optional<Rewrite> fuse_linear_and_add(Steps steps) {
-  const auto* linear = as<step::TernaryLinear>(steps, 0);
+template <class Linear, class LinearAdd>
+std::optional<Rewrite> fuse_linear_and_add(Steps steps, Plan& /*plan*/) {
+  const auto* linear = as<Linear>(steps, 0);
   const auto* add = as<step::Add>(steps, 1);
   if (!linear || !add || add->in != linear->out || !is_dead_after(linear->out, steps.subspan(2))) return {};
-  return Rewrite{2, {steps[0].name, step::TernaryLinearAdd{linear->in, linear->w, add->x}}};
+  return Rewrite{2, {steps[0].name, LinearAdd{linear->in, linear->w, add->x}}};
 }
 
-std::optional<Rewrite> fuse_glu(Steps steps) {
-  const auto* gate = as<step::TernaryLinear>(steps, 0);
-  const auto* up = as<step::TernaryLinear>(steps, 1);
-  const auto* mul = as<step::Relu2Mul>(steps, 2);
+template <class Linear, class Glu>
+std::optional<Rewrite> fuse_glu(Steps steps, Plan& /*plan*/) {
+  const auto* gate = as<Linear>(steps, 0);
+  const auto* up = as<Linear>(steps, 1);
+  const auto* mul = as<step::GluMul>(steps, 2);
   if (!gate || !up || !mul || gate->in != up->in || mul->gate != gate->out || mul->up != up->out) return {};
   if (!is_dead_after(gate->out, steps.subspan(3)) || !is_dead_after(up->out, steps.subspan(3))) return {};
-  return Rewrite{3, {steps[0].name + "_up", step::TernaryGlu{gate->in, gate->w, up->w, mul->out}}};
+  return Rewrite{3, {steps[0].name + "_up", Glu{gate->in, gate->w, up->w, mul->act, mul->out}}};
 }
 
 // The projections of attention, up to the step that reads the query.
-std::optional<Rewrite> fuse_qkv(Steps steps) {
-  const auto* q = as<step::TernaryLinear>(steps, 0);
-  const auto* k = as<step::TernaryLinear>(steps, 1);
-  const auto* v = as<step::TernaryLinear>(steps, 2);
-  const auto* rope_q = as<step::Rope>(steps, 3);
-  const auto* rope_k = as<step::Rope>(steps, 4);
-  const auto* append = as<step::KvAppend>(steps, 5);
-  const auto* attention = as<step::Attention>(steps, 6);
-  if (!q || !k || !v || !rope_q || !rope_k || !append || !attention) return {};
-  if (k->in != q->in || v->in != q->in || rope_q->x != q->out || rope_k->x != k->out) return {};
-  if (append->k != k->out || append->v != v->out || attention->q != q->out || attention->layer != append->layer)
+template <class Linear>
+struct Projections {
+  const Linear *q, *k, *v;
+  const step::HeadNorm *norm_q = nullptr, *norm_k = nullptr;  // both or none
+  const step::Rope *rope_q, *rope_k;
+  const step::KvAppend* append;
+  size_t n_steps;
+};
+
+template <class Linear>
+std::optional<Projections<Linear>> find_projections(Steps steps) {
+  Projections<Linear> p{.q = as<Linear>(steps, 0),
+                        .k = as<Linear>(steps, 1),
+                        .v = as<Linear>(steps, 2),
+                        .norm_q = as<step::HeadNorm>(steps, 3),
+                        .norm_k = as<step::HeadNorm>(steps, 4),
+                        .rope_q = nullptr,
+                        .rope_k = nullptr,
+                        .append = nullptr,
+                        .n_steps = 3};
+  if (p.norm_q || p.norm_k) p.n_steps += 2;
+  p.rope_q = as<step::Rope>(steps, p.n_steps);
+  p.rope_k = as<step::Rope>(steps, p.n_steps + 1);
+  p.append = as<step::KvAppend>(steps, p.n_steps + 2);
+  p.n_steps += 3;
+  const auto* attention = as<step::Attention>(steps, p.n_steps);
+  if (!p.q || !p.k || !p.v || !p.rope_q || !p.rope_k || !p.append || !attention) return {};
+  if (p.k->in != p.q->in || p.v->in != p.q->in || p.rope_q->x != p.q->out || p.rope_k->x != p.k->out) return {};
+  if (p.append->k != p.k->out || p.append->v != p.v->out) return {};
+  if (attention->q != p.q->out || attention->layer != p.append->layer) return {};
+  if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->theta != p.rope_k->theta) return {};
+  if (p.rope_q->pairs != p.rope_k->pairs) return {};
+  const Steps rest = steps.subspan(p.n_steps);
+  if (!is_dead_after(p.k->out, rest) || !is_dead_after(p.v->out, rest)) return {};
+  return p;
+}
+
+std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
+  const auto p = find_projections<step::TernaryLinear>(steps);
+  if (!p || p->norm_q || p->norm_k) return {};
+  return Rewrite{p->n_steps,
+                 {steps[0].name + "kv", step::TernaryQkv{.in = p->q->in,
+                                                         .wq = p->q->w,
+                                                         .wk = p->k->w,
+                                                         .wv = p->v->w,
+                                                         .q = p->q->out,
+                                                         .k = p->k->out,
+                                                         .v = p->v->out,
+                                                         .layer = p->append->layer,
+                                                         .n_heads = p->rope_q->n_heads,
+                                                         .n_kv_heads = p->rope_k->n_heads,
+                                                         .head_dim = p->rope_q->head_dim,
+                                                         .theta = p->rope_q->theta,
+                                                         .pairs = p->rope_q->pairs}}};
+}
+
+// Layers share one slot for what all three projections give.
+SlotId qkv_slot(Plan& plan, SlotId q, SlotId k) {
+  for (size_t i = 0; i < plan.slots.size(); ++i) {
+    if (plan.slots[i].name == "qkv") return {static_cast<int>(i)};
+  }
+  const int width = plan.slot(q).width + 2 * plan.slot(k).width;
+  plan.slots.push_back({.name = "qkv", .type = SlotType::kF32, .rows = plan.slot(q).rows, .width = width});
+  return {static_cast<int>(plan.slots.size()) - 1};
+}
+
+std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
+  const auto p = find_projections<step::FloatLinear>(steps);
+  if (!p) return {};
+  const bool has_norms = p->norm_q && p->norm_k;
+  if (!has_norms && (p->norm_q || p->norm_k)) return {};
+  if (has_norms && (p->norm_q->x != p->q->out || p->norm_k->x != p->k->out || p->norm_q->eps != p->norm_k->eps)) {
     return {};
-  if (rope_q->head_dim != rope_k->head_dim || rope_q->theta != rope_k->theta || rope_q->pairs != rope_k->pairs)
-    return {};
-  if (!is_dead_after(k->out, steps.subspan(6)) || !is_dead_after(v->out, steps.subspan(6))) return {};
-  return Rewrite{6,
-                 {steps[0].name + "kv", step::TernaryQkv{.in = q->in,
-                                                         .wq = q->w,
-                                                         .wk = k->w,
-                                                         .wv = v->w,
-                                                         .q = q->out,
-                                                         .k = k->out,
-                                                         .v = v->out,
-                                                         .layer = append->layer,
-                                                         .n_heads = rope_q->n_heads,
-                                                         .n_kv_heads = rope_k->n_heads,
-                                                         .head_dim = rope_q->head_dim,
-                                                         .theta = rope_q->theta,
-                                                         .pairs = rope_q->pairs}}};
+  }
+  return Rewrite{p->n_steps,
+                 {steps[0].name + "kv", step::FloatQkv{.in = p->q->in,
+                                                       .wq = p->q->w,
+                                                       .wk = p->k->w,
+                                                       .wv = p->v->w,
+                                                       .q = p->q->out,
+                                                       .k = p->k->out,
+                                                       .v = p->v->out,
+                                                       .qkv = qkv_slot(plan, p->q->out, p->k->out),
+                                                       .q_gain = has_norms ? p->norm_q->gain : nullptr,
+                                                       .k_gain = has_norms ? p->norm_k->gain : nullptr,
+                                                       .head_eps = has_norms ? p->norm_q->eps : 0,
+                                                       .layer = p->append->layer,
+                                                       .n_heads = p->rope_q->n_heads,
+                                                       .n_kv_heads = p->rope_k->n_heads,
+                                                       .head_dim = p->rope_q->head_dim,
+                                                       .theta = p->rope_q->theta,
+                                                       .pairs = p->rope_q->pairs}}};
 }
 
 // The slot in which a step leaves floats that a norm may read, and where it would put what the norm wants to know.
@@ -117,12 +184,68 @@ bool fuse_norm_into_neighbours(Plan& plan, size_t at) {
   return true;
 }
 
+std::pair<SlotId*, step::FloatNormOnRead*> float_norm_reader(StepBody& body) {
+  if (auto* s = std::get_if<step::FloatLinear>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::FloatGlu>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::FloatQkv>(&body)) return {&s->in, &s->norm};
+  return {};
+}
+
+// Moves the rms_norm of steps[at] into the float step after it. True where it could.
+bool fuse_norm_into_reader(Plan& plan, size_t at) {
+  const auto* norm = std::get_if<step::RmsNorm>(&plan.steps[at].body);
+  if (!norm || at + 1 == plan.steps.size()) return false;
+  const auto [in, on_read] = float_norm_reader(plan.steps[at + 1].body);
+  if (!in || *in != norm->out || on_read->gain) return false;
+  if (!is_dead_after(norm->out, Steps(plan.steps).subspan(at + 2))) return false;
+  *on_read = {.gain = norm->gain, .eps = norm->eps, .normed = norm->out};
+  *in = norm->in;
+  return true;
+}
+
 void fuse_norms(Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!fuse_norm_into_neighbours(plan, i)) continue;
+    if (!fuse_norm_into_neighbours(plan, i) && !fuse_norm_into_reader(plan, i)) continue;
     plan.steps.erase(plan.steps.begin() + static_cast<ptrdiff_t>(i));
     --i;
   }
+}
+
+// The input of a step that multiplies floats with packed weights, which then may be int8 in blocks.
+SlotId* block_input(StepBody& body) {
+  const auto is_packed = [](const Tensor& w) { return format_info(w.format).block > 1; };
+  if (auto* s = std::get_if<step::FloatLinear>(&body)) return is_packed(*s->w) && !s->norm.gain ? &s->in : nullptr;
+  if (auto* s = std::get_if<step::FloatLinearAdd>(&body)) return is_packed(*s->w) ? &s->in : nullptr;
+  if (auto* s = std::get_if<step::FloatGlu>(&body)) {
+    return is_packed(*s->w_gate) && is_packed(*s->w_up) && !s->norm.gain ? &s->in : nullptr;
+  }
+  return nullptr;
+}
+
+// Quantises, once, each row that such steps read.
+void quantize_inputs(Plan& plan) {
+  std::map<int, SlotId> quantized;  // by the index of the float slot
+  std::set<int> is_current;         // those whose blocks hold what the slot holds
+  std::vector<Step> steps;
+  for (Step& step : plan.steps) {
+    if (SlotId* in = block_input(step.body)) {
+      const Slot slot = plan.slot(*in);
+      auto [at, is_new] = quantized.try_emplace(in->index, SlotId{static_cast<int>(plan.slots.size())});
+      if (is_new) {
+        plan.slots.push_back(
+            {.name = slot.name + "_q", .type = SlotType::kInt8Blocks, .rows = slot.rows, .width = slot.width});
+      }
+      if (is_current.insert(in->index).second) {
+        steps.push_back({step.name + " in", step::QuantizeBlocks{*in, at->second}});
+      }
+      *in = at->second;
+    }
+    for (const SlotUse& use : slot_uses(step.body)) {
+      if (use.writes) is_current.erase(use.slot.index);
+    }
+    steps.push_back(std::move(step));
+  }
+  plan.steps = std::move(steps);
 }
 
 }  // namespace
@@ -130,23 +253,27 @@ void fuse_norms(Plan& plan) {
 void fuse(Plan& plan, const Fusions& wanted) {
   const struct {
     bool is_wanted;
-    std::optional<Rewrite> (*match)(Steps);
+    std::optional<Rewrite> (*match)(Steps, Plan&);
   } rewrites[] = {{wanted.norm_quantize, fuse_norm_and_quantize},
-                  {wanted.linear_add, fuse_linear_and_add},
-                  {wanted.glu, fuse_glu},
-                  {wanted.qkv, fuse_qkv}};
+                  {wanted.linear_add, fuse_linear_and_add<step::TernaryLinear, step::TernaryLinearAdd>},
+                  {wanted.linear_add, fuse_linear_and_add<step::FloatLinear, step::FloatLinearAdd>},
+                  {wanted.glu, fuse_glu<step::TernaryLinear, step::TernaryGlu>},
+                  {wanted.glu, fuse_glu<step::FloatLinear, step::FloatGlu>},
+                  {wanted.qkv, fuse_qkv},
+                  {wanted.qkv, fuse_float_qkv}};
   std::vector<Step> fused;
   for (size_t i = 0; i < plan.steps.size();) {
     const Steps rest = Steps(plan.steps).subspan(i);
     std::optional<Rewrite> rewrite;
     for (const auto& [is_wanted, match] : rewrites) {
-      if (is_wanted && (rewrite = match(rest))) break;
+      if (is_wanted && (rewrite = match(rest, plan))) break;
     }
     fused.push_back(rewrite ? std::move(rewrite->step) : plan.steps[i]);
     i += rewrite ? rewrite->n_replaced : 1;
   }
   plan.steps = std::move(fused);
   if (wanted.norms) fuse_norms(plan);
+  if (wanted.int8_blocks) quantize_inputs(plan);
 }
 
 }  // namespace tern

@@ -46,8 +46,7 @@ TEST(Fuse, AllFusionsLeaveFiveStepsALayer) {
       {"ternary_linear_add", 2 * kLayers},
       {"ternary_glu", kLayers},
       {"select_rows", 1},
-      {"rms_norm", 1},
-      {"float_linear", 1},
+      {"float_linear", 1},  // with the output norm
   };
   EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::all()})), expected);
 }
@@ -102,7 +101,7 @@ TEST(Fuse, NormIsNotFusedWhereItsOutputIsReadAgain) {
   p.embed(w.token_embd, x);
   p.rms_norm(x, w.output_norm, h);
   p.quantize(h, hq);
-  p.float_linear(h, w.output, logits);
+  p.linear(h, w.output, logits);
   const Plan plan = p.finish(logits, {.fuse = Fusions::host()});
   EXPECT_EQ(count_ops(plan).count("rms_norm_quantize"), 0u);
 }
@@ -151,16 +150,16 @@ bool qkv_is_fused(Variation variation) {
   p.quantize(x, yq);
   p.rms_norm(x, w.output_norm, other);
   const Layer& l = w.layers[0];
-  p.ternary_linear(xq, l.attn_q, q);
-  p.ternary_linear(variation == Variation::kOtherInput ? yq : xq, l.attn_k, k);
-  p.ternary_linear(xq, l.attn_v, v);
+  p.linear(xq, l.attn_q, q);
+  p.linear(variation == Variation::kOtherInput ? yq : xq, l.attn_k, k);
+  p.linear(xq, l.attn_v, v);
   p.rope(q, c.n_heads);
   p.rope(variation == Variation::kRopeOfVInstead ? v : k, c.n_kv_heads);
   variation == Variation::kAppendsV ? p.kv_append(v, k, 0) : p.kv_append(k, v, 0);
   p.attention(variation == Variation::kQIsNotRead ? other : q, 0, y);
-  if (variation == Variation::kKIsReadAgain) p.relu2_mul(k, k, kv);
-  if (variation == Variation::kVIsReadAgain) p.relu2_mul(v, v, kv);
-  p.float_linear(y, w.output, logits);
+  if (variation == Variation::kKIsReadAgain) p.glu_mul(k, k, kv);
+  if (variation == Variation::kVIsReadAgain) p.glu_mul(v, v, kv);
+  p.linear(y, w.output, logits);
   const Plan plan = p.finish(logits, {.fuse = Fusions::all()});
   return count_ops(plan).contains("ternary_qkv");
 }
@@ -200,6 +199,69 @@ TEST(Expand, GivesTheStepsBackThatWereFused) {
   }
   ASSERT_EQ(completed.size(), fused.steps.size());
   for (size_t i = 0; i < completed.size(); ++i) EXPECT_EQ(completed[i], &fused.steps[i]);
+}
+
+// A plan of float steps over slots x (floats) and y, before and after.
+struct FloatSteps {
+  FloatSteps() {
+    for (const char* name : {"x", "y", "z"}) {
+      plan.slots.push_back({.name = name, .type = SlotType::kF32, .rows = RowsOf::kBatch, .width = 256});
+    }
+  }
+  void linear(int in, const Tensor& w, int out) {
+    plan.steps.push_back({w.name, step::FloatLinear{SlotId{in}, &w, SlotId{out}}});
+  }
+  std::vector<std::string_view> quantized() {
+    fuse(plan, {.int8_blocks = true});
+    std::vector<std::string_view> names;
+    for (const Step& step : plan.steps) names.push_back(op_name(step.body));
+    return names;
+  }
+  Plan plan;
+  Tensor packed = {.name = "packed", .format = Format::kQ4_0, .rows = 256, .cols = 256, .data = {}};
+  Tensor plain = {.name = "plain", .format = Format::kF16, .rows = 256, .cols = 256, .data = {}};
+};
+using Ops = std::vector<std::string_view>;
+
+TEST(Fuse, RowsForPackedWeightsAreQuantizedOnce) {
+  FloatSteps f;
+  f.linear(0, f.packed, 1);
+  f.linear(0, f.packed, 2);
+  EXPECT_EQ(f.quantized(), (Ops{"quantize_blocks", "float_linear", "float_linear"}));
+  const auto& quantize = std::get<step::QuantizeBlocks>(f.plan.steps[0].body);
+  EXPECT_EQ(quantize.in, SlotId{0});
+  EXPECT_EQ(f.plan.slot(quantize.out).type, SlotType::kInt8Blocks);
+  EXPECT_EQ(f.plan.slot(quantize.out).width, 256);
+  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[1].body).in, quantize.out);
+  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[2].body).in, quantize.out);
+}
+
+TEST(Fuse, RowsForPlainWeightsStayFloats) {
+  FloatSteps f;
+  f.linear(0, f.plain, 1);
+  f.linear(0, f.packed, 2);
+  f.linear(0, f.plain, 1);
+  EXPECT_EQ(f.quantized(), (Ops{"float_linear", "quantize_blocks", "float_linear", "float_linear"}));
+  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[0].body).in, SlotId{0});
+  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[3].body).in, SlotId{0});
+}
+
+TEST(Fuse, WhatIsWrittenAgainIsQuantizedAgain) {
+  FloatSteps f;
+  f.linear(0, f.packed, 1);
+  f.plan.steps.push_back({"add", step::Add{SlotId{1}, SlotId{0}}});
+  f.linear(0, f.packed, 2);
+  EXPECT_EQ(f.quantized(), (Ops{"quantize_blocks", "float_linear", "add", "quantize_blocks", "float_linear"}));
+  EXPECT_EQ(f.plan.slots.size(), 4U) << "one slot holds both, one after the other";
+}
+
+TEST(Fuse, AGateAndUpOfOneKindAloneAreQuantized) {
+  for (const bool both : {true, false}) {
+    FloatSteps f;
+    f.plan.steps.push_back(
+        {"glu", step::FloatGlu{SlotId{0}, &f.packed, both ? &f.packed : &f.plain, GluAct::kSilu, SlotId{1}}});
+    EXPECT_EQ(f.quantized(), both ? (Ops{"quantize_blocks", "float_glu"}) : (Ops{"float_glu"}));
+  }
 }
 
 }  // namespace

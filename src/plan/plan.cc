@@ -1,6 +1,8 @@
 #include "plan/plan.h"
 
+#include "base/check.h"
 #include "base/format_text.h"
+#include "plan/family_plans.h"
 
 namespace tern {
 namespace {
@@ -16,6 +18,10 @@ List with(List uses, const step::NormOnRead& norm) {
   if (norm.gain) uses.insert(uses.end(), {reads(norm.stats), scratch(norm.quantized)});
   return uses;
 }
+List with(List uses, const step::FloatNormOnRead& norm) {
+  if (norm.gain) uses.push_back(scratch(norm.normed));
+  return uses;
+}
 List with(List uses, const step::StatsOnWrite& next) {
   if (next.gain) uses.push_back({.slot = next.stats, .writes = true, .hidden = true});
   return uses;
@@ -27,19 +33,26 @@ struct Uses {
   List operator()(const step::RmsNorm& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::Quantize& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::TernaryLinear& s) const { return {reads(s.in), writes(s.out)}; }
-  List operator()(const step::FloatLinear& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::QuantizeBlocks& s) const { return {reads(s.in), writes(s.out)}; }
+  List operator()(const step::FloatLinear& s) const { return with({reads(s.in), writes(s.out)}, s.norm); }
+  List operator()(const step::HeadNorm& s) const { return {updates(s.x)}; }
   List operator()(const step::Rope& s) const { return {updates(s.x)}; }
   List operator()(const step::KvAppend& s) const { return {reads(s.k), reads(s.v)}; }
   List operator()(const step::Attention& s) const { return with({reads(s.q), writes(s.out)}, s.next); }
-  List operator()(const step::Relu2Mul& s) const { return {reads(s.gate), reads(s.up), writes(s.out)}; }
+  List operator()(const step::GluMul& s) const { return {reads(s.gate), reads(s.up), writes(s.out)}; }
   List operator()(const step::Add& s) const { return {reads(s.in), updates(s.x)}; }
   List operator()(const step::RmsNormQuantize& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::TernaryLinearAdd& s) const {
     return with(with({reads(s.in), updates(s.x)}, s.norm), s.next);
   }
   List operator()(const step::TernaryGlu& s) const { return with(with({reads(s.in), writes(s.out)}, s.norm), s.next); }
+  List operator()(const step::FloatLinearAdd& s) const { return {reads(s.in), updates(s.x)}; }
+  List operator()(const step::FloatGlu& s) const { return with({reads(s.in), writes(s.out)}, s.norm); }
   List operator()(const step::TernaryQkv& s) const {
     return with({reads(s.in), writes(s.q), scratch(s.k), scratch(s.v)}, s.norm);
+  }
+  List operator()(const step::FloatQkv& s) const {
+    return with({reads(s.in), writes(s.q), scratch(s.k), scratch(s.v), scratch(s.qkv)}, s.norm);
   }
 };
 
@@ -49,19 +62,36 @@ struct OpName {
   const char* operator()(const step::RmsNorm&) const { return "rms_norm"; }
   const char* operator()(const step::Quantize&) const { return "quantize"; }
   const char* operator()(const step::TernaryLinear&) const { return "ternary_linear"; }
+  const char* operator()(const step::QuantizeBlocks&) const { return "quantize_blocks"; }
   const char* operator()(const step::FloatLinear&) const { return "float_linear"; }
+  const char* operator()(const step::HeadNorm&) const { return "head_norm"; }
   const char* operator()(const step::Rope&) const { return "rope"; }
   const char* operator()(const step::KvAppend&) const { return "kv_append"; }
   const char* operator()(const step::Attention&) const { return "attention"; }
-  const char* operator()(const step::Relu2Mul&) const { return "relu2_mul"; }
+  const char* operator()(const step::GluMul&) const { return "glu_mul"; }
   const char* operator()(const step::Add&) const { return "add"; }
   const char* operator()(const step::RmsNormQuantize&) const { return "rms_norm_quantize"; }
   const char* operator()(const step::TernaryLinearAdd&) const { return "ternary_linear_add"; }
   const char* operator()(const step::TernaryGlu&) const { return "ternary_glu"; }
+  const char* operator()(const step::FloatLinearAdd&) const { return "float_linear_add"; }
+  const char* operator()(const step::FloatGlu&) const { return "float_glu"; }
   const char* operator()(const step::TernaryQkv&) const { return "ternary_qkv"; }
+  const char* operator()(const step::FloatQkv&) const { return "float_qkv"; }
 };
 
 }  // namespace
+
+Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options) {
+  switch (config.family) {
+    case Family::kBitnet:
+      return make_bitnet_plan(config, weights, options);
+    case Family::kLlama:
+      return make_llama_plan(config, weights, options);
+    case Family::kQwen3:
+      return make_qwen3_plan(config, weights, options);
+  }
+  CHECK(false);
+}
 
 std::vector<SlotUse> slot_uses(const StepBody& body) { return std::visit(Uses{}, body); }
 

@@ -16,12 +16,15 @@ namespace tern {
 
 // What a row of a slot is.
 enum class SlotType {
-  kF32,   // width floats
-  kInt8,  // width int8 values q, and per row the scale s and the sum Σq: x ≈ q / s
+  kF32,         // width floats
+  kInt8,        // width int8 values q, and per row the scale s and the sum Σq: x ≈ q / s
+  kInt8Blocks,  // width int8 values q, and for every kInt8Block of them the scale d and the sum Σq: x ≈ d · q
   // What an RMS norm followed by quantisation has to know of a row of `width` floats before it can take the first of
   // them: parts of Σx² and of max |x·gain|. How many parts is the backend's business.
   kNormStats,
 };
+
+inline constexpr int kInt8Block = 32;
 
 // How many rows a slot has.
 enum class RowsOf {
@@ -65,6 +68,13 @@ struct StatsOnWrite {
   SlotId stats;                  // written
 };
 
+// A float step that norms its `in` itself.
+struct FloatNormOnRead {
+  const Tensor* gain = nullptr;  // null: no norm
+  float eps = 0;
+  SlotId normed;  // scratch, for kernels that need it
+};
+
 struct Embed {
   const Tensor* table;
   SlotId out;
@@ -88,11 +98,24 @@ struct TernaryLinear {
   const Tensor* w;
   SlotId out;
 };  // out = w · in, in is int8
+struct QuantizeBlocks {
+  SlotId in;
+  SlotId out;
+};  // absmax int8 per kInt8Block values
 struct FloatLinear {
   SlotId in;
   const Tensor* w;
   SlotId out;
-};  // out = w · in, in is f32
+  FloatNormOnRead norm = {};
+};  // out = w · in, in is f32 or int8 blocks
+// x = RMS norm of each head of x.
+struct HeadNorm {
+  SlotId x;            // [n_heads, head_dim]
+  const Tensor* gain;  // [head_dim]
+  float eps;
+  int n_heads;
+  int head_dim;
+};
 struct Rope {
   SlotId x;
   int n_heads;
@@ -112,13 +135,15 @@ struct Attention {
   int n_heads;
   int n_kv_heads;
   int head_dim;
+  int window;  // positions that a row sees, its own included; 0: all
   StatsOnWrite next = {};
 };  // causal, scale 1/√head_dim
-struct Relu2Mul {
+struct GluMul {
   SlotId gate;
   SlotId up;
+  GluAct act;
   SlotId out;
-};  // out = relu(gate)² · up
+};  // out = act(gate) · up
 struct Add {
   SlotId in;
   SlotId x;
@@ -143,10 +168,24 @@ struct TernaryGlu {
   SlotId in;
   const Tensor* w_gate;
   const Tensor* w_up;
+  GluAct act;
   SlotId out;
   NormOnRead norm = {};
   StatsOnWrite next = {};
-};  // relu(gate·in)² · (up·in)
+};  // act(gate·in) · (up·in)
+struct FloatLinearAdd {
+  SlotId in;
+  const Tensor* w;
+  SlotId x;
+};  // x += w · in
+struct FloatGlu {
+  SlotId in;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  GluAct act;
+  SlotId out;
+  FloatNormOnRead norm = {};
+};  // act(gate·in) · (up·in)
 // q = rope(wq·in); the cache gets rope(wk·in) and wv·in at the batch's positions.
 struct TernaryQkv {
   SlotId in;
@@ -163,12 +202,33 @@ struct TernaryQkv {
   RopePairs pairs;
   NormOnRead norm = {};
 };
+// The same of float layers, and between them the norms of the heads where a model has any.
+struct FloatQkv {
+  SlotId in;
+  const Tensor* wq;
+  const Tensor* wk;
+  const Tensor* wv;
+  SlotId q;              // [n_heads, head_dim]
+  SlotId k, v;           // [n_kv_heads, head_dim] scratch, for kernels that need it
+  SlotId qkv;            // [n_heads + 2 n_kv_heads, head_dim] scratch, likewise
+  const Tensor* q_gain;  // null: no norm
+  const Tensor* k_gain;
+  float head_eps;
+  int layer;
+  int n_heads;
+  int n_kv_heads;
+  int head_dim;
+  float theta;
+  RopePairs pairs;
+  FloatNormOnRead norm = {};
+};
 
 }  // namespace step
 
 using StepBody = std::variant<step::Embed, step::SelectRows, step::RmsNorm, step::Quantize, step::TernaryLinear,
-                              step::FloatLinear, step::Rope, step::KvAppend, step::Attention, step::Relu2Mul, step::Add,
-                              step::RmsNormQuantize, step::TernaryLinearAdd, step::TernaryGlu, step::TernaryQkv>;
+                              step::QuantizeBlocks, step::FloatLinear, step::HeadNorm, step::Rope, step::KvAppend,
+                              step::Attention, step::GluMul, step::Add, step::RmsNormQuantize, step::TernaryLinearAdd,
+                              step::TernaryGlu, step::FloatLinearAdd, step::FloatGlu, step::TernaryQkv, step::FloatQkv>;
 
 struct Step {
   std::string name;  // "blk.3.attn_q": what it computes, after the tensor it uses
@@ -203,10 +263,13 @@ struct Fusions {
   bool linear_add = false;
   bool glu = false;
   bool qkv = false;
-  bool norms = false;  // rms_norm_quantize goes into the steps around it
+  bool norms = false;        // rms_norm_quantize goes into the steps around it, rms_norm into the one that reads it
+  bool int8_blocks = false;  // not a fusion, but a host's way to compute: float linears with packed weights read int8
 
   static constexpr Fusions none() { return {}; }
-  static constexpr Fusions host() { return {.norm_quantize = true, .linear_add = true, .glu = true}; }
+  static constexpr Fusions host() {
+    return {.norm_quantize = true, .linear_add = true, .glu = true, .int8_blocks = true};
+  }
   static constexpr Fusions all() {
     return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true, .norms = true};
   }
@@ -216,7 +279,7 @@ struct PlanOptions {
   Fusions fuse = Fusions::host();
 };
 
-// The plan of a BitNet-family model. `weights` must outlive the plan.
+// The forward pass of the config's family. `weights` must outlive the plan.
 Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options = {});
 
 std::string_view op_name(const StepBody& body);  // "rms_norm"

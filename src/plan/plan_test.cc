@@ -23,7 +23,7 @@ TEST(Plan, HasEveryStepOfTheModel) {
       {"rope", 2 * kLayers},
       {"kv_append", kLayers},
       {"attention", kLayers},
-      {"relu2_mul", kLayers},
+      {"glu_mul", kLayers},
       {"add", 2 * kLayers},
       {"select_rows", 1},
       {"float_linear", 1},

@@ -1,6 +1,7 @@
 #include "plan/plan_writer.h"
 
 #include "base/check.h"
+#include "base/format_text.h"
 #include "plan/fuse.h"
 #include "plan/memory_plan.h"
 
@@ -41,14 +42,26 @@ void PlanWriter::quantize(SlotId in, SlotId out) {
   push(section_ + at(out).name, step::Quantize{in, out});
 }
 
-void PlanWriter::ternary_linear(SlotId in, const Tensor& w, SlotId out) {
-  CHECK(at(in).type == SlotType::kInt8 && at(in).width == w.cols && at(out).width == w.rows);
-  push(without_suffix(w.name), step::TernaryLinear{in, &w, out});
+void PlanWriter::linear(SlotId in, const Tensor& w, SlotId out) {
+  CHECK(at(in).width == w.cols && at(out).width == w.rows);
+  if (at(in).type == SlotType::kInt8) {
+    push(without_suffix(w.name), step::TernaryLinear{in, &w, out});
+  } else {
+    push(without_suffix(w.name), step::FloatLinear{in, &w, out});
+  }
 }
 
-void PlanWriter::float_linear(SlotId in, const Tensor& w, SlotId out) {
-  CHECK(at(in).type == SlotType::kF32 && at(in).width == w.cols && at(out).width == w.rows);
-  push(without_suffix(w.name), step::FloatLinear{in, &w, out});
+SlotId PlanWriter::linear_input(SlotId normed, SlotId& quantized) {
+  if (!plan_.config.int8_activations) return normed;
+  if (quantized == SlotId{}) quantized = slot(at(normed).name + "_q", at(normed).width, SlotType::kInt8);
+  quantize(normed, quantized);
+  return quantized;
+}
+
+void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
+  const Config& c = plan_.config;
+  CHECK(at(x).width == n_heads * c.head_dim && gain.cols == c.head_dim);
+  push(without_suffix(gain.name), step::HeadNorm{x, &gain, c.rms_eps, n_heads, c.head_dim});
 }
 
 void PlanWriter::rope(SlotId x, int n_heads) {
@@ -65,17 +78,34 @@ void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
 void PlanWriter::attention(SlotId q, int layer, SlotId out) {
   const Config& c = plan_.config;
   CHECK(at(q).width == c.q_width() && at(out).width == c.q_width());
-  push(section_ + "attention", step::Attention{q, out, layer, c.n_heads, c.n_kv_heads, c.head_dim});
+  push(section_ + "attention", step::Attention{q, out, layer, c.n_heads, c.n_kv_heads, c.head_dim, c.window});
 }
 
-void PlanWriter::relu2_mul(SlotId gate, SlotId up, SlotId out) {
+void PlanWriter::glu_mul(SlotId gate, SlotId up, SlotId out) {
   CHECK(at(gate).width == at(out).width && at(up).width == at(out).width);
-  push(section_ + at(out).name, step::Relu2Mul{gate, up, out});
+  push(section_ + at(out).name, step::GluMul{gate, up, plan_.config.glu_act, out});
 }
 
 void PlanWriter::add(SlotId in, SlotId x) {
   CHECK(at(in).width == at(x).width);
   push(section_ + at(x).name + " += " + at(in).name, step::Add{in, x});
+}
+
+Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer) {
+  const Config& c = plan_.config;
+  const SlotId last = slot("last", c.d_model, SlotType::kF32, RowsOf::kLogits);
+  const SlotId normed = slot("normed", c.d_model, SlotType::kF32, RowsOf::kLogits);
+  const SlotId logits = slot("logits", c.n_vocab, SlotType::kF32, RowsOf::kLogits);
+  embed(weights.token_embd, x);
+  for (int i = 0; i < c.n_layers; ++i) {
+    section(format_text("blk.{}.", i));
+    write_layer(weights.layers[static_cast<size_t>(i)], i);
+  }
+  section("");
+  select_rows(x, last);
+  rms_norm(last, weights.output_norm, normed);
+  linear(normed, weights.output, logits);
+  return finish(logits, options);
 }
 
 Plan PlanWriter::finish(SlotId logits, const PlanOptions& options) {

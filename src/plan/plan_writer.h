@@ -1,6 +1,7 @@
 // Writes a plan step by step; the calls read as the model's equations.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "plan/plan.h"
@@ -17,16 +18,25 @@ class PlanWriter {
   void select_rows(SlotId in, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, SlotId out);
   void quantize(SlotId in, SlotId out);
-  void ternary_linear(SlotId in, const Tensor& w, SlotId out);
-  void float_linear(SlotId in, const Tensor& w, SlotId out);
+  // Ternary or float, as the type of `in` says.
+  void linear(SlotId in, const Tensor& w, SlotId out);
+  // What the linear layers of this model read: `normed` itself, or its int8 rows in `quantized`, a slot that is made
+  // when it is first needed.
+  SlotId linear_input(SlotId normed, SlotId& quantized);
+  void head_norm(SlotId x, const Tensor& gain, int n_heads);
   void rope(SlotId x, int n_heads);
   void kv_append(SlotId k, SlotId v, int layer);
   void attention(SlotId q, int layer, SlotId out);
-  void relu2_mul(SlotId gate, SlotId up, SlotId out);
+  void glu_mul(SlotId gate, SlotId up, SlotId out);
   void add(SlotId in, SlotId x);
 
   // Prefix of the names of the steps that follow, "blk.3."; steps without a tensor are named after their output.
   void section(std::string prefix) { section_ = std::move(prefix); }
+
+  // All of a decoder: the embedding to `x`, write_layer(layer, index) for each layer, the last norm and the head. Gives
+  // the plan away, as finish() does.
+  using WriteLayer = std::function<void(const Layer& layer, int index)>;
+  Plan decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer);
 
   // Checks the plan, assigns buffers and gives it away.
   Plan finish(SlotId logits, const PlanOptions& options);

@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "quant/i2_s.h"
 #include "quant/plain_float.h"
+#include "quant/q1_0.h"
+#include "quant/q2_0.h"
 #include "quant/q4_0.h"
 #include "quant/q6_k.h"
 #include "quant/q8_0.h"
@@ -26,6 +28,9 @@ constexpr std::array<FormatInfo, kFormatCount> kFormats = {{
     {Format::kI2_S, "I2_S", kI2sBlock, kI2sBlockBytes, kI2sTailBytes, true, decode_i2_s, encode_i2_s},
     {Format::kTQ1_0, "TQ1_0", kTq1_0Block, sizeof(Tq1_0Block), 0, true, decode_tq1_0, encode_tq1_0},
     {Format::kTQ2_0, "TQ2_0", kTq2_0Block, sizeof(Tq2_0Block), 0, true, decode_tq2_0, encode_tq2_0},
+    {Format::kQ1_0, "Q1_0", kQ1_0Block, sizeof(Q1_0Block), 0, false, decode_q1_0, encode_q1_0},
+    {Format::kQ2_0, "Q2_0", kQ2_0Block, sizeof(Q2_0Block), 0, false, decode_q2_0, encode_q2_0},
+    {Format::kPQ2_0, "PQ2_0", kPq2_0Block, sizeof(Pq2_0Block), 0, false, decode_pq2_0, encode_pq2_0},
 }};
 
 constexpr bool in_enum_order() {

@@ -11,8 +11,21 @@
 
 namespace tern {
 
-enum class Format : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ6_K, kI2_S, kTQ1_0, kTQ2_0 };
-inline constexpr int kFormatCount = 9;
+enum class Format : uint8_t {
+  kF32,
+  kF16,
+  kBF16,
+  kQ8_0,
+  kQ4_0,
+  kQ6_K,
+  kI2_S,
+  kTQ1_0,
+  kTQ2_0,
+  kQ1_0,
+  kQ2_0,
+  kPQ2_0,
+};
+inline constexpr int kFormatCount = 12;
 
 struct FormatInfo {
   Format format;

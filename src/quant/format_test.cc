@@ -81,6 +81,7 @@ TEST(Format, BlocksAreIndependentAndUnaligned) {
       const auto part = std::span(values).subspan(b * info.block, info.block);
       const Bytes bytes = odd.subspan(b * info.block_bytes, info.block_bytes);
       EXPECT_EQ(encode(info.format, part), ByteVector(bytes.begin(), bytes.end()));
+      if (info.format == Format::kQ1_0) continue;  // has no zero: its bytes are compared above
       const std::vector<float> decoded = decode(info.format, bytes);
       for (int j = 0; j < info.block; ++j) EXPECT_NEAR(decoded[j], part[j], 0.126);  // one step of Q4_0
     }

@@ -45,7 +45,7 @@ class BpeTokenizer final : public Tokenizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> make_bpe_tokenizer(const BpeVocab& vocab) {
+Result<std::unique_ptr<Tokenizer>> make_bpe_tokenizer(const Vocab& vocab) {
   TRY(std::unique_ptr<const BpeModel> model, build_bpe_model(vocab));
   return std::make_unique<BpeTokenizer>(std::move(model));
 }

@@ -12,10 +12,9 @@
 
 namespace tern {
 
-// The result may be used from any number of threads at once. Copies what it needs from `vocab`.
+// For a vocabulary of kind kByteLevel; see make_tokenizer() (vocab.h).
 //
 // decode(encode(text)) is `text`, byte for byte, valid UTF-8 or not; with vocab.nfc it is text's normalised form.
-// Errors: kCorruption for a vocabulary that contradicts itself (naming the token or the merge), kNotSupported.
-Result<std::unique_ptr<Tokenizer>> make_bpe_tokenizer(const BpeVocab& vocab);
+Result<std::unique_ptr<Tokenizer>> make_bpe_tokenizer(const Vocab& vocab);
 
 }  // namespace tern

@@ -1,32 +1,23 @@
 #include "text/bpe_encoder.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "text/normalize.h"
 #include "text/utf8.h"
 
 namespace tern {
 namespace {
 
-constexpr size_t kMaxCacheEntries = 1 << 14;  // 640 KiB: an English text's words, and still in the second-level cache
-constexpr size_t kMaxCachedWord = 64;
-
 // A longer word is cut here, to bound the memory of merging (about 20 bytes per byte). It shows only in a text with 16
 // MiB of letters and nothing else.
 constexpr size_t kMaxWord = size_t{16} << 20;
 
-size_t cache_size(size_t n_bytes) { return n_bytes < 256 ? 0 : std::min(kMaxCacheEntries, std::bit_ceil(n_bytes / 8)); }
-
 }  // namespace
 
-BpeEncoder::BpeEncoder(const BpeModel& model, size_t n_bytes)
-    : model_(model), merger_(model.merges), cache_(cache_size(n_bytes)) {}
+BpeEncoder::BpeEncoder(const BpeModel& model, size_t n_bytes) : model_(model), merger_(model.merges), cache_(n_bytes) {}
 
 void BpeEncoder::encode(std::string_view text, bool parse_control_tokens, std::vector<TokenId>& out) {
-  const SpecialTokens& special = parse_control_tokens ? model_.user_defined_and_control : model_.user_defined;
+  parse_control_tokens_ = parse_control_tokens;
   size_t done = 0;
-  while (const auto match = special.find(text, done)) {
+  while (const auto match = model_.special.find(text, done, parse_control_tokens)) {
     encode_bytes(text.substr(done, match->begin - done), out);
     out.push_back(match->id);
     done = match->begin + match->length;
@@ -52,23 +43,19 @@ void BpeEncoder::encode_valid(std::string_view text, std::vector<TokenId>& out) 
   if (model_.nfc) {
     if (auto nfc = to_nfc(text)) text = normalised_.emplace_back(*std::move(nfc));
   }
-  WordSplitter::Cursor words(model_.splitter, text);
-  for (auto word = words.next(); !word.empty(); word = words.next()) encode_word(word, out);
+  size_t done = 0;
+  while (const auto match = model_.normalised_special.find(text, done, parse_control_tokens_)) {
+    encode_words(text.substr(done, match->begin - done), out);
+    out.push_back(match->id);
+    done = match->begin + match->length;
+  }
+  encode_words(text.substr(done), out);
 }
 
-void BpeEncoder::encode_word(std::string_view word, std::vector<TokenId>& out) {
-  if (cache_.empty() || word.size() > kMaxCachedWord) return append_word(word, out);
-  CacheEntry& entry = cache_[hash_bytes(word) & (cache_.size() - 1)];
-  if (entry.word == word) {
-    const size_t end = out.size();
-    out.resize(end + entry.count);
-    std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(entry.first), entry.count,
-                out.begin() + static_cast<std::ptrdiff_t>(end));
-    return;
-  }
-  const size_t first = out.size();
-  append_word(word, out);
-  entry = {word, first, out.size() - first};
+void BpeEncoder::encode_words(std::string_view text, std::vector<TokenId>& out) {
+  WordSplitter::Cursor words(model_.splitter, text);
+  const auto append = [this](std::string_view word, std::vector<TokenId>& to) { append_word(word, to); };
+  for (auto word = words.next(); !word.empty(); word = words.next()) cache_.encode(word, out, append);
 }
 
 void BpeEncoder::append_word(std::string_view word, std::vector<TokenId>& out) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "text/bpe_model.h"
+#include "text/word_cache.h"
 
 namespace tern {
 
@@ -21,19 +22,13 @@ class BpeEncoder {
  private:
   void encode_bytes(std::string_view text, std::vector<TokenId>& out);
   void encode_valid(std::string_view text, std::vector<TokenId>& out);
-  void encode_word(std::string_view word, std::vector<TokenId>& out);
+  void encode_words(std::string_view text, std::vector<TokenId>& out);
   void append_word(std::string_view word, std::vector<TokenId>& out);
-
-  // Words repeat, and their ids already stand in the output: a cache entry only says where.
-  struct CacheEntry {
-    std::string_view word;
-    size_t first = 0;  // index in the output
-    size_t count = 0;
-  };
 
   const BpeModel& model_;
   WordMerger merger_;
-  std::vector<CacheEntry> cache_;       // direct-mapped; size 0 or a power of two
+  WordCache cache_;
+  bool parse_control_tokens_ = false;
   std::vector<TokenId> word_ids_;       // scratch
   std::deque<std::string> normalised_;  // the cache points into these
 };

@@ -1,74 +1,32 @@
 #include "text/bpe_model.h"
 
-#include <algorithm>
-
 #include "text/byte_alphabet.h"
+#include "text/normalize.h"
 #include "text/utf8.h"
 
 namespace tern {
 namespace {
 
-constexpr size_t kMaxTokens = size_t{1} << 24;  // 60 times the largest published vocabulary
-constexpr size_t kMaxMerges = size_t{1} << 26;
-
-TokenType type_of(const BpeVocab& vocab, size_t id) {
-  return vocab.types.empty() ? TokenType::kNormal : vocab.types[id];
+Result<void> check_type(const Vocab& vocab, size_t id) {
+  if (vocab.type(id) != TokenType::kByte) return {};
+  return fail(ErrorCode::kNotSupported,
+              "tokenizer: token {} '{}' is a SentencePiece byte token, in what is declared a byte-level BPE vocabulary",
+              id, printable(vocab.tokens[id]));
 }
 
-Result<void> check_sizes(const BpeVocab& vocab) {
-  const size_t n = vocab.tokens.size();
-  if (n == 0) return fail(ErrorCode::kCorruption, "tokenizer: the vocabulary has no tokens");
-  if (n > kMaxTokens) {
-    return fail(ErrorCode::kCorruption, "tokenizer: {} tokens, more than the {} that any vocabulary has", n,
-                kMaxTokens);
-  }
-  if (vocab.merges.size() > kMaxMerges) {
-    return fail(ErrorCode::kCorruption, "tokenizer: {} merges, more than the {} that any vocabulary has",
-                vocab.merges.size(), kMaxMerges);
-  }
-  if (!vocab.types.empty() && vocab.types.size() != n) {
-    return fail(ErrorCode::kCorruption, "tokenizer: {} token types for {} tokens", vocab.types.size(), n);
-  }
-  const auto in_range = [n](TokenId id) { return id >= 0 && static_cast<size_t>(id) < n; };
-  if (vocab.bos && !in_range(*vocab.bos)) {
-    return fail(ErrorCode::kCorruption, "tokenizer: the BOS token is {}, but there are only {} tokens", *vocab.bos, n);
-  }
-  for (const TokenId id : vocab.stop_tokens) {
-    if (!in_range(id)) {
-      return fail(ErrorCode::kCorruption, "tokenizer: the stop token {} does not exist; there are {} tokens", id, n);
-    }
-  }
-  return {};
-}
-
-Result<void> check_type(const BpeVocab& vocab, size_t id) {
-  const auto type = type_of(vocab, id);
-  if (type < TokenType::kNormal || type > TokenType::kByte) {
-    return fail(ErrorCode::kCorruption, "tokenizer: token {} has the type {}, which does not exist", id,
-                static_cast<int>(type));
-  }
-  if (type == TokenType::kByte) {
-    return fail(
-        ErrorCode::kNotSupported,
-        "tokenizer: token {} '{}' is a SentencePiece byte token, in what is declared a byte-level BPE vocabulary", id,
-        printable(vocab.tokens[id]));
-  }
-  return {};
-}
-
-std::unexpected<Error> duplicate(const BpeVocab& vocab, TokenId first, TokenId second) {
+std::unexpected<Error> duplicate(const Vocab& vocab, TokenId first, TokenId second) {
   return fail(ErrorCode::kCorruption, "tokenizer: tokens {} and {} are both '{}'", first, second,
               printable(vocab.tokens[static_cast<size_t>(second)]));
 }
 
-Result<void> add_tokens(const BpeVocab& vocab, BpeModel& model) {
+Result<void> add_tokens(const Vocab& vocab, BpeModel& model) {
   std::string bytes;
   std::vector<TokenId> others;
   model.is_control.resize(vocab.tokens.size());
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     TRY_STATUS(check_type(vocab, i));
     const std::string_view spelling = vocab.tokens[i];
-    const TokenType type = type_of(vocab, i);
+    const TokenType type = vocab.type(i);
     model.is_control[i] = type == TokenType::kControl;
     bytes.clear();
     if (type == TokenType::kNormal && append_bytes_of(spelling, bytes)) {
@@ -105,7 +63,7 @@ Result<void> find_byte_tokens(BpeModel& model) {
   return {};
 }
 
-Result<void> add_merges(const BpeVocab& vocab, BpeModel& model) {
+Result<void> add_merges(const Vocab& vocab, BpeModel& model) {
   std::string bytes;  // of the left token, then of both
   for (size_t rank = 0; rank < vocab.merges.size(); ++rank) {
     const std::string_view merge = vocab.merges[rank];
@@ -137,24 +95,31 @@ Result<void> add_merges(const BpeVocab& vocab, BpeModel& model) {
   return {};
 }
 
-void collect_special_tokens(const BpeVocab& vocab, BpeModel& model) {
-  std::vector<std::pair<std::string_view, TokenId>> user_defined;
-  std::vector<std::pair<std::string_view, TokenId>> both;
+void collect_special_tokens(const Vocab& vocab, BpeModel& model) {
+  std::vector<SpecialToken> raw;
+  std::vector<SpecialToken> normalised;
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
-    const TokenType type = type_of(vocab, i);
+    const TokenType type = vocab.type(i);
     if (type != TokenType::kUserDefined && type != TokenType::kControl) continue;
     const auto id = static_cast<TokenId>(i);
-    both.emplace_back(model.tokens.bytes(id), id);
-    if (type == TokenType::kUserDefined) user_defined.push_back(both.back());
+    SpecialToken token{model.tokens.bytes(id), id, type == TokenType::kControl, vocab.flags_of(i)};
+    if (!(token.flags & kTokenNormalized)) {
+      raw.push_back(token);
+      continue;
+    }
+    if (auto nfc = vocab.nfc && is_valid_utf8(token.spelling) ? to_nfc(token.spelling) : std::nullopt) {
+      token.spelling = model.normalised_spellings.emplace_back(*std::move(nfc));
+    }
+    normalised.push_back(token);
   }
-  model.user_defined = SpecialTokens(std::move(user_defined));
-  model.user_defined_and_control = SpecialTokens(std::move(both));
+  model.special = SpecialTokens(std::move(raw));
+  model.normalised_special = SpecialTokens(std::move(normalised));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<BpeModel>> build_bpe_model(const BpeVocab& vocab) {
-  TRY_STATUS(check_sizes(vocab));
+Result<std::unique_ptr<BpeModel>> build_bpe_model(const Vocab& vocab) {
+  TRY_STATUS(check_vocab(vocab));
   TRY(auto splitter, WordSplitter::make(vocab.pre));
   auto model = std::make_unique<BpeModel>(vocab.tokens.size(), vocab.merges.size(), std::move(splitter));
   TRY_STATUS(add_tokens(vocab, *model));

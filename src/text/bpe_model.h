@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -28,8 +30,9 @@ struct BpeModel {
   MergeTable merges;
   std::array<TokenId, 256> byte_ids{};
   std::unordered_map<std::string_view, TokenId> other_tokens;  // all others, by spelling
-  SpecialTokens user_defined;                                  // always recognised in text
-  SpecialTokens user_defined_and_control;                      // recognised if asked for
+  SpecialTokens special;                                       // looked for in the text as it is
+  SpecialTokens normalised_special;                            // looked for after normalisation, in what is left
+  std::deque<std::string> normalised_spellings;                // of the latter
   WordSplitter splitter;
   std::vector<bool> is_control;  // by id
   bool ignore_merges = false;
@@ -40,6 +43,6 @@ struct BpeModel {
 };
 
 // Errors: kCorruption for a vocabulary that contradicts itself, with the token or merge that does.
-Result<std::unique_ptr<BpeModel>> build_bpe_model(const BpeVocab& vocab);
+Result<std::unique_ptr<BpeModel>> build_bpe_model(const Vocab& vocab);
 
 }  // namespace tern

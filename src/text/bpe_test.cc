@@ -177,7 +177,7 @@ TEST(Bpe, AMillionOfTheSameCharacter) {
 }
 
 TEST(BpeErrors, NameWhatIsWrong) {
-  BpeVocab empty;
+  Vocab empty;
   EXPECT_EQ(make_bpe_tokenizer(empty).error().message, "tokenizer: the vocabulary has no tokens");
 
   TestVocab v;

@@ -1,11 +1,9 @@
 #include "text/chat_template.h"
 
-#include <cstdint>
-#include <cstdlib>
 #include <ctime>
-#include <minja/minja.hpp>
 
 #include "text/template_guard.h"
+#include "text/template_scope.h"
 #include "text/utf8.h"
 
 namespace tern {
@@ -14,45 +12,19 @@ namespace {
 // As transformers sets up Jinja.
 constexpr minja::Options kJinjaOptions{.trim_blocks = true, .lstrip_blocks = true, .keep_trailing_newline = false};
 
-constexpr size_t kMaxMessage = 200;
+constexpr size_t kMaxMessage = 200;    // of an error
+constexpr size_t kMessageBytes = 128;  // of a chat message beside its text
 
-// How far a template may go. Thrown past minja's handlers, which catch std::exception and each add to its message.
-struct TemplateStopped {
-  std::string_view reason;
-};
-constexpr std::intptr_t kMaxStack = 1 << 20;  // bytes; macros may call themselves
-constexpr size_t kMaxLookups = 1'000'000;     // a second or two; a conversation needs about 20 a message
-
-// Not the address of a local variable: sanitizers put those elsewhere.
-std::intptr_t stack_position() { return reinterpret_cast<std::intptr_t>(__builtin_frame_address(0)); }
-
-// minja calls no hook, but nothing runs long or deep in it without asking for a name that only the outermost scope can
-// answer: each macro call looks for "caller".
-class BoundedContext : public minja::Context {
+// Gives back what the scope holds, whichever way rendering ends.
+class Released {
  public:
-  explicit BoundedContext(minja::Value&& values) : Context(std::move(values), builtins()) {}
-
-  bool contains(const minja::Value& key) override {
-    if (std::abs(stack_position() - base_) > kMaxStack) throw TemplateStopped{"it calls itself too often"};
-    if (++n_lookups_ > kMaxLookups) throw TemplateStopped{"it runs for too long"};
-    return Context::contains(key);
-  }
-
-  // A macro holds the scope that it is defined in, and the scope holds the macro: forgetting both is what frees them.
-  class Use {
-   public:
-    explicit Use(BoundedContext& context) : context_(context) { context.base_ = stack_position(); }
-    ~Use() { context_.values_ = minja::Value(); }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-
-   private:
-    BoundedContext& context_;
-  };
+  explicit Released(TemplateScope& scope) : scope_(scope) {}
+  ~Released() { scope_.release(); }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
 
  private:
-  std::intptr_t base_ = 0;  // where the stack was when rendering began
-  size_t n_lookups_ = 0;
+  TemplateScope& scope_;
 };
 
 // What Python's str.strip() removes.
@@ -117,6 +89,7 @@ struct ChatTemplate::Impl {
   std::shared_ptr<minja::TemplateNode> root;
   std::string bos;
   std::string eos;
+  size_t n_source = 0;
 };
 
 ChatTemplate::ChatTemplate(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -128,32 +101,36 @@ Result<ChatTemplate> ChatTemplate::parse(std::string source, std::string bos, st
   TRY(const std::string guarded, guard_template(std::move(source)));
   try {
     auto root = minja::Parser::parse(guarded, kJinjaOptions);
-    return ChatTemplate(std::make_unique<Impl>(std::move(root), std::move(bos), std::move(eos)));
+    return ChatTemplate(std::make_unique<Impl>(std::move(root), std::move(bos), std::move(eos), guarded.size()));
   } catch (const std::exception& error) {
     return fail(ErrorCode::kNotSupported, "chat template: {}", one_line(error.what()));
   }
 }
 
-Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, bool add_generation_prompt) const {
+Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
   try {
     auto list = minja::Value::array();
+    size_t n_input = 0;
     for (const ChatMessage& message : messages) {
       auto item = minja::Value::object();
       item.set("role", message.role);
       item.set("content", message.content);
       list.push_back(item);
+      n_input += kMessageBytes + message.role.size() + message.content.size();
     }
     auto values = minja::Value::object();
     values.set("messages", list);
     values.set("bos_token", impl_->bos);
     values.set("eos_token", impl_->eos);
-    values.set("add_generation_prompt", add_generation_prompt);
+    values.set("add_generation_prompt", options.add_generation_prompt);
+    if (options.think) values.set("enable_thinking", *options.think);
     values.set("trim", string_filter("trim", [](const std::string& text) { return strip(text); }));
     values.set("capitalize", string_filter("capitalize", [](const std::string& text) { return capitalize(text); }));
     values.set("strftime_now", strftime_now());
-    const auto context = std::make_shared<BoundedContext>(std::move(values));
-    const BoundedContext::Use use(*context);
-    return impl_->root->render(context);
+    const auto budget = std::make_shared<TemplateBudget>(n_input, impl_->n_source);
+    const auto scope = make_outermost_scope(std::move(values), budget);
+    const Released released(*scope);
+    return impl_->root->render(scope);
   } catch (const TemplateStopped& stopped) {
     return fail(ErrorCode::kNotSupported, "chat template: {}", stopped.reason);
   } catch (const std::exception& error) {

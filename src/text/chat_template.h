@@ -20,9 +20,9 @@ class ChatTemplate {
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
   ~ChatTemplate();
 
-  // With `add_generation_prompt` the text ends where the assistant's reply is to begin. Threads may share the object.
+  // Threads may share the object.
   // kInvalidArgument: what the template itself objects to, e.g. roles that do not alternate.
-  Result<std::string> render(std::span<const ChatMessage> messages, bool add_generation_prompt) const;
+  Result<std::string> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
@@ -10,10 +11,12 @@
 namespace tern {
 namespace {
 
+const std::string kTemplates = TERN_SOURCE_DIR "/../shared/data/templates/";
+
 std::string render(std::string source, const std::vector<ChatMessage>& messages, bool prompt = true) {
   const auto parsed = ChatTemplate::parse(std::move(source), "<s>", "</s>");
   if (!parsed) return "error: " + parsed.error().message;
-  const auto text = parsed->render(messages, prompt);
+  const auto text = parsed->render(messages, {.add_generation_prompt = prompt});
   return text ? *text : "error: " + text.error().message;
 }
 
@@ -21,13 +24,13 @@ TEST(BitnetTemplate, ExactText) {
   const auto bitnet =
       ChatTemplate::parse(std::string(bitnet_chat_template()), "<|begin_of_text|>", "<|end_of_text|>").value();
   const std::vector<ChatMessage> messages = {{"system", "You are helpful."}, {"user", "Hi"}};
-  EXPECT_EQ(bitnet.render(messages, true).value(),
+  EXPECT_EQ(bitnet.render(messages).value(),
             "<|begin_of_text|>System: You are helpful.<|eot_id|>User: Hi<|eot_id|>Assistant: ");
-  EXPECT_EQ(bitnet.render(messages, false).value(),
+  EXPECT_EQ(bitnet.render(messages, {.add_generation_prompt = false}).value(),
             "<|begin_of_text|>System: You are helpful.<|eot_id|>User: Hi<|eot_id|>");
 
   const std::vector<ChatMessage> turns = {{"user", " a\n"}, {"assistant", "\u3000b {{ c }}\t"}, {"uSER", ""}};
-  EXPECT_EQ(bitnet.render(turns, true).value(),
+  EXPECT_EQ(bitnet.render(turns).value(),
             "<|begin_of_text|>User: a<|eot_id|>Assistant: b {{ c }}<|eot_id|>User: <|eot_id|>Assistant: ");
 }
 
@@ -99,24 +102,107 @@ TEST(ChatTemplateErrors, HostileTemplatesAreRefused) {
   EXPECT_EQ(refused("{#" + repeat("c", 60'000) + "#}ok"), "ok");  // harmless: the comment is emptied first
 }
 
-// Rendered by Python's Jinja with the settings of transformers (tests/golden/make_tokenizer_goldens.py).
-TEST(ChatTemplate, PublishedTemplatesRenderAsInPython) {
-  const std::string directory = TERN_SOURCE_DIR "/../shared/data/templates/";
-  if (!std::filesystem::exists(directory)) GTEST_SKIP() << "the published templates are not here: " << directory;
-  const auto goldens =
-      nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/chat.json").value());
-  ASSERT_GE(goldens.size(), 16u);
-  for (const auto& golden : goldens) {
-    const auto source = read_text_file(directory + golden.at("template").get<std::string>());
-    ASSERT_TRUE(source) << source.error().message;
-    std::vector<ChatMessage> messages;
-    for (const auto& message : golden.at("messages")) messages.push_back({message.at("role"), message.at("content")});
-    const auto chat = ChatTemplate::parse(*source, "<BOS>", "<EOS>");
-    ASSERT_TRUE(chat) << golden.at("template") << ": " << chat.error().message;
-    const auto text = chat->render(messages, golden.at("add_generation_prompt").get<bool>());
-    ASSERT_TRUE(text) << golden.at("template") << ": " << text.error().message;
-    EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden.at("template");
+// Whatever a template tries, it is stopped within a second or two and a few hundred megabytes.
+TEST(ChatTemplateErrors, TimeAndMemoryAreBounded) {
+  const auto refused = [](const std::string& source) { return render(source, {{"user", "x"}}); };
+  const std::string e = "error: chat template: ";
+  const std::string much = e + "it makes too much out of the conversation";
+  EXPECT_EQ(
+      refused("{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"),
+      much);
+  EXPECT_EQ(refused("{% for i in range(60) %}{% set s = (s or 'x') + (s or 'x') %}{% endfor %}"), much);
+  EXPECT_EQ(refused("{% macro f(s, n) %}{% if n %}{{ f(s + s, n - 1) }}{% endif %}{% endmacro %}{{ f('x', 60) }}"),
+            much);
+  EXPECT_EQ(refused("{% set l = [1] %}{% for i in range(60) %}{% set l = l + l %}{% endfor %}"), much);
+  EXPECT_EQ(refused("{% set l = [1] %}{% for i in range(60) %}{% set l = [l, l] %}{% endfor %}{{ l }}"), much);
+  EXPECT_EQ(refused("{% for i in range(2000000000) %}{% endfor %}"), much);
+  EXPECT_EQ(refused("{% for i in range(0, -2000000000, -1) %}{% endfor %}"), much);
+  EXPECT_EQ(refused("{% set x = range(9000) | join('" + std::string(3000, 'x') + "') %}"), much);
+  EXPECT_EQ(refused("{{ 'a\nb' | indent(2000000000) }}"), much);
+  EXPECT_EQ(refused("{{ [1] | tojson(indent=2000000000) }}"), much);
+  EXPECT_EQ(refused("{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}"), e + "its values are nested too deep");
+  EXPECT_EQ(refused("{% for a in range(900) %}{% for b in range(900) %}" + std::string(40'000, 'x') +
+                    "{% endfor %}{% endfor %}"),
+            much);
+  const std::string list = "[" + repeat("1,", 900) + "1]";
+  EXPECT_EQ(refused("{% for a in " + list + " %}{% for b in " + list + " %}{% for c in " + list +
+                    " %}{% endfor %}{% endfor %}{% endfor %}"),
+            much);
+  EXPECT_EQ(refused("{{ 'x' * 1000000000 }}"), e + "a multiplication");
+  EXPECT_EQ(refused("{{ 'x' " + repeat("+ s", 300) + " }}"), e + "more than 200 additions in one block");
+  EXPECT_EQ(refused("{% set l = [] %}{% set _ = l.append(l) %}{{ l }}"),
+            e + "a call of append(), which changes what it is given");
+  for (const char* split : {"split('')", "split(s)", "split()"}) {
+    EXPECT_EQ(refused("{{ 'abc'." + std::string(split) + " }}"),
+              e + "split() by something other than a text in quotes");
   }
+  for (const char* replace : {"replace('', 'x')", "replace('a', s)", "replace('a', 'bbbbb')",
+                              "replace('a','b').replace('a','b').replace('a','b').replace('a','b').replace('a','b')"}) {
+    EXPECT_EQ(refused("{{ 'abc'." + std::string(replace) + " }}"),
+              e + "replace() by something other than a short text in quotes, or too many of them");
+  }
+}
+
+TEST(ChatTemplate, LongConversationsAreNoAttack) {
+  std::vector<ChatMessage> messages;
+  for (int i = 0; i < 2000; ++i) messages.push_back({i % 2 ? "assistant" : "user", std::string(2000, 'x')});
+  const std::string source =
+      "{% set ns = namespace(last=0) %}{% for m in messages[::-1] %}{% if m.role == 'user' %}{% set ns.last = "
+      "loop.index "
+      "%}{% endif %}{% endfor %}{% for m in messages %}{% set content = m.content %}<{{ m.role }}>{{ content | trim "
+      "}}{{ content.replace('y', 'zz') }}{% endfor %}";
+  EXPECT_EQ(render(source, messages).size(), 2000u * 4000 + 1000 * 6 + 1000 * 11);
+}
+
+TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
+  const auto chat = ChatTemplate::parse(
+                        "{% if enable_thinking is defined and enable_thinking is false %}off{% elif enable_thinking is "
+                        "defined %}on{% else %}default{% endif %}",
+                        "", "")
+                        .value();
+  EXPECT_EQ(chat.render({}).value(), "default");
+  EXPECT_EQ(chat.render({}, {.think = false}).value(), "off");
+  EXPECT_EQ(chat.render({}, {.think = true}).value(), "on");
+}
+
+// What transformers renders, or where it raises an error, some error (tests/golden/make_chat_goldens.py).
+void check_goldens(bool published, size_t at_least) {
+  const auto file = nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/chat.json").value());
+  std::map<std::string, ChatTemplate> parsed;
+  size_t n = 0;
+  for (const auto& golden : file.at("goldens")) {
+    if (golden.at("published") != published) continue;
+    ++n;
+    const auto name = golden.at("template").get<std::string>();
+    if (!parsed.contains(name)) {
+      const auto source =
+          published ? read_text_file(kTemplates + name).value() : file.at("templates").at(name).get<std::string>();
+      auto chat = ChatTemplate::parse(source, "<BOS>", "<EOS>");
+      ASSERT_TRUE(chat) << name << ": " << chat.error().message;
+      parsed.emplace(name, *std::move(chat));
+    }
+    std::vector<ChatMessage> messages;
+    for (const auto& message : file.at("conversations").at(golden.at("conversation").get<size_t>())) {
+      messages.push_back({message.at("role"), message.at("content")});
+    }
+    ChatOptions options{.add_generation_prompt = golden.at("prompt")};
+    if (!golden.at("think").is_null()) options.think = golden.at("think").get<bool>();
+    const auto text = parsed.at(name).render(messages, options);
+    if (golden.contains("error")) {
+      EXPECT_FALSE(text) << golden;
+    } else {
+      ASSERT_TRUE(text) << golden << text.error().message;
+      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden;
+    }
+  }
+  EXPECT_GE(n, at_least);
+}
+
+TEST(ChatTemplate, RendersAsInPython) { check_goldens(false, 60); }
+
+TEST(ChatTemplate, PublishedTemplatesRenderAsInPython) {
+  if (!std::filesystem::exists(kTemplates)) GTEST_SKIP() << "the published templates are not here: " << kTemplates;
+  check_goldens(true, 60);
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 
 #include <string>
 
+#include "text/vocab.h"
+
 namespace tern {
 namespace {
 
 std::string found(const SpecialTokens& tokens, std::string_view text) {
   std::string out;
   size_t at = 0;
-  while (const auto match = tokens.find(text, at)) {
+  while (const auto match = tokens.find(text, at, true)) {
     out += std::to_string(match->begin) + ":" + std::to_string(match->id) + " ";
     at = match->begin + match->length;
   }
@@ -32,6 +34,32 @@ TEST(SpecialTokens, TakesTheLeftmostAndThenTheLongest) {
 TEST(SpecialTokens, NoTokensAndEmptySpellingsMatchNothing) {
   EXPECT_EQ(found(SpecialTokens(), "abc"), "");
   EXPECT_EQ(found(SpecialTokens({{"", 1}}), "abc"), "");
+}
+
+// The texts of these were given to Hugging Face's library with the same added tokens.
+TEST(SpecialTokens, Flags) {
+  const auto spans = [](uint8_t flags, std::string_view text) {
+    const SpecialTokens tokens({{"<a>", 1, false, flags}});
+    std::string out;
+    for (size_t at = 0; const auto match = tokens.find(text, at, false); at = match->begin + match->length) {
+      out += std::to_string(match->begin) + "+" + std::to_string(match->length) + " ";
+    }
+    return out;
+  };
+  EXPECT_EQ(spans(0, "  <a>  "), "2+3 ");
+  EXPECT_EQ(spans(kTokenLstrip, " x \u3000\n<a>  "), "2+8 ");
+  EXPECT_EQ(spans(kTokenRstrip, "  <a> \u3000\n x"), "2+9 ");
+  EXPECT_EQ(spans(kTokenLstrip | kTokenRstrip, " <a>  <a> "), "0+6 6+4 ");
+  EXPECT_EQ(spans(kTokenSingleWord, "<a> x<a> <a>x \u00E9<a> <a>1 <a>_ .<a>."), "0+3 31+3 ");
+  EXPECT_EQ(spans(kTokenSingleWord | kTokenLstrip, "x <a>"), "1+4 ");
+  EXPECT_EQ(spans(kTokenRstrip, "<a>\xE3\x80"), "0+3 ");  // not a whole character
+}
+
+TEST(SpecialTokens, NothingIsFoundInsideAControlTokenThatIsText) {
+  const SpecialTokens tokens({{"<|x|>", 1, true, 0}, {"x", 2, false, 0}});
+  EXPECT_EQ(tokens.find("<|x|>", 0, true)->id, 1);
+  EXPECT_FALSE(tokens.find("<|x|>", 0, false));
+  EXPECT_EQ(tokens.find("<|x|>x", 0, false)->begin, 5u);
 }
 
 }  // namespace

@@ -9,6 +9,9 @@ namespace tern {
 namespace {
 
 constexpr size_t kMaxBytes = 64 << 10;
+constexpr size_t kMaxJoins = 200;   // of texts, in one block
+constexpr size_t kMaxReplaces = 4;  // in one block, each of which
+constexpr size_t kMaxGrowth = 4;    // may make so many characters out of one
 constexpr size_t kMaxBlanks = 1024;
 constexpr size_t kMaxCode = 4000;  // characters of one block, string literals not counted
 constexpr size_t kMaxDepth = 64;
@@ -60,6 +63,10 @@ class BlockScanner {
       if (brackets_.empty() && c == end_ && peek(1) == '}') return at_ + 2;
       if (++n_code_ > kMaxCode) return refuse("more than {} characters of code in one block", kMaxCode);
       if (!is_blank(c)) code_ += c;
+      if (c == '*') return refuse("a multiplication");
+      if ((c == '+' || c == '~') && ++n_joins_ > kMaxJoins)
+        return refuse("more than {} additions in one block", kMaxJoins);
+      if (c == '(') TRY_STATUS(check_call());
       if (c == '(' || c == '[' || c == '{') TRY_STATUS(open_bracket());
       if (c == ')' || c == ']' || c == '}') TRY_STATUS(close_bracket());
       if (c == ':' && !brackets_.empty()) ++brackets_.back().colons;
@@ -106,6 +113,51 @@ class BlockScanner {
     return {};
   }
 
+  // Of a method whose name stands before the bracket at the current position.
+  Result<void> check_call() {
+    std::string_view name(code_);
+    name.remove_suffix(1);  // the bracket
+    if (name.ends_with(' ')) name.remove_suffix(1);
+    for (const std::string_view method : {"append", "insert", "pop", "update", "extend", "clear", "setdefault"}) {
+      if (is_method(name, method)) return refuse("a call of {}(), which changes what it is given", method);
+    }
+    if (is_method(name, "split") || is_method(name, "rsplit")) {
+      size_t at = at_ + 1;
+      if (literal_length(at) == 0) return refuse("split() by something other than a text in quotes");
+    }
+    if (is_method(name, "replace")) {
+      size_t at = at_ + 1;
+      const size_t from = literal_length(at);
+      while (is_blank(peek(at - at_)) || peek(at - at_) == ',') ++at;
+      const bool has_literal = peek(at - at_) == '\'' || peek(at - at_) == '"';
+      const size_t to = literal_length(at);
+      if (from == 0 || !has_literal || to > kMaxGrowth * from || ++n_replaced_ > kMaxReplaces) {
+        return refuse("replace() by something other than a short text in quotes, or too many of them");
+      }
+    }
+    return {};
+  }
+
+  static bool is_method(std::string_view code, std::string_view name) {
+    if (!code.ends_with(name)) return false;
+    code.remove_suffix(name.size());
+    if (code.ends_with(' ')) code.remove_suffix(1);
+    return code.ends_with('.') || code.ends_with('|');
+  }
+
+  // The length of the text in quotes at `at` or behind blanks there, and `at` moved behind it; 0 if there is none.
+  size_t literal_length(size_t& at) const {
+    while (at < source_.size() && is_blank(source_[at])) ++at;
+    if (at >= source_.size() || (source_[at] != '\'' && source_[at] != '"')) return 0;
+    const char quote = source_[at++];
+    size_t length = 0;
+    for (; at < source_.size() && source_[at] != quote; ++at, ++length) {
+      if (source_[at] == '\\') ++at;
+    }
+    ++at;
+    return length;
+  }
+
   Result<void> check_divisor() {
     size_t ahead = 1;
     if (source_[at_] == '/' && peek(1) == '/') ++ahead;
@@ -120,6 +172,8 @@ class BlockScanner {
   size_t at_;
   char end_;  // of "}}" or "%}", the first
   size_t n_code_ = 0;
+  size_t n_joins_ = 0;
+  size_t n_replaced_ = 0;
   std::string code_;
   std::vector<Bracket> brackets_;
 };

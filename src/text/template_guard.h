@@ -2,7 +2,8 @@
 // trusts them: it recurses as deep as a template nests, divides by zero, and indexes strings unchecked in slices with a
 // step.
 //
-// This does not stop a template from asking for a lot of memory, e.g. by range(); neither does the model file itself.
+// What runs for long or asks for much is stopped while it does; see template_scope.h. Here is refused what would get
+// past that: whatever makes much out of little within one expression.
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@ namespace tern {
 //  - is larger than 64 KiB, has a run of more than 1024 blanks, or 4000 characters of code in one block,
 //  - nests brackets or blocks more than 64 deep, or uses recursive loops,
 //  - has a macro or a call block inside a loop or a macro (each would stay in memory for good),
+//  - multiplies, adds more than 200 texts in one block, replaces or splits by anything but texts in quotes, or changes
+//    a list or an object in place (transformers forbids that too),
 //  - divides by anything but a positive literal, or slices with a step other than [::-1].
 // No published template that we know of does.
 //

@@ -38,7 +38,7 @@ class TestVocab {
     return result ? "no error" : result.error().message;
   }
 
-  BpeVocab vocab;
+  Vocab vocab;
 
  private:
   std::deque<std::string> strings_;

@@ -72,15 +72,31 @@ TEST_P(PublishedTokenizer, Goldens) {
   check_goldens(GetParam(), path);
 }
 
-INSTANTIATE_TEST_SUITE_P(TokenizerGolden, PublishedTokenizer, testing::Values("llama3", "qwen3"),
+INSTANTIATE_TEST_SUITE_P(TokenizerGolden, PublishedTokenizer, testing::Values("llama3", "qwen3", "phi3"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
-TEST(TokenizerGolden, Phi3IsRefusedByName) {
-  const std::string path = TERN_SOURCE_DIR "/../shared/data/tokenizers/phi3/tokenizer.json";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
-  const auto file = MappedFile::open(path).value();
-  EXPECT_EQ(parse_tokenizer_json(file.bytes(), "phi3").error().message,
-            "phi3: a SentencePiece vocabulary (byte_fallback); Tern reads byte-level BPE");
+// Every way of putting spaces in front, with added tokens of every kind (make_sentence_piece_goldens.py).
+TEST(TokenizerGolden, SentencePiece) {
+  const Json goldens = read_json(kGoldens + "sentence-piece.json");
+  ASSERT_EQ(goldens.at("variants").size(), 9u);
+  for (const Json& variant : goldens.at("variants")) {
+    Json whole = goldens.at("tokenizer");
+    for (const char* key : {"normalizer", "pre_tokenizer", "decoder"}) whole[key] = variant.value(key, Json());
+    whole["model"]["byte_fallback"] = variant.value("byte_fallback", true);
+    const auto name = variant.at("name").get<std::string>();
+    const std::string text = whole.dump();
+    const auto tokenizer = parse_tokenizer_json(as_bytes(text), name);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    for (size_t i = 0; i < goldens.at("texts").size(); ++i) {
+      const auto input = goldens.at("texts")[i].get<std::string>();
+      const Json& row = variant.at("rows")[i];
+      EXPECT_EQ((*tokenizer)->encode(input), row[0].get<Ids>()) << name << ": " << printable(input);
+      const Ids special = (*tokenizer)->encode(input, {.parse_special = true});
+      EXPECT_EQ(special, row[1].get<Ids>()) << name << ": " << printable(input);
+      if (name == "unknown") continue;  // decodes to "<unk>"
+      EXPECT_EQ((*tokenizer)->decode(special), row[2].get<std::string>()) << name << ": " << printable(input);
+    }
+  }
 }
 
 TEST(TokenizerRoundTrip, EveryByteStringComesBack) {

@@ -1,10 +1,10 @@
 #include "text/tokenizer_json.h"
 
-#include <algorithm>
 #include <deque>
 
-#include "text/bpe.h"
-#include "text/json_reader.h"
+#include "base/json_reader.h"
+#include "text/stop_tokens.h"
+#include "text/token_flags.h"
 #include "text/tokenizer_json_steps.h"
 #include "text/utf8.h"
 
@@ -13,51 +13,37 @@ namespace {
 
 constexpr int64_t kMaxId = (1 << 22) - 1;  // bounds what one absurd id can make us allocate
 
-// Control tokens that end a reply, in the spellings of the published models that Tern runs.
-constexpr std::string_view kStopTokens[] = {"<|endoftext|>", "<|end_of_text|>", "<|eot_id|>",
-                                            "<|eom_id|>",    "<|im_end|>",      "<|end|>"};
-
-// A BpeVocab and the strings in it that the JSON does not hold in one piece.
-struct OwnedVocab {
-  BpeVocab vocab;
-  std::deque<std::string> merges;
+// What the views of the vocabulary point into.
+struct Storage {
+  Json root;
+  std::deque<std::string> strings;  // what the JSON does not hold in one piece
 };
 
 class Reader {
  public:
-  Reader(const Json& root, std::string_view path) : root_(root), path_(path) {}
+  Reader(Storage& storage, std::string_view path) : storage_(storage), root_(storage.root), path_(path) {}
 
-  Result<OwnedVocab> read() {
+  Result<Vocab> read() {
     if (!root_.is_object())
       return fail(ErrorCode::kCorruption, "{}: a tokenizer.json is a JSON object, this is not", path_);
     TRY(const Json* model, member(root_, "model", Json::value_t::object, path_));
     if (!model) return fail(ErrorCode::kCorruption, "{}: no \"model\", so this is not a tokenizer.json", path_);
+    TRY_STATUS(check_model(*model));
+    TRY_STATUS(read_text_steps(root_, vocab_, path_));
     TRY_STATUS(read_model(*model));
     TRY_STATUS(read_added_tokens());
-    TRY(out_.vocab.nfc, read_normalizer(root_, path_));
-    TRY(out_.vocab.pre, read_pre_tokenizer(root_, path_));
-    TRY(const auto bos, read_bos(root_, path_));
-    out_.vocab.bos = bos;
-    out_.vocab.add_bos = bos.has_value();
-    for (size_t i = 0; i < out_.vocab.tokens.size(); ++i) {
-      if (out_.vocab.types[i] == TokenType::kControl && std::ranges::contains(kStopTokens, out_.vocab.tokens[i])) {
-        out_.vocab.stop_tokens.push_back(static_cast<TokenId>(i));
-      }
-    }
-    return std::move(out_);
+    if (vocab_.kind == VocabKind::kSentencePiece) TRY_STATUS(read_fallback(*model));
+    TRY(vocab_.bos, read_bos(root_, path_));
+    vocab_.add_bos = vocab_.bos.has_value();
+    add_known_stop_tokens(vocab_);
+    return std::move(vocab_);
   }
 
  private:
-  Result<void> read_model(const Json& model) {
+  Result<void> check_model(const Json& model) {
     TRY(const std::string type, string_or(model, "type", "BPE", path_));
     if (type != "BPE") {
-      return fail(ErrorCode::kNotSupported, "{}: a \"{}\" tokenizer; Tern reads byte-level BPE", path_,
-                  printable(type));
-    }
-    TRY(const bool byte_fallback, bool_or(model, "byte_fallback", false, path_));
-    if (byte_fallback) {
-      return fail(ErrorCode::kNotSupported, "{}: a SentencePiece vocabulary (byte_fallback); Tern reads byte-level BPE",
-                  path_);
+      return fail(ErrorCode::kNotSupported, "{}: a \"{}\" tokenizer; Tern reads BPE", path_, printable(type));
     }
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       TRY(const std::string affix, string_or(model, key, "", path_));
@@ -70,7 +56,17 @@ class Reader {
     if (dropout != model.end() && !dropout->is_null() && *dropout != 0) {
       return fail(ErrorCode::kNotSupported, "{}: model.dropout makes the ids random", path_);
     }
-    TRY(out_.vocab.ignore_merges, bool_or(model, "ignore_merges", false, path_));
+    return {};
+  }
+
+  Result<void> read_model(const Json& model) {
+    TRY(vocab_.ignore_merges, bool_or(model, "ignore_merges", false, path_));
+    if (vocab_.ignore_merges && vocab_.kind == VocabKind::kSentencePiece) {
+      return fail(ErrorCode::kNotSupported,
+                  "{}: model.ignore_merges in a SentencePiece vocabulary, which Tern does not "
+                  "know",
+                  path_);
+    }
     TRY(const Json* vocab, member(model, "vocab", Json::value_t::object, path_));
     TRY(const Json* merges, member(model, "merges", Json::value_t::array, path_));
     if (!vocab || !merges) {
@@ -78,6 +74,27 @@ class Reader {
     }
     TRY_STATUS(read_vocab(*vocab));
     return read_merges(*merges);
+  }
+
+  // What becomes of characters that are no token.
+  Result<void> read_fallback(const Json& model) {
+    TRY(const bool byte_fallback, bool_or(model, "byte_fallback", false, path_));
+    TRY(const bool fuse_unk, bool_or(model, "fuse_unk", false, path_));
+    TRY(const std::string unk, string_or(model, "unk_token", "", path_));
+    for (size_t i = 0; i < vocab_.tokens.size(); ++i) {
+      if (!unk.empty() && vocab_.tokens[i] == unk) vocab_.unk = static_cast<TokenId>(i);
+      if (byte_fallback && vocab_.types[i] == TokenType::kNormal && is_byte_spelling(vocab_.tokens[i]))
+        vocab_.types[i] = TokenType::kByte;
+    }
+    if (!byte_fallback && !fuse_unk) {
+      return fail(ErrorCode::kNotSupported, "{}: model has neither byte_fallback nor fuse_unk; Tern knows one of them",
+                  path_);
+    }
+    return {};
+  }
+
+  static bool is_byte_spelling(std::string_view spelling) {
+    return spelling.size() == 6 && spelling.starts_with("<0x") && spelling.ends_with('>');
   }
 
   Result<void> read_vocab(const Json& vocab) {
@@ -92,7 +109,7 @@ class Reader {
                   printable(token), kMaxId);
     }
     const auto index = id.get<size_t>();
-    BpeVocab& vocab = out_.vocab;
+    Vocab& vocab = vocab_;
     if (index >= vocab.tokens.size()) {
       vocab.tokens.resize(index + 1);
       vocab.types.resize(index + 1, TokenType::kUnused);
@@ -110,11 +127,11 @@ class Reader {
     for (size_t i = 0; i < merges.size(); ++i) {
       const Json& merge = merges[i];
       if (merge.is_string()) {
-        out_.vocab.merges.push_back(merge.get_ref<const std::string&>());
+        vocab_.merges.push_back(merge.get_ref<const std::string&>());
       } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
         const auto& left = merge[0].get_ref<const std::string&>();
         const auto& right = merge[1].get_ref<const std::string&>();
-        out_.vocab.merges.push_back(out_.merges.emplace_back(left + " " + right));
+        vocab_.merges.push_back(storage_.strings.emplace_back(left + " " + right));
       } else {
         return fail(ErrorCode::kCorruption, "{}: model.merges[{}] is neither \"left right\" nor [\"left\", \"right\"]",
                     path_, i);
@@ -133,30 +150,40 @@ class Reader {
         return fail(ErrorCode::kCorruption, "{}: added_tokens holds something without \"content\" and \"id\"", path_);
       }
       const auto& spelling = content->get_ref<const std::string&>();
-      for (const char* flag : {"lstrip", "rstrip", "single_word"}) {
-        TRY(const bool set, bool_or(token, flag, false, path_));
-        if (set) {
-          return fail(ErrorCode::kNotSupported, "{}: the added token '{}' has the flag {}, which Tern does not know",
-                      path_, printable(spelling), flag);
-        }
-      }
+      TRY(const uint8_t flags, read_token_flags(token, path_));
       TRY(const bool special, bool_or(token, "special", false, path_));
       TRY_STATUS(place(spelling, *id, special ? TokenType::kControl : TokenType::kUserDefined));
+      set_flags(id->get<size_t>(), flags);
     }
+    if (!vocab_.flags.empty()) vocab_.flags.resize(vocab_.tokens.size());
     return {};
   }
 
+  void set_flags(size_t id, uint8_t flags) {
+    if (flags == 0 && vocab_.flags.empty()) return;
+    vocab_.flags.resize(vocab_.tokens.size());
+    vocab_.flags[id] = flags;
+  }
+
+  Storage& storage_;
   const Json& root_;
   std::string_view path_;
-  OwnedVocab out_;
+  Vocab vocab_;
 };
 
 }  // namespace
 
+Result<Vocab> read_tokenizer_json(Bytes json, std::string_view path) {
+  const auto storage = std::make_shared<Storage>();
+  TRY(storage->root, parse_json(as_text(json), path));
+  TRY(Vocab vocab, Reader(*storage, path).read());
+  vocab.storage = storage;
+  return vocab;
+}
+
 Result<std::unique_ptr<Tokenizer>> parse_tokenizer_json(Bytes json, std::string_view path) {
-  TRY(const Json root, parse_json(as_text(json), path));
-  TRY(const OwnedVocab owned, Reader(root, path).read());
-  auto tokenizer = make_bpe_tokenizer(owned.vocab);
+  TRY(const Vocab vocab, read_tokenizer_json(json, path));
+  auto tokenizer = make_tokenizer(vocab);
   if (!tokenizer) return fail(tokenizer.error().code, "{}: {}", path, tokenizer.error().message);
   return tokenizer;
 }

@@ -1,4 +1,4 @@
-// Hugging Face's tokenizer.json, as far as it describes a byte-level BPE tokenizer.
+// Hugging Face's tokenizer.json, as far as it describes byte-level BPE or SentencePiece's BPE.
 #pragma once
 
 #include <memory>
@@ -7,18 +7,25 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "tern/tokenizer.h"
+#include "text/vocab.h"
 
 namespace tern {
 
-// `path` is only for messages.
+// `path` is only for messages. The result owns what its views point to.
 //
-// Understood: model BPE, with merges as strings or as pairs, and ignore_merges; added_tokens; normalizer none or NFC;
-// pre_tokenizer ByteLevel, or Split with the expression of GPT-2, Llama 3 or Qwen 2; post_processor TemplateProcessing
-// that puts one token (BOS) first. The file names no stop tokens, so those are the control tokens that are known to end
-// a reply.
+// Understood: model BPE, with merges as strings or as pairs, ignore_merges and byte_fallback; added_tokens with all
+// their flags; post_processor TemplateProcessing that puts one token (BOS) first. And around the model either
+//  - byte-level: normalizer none or NFC; pre_tokenizer ByteLevel, or Split with the expression of GPT-2, Llama 3 or
+//    Qwen 2; decoder ByteLevel; or
+//  - SentencePiece: the space becomes U+2581 by normalizers Prepend and Replace or by pre_tokenizer Metaspace; decoders
+//    Replace, ByteFallback, Fuse, Strip or Metaspace.
+// The file names no stop tokens, so those are the control tokens that are known to end a reply.
 //
 // Errors: kCorruption where the JSON is broken or has the wrong types; kNotSupported, naming what it is, for everything
 // that would give other ids than Hugging Face's library does.
+Result<Vocab> read_tokenizer_json(Bytes json, std::string_view path);
+
+// The same, made into a tokenizer.
 Result<std::unique_ptr<Tokenizer>> parse_tokenizer_json(Bytes json, std::string_view path);
 
 }  // namespace tern

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "text/sentence_piece_model.h"
 #include "text/utf8.h"
 
 namespace tern {
@@ -99,19 +100,98 @@ Result<std::optional<TokenId>> read_template(const Json& processor, std::string_
   return bos;
 }
 
-}  // namespace
+struct Normalizer {
+  bool nfc = false;
+  bool prepends_space = false;
+  bool marks_spaces = false;
+};
 
-Result<bool> read_normalizer(const Json& root, std::string_view path) {
-  TRY(const auto steps, read_steps(root, "normalizer", "normalizers", path));
-  for (const Json* step : steps) {
-    TRY(const std::string type, string_or(*step, "type", "", path));
-    if (type != "NFC") return unknown_step("normalizer", type, path);
-  }
-  return !steps.empty();
+// Whether a Replace step turns `from` into `to`, both spelled out.
+Result<bool> replaces(const Json& step, std::string_view from, std::string_view to, std::string_view path) {
+  TRY(const Json* pattern, member(step, "pattern", Json::value_t::object, path));
+  TRY(const std::string what, pattern ? string_or(*pattern, "String", "", path) : Result<std::string>());
+  TRY(const std::string content, string_or(step, "content", "", path));
+  return what == from && content == to;
 }
 
-Result<PreTokenizer> read_pre_tokenizer(const Json& root, std::string_view path) {
-  TRY(const auto steps, read_steps(root, "pre_tokenizer", "pretokenizers", path));
+Result<Normalizer> read_normalizer(const Json& root, std::string_view path) {
+  TRY(const auto steps, read_steps(root, "normalizer", "normalizers", path));
+  Normalizer normalizer;
+  for (const Json* step : steps) {
+    TRY(const std::string type, string_or(*step, "type", "", path));
+    if (type == "NFC") {
+      normalizer.nfc = true;
+    } else if (type == "Prepend" && !normalizer.marks_spaces) {
+      TRY(const std::string what, string_or(*step, "prepend", "", path));
+      if (what != kSpaceMark) {
+        return fail(ErrorCode::kNotSupported, "{}: normalizer Prepend of '{}'; Tern knows U+2581", path,
+                    printable(what));
+      }
+      normalizer.prepends_space = true;
+    } else if (type == "Replace") {
+      TRY(normalizer.marks_spaces, replaces(*step, " ", kSpaceMark, path));
+      if (!normalizer.marks_spaces) {
+        return fail(ErrorCode::kNotSupported, "{}: normalizer Replace of something other than a space by U+2581", path);
+      }
+    } else {
+      return unknown_step("normalizer", type, path);
+    }
+  }
+  if (normalizer.prepends_space && !normalizer.marks_spaces) {
+    return fail(ErrorCode::kNotSupported, "{}: normalizer Prepend without a Replace of spaces by U+2581", path);
+  }
+  return normalizer;
+}
+
+Result<void> read_metaspace(const Json& step, Vocab& vocab, std::string_view path) {
+  TRY(const std::string mark, string_or(step, "replacement", "", path));
+  if (mark != kSpaceMark) {
+    return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer Metaspace with '{}'; Tern knows U+2581", path,
+                printable(mark));
+  }
+  TRY(const bool add_prefix_space, bool_or(step, "add_prefix_space", true, path));  // in older files
+  TRY(const std::string scheme, string_or(step, "prepend_scheme", add_prefix_space ? "always" : "never", path));
+  if (scheme != "always" && scheme != "first" && scheme != "never") {
+    return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer Metaspace with prepend_scheme \"{}\"", path,
+                printable(scheme));
+  }
+  vocab.space_rule = scheme == "always"  ? SpaceRule::kWhereMissing
+                     : scheme == "first" ? SpaceRule::kFirstIfMissing
+                                         : SpaceRule::kNone;
+  TRY(vocab.split_at_spaces, bool_or(step, "split", true, path));
+  return {};
+}
+
+// The decoders of a SentencePiece vocabulary give back its plain text; what differs is whether a space is taken off.
+Result<void> read_decoder(const Json& root, Vocab& vocab, std::string_view path) {
+  TRY(const auto steps, read_steps(root, "decoder", "decoders", path));
+  for (const Json* step : steps) {
+    TRY(const std::string type, string_or(*step, "type", "", path));
+    if (vocab.kind == VocabKind::kByteLevel) {
+      if (type != "ByteLevel") return unknown_step("decoder", type, path);
+    } else if (type == "Metaspace") {
+      TRY(const std::string scheme, string_or(*step, "prepend_scheme", "always", path));
+      TRY(const bool add_prefix_space, bool_or(*step, "add_prefix_space", true, path));
+      vocab.decode_strips_space = scheme != "never" && add_prefix_space;
+    } else if (type == "Strip") {
+      TRY(const std::string content, string_or(*step, "content", "", path));
+      if (content != " " || step->value("start", Json()) != 1 || step->value("stop", Json()) != 0) {
+        return fail(ErrorCode::kNotSupported, "{}: decoder Strip of something other than one space at the front", path);
+      }
+      vocab.decode_strips_space = true;
+    } else if (type == "Replace") {
+      TRY(const bool plain, replaces(*step, kSpaceMark, " ", path));
+      if (!plain) {
+        return fail(ErrorCode::kNotSupported, "{}: decoder Replace of something other than U+2581 by a space", path);
+      }
+    } else if (type != "ByteFallback" && type != "Fuse") {
+      return unknown_step("decoder", type, path);
+    }
+  }
+  return {};
+}
+
+Result<PreTokenizer> read_byte_level(const std::vector<const Json*>& steps, std::string_view path) {
   std::optional<PreTokenizer> pre;
   bool byte_level = false;
   for (const Json* step : steps) {
@@ -137,6 +217,30 @@ Result<PreTokenizer> read_pre_tokenizer(const Json& root, std::string_view path)
                 "{}: pre_tokenizer is not a Split by a known expression followed by ByteLevel", path);
   }
   return *pre;
+}
+
+}  // namespace
+
+Result<void> read_text_steps(const Json& root, Vocab& vocab, std::string_view path) {
+  TRY(const Normalizer normalizer, read_normalizer(root, path));
+  TRY(const auto steps, read_steps(root, "pre_tokenizer", "pretokenizers", path));
+  TRY(const std::string first, steps.empty() ? Result<std::string>() : string_or(*steps[0], "type", "", path));
+  const bool metaspace = first == "Metaspace";
+  if (metaspace || normalizer.marks_spaces) {
+    vocab.kind = VocabKind::kSentencePiece;
+    if (normalizer.nfc) {
+      return fail(ErrorCode::kNotSupported, "{}: normalizer NFC with a SentencePiece vocabulary", path);
+    }
+    if (steps.size() > 1 || (metaspace && normalizer.marks_spaces) || (!steps.empty() && !metaspace)) {
+      return unknown_step("beside U+2581 for spaces a pre_tokenizer", first, path);
+    }
+    vocab.space_rule = normalizer.prepends_space ? SpaceRule::kEverywhere : SpaceRule::kNone;
+    if (metaspace) TRY_STATUS(read_metaspace(*steps[0], vocab, path));
+  } else {
+    vocab.nfc = normalizer.nfc;
+    TRY(vocab.pre, read_byte_level(steps, path));
+  }
+  return read_decoder(root, vocab, path);
 }
 
 Result<std::optional<TokenId>> read_bos(const Json& root, std::string_view path) {

@@ -4,16 +4,13 @@
 
 #include <optional>
 
-#include "text/json_reader.h"
+#include "base/json_reader.h"
 #include "text/vocab.h"
 
 namespace tern {
 
-// Whether "normalizer" is NFC; false if there is none.
-Result<bool> read_normalizer(const Json& root, std::string_view path);
-
-// Which of the expressions that Tern knows "pre_tokenizer" uses.
-Result<PreTokenizer> read_pre_tokenizer(const Json& root, std::string_view path);
+// What "normalizer", "pre_tokenizer" and "decoder" do, into the vocabulary's kind and the settings of that kind.
+Result<void> read_text_steps(const Json& root, Vocab& vocab, std::string_view path);
 
 // The token that "post_processor" puts first, if any.
 Result<std::optional<TokenId>> read_bos(const Json& root, std::string_view path);

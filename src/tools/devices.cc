@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/kv_layout.h"
 #include "base/format_text.h"
 #include "base/thread_pool.h"
 #include "engine/backends.h"
@@ -81,9 +82,8 @@ DeviceInfo cpu_device() {
 // Weights stay in the mapped file, so it and the KV cache are what there has to be room for.
 void add_cpu_needs(const Model& model, DeviceInfo& cpu) {
   const Config& c = model.config;
-  const uint64_t file = model.file->file_bytes();
-  const uint64_t kv_cache = uint64_t{2} * 2 * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width()) *
-                            static_cast<uint64_t>(c.n_ctx);
+  const uint64_t file = model.source->file_bytes();
+  const uint64_t kv_cache = kv_bytes(c, c.n_ctx, KvType::kF16);
   const uint64_t available = read_memory_info().available_bytes;
   cpu.facts.emplace_back("model file", format_text("{} MiB", file >> 20));
   cpu.facts.emplace_back("KV cache", format_text("{} MiB for {} tokens of context, in f16", kv_cache >> 20, c.n_ctx));

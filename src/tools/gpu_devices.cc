@@ -77,14 +77,12 @@ Part largest_part(const Plan& plan, const CompileOptions& options, uint64_t kv_b
     uint64_t together = 0;
     for (const gpu::WeightUse& use : gpu::weight_uses(step.body)) {
       if (!use.is_ternary) continue;
-      const uint64_t bytes = static_cast<uint64_t>(use.tensor->rows) * static_cast<uint64_t>(use.tensor->cols) / 4;
-      together = is_one ? together + bytes : std::max(together, bytes);
+      together = is_one ? together + use.bytes() : std::max(together, use.bytes());
     }
     offer(step.name, together);
   }
   for (const auto& buffer : plan.buffers) {
-    const int rows = buffer.rows == RowsOf::kBatch ? options.max_batch : options.max_logit_rows;
-    offer("the activations of a batch", static_cast<uint64_t>(rows) * gpu::device_row_bytes(buffer.type, buffer.width));
+    offer("the activations of a batch", gpu::device_bytes(buffer, options.max_batch, options.max_logit_rows));
   }
   return largest;
 }

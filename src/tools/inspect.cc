@@ -1,9 +1,13 @@
-// What a model file holds. Any well-formed GGUF file can be looked at, whether Tern runs its model or not.
+// What a model holds. Any well-formed one can be looked at, whether Tern runs it or not.
+#include <filesystem>
+
+#include "backend/kv_layout.h"
 #include "base/format_text.h"
 #include "engine/tokenizers.h"
 #include "file/gguf.h"
 #include "model/model.h"
 #include "tern/tools.h"
+#include "tools/inspect_directory.h"
 #include "tools/metadata_text.h"
 
 namespace tern {
@@ -21,18 +25,15 @@ TensorInfo describe_tensor(const GgufTensor& tensor) {
 // What is only known of a model that Tern can run. The error says why it cannot.
 Result<void> add_model_facts(const std::string& path, FileInfo& info) {
   TRY(const Model model, open_model(path));
-  TRY_STATUS(make_tokenizer(*model.file));
+  TRY_STATUS(make_tokenizer(*model.source));
   const Config& c = model.config;
   info.n_params = model.weights.n_params();
   info.bytes_per_token = model.weights.bytes_per_token();
-  // A key and a value of two bytes each, as in the engine's f16 cache.
-  info.kv_bytes_per_token = uint64_t{2} * 2 * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width());
+  info.kv_bytes_per_token = kv_bytes(c, 1, KvType::kF16);
   return {};
 }
 
-}  // namespace
-
-Result<FileInfo> inspect(const std::string& path) {
+Result<FileInfo> inspect_gguf(const std::string& path) {
   TRY(const GgufFile file, GgufFile::open(path));
   FileInfo info;
   info.path = path;
@@ -45,6 +46,14 @@ Result<FileInfo> inspect(const std::string& path) {
     info.tensors.push_back(describe_tensor(tensor));
     info.n_params += static_cast<uint64_t>(tensor.n_elements());
   }
+  return info;
+}
+
+}  // namespace
+
+Result<FileInfo> inspect(const std::string& path) {
+  std::error_code ignored;
+  TRY(FileInfo info, std::filesystem::is_directory(path, ignored) ? inspect_directory(path) : inspect_gguf(path));
   if (auto runs = add_model_facts(path, info); !runs) info.not_supported = std::move(runs).error().message;
   return info;
 }

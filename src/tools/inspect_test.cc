@@ -55,6 +55,29 @@ TEST(Inspect, TensorsAreListedAsTheyLie) {
   EXPECT_EQ(found->offset % 32, 0u);
 }
 
+TEST(Inspect, DirectoriesWithTheirOwnNames) {
+  const std::string golden = TERN_SOURCE_DIR "/tests/golden/";
+  const auto hf = inspect(golden + "families/qwen3_tied");
+  ASSERT_TRUE(hf.has_value()) << hf.error().message;
+  EXPECT_EQ(hf->container, "safetensors");
+  EXPECT_EQ(hf->not_supported, "");
+  EXPECT_EQ(value_of(*hf, "model_type"), "qwen3");
+  EXPECT_EQ(value_of(*hf, "rope_parameters.rope_type"), "default");
+  const auto found = std::ranges::find(hf->tensors, "model.layers.1.mlp.up_proj.weight", &TensorInfo::name);
+  ASSERT_NE(found, hf->tensors.end());
+  EXPECT_EQ(found->type, "BF16");
+  EXPECT_EQ(found->shape, (std::vector<int64_t>{96, 64}));
+
+  const auto mlc = inspect(golden + "containers/phi3_q4f16_1/");
+  ASSERT_TRUE(mlc.has_value()) << mlc.error().message;
+  EXPECT_EQ(mlc->container, "MLC");
+  EXPECT_EQ(mlc->not_supported, "");
+  EXPECT_EQ(value_of(*mlc, "model_config.hidden_size"), "192");
+  EXPECT_GT(mlc->bytes_per_token, 0u);
+
+  EXPECT_FALSE(inspect(golden));
+}
+
 // A file of another family, as other programs write them.
 TEST(Inspect, AModelThatTernCannotRun) {
   const TemporaryPath path(".gguf");

@@ -6,10 +6,15 @@
 
 namespace tern {
 
-// A model of the BitNet b1.58 family. Every width is a multiple of 128, so that ternary rows are whole I2_S blocks.
+// What a model's layers have, and what its file says of it. Llama: linear layers in a ternary format are BitLinear, in
+// any other plain.
+enum class SynthFamily { kBitnet, kQwen3, kPhi3, kLlama };
+
+// Every width is a multiple of 128, so that rows are whole blocks of I2_S and Q1_0.
 struct SynthShape {
   std::string_view name;
   std::string_view description;
+  SynthFamily family = SynthFamily::kBitnet;
   int n_vocab;
   int d_model;
   int n_layers;
@@ -19,10 +24,18 @@ struct SynthShape {
   int n_ctx;
   float rope_theta;
   float rms_eps;
+  int head_width = 0;                            // 0: d_model / n_heads
+  int window = 0;                                // attention.sliding_window; 0: none
+  bool is_tied = true;                           // the head is the embedding
+  std::string_view type = "i2_s", head = "f16";  // where nothing else is asked for
 
-  int head_dim() const { return d_model / n_heads; }
+  int head_dim() const { return head_width > 0 ? head_width : d_model / n_heads; }
+  int q_width() const { return n_heads * head_dim(); }
   int kv_width() const { return n_kv_heads * head_dim(); }
 };
+
+// "qwen3", as GGUF names it.
+std::string_view architecture_of(SynthFamily family);
 
 std::span<const SynthShape> synth_shapes();
 

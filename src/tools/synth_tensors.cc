@@ -12,6 +12,14 @@ namespace {
 constexpr float kEmbeddingDeviation = 0.02f;
 constexpr float kGainDeviation = 0.1f;
 
+// Formats of three values, and Q2_0, whose fourth no quantiser uses.
+bool holds_ternary(Format format) {
+  return format_info(format).is_ternary || format == Format::kQ2_0 || format == Format::kPQ2_0;
+}
+
+// Of weights with scale 1.
+double variance_of(Format format) { return holds_ternary(format) ? kTernaryVariance : 1; }
+
 class TensorList {
  public:
   TensorList(const SynthShape& shape, Format linear, Format embedding, uint64_t seed)
@@ -22,18 +30,19 @@ class TensorList {
           .kind = SynthTensor::Kind::kEmbedding,
           .format = embedding_,
           .rows = shape_.n_vocab,
-          .cols = shape_.d_model});
+          .cols = shape_.d_model,
+          .scale = static_cast<float>(kEmbeddingDeviation / std::sqrt(variance_of(embedding_)))});
   }
 
   void gain(std::string name, int width) { push({.name = std::move(name), .cols = width}); }
 
   // `out_deviation`: of the outputs, for inputs of deviation 1.
-  void ternary(std::string name, int rows, int cols, double out_deviation = 1) {
-    push({.name = std::move(name), .kind = SynthTensor::Kind::kTernary, .format = linear_, .rows = rows, .cols = cols});
+  void linear(std::string name, int rows, int cols, double out_deviation = 1) {
+    push({.name = std::move(name), .kind = SynthTensor::Kind::kLinear, .format = linear_, .rows = rows, .cols = cols});
     SynthTensor& tensor = tensors_.back();
     // Up to a tenth more or less, so that no two tensors have one scale: a kernel that takes the wrong one is noticed.
     const auto noise = static_cast<double>(mix64(tensor.key) >> 11) * 0x1p-52 - 1;  // [−1, 1)
-    tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(kTernaryVariance * cols));
+    tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(variance_of(linear_) * cols));
   }
 
   std::vector<SynthTensor> take() { return std::move(tensors_); }
@@ -53,17 +62,40 @@ class TensorList {
 
 void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
   const CounterRandom random(tensor.key + static_cast<uint64_t>(row));
-  switch (tensor.kind) {
-    case SynthTensor::Kind::kEmbedding:
-      return fill_normal(random, 0, kEmbeddingDeviation, values);
-    case SynthTensor::Kind::kGain:
-      return fill_normal(random, 1, kGainDeviation, values);
-    case SynthTensor::Kind::kTernary:
-      break;
-  }
+  if (tensor.kind == SynthTensor::Kind::kGain) return fill_normal(random, 1, kGainDeviation, values);
+  if (!holds_ternary(tensor.format)) return fill_normal(random, 0, tensor.scale, values);
   fill_ternary(random, values);
   if (tensor.format == Format::kI2_S) return;  // bare codes: the scale is in the tail
   for (float& value : values) value *= tensor.scale;
+}
+
+void add_attention(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
+  list.gain(blk + "attn_norm.weight", shape.d_model);
+  if (shape.family == SynthFamily::kPhi3) {
+    list.linear(blk + "attn_qkv.weight", shape.q_width() + 2 * shape.kv_width(), shape.d_model);
+  } else {
+    list.linear(blk + "attn_q.weight", shape.q_width(), shape.d_model);
+    list.linear(blk + "attn_k.weight", shape.kv_width(), shape.d_model);
+    list.linear(blk + "attn_v.weight", shape.kv_width(), shape.d_model);
+  }
+  if (shape.family == SynthFamily::kQwen3) {
+    list.gain(blk + "attn_q_norm.weight", shape.head_dim());
+    list.gain(blk + "attn_k_norm.weight", shape.head_dim());
+  }
+  if (shape.family == SynthFamily::kBitnet) list.gain(blk + "attn_sub_norm.weight", shape.q_width());
+  list.linear(blk + "attn_output.weight", shape.d_model, shape.q_width(), out_deviation);
+}
+
+void add_feed_forward(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
+  list.gain(blk + "ffn_norm.weight", shape.d_model);
+  if (shape.family == SynthFamily::kPhi3) {
+    list.linear(blk + "ffn_up.weight", 2 * shape.d_ff, shape.d_model);
+  } else {
+    list.linear(blk + "ffn_gate.weight", shape.d_ff, shape.d_model);
+    list.linear(blk + "ffn_up.weight", shape.d_ff, shape.d_model);
+  }
+  if (shape.family == SynthFamily::kBitnet) list.gain(blk + "ffn_sub_norm.weight", shape.d_ff);
+  list.linear(blk + "ffn_down.weight", shape.d_model, shape.d_ff, out_deviation);
 }
 
 }  // namespace
@@ -74,19 +106,11 @@ std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, F
   list.embedding("token_embd.weight");
   for (int i = 0; i < shape.n_layers; ++i) {
     const std::string blk = format_text("blk.{}.", i);
-    list.gain(blk + "attn_norm.weight", shape.d_model);
-    list.ternary(blk + "attn_q.weight", shape.d_model, shape.d_model);
-    list.ternary(blk + "attn_k.weight", shape.kv_width(), shape.d_model);
-    list.ternary(blk + "attn_v.weight", shape.kv_width(), shape.d_model);
-    list.gain(blk + "attn_sub_norm.weight", shape.d_model);
-    list.ternary(blk + "attn_output.weight", shape.d_model, shape.d_model, residual_deviation);
-    list.gain(blk + "ffn_norm.weight", shape.d_model);
-    list.ternary(blk + "ffn_gate.weight", shape.d_ff, shape.d_model);
-    list.ternary(blk + "ffn_up.weight", shape.d_ff, shape.d_model);
-    list.gain(blk + "ffn_sub_norm.weight", shape.d_ff);
-    list.ternary(blk + "ffn_down.weight", shape.d_model, shape.d_ff, residual_deviation);
+    add_attention(list, shape, blk, residual_deviation);
+    add_feed_forward(list, shape, blk, residual_deviation);
   }
   list.gain("output_norm.weight", shape.d_model);
+  if (!shape.is_tied) list.embedding("output.weight");
   return list.take();
 }
 

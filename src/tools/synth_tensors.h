@@ -13,22 +13,24 @@ namespace tern {
 
 // How one tensor is made. Row r depends on `key` and r alone, so rows can be made in any order and by any thread.
 struct SynthTensor {
-  enum class Kind { kTernary, kEmbedding, kGain };
+  enum class Kind { kLinear, kEmbedding, kGain };
 
   std::string name;
   Kind kind = Kind::kGain;
   Format format = Format::kF32;
   int rows = 1;
   int cols = 0;
-  float scale = 1;  // of a ternary matrix
+  float scale = 1;  // of a linear layer: of its ternary weights, or the deviation of its normal ones
   uint64_t key = 0;
 
   bool is_vector() const { return kind == Kind::kGain; }
   uint64_t bytes() const { return tensor_bytes(format, rows, cols); }
 };
 
-// In file order. The scales are such that activations neither die out nor explode: every linear layer keeps the
-// variance of its input, and all layers together add about 1 to that of the residual stream.
+// In file order; the head, where it is not the embedding, comes last. Weights are −1, 0 and +1 times a scale in formats
+// of two bits and less, Q1_0 aside, and bell-shaped in all others. The scales are such that activations neither die out
+// nor explode: every linear layer keeps the variance of its input, and all layers together add about 1 to that of the
+// residual stream.
 std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed);
 
 // Rows [first, first + n) as they lie in the file. out.size() is n · row_bytes(format, cols).

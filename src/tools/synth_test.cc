@@ -134,6 +134,41 @@ TEST(Synth, EveryHeadFormatRuns) {
   }
 }
 
+// Every family in every kind of format opens as what it is and computes sane logits, the same in one token's steps as
+// in batches.
+TEST(Synth, EveryFamilyRuns) {
+  for (const auto& [preset, type, head] : {std::tuple{"tiny-qwen3", "q1_0", "q1_0"},
+                                           {"tiny-qwen3", "q2_0", "q2_0"},
+                                           {"tiny-qwen3", "pq2_0", "pq2_0"},
+                                           {"tiny-qwen3", "q6_k", "q6_k"},
+                                           {"tiny-qwen3", "bf16", "f32"},
+                                           {"tiny-phi3", "q4_0", "q4_0"},
+                                           {"tiny-phi3", "q8_0", "f16"},
+                                           {"tiny-llama", "i2_s", "f16"},
+                                           {"tiny-llama", "tq1_0", "f16"},
+                                           {"tiny-llama", "q4_0", "q6_k"}}) {
+    const SynthModel file({.preset = preset, .type = type, .head = head});
+    const std::vector<TokenId> tokens = {1, 200, 3, 319, 77, 6, 5, 4, 3, 2, 1};
+    std::vector<float> logits[2];
+    for (const int max_batch : {1, 7}) {
+      const auto engine = Engine::load({.model_path = file.str(), .n_threads = 1, .max_batch = max_batch});
+      ASSERT_TRUE(engine.has_value()) << engine.error().message;
+      auto session = engine->new_session({.n_ctx = 16}).value();
+      const auto add = [&](size_t, std::span<const float> row) -> Result<void> {
+        auto& all = logits[max_batch == 1 ? 0 : 1];
+        all.insert(all.end(), row.begin(), row.end());
+        return {};
+      };
+      ASSERT_TRUE(session.logits(tokens, add).has_value());
+    }
+    EXPECT_EQ(logits[0], logits[1]) << preset << " " << type;
+    double square = 0;
+    for (const float logit : logits[0]) square += static_cast<double>(logit) * logit;
+    const double rms = std::sqrt(square / static_cast<double>(logits[0].size()));
+    EXPECT_TRUE(rms > 0.05 && rms < 5) << preset << " " << type << " " << rms;
+  }
+}
+
 TEST(Synth, ReportsProgressUpToTheEnd) {
   const TemporaryPath path(".gguf");
   uint64_t done = 0, total = 0;
@@ -158,11 +193,16 @@ TEST(Synth, RefusesWhatItCannotMake) {
     return made.error().message;
   };
   EXPECT_EQ(message({.preset = "huge"}),
-            "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, bitnet-large, stories, tiny");
+            "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, bitnet-large, bonsai-1.7b, "
+            "bonsai-8b, qwen3-4b, phi-3-mini, falcon3-7b-1.58, stories, tiny, tiny-qwen3, tiny-phi3, tiny-llama");
   EXPECT_EQ(message({.preset = "tiny", .type = "q8_0"}),
             "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");
   EXPECT_EQ(message({.preset = "tiny", .head = "i2_s"}),
-            "synth: the type of the head cannot be \"i2_s\"; choose one of f16, f32, bf16, q8_0, q4_0, q6_k");
+            "synth: the type of the head cannot be \"i2_s\"; choose one of f16, f32, bf16, q8_0, q4_0, q6_k, "
+            "q1_0, q2_0, pq2_0");
+  EXPECT_EQ(message({.preset = "tiny-qwen3", .type = "i2_s"}),
+            "synth: the type of the linear layers cannot be \"i2_s\"; choose one of f16, f32, bf16, q8_0, q4_0, q6_k, "
+            "q1_0, q2_0, pq2_0");
   EXPECT_NE(message({.preset = "tiny", .type = "tq1_0"}).find("TQ1_0 packs 256 values"), std::string::npos);
   EXPECT_EQ(synth({.preset = "tiny"}).error().code, ErrorCode::kInvalidArgument);
 }
@@ -173,7 +213,7 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
   for (const SynthShape& shape : synth_shapes()) {
     EXPECT_EQ(shape.d_model % 128, 0) << shape.name;
     EXPECT_EQ(shape.d_ff % 128, 0) << shape.name;
-    EXPECT_EQ(shape.d_model % shape.n_heads, 0) << shape.name;
+    EXPECT_EQ(shape.q_width() % 128, 0) << shape.name;
     EXPECT_EQ(shape.n_heads % shape.n_kv_heads, 0) << shape.name;
     EXPECT_TRUE(std::ranges::contains(presets, std::string(shape.name), &SynthPreset::name));
   }
@@ -183,7 +223,7 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
 TEST(Synth, TheTwoBillionPresetHasThePublishedSize) {
   uint64_t ternary = 0, embedding = 0;
   for (const SynthTensor& tensor : synth_tensors(*find_synth_shape("bitnet-2b-4t"), Format::kI2_S, Format::kF16, 0)) {
-    if (tensor.kind == SynthTensor::Kind::kTernary) ternary += tensor.bytes();
+    if (tensor.kind == SynthTensor::Kind::kLinear) ternary += tensor.bytes();
     if (tensor.kind == SynthTensor::Kind::kEmbedding) embedding += tensor.bytes();
   }
   EXPECT_EQ(ternary, 521'017'920u);

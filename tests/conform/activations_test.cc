@@ -82,6 +82,27 @@ TEST(Conform, RmsNorm) {
   });
 }
 
+// Head norms: many narrow rows, in place.
+TEST(Conform, RmsNormInPlace) {
+  on_every_target([] {
+    for (const int width : {8, 64, 80, 96, 128, 256}) {
+      const int n = 37;
+      Guarded<float> expected(static_cast<size_t>(n * width)), actual(static_cast<size_t>(n * width), 1),
+          gain(static_cast<size_t>(width), 1);
+      Values values(static_cast<uint64_t>(width));
+      values.fill(expected);
+      values.fill(gain);
+      std::copy_n(expected.data(), expected.size(), actual.data());
+      ref::rms_norm({expected.data(), gain.data(), 1e-6f, n, width, expected.data()});
+      run_on(3, cpu::rms_norm, {actual.data(), gain.data(), 1e-6f, n, width, actual.data()});
+      for (size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_NEAR(actual[i], expected[i], std::abs(expected[i]) * (width / 2.0 + 8) * kUlp) << "width " << width;
+      }
+      EXPECT_TRUE(actual.intact());
+    }
+  });
+}
+
 // Fusion must not change a bit, else cached and fused runs would drift apart.
 TEST(Conform, RmsNormQuantizeIsTheTwoOpsInOne) {
   on_every_target([] {

@@ -49,7 +49,8 @@ TEST(Conform, KvAppendIsBitIdentical) {
 TEST(Conform, Attention) {
   on_every_target([] {
     for (const KvType type : {KvType::kF16, KvType::kF32}) {
-      for (const Case& c : kCases) {
+      for (size_t index = 0; index < 6 * std::size(kCases);) {  // each with every window
+        const Case& c = kCases[index / 6];
         Values values(11);
         const int n_pos = c.first_pos + c.n;
         std::vector<float> k(static_cast<size_t>(n_pos * c.n_kv_heads * c.head_dim)), v(k.size());
@@ -59,8 +60,10 @@ TEST(Conform, Attention) {
         ref::kv_append({k.data(), v.data(), n_pos, 0, cache.layer});
         Guarded<float> q(static_cast<size_t>(c.n * c.n_heads * c.head_dim), 1), expected(q.size()), actual(q.size(), 1);
         values.fill(q);
-        ref::attention({q.data(), c.n, c.n_heads, c.first_pos, cache.layer, expected.data()});
-        run_on(3, cpu::attention, {q.data(), c.n, c.n_heads, c.first_pos, cache.layer, actual.data()},
+        const int windows[] = {0, 1, 2, (n_pos + 1) / 2, n_pos, n_pos + 5};
+        const int window = windows[index++ % std::size(windows)];
+        ref::attention({q.data(), c.n, c.n_heads, c.first_pos, window, cache.layer, expected.data()});
+        run_on(3, cpu::attention, {q.data(), c.n, c.n_heads, c.first_pos, window, cache.layer, actual.data()},
                static_cast<size_t>(n_pos));
         // A score is off by at most head_dim roundings of Σ |q·k|/√d ≤ 30·30·√d (twice: the largest is subtracted), an
         // exponential by two more; the weighted mean of |v| ≤ 30 by that and a rounding per position, twice.
@@ -89,13 +92,34 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
     Cache cache(c, KvType::kF32);
     run_on(1, cpu::kv_append, {k.data(), v.data(), kPositions, 0, cache.layer});
     std::vector<float> q(kPositions * kHeads * kDim, 1.0f), out(q.size());
-    run_on(2, cpu::attention, {q.data(), kPositions, kHeads, 0, cache.layer, out.data()}, kPositions);
+    run_on(2, cpu::attention, {q.data(), kPositions, kHeads, 0, 0, cache.layer, out.data()}, kPositions);
     for (int pos = 0; pos < kPositions; ++pos) {
       for (int h = 0; h < kHeads; ++h) {
         // Keys are 0, so the weights are equal: the mean of 0 … pos, in the head's group.
         const float expected = static_cast<float>(100 * (h / 3)) + static_cast<float>(pos) / 2;
         EXPECT_NEAR(out[static_cast<size_t>((pos * kHeads + h) * kDim)], expected, 1e-4)
             << "position " << pos << ", head " << h;
+      }
+    }
+  });
+}
+
+// A row sees itself and the window − 1 positions before it: values that name their position tell which were read.
+TEST(Conform, AttentionReadsTheWindow) {
+  on_every_target([] {
+    constexpr int kDim = 16, kPositions = 9;
+    const Case c{kPositions, 0, 1, 1, kDim, 12};
+    std::vector<float> k(kPositions * kDim, 0.0f), v(k.size());
+    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i / kDim);
+    Cache cache(c, KvType::kF32);
+    run_on(1, cpu::kv_append, {k.data(), v.data(), kPositions, 0, cache.layer});
+    std::vector<float> q(kPositions * kDim, 1.0f), out(q.size());
+    for (const int window : {1, 2, 4, 8, 9, 10, 100}) {
+      run_on(2, cpu::attention, {q.data(), kPositions, 1, 0, window, cache.layer, out.data()}, kPositions);
+      for (int pos = 0; pos < kPositions; ++pos) {
+        const int first = std::max(0, pos - window + 1);
+        EXPECT_NEAR(out[static_cast<size_t>(pos * kDim)], static_cast<float>(first + pos) / 2, 1e-5)
+            << "position " << pos << ", window " << window;
       }
     }
   });

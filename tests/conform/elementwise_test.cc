@@ -1,4 +1,4 @@
-// copy, relu2_mul, add, rope: the same float operations in the same order, so no tolerance.
+// copy, glu_mul, add, rope: the same float operations in the same order, so no tolerance.
 #include "backend/cpu/ops.h"
 #include "backend/cpu/sum_words.h"
 #include "backend/ref/ops.h"
@@ -14,8 +14,8 @@ TEST(Conform, ElementwiseOpsAreBitIdentical) {
     Values values(count);
     values.fill(a);
     values.fill(b);
-    ref::relu2_mul({a.data(), b.data(), count, expected.data()});
-    run_on(2, cpu::relu2_mul, {a.data(), b.data(), count, actual.data()});
+    ref::glu_mul({a.data(), b.data(), GluAct::kRelu2, count, expected.data()});
+    run_on(2, cpu::glu_mul, {a.data(), b.data(), GluAct::kRelu2, count, actual.data()});
     EXPECT_EQ(actual.values(), expected.values());
     ref::add({a.data(), count, expected.data()});
     run_on(3, cpu::add, {a.data(), count, actual.data()});
@@ -24,6 +24,27 @@ TEST(Conform, ElementwiseOpsAreBitIdentical) {
     EXPECT_EQ(actual.values(), b.values());
     EXPECT_TRUE(actual.intact());
   }
+}
+
+// Over the whole range of floats, in which e^−x overflows on one side and vanishes on the other.
+TEST(Conform, SiluIsWithinAFewRoundings) {
+  on_every_target([] {
+    Guarded<float> gate(4003, 1);
+    Values(8).fill(gate);
+    const float edges[] = {0.0f, -0.0f, 1e-30f, -1e-30f, 88.7f, -88.7f, -103.9f, -104.1f, 3e38f, -3e38f};
+    std::ranges::copy(edges, gate.data());
+    for (size_t i = std::size(edges); i < 1000; ++i) gate[i] *= 5;
+    Guarded<float> up(gate.size()), expected(gate.size()), actual(gate.size(), 2);
+    for (size_t i = 0; i < up.size(); ++i) up[i] = i % 2 == 0 ? 0.75f : -0.3f;
+    ref::glu_mul({gate.data(), up.data(), GluAct::kSilu, gate.size(), expected.data()});
+    run_on(2, cpu::glu_mul, {gate.data(), up.data(), GluAct::kSilu, gate.size(), actual.data()});
+    for (size_t i = 0; i < gate.size(); ++i) {
+      // The exponential is off by 2 roundings; adding, dividing and multiplying by up are one each, in both programs.
+      // Where e^−x nears the greatest float the quotient is subnormal.
+      ASSERT_NEAR(actual[i], expected[i], 8 * kUlp * std::abs(expected[i]) + 1e-36) << "silu of " << gate[i];
+    }
+    EXPECT_TRUE(actual.intact());
+  });
 }
 
 TEST(Conform, RopeIsBitIdentical) {

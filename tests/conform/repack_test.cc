@@ -43,12 +43,40 @@ void cpu_ternary_linear(const ops::TernaryLinear& op) {
   ternary_linear(op, share);
 }
 
+// Bytes of any content have the same values in both formats.
+TEST(Repack, Tq1_0OnBlocksBecomesTq2_0) {
+  std::vector<std::byte> bytes(tensor_bytes(Format::kTQ1_0, kRows, kCols));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::byte>(i % 54 == 53 ? 0x30 + i % 3 : (i * i + 7 * i) % 251);
+  }
+  const Tensor w{.name = "w", .format = Format::kTQ1_0, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
+  Plan plan;
+  for (const SlotType type : {SlotType::kInt8Blocks, SlotType::kF32}) {
+    plan.slots.push_back({.name = "x", .type = type, .rows = RowsOf::kBatch, .width = kCols});
+  }
+  plan.steps = {{"w", step::FloatLinear{{0}, &w, {1}}},
+                {"w", step::FloatLinearAdd{{0}, &w, {1}}},
+                {"w", step::FloatGlu{{0}, &w, &w, GluAct::kSilu, {1}}},
+                {"w", step::FloatLinear{{1}, &w, {1}}}};
+  const auto repacked = repack_block_inputs(plan);
+  ASSERT_EQ(repacked.size(), 4u);
+  EXPECT_EQ(std::get<step::FloatLinear>(plan.steps[3].body).w, &w) << "floats stay with what they have";
+  for (const Repacked& r : repacked) {
+    EXPECT_EQ(r.tensor.format, Format::kTQ2_0);
+    EXPECT_EQ(r.tensor.scale, 3.0f);
+    std::vector<float> expected(kRows * kCols), actual(expected.size());
+    format_info(Format::kTQ1_0).decode(w.data, expected);
+    format_info(Format::kTQ2_0).decode(r.tensor.data, actual);
+    EXPECT_EQ(actual, expected);
+  }
+}
+
 TEST(Repack, OtherTernaryFormatsGiveTheSameResult) {
   for (const Format format : {Format::kTQ1_0, Format::kTQ2_0}) {
     const auto bytes = encode_rows(format, 0.5f, 0.5f);
     const Tensor w{.name = "w", .format = format, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
     Plan plan;
-    plan.steps = {{"w", step::TernaryLinear{{0}, &w, {1}}}, {"w", step::TernaryGlu{{0}, &w, &w, {1}}}};
+    plan.steps = {{"w", step::TernaryLinear{{0}, &w, {1}}}, {"w", step::TernaryGlu{{0}, &w, &w, GluAct::kRelu2, {1}}}};
     const auto repacked = repack_ternary(plan).value();
     ASSERT_EQ(repacked.size(), 3u);
     const Tensor& packed = *std::get<step::TernaryLinear>(plan.steps[0].body).w;

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const std::vector<tern::ChatMessage> messages = {
       {"system", "be"}, {"user", "hi <think> x"}, {"assistant", "a"}, {"user", "b"}};
-  const auto text = parsed->render(messages, true);
+  const auto text = parsed->render(messages);
   if (!text && text.error().message.contains('\n')) std::abort();
   return 0;
 }

@@ -22,7 +22,7 @@ RANGES = [(0x20, 0x7E), (0x00, 0x1F), (0x80, 0xFF), (0x100, 0x24F), (0x300, 0x36
           (0xE00, 0xEFF), (0x1100, 0x11FF), (0x1E00, 0x1FFF), (0x2000, 0x206F), (0x2070, 0x23FF), (0x2600, 0x27BF), (0x3000, 0x30FF),
           (0x4E00, 0x4FFF), (0xAC00, 0xACFF), (0xFB00, 0xFB4F), (0xFF00, 0xFFEF), (0x1F300, 0x1F64F), (0x1D400, 0x1D7FF), (0, 0x10FFFF)]
 SNIPPETS = [" ", "  ", "\n", "\r\n", "\t", "'s", "'LL", "'\u017f", "the", " and", "1234", "<|eot_id|>", "<|im_end|>", "<think>",
-            "<|endoftext|>", "\u200d", "\ufe0f", "\u0301", "\u0323\u0307", "...", "://", " '", "a"]
+            "<|endoftext|>", "<|user|>", "<|end|>", "</s>", "<s>", "\u2581", "\u3000", "\u200d", "\ufe0f", "\u0301", "\u0323\u0307", "...", "://", " '", "a"]
 
 
 def normalised_alike(c):

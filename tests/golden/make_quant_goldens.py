@@ -3,7 +3,7 @@
 
     python3 make_quant_goldens.py > quant_blocks.txt
 
-Needs the `gguf` package (Debian: python3-gguf, made from llama.cpp's sources); the Q6_K encodings also need libggml-base.so.
+Needs the `gguf` package (Debian: python3-gguf, made from llama.cpp's sources); the Q6_K encodings and the types that it lacks also need libggml-base.so.
 The output does not depend on the machine: seeds are fixed and everything is compared bit for bit.
 
 Lines:
@@ -66,6 +66,23 @@ def encode_lines(rng):
             emit("encode", name, hex_values(row), quantize(row.reshape(1, -1), kind).tobytes().hex())
 
 
+def ggml_lines(rng):
+    """Types that the gguf package does not know: through ggml itself."""
+    ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
+    pointer = lambda array: array.ctypes.data_as(ctypes.c_void_p)
+    for name, n, block_bytes in (("Q1_0", 128, 18), ("Q2_0", 64, 18)):
+        for scale in F16_PATTERNS:
+            block = rng.integers(0, 256, block_bytes, dtype=np.uint8)
+            block[:2] = (scale & 255, scale >> 8)
+            values = np.zeros(n, dtype=np.float32)
+            getattr(ggml, f"dequantize_row_{name.lower()}")(pointer(block), pointer(values), ctypes.c_int64(n))
+            emit("decode", name, block.tobytes().hex(), hex_values(values))
+        for row in sample_rows(rng, n):
+            block = np.zeros(block_bytes, dtype=np.uint8)
+            getattr(ggml, f"quantize_row_{name.lower()}_ref")(pointer(row), pointer(block), ctypes.c_int64(n))
+            emit("encode", name, hex_values(row), block.tobytes().hex())
+
+
 def search_lines(rng):
     ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
     for row in sample_rows(rng, 256):
@@ -80,6 +97,7 @@ def main():
     decode_lines(rng)
     encode_lines(rng)
     search_lines(rng)
+    ggml_lines(rng)
     return 0
 
 

@@ -35,6 +35,7 @@ const std::vector<FolderRule>& include_table() {
       {"src/tools",
        {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/model", "src/plan", "src/backend",
         "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/fake", "src/engine"}},
+      {"src/hub", {"src/base"}},
       {"apps/cli", {}},
       {"apps/server", {}},
       {"apps/web", {}},

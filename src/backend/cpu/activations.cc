@@ -97,6 +97,36 @@ void QuantizeRows(const ops::Quantize& op, Share& share) {
   });
 }
 
+// The same float operations as ref::quantize_blocks, so the same integers. A block is whole vectors or a part of one.
+void QuantizeBlock(const float* x, int8_t* q, float* out_scale, int32_t* out_sum) {
+  const hn::CappedTag<float, kInt8Block> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<int8_t, decltype(d)> d8;
+  const size_t lanes = hn::Lanes(d);
+  auto largest = hn::Zero(d);
+  for (size_t i = 0; i < kInt8Block; i += lanes) largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + i)));
+  const float magnitude = hn::ReduceMax(d, largest);
+  const auto inverse = hn::Set(d, magnitude > 0 ? 127.0f / magnitude : 0.0f);
+  auto sum = hn::Zero(di);
+  for (size_t i = 0; i < kInt8Block; i += lanes) {
+    const auto rounded = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
+    sum = hn::Add(sum, rounded);
+    hn::StoreU(hn::DemoteTo(d8, rounded), d8, q + i);
+  }
+  *out_scale = magnitude / 127.0f;
+  *out_sum = hn::ReduceSum(di, sum);
+}
+
+void QuantizeRowsInBlocks(const ops::QuantizeBlocks& op, Share& share) {
+  constexpr int kGrain = 64;
+  const int n_blocks = op.n * (op.width / kInt8Block);
+  share.for_ranges(n_blocks, kGrain, [&](int begin, int end) HWY_ATTR {
+    for (auto b = static_cast<size_t>(begin); b < static_cast<size_t>(end); ++b) {
+      QuantizeBlock(op.in + b * kInt8Block, op.out.q + b * kInt8Block, op.out.scale + b, op.out.sum + b);
+    }
+  });
+}
+
 void RmsNormRows(const ops::RmsNorm& op, Share& share) {
   const auto width = static_cast<size_t>(op.width);
   share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
@@ -125,10 +155,14 @@ HWY_AFTER_NAMESPACE();
 namespace tern::cpu {
 
 HWY_EXPORT(QuantizeRows);
+HWY_EXPORT(QuantizeRowsInBlocks);
 HWY_EXPORT(RmsNormRows);
 HWY_EXPORT(RmsNormQuantizeRows);
 
 void quantize(const ops::Quantize& op, Share& share) { HWY_DYNAMIC_DISPATCH(QuantizeRows)(op, share); }
+void quantize_blocks(const ops::QuantizeBlocks& op, Share& share) {
+  HWY_DYNAMIC_DISPATCH(QuantizeRowsInBlocks)(op, share);
+}
 void rms_norm(const ops::RmsNorm& op, Share& share) { HWY_DYNAMIC_DISPATCH(RmsNormRows)(op, share); }
 void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share) {
   HWY_DYNAMIC_DISPATCH(RmsNormQuantizeRows)(op, share);

@@ -95,8 +95,10 @@ void AttendTyped(const ops::Attention& op, Share& share) {
   float* scores = share.scratch().data();
   share.for_ranges(op.n * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
     for (int unit = begin; unit < end; ++unit) {
-      const size_t head = kv_offset(op.cache, unit % op.n_heads / group, 0);
-      const auto n_pos = static_cast<size_t>(op.first_pos + unit / op.n_heads + 1);
+      const int pos_end = op.first_pos + unit / op.n_heads + 1;
+      const int first = op.window > 0 ? std::max(0, pos_end - op.window) : 0;
+      const auto n_pos = static_cast<size_t>(pos_end - first);
+      const size_t head = kv_offset(op.cache, unit % op.n_heads / group, first);
       const size_t at = static_cast<size_t>(unit) * dim;
       Scores(op.q + at, static_cast<const T*>(op.cache.k) + head, dim, n_pos, factor, scores);
       const float total = Exponentials(scores, n_pos);

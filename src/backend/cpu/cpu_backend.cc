@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 
+#include "backend/cpu/block_linear.h"
 #include "backend/cpu/ops.h"
 #include "backend/host_binder.h"
 #include "backend/repack.h"
@@ -21,11 +22,13 @@ void run_op(const ops::Quantize& op, Share& share) { quantize(op, share); }
 void run_op(const ops::RmsNormQuantize& op, Share& share) { rms_norm_quantize(op, share); }
 void run_op(const ops::TernaryLinear& op, Share& share) { ternary_linear(op, share); }
 void run_op(const ops::TernaryGlu& op, Share& share) { ternary_glu(op, share); }
+void run_op(const ops::QuantizeBlocks& op, Share& share) { quantize_blocks(op, share); }
 void run_op(const ops::FloatLinear& op, Share& share) { float_linear(op, share); }
+void run_op(const ops::FloatGlu& op, Share& share) { float_glu(op, share); }
 void run_op(const ops::Rope& op, Share& share) { rope(op, share); }
 void run_op(const ops::KvAppend& op, Share& share) { kv_append(op, share); }
 void run_op(const ops::Attention& op, Share& share) { attention(op, share); }
-void run_op(const ops::Relu2Mul& op, Share& share) { relu2_mul(op, share); }
+void run_op(const ops::GluMul& op, Share& share) { glu_mul(op, share); }
 void run_op(const ops::Add& op, Share& share) { add(op, share); }
 
 // The buffers a step touches. The KV cache counts as one more buffer, after the plan's own.
@@ -66,10 +69,12 @@ std::vector<bool> find_barriers(const Plan& plan) {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ExpandedPlan expanded, std::deque<Repacked> repacked, const CompileOptions& options, ThreadPool& pool)
+  CpuExecutable(ExpandedPlan expanded, std::deque<Repacked> repacked, std::deque<Repacked> for_blocks,
+                const CompileOptions& options, ThreadPool& pool)
       : plan_(std::move(expanded.plan)),
         completes_(std::move(expanded.completes)),
         repacked_(std::move(repacked)),
+        repacked_for_blocks_(std::move(for_blocks)),
         options_(options),
         pool_(pool),
         barrier_before_(find_barriers(plan_)),
@@ -77,11 +82,15 @@ class CpuExecutable final : public Executable {
     for (const Slot& slot : plan_.slots) {
       if (slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8) widest_ = std::max(widest_, slot.width);
     }
+    for (const Step& step : plan_.steps) {
+      if (const auto floats = block_scratch_of(step.body)) scratch_floats_ = std::max(scratch_floats_, floats);
+    }
+    scratch_floats_ = std::max(scratch_floats_, static_cast<size_t>(widest_));
   }
 
   Result<void> allocate() {
     TRY(binder_, HostBinder::create(plan_, options_.max_batch, options_.max_logit_rows));
-    scratch_.assign(static_cast<size_t>(pool_.size()), std::vector<float>(static_cast<size_t>(widest_)));
+    scratch_.assign(static_cast<size_t>(pool_.size()), std::vector<float>(scratch_floats_));
     return {};
   }
 
@@ -109,6 +118,21 @@ class CpuExecutable final : public Executable {
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
  private:
+  // Floats of scratch memory for a linear layer on int8 blocks; 0 for any other step.
+  size_t block_scratch_of(const StepBody& body) const {
+    const auto scratch = [&](SlotId id) {
+      const Slot& in = plan_.slot(id);
+      if (in.type != SlotType::kInt8Blocks) return size_t{0};
+      return block_scratch(in.width, in.rows == RowsOf::kBatch ? options_.max_batch : options_.max_logit_rows);
+    };
+    if (const auto* linear = std::get_if<step::FloatLinear>(&body)) return scratch(linear->in);
+    if (const auto* add = std::get_if<step::FloatLinearAdd>(&body)) return scratch(add->in);
+    if (const auto* glu = std::get_if<step::FloatGlu>(&body)) {
+      return scratch(glu->in) * (glu->w_gate->format == glu->w_up->format ? 1 : 2);
+    }
+    return 0;
+  }
+
   // One worker's way through the plan.
   void work(int worker) {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -125,7 +149,7 @@ class CpuExecutable final : public Executable {
 
   // Attention keeps one score per position. Grows once per context size, never in the token loop.
   void reserve_scratch(int n_ctx) {
-    const auto size = static_cast<size_t>(std::max(n_ctx, widest_));
+    const size_t size = std::max(static_cast<size_t>(n_ctx), scratch_floats_);
     for (auto& scratch : scratch_) {
       if (scratch.size() < size) scratch.resize(size);
     }
@@ -137,12 +161,13 @@ class CpuExecutable final : public Executable {
 
   const Plan plan_;
   const std::vector<const Step*> completes_;  // see ExpandedPlan
-  const std::deque<Repacked> repacked_;
+  const std::deque<Repacked> repacked_, repacked_for_blocks_;
   const CompileOptions options_;
   ThreadPool& pool_;
   const std::vector<bool> barrier_before_;
   std::vector<Claim> claims_;
   int widest_ = 0;
+  size_t scratch_floats_ = 0;
   std::unique_ptr<HostBinder> binder_;
   std::vector<std::vector<float>> scratch_;
   StepObserver observer_;
@@ -153,7 +178,9 @@ class CpuExecutable final : public Executable {
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
   ExpandedPlan expanded = expand(plan);
   TRY(auto repacked, repack_ternary(expanded.plan));
-  auto executable = std::make_unique<CpuExecutable>(std::move(expanded), std::move(repacked), options, pool);
+  auto for_blocks = repack_block_inputs(expanded.plan);
+  auto executable =
+      std::make_unique<CpuExecutable>(std::move(expanded), std::move(repacked), std::move(for_blocks), options, pool);
   TRY_STATUS(executable->allocate());
   return executable;
 }

@@ -8,9 +8,10 @@
 #include <hwy/cache_control.h>
 // clang-format on
 
+#include "backend/cpu/block_linear.h"
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
-#include "base/check.h"
+#include "backend/cpu/results-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
@@ -26,7 +27,7 @@ inline constexpr int kTileTokens = 4;
 // R rows × N tokens. Every output has its own chain of fused multiply-adds over ascending columns, so that a token's
 // logits do not depend on how many are computed at once.
 template <int R, int N, class T>
-HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float* out, size_t out_stride) {
+HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float (&y)[N][R]) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
   VF acc[R][N];
@@ -47,59 +48,83 @@ HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float
     }
   }
   for (int r = 0; r < R; ++r) {
-    for (int t = 0; t < N; ++t) {
-      out[static_cast<size_t>(t) * out_stride + static_cast<size_t>(r)] = hn::ReduceSum(d, acc[r][t]) * scale;
-    }
+    for (int t = 0; t < N; ++t) y[t][r] = hn::ReduceSum(d, acc[r][t]) * scale;
   }
 }
 
+// What rows of a matrix are multiplied with, and what becomes of the results.
+struct Job {
+  const float* in;  // [n, cols]
+  int n;
+  const Tensor* w;
+  Results results;
+};
+
+template <int R, int N, class T>
+HWY_INLINE void PutRows(const T* w, const Job& job, int row, int token) {
+  const auto cols = static_cast<size_t>(job.w->cols);
+  float y[N][R];
+  Tile<R, N>(w, cols, job.in + static_cast<size_t>(token) * cols, job.w->scale, y);
+  PutTile(job.results, y, token, row, R);
+}
+
 template <int R, class T>
-HWY_INLINE void RowsForAllTokens(const T* w, const ops::FloatLinear& op, int row) {
-  const auto cols = static_cast<size_t>(op.w->cols);
-  const auto stride = static_cast<size_t>(op.w->rows);
+HWY_INLINE void RowsForAllTokens(const T* w, const Job& job, int row) {
   int t = 0;
-  const auto x = [&](int token) { return op.in + static_cast<size_t>(token) * cols; };
-  const auto y = [&](int token) { return op.out + static_cast<size_t>(token) * stride + static_cast<size_t>(row); };
-  for (; t + kTileTokens <= op.n; t += kTileTokens) Tile<R, kTileTokens>(w, cols, x(t), op.w->scale, y(t), stride);
-  for (; t < op.n; ++t) Tile<R, 1>(w, cols, x(t), op.w->scale, y(t), stride);
+  for (; t + kTileTokens <= job.n; t += kTileTokens) PutRows<R, kTileTokens>(w, job, row, t);
+  for (; t < job.n; ++t) PutRows<R, 1>(w, job, row, t);
 }
 
 template <class T>
-void LinearInPlace(const ops::FloatLinear& op, Share& share) {
-  const T* w = reinterpret_cast<const T*>(op.w->data.data());
-  const auto cols = static_cast<size_t>(op.w->cols);
-  share.for_ranges(op.w->rows, kTileRows, [&](int begin, int end) HWY_ATTR {
-    int row = begin;
-    for (; row + kTileRows <= end; row += kTileRows)
-      RowsForAllTokens<kTileRows>(w + static_cast<size_t>(row) * cols, op, row);
-    for (; row < end; ++row) RowsForAllTokens<1>(w + static_cast<size_t>(row) * cols, op, row);
-  });
+void RowsInPlace(const Job& job, int begin, int end) {
+  const T* w = reinterpret_cast<const T*>(job.w->data.data());
+  const auto cols = static_cast<size_t>(job.w->cols);
+  int row = begin;
+  for (; row + kTileRows <= end; row += kTileRows) {
+    RowsForAllTokens<kTileRows>(w + static_cast<size_t>(row) * cols, job, row);
+  }
+  for (; row < end; ++row) RowsForAllTokens<1>(w + static_cast<size_t>(row) * cols, job, row);
 }
 
-void LinearDecoded(const ops::FloatLinear& op, Share& share) {
-  const FormatInfo& format = format_info(op.w->format);
-  const uint64_t bytes = row_bytes(op.w->format, op.w->cols);
-  const std::span<float> weights = share.scratch().first(static_cast<size_t>(op.w->cols));
-  share.for_ranges(op.w->rows, 1, [&](int begin, int end) HWY_ATTR {
-    for (int row = begin; row < end; ++row) {
-      format.decode(op.w->data.subspan(static_cast<uint64_t>(row) * bytes, bytes), weights);
-      RowsForAllTokens<1>(weights.data(), op, row);
-    }
-  });
+void RowsDecoded(const Job& job, int begin, int end, std::span<float> scratch) {
+  const FormatInfo& format = format_info(job.w->format);
+  const uint64_t bytes = row_bytes(job.w->format, job.w->cols);
+  const std::span<float> weights = scratch.first(static_cast<size_t>(job.w->cols));
+  for (int row = begin; row < end; ++row) {
+    format.decode(job.w->data.subspan(static_cast<uint64_t>(row) * bytes, bytes), weights);
+    RowsForAllTokens<1>(weights.data(), job, row);
+  }
+}
+
+void Rows(const Job& job, int begin, int end, std::span<float> scratch) {
+  switch (job.w->format) {
+    case Format::kF32:
+      return RowsInPlace<float>(job, begin, end);
+    case Format::kF16:
+      return RowsInPlace<hwy::float16_t>(job, begin, end);
+    case Format::kBF16:
+      return RowsInPlace<hwy::bfloat16_t>(job, begin, end);
+    default:
+      return RowsDecoded(job, begin, end, scratch);
+  }
 }
 
 void FloatLinear(const ops::FloatLinear& op, Share& share) {
   if (op.n == 0) return;
-  switch (op.w->format) {
-    case Format::kF32:
-      return LinearInPlace<float>(op, share);
-    case Format::kF16:
-      return LinearInPlace<hwy::float16_t>(op, share);
-    case Format::kBF16:
-      return LinearInPlace<hwy::bfloat16_t>(op, share);
-    default:
-      return LinearDecoded(op, share);
-  }
+  const Job job{op.in.x, op.n, op.w, Results(op.store, op.out, op.w->rows)};
+  share.for_ranges(op.w->rows, kTileRows, [&](int begin, int end) { Rows(job, begin, end, share.scratch()); });
+}
+
+// The gate's results go to the output, and the up pass over the same rows finishes them.
+void FloatGlu(const ops::FloatGlu& op, Share& share) {
+  if (op.n == 0) return;
+  const int n_rows = op.w_gate->rows;
+  const Job gate{op.in.x, op.n, op.w_gate, Results(ops::Store::kSet, op.out, n_rows)};
+  const Job up{op.in.x, op.n, op.w_up, Results(op.act, op.out, n_rows)};
+  share.for_ranges(n_rows, kTileRows, [&](int begin, int end) {
+    Rows(gate, begin, end, share.scratch());
+    Rows(up, begin, end, share.scratch());
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -110,7 +135,17 @@ HWY_AFTER_NAMESPACE();
 namespace tern::cpu {
 
 HWY_EXPORT(FloatLinear);
-void float_linear(const ops::FloatLinear& op, Share& share) { HWY_DYNAMIC_DISPATCH(FloatLinear)(op, share); }
+HWY_EXPORT(FloatGlu);
+
+void float_linear(const ops::FloatLinear& op, Share& share) {
+  if (op.in.blocks.q) return block_linear(op, share);
+  HWY_DYNAMIC_DISPATCH(FloatLinear)(op, share);
+}
+
+void float_glu(const ops::FloatGlu& op, Share& share) {
+  if (op.in.blocks.q) return block_glu(op, share);
+  HWY_DYNAMIC_DISPATCH(FloatGlu)(op, share);
+}
 
 }  // namespace tern::cpu
 #endif

@@ -16,11 +16,13 @@ void quantize(const ops::Quantize& op, Share& share);
 void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share);  // scratch: width floats
 void ternary_linear(const ops::TernaryLinear& op, Share& share);       // I2_S weights; scratch: cols + 256 bytes
 void ternary_glu(const ops::TernaryGlu& op, Share& share);             // I2_S weights; scratch: cols + 256 bytes
-void float_linear(const ops::FloatLinear& op, Share& share);           // scratch: cols floats
+void quantize_blocks(const ops::QuantizeBlocks& op, Share& share);
+void float_linear(const ops::FloatLinear& op, Share& share);  // scratch: cols floats
+void float_glu(const ops::FloatGlu& op, Share& share);  // on int8 blocks both need block_scratch() (block_linear.h)
 void rope(const ops::Rope& op, Share& share);
 void kv_append(const ops::KvAppend& op, Share& share);
 void attention(const ops::Attention& op, Share& share);  // scratch: first_pos + n floats
-void relu2_mul(const ops::Relu2Mul& op, Share& share);
+void glu_mul(const ops::GluMul& op, Share& share);
 void add(const ops::Add& op, Share& share);
 
 // The instruction set that dispatch chose, "AVX3_DL".

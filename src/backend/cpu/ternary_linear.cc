@@ -20,6 +20,7 @@
 #include <cstring>
 
 #include "backend/cpu/ops.h"
+#include "backend/cpu/results-inl.h"
 #include "base/check.h"
 #include "quant/i2_s.h"
 
@@ -156,20 +157,22 @@ HWY_INLINE void DotTile(const Problem& p, const uint8_t* const* rows, const int8
   }
 }
 
-template <int T, class Store>
-void Tile(const Problem& p, int row, int row_end, int token, float weight_scale, const Store& store) {
+template <int T>
+void Tile(const Problem& p, int row, int row_end, int token, float weight_scale, const Results& results) {
   const uint8_t* rows[kRows];
   const int n_rows = std::min(kRows, row_end - row);
   for (int i = 0; i < kRows; ++i) rows[i] = p.codes + static_cast<size_t>(row + std::min(i, n_rows - 1)) * p.row_bytes;
   int32_t dots[kRows][kTokens];
   const int8_t* q = p.in.q + static_cast<size_t>(token) * p.cols;
   DotTile<kVectors, T>(p, rows, q, dots);
+  float y[T][kRows] = {};
   for (int i = 0; i < n_rows; ++i) {
     for (int t = 0; t < T; ++t) {
       const int32_t dot = dots[i][t] - p.in.sum[token + t];
-      store(row + i, token + t, static_cast<float>(dot) / p.in.scale[token + t] * weight_scale);
+      y[t][i] = static_cast<float>(dot) / p.in.scale[token + t] * weight_scale;
     }
   }
+  PutTile(results, y, token, row, n_rows);
 }
 
 // How far ahead the next codes are fetched. The loop leaves memory waiting otherwise: 6.5 GB/s a core from memory
@@ -223,83 +226,78 @@ size_t Arrange(const int8_t* q, size_t cols, int8_t* out) {
   return static_cast<size_t>(at - out);
 }
 
-// Calls store(row, token, y) for rows [begin, end) and all tokens. Tokens go outside, so that a group of them stays in
-// the first-level cache while the rows, few enough to stay there too, pass by.
-template <class Store>
-void LinearRows(const Tensor& w, const ops::QuantizedRows& in, int n, int begin, int end, const Store& store) {
+// Rows that one pass over the tokens takes: their codes stay in the first-level cache.
+inline constexpr int kPassRows = 16;
+
+// Rows [begin, end) for all tokens. Tokens go outside, so that a group of them stays in the first-level cache while the
+// rows, few enough to stay there too, pass by.
+void LinearRows(const Tensor& w, const ops::QuantizedRows& in, int n, int begin, int end, const Results& results) {
   const Problem p{reinterpret_cast<const uint8_t*>(w.data.data()), static_cast<size_t>(w.cols) / 4,
                   static_cast<size_t>(w.cols), in};
   int token = 0;
   for (; token + kTokens <= n; token += kTokens) {
-    for (int row = begin; row < end; row += kRows) Tile<kTokens>(p, row, end, token, w.scale, store);
+    for (int row = begin; row < end; row += kRows) Tile<kTokens>(p, row, end, token, w.scale, results);
   }
   for (; token + 2 <= n; token += 2) {
-    for (int row = begin; row < end; row += kRows) Tile<2>(p, row, end, token, w.scale, store);
+    for (int row = begin; row < end; row += kRows) Tile<2>(p, row, end, token, w.scale, results);
   }
   for (; token < n; ++token) {
-    for (int row = begin; row < end; row += kRows) Tile<1>(p, row, end, token, w.scale, store);
+    for (int row = begin; row < end; row += kRows) Tile<1>(p, row, end, token, w.scale, results);
   }
 }
 
-// The same for one token, whose activations are in the order of Arrange().
-template <class Store>
+// The same for one token, whose activations are in the order of Arrange(), and at most kPassRows rows.
 void LinearRowsOfOne(const Tensor& w, const ops::QuantizedRows& in, const int8_t* arranged, int begin, int end,
-                     const Store& store) {
+                     const Results& results) {
   const auto* codes = reinterpret_cast<const uint8_t*>(w.data.data());
   const size_t row_bytes = static_cast<size_t>(w.cols) / 4;
+  float y[1][kPassRows] = {};
   for (int row = begin; row < end; ++row) {
     const int32_t dot = DotRow(codes + static_cast<size_t>(row) * row_bytes, arranged, row_bytes) - in.sum[0];
-    store(row, 0, static_cast<float>(dot) / in.scale[0] * w.scale);
+    y[0][row - begin] = static_cast<float>(dot) / in.scale[0] * w.scale;
   }
+  PutTile(results, y, 0, begin, end - begin);
 }
 
-// Rows that one pass over the tokens takes: their codes stay in the first-level cache.
-inline constexpr int kPassRows = 16;
-
-// Calls body(rows) once for the op, where rows(w, begin, end, store) computes rows of w for all tokens.
+// Calls body(rows) once for the op, where rows(w, begin, end, results) computes rows of w for all tokens.
 template <class Body>
 void WithRows(const ops::QuantizedRows& in, int n, size_t cols, Share& share, const Body& body) {
   if (n == 1) {
     auto* arranged = reinterpret_cast<int8_t*>(share.scratch().data());
     Arrange(in.q, cols, arranged);
-    body([&](const Tensor& w, int begin, int end, const auto& store) {
-      LinearRowsOfOne(w, in, arranged, begin, end, store);
+    body([&](const Tensor& w, int begin, int end, const Results& results) {
+      LinearRowsOfOne(w, in, arranged, begin, end, results);
     });
   } else {
-    body([&](const Tensor& w, int begin, int end, const auto& store) { LinearRows(w, in, n, begin, end, store); });
+    body([&](const Tensor& w, int begin, int end, const Results& results) {
+      LinearRows(w, in, n, begin, end, results);
+    });
   }
 }
 
+// Calls pass(begin, end) for runs of kPassRows rows.
+template <class Pass>
+void ForPasses(int n_rows, Share& share, const Pass& pass) {
+  share.for_ranges(n_rows, kPassRows, [&](int begin, int end) {
+    for (int row = begin; row < end; row += kPassRows) pass(row, std::min(row + kPassRows, end));
+  });
+}
+
 void TernaryLinear(const ops::TernaryLinear& op, Share& share) {
-  const auto stride = static_cast<size_t>(op.w->rows);
+  const Results results(op.store, op.out, op.w->rows);
   WithRows(op.in, op.n, static_cast<size_t>(op.w->cols), share, [&](const auto& rows) {
-    share.for_ranges(op.w->rows, kPassRows, [&](int begin, int end) {
-      for (int row = begin; row < end; row += kPassRows) {
-        rows(*op.w, row, std::min(row + kPassRows, end), [&](int r, int token, float y) {
-          float& out = op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)];
-          out = op.store == ops::Store::kAdd ? out + y : y;
-        });
-      }
-    });
+    ForPasses(op.w->rows, share, [&](int begin, int end) { rows(*op.w, begin, end, results); });
   });
 }
 
 // The gate's results go to the output, and the up pass over the same rows finishes them.
 void TernaryGlu(const ops::TernaryGlu& op, Share& share) {
-  const auto stride = static_cast<size_t>(op.w_gate->rows);
-  const auto at = [&](int r, int token) -> float& {
-    return op.out[static_cast<size_t>(token) * stride + static_cast<size_t>(r)];
-  };
+  const Results store(ops::Store::kSet, op.out, op.w_gate->rows);
+  const Results finish(op.act, op.out, op.w_gate->rows);
   WithRows(op.in, op.n, static_cast<size_t>(op.w_gate->cols), share, [&](const auto& rows) {
-    share.for_ranges(op.w_gate->rows, kPassRows, [&](int begin, int end) {
-      for (int row = begin; row < end; row += kPassRows) {
-        const int row_end = std::min(row + kPassRows, end);
-        rows(*op.w_gate, row, row_end, [&](int r, int token, float y) { at(r, token) = y; });
-        rows(*op.w_up, row, row_end, [&](int r, int token, float y) {
-          const float positive = std::max(at(r, token), 0.0f);
-          at(r, token) = positive * positive * y;
-        });
-      }
+    ForPasses(op.w_gate->rows, share, [&](int begin, int end) {
+      rows(*op.w_gate, begin, end, store);
+      rows(*op.w_up, begin, end, finish);
     });
   });
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backend/gpu/kernels/argmax.h"
-#include "backend/gpu/views.h"
 
 namespace tern::gpu {
 namespace {
@@ -30,14 +29,7 @@ Result<std::unique_ptr<Chooser>> Chooser::create(const ChooserContext& context) 
 
 template <class... P, class... V>
 Result<void> Chooser::add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views) {
-  using List = typename wgsl::Kernel<P...>::Bindings;
-  const auto packed = ViewsOf<List>::pack(views...);
-  TRY(const Pipeline* pipeline, c_.kernels.pipeline(kernel.module));
-  TRY(auto bindings, c_.device.bind(*pipeline, packed));
-  RecordedDispatch dispatch;
-  dispatch.pipeline = pipeline;
-  dispatch.bindings = std::move(bindings);
-  dispatch.grid = {.x = grid};
+  TRY(auto dispatch, c_.kernels.record(kernel, {.grid = {.x = grid}}, views...));
   program.add(std::move(dispatch));
   return {};
 }

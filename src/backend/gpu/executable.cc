@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backend/gpu/pack.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "base/check.h"
 #include "base/format_text.h"
@@ -20,11 +21,26 @@ Result<std::vector<T>> read_all(Device& device, BufferView view, size_t count) {
   return values;
 }
 
+std::vector<WeightUse> with(std::vector<WeightUse> uses, const step::FloatNormOnRead& norm) {
+  if (norm.gain) uses.push_back({norm.gain, false});
+  return uses;
+}
+
 struct WeightsOf {
   std::vector<WeightUse> operator()(const step::Embed& s) const { return {{s.table, false}}; }
   std::vector<WeightUse> operator()(const step::RmsNorm& s) const { return {{s.gain, false}}; }
   std::vector<WeightUse> operator()(const step::RmsNormQuantize& s) const { return {{s.gain, false}}; }
-  std::vector<WeightUse> operator()(const step::FloatLinear& s) const { return {{s.w, false}}; }
+  std::vector<WeightUse> operator()(const step::FloatLinear& s) const { return with({{s.w, false}}, s.norm); }
+  std::vector<WeightUse> operator()(const step::FloatLinearAdd& s) const { return {{s.w, false}}; }
+  std::vector<WeightUse> operator()(const step::FloatGlu& s) const {
+    return with({{s.w_gate, false}, {s.w_up, false}}, s.norm);
+  }
+  std::vector<WeightUse> operator()(const step::FloatQkv& s) const {
+    std::vector<WeightUse> uses = {{s.wq, false}, {s.wk, false}, {s.wv, false}};
+    if (s.q_gain) uses.insert(uses.end(), {{s.q_gain, false}, {s.k_gain, false}});
+    return with(uses, s.norm);
+  }
+  std::vector<WeightUse> operator()(const step::HeadNorm& s) const { return {{s.gain, false}}; }
   std::vector<WeightUse> operator()(const step::TernaryLinear& s) const { return {{s.w, true}}; }
   std::vector<WeightUse> operator()(const step::TernaryLinearAdd& s) const { return {{s.w, true}}; }
   std::vector<WeightUse> operator()(const step::TernaryGlu& s) const { return {{s.w_gate, true}, {s.w_up, true}}; }
@@ -38,6 +54,14 @@ struct WeightsOf {
 };
 
 }  // namespace
+
+uint64_t WeightUse::row_bytes() const {
+  const auto cols = static_cast<uint64_t>(tensor->cols);
+  if (is_ternary) return cols / 4;
+  const WeightCoding coding = coding_of(*tensor);
+  const uint64_t scales = coding.group == 0 ? 0 : cols / coding.group * (coding.f32_scales ? 4 : 2);
+  return unit_row_bytes(coding, tensor->cols) + scales;
+}
 
 std::vector<WeightUse> weight_uses(const StepBody& body) { return std::visit(WeightsOf{}, body); }
 
@@ -73,11 +97,16 @@ Result<void> GpuExecutable::load() {
         return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 128; use -b cpu",
                     use.tensor->name, use.tensor->cols);
       }
+      if (use.tensor->cols % 4 != 0) {
+        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 4; use -b cpu",
+                    use.tensor->name, use.tensor->cols);
+      }
     }
   }
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows));
   Program ahead;  // uploads every weight and compiles every kernel that needs no cache
   TRY_STATUS(Recorder(context(), nullptr, ahead).record_all());
+  weights_.close();
   TRY(chooser_, Chooser::create({.device = *device_,
                                  .kernels = kernels_,
                                  .caps = caps_of(*device_),
@@ -123,6 +152,11 @@ Result<void> GpuExecutable::write_params(const RunParams& params, std::span<cons
   return device_->write(work_->tokens(), 0, std::as_bytes(tokens));
 }
 
+Result<void> GpuExecutable::set_token(TokenId token, int pos) const {
+  const RunParams params{.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0};
+  return write_params(params, std::span(&token, 1));
+}
+
 Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batch& batch) {
   auto& cache = static_cast<GpuKvCache&>(any_cache);
   const int n = static_cast<int>(batch.tokens.size());
@@ -153,21 +187,6 @@ Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batc
   view.bytes = logits_.size() * sizeof(float);
   TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
   return std::span<const float>(logits_);
-}
-
-Result<std::vector<std::pair<std::string, double>>> GpuExecutable::time_token(KvCache& any_cache, int pos) {
-  auto& cache = static_cast<GpuKvCache&>(any_cache);
-  const TokenId token = 0;
-  TRY_STATUS(write_params({.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0},
-                          std::span(&token, 1)));
-  std::vector<Command> commands;
-  const RunShape shape{.n_tokens = 1, .n_logit_rows = 1, .n_pos = pos + 1};
-  cache.program.commands(shape, commands);
-  chooser_->greedy().commands(shape, commands);
-  TRY(const auto seconds, device_->time(commands));
-  std::vector<std::pair<std::string, double>> times;
-  for (size_t i = 0; i < commands.size(); ++i) times.emplace_back(commands[i].pipeline->module().name, seconds[i]);
-  return times;
 }
 
 Result<void> GpuExecutable::run_observed(const GpuKvCache& cache, const RunShape& shape) {

@@ -20,6 +20,8 @@ namespace tern::gpu {
 struct WeightUse {
   const Tensor* tensor;
   bool is_ternary;
+  uint64_t row_bytes() const;  // on the device
+  uint64_t bytes() const { return row_bytes() * static_cast<uint64_t>(tensor->rows); }
 };
 std::vector<WeightUse> weight_uses(const StepBody& body);
 
@@ -42,7 +44,6 @@ class GpuExecutable final : public Executable {
   // For bench/tune_gpu.
   Device& device() { return *device_; }
   void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of caches made from now on
-  Result<std::vector<std::pair<std::string, double>>> time_token(KvCache& cache, int pos);  // kernel, seconds
 
  private:
   friend class GpuTokenStream;
@@ -53,7 +54,8 @@ class GpuExecutable final : public Executable {
   RecorderContext context() const;
   uint64_t bytes_moved(const Step& step, const GpuKvCache& cache, int pos) const;
   Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens) const;
-  // Seconds of the last token's dispatches, added up; 0 where they cannot be run again or timed.
+  Result<void> set_token(TokenId token, int pos) const;  // what the decoding loop runs next
+  // Seconds that the last token's dispatches take as one; 0 where they cannot be run again or timed.
   double time_last_token() const;
   Result<void> run_observed(const GpuKvCache& cache, const RunShape& shape);
   Result<void> report(const Step& step, const RunShape& shape);

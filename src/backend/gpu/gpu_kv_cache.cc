@@ -1,19 +1,19 @@
 #include "backend/gpu/gpu_kv_cache.h"
 
+#include "backend/kv_layout.h"
 #include "base/format_text.h"
 
 namespace tern::gpu {
 
 Result<std::unique_ptr<GpuKvCache>> GpuKvCache::create(Device& device, const Config& config, int n_ctx, KvType type) {
-  const uint64_t bytes = uint64_t{2} * static_cast<uint64_t>(config.kv_width()) * static_cast<uint64_t>(n_ctx) *
-                         (type == KvType::kF16 ? 2 : 4);
+  const uint64_t all_layers = kv_bytes(config, n_ctx, type);
+  const uint64_t bytes = all_layers / static_cast<uint64_t>(config.n_layers);
   if (bytes > device.limits().binding_bytes) {
     return fail(ErrorCode::kOutOfMemory,
                 "a context of {} tokens takes {} MB a layer, but this GPU binds at most {} MB at once; use a smaller "
                 "context",
                 n_ctx, bytes >> 20, device.limits().binding_bytes >> 20);
   }
-  const uint64_t all_layers = bytes * static_cast<uint64_t>(config.n_layers);
   const uint64_t memory = device.adapter().memory_bytes;
   if (memory > 0 && device.allocated_bytes() + all_layers > memory) {
     return fail(ErrorCode::kOutOfMemory,

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "backend/gpu/device.h"
+#include "backend/gpu/program.h"
+#include "backend/gpu/views.h"
 
 namespace tern::gpu {
 
@@ -18,6 +20,15 @@ class KernelLibrary {
   // with its path and line. Only a device that validates (DeviceOptions) finds bindings or an entry point that do not
   // fit; on another they may end the program.
   Result<const Pipeline*> pipeline(const wgsl::Module& module);
+
+  // The kernel with its buffers bound, in its order.
+  template <class... P, class... E>
+  Result<RecordedDispatch> record(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
+    const auto packed = ViewsOf<typename wgsl::Kernel<P...>::Bindings>::pack(views...);
+    TRY(const Pipeline* made, pipeline(kernel.module));
+    TRY(auto bindings, device_.bind(*made, packed));
+    return RecordedDispatch{.pipeline = made, .bindings = std::move(bindings), .extent = extent};
+  }
 
  private:
   Result<const Pipeline*> from_dir(const wgsl::Module& module);

@@ -26,16 +26,21 @@ struct When {
 enum class Axis { kNone, kY, kZ };
 enum class Rows { kTokens, kLogits };
 
-struct RecordedDispatch {
-  const Pipeline* pipeline = nullptr;
-  std::unique_ptr<BindGroup> bindings;
-  Grid grid;                // what does not depend on the run
+// How many workgroups a dispatch has.
+struct Extent {
+  Grid grid = {};           // what does not depend on the run
   Axis axis = Axis::kNone;  // of the grid has ⌈rows / rows_per_workgroup⌉
   Rows rows = Rows::kTokens;
   uint32_t rows_per_workgroup = 1;
   uint32_t positions_per_split = 0;  // z is ⌈n_pos / this⌉, at most max_splits; 0: it is not
   uint32_t max_splits = 0;
-  When when;
+  When when = {};
+};
+
+struct RecordedDispatch {
+  const Pipeline* pipeline = nullptr;
+  std::unique_ptr<BindGroup> bindings;
+  Extent extent;
   int step = 0;  // of the plan
 };
 

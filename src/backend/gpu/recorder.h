@@ -1,4 +1,6 @@
 // Turns the plan's steps into recorded dispatches: chooses kernels and how they are laid out, and binds their buffers.
+// recorder_ternary.cc has the ternary layers, recorder_float.cc the float ones, recorder_attention.cc attention and
+// what leads up to it, recorder.cc the rest.
 #pragma once
 
 #include <map>
@@ -8,8 +10,12 @@
 #include "backend/gpu/kernel_library.h"
 #include "backend/gpu/kernels/attention.h"
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
+#include "backend/gpu/pack.h"
 #include "backend/gpu/program.h"
 #include "backend/gpu/weight_store.h"
 #include "backend/gpu/work_buffers.h"
@@ -30,9 +36,15 @@ struct Layouts {
   MatvecLayout glu = {16, 1, 256};     // rows of each of the two matrices
   MatvecLayout qkv = {16, 2, 256};     // always pairs of rows
   MatvecLayout head = {32, 2, 256};
+  MatvecLayout float_square = {16, 1, 256};  // the same layers with float weights
+  MatvecLayout float_wide = {32, 1, 256};
+  MatvecLayout float_glu = {16, 1, 256};
+  MatvecLayout float_qkv = {16, 1, 256};
+  uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
   int split_attention_from = 513;  // positions
+  bool float_matrices = true;      // float layers of prompts as f16 on subgroup matrices, where there are any
   bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
 };
 
@@ -49,11 +61,18 @@ struct RecorderContext {
 // The features that kernels may use on this device.
 Caps caps_of(const Device& device);
 
+HeadShape head_shape(const Config& config, int n_ctx);
+
+// The kernels' name for it.
+Activation activation(GluAct act);
+
 // Invocations of a workgroup of attention: as many as workgroup memory has room for the sums of.
 uint32_t attention_workgroup(const Device& device, const Layouts& layouts);
 
 // From how many tokens on the matrix kernels run, instead of the vector kernels once per token.
 inline constexpr int kMatmulTokens = 8;
+inline constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
+inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};
 
 class Recorder {
  public:
@@ -63,50 +82,90 @@ class Recorder {
   Result<void> record_all();
 
  private:
-  // How many workgroups a dispatch has.
-  struct Extent {
-    Grid grid;
-    Axis axis = Axis::kNone;
-    Rows rows = Rows::kTokens;
-    uint32_t rows_per_workgroup = 1;
-    uint32_t positions_per_split = 0, max_splits = 0;
-    When when = {};
-  };
-  template <class... P, class... V>
-  Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const V&... views);
+  template <class... P, class... E>
+  Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
+    TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
+    recorded.step = step_;
+    program_.add(std::move(recorded));
+    return {};
+  }
 
   Result<void> record(const step::Embed& s);
   Result<void> record(const step::SelectRows& s);
   Result<void> record(const step::RmsNorm& s);
   Result<void> record(const step::Quantize& s);
   Result<void> record(const step::TernaryLinear& s);
+  Result<void> record(const step::QuantizeBlocks& s);
   Result<void> record(const step::FloatLinear& s);
+  Result<void> record(const step::HeadNorm& s);
   Result<void> record(const step::Rope& s);
   Result<void> record(const step::KvAppend& s);
   Result<void> record(const step::Attention& s);
-  Result<void> record(const step::Relu2Mul& s);
+  Result<void> record(const step::GluMul& s);
   Result<void> record(const step::Add& s);
   Result<void> record(const step::RmsNormQuantize& s);
   Result<void> record(const step::TernaryLinearAdd& s);
   Result<void> record(const step::TernaryGlu& s);
+  Result<void> record(const step::FloatLinearAdd& s);
+  Result<void> record(const step::FloatGlu& s);
   Result<void> record(const step::TernaryQkv& s);
+  Result<void> record(const step::FloatQkv& s);
 
-  Result<void> linear_few(SlotId in, const Tensor& w, SlotId out, TernaryStore store, const When& when);
-  template <class Tiles>
-  static Extent per_tile(const Tiles& tiles) {
-    return {.grid = {.x = (tiles.rows + tiles.tile_rows - 1) / tiles.tile_rows},
-            .axis = Axis::kY,
-            .rows_per_workgroup = tiles.tile_tokens,
-            .when = {.min_tokens = kMatmulTokens}};
-  }
+  // Ternary layers (recorder_ternary.cc): kernels for few tokens and for many. `in` is an int8 slot.
+  struct LinearViews {
+    View<TernaryWeights> w;
+    View<WeightScales> scale;
+  };
+  struct GluViews {
+    View<TernaryWeights> gate, up;
+    View<WeightScales> scale;
+  };
+  Result<LinearViews> linear_views(const Tensor& w);
+  Result<GluViews> glu_views(const step::TernaryGlu& s);
+  Result<void> linear_few(SlotId in, const Tensor& w, SlotId out, Store store);
+  Result<void> linear_many(SlotId in, const Tensor& w, SlotId out, Store store);
+  Result<void> normed_linear(const step::TernaryLinearAdd& s);
+  Result<void> glu_few(SlotId in, const step::TernaryGlu& s);
+  Result<void> glu_many(SlotId in, const step::TernaryGlu& s);
+  TernaryConfig linear_config(const Tensor& w, Store store) const;
+  TernaryConfig ternary_config(const Tensor& w, const MatvecLayout& layout) const;
   // The layout for subgroup matrices, where this device has any that serve.
   std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices) const;
-  Result<void> linear_many(SlotId in, const Tensor& w, SlotId out, TernaryStore store);
-  Result<void> normed_linear(const step::TernaryLinearAdd& s);
-  Result<void> glu_many(SlotId in, const step::TernaryGlu& s);
-  Result<void> norm_rows(SlotId x, const step::NormOnRead& norm, const When& when);
-  bool norms_on_read(const step::NormOnRead& norm, uint32_t cols) const;
-  // The bindings of a norm inside another step, and of the statistics that it leaves.
+
+  // Float layers (recorder_float.cc).
+  struct FloatRead {
+    SlotId slot;
+    const step::FloatNormOnRead* norm;  // null: none
+    When when;
+  };
+  struct GluParts {
+    const FloatMatrix::Part *gate, *up;
+  };
+  Result<std::vector<FloatRead>> float_reads(SlotId in, const step::FloatNormOnRead& norm);
+  FloatLinearConfig float_config(const Tensor& w, const WeightCoding& coding, const FloatRead& read,
+                                 const MatvecLayout& layout) const;
+  const MatvecLayout& float_layout(const Tensor& w) const;
+  Result<View<wgsl::Vec4<wgsl::F32>>> gain_view(const FloatRead& read);
+  Result<void> float_matvec(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out, Store store,
+                            const MatvecLayout& layout);
+  // out = (matrices, rows after rows) · in, or += that.
+  Result<void> float_linear_step(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
+                                 SlotId out, Store store, const MatvecLayout& layout);
+  Result<GluParts> glu_parts(const step::FloatGlu& s);
+  // The layout for subgroup matrices, where this device has any that serve.
+  std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
+                                                             uint32_t n_matrices) const;
+  Result<View<wgsl::F32>> token_scales(SlotId in);
+  Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm);
+  Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store);
+  Result<void> glu_matmul(const step::FloatGlu& s, const GluParts& parts);
+  template <class KvWord>
+  Result<void> qkv_heads_as(const step::FloatQkv& s);
+
+  // Norms inside other steps. The first gives the int8 slot of a step's input, and records the norm that fills it where
+  // the step's own kernel does not norm.
+  Result<SlotId> int8_input(SlotId in, const step::NormOnRead& norm);
+  bool norms_on_read(SlotId in, const step::NormOnRead& norm) const;
   struct NormViews {
     View<wgsl::Vec4<wgsl::F32>> x, gain;
     View<NormStats> parts;
@@ -118,25 +177,30 @@ class Recorder {
     View<NormStats> parts;
   };
   Result<NextViews> next_views(const step::StatsOnWrite& next, uint32_t n_parts);
+
+  RmsNormConfig norm_config(SlotId x, float eps) const;
+  Result<void> norm_quantize(const step::RmsNormQuantize& s, const When& when);
   Result<void> rms_norm(const step::RmsNorm& s, SlotId in, const When& when);
+
+  // Attention (recorder_attention.cc).
   Result<void> rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when);
   Result<void> append(SlotId k, SlotId v, int layer, const When& when);
   template <class KvWord>
   Result<void> append_as(SlotId k, SlotId v, int layer, const When& when);
-  AttentionConfig attention_config() const;
+  AttentionConfig attention_config(int window) const;
   template <class KvWord>
   Result<void> attention_as(const step::Attention& s);
   template <class KvWord>
   Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
   template <class KvWord>
-  Result<void> qkv_as(const step::TernaryQkv& s);
+  Result<void> qkv_as(SlotId in, const step::TernaryQkv& s);  // in: int8
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
 
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
   uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
   uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows
   uint32_t lanes(uint32_t wanted) const;
-  TernaryConfig ternary_config(uint32_t rows, uint32_t cols, const MatvecLayout& layout) const;
+  Extent per_column(SlotId slot) const;  // one invocation per value of the slot's rows
   View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
 
   RecorderContext c_;

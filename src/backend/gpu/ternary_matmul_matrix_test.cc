@@ -88,7 +88,7 @@ class MatrixMatmul : public DeviceTest {
     return {{buffer.get()}};
   }
 
-  void compare(const Case& c, TernaryStore store) {
+  void compare(const Case& c, Store store) {
     const auto w = weights(c.rows, c.cols), x = activations(c.n_tokens, c.cols);
     const auto scales = words({std::bit_cast<uint32_t>(0.37f), 0, 0, 0}, BufferUse::kUniform);
     const auto params = words({0, c.n_tokens, 0, 0});
@@ -116,11 +116,11 @@ constexpr Case kCases[] = {
 };
 
 TEST_F(MatrixMatmul, SetsTheSameBits) {
-  for (const Case& c : kCases) compare(c, TernaryStore::kSet);
+  for (const Case& c : kCases) compare(c, Store::kSet);
 }
 
 TEST_F(MatrixMatmul, AddsTheSameBits) {
-  for (const Case& c : kCases) compare(c, TernaryStore::kAdd);
+  for (const Case& c : kCases) compare(c, Store::kAdd);
 }
 
 TEST_F(MatrixMatmul, GluGivesTheSameBits) {

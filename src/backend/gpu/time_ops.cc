@@ -4,6 +4,7 @@
 #include <map>
 
 #include "backend/gpu/executable.h"
+#include "backend/kv_layout.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -90,18 +91,15 @@ Result<double> seconds_per_token(GpuExecutable& executable, GpuKvCache& cache, i
 uint64_t GpuExecutable::bytes_moved(const Step& step, const GpuKvCache& cache, int pos) const {
   uint64_t bytes = 0;
   for (const WeightUse& use : weight_uses(step.body)) {
-    const bool is_row = std::holds_alternative<step::Embed>(step.body);
-    const uint64_t values =
-        (is_row ? 1 : static_cast<uint64_t>(use.tensor->rows)) * static_cast<uint64_t>(use.tensor->cols);
-    bytes += use.is_ternary ? values / 4 : values * (use.tensor->format == Format::kF16 ? 2 : 4);
+    bytes += std::holds_alternative<step::Embed>(step.body) ? use.row_bytes() : use.bytes();
   }
   for (const SlotUse& use : slot_uses(step.body)) {
     if (!use.scratch) bytes += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
   }
-  const uint64_t kv_row =
-      uint64_t{2} * static_cast<uint64_t>(plan_.config.kv_width()) * (cache.type() == KvType::kF16 ? 2 : 4);
+  const uint64_t kv_row = kv_bytes(plan_.config, 1, cache.type()) / static_cast<uint64_t>(plan_.config.n_layers);
   if (std::holds_alternative<step::Attention>(step.body)) bytes += kv_row * static_cast<uint64_t>(pos + 1);
-  if (std::holds_alternative<step::KvAppend>(step.body) || std::holds_alternative<step::TernaryQkv>(step.body)) {
+  if (std::holds_alternative<step::KvAppend>(step.body) || std::holds_alternative<step::TernaryQkv>(step.body) ||
+      std::holds_alternative<step::FloatQkv>(step.body)) {
     bytes += kv_row;
   }
   return bytes;
@@ -127,14 +125,9 @@ Result<TokenTimes> GpuExecutable::time_ops(KvCache& any_cache, int pos, int repe
     kinds.add("next token", choice[i], i == 0 ? work_->row_bytes(plan_.logits) : 0);
   }
 
-  const auto set_position = [&]() -> Result<void> {
-    const TokenId token = 0;
-    return write_params({.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0},
-                        std::span(&token, 1));
-  };
   std::vector<std::vector<double>> samples(kinds.ops.size());
   for (int repeat = -1; repeat < repeats; ++repeat) {  // the first warms up
-    TRY_STATUS(set_position());
+    TRY_STATUS(set_token(0, pos));
     TRY(const auto seconds, device_->time(kinds.commands));
     if (repeat < 0) continue;
     for (auto& sample : samples) sample.push_back(0);
@@ -144,7 +137,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvCache& any_cache, int pos, int repe
   for (size_t kind = 0; kind < kinds.ops.size(); ++kind) {
     OpTime& op = kinds.ops[kind];
     op.seconds = median(samples[kind]);
-    TRY_STATUS(set_position());
+    TRY_STATUS(set_token(0, pos));
     TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
   }
   times.ops = std::move(kinds.ops);

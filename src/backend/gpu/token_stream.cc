@@ -102,8 +102,7 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvCache& any_cache, T
   if (chooser == nullptr) return nullptr;
   auto& cache = static_cast<GpuKvCache&>(any_cache);
   CHECK(n_tokens >= 1 && pos + n_tokens <= cache.n_ctx());
-  TRY_STATUS(write_params({.pos = static_cast<uint32_t>(pos), .n_tokens = 1, .first_logits = 0, .step = 0},
-                          std::span(&token, 1)));
+  TRY_STATUS(set_token(token, pos));
   return std::make_unique<GpuTokenStream>(*this, cache, pos, n_tokens, *chooser,
                                           sampling.temperature > 0 ? sampling.uniform : nullptr);
 }
@@ -114,15 +113,13 @@ double GpuExecutable::time_last_token() const {
   if (!cache || streams_ > 0 || !device_->features().timestamps) return 0;
   RunShape shape = last_.shape;
   shape.n_pos = std::min(shape.n_pos + 1, cache->n_ctx());
-  const TokenId token = 0;
-  const RunParams params{.pos = static_cast<uint32_t>(shape.n_pos - 1), .n_tokens = 1, .first_logits = 0, .step = 0};
   std::vector<Command> commands;
   cache->program.commands(shape, commands);
   last_.chooser->commands(shape, commands);
   // The middle of three: the first may find the GPU asleep.
   std::array<double, 3> seconds{};
   for (double& one : seconds) {
-    if (!write_params(params, std::span(&token, 1))) return 0;
+    if (!set_token(0, shape.n_pos - 1)) return 0;
     one = device_->time_whole(commands).value_or(0);
   }
   std::ranges::sort(seconds);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <deque>
 
 #include "backend/gpu/executable.h"
-#include "backend/repack.h"
+#include "backend/kv_layout.h"
 #include "base/format_text.h"
 #include "base/log.h"
 
@@ -76,23 +74,19 @@ Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, c
 MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type) {
   MemoryNeed need;
   std::vector<const std::byte*> seen;  // by their bytes: the head is often the embedding under another name
-  const auto add = [&](const Tensor* tensor, bool is_ternary) {
-    if (std::ranges::find(seen, tensor->data.data()) != seen.end()) return;
-    seen.push_back(tensor->data.data());
-    const auto values = static_cast<uint64_t>(tensor->rows) * static_cast<uint64_t>(tensor->cols);
-    need.weights += is_ternary ? values / 4 : tensor->format == Format::kF16 ? values * 2 : values * 4;
-  };
   for (const Step& step : plan.steps) {
-    for (const WeightUse& use : weight_uses(step.body)) add(use.tensor, use.is_ternary);
+    for (const WeightUse& use : weight_uses(step.body)) {
+      if (std::ranges::find(seen, use.tensor->data.data()) != seen.end()) continue;
+      seen.push_back(use.tensor->data.data());
+      need.weights += use.bytes();
+    }
   }
   for (const auto& buffer : plan.buffers) {
-    const int rows = buffer.rows == RowsOf::kBatch ? options.max_batch : options.max_logit_rows;
-    need.activations += static_cast<uint64_t>(rows) * device_row_bytes(buffer.type, buffer.width);
+    need.activations += device_bytes(buffer, options.max_batch, options.max_logit_rows);
   }
   const Config& c = plan.config;
   need.activations += uint64_t{4} * static_cast<uint64_t>(c.n_ctx) * static_cast<uint64_t>(c.head_dim);  // RoPE
-  need.kv_cache = uint64_t{2} * static_cast<uint64_t>(c.n_layers) * static_cast<uint64_t>(c.kv_width()) *
-                  static_cast<uint64_t>(n_ctx) * (type == KvType::kF16 ? 2 : 4);
+  need.kv_cache = kv_bytes(c, n_ctx, type);
   return need;
 }
 

@@ -1,8 +1,6 @@
 // The WebGPU backend: the plan's steps as WGSL kernels.
 #pragma once
 
-#include <functional>
-
 #include "backend/backend.h"
 #include "backend/gpu/device.h"
 

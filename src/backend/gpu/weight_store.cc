@@ -2,37 +2,48 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
+#include "backend/gpu/pack.h"
 #include "base/check.h"
 
 namespace tern::gpu {
 namespace {
 
-// Written at a time; and how much may be under way before the host waits, for every byte under way is host memory.
-constexpr uint64_t kPieceBytes = 8u << 20;
-constexpr uint64_t kMostUnsynced = 64u << 20;
+constexpr uint64_t kPieceBytes = 8u << 20;  // packed or written between two signs of progress
 
-uint64_t rounded_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+// pack_rows, on as many threads as it is worth.
+void pack_in_parallel(const Tensor& tensor, const WeightCoding& coding, uint64_t first, uint64_t count,
+                      std::span<uint32_t> units, std::span<float> scales) {
+  constexpr uint64_t kMostThreads = 8;
+  const size_t row_units = units.size() / count, row_scales = scales.size() / count;
+  const uint64_t n = units.size_bytes() < (kPieceBytes >> 3)
+                         ? 1
+                         : std::min({kMostThreads, uint64_t{std::max(1u, std::thread::hardware_concurrency())}, count});
+  std::vector<std::jthread> threads;
+  for (uint64_t t = 0; t < n; ++t) {
+    const uint64_t begin = count * t / n, end = count * (t + 1) / n;
+    const auto pack = [=, &tensor] {
+      pack_rows(tensor, coding, first + begin, end - begin, units.subspan(begin * row_units, (end - begin) * row_units),
+                scales.subspan(begin * row_scales, (end - begin) * row_scales));
+    };
+    if (t + 1 == n) {
+      pack();
+    } else {
+      threads.emplace_back(pack);
+    }
+  }
+}
 
 }  // namespace
 
 Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, Bytes bytes) {
+  CHECK(!is_closed_);
   const auto start = std::chrono::steady_clock::now();
   for (uint64_t at = 0; at < bytes.size(); at += kPieceBytes) {
     const Bytes piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
-    const uint64_t whole = piece.size() / 4 * 4;
-    TRY_STATUS(device_.write(buffer, offset + at, piece.first(whole)));
-    if (whole < piece.size()) {  // the last bytes, filled up to a word
-      std::byte word[4] = {};
-      std::ranges::copy(piece.subspan(whole), word);
-      TRY_STATUS(device_.write(buffer, offset + at + whole, word));
-    }
+    TRY_STATUS(device_.write(buffer, offset + at, piece));
     done_ += piece.size();
-    unsynced_ += piece.size();
-    if (unsynced_ >= kMostUnsynced) {
-      TRY_STATUS(device_.wait());
-      unsynced_ = 0;
-    }
     if (on_progress_) on_progress_({.what = "uploading to the GPU", .done = done_, .total = total_, .unit = "B"});
   }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -42,7 +53,7 @@ Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, Bytes byt
 Result<std::unique_ptr<Buffer>> WeightStore::upload(const std::string& label, std::span<const Bytes> pieces) {
   uint64_t total = 0;
   for (const Bytes piece : pieces) total += piece.size();
-  TRY(auto buffer, device_.new_buffer(label, rounded_up(total, 16), BufferUse::kWeights));
+  TRY(auto buffer, device_.new_buffer(label, total, BufferUse::kWeights));
   uint64_t offset = 0;
   for (const Bytes piece : pieces) {
     TRY_STATUS(write(*buffer, offset, piece));
@@ -82,58 +93,113 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
   return view;
 }
 
-Result<std::unique_ptr<Buffer>> WeightStore::upload_decoded(const Tensor& tensor, uint32_t first, uint32_t count) {
-  const auto cols = static_cast<uint64_t>(tensor.cols);
-  const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols);
-  TRY(auto buffer, device_.new_buffer(tensor.name, rounded_up(count * cols * 4, 16), BufferUse::kWeights));
-  const uint64_t rows_at_once = std::max<uint64_t>(1, kPieceBytes / (cols * 4));
-  std::vector<float> values;
-  for (uint64_t row = 0; row < count; row += rows_at_once) {
-    const uint64_t n = std::min<uint64_t>(rows_at_once, count - row);
-    values.resize(n * cols);
-    for (uint64_t r = 0; r < n; ++r) {
-      const Bytes in = tensor.data.subspan((first + row + r) * in_bytes, in_bytes);
-      format_info(tensor.format).decode(in, std::span(values).subspan(r * cols, cols));
-    }
-    if (tensor.scale != 1.0f) {
-      for (float& value : values) value *= tensor.scale;
-    }
-    TRY_STATUS(write(*buffer, row * cols * 4, std::as_bytes(std::span(values))));
-  }
-  return buffer;
-}
-
 Result<BufferView> WeightStore::vector(const Tensor& tensor) {
   if (const auto found = views_.find(tensor.name); found != views_.end()) return found->second;
-  TRY(auto buffer, upload_decoded(tensor, 0, static_cast<uint32_t>(tensor.rows)));
+  std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
+  format_info(tensor.format).decode(tensor.data.first(row_bytes(tensor.format, tensor.cols)), values);
+  for (float& value : values) value *= tensor.scale;
+  const Bytes bytes = std::as_bytes(std::span(values));
+  TRY(auto buffer, upload(tensor.name, std::span(&bytes, 1)));
   const BufferView view{buffer.get(), 0, 0};
   buffers_.push_back(std::move(buffer));
   views_.emplace(tensor.name, view);
   return view;
 }
 
-Result<const FloatMatrix*> WeightStore::matrix(const Tensor& tensor) {
-  if (const auto found = matrices_.find(tensor.name); found != matrices_.end()) return &found->second;
-  FloatMatrix matrix;
-  matrix.is_f16 = tensor.format == Format::kF16 && tensor.scale == 1.0f;
-  const uint64_t out_bytes = static_cast<uint64_t>(tensor.cols) * (matrix.is_f16 ? 2 : 4);
-  const uint64_t most_rows = std::min(device_.limits().binding_bytes, device_.limits().buffer_bytes) / out_bytes;
-  const auto rows = static_cast<uint32_t>(tensor.rows);
-  const auto rows_per_part = static_cast<uint32_t>(std::min<uint64_t>(rows, most_rows));
-  CHECK(rows_per_part > 0);
-  for (uint32_t first = 0; first < rows; first += rows_per_part) {
-    const uint32_t count = std::min(rows_per_part, rows - first);
-    std::unique_ptr<Buffer> buffer;
-    if (matrix.is_f16) {
-      const Bytes bytes = tensor.data.subspan(first * out_bytes, count * out_bytes);
-      TRY(buffer, upload(tensor.name, std::span(&bytes, 1)));
-    } else {
-      TRY(buffer, upload_decoded(tensor, first, count));
+Result<BufferView> WeightStore::scales_view(const WeightCoding& coding, std::span<const float> scales) {
+  if (coding.group == 0 && no_scales_) return BufferView{no_scales_, 0, 0};
+  const auto words = pack_scales(coding, scales);
+  const Bytes bytes = std::as_bytes(std::span(words));
+  TRY(auto buffer, upload("scales", std::span(&bytes, 1)));
+  if (coding.group == 0) no_scales_ = buffer.get();
+  buffers_.push_back(std::move(buffer));
+  return BufferView{buffers_.back().get(), 0, 0};
+}
+
+Result<FloatMatrix::Part> WeightStore::upload_packed(const WeightCoding& coding, std::span<const RowSpan> rows) {
+  const int cols = rows.front().tensor->cols;
+  const uint64_t row_bytes = unit_row_bytes(coding, cols);
+  const size_t row_scales = coding.group == 0 ? 0 : static_cast<size_t>(cols) / coding.group;
+  uint64_t n_rows = 0;
+  for (const RowSpan& span : rows) n_rows += span.count;
+  TRY(auto buffer, device_.new_buffer(rows.front().tensor->name, n_rows * row_bytes, BufferUse::kWeights));
+  const uint64_t rows_at_once = std::max<uint64_t>(1, kPieceBytes / row_bytes);
+  std::vector<uint32_t> units;
+  std::vector<float> scales(n_rows * row_scales);
+  uint64_t at = 0;  // row of the part
+  for (const RowSpan& span : rows) {
+    for (uint64_t row = 0; row < span.count; row += rows_at_once) {
+      const uint64_t n = std::min(rows_at_once, span.count - row);
+      units.resize(n * row_bytes / 4);
+      pack_in_parallel(*span.tensor, coding, span.first + row, n, units,
+                       std::span(scales).subspan(at * row_scales, n * row_scales));
+      TRY_STATUS(write(*buffer, at * row_bytes, std::as_bytes(std::span(units))));
+      at += n;
     }
-    matrix.parts.push_back({.view = {buffer.get(), 0, 0}, .first = first, .count = count});
-    buffers_.push_back(std::move(buffer));
   }
-  return &matrices_.emplace(tensor.name, std::move(matrix)).first->second;
+  FloatMatrix::Part part{
+      .coding = coding, .units = {buffer.get(), 0, 0}, .scales = {}, .count = static_cast<uint32_t>(n_rows)};
+  buffers_.push_back(std::move(buffer));
+  TRY(part.scales, scales_view(coding, scales));
+  return part;
+}
+
+uint64_t WeightStore::most_bytes() const {
+  return std::min(device_.limits().binding_bytes, device_.limits().buffer_bytes);
+}
+
+Result<void> WeightStore::add_parts(const Tensor& tensor, const WeightCoding& coding, uint32_t first_row,
+                                    FloatMatrix& matrix) {
+  const auto rows = static_cast<uint64_t>(tensor.rows);
+  const uint64_t rows_per_part = std::min(rows, most_bytes() / unit_row_bytes(coding, tensor.cols));
+  CHECK(rows_per_part > 0);
+  for (uint64_t first = 0; first < rows; first += rows_per_part) {
+    const RowSpan span{&tensor, first, std::min(rows_per_part, rows - first)};
+    TRY(auto part, upload_packed(coding, std::span(&span, 1)));
+    part.first = first_row + static_cast<uint32_t>(first);
+    matrix.parts.push_back(part);
+  }
+  return {};
+}
+
+Result<const FloatMatrix*> WeightStore::matrix(std::span<const Tensor* const> matrices) {
+  MatrixKey key;
+  for (const Tensor* tensor : matrices) key.first.push_back(tensor->data.data());
+  if (const auto found = matrices_.find(key); found != matrices_.end()) return &found->second;
+  FloatMatrix matrix;
+  const WeightCoding coding = coding_of(*matrices.front());
+  std::vector<RowSpan> spans;
+  uint64_t bytes = 0;
+  bool is_one = true;
+  for (const Tensor* tensor : matrices) {
+    spans.push_back({tensor, 0, static_cast<uint64_t>(tensor->rows)});
+    bytes += spans.back().count * unit_row_bytes(coding, tensor->cols);
+    is_one = is_one && coding_of(*tensor) == coding && tensor->cols == matrices.front()->cols;
+  }
+  if (is_one && bytes <= most_bytes()) {
+    TRY(auto part, upload_packed(coding, spans));
+    matrix.parts.push_back(part);
+  } else {
+    uint32_t first = 0;
+    for (const Tensor* tensor : matrices) {
+      TRY_STATUS(add_parts(*tensor, coding_of(*tensor), first, matrix));
+      first += static_cast<uint32_t>(tensor->rows);
+    }
+  }
+  return &matrices_.emplace(std::move(key), std::move(matrix)).first->second;
+}
+
+Result<const FloatMatrix*> WeightStore::matrix(const Tensor& tensor) {
+  const Tensor* const one = &tensor;
+  return matrix(std::span(&one, 1));
+}
+
+Result<const FloatMatrix*> WeightStore::f32_matrix(const Tensor& tensor) {
+  MatrixKey key{{tensor.data.data()}, true};
+  if (const auto found = matrices_.find(key); found != matrices_.end()) return &found->second;
+  FloatMatrix matrix;
+  TRY_STATUS(add_parts(tensor, {}, 0, matrix));
+  return &matrices_.emplace(std::move(key), std::move(matrix)).first->second;
 }
 
 }  // namespace tern::gpu

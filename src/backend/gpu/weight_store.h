@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "backend/gpu/device.h"
+#include "backend/gpu/kernels/packed_weights.h"
 #include "model/weights.h"
 #include "tern/options.h"
 
 namespace tern::gpu {
 
-// A float matrix, in as many bindings as the device's limit asks for.
+// A float matrix, in as many bindings as the device's limits and the formats of its pieces ask for.
 struct FloatMatrix {
   struct Part {
-    BufferView view;
+    WeightCoding coding;
+    BufferView units, scales;
     uint32_t first = 0, count = 0;  // rows
   };
-  bool is_f16 = false;  // else f32
   std::vector<Part> parts;
 };
 
@@ -33,24 +34,43 @@ class WeightStore {
   Result<BufferView> ternary(std::span<const Tensor* const> matrices);
   // A vector as f32.
   Result<BufferView> vector(const Tensor& tensor);
-  // F16 as it is; every other format as the f32 values that it stands for.
+  // The matrices, rows after rows, in the planes that hold their formats (pack.h): one part where they are of one
+  // format and may be bound at once. Bytes that were uploaded before are not uploaded again.
+  Result<const FloatMatrix*> matrix(std::span<const Tensor* const> matrices);
   Result<const FloatMatrix*> matrix(const Tensor& tensor);
+  // The values as f32, whatever the format.
+  Result<const FloatMatrix*> f32_matrix(const Tensor& tensor);
+
+  // All is uploaded: nobody who watched may be called any more. A weight that was left out until now would be a
+  // mistake.
+  void close() { is_closed_ = true, on_progress_ = {}; }
 
   uint64_t bytes() const { return done_; }
   double seconds() const { return seconds_; }
 
  private:
+  struct RowSpan {
+    const Tensor* tensor;
+    uint64_t first, count;
+  };
   Result<std::unique_ptr<Buffer>> upload(const std::string& label, std::span<const Bytes> pieces);
-  Result<std::unique_ptr<Buffer>> upload_decoded(const Tensor& tensor, uint32_t first, uint32_t count);
+  Result<FloatMatrix::Part> upload_packed(const WeightCoding& coding, std::span<const RowSpan> rows);
+  Result<void> add_parts(const Tensor& tensor, const WeightCoding& coding, uint32_t first_row, FloatMatrix& matrix);
+  Result<BufferView> scales_view(const WeightCoding& coding, std::span<const float> scales);
   Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes);
+  uint64_t most_bytes() const;  // that can be bound at once
 
   Device& device_;
-  uint64_t total_, done_ = 0, unsynced_ = 0;
+  uint64_t total_, done_ = 0;
   double seconds_ = 0;
+  bool is_closed_ = false;
   OnProgress on_progress_;
   std::map<std::string, BufferView> views_;  // by the tensors' names
-  std::map<std::string, FloatMatrix> matrices_;
+  // By where their bytes are, for the head is often the embedding under another name; and whether as f32.
+  using MatrixKey = std::pair<std::vector<const std::byte*>, bool>;
+  std::map<MatrixKey, FloatMatrix> matrices_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
+  const Buffer* no_scales_ = nullptr;
 };
 
 }  // namespace tern::gpu

@@ -11,8 +11,7 @@ namespace {
 
 constexpr uint64_t kConstantsBytes = 64u << 10;
 
-}  // namespace
-
+// Of a slot, or of the buffer that it shares.
 uint64_t device_row_bytes(SlotType type, int width) {
   const auto w = static_cast<uint32_t>(width);
   switch (type) {
@@ -20,29 +19,38 @@ uint64_t device_row_bytes(SlotType type, int width) {
       return uint64_t{4} * w;
     case SlotType::kInt8:
       return quantized_row_bytes(w);
+    case SlotType::kInt8Blocks:
+      return uint64_t{w};  // not used by this backend
     case SlotType::kNormStats:
       return uint64_t{8} * most_stats_parts(w);
   }
   CHECK(false);
 }
 
+}  // namespace
+
+uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {
+  const int rows = buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows;
+  return static_cast<uint64_t>(rows) * device_row_bytes(buffer.type, buffer.width);
+}
+
 Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const Plan& plan, int max_batch,
                                                          int max_logit_rows) {
   std::unique_ptr<WorkBuffers> work(new WorkBuffers(device, plan));
   for (const auto& buffer : plan.buffers) {
-    const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
-    const uint64_t bytes = rows * device_row_bytes(buffer.type, buffer.width);
+    const uint64_t bytes = device_bytes(buffer, max_batch, max_logit_rows);
     if (bytes > device.limits().binding_bytes) {
       return fail(
           ErrorCode::kNotSupported,
           "{} MB for the activations of {} tokens, but this GPU binds at most {} MB at once; use a smaller batch",
-          bytes >> 20, rows, device.limits().binding_bytes >> 20);
+          bytes >> 20, buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows, device.limits().binding_bytes >> 20);
     }
-    TRY(auto memory, device.new_buffer("activations", (bytes + 15) / 16 * 16, BufferUse::kWork));
+    TRY(auto memory, device.new_buffer("activations", bytes, BufferUse::kWork));
     work->slots_.push_back(std::move(memory));
   }
   TRY(work->params_, device.new_buffer("params", sizeof(RunParams), BufferUse::kWork));
   TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
+  TRY(work->token_scales_, device.new_buffer("token scales", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   const Config& c = plan.config;
   const int widest = std::max({c.d_model, c.d_ff, c.q_width()});
   TRY(work->unused_gain_, device.new_buffer("unused", 4 * static_cast<uint64_t>(widest), BufferUse::kWeights));

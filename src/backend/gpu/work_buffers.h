@@ -34,6 +34,7 @@ class WorkBuffers {
   const Buffer& rope() const { return *rope_; }                // (cos, sin) [n_ctx, head_dim / 2]
   const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics nobody reads
   const Buffer& unused_stats() const { return *unused_stats_; }
+  const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
 
   // Room for the partial sums of attention over a long history (kernels/attention.h), made when it is first wanted.
   static constexpr uint32_t kMostSplits = 16;
@@ -50,13 +51,13 @@ class WorkBuffers {
   Device& device_;
   const Plan& plan_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, attention_parts_;
+  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, token_scales_, attention_parts_;
   std::vector<std::unique_ptr<Buffer>> constants_;
   uint64_t constants_used_ = 0;  // of the last of them
   std::map<Constant, BufferView> constant_views_;
 };
 
-// Bytes of a row of a slot, or of the buffer it shares.
-uint64_t device_row_bytes(SlotType type, int width);
+// Bytes of one of the plan's buffers on the device.
+uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows);
 
 }  // namespace tern::gpu

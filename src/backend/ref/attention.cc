@@ -14,23 +14,23 @@ double load_value(const void* base, KvType type, size_t index) {
                               : static_cast<const float*>(base)[index];
 }
 
-// softmax(q·Kᵀ/√d)·V over positions [0, n_pos) for one query head.
-void attend(const ops::KvLayer& cache, const float* q, int kv_head, int n_pos, float* out) {
+// softmax(q·Kᵀ/√d)·V over positions [first, end) for one query head.
+void attend(const ops::KvLayer& cache, const float* q, int kv_head, int first, int end, float* out) {
   const int d = cache.head_dim;
-  std::vector<double> weights(static_cast<size_t>(n_pos));
-  for (int pos = 0; pos < n_pos; ++pos) {
+  std::vector<double> weights(static_cast<size_t>(end - first));
+  for (int pos = first; pos < end; ++pos) {
     const size_t at = kv_offset(cache, kv_head, pos);
     double dot = 0;
     for (int i = 0; i < d; ++i) dot += q[i] * load_value(cache.k, cache.type, at + static_cast<size_t>(i));
-    weights[static_cast<size_t>(pos)] = dot / std::sqrt(static_cast<double>(d));
+    weights[static_cast<size_t>(pos - first)] = dot / std::sqrt(static_cast<double>(d));
   }
   const double largest = *std::ranges::max_element(weights);
   double total = 0;
   for (double& weight : weights) total += weight = std::exp(weight - largest);
   for (int i = 0; i < d; ++i) {
     double sum = 0;
-    for (int pos = 0; pos < n_pos; ++pos) {
-      sum += weights[static_cast<size_t>(pos)] *
+    for (int pos = first; pos < end; ++pos) {
+      sum += weights[static_cast<size_t>(pos - first)] *
              load_value(cache.v, cache.type, kv_offset(cache, kv_head, pos) + static_cast<size_t>(i));
     }
     out[i] = static_cast<float>(sum / total);
@@ -46,7 +46,9 @@ void attention(const ops::Attention& op) {
     for (int h = 0; h < op.n_heads; ++h) {
       const size_t at =
           (static_cast<size_t>(r) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(h)) * static_cast<size_t>(d);
-      attend(op.cache, op.q + at, h / group, op.first_pos + r + 1, op.out + at);
+      const int end = op.first_pos + r + 1;
+      const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
+      attend(op.cache, op.q + at, h / group, first, end, op.out + at);
     }
   }
 }

@@ -1,5 +1,6 @@
-// copy, relu2_mul and add.
+// copy, glu_mul and add.
 #include <algorithm>
+#include <cmath>
 
 #include "backend/ref/ops.h"
 
@@ -7,10 +8,15 @@ namespace tern::ref {
 
 void copy(const ops::Copy& op) { std::copy_n(op.in, op.count, op.out); }
 
-void relu2_mul(const ops::Relu2Mul& op) {
+void glu_mul(const ops::GluMul& op) {
   for (size_t i = 0; i < op.count; ++i) {
-    const float positive = std::max(op.gate[i], 0.0f);
-    op.out[i] = positive * positive * op.up[i];
+    const double gate = op.gate[i];
+    if (op.act == GluAct::kSilu) {
+      op.out[i] = static_cast<float>(gate / (1 + std::exp(-gate)) * op.up[i]);
+    } else {
+      const float positive = std::max(op.gate[i], 0.0f);
+      op.out[i] = positive * positive * op.up[i];
+    }
   }
 }
 

@@ -13,11 +13,13 @@ void quantize(const ops::Quantize& op);
 void rms_norm_quantize(const ops::RmsNormQuantize& op);
 void ternary_linear(const ops::TernaryLinear& op);
 void ternary_glu(const ops::TernaryGlu& op);
+void quantize_blocks(const ops::QuantizeBlocks& op);
 void float_linear(const ops::FloatLinear& op);
+void float_glu(const ops::FloatGlu& op);
 void rope(const ops::Rope& op);
 void kv_append(const ops::KvAppend& op);
 void attention(const ops::Attention& op);
-void relu2_mul(const ops::Relu2Mul& op);
+void glu_mul(const ops::GluMul& op);
 void add(const ops::Add& op);
 
 }  // namespace tern::ref

@@ -24,4 +24,23 @@ void quantize(const ops::Quantize& op) {
   }
 }
 
+// d = max|x| / 127 and q = x / d rounded, in float: Q8_0's quantiser with its scale left at f32.
+void quantize_blocks(const ops::QuantizeBlocks& op) {
+  const size_t n_blocks = static_cast<size_t>(op.n) * static_cast<size_t>(op.width) / kInt8Block;
+  for (size_t b = 0; b < n_blocks; ++b) {
+    const float* in = op.in + b * kInt8Block;
+    float largest = 0;
+    for (int i = 0; i < kInt8Block; ++i) largest = std::max(largest, std::abs(in[i]));
+    const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
+    int32_t sum = 0;
+    for (int i = 0; i < kInt8Block; ++i) {
+      const auto q = static_cast<int8_t>(std::nearbyint(in[i] * inverse));
+      op.out.q[b * kInt8Block + static_cast<size_t>(i)] = q;
+      sum += q;
+    }
+    op.out.scale[b] = largest / 127.0f;
+    op.out.sum[b] = sum;
+  }
+}
+
 }  // namespace tern::ref

@@ -16,11 +16,13 @@ void run_op(const ops::Quantize& op) { quantize(op); }
 void run_op(const ops::RmsNormQuantize& op) { rms_norm_quantize(op); }
 void run_op(const ops::TernaryLinear& op) { ternary_linear(op); }
 void run_op(const ops::TernaryGlu& op) { ternary_glu(op); }
+void run_op(const ops::QuantizeBlocks& op) { quantize_blocks(op); }
 void run_op(const ops::FloatLinear& op) { float_linear(op); }
+void run_op(const ops::FloatGlu& op) { float_glu(op); }
 void run_op(const ops::Rope& op) { rope(op); }
 void run_op(const ops::KvAppend& op) { kv_append(op); }
 void run_op(const ops::Attention& op) { attention(op); }
-void run_op(const ops::Relu2Mul& op) { relu2_mul(op); }
+void run_op(const ops::GluMul& op) { glu_mul(op); }
 void run_op(const ops::Add& op) { add(op); }
 
 class RefExecutable final : public Executable {

@@ -26,7 +26,7 @@ void ternary_glu(const ops::TernaryGlu& op) {
   std::vector<float> gate(count), up(count);
   ternary_linear({op.in, op.n, op.w_gate, ops::Store::kSet, gate.data()});
   ternary_linear({op.in, op.n, op.w_up, ops::Store::kSet, up.data()});
-  relu2_mul({gate.data(), up.data(), count, op.out});
+  glu_mul({gate.data(), up.data(), op.act, count, op.out});
 }
 
 }  // namespace tern::ref

@@ -69,15 +69,15 @@ TEST_P(GpuAttention, KvAppendRoundsToHalves) {
 
 struct Problem {
   Problem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed,
-          float q_factor = 0.3f)
-      : s(shape), n(tokens), pos(last_pos + 1 - tokens), kv(shape, type) {
+          float q_factor = 0.3f, uint32_t seen = 0)
+      : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), kv(shape, type) {
     const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
     const auto k = random(count, seed), v = random(count, seed + 1);
     ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
     q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, q_factor);
     expected.resize(q.size());
-    ref::attention(
-        {q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos), kv.layer, expected.data()});
+    ref::attention({q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos),
+                    static_cast<int>(window), kv.layer, expected.data()});
     values = kv.floats();
   }
 
@@ -91,7 +91,8 @@ struct Problem {
     const size_t k_base = kv_head * s.n_ctx * d, v_base = k_base + values.size() / 2;
     double greatest = -1e30, greatest_sum = 0, total = 0, weighted = 0;
     std::vector<double> scores(n_pos);
-    for (size_t p = 0; p < n_pos; ++p) {
+    const size_t first = window > 0 && n_pos > window ? n_pos - window : 0;
+    for (size_t p = first; p < n_pos; ++p) {
       double magnitudes = 0;
       for (size_t i = 0; i < d; ++i) {
         const double term = static_cast<double>(q[row * d + i]) * values[k_base + p * d + i] / std::sqrt(d);
@@ -101,7 +102,7 @@ struct Problem {
       greatest = std::max(greatest, scores[p]);
       greatest_sum = std::max(greatest_sum, magnitudes);
     }
-    for (size_t p = 0; p < n_pos; ++p) {
+    for (size_t p = first; p < n_pos; ++p) {
       const double weight = std::exp(scores[p] - greatest);
       total += weight;
       weighted += weight * std::abs(values[v_base + p * d + at % d]);
@@ -120,7 +121,7 @@ struct Problem {
   std::vector<uint32_t> params() const { return {pos, n, 0, 0}; }
 
   gpu::HeadShape s;
-  uint32_t n, pos;
+  uint32_t n, pos, window;
   KvData kv;
   std::vector<float> q, expected, values;
 };
@@ -150,7 +151,7 @@ struct Stats {
 
 template <class KvWord>
 void test_unsplit(GpuBench& bench, const Problem& p) {
-  const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps()});
+  const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .window = p.window});
   auto y = poisoned<float>(p.expected.size());
   Stats stats(p);
   bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n}, in<Vec4<F32>>(p.q),
@@ -162,7 +163,8 @@ void test_unsplit(GpuBench& bench, const Problem& p) {
 
 template <class KvWord>
 void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
-  const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits});
+  const auto config =
+      gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits, .window = p.window});
   const uint32_t splits = std::min((p.pos + p.n + config.chunk - 1) / config.chunk, max_splits);
   auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
   Stats stats(p);
@@ -198,6 +200,19 @@ TEST_P(GpuAttention, SplitAndMerged) {
   for_problems(KvType::kF16, [&](const Problem& p) { test_split<F16x2>(bench(), p, 4); });
   // Fewer workgroups than chunks: each takes several.
   for_problems(KvType::kF32, [&](const Problem& p) { test_split<F32>(bench(), p, 3); });
+}
+
+// Windows shorter than a chunk, of a chunk and a bit, and longer than what there is; for one token and for many.
+TEST_P(GpuAttention, Window) {
+  uint64_t seed = 90;
+  const gpu::HeadShape s = {4, 2, 64, kContext};
+  for (const uint32_t window : {1u, 5u, 65u, 250u}) {
+    for (const auto& [n_pos, n] : {std::pair{1u, 1u}, {70u, 1u}, {200u, 1u}, {256u, 9u}}) {
+      const Problem p(s, KvType::kF32, n_pos - 1, n, ++seed, 0.3f, window);
+      test_unsplit<F32>(bench(), p);
+      test_split<F32>(bench(), p, 3);
+    }
+  }
 }
 
 // Where scores are hundreds apart, e^score is infinite or nothing unless the greatest score is taken off it first.

@@ -1,12 +1,9 @@
-// float_linear, and the argmax that feeds the next token.
-#include <cmath>
+// The argmax that feeds the next token.
+#include <algorithm>
 #include <limits>
 
 #include "backend/gpu/kernels/argmax.h"
-#include "backend/gpu/kernels/float_linear.h"
-#include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
-#include "conform/gpu/ternary_data.h"
 
 namespace tern::conform {
 namespace {
@@ -14,56 +11,6 @@ namespace {
 using namespace wgsl;
 using GpuHead = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuHead);
-
-template <class Quad>
-void test_float_linear(GpuBench& bench, Format format, int cols, const std::vector<int>& part_ends, int n) {
-  const int rows = part_ends.back();
-  const WeightMatrix w(format, rows, cols, static_cast<uint64_t>(rows + cols));
-  std::vector<float> x(static_cast<size_t>(n * cols)), expected(static_cast<size_t>(n * rows)),
-      y = poisoned<float>(expected.size());
-  Values(static_cast<uint64_t>(n)).fill(x);
-  ref::float_linear({x.data(), n, &w.tensor, expected.data()});
-  const gpu::FloatLinearConfig config{
-      .rows = static_cast<uint32_t>(rows), .cols = static_cast<uint32_t>(cols), .caps = bench.caps()};
-  int first = 0;
-  for (const int end : part_ends) {
-    const auto count = static_cast<uint32_t>(end - first);
-    const uint32_t groups = (count + config.rows_per_workgroup() - 1) / config.rows_per_workgroup();
-    const uint32_t side = static_cast<uint32_t>(std::ceil(std::sqrt(groups)));  // more workgroups than are needed
-    bench.run(gpu::float_linear<Quad>(config), {.x = side, .y = side, .z = static_cast<uint32_t>(n)},
-              in<Quad>(w.device_rows(first, end - first)), in<Vec4<F32>>(x),
-              in<gpu::RowRange>(std::vector<uint32_t>{static_cast<uint32_t>(first), count, 0, 0}), out<F32>(y));
-    first = end;
-  }
-  // Whatever the order of a float sum, it is off by at most a rounding per term of Σ|w·x|.
-  std::vector<float> weights(static_cast<size_t>(cols));
-  for (int row = 0; row < rows; ++row) {
-    const uint64_t stride = row_bytes(format, cols);
-    format_info(format).decode(w.tensor.data.subspan(static_cast<uint64_t>(row) * stride, stride), weights);
-    for (int t = 0; t < n; ++t) {
-      double terms = 0;
-      for (int i = 0; i < cols; ++i) {
-        terms += std::abs(static_cast<double>(weights[static_cast<size_t>(i)]) * x[static_cast<size_t>(t * cols + i)]);
-      }
-      const auto at = static_cast<size_t>(t * rows + row);
-      ASSERT_NEAR(y[at], expected[at], (cols + 2) * kUlp * terms)
-          << format_info(format).name << " " << rows << "×" << cols << ", token " << t << " row " << row;
-    }
-  }
-}
-
-TEST_P(GpuHead, FloatLinearF16) {
-  using Quad = Vec4<F16x2>;
-  for (const int cols : {8, 128, 248, 256, 264, 640}) test_float_linear<Quad>(bench(), Format::kF16, cols, {33}, 2);
-  for (const int rows : {1, 31, 32, 150}) test_float_linear<Quad>(bench(), Format::kF16, 128, {rows}, 1);
-  test_float_linear<Quad>(bench(), Format::kF16, 128, {1, 40, 105}, 5);
-}
-
-TEST_P(GpuHead, FloatLinearF32) {
-  using Quad = Vec4<F32>;
-  for (const int cols : {8, 128, 136, 640}) test_float_linear<Quad>(bench(), Format::kF32, cols, {37}, 3);
-  test_float_linear<Quad>(bench(), Format::kF32, 136, {32, 33, 70}, 2);
-}
 
 struct Chosen {
   uint32_t token, pos, step;

@@ -70,7 +70,7 @@ void test_matvec_add(GpuBench& bench, int n, int rows, int cols, uint32_t n_part
   gpu::TernaryConfig config = layout;
   config.rows = static_cast<uint32_t>(rows);
   config.cols = static_cast<uint32_t>(cols);
-  config.store = gpu::TernaryStore::kAdd;
+  config.store = gpu::Store::kAdd;
   config.caps = bench.caps();
   const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
   std::vector<float> before(static_cast<size_t>(n * rows)), next_gain(static_cast<size_t>(rows));

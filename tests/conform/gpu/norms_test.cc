@@ -1,4 +1,4 @@
-// rms_norm, quantize, rms_norm_quantize.
+// rms_norm, head_norm, quantize, rms_norm_quantize.
 #include <algorithm>
 #include <cmath>
 
@@ -51,6 +51,20 @@ TEST_P(GpuNorms, RmsNorm) {
                 out<F32>(y));
     for (size_t i = 0; i < y.size(); ++i) {
       ASSERT_NEAR(y[i], expected[i], std::abs(expected[i]) * norm_error(width)) << "width " << width << " at " << i;
+    }
+  }
+}
+
+TEST_P(GpuNorms, HeadNorm) {
+  for (const auto& [n_heads, head_dim] : {std::pair{1, 4}, {3, 64}, {5, 80}, {2, 128}}) {
+    const Input input(3, n_heads * head_dim, static_cast<uint64_t>(head_dim));
+    const std::vector<float> gain(input.gain.begin(), input.gain.begin() + head_dim);
+    std::vector<float> expected(input.x.size()), x = input.x;
+    ref::rms_norm({x.data(), gain.data(), 1e-3f, 3 * n_heads, head_dim, expected.data()});
+    bench().run(gpu::head_norm({static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim), 1e-3f, caps()}),
+                {.x = static_cast<uint32_t>(n_heads), .y = 3}, out<F32>(x), in<F32>(gain));
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_NEAR(x[i], expected[i], std::abs(expected[i]) * norm_error(head_dim)) << head_dim << " wide at " << i;
     }
   }
 }

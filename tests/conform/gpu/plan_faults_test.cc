@@ -27,7 +27,7 @@ class GpuPlanFaults : public testing::Test {
 
 TEST_F(GpuPlanFaults, ALostDeviceEndsTheReplyAndKeepsItsText) {
   const auto executable = compile().value();
-  const auto tokenizer = make_tokenizer(*model_.file).value();
+  const auto tokenizer = make_tokenizer(*model_.source).value();
   Generator generator(*executable, executable->new_cache(200, KvType::kF16).value(), tokenizer.get(),
                       model_.config.n_vocab);
   const GenerateOptions greedy{.max_tokens = 100, .sample = {.temperature = 0}, .stop = {}, .ignore_eos = true};

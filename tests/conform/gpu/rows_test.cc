@@ -1,10 +1,8 @@
-// Kernels that move rows or touch each value once: embed, select_rows, rope, relu2_mul, add.
+// Kernels that move rows or touch each value once: select_rows, rope, glu_mul, add.
 #include "backend/gpu/kernels/elementwise.h"
-#include "backend/gpu/kernels/embed.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "conform/gpu/gpu_bench.h"
-#include "conform/gpu/ternary_data.h"
 
 namespace tern::conform {
 namespace {
@@ -24,33 +22,6 @@ std::vector<float> random(size_t count, uint64_t seed) {
   return values;
 }
 
-template <class Word>
-void test_embed(GpuBench& bench, Format format, int width, const std::vector<int>& part_ends) {
-  const WeightMatrix table(format, part_ends.back(), width, static_cast<uint64_t>(width));
-  std::vector<TokenId> tokens = {part_ends.back() - 1, 0, 7, 7};
-  for (const int end : part_ends) tokens.insert(tokens.end(), {end - 1, end / 2});
-  for (size_t i = 0; i + 1 < part_ends.size(); ++i) tokens.push_back(part_ends[i]);  // the first of the next part
-  std::vector<float> expected(tokens.size() * static_cast<size_t>(width)), actual = poisoned<float>(expected.size());
-  ref::embed({&table.tensor, tokens, expected.data()});
-  int first = 0;
-  for (const int end : part_ends) {
-    const std::vector<uint32_t> range = {static_cast<uint32_t>(first), static_cast<uint32_t>(end - first), 0, 0};
-    bench.run(gpu::embed<Word>({static_cast<uint32_t>(width)}), {.y = static_cast<uint32_t>(tokens.size())},
-              in<U32>(tokens), in<Word>(table.device_rows(first, end - first)), in<gpu::RowRange>(range),
-              out<Vec2<F32>>(actual));
-    first = end;
-  }
-  EXPECT_EQ(actual, expected) << format_info(format).name << ", width " << width;  // copies: no tolerance
-}
-
-TEST_P(GpuRows, Embed) {
-  for (const int width : {2, 128, 510, 512, 514, 640}) {
-    test_embed<F16x2>(bench(), Format::kF16, width, {20});
-    test_embed<Vec2<F32>>(bench(), Format::kF32, width, {9, 10, 23});
-  }
-  test_embed<F16x2>(bench(), Format::kF16, 256, {1, 8, 30});
-}
-
 TEST_P(GpuRows, SelectRows) {
   for (const uint32_t width : kWidths) {
     for (const uint32_t first : {0u, 1u, 5u}) {
@@ -64,15 +35,23 @@ TEST_P(GpuRows, SelectRows) {
   }
 }
 
-// WGSL lets a device keep more than f32 between the two products, or fuse them: a rounding of each of them.
-TEST_P(GpuRows, Relu2Mul) {
+// WGSL lets a device keep more than f32 between the two products, or fuse them: a rounding of each of them. SiLU has an
+// exponential, off by 3 + 2|gate| ulp, a sum, and a division, off by 2.5 ulp; an ulp is two roundings.
+TEST_P(GpuRows, GluMul) {
   for (const uint32_t width : kWidths) {
     const uint32_t n = 1 + width % 4;
-    const auto gate = random(n * width, width), up = random(n * width, width + 1);
-    std::vector<float> expected(gate.size()), y = poisoned<float>(gate.size());
-    ref::relu2_mul({gate.data(), up.data(), gate.size(), expected.data()});
-    bench().run(gpu::relu2_mul({width}), {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(up), out<F32>(y));
-    for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 3 * kUlp * std::abs(expected[i])) << i;
+    auto gate = random(n * width, width), up = random(n * width, width + 1);
+    gate[0] = -200;  // where e^−gate is no float
+    for (const bool silu : {false, true}) {
+      std::vector<float> expected(gate.size()), y = poisoned<float>(gate.size());
+      ref::glu_mul({gate.data(), up.data(), silu ? GluAct::kSilu : GluAct::kRelu2, gate.size(), expected.data()});
+      bench().run(gpu::glu_mul({width}, silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2),
+                  {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(up), out<F32>(y));
+      for (size_t i = 0; i < y.size(); ++i) {
+        const double error = silu ? (2 * (3 + 2 * std::abs(gate[i])) + 8) * kUlp : 3 * kUlp;
+        ASSERT_NEAR(y[i], expected[i], error * std::abs(expected[i]) + 1e-30) << i;
+      }
+    }
   }
 }
 

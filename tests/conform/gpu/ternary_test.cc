@@ -32,17 +32,17 @@ struct Case {
         params({3, static_cast<uint32_t>(n), 0, 0}) {
     Values(seed + 2).fill(before);
   }
-  void expect(const std::vector<float>& y, gpu::TernaryStore store) const {
+  void expect(const std::vector<float>& y, gpu::Store store) const {
     const std::vector<int64_t> dots = exact_dots(x, w.tensor);
     const auto rows = static_cast<size_t>(w.tensor.rows);
     for (size_t i = 0; i < y.size(); ++i) {
       const double x_scale = x.scale[i / rows];
       const double value = static_cast<double>(dots[i]) / x_scale * kScaleA;
-      const double start = store == gpu::TernaryStore::kAdd ? before[i] : 0.0f;
+      const double start = store == gpu::Store::kAdd ? before[i] : 0.0f;
       ASSERT_NEAR(y[i], start + value, kLinearError * (std::abs(value) + std::abs(start)))
           << w.tensor.rows << "×" << w.tensor.cols << ", " << n << " tokens, token " << i / rows << " row " << i % rows;
       // The integer itself: its float error is far below a half.
-      if (store == gpu::TernaryStore::kSet) {
+      if (store == gpu::Store::kSet) {
         ASSERT_EQ(std::llround(y[i] / kScaleA * x_scale), dots[i]);
       }
     }
@@ -54,7 +54,7 @@ struct Case {
   std::vector<uint32_t> params;
 };
 
-gpu::TernaryConfig config_of(const Case& c, const gpu::Caps& caps, gpu::TernaryStore store = gpu::TernaryStore::kSet) {
+gpu::TernaryConfig config_of(const Case& c, const gpu::Caps& caps, gpu::Store store = gpu::Store::kSet) {
   return {.rows = static_cast<uint32_t>(c.w.tensor.rows),
           .cols = static_cast<uint32_t>(c.w.tensor.cols),
           .store = store,
@@ -64,7 +64,7 @@ gpu::TernaryConfig config_of(const Case& c, const gpu::Caps& caps, gpu::TernaryS
 void test_matvec(GpuBench& bench, const Case& c, const gpu::TernaryConfig& config) {
   const auto w = c.w.device_rows();
   const auto x = c.x.packed();
-  auto y = config.store == gpu::TernaryStore::kAdd ? c.before : poisoned<float>(c.before.size());
+  auto y = config.store == gpu::Store::kAdd ? c.before : poisoned<float>(c.before.size());
   bench.run(gpu::ternary_matvec(config),
             {.x = ceil_div(config.rows, config.rows_per_workgroup()), .y = static_cast<uint32_t>(c.n)},
             in<gpu::TernaryWeights>(w), in<gpu::QuantizedWords>(x), in<gpu::WeightScales>(kScales), out<F32>(y));
@@ -85,7 +85,7 @@ TEST_P(GpuTernary, MatvecAdd) {
   uint64_t seed = 100;
   for (const auto& [rows, cols] : {std::pair{5, 256}, {64, 384}, {70, 640}}) {
     const Case c(3, rows, cols, seed += 3);
-    test_matvec(bench(), c, config_of(c, caps(), gpu::TernaryStore::kAdd));
+    test_matvec(bench(), c, config_of(c, caps(), gpu::Store::kAdd));
   }
 }
 
@@ -107,15 +107,14 @@ TEST_P(GpuTernary, MatvecInOtherLayouts) {
   test_matvec(bench(), long_rows, config);
 }
 
-void test_matmul(GpuBench& bench, const Case& c, gpu::TernaryStore store, uint32_t tile_rows = 64,
-                 uint32_t tile_tokens = 64) {
+void test_matmul(GpuBench& bench, const Case& c, gpu::Store store, uint32_t tile_rows = 64, uint32_t tile_tokens = 64) {
   const gpu::TernaryMatmulConfig config{.rows = static_cast<uint32_t>(c.w.tensor.rows),
                                         .cols = static_cast<uint32_t>(c.w.tensor.cols),
                                         .store = store,
                                         .caps = bench.caps(),
                                         .tile_rows = tile_rows,
                                         .tile_tokens = tile_tokens};
-  auto y = store == gpu::TernaryStore::kAdd ? c.before : poisoned<float>(c.before.size());
+  auto y = store == gpu::Store::kAdd ? c.before : poisoned<float>(c.before.size());
   const auto w = c.w.device_rows();
   const auto x = c.x.packed();
   bench.run(gpu::ternary_matmul(config),
@@ -127,28 +126,36 @@ void test_matmul(GpuBench& bench, const Case& c, gpu::TernaryStore store, uint32
 
 TEST_P(GpuTernary, Matmul) {
   uint64_t seed = 300;
-  for (const int n : {1, 8, 63, 64, 65, 70}) test_matmul(bench(), Case(n, 65, 384, seed += 3), gpu::TernaryStore::kSet);
+  for (const int n : {1, 8, 63, 64, 65, 70}) test_matmul(bench(), Case(n, 65, 384, seed += 3), gpu::Store::kSet);
   for (const int rows : {3, 128}) {
-    test_matmul(bench(), Case(9, rows, 128, seed += 3), gpu::TernaryStore::kSet);
+    test_matmul(bench(), Case(9, rows, 128, seed += 3), gpu::Store::kSet);
   }
-  test_matmul(bench(), Case(33, 50, 256, seed), gpu::TernaryStore::kSet, 32, 16);
+  test_matmul(bench(), Case(33, 50, 256, seed), gpu::Store::kSet, 32, 16);
 }
 
 TEST_P(GpuTernary, MatmulAdd) {
   for (const int n : {1, 15, 66}) {
-    test_matmul(bench(), Case(n, 70, 256, static_cast<uint64_t>(n)), gpu::TernaryStore::kAdd);
+    test_matmul(bench(), Case(n, 70, 256, static_cast<uint64_t>(n)), gpu::Store::kAdd);
   }
 }
 
-// relu(gate)²·up, of two linear layers with their errors: 2·7 of the gate's, 7 of up's, and 3 products'.
-void expect_glu(const Int8Rows& x, const WeightMatrix& gate, const WeightMatrix& up, const std::vector<float>& y) {
+// relu(gate)²·up, of two linear layers with their errors: 2·7 of the gate's, 7 of up's, and 3 products'. SiLU changes
+// by at most 1 + |gate| times what its gate does (relatively), and adds the errors of its exponential and division.
+void expect_glu(const Int8Rows& x, const WeightMatrix& gate, const WeightMatrix& up, const std::vector<float>& y,
+                bool silu = false) {
   const auto gates = exact_dots(x, gate.tensor), ups = exact_dots(x, up.tensor);
   const auto rows = static_cast<size_t>(gate.tensor.rows);
   for (size_t i = 0; i < y.size(); ++i) {
     const double x_scale = x.scale[i / rows];
-    const double positive = std::max(static_cast<double>(gates[i]) / x_scale * kScaleA, 0.0);
-    const double expected = positive * positive * (static_cast<double>(ups[i]) / x_scale * kScaleB);
-    ASSERT_NEAR(y[i], expected, std::abs(expected) * (3 * kLinearError + 3 * kUlp))
+    const double g = static_cast<double>(gates[i]) / x_scale * kScaleA;
+    const double positive = std::max(g, 0.0);
+    const double act = silu ? g / (1 + std::exp(-g)) : positive * positive;
+    const double u = static_cast<double>(ups[i]) / x_scale * kScaleB;
+    const double expected = act * u;
+    const double nothing = silu ? 2 * std::exp(-80.0) * std::abs(g * u) : 0;  // what the kernel takes for e^−∞
+    const double error =
+        silu ? (2 + std::abs(g)) * kLinearError + (2 * (3 + 2 * std::abs(g)) + 8) * kUlp : 3 * kLinearError + 3 * kUlp;
+    ASSERT_NEAR(y[i], expected, std::abs(expected) * error + nothing)
         << gate.tensor.rows << " rows, token " << i / rows << " row " << i % rows;
   }
 }
@@ -157,17 +164,20 @@ TEST_P(GpuTernary, Glu) {
   uint64_t seed = 400;
   for (const auto& [rows, cols] : {std::pair{1, 128}, {15, 384}, {16, 256}, {37, 640}}) {
     for (const int n : {1, 4}) {
+      const bool silu = (rows + n) % 2 == 0;
       const WeightMatrix gate(Format::kI2_S, rows, cols, ++seed, kScaleA),
           up(Format::kI2_S, rows, cols, ++seed, kScaleB);
       const Int8Rows x = Int8Rows::random(n, cols, ++seed);
-      const gpu::TernaryConfig config{
-          .rows = static_cast<uint32_t>(rows), .cols = static_cast<uint32_t>(cols), .caps = caps()};
+      const gpu::TernaryConfig config{.rows = static_cast<uint32_t>(rows),
+                                      .cols = static_cast<uint32_t>(cols),
+                                      .act = silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2,
+                                      .caps = caps()};
       auto y = poisoned<float>(static_cast<size_t>(n * rows));
       bench().run(gpu::ternary_glu(config),
                   {.x = ceil_div(config.rows, config.workgroup / config.lanes), .y = static_cast<uint32_t>(n)},
                   in<gpu::TernaryWeights>(gate.device_rows()), in<gpu::TernaryWeights>(up.device_rows()),
                   in<gpu::QuantizedWords>(x.packed()), in<gpu::WeightScales>(kScales), out<F32>(y));
-      expect_glu(x, gate, up, y);
+      expect_glu(x, gate, up, y, silu);
     }
   }
 }
@@ -177,8 +187,12 @@ TEST_P(GpuTernary, GluMatmul) {
   for (const auto& [rows, n] : {std::pair{70, 8}, {70, 33}, {70, 64}, {70, 65}, {64, 31}}) {
     const WeightMatrix gate(Format::kI2_S, rows, 256, ++seed, kScaleA), up(Format::kI2_S, rows, 256, ++seed, kScaleB);
     const Int8Rows x = Int8Rows::random(n, 256, ++seed);
-    const gpu::TernaryMatmulConfig config{
-        .rows = static_cast<uint32_t>(rows), .cols = 256, .caps = caps(), .tile_tokens = 32};
+    const bool silu = n % 2 == 0;
+    const gpu::TernaryMatmulConfig config{.rows = static_cast<uint32_t>(rows),
+                                          .cols = 256,
+                                          .act = silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2,
+                                          .caps = caps(),
+                                          .tile_tokens = 32};
     const std::vector<uint32_t> params = {3, static_cast<uint32_t>(n), 0, 0};
     auto y = poisoned<float>(static_cast<size_t>(n * rows));
     bench().run(
@@ -186,7 +200,7 @@ TEST_P(GpuTernary, GluMatmul) {
         {.x = ceil_div(config.rows, config.tile_rows), .y = ceil_div(static_cast<uint32_t>(n), config.tile_tokens)},
         in<gpu::TernaryWeights>(gate.device_rows()), in<gpu::TernaryWeights>(up.device_rows()),
         in<gpu::QuantizedWords>(x.packed()), in<gpu::WeightScales>(kScales), in<U32>(params), out<F32>(y));
-    expect_glu(x, gate, up, y);
+    expect_glu(x, gate, up, y, silu);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "backend/gpu/kernels/attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tern::gpu {
 
@@ -11,13 +13,26 @@ namespace {
 // Lower than any score, and finite: e^(kLowest − m) is 0 without an infinity in sight.
 constexpr float kLowest = -3.0e38f;
 
+// The statistics of what all invocations have added to `squares` and `largest`, as part `index` of all rows' parts.
+template <ValueOf<U32> Index>
+void leave_stats(const Caps& caps, const Var<F32>& squares, const Var<F32>& largest, const LocalIndex& tid,
+                 uint32_t workgroup, const NextParts& parts, Index&& index) {
+  auto my_squares = let("my_squares", squares);
+  auto my_largest = let("my_largest", largest);
+  auto all_squares = reduce_workgroup(Reduce::kSum, caps, my_squares, tid, workgroup);
+  auto all_largest = reduce_workgroup(Reduce::kMax, caps, my_largest, tid, workgroup);
+  when(tid == 0u, [&] { parts[std::forward<Index>(index)] = vec2f(all_squares, all_largest); });
+}
+
 }  // namespace
 
 AttentionConfig fit(AttentionConfig c) {
   const uint32_t quads = c.heads.head_dim / 4;
   CHECK(c.heads.head_dim % 4 == 0 && quads > 0 && quads <= c.workgroup);
   while (quads % c.per_pos != 0) c.per_pos /= 2;
-  c.workgroup = c.workgroup / quads * quads;
+  // Whole subgroups, where that leaves anything: reductions are slow otherwise (heads of 96 dimensions have 24 quads).
+  const uint32_t unit = std::lcm(quads, std::max(c.caps.subgroup, 1u));
+  c.workgroup = unit <= c.workgroup ? c.workgroup / unit * unit : c.workgroup / quads * quads;
   c.chunk = c.workgroup / c.per_pos;
   return c;
 }
@@ -59,7 +74,8 @@ AttentionKernel<KvWord> attention(const AttentionConfig& c) {
                   auto greatest = var("greatest", kLowest);
                   auto total = var("total", 0.0f);  // of the positions that this invocation has weighed
                   auto acc = var<Vec4<F32>>("acc");
-                  loop("first", wg.z * c.chunk, n_pos, n_wg.z * c.chunk, [&](const Name<U32>& first) {
+                  auto start = c.window > 0 ? max(n_pos, c.window) - c.window + wg.z * c.chunk : wg.z * c.chunk;
+                  loop("first", std::move(start), n_pos, n_wg.z * c.chunk, [&](const Name<U32>& first) {
                     auto pos = let("pos", first + my_pos);
                     auto k_row = let("k_row", k_base + min(pos, n_pos - 1u) * quads + part_of_pos);
                     auto score = var("score", 0.0f);
@@ -124,11 +140,7 @@ AttentionKernel<KvWord> attention(const AttentionConfig& c) {
                     }
                   });
                   if (c.max_splits > 0) return;
-                  auto my_squares = let("my_squares", squares);
-                  auto my_largest = let("my_largest", largest);
-                  auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, c.workgroup);
-                  auto all_largest = reduce_workgroup(Reduce::kMax, c.caps, my_largest, tid, c.workgroup);
-                  when(tid == 0u, [&] { next_parts[token * s.n_heads + head] = vec2f(all_squares, all_largest); });
+                  leave_stats(c.caps, squares, largest, tid, c.workgroup, next_parts, token * s.n_heads + head);
                 });
 }
 
@@ -164,11 +176,7 @@ AttentionMergeKernel attention_merge(const AttentionConfig& c) {
                     auto gain = let("gain", next_gain[wg.x * s.head_dim + d]);
                     largest = max(largest, abs(result * gain));
                   });
-                  auto my_squares = let("my_squares", squares);
-                  auto my_largest = let("my_largest", largest);
-                  auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, kWorkgroup);
-                  auto all_largest = reduce_workgroup(Reduce::kMax, c.caps, my_largest, tid, kWorkgroup);
-                  when(tid == 0u, [&] { next_parts[row] = vec2f(all_squares, all_largest); });
+                  leave_stats(c.caps, squares, largest, tid, kWorkgroup, next_parts, row);
                 });
 }
 

@@ -14,6 +14,7 @@ struct AttentionConfig {
   // workgroups share a head (0: one does it all and writes the result itself).
   uint32_t chunk = 64;
   uint32_t max_splits = 0;
+  uint32_t window = 0;  // positions that a token sees, its own included; 0: all
 
   uint32_t per_pos = 4;  // invocations that share a position's score
 
@@ -23,7 +24,8 @@ struct AttentionConfig {
 // A layout for this head size within `c.workgroup` invocations. head_dim is a multiple of 4.
 AttentionConfig fit(AttentionConfig c);
 
-// q, out: [n_tokens, n_heads, head_dim]. Token t of the batch sees positions 0 … params.pos + t.
+// q, out: [n_tokens, n_heads, head_dim]. Token t of the batch sees positions 0 … params.pos + t, or the last `window`
+// of them.
 //
 // Unsplit. Grid: [n_heads, n_tokens]. `out` is the result.
 // Split.   Grid: [n_heads, n_tokens, splits]: workgroup z takes chunks z, z + splits, …, and `out` gets partial sums

@@ -24,4 +24,14 @@ Name<I8x4> pack_int8(const Caps& caps, const Name<Vec4<I32>>& v) {
   return let("packed", packed<I8x4>(byte(0) | (byte(1) << 8u) | (byte(2) << 16u) | (byte(3) << 24u)));
 }
 
+Temp<F32> gated(Activation act, const Name<F32>& gate, const Name<F32>& up) {
+  if (act == Activation::kRelu2) {
+    auto positive = let("positive", max(gate, 0.0f));
+    return positive * positive * up;
+  }
+  // e^80 is finite, and far beyond where the quotient is as good as nothing.
+  auto below = let("below", 1.0f + exp(min(-gate, 80.0f)));
+  return gate / below * up;
+}
+
 }  // namespace tern::gpu

@@ -1,6 +1,8 @@
 // What the kernels share: the device features they may use, the layout of rows and parameters, reductions.
 #pragma once
 
+#include <bit>
+
 #include "backend/gpu/wgsl/wgsl.h"
 
 namespace tern::gpu {
@@ -52,16 +54,25 @@ class Dot4 {
 // Four int8 in one word from four i32 in −128 … 127.
 wgsl::Name<wgsl::I8x4> pack_int8(const Caps& caps, const wgsl::Name<wgsl::Vec4<wgsl::I32>>& v);
 
+// What becomes of a linear layer's results.
+enum class Store {
+  kSet,  // y = w·x
+  kAdd,  // y += w·x
+};
+
+// What a feed-forward layer makes of its gate before it is multiplied with `up`.
+enum class Activation {
+  kRelu2,  // relu(gate)²
+  kSilu,   // gate / (1 + e^−gate)
+};
+wgsl::Temp<wgsl::F32> gated(Activation act, const wgsl::Name<wgsl::F32>& gate, const wgsl::Name<wgsl::F32>& up);
+
 enum class Reduce { kSum, kMax };
 
 namespace detail {
 template <class T>
 wgsl::Temp<T> combine(Reduce how, const wgsl::Name<T>& a, const wgsl::Name<T>& b) {
   return how == Reduce::kSum ? a + b : wgsl::max(a, b);
-}
-template <class T>
-wgsl::Name<T> subgroup_reduce(Reduce how, wgsl::Temp<T> v) {
-  return how == Reduce::kSum ? wgsl::subgroupAdd(std::move(v)) : wgsl::subgroupMax(std::move(v));
 }
 }  // namespace detail
 
@@ -126,6 +137,15 @@ wgsl::Name<T> reduce_workgroup(Reduce how, const Caps& caps, const wgsl::Name<T>
   if (parts <= caps.subgroup && (parts & (parts - 1)) == 0) {
     auto loaded = let("loaded", part[tid & (parts - 1)]);
     return reduce_lanes(how, caps, loaded, tid, parts, workgroup);
+  }
+  if constexpr (std::same_as<T, F32>) {
+    if (parts <= caps.subgroup) {  // fill up to a power of two with what changes nothing
+      const uint32_t lanes = std::bit_ceil(parts);
+      auto lane = let("part_lane", tid & (lanes - 1));
+      auto existing = let("existing", part[min(lane, parts - 1)]);
+      auto loaded = how == Reduce::kMax ? existing : let("loaded", select(0.0f, existing, lane < parts));
+      return reduce_lanes(how, caps, loaded, tid, lanes, workgroup);
+    }
   }
   auto total = var("total", part[0u]);
   loop("i", 1u, parts, 1u, [&](auto i) {

@@ -36,13 +36,14 @@ RopeKernel rope(const RopeConfig& c) {
       });
 }
 
-Relu2MulKernel relu2_mul(const RowsConfig& c) {
-  return kernel("relu2_mul", kElementwiseWorkgroup,
+GluMulKernel glu_mul(const RowsConfig& c, Activation act) {
+  return kernel(act == Activation::kSilu ? "silu_mul" : "relu2_mul", kElementwiseWorkgroup,
                 [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   for_column(c.width, wg, tid, [&](const Name<U32>& column) {
                     auto i = let("i", wg.y * c.width + column);
-                    auto positive = let("positive", max(gate[i], 0.0f));
-                    y[i] = positive * positive * up[i];
+                    auto g = let("g", gate[i]);
+                    auto u = let("u", up[i]);
+                    y[i] = gated(act, g, u);
                   });
                 });
 }

@@ -1,4 +1,4 @@
-// Kernels that touch each value once: RoPE, relu²·mul, residual add, and copies of rows.
+// Kernels that touch each value once: RoPE, gate·up, residual add, and copies of rows.
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
@@ -21,9 +21,9 @@ RopeKernel rope(const RopeConfig& c);
 struct RowsConfig {
   uint32_t width;
 };
-using Relu2MulKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::In<"up", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
-                                    wgsl::WorkgroupId, wgsl::LocalIndex>;
-Relu2MulKernel relu2_mul(const RowsConfig& c);
+using GluMulKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::In<"up", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
+                                  wgsl::WorkgroupId, wgsl::LocalIndex>;
+GluMulKernel glu_mul(const RowsConfig& c, Activation act);  // y = act(gate) · up
 
 using AddKernel =
     wgsl::Kernel<wgsl::In<"y", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;

@@ -4,29 +4,42 @@ namespace tern::gpu {
 
 using namespace wgsl;
 
-template <class Word>
-EmbedKernel<Word> embed(const EmbedConfig& c) {
+EmbedKernel embed(const EmbedConfig& c) {
   constexpr uint32_t kWorkgroup = 256;
-  CHECK(c.width % 2 == 0);
+  CHECK(c.width % c.coding.values() == 0);
+  const uint32_t quads = c.coding.quads();
   return kernel("embed", kWorkgroup,
-                [&](In<"tokens", U32> tokens, In<"table", Word> table, RowRange range, Out<"y", Vec2<F32>> y,
-                    WorkgroupId wg, LocalIndex tid) {
+                [&](In<"tokens", U32> tokens, In<"table", WeightUnits> table, In<"scales", U32> scales, RowRange range,
+                    Out<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, table, scales);
+                  const Unpack unpack(c.caps, c.coding);
                   // Below the range the difference wraps round, beyond any count.
                   auto row = let("row", tokens[wg.y] - range.get<"first">());
+                  const auto store = [&](const Name<U32>& at, const Name<U32>& i, const Name<WeightUnits>& unit,
+                                         uint32_t k, const Name<U32>* first) {
+                    auto value = let("value", unpack(unit, k, first));
+                    if (c.coding.group == 0) {
+                      y[wg.y * (c.width / 4) + i + k] = value;
+                      return;
+                    }
+                    auto scale = planes.scale(at);
+                    y[wg.y * (c.width / 4) + i + k] = value * scale;
+                  };
                   when(row < range.get<"count">(), [&] {
-                    loop("i", tid, c.width / 2, kWorkgroup, [&](const Name<U32>& i) {
-                      auto word = let("word", table[row * (c.width / 2) + i]);
-                      if constexpr (std::same_as<Word, F16x2>) {
-                        y[wg.y * (c.width / 2) + i] = unpack2x16float(word);
-                      } else {
-                        y[wg.y * (c.width / 2) + i] = word;
+                    // An invocation has a quad of a unit where any can be shifted to, else the whole unit.
+                    const uint32_t step = c.coding.bits() < 16 ? 1 : quads;
+                    loop("i", tid * step, c.width / 4, kWorkgroup * step, [&](const Name<U32>& i) {
+                      auto at = let("at", row * (c.width / c.coding.values()) + i / quads);
+                      auto unit = let("unit", planes.unit(e(at)));
+                      if (c.coding.bits() < 16) {
+                        auto quad = let("quad", i % quads);
+                        store(at, i, unit, 0, &quad);
+                        return;
                       }
+                      for (uint32_t k = 0; k < quads; ++k) store(at, i, unit, k, nullptr);
                     });
                   });
                 });
 }
-
-template EmbedKernel<F16x2> embed<F16x2>(const EmbedConfig&);
-template EmbedKernel<Vec2<F32>> embed<Vec2<F32>>(const EmbedConfig&);
 
 }  // namespace tern::gpu

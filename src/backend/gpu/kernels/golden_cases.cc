@@ -7,7 +7,9 @@
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/sample.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
@@ -38,16 +40,30 @@ const NamedCaps kSubgroup8 = {"subgroup8", {.f16 = false, .packed_dot = false, .
 
 constexpr float kEps = 1e-5f;
 
+struct NamedCoding {
+  std::string name;
+  WeightCoding coding;
+};
+const NamedCoding kCodings[] = {
+    {"f32", {}},
+    {"f16", {.words = WeightWords::kF16}},
+    {"bf16", {.words = WeightWords::kBF16}},
+    {"codes8", {.words = WeightWords::kCodes8, .zero = 128, .group = 32}},
+    {"codes8_f32_scales", {.words = WeightWords::kCodes8, .zero = 32, .group = 16, .f32_scales = true}},
+    {"codes4", {.words = WeightWords::kCodes4, .zero = 8, .group = 32}},
+    {"codes2", {.words = WeightWords::kCodes2, .zero = 1, .group = 256}},
+    {"signs", {.words = WeightWords::kSigns, .group = 128}},
+};
+
 class Cases {
  public:
   explicit Cases(const ModelShape& model) : m_(model) {}
 
   // Kernels that ask nothing of the device.
   void add_plain() {
-    add("embed_f16", embed<F16x2>({m_.width}));
-    add("embed_f32", embed<wgsl::Vec2<F32>>({m_.width}));
     add("select_rows", select_rows({m_.width}));
-    add("relu2_mul", relu2_mul({m_.ffn}));
+    add("relu2_mul", glu_mul({m_.ffn}, Activation::kRelu2));
+    add("silu_mul", glu_mul({m_.ffn}, Activation::kSilu));
     add("add", gpu::add({m_.width}));
     add("rope", rope({m_.heads.n_heads, m_.heads.head_dim}));
     add("rope_interleaved", rope({m_.heads.n_heads, m_.heads.head_dim, true}));
@@ -56,6 +72,9 @@ class Cases {
     add("argmax_parts", argmax_parts({.n = m_.n_vocab}));
     add("argmax_next", argmax_next({.n = m_.n_vocab}));
     for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
+    add_float_matrix_matmuls(8, 8, 8);
+    add_float_matrix_matmuls(16, 16, 16);
+    add("token_scales", token_scales({.width = m_.width, .caps = {}}));
   }
 
   // Those that do.
@@ -66,9 +85,7 @@ class Cases {
     add_attention<F16x2>("f16");
     add_attention<F32>("f32");
     add("attention_merge", attention_merge(attention_config(16)));
-    const FloatLinearConfig head{.rows = m_.n_vocab, .cols = m_.width, .caps = caps.caps};
-    add("float_linear_f16", float_linear<wgsl::Vec4<F16x2>>(head));
-    add("float_linear_f32", float_linear<wgsl::Vec4<F32>>(head));
+    add_float();
     add_sampling();
   }
 
@@ -88,15 +105,30 @@ class Cases {
     auto c = fit(TernaryMatrixMatmulConfig{
         .rows = m_.width, .cols = m_.ffn, .shape = shape, .subgroup = shape.m == 8 ? 8u : 32u});
     add("ternary_matmul_matrix_" + suffix, ternary_matmul_matrix(c));
-    c.store = TernaryStore::kAdd;
+    c.store = Store::kAdd;
     add("ternary_matmul_matrix_add_" + suffix, ternary_matmul_matrix(c));
     std::swap(c.rows, c.cols);
     add("ternary_glu_matmul_matrix_" + suffix, ternary_glu_matmul_matrix(c));
   }
 
+  void add_float_matrix_matmuls(uint32_t m, uint32_t n, uint32_t k) {
+    const std::string suffix = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+    auto c = fit(FloatMatrixMatmulConfig{.rows = m_.width,
+                                         .cols = m_.ffn,
+                                         .coding = kCodings[5].coding,
+                                         .caps = {.f16 = true},
+                                         .shape = {wgsl::MatrixTypes::kF16ToF32, m, n, k},
+                                         .subgroup = m == 8 ? 8u : 32u});
+    add("float_matmul_matrix_" + suffix, float_matmul_matrix(c));
+    c.up_coding = c.coding;
+    c.act = Activation::kSilu;
+    add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));
+  }
+
   void add_norms() {
     const RmsNormConfig norm{.width = m_.width, .eps = kEps, .caps = caps_.caps};
     add("rms_norm", rms_norm(norm));
+    add("head_norm", head_norm({m_.heads.n_heads, m_.heads.head_dim, kEps, caps_.caps}));
     add("quantize", quantize(norm));
     add("rms_norm_quantize", rms_norm_quantize(norm));
   }
@@ -106,14 +138,14 @@ class Cases {
     const TernaryConfig up{.rows = m_.ffn, .cols = m_.width, .caps = caps_.caps};
     const NormConfig norm{.eps = kEps, .n_parts = m_.width / 32};
     add("ternary_matvec", ternary_matvec(down));
-    down.store = TernaryStore::kAdd;
+    down.store = Store::kAdd;
     add("ternary_matvec_add", ternary_matvec(down));
     add("ternary_glu", ternary_glu(up));
     add("normed_matvec_add", normed_matvec_add(down, norm));
     add("normed_glu", normed_glu(up, norm));
     TernaryMatmulConfig tiles{.rows = m_.width, .cols = m_.ffn, .caps = caps_.caps};
     add("ternary_matmul", ternary_matmul(tiles));
-    tiles.store = TernaryStore::kAdd;
+    tiles.store = Store::kAdd;
     add("ternary_matmul_add", ternary_matmul(tiles));
     add("ternary_glu_matmul",
         ternary_glu_matmul({.rows = m_.ffn, .cols = m_.width, .caps = caps_.caps, .tile_tokens = 32}));
@@ -139,7 +171,48 @@ class Cases {
   template <class KvWord>
   void add_attention(const std::string& kv) {
     add("attention_" + kv, attention<KvWord>(attention_config(0)));
+    AttentionConfig window = attention_config(0);
+    window.window = 300;
+    add("attention_window_" + kv, attention<KvWord>(window));
     add("attention_split_" + kv, attention<KvWord>(attention_config(16)));
+  }
+
+  void add_float() {
+    for (const auto& [name, coding] : kCodings) {
+      if (m_.width % coding.values() != 0) continue;
+      add("embed_" + name, embed({m_.width, coding, caps_.caps}));
+      FloatLinearConfig c =
+          fit(FloatLinearConfig{.rows = m_.n_vocab, .cols = m_.width, .coding = coding, .caps = caps_.caps});
+      c.lanes = std::min(c.lanes, 32u);
+      add("float_linear_" + name, float_linear(c));
+    }
+    // Small codes through workgroup memory, others not; with a norm; added; as a gated pair.
+    FloatLinearConfig c{.rows = m_.ffn, .cols = m_.width, .coding = kCodings[5].coding, .caps = caps_.caps};
+    c.up_coding = c.coding;
+    c.act = Activation::kSilu;
+    c.normed = c.staged = true;
+    c.eps = kEps;
+    c.lanes = 16;
+    c.rows_per_group = 1;
+    add("float_glu_staged", float_glu(c));
+    add("float_linear_staged", float_linear(c));
+    c.coding = kCodings[3].coding;
+    c.staged = false;
+    c.store = Store::kAdd;
+    add("float_linear_normed_add", float_linear(c));
+    FloatMatmulConfig m{.rows = m_.width, .cols = m_.ffn, .coding = kCodings[5].coding, .caps = caps_.caps};
+    add("float_matmul", float_matmul(m));
+    m.store = Store::kAdd;
+    m.coding = kCodings[1].coding;
+    add("float_matmul_add", float_matmul(m));
+    m.tile_rows = 32;
+    m.up_coding = m.coding = kCodings[7].coding;
+    m.act = Activation::kSilu;
+    add("float_glu_matmul", float_glu_matmul(m));
+    for (const bool normed : {false, true}) {
+      const QkvHeadsConfig heads{.heads = m_.heads, .normed = normed, .eps = kEps, .caps = caps_.caps};
+      add(normed ? "qkv_heads_normed" : "qkv_heads", qkv_heads<F16x2>(heads));
+    }
   }
 
   void add_sampling() {

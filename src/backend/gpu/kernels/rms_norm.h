@@ -16,6 +16,17 @@ using RmsNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wg
 // y = x / √(mean x² + eps) · gain. Grid: [1, n_rows].
 RmsNormKernel rms_norm(const RmsNormConfig& c);
 
+struct HeadNormConfig {
+  uint32_t n_heads, head_dim;
+  float eps;
+  Caps caps;
+  uint32_t workgroup = 64;
+};
+using HeadNormKernel =
+    wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The same in place for every head of x [n_tokens, n_heads, head_dim], gain [head_dim]. Grid: [n_heads, n_tokens].
+HeadNormKernel head_norm(const HeadNormConfig& c);
+
 // A row of x and a row of int8 words (common.h), both as vec4.
 using QuantizeKernel =
     wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::Out<"y", wgsl::I8x4>, wgsl::WorkgroupId, wgsl::LocalIndex>;

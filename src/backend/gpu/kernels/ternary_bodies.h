@@ -21,7 +21,7 @@ void write_matvec(const TernaryConfig& c, const W& w, Activations& activations, 
   store_rows(c, dots, rows, [&](size_t r, const Name<U32>& row) {
     auto value = let("value", dequantise(totals[r], x_scale, scales.template get<"a">()));
     auto index = let("index", wg.y * c.rows + row);
-    if (c.store == TernaryStore::kSet) {
+    if (c.store == Store::kSet) {
       y[index] = value;
       return;
     }
@@ -52,10 +52,7 @@ void write_glu(const TernaryConfig& c, const W& w_gate, const V& w_up, Activatio
   const auto totals = dots.multiply(starts, load, activations.quads());
   const ActivationScale x_scale = activations.scale();
   store_rows(c, dots, rows, [&](size_t r, const Name<U32>& row) {
-    auto gate = let("gate", dequantise(totals[r], x_scale, scales.template get<"a">()));
-    auto up = let("up", dequantise(totals[n + r], x_scale, scales.template get<"b">()));
-    auto positive = let("positive", max(gate, 0.0f));
-    auto value = let("value", positive * positive * up);
+    auto value = let("value", glu_of_dots(c.act, totals[r], totals[n + r], x_scale, scales));
     y[wg.y * c.rows + row] = value;
     if (stats) stats->add(value, row);
   });

@@ -37,7 +37,7 @@ std::vector<Name<U32>> row_starts(const TernaryConfig& c, const std::vector<Name
 }
 
 TernaryMatvecKernel ternary_matvec(const TernaryConfig& c) {
-  return kernel(c.store == TernaryStore::kAdd ? "ternary_matvec_add" : "ternary_matvec", c.workgroup,
+  return kernel(c.store == Store::kAdd ? "ternary_matvec_add" : "ternary_matvec", c.workgroup,
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, InOut<"y", F32> y,
                     WorkgroupId wg, LocalIndex tid) {
                   StoredActivations activations(c, x, wg);

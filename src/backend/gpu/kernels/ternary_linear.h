@@ -10,15 +10,10 @@ namespace tern::gpu {
 using TernaryWeights = wgsl::Vec4<wgsl::I2sWord>;
 using QuantizedWords = wgsl::Vec4<wgsl::I8x4>;
 
-// What becomes of the results.
-enum class TernaryStore {
-  kSet,  // y = w·x
-  kAdd,  // y += w·x
-};
-
 struct TernaryConfig {
   uint32_t rows, cols;  // cols a multiple of 128
-  TernaryStore store = TernaryStore::kSet;
+  Store store = Store::kSet;
+  Activation act = Activation::kRelu2;  // of glu kernels
   Caps caps;
   // How the work is laid out: `lanes` consecutive invocations share a row, and compute `rows_per_group` rows together
   // so that each activation that they load is used as often.
@@ -39,7 +34,7 @@ TernaryMatvecKernel ternary_matvec(const TernaryConfig& c);
 using TernaryGluKernel =
     wgsl::Kernel<wgsl::In<"w_gate", TernaryWeights>, wgsl::In<"w_up", TernaryWeights>, wgsl::In<"x", QuantizedWords>,
                  WeightScales, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-// y = relu(gate·x)² · (up·x). `store` is not used. Grid as above.
+// y = act(gate·x) · (up·x). `store` is not used. Grid as above.
 TernaryGluKernel ternary_glu(const TernaryConfig& c);
 
 // ---- Parts that ternary_qkv uses too.
@@ -124,6 +119,26 @@ ActivationScale load_activation_scale(const X& x, const wgsl::Name<wgsl::U32>& x
 inline wgsl::Temp<wgsl::F32> dequantise(const wgsl::Name<wgsl::I32>& dot, const ActivationScale& x,
                                         const wgsl::Name<wgsl::F32>& weight_scale) {
   return wgsl::f32(dot - x.sum) / x.scale * weight_scale;
+}
+
+// act(gate) · up from the dot products of both; scales: a of the gate, b of up.
+inline wgsl::Temp<wgsl::F32> glu_of_dots(Activation act, const wgsl::Name<wgsl::I32>& gate_dot,
+                                         const wgsl::Name<wgsl::I32>& up_dot, const ActivationScale& x,
+                                         const WeightScales& scales) {
+  using namespace wgsl;
+  auto gate = let("gate", dequantise(gate_dot, x, scales.get<"a">()));
+  auto up = let("up", dequantise(up_dot, x, scales.get<"b">()));
+  return gated(act, gate, up);
+}
+
+// y[index] = value, or += value.
+template <class Y>
+void store_linear(Store how, const Y& y, const wgsl::Name<wgsl::U32>& index, const wgsl::Name<wgsl::F32>& value) {
+  if (how == Store::kAdd) {
+    y[index] += value;
+  } else {
+    y[index] = value;
+  }
 }
 
 template <class Load>

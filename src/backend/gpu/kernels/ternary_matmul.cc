@@ -125,7 +125,7 @@ void for_results(const Tile& t, const In<"x", QuantizedWords>& x, Body&& body) {
 }  // namespace
 
 TernaryMatmulKernel ternary_matmul(const TernaryMatmulConfig& c) {
-  return kernel(c.store == TernaryStore::kAdd ? "ternary_matmul_add" : "ternary_matmul", kWorkgroup,
+  return kernel(c.store == Store::kAdd ? "ternary_matmul_add" : "ternary_matmul", kWorkgroup,
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const Dot4 dot4(c.caps);
@@ -144,11 +144,7 @@ TernaryMatmulKernel ternary_matmul(const TernaryMatmulConfig& c) {
                   for_results(t, x, [&](const Name<U32>& index, uint32_t i, const ActivationScale& scale) {
                     auto dot = let("sum", sums[0][i]);
                     auto value = let("value", dequantise(dot, scale, scales.get<"a">()));
-                    if (c.store == TernaryStore::kAdd) {
-                      y[index] += value;
-                    } else {
-                      y[index] = value;
-                    }
+                    store_linear(c.store, y, index, value);
                   });
                 });
 }
@@ -176,10 +172,7 @@ TernaryGluMatmulKernel ternary_glu_matmul(const TernaryMatmulConfig& c) {
                   for_results(t, x, [&](const Name<U32>& index, uint32_t i, const ActivationScale& scale) {
                     auto gate_dot = let("gate_sum", sums[0][i]);
                     auto up_dot = let("up_sum", sums[1][i]);
-                    auto gate = let("gate", dequantise(gate_dot, scale, scales.get<"a">()));
-                    auto up = let("up", dequantise(up_dot, scale, scales.get<"b">()));
-                    auto positive = let("positive", max(gate, 0.0f));
-                    y[index] = positive * positive * up;
+                    y[index] = glu_of_dots(c.act, gate_dot, up_dot, scale, scales);
                   });
                 });
 }

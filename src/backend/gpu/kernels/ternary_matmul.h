@@ -9,7 +9,8 @@ namespace tern::gpu {
 // activations are staged in workgroup memory; each invocation holds rows/16 × tokens/16 sums in registers.
 struct TernaryMatmulConfig {
   uint32_t rows, cols;  // cols a multiple of 128
-  TernaryStore store = TernaryStore::kSet;
+  Store store = Store::kSet;
+  Activation act = Activation::kRelu2;  // of the glu kernel
   Caps caps;
   uint32_t tile_rows = 64;
   uint32_t tile_tokens = 64;
@@ -25,7 +26,7 @@ TernaryMatmulKernel ternary_matmul(const TernaryMatmulConfig& c);
 using TernaryGluMatmulKernel =
     wgsl::Kernel<wgsl::In<"w_gate", TernaryWeights>, wgsl::In<"w_up", TernaryWeights>, wgsl::In<"x", QuantizedWords>,
                  WeightScales, ParamsBuffer, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-// y = relu(gate·x)² · (up·x). Grid as above.
+// y = act(gate·x) · (up·x). Grid as above.
 TernaryGluMatmulKernel ternary_glu_matmul(const TernaryMatmulConfig& c);
 
 }  // namespace tern::gpu

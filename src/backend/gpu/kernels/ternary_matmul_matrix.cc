@@ -195,7 +195,7 @@ bool has_matrix_matmul(const MatrixShape& shape) {
 }
 
 TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
-  return kernel(c.store == TernaryStore::kAdd ? "ternary_matmul_matrix_add" : "ternary_matmul_matrix", c.workgroup(),
+  return kernel(c.store == Store::kAdd ? "ternary_matmul_matrix_add" : "ternary_matmul_matrix", c.workgroup(),
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const Tile t = make_tile(c, 1, wg, tid, params);
@@ -206,11 +206,7 @@ TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
                   for_results(t, x, [&](const Name<U32>& index, const Name<U32>& i, const ActivationScale& scale) {
                     auto dot = let("sum", sums[i]);
                     auto value = let("value", dequantise(dot, scale, scales.get<"a">()));
-                    if (c.store == TernaryStore::kAdd) {
-                      y[index] += value;
-                    } else {
-                      y[index] = value;
-                    }
+                    store_linear(c.store, y, index, value);
                   });
                 });
 }
@@ -228,10 +224,7 @@ TernaryGluMatmulKernel ternary_glu_matmul_matrix(const TernaryMatrixMatmulConfig
                   for_results(t, x, [&](const Name<U32>& index, const Name<U32>& i, const ActivationScale& scale) {
                     auto gate_dot = let("gate_sum", sums[i]);
                     auto up_dot = let("up_sum", sums[i + c.tile_tokens * c.tile_rows]);
-                    auto gate = let("gate", dequantise(gate_dot, scale, scales.get<"a">()));
-                    auto up = let("up", dequantise(up_dot, scale, scales.get<"b">()));
-                    auto positive = let("positive", max(gate, 0.0f));
-                    y[index] = positive * positive * up;
+                    y[index] = glu_of_dots(c.act, gate_dot, up_dot, scale, scales);
                   });
                 });
 }

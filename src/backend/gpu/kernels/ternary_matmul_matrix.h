@@ -12,9 +12,10 @@ namespace tern::gpu {
 // the tile. The sums return through the same memory.
 struct TernaryMatrixMatmulConfig {
   uint32_t rows, cols;  // cols a multiple of 128
-  TernaryStore store = TernaryStore::kSet;
-  wgsl::MatrixShape shape;  // kI8ToI32; m is of tokens, n of rows
-  uint32_t subgroup;        // every subgroup's size
+  Store store = Store::kSet;
+  Activation act = Activation::kRelu2;  // of the glu kernel
+  wgsl::MatrixShape shape;              // kI8ToI32; m is of tokens, n of rows
+  uint32_t subgroup;                    // every subgroup's size
   uint32_t tile_rows = 64;
   uint32_t tile_tokens = 64;
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile

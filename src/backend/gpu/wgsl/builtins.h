@@ -28,7 +28,7 @@ Temp<F16> f16(A&& a) {
   return call<F16>("f16", std::forward<A>(a));
 }
 template <class To, Traced A>
-  requires(TypeOf<A>::kBytes == To::kBytes) && NumberScalar<To> && NumberScalar<TypeOf<A>>
+  requires(TypeOf<A>::kBytes == To::kBytes) && Number<To> && Number<TypeOf<A>>
 Temp<To> bitcast(A&& a) {
   return call<To>(cat("bitcast<", To::wgsl(), ">"), std::forward<A>(a));
 }
@@ -49,6 +49,10 @@ Temp<Vec4<F32>> vec4f(A&& a, B&& b, C&& c, D&& d) {
 template <ValueOf<Vec2<F32>> A, ValueOf<Vec2<F32>> B>
 Temp<Vec4<F32>> vec4f(A&& a, B&& b) {
   return call<Vec4<F32>>("vec4<f32>", std::forward<A>(a), std::forward<B>(b));
+}
+template <ValueOf<U32> A, ValueOf<U32> B, ValueOf<U32> C, ValueOf<U32> D>
+Temp<Vec4<U32>> vec4u(A&& a, B&& b, C&& c, D&& d) {
+  return call<Vec4<U32>>("vec4<u32>", std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d));
 }
 template <ValueOf<F32> A, ValueOf<F32> B>
 Temp<Vec2<F32>> vec2f(A&& a, B&& b) {

@@ -182,6 +182,20 @@ Temp<TypeOf<A>> operator>>(A&& a, B&& b) {
   return detail::binary<TypeOf<A>>(std::move(left), ">>", e(std::forward<B>(b)), Binding::kOther);
 }
 
+// And vectors of u32 amounts, one for each component.
+template <Traced A, ValueOf<Vec4<U32>> B>
+  requires std::same_as<TypeOf<A>, Vec4<U32>>
+Temp<TypeOf<A>> operator<<(A&& a, B&& b) {
+  auto left = e(std::forward<A>(a));
+  return detail::binary<TypeOf<A>>(std::move(left), "<<", e(std::forward<B>(b)), Binding::kOther);
+}
+template <Traced A, ValueOf<Vec4<U32>> B>
+  requires std::same_as<TypeOf<A>, Vec4<U32>>
+Temp<TypeOf<A>> operator>>(A&& a, B&& b) {
+  auto left = e(std::forward<A>(a));
+  return detail::binary<TypeOf<A>>(std::move(left), ">>", e(std::forward<B>(b)), Binding::kOther);
+}
+
 // A vector times a scalar of its element type.
 template <Traced A, Value B>
   requires is_vec<TypeOf<A>> && Number<TypeOf<A>> && std::same_as<Element<TypeOf<A>>, TypeOf<B>>

@@ -2,69 +2,63 @@ enable f16;
 enable subgroups;
 
 @group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> scales: array<u32>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> gain: array<vec4<f32>>;
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
-@group(0) @binding(2) var<uniform> range: range_fields;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<uniform> range: range_fields;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
 
 @compute @workgroup_size(256)
 fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let group = tid / 32u;
   let lane_of_row = tid & 31u;
-  let count = range.count;
   let first = (wg.y * n_wg.x + wg.x) * 32u + group;
   let row = first + 0u;
-  let start = min(row, count - 1u) * 320u;
-  var acc: f32 = 0f;
   let row_1 = first + 8u;
-  let start_1 = min(row_1, count - 1u) * 320u;
-  var acc_1: f32 = 0f;
   let row_2 = first + 16u;
-  let start_2 = min(row_2, count - 1u) * 320u;
-  var acc_2: f32 = 0f;
   let row_3 = first + 24u;
-  let start_3 = min(row_3, count - 1u) * 320u;
-  var acc_3: f32 = 0f;
+  let count = range.count;
+  let last_row = count - 1u;
+  let start = min(row, last_row) * 320u;
+  let start_1 = min(row_1, last_row) * 320u;
+  let start_2 = min(row_2, last_row) * 320u;
+  let start_3 = min(row_3, last_row) * 320u;
   let x_base = wg.z * 640u;
+  var acc: f32 = 0f;
+  var acc_1: f32 = 0f;
+  var acc_2: f32 = 0f;
+  var acc_3: f32 = 0f;
   for (var i = lane_of_row; i < 320u; i += 32u) {
-    let w4 = w[start + i];
-    let w4_1 = w[start_1 + i];
-    let w4_2 = w[start_2 + i];
-    let w4_3 = w[start_3 + i];
-    let x4 = x[x_base + i * 2u + 0u];
-    let x4_1 = x[x_base + i * 2u + 1u];
-    let low = vec2<f32>(bitcast<vec2<f16>>(w4.x));
-    let high = vec2<f32>(bitcast<vec2<f16>>(w4.y));
-    let w_1 = vec4<f32>(low, high);
-    let low_1 = vec2<f32>(bitcast<vec2<f16>>(w4.z));
-    let high_1 = vec2<f32>(bitcast<vec2<f16>>(w4.w));
-    let w_2 = vec4<f32>(low_1, high_1);
-    acc += dot(w_1, x4);
-    acc += dot(w_2, x4_1);
-    let low_2 = vec2<f32>(bitcast<vec2<f16>>(w4_1.x));
-    let high_2 = vec2<f32>(bitcast<vec2<f16>>(w4_1.y));
-    let w_3 = vec4<f32>(low_2, high_2);
-    let low_3 = vec2<f32>(bitcast<vec2<f16>>(w4_1.z));
-    let high_3 = vec2<f32>(bitcast<vec2<f16>>(w4_1.w));
-    let w_4 = vec4<f32>(low_3, high_3);
-    acc_1 += dot(w_3, x4);
-    acc_1 += dot(w_4, x4_1);
-    let low_4 = vec2<f32>(bitcast<vec2<f16>>(w4_2.x));
-    let high_4 = vec2<f32>(bitcast<vec2<f16>>(w4_2.y));
-    let w_5 = vec4<f32>(low_4, high_4);
-    let low_5 = vec2<f32>(bitcast<vec2<f16>>(w4_2.z));
-    let high_5 = vec2<f32>(bitcast<vec2<f16>>(w4_2.w));
-    let w_6 = vec4<f32>(low_5, high_5);
-    acc_2 += dot(w_5, x4);
-    acc_2 += dot(w_6, x4_1);
-    let low_6 = vec2<f32>(bitcast<vec2<f16>>(w4_3.x));
-    let high_6 = vec2<f32>(bitcast<vec2<f16>>(w4_3.y));
-    let w_7 = vec4<f32>(low_6, high_6);
-    let low_7 = vec2<f32>(bitcast<vec2<f16>>(w4_3.z));
-    let high_7 = vec2<f32>(bitcast<vec2<f16>>(w4_3.w));
-    let w_8 = vec4<f32>(low_7, high_7);
-    acc_3 += dot(w_7, x4);
-    acc_3 += dot(w_8, x4_1);
+    let at = start + i;
+    let unit = w[at];
+    let at_1 = start_1 + i;
+    let unit_1 = w[at_1];
+    let at_2 = start_2 + i;
+    let unit_2 = w[at_2];
+    let at_3 = start_3 + i;
+    let unit_3 = w[at_3];
+    var part: f32 = 0f;
+    var part_1: f32 = 0f;
+    var part_2: f32 = 0f;
+    var part_3: f32 = 0f;
+    let x_at = i * 2u;
+    let q = x_at + 0u;
+    let v = x[x_base + q];
+    part += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit.x)), vec2<f32>(bitcast<vec2<f16>>(unit.y))), v);
+    part_1 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_1.x)), vec2<f32>(bitcast<vec2<f16>>(unit_1.y))), v);
+    part_2 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_2.x)), vec2<f32>(bitcast<vec2<f16>>(unit_2.y))), v);
+    part_3 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_3.x)), vec2<f32>(bitcast<vec2<f16>>(unit_3.y))), v);
+    let q_1 = x_at + 1u;
+    let v_1 = x[x_base + q_1];
+    part += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit.z)), vec2<f32>(bitcast<vec2<f16>>(unit.w))), v_1);
+    part_1 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_1.z)), vec2<f32>(bitcast<vec2<f16>>(unit_1.w))), v_1);
+    part_2 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_2.z)), vec2<f32>(bitcast<vec2<f16>>(unit_2.w))), v_1);
+    part_3 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_3.z)), vec2<f32>(bitcast<vec2<f16>>(unit_3.w))), v_1);
+    acc += part;
+    acc_1 += part_1;
+    acc_2 += part_2;
+    acc_3 += part_3;
   }
   let mine = acc;
   let sg = subgroupShuffleXor(mine, 16u);
@@ -77,9 +71,6 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let sum_3 = sum_2 + sg_3;
   let sg_4 = subgroupShuffleXor(sum_3, 1u);
   let sum_4 = sum_3 + sg_4;
-  if ((lane_of_row == 0u) && (row < count)) {
-    y[wg.z * 128256u + range.first + row] = sum_4;
-  }
   let mine_1 = acc_1;
   let sg_5 = subgroupShuffleXor(mine_1, 16u);
   let sum_5 = mine_1 + sg_5;
@@ -91,9 +82,6 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let sum_8 = sum_7 + sg_8;
   let sg_9 = subgroupShuffleXor(sum_8, 1u);
   let sum_9 = sum_8 + sg_9;
-  if ((lane_of_row == 0u) && (row_1 < count)) {
-    y[wg.z * 128256u + range.first + row_1] = sum_9;
-  }
   let mine_2 = acc_2;
   let sg_10 = subgroupShuffleXor(mine_2, 16u);
   let sum_10 = mine_2 + sg_10;
@@ -105,9 +93,6 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let sum_13 = sum_12 + sg_13;
   let sg_14 = subgroupShuffleXor(sum_13, 1u);
   let sum_14 = sum_13 + sg_14;
-  if ((lane_of_row == 0u) && (row_2 < count)) {
-    y[wg.z * 128256u + range.first + row_2] = sum_14;
-  }
   let mine_3 = acc_3;
   let sg_15 = subgroupShuffleXor(mine_3, 16u);
   let sum_15 = mine_3 + sg_15;
@@ -119,7 +104,20 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let sum_18 = sum_17 + sg_18;
   let sg_19 = subgroupShuffleXor(sum_18, 1u);
   let sum_19 = sum_18 + sg_19;
+  if ((lane_of_row == 0u) && (row < count)) {
+    let index = wg.z * 128256u + range.first + row;
+    y[index] = sum_4;
+  }
+  if ((lane_of_row == 0u) && (row_1 < count)) {
+    let index_1 = wg.z * 128256u + range.first + row_1;
+    y[index_1] = sum_9;
+  }
+  if ((lane_of_row == 0u) && (row_2 < count)) {
+    let index_2 = wg.z * 128256u + range.first + row_2;
+    y[index_2] = sum_14;
+  }
   if ((lane_of_row == 0u) && (row_3 < count)) {
-    y[wg.z * 128256u + range.first + row_3] = sum_19;
+    let index_3 = wg.z * 128256u + range.first + row_3;
+    y[index_3] = sum_19;
   }
 }

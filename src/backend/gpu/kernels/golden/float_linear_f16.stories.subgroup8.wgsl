@@ -1,226 +1,255 @@
 @group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> scales: array<u32>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> gain: array<vec4<f32>>;
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
-@group(0) @binding(2) var<uniform> range: range_fields;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-var<workgroup> part: array<f32, 256>;
-var<workgroup> part_1: array<f32, 256>;
-var<workgroup> part_2: array<f32, 256>;
-var<workgroup> part_3: array<f32, 256>;
+@group(0) @binding(4) var<uniform> range: range_fields;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+var<workgroup> part_8: array<f32, 256>;
+var<workgroup> part_9: array<f32, 256>;
+var<workgroup> part_10: array<f32, 256>;
+var<workgroup> part_11: array<f32, 256>;
 
 @compute @workgroup_size(256)
 fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let group = tid / 32u;
   let lane_of_row = tid & 31u;
-  let count = range.count;
   let first = (wg.y * n_wg.x + wg.x) * 32u + group;
   let row = first + 0u;
-  let start = min(row, count - 1u) * 64u;
-  var acc: f32 = 0f;
   let row_1 = first + 8u;
-  let start_1 = min(row_1, count - 1u) * 64u;
-  var acc_1: f32 = 0f;
   let row_2 = first + 16u;
-  let start_2 = min(row_2, count - 1u) * 64u;
-  var acc_2: f32 = 0f;
   let row_3 = first + 24u;
-  let start_3 = min(row_3, count - 1u) * 64u;
-  var acc_3: f32 = 0f;
+  let count = range.count;
+  let last_row = count - 1u;
+  let start = min(row, last_row) * 64u;
+  let start_1 = min(row_1, last_row) * 64u;
+  let start_2 = min(row_2, last_row) * 64u;
+  let start_3 = min(row_3, last_row) * 64u;
   let x_base = wg.z * 128u;
-  for (var i = lane_of_row; i < 64u; i += 32u) {
-    let w4 = w[start + i];
-    let w4_1 = w[start_1 + i];
-    let w4_2 = w[start_2 + i];
-    let w4_3 = w[start_3 + i];
-    let x4 = x[x_base + i * 2u + 0u];
-    let x4_1 = x[x_base + i * 2u + 1u];
-    let low = unpack2x16float(w4.x);
-    let high = unpack2x16float(w4.y);
-    let w_1 = vec4<f32>(low, high);
-    let low_1 = unpack2x16float(w4.z);
-    let high_1 = unpack2x16float(w4.w);
-    let w_2 = vec4<f32>(low_1, high_1);
-    acc += dot(w_1, x4);
-    acc += dot(w_2, x4_1);
-    let low_2 = unpack2x16float(w4_1.x);
-    let high_2 = unpack2x16float(w4_1.y);
-    let w_3 = vec4<f32>(low_2, high_2);
-    let low_3 = unpack2x16float(w4_1.z);
-    let high_3 = unpack2x16float(w4_1.w);
-    let w_4 = vec4<f32>(low_3, high_3);
-    acc_1 += dot(w_3, x4);
-    acc_1 += dot(w_4, x4_1);
-    let low_4 = unpack2x16float(w4_2.x);
-    let high_4 = unpack2x16float(w4_2.y);
-    let w_5 = vec4<f32>(low_4, high_4);
-    let low_5 = unpack2x16float(w4_2.z);
-    let high_5 = unpack2x16float(w4_2.w);
-    let w_6 = vec4<f32>(low_5, high_5);
-    acc_2 += dot(w_5, x4);
-    acc_2 += dot(w_6, x4_1);
-    let low_6 = unpack2x16float(w4_3.x);
-    let high_6 = unpack2x16float(w4_3.y);
-    let w_7 = vec4<f32>(low_6, high_6);
-    let low_7 = unpack2x16float(w4_3.z);
-    let high_7 = unpack2x16float(w4_3.w);
-    let w_8 = vec4<f32>(low_7, high_7);
-    acc_3 += dot(w_7, x4);
-    acc_3 += dot(w_8, x4_1);
-  }
+  var acc: f32 = 0f;
+  var acc_1: f32 = 0f;
+  var acc_2: f32 = 0f;
+  var acc_3: f32 = 0f;
+  let i = lane_of_row + 0u;
+  let at = start + i;
+  let unit = w[at];
+  let at_1 = start_1 + i;
+  let unit_1 = w[at_1];
+  let at_2 = start_2 + i;
+  let unit_2 = w[at_2];
+  let at_3 = start_3 + i;
+  let unit_3 = w[at_3];
+  let i_1 = lane_of_row + 32u;
+  let at_4 = start + i_1;
+  let unit_4 = w[at_4];
+  let at_5 = start_1 + i_1;
+  let unit_5 = w[at_5];
+  let at_6 = start_2 + i_1;
+  let unit_6 = w[at_6];
+  let at_7 = start_3 + i_1;
+  let unit_7 = w[at_7];
+  let i_2 = lane_of_row + 0u;
+  var part: f32 = 0f;
+  var part_1: f32 = 0f;
+  var part_2: f32 = 0f;
+  var part_3: f32 = 0f;
+  let x_at = i_2 * 2u;
+  let q = x_at + 0u;
+  let v = x[x_base + q];
+  part += dot(vec4<f32>(unpack2x16float(unit.x), unpack2x16float(unit.y)), v);
+  part_1 += dot(vec4<f32>(unpack2x16float(unit_1.x), unpack2x16float(unit_1.y)), v);
+  part_2 += dot(vec4<f32>(unpack2x16float(unit_2.x), unpack2x16float(unit_2.y)), v);
+  part_3 += dot(vec4<f32>(unpack2x16float(unit_3.x), unpack2x16float(unit_3.y)), v);
+  let q_1 = x_at + 1u;
+  let v_1 = x[x_base + q_1];
+  part += dot(vec4<f32>(unpack2x16float(unit.z), unpack2x16float(unit.w)), v_1);
+  part_1 += dot(vec4<f32>(unpack2x16float(unit_1.z), unpack2x16float(unit_1.w)), v_1);
+  part_2 += dot(vec4<f32>(unpack2x16float(unit_2.z), unpack2x16float(unit_2.w)), v_1);
+  part_3 += dot(vec4<f32>(unpack2x16float(unit_3.z), unpack2x16float(unit_3.w)), v_1);
+  acc += part;
+  acc_1 += part_1;
+  acc_2 += part_2;
+  acc_3 += part_3;
+  let i_3 = lane_of_row + 32u;
+  var part_4: f32 = 0f;
+  var part_5: f32 = 0f;
+  var part_6: f32 = 0f;
+  var part_7: f32 = 0f;
+  let x_at_1 = i_3 * 2u;
+  let q_2 = x_at_1 + 0u;
+  let v_2 = x[x_base + q_2];
+  part_4 += dot(vec4<f32>(unpack2x16float(unit_4.x), unpack2x16float(unit_4.y)), v_2);
+  part_5 += dot(vec4<f32>(unpack2x16float(unit_5.x), unpack2x16float(unit_5.y)), v_2);
+  part_6 += dot(vec4<f32>(unpack2x16float(unit_6.x), unpack2x16float(unit_6.y)), v_2);
+  part_7 += dot(vec4<f32>(unpack2x16float(unit_7.x), unpack2x16float(unit_7.y)), v_2);
+  let q_3 = x_at_1 + 1u;
+  let v_3 = x[x_base + q_3];
+  part_4 += dot(vec4<f32>(unpack2x16float(unit_4.z), unpack2x16float(unit_4.w)), v_3);
+  part_5 += dot(vec4<f32>(unpack2x16float(unit_5.z), unpack2x16float(unit_5.w)), v_3);
+  part_6 += dot(vec4<f32>(unpack2x16float(unit_6.z), unpack2x16float(unit_6.w)), v_3);
+  part_7 += dot(vec4<f32>(unpack2x16float(unit_7.z), unpack2x16float(unit_7.w)), v_3);
+  acc += part_4;
+  acc_1 += part_5;
+  acc_2 += part_6;
+  acc_3 += part_7;
   let mine = acc;
   workgroupBarrier();
-  part[tid] = mine;
+  part_8[tid] = mine;
   workgroupBarrier();
   let part_lane = tid & 31u;
   if (part_lane < 16u) {
-    let a = part[tid];
-    let b = part[tid + 16u];
-    part[tid] = a + b;
+    let a = part_8[tid];
+    let b = part_8[tid + 16u];
+    part_8[tid] = a + b;
   }
   workgroupBarrier();
   if (part_lane < 8u) {
-    let a_1 = part[tid];
-    let b_1 = part[tid + 8u];
-    part[tid] = a_1 + b_1;
+    let a_1 = part_8[tid];
+    let b_1 = part_8[tid + 8u];
+    part_8[tid] = a_1 + b_1;
   }
   workgroupBarrier();
   if (part_lane < 4u) {
-    let a_2 = part[tid];
-    let b_2 = part[tid + 4u];
-    part[tid] = a_2 + b_2;
+    let a_2 = part_8[tid];
+    let b_2 = part_8[tid + 4u];
+    part_8[tid] = a_2 + b_2;
   }
   workgroupBarrier();
   if (part_lane < 2u) {
-    let a_3 = part[tid];
-    let b_3 = part[tid + 2u];
-    part[tid] = a_3 + b_3;
+    let a_3 = part_8[tid];
+    let b_3 = part_8[tid + 2u];
+    part_8[tid] = a_3 + b_3;
   }
   workgroupBarrier();
   if (part_lane < 1u) {
-    let a_4 = part[tid];
-    let b_4 = part[tid + 1u];
-    part[tid] = a_4 + b_4;
+    let a_4 = part_8[tid];
+    let b_4 = part_8[tid + 1u];
+    part_8[tid] = a_4 + b_4;
   }
   workgroupBarrier();
-  let sum = part[tid - part_lane];
-  if ((lane_of_row == 0u) && (row < count)) {
-    y[wg.z * 8192u + range.first + row] = sum;
-  }
+  let sum = part_8[tid - part_lane];
   let mine_1 = acc_1;
   workgroupBarrier();
-  part_1[tid] = mine_1;
+  part_9[tid] = mine_1;
   workgroupBarrier();
   let part_lane_1 = tid & 31u;
   if (part_lane_1 < 16u) {
-    let a_5 = part_1[tid];
-    let b_5 = part_1[tid + 16u];
-    part_1[tid] = a_5 + b_5;
+    let a_5 = part_9[tid];
+    let b_5 = part_9[tid + 16u];
+    part_9[tid] = a_5 + b_5;
   }
   workgroupBarrier();
   if (part_lane_1 < 8u) {
-    let a_6 = part_1[tid];
-    let b_6 = part_1[tid + 8u];
-    part_1[tid] = a_6 + b_6;
+    let a_6 = part_9[tid];
+    let b_6 = part_9[tid + 8u];
+    part_9[tid] = a_6 + b_6;
   }
   workgroupBarrier();
   if (part_lane_1 < 4u) {
-    let a_7 = part_1[tid];
-    let b_7 = part_1[tid + 4u];
-    part_1[tid] = a_7 + b_7;
+    let a_7 = part_9[tid];
+    let b_7 = part_9[tid + 4u];
+    part_9[tid] = a_7 + b_7;
   }
   workgroupBarrier();
   if (part_lane_1 < 2u) {
-    let a_8 = part_1[tid];
-    let b_8 = part_1[tid + 2u];
-    part_1[tid] = a_8 + b_8;
+    let a_8 = part_9[tid];
+    let b_8 = part_9[tid + 2u];
+    part_9[tid] = a_8 + b_8;
   }
   workgroupBarrier();
   if (part_lane_1 < 1u) {
-    let a_9 = part_1[tid];
-    let b_9 = part_1[tid + 1u];
-    part_1[tid] = a_9 + b_9;
+    let a_9 = part_9[tid];
+    let b_9 = part_9[tid + 1u];
+    part_9[tid] = a_9 + b_9;
   }
   workgroupBarrier();
-  let sum_1 = part_1[tid - part_lane_1];
-  if ((lane_of_row == 0u) && (row_1 < count)) {
-    y[wg.z * 8192u + range.first + row_1] = sum_1;
-  }
+  let sum_1 = part_9[tid - part_lane_1];
   let mine_2 = acc_2;
   workgroupBarrier();
-  part_2[tid] = mine_2;
+  part_10[tid] = mine_2;
   workgroupBarrier();
   let part_lane_2 = tid & 31u;
   if (part_lane_2 < 16u) {
-    let a_10 = part_2[tid];
-    let b_10 = part_2[tid + 16u];
-    part_2[tid] = a_10 + b_10;
+    let a_10 = part_10[tid];
+    let b_10 = part_10[tid + 16u];
+    part_10[tid] = a_10 + b_10;
   }
   workgroupBarrier();
   if (part_lane_2 < 8u) {
-    let a_11 = part_2[tid];
-    let b_11 = part_2[tid + 8u];
-    part_2[tid] = a_11 + b_11;
+    let a_11 = part_10[tid];
+    let b_11 = part_10[tid + 8u];
+    part_10[tid] = a_11 + b_11;
   }
   workgroupBarrier();
   if (part_lane_2 < 4u) {
-    let a_12 = part_2[tid];
-    let b_12 = part_2[tid + 4u];
-    part_2[tid] = a_12 + b_12;
+    let a_12 = part_10[tid];
+    let b_12 = part_10[tid + 4u];
+    part_10[tid] = a_12 + b_12;
   }
   workgroupBarrier();
   if (part_lane_2 < 2u) {
-    let a_13 = part_2[tid];
-    let b_13 = part_2[tid + 2u];
-    part_2[tid] = a_13 + b_13;
+    let a_13 = part_10[tid];
+    let b_13 = part_10[tid + 2u];
+    part_10[tid] = a_13 + b_13;
   }
   workgroupBarrier();
   if (part_lane_2 < 1u) {
-    let a_14 = part_2[tid];
-    let b_14 = part_2[tid + 1u];
-    part_2[tid] = a_14 + b_14;
+    let a_14 = part_10[tid];
+    let b_14 = part_10[tid + 1u];
+    part_10[tid] = a_14 + b_14;
   }
   workgroupBarrier();
-  let sum_2 = part_2[tid - part_lane_2];
-  if ((lane_of_row == 0u) && (row_2 < count)) {
-    y[wg.z * 8192u + range.first + row_2] = sum_2;
-  }
+  let sum_2 = part_10[tid - part_lane_2];
   let mine_3 = acc_3;
   workgroupBarrier();
-  part_3[tid] = mine_3;
+  part_11[tid] = mine_3;
   workgroupBarrier();
   let part_lane_3 = tid & 31u;
   if (part_lane_3 < 16u) {
-    let a_15 = part_3[tid];
-    let b_15 = part_3[tid + 16u];
-    part_3[tid] = a_15 + b_15;
+    let a_15 = part_11[tid];
+    let b_15 = part_11[tid + 16u];
+    part_11[tid] = a_15 + b_15;
   }
   workgroupBarrier();
   if (part_lane_3 < 8u) {
-    let a_16 = part_3[tid];
-    let b_16 = part_3[tid + 8u];
-    part_3[tid] = a_16 + b_16;
+    let a_16 = part_11[tid];
+    let b_16 = part_11[tid + 8u];
+    part_11[tid] = a_16 + b_16;
   }
   workgroupBarrier();
   if (part_lane_3 < 4u) {
-    let a_17 = part_3[tid];
-    let b_17 = part_3[tid + 4u];
-    part_3[tid] = a_17 + b_17;
+    let a_17 = part_11[tid];
+    let b_17 = part_11[tid + 4u];
+    part_11[tid] = a_17 + b_17;
   }
   workgroupBarrier();
   if (part_lane_3 < 2u) {
-    let a_18 = part_3[tid];
-    let b_18 = part_3[tid + 2u];
-    part_3[tid] = a_18 + b_18;
+    let a_18 = part_11[tid];
+    let b_18 = part_11[tid + 2u];
+    part_11[tid] = a_18 + b_18;
   }
   workgroupBarrier();
   if (part_lane_3 < 1u) {
-    let a_19 = part_3[tid];
-    let b_19 = part_3[tid + 1u];
-    part_3[tid] = a_19 + b_19;
+    let a_19 = part_11[tid];
+    let b_19 = part_11[tid + 1u];
+    part_11[tid] = a_19 + b_19;
   }
   workgroupBarrier();
-  let sum_3 = part_3[tid - part_lane_3];
+  let sum_3 = part_11[tid - part_lane_3];
+  if ((lane_of_row == 0u) && (row < count)) {
+    let index = wg.z * 8192u + range.first + row;
+    y[index] = sum;
+  }
+  if ((lane_of_row == 0u) && (row_1 < count)) {
+    let index_1 = wg.z * 8192u + range.first + row_1;
+    y[index_1] = sum_1;
+  }
+  if ((lane_of_row == 0u) && (row_2 < count)) {
+    let index_2 = wg.z * 8192u + range.first + row_2;
+    y[index_2] = sum_2;
+  }
   if ((lane_of_row == 0u) && (row_3 < count)) {
-    y[wg.z * 8192u + range.first + row_3] = sum_3;
+    let index_3 = wg.z * 8192u + range.first + row_3;
+    y[index_3] = sum_3;
   }
 }

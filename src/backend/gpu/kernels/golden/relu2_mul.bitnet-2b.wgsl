@@ -6,6 +6,8 @@
 fn relu2_mul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let column = wg.x * 128u + tid;
   let i = wg.y * 6912u + column;
-  let positive = max(gate[i], 0f);
-  y[i] = positive * positive * up[i];
+  let g = gate[i];
+  let u = up[i];
+  let positive = max(g, 0f);
+  y[i] = positive * positive * u;
 }

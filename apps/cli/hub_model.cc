@@ -1,0 +1,50 @@
+#include "cli/hub_model.h"
+
+#include "cli/common.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+#include "cli/progress_bar.h"
+
+namespace tern::cli {
+
+Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet) {
+  const StopOnInterrupt interrupt;
+  ProgressBar bar;
+  options.stop = interrupt.token();
+  if (!quiet) {
+    options.on_progress = bar.callback();
+    options.on_note = [&bar](std::string_view note) {
+      bar.wipe();
+      print_note(note);
+    };
+  }
+  Result<std::string> path = hub_pull(model, options);
+  if (!path && path.error().code == ErrorCode::kInterrupted) {
+    path.error().message += "; what came is kept, and the next pull continues there";
+  }
+  return path;
+}
+
+void HubModelOption::add(CLI::App& app, CLI::Option* path_option) {
+  app.add_option("--hf", model_, "Model of Hugging Face, OWNER/NAME[:FILE], downloaded on first use; also written -hf")
+      ->type_name("REPO")
+      ->check(not_empty())
+      ->excludes(path_option)
+      ->group(path_option->get_group());
+}
+
+Result<std::string> HubModelOption::resolve(const std::string& path) const {
+  if (model_.empty()) return path;
+  return pull_model(model_, {.prefer_cached = true}, /*quiet=*/false);
+}
+
+std::vector<std::string> with_long_hf(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "-hf" || argument.starts_with("-hf=")) argument.insert(0, "-");
+  }
+  return arguments;
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,32 @@
+// Models by their names on a hub: the option -hf, and what `tern pull` shares with it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tern/hub.h"
+
+namespace tern::cli {
+
+// Downloads what is missing, with a progress bar and notes on standard error unless `quiet`. Ctrl-C gives up with
+// kInterrupted and keeps what is there.
+Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet);
+
+// -hf OWNER/NAME[:FILE], wherever a command takes the path of a model.
+class HubModelOption {
+ public:
+  // `path_option` is the one that takes a path; only one of the two may be given.
+  void add(CLI::App& app, CLI::Option* path_option);
+
+  // The path of the model that -hf names, downloaded on first use; `path` where there is no -hf.
+  Result<std::string> resolve(const std::string& path) const;
+
+ private:
+  std::string model_;
+};
+
+// The arguments with "-hf", which the parser would take for -h -f, under its long name.
+std::vector<std::string> with_long_hf(int argc, const char* const* argv);
+
+}  // namespace tern::cli

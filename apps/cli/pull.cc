@@ -1,0 +1,76 @@
+// tern pull: download a model.
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/hub_model.h"
+#include "cli/output.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples
+  tern pull microsoft/bitnet-b1.58-2B-4T-gguf     prints the path of the file
+  tern pull OWNER/NAME:Q2_0                       one of several, by a part of its name
+  tern pull OWNER/NAME --list                     what there is
+  tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf downloads by itself, and then uses what is there
+
+The cache is that of Hugging Face's own tools: HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub. A download that was
+interrupted continues where it stopped. -hf uses the cache without asking; tern pull looks for a newer version.
+
+Environment
+  HF_TOKEN           for private and gated repositories; else the token that 'hf auth login' saved
+  HF_ENDPOINT        another host that speaks Hugging Face's protocol
+  HF_HUB_OFFLINE=1   never use the network
+  https_proxy        and the other proxy variables, as curl understands them
+)";
+
+struct PullCommand {
+  std::string model;
+  HubOptions options;
+  bool list = false;
+  bool quiet = false;
+
+  Result<ExitCode> print_list() const;
+  Result<ExitCode> run() const;
+};
+
+Result<ExitCode> PullCommand::print_list() const {
+  TERN_TRY(const std::vector<HubFile> files, hub_list(model, options));
+  std::string page;
+  for (const HubFile& file : files) {
+    page += format_text("{}  {}\n", pad_left(file.bytes ? human_bytes(*file.bytes) : "?", 9), one_line(file.path));
+  }
+  TERN_TRY_STATUS(print(page));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> PullCommand::run() const {
+  if (list) return print_list();
+  TERN_TRY(const std::string path, pull_model(model, options, quiet));
+  TERN_TRY_STATUS(print(path + "\n"));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_pull(CLI::App& tern) {
+  auto command = std::make_shared<PullCommand>();
+  CLI::App* app =
+      add_command(tern, "pull", "Models", "Download a model from Hugging Face, or a host like it, and print its path.",
+                  "OWNER/NAME[@REVISION][:FILE] [options]", kFooter);
+  app->add_option("model", command->model, "The repository, and which of its files; see below")
+      ->option_text("REPO[:FILE]")
+      ->required()
+      ->check(not_empty())
+      ->group("Model");
+  app->add_flag("--list", command->list, "Print what the repository holds, download nothing")->group("Model");
+  app->add_option("--connections", command->options.connections, "At a time, for the parts of a file (default 8)")
+      ->type_name("N")
+      ->check(in_range(1, 64))
+      ->group("Download");
+  app->add_flag("-q,--quiet", command->quiet, "No progress, no notes; errors only")->group("Download");
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

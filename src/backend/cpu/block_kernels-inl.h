@@ -1,0 +1,337 @@
+// The loops under block_linear.cc: activations put in order, dot products of groups, rows and tiles. Included once per
+// instruction set. Vectors and formats: block_formats-inl.h.
+#if defined(TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
+#undef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
+#else
+#define TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "backend/cpu/block_formats-inl.h"
+#include "backend/ops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tern::cpu {
+namespace HWY_NAMESPACE {
+namespace block {
+
+#if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
+inline constexpr bool kHasDot4 = true;  // vpdpbusd
+#else
+inline constexpr bool kHasDot4 = false;
+#endif
+
+// A tile's sums and operands, as many as the registers hold.
+inline constexpr int kTileRows = 4;
+#if (HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86) || HWY_ARCH_ARM_A64
+inline constexpr int kTileTokens = 4;  // 32 registers
+#else
+inline constexpr int kTileTokens = 2;
+#endif
+
+// Products of four bytes with codes up to kLargest, summed up over `kCount` steps. Without an instruction for it pairs
+// of products are made first, which fit 16 bits up to 127; and up to 15 so do eight of them: 8·2·15·128 = 30,720.
+template <int kLargest>
+struct Dot {
+  static constexpr bool kIn16 = !kHasDot4 && kSteps * 2 * kLargest * 128 < 32768;
+  using D = std::conditional_t<kIn16, DI16, DI32>;
+  using Sum = hn::Vec<D>;
+
+  static HWY_INLINE Sum start(VI32 init) {
+    if constexpr (kIn16) {
+      return hn::Zero(D());
+    } else {
+      return init;
+    }
+  }
+  static HWY_INLINE Sum add(VU8 codes, VI8 q, Sum sum) {
+    if constexpr (kIn16) {
+      return hn::Add(sum, hn::SatWidenMulPairwiseAdd(DI16(), codes, q));
+    } else if constexpr (!kHasDot4 && 2 * kLargest * 128 < 32768) {
+      const auto pairs = hn::SatWidenMulPairwiseAdd(DI16(), codes, q);
+      return hn::Add(sum, hn::WidenMulPairwiseAdd(DI32(), pairs, hn::Set(DI16(), 1)));
+    } else {
+      return hn::SumOfMulQuadAccumulate(DI32(), codes, q, sum);
+    }
+  }
+  static HWY_INLINE VI32 total(Sum sum, VI32 init) {
+    if constexpr (kIn16) {
+      return hn::Add(init, hn::WidenMulPairwiseAdd(DI32(), sum, hn::Set(DI16(), 1)));
+    } else {
+      return sum;
+    }
+  }
+};
+
+// What the tile kernel has to know of a format; fewer than there are formats.
+template <class F>
+inline constexpr int kLargestOf = kHasDot4            ? 255
+                                  : F::kLargest <= 15 ? 15
+                                                      : F::kLargest;
+
+// The activations of one token and group: the steps' values, then d, then −zero·Σq of each run, or of each half run.
+template <bool kHalfScales>
+inline constexpr size_t kActivationBytes = (kSteps + (kHalfScales ? 3 : 2)) * kVectorBytes;
+// A panel's row and group: the steps' codes, d, and the two scales of half runs.
+template <bool kHalfScales>
+inline constexpr size_t kPanelBytes = (kSteps + (kHalfScales ? 3 : 1)) * kVectorBytes;
+
+HWY_INLINE VI8 LoadBytes(const uint8_t* at) { return hn::BitCast(DI8(), hn::Load(DU8(), at)); }
+HWY_INLINE VI32 LoadInts(const uint8_t* at) { return hn::Load(DI32(), reinterpret_cast<const int32_t*>(at)); }
+HWY_INLINE VF32 LoadFloat32s(const uint8_t* at) { return hn::Load(DF32(), reinterpret_cast<const float*>(at)); }
+
+constexpr size_t Groups(size_t cols) { return (cols + kGroup - 1) / kGroup; }
+
+// Puts the 32 activations of a run into the order of the format's steps.
+template <class F>
+HWY_INLINE void Permute(const int8_t* q, uint8_t* out) {
+  struct Order {
+    uint8_t from[2][kRun];  // by half of q; 0x80: from the other half, so nothing
+    constexpr Order() : from() {
+      for (int i = 0; i < kRun; ++i) {
+        const int at = F::value(i / 4, i % 4);
+        from[0][i] = static_cast<uint8_t>(at < 16 ? at : 0x80);
+        from[1][i] = static_cast<uint8_t>(at < 16 ? 0x80 : at - 16);
+      }
+    }
+  };
+  static constexpr Order kOrder;
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto low = hn::LoadU(d, reinterpret_cast<const uint8_t*>(q));
+  const auto high = hn::LoadU(d, reinterpret_cast<const uint8_t*>(q) + 16);
+  for (int half = 0; half < kRun; half += 16) {
+    const auto a = hn::TableLookupBytesOr0(low, hn::LoadU(d, kOrder.from[0] + half));
+    const auto b = hn::TableLookupBytesOr0(high, hn::LoadU(d, kOrder.from[1] + half));
+    hn::StoreU(hn::Or(a, b), d, out + half);
+  }
+}
+
+// Writes [n][groups] records of kActivationBytes to `out`, the runs beyond the last as zeros.
+template <class F>
+void Arrange(const ops::BlockRows& in, int n, size_t cols, uint8_t* out) {
+  constexpr size_t kBytes = kActivationBytes<F::kHalfScales>;
+  const size_t runs = cols / kRun;
+  uint8_t permuted[kRun];
+  for (size_t t = 0; t < static_cast<size_t>(n); ++t, out += Groups(cols) * kBytes) {
+    if (cols % kGroup != 0) std::memset(out + cols / kGroup * kBytes, 0, kBytes);
+    for (size_t run = 0; run < runs; ++run) {
+      uint8_t* const lane = out + run / kLanes * kBytes + run % kLanes * 4;
+      const int8_t* q = in.q + t * cols + run * kRun;
+      Permute<F>(q, permuted);
+      for (size_t step = 0; step < kSteps; ++step) std::memcpy(lane + step * kVectorBytes, permuted + 4 * step, 4);
+      std::memcpy(lane + kSteps * kVectorBytes, in.scale + t * runs + run, 4);
+      int32_t init[2] = {-F::kZero * in.sum[t * runs + run], 0};
+      if constexpr (F::kHalfScales) {
+        int32_t first = 0;
+        for (size_t i = 0; i < kRun / 2; ++i) first += q[i];
+        init[1] = init[0] + F::kZero * first;
+        init[0] = -F::kZero * first;
+        std::memcpy(lane + (kSteps + 2) * kVectorBytes, init + 1, 4);
+      }
+      std::memcpy(lane + (kSteps + 1) * kVectorBytes, init, 4);
+    }
+  }
+}
+
+// The scales of one row, one per run: f16, and pairs of signed bytes.
+struct RowScales {
+  uint16_t* d;
+  uint16_t* halves;
+
+  RowScales row(size_t r, size_t cols) const {
+    const size_t at = r * Groups(cols) * kLanes;
+    return {d + at, halves + at};
+  }
+};
+
+template <class F>
+HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& out) {
+  using Block = typename F::Block;
+  constexpr size_t kRuns = F::kValues / kRun;
+  for (size_t b = 0; b < cols / F::kValues; ++b) {
+    const uint8_t* at = row + b * sizeof(Block);
+    uint16_t d;
+    std::memcpy(&d, at + offsetof(Block, d), sizeof d);
+    const uint64_t four = d * 0x0001'0001'0001'0001u;
+    for (size_t i = 0; i < kRuns; i += 4) std::memcpy(out.d + b * kRuns + i, &four, std::min<size_t>(kRuns, 4) * 2);
+    if constexpr (F::kHalfScales) std::memcpy(out.halves + b * kRuns, at + offsetof(Block, scales), kRuns * 2);
+  }
+}
+
+HWY_INLINE VF32 LoadScales(const uint16_t* d) {
+  const hn::Rebind<hwy::float16_t, DF32> df16;
+  return hn::PromoteTo(DF32(), hn::LoadU(df16, reinterpret_cast<const hwy::float16_t*>(d)));
+}
+
+// The scale of every run's first or last half.
+template <int kHalf>
+HWY_INLINE VI32 LoadHalfScales(const uint16_t* halves) {
+  const hn::Rebind<uint16_t, DI32> du16;
+  const VI32 both = hn::PromoteTo(DI32(), hn::LoadU(du16, halves));
+  return hn::ShiftRight<24>(kHalf == 0 ? hn::ShiftLeft<24>(both) : hn::ShiftLeft<16>(both));
+}
+
+template <class F, int kFrom, int kTo, class Sum>
+HWY_INLINE Sum AddSteps(const F& weights, const uint8_t* activations, Sum sum) {
+  if constexpr (kFrom < kTo) {
+    const VI8 q = LoadBytes(activations + kFrom * kVectorBytes);
+    sum = Dot<kLargestOf<F>>::add(weights.template codes<kFrom>(), q, sum);
+    return AddSteps<F, kFrom + 1, kTo>(weights, activations, sum);
+  }
+  return sum;
+}
+
+// The dot product of every run of a group, in units of d_w·d_x.
+template <class F>
+HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const uint16_t* halves) {
+  using D = Dot<kLargestOf<F>>;
+  const VI32 init = LoadInts(activations + (kSteps + 1) * kVectorBytes);
+  if constexpr (F::kHalfScales) {
+    const VI32 init1 = LoadInts(activations + (kSteps + 2) * kVectorBytes);
+    const VI32 dot0 = D::total(AddSteps<F, 0, kSteps / 2>(weights, activations, D::start(init)), init);
+    const VI32 dot1 = D::total(AddSteps<F, kSteps / 2, kSteps>(weights, activations, D::start(init1)), init1);
+    return hn::Add(hn::Mul(dot0, LoadHalfScales<0>(halves)), hn::Mul(dot1, LoadHalfScales<1>(halves)));
+  } else {
+    return D::total(AddSteps<F, 0, kSteps>(weights, activations, D::start(init)), init);
+  }
+}
+
+// Calls body(weights, group) for every group of a row; a last one that is not whole is read from a copy.
+template <class F, class Body>
+HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
+  constexpr size_t kBytes = std::max<size_t>(kGroup / F::kValues, 1) * sizeof(typename F::Block);
+  const size_t whole = cols / kGroup;
+  for (size_t g = 0; g < whole; ++g) body(F(row, g), g);
+  if (cols % kGroup != 0) {
+    uint8_t copy[kBytes] = {};
+    std::memcpy(copy, row + whole * kBytes, cols % kGroup / F::kValues * sizeof(typename F::Block));
+    body(F(copy, 0), whole);
+  }
+}
+
+// How far ahead the next rows are fetched (docs/performance.md).
+inline constexpr size_t kPrefetchBytes = 512;
+
+// Σ over the groups of one row, not yet over the lanes. Its scales have been gathered.
+template <class F>
+HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales) {
+  constexpr size_t kGroupBytes = kGroup * sizeof(typename F::Block) / F::kValues;
+  VF32 sum = hn::Zero(DF32());
+  ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
+    for (size_t i = 0; i < kGroupBytes; i += 64) hwy::Prefetch(row + g * kGroupBytes + kPrefetchBytes + i);
+    const uint8_t* record = activations + g * kActivationBytes<F::kHalfScales>;
+    const VI32 dot = GroupDot(weights, record, scales.halves + g * kLanes);
+    const VF32 scale = hn::Mul(LoadScales(scales.d + g * kLanes), LoadFloat32s(record + kSteps * kVectorBytes));
+    sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), scale, sum);
+  });
+  return sum;
+}
+
+// out[i] = Σ over the lanes of v[i], in one order whoever calls: halves are added up to four lanes, then the outer
+// pairs of those.
+HWY_INLINE void SumLanes(const VF32 (&v)[4], float scale, float* out) {
+  const hn::FixedTag<float, 4> d4;
+  const auto fold = [](VF32 x) HWY_ATTR {
+    const hn::Half<DF32> dh;
+    if constexpr (kParts == 1) {
+      return x;
+    } else if constexpr (kParts == 2) {
+      return hn::Add(hn::LowerHalf(dh, x), hn::UpperHalf(dh, x));
+    } else {
+      const hn::Half<decltype(dh)> dq;
+      const auto half = hn::Add(hn::LowerHalf(dh, x), hn::UpperHalf(dh, x));
+      return hn::Add(hn::LowerHalf(dq, half), hn::UpperHalf(dq, half));
+    }
+  };
+  const auto a = fold(v[0]), b = fold(v[1]), c = fold(v[2]), e = fold(v[3]);
+  const hn::Repartition<double, decltype(d4)> d2;
+  const auto ab = hn::Add(hn::InterleaveLower(d4, a, b), hn::InterleaveUpper(d4, a, b));
+  const auto ce = hn::Add(hn::InterleaveLower(d4, c, e), hn::InterleaveUpper(d4, c, e));
+  const auto low = hn::InterleaveLower(d2, hn::BitCast(d2, ab), hn::BitCast(d2, ce));
+  const auto high = hn::InterleaveUpper(d2, hn::BitCast(d2, ab), hn::BitCast(d2, ce));
+  hn::StoreU(hn::Mul(hn::Add(hn::BitCast(d4, low), hn::BitCast(d4, high)), hn::Set(d4, scale)), d4, out);
+}
+
+template <class F, int kStep>
+HWY_INLINE void StoreSteps(const F& weights, uint8_t* out) {
+  if constexpr (kStep < kSteps) {
+    hn::Store(weights.template codes<kStep>(), DU8(), out + kStep * kVectorBytes);
+    StoreSteps<F, kStep + 1>(weights, out);
+  }
+}
+
+template <class F>
+void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t* out) {
+  GatherScales<F>(row, cols, scales);
+  ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
+    uint8_t* const record = out + g * kPanelBytes<F::kHalfScales>;
+    StoreSteps<F, 0>(weights, record);
+    auto* const after = reinterpret_cast<float*>(record + kSteps * kVectorBytes);
+    hn::Store(LoadScales(scales.d + g * kLanes), DF32(), after);
+    if constexpr (F::kHalfScales) {
+      auto* const halves = reinterpret_cast<int32_t*>(after + kLanes);
+      hn::Store(LoadHalfScales<0>(scales.halves + g * kLanes), DI32(), halves);
+      hn::Store(LoadHalfScales<1>(scales.halves + g * kLanes), DI32(), halves + kLanes);
+    }
+  });
+}
+
+// kTileRows rows of a panel × T tokens.
+template <int T, int kLargest, bool kHalfScales>
+HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
+                        float (&y)[T][kTileRows]) {
+  using D = Dot<kLargest>;
+  constexpr int kDots = kHalfScales ? 2 : 1;  // per group
+  constexpr size_t kA = kActivationBytes<kHalfScales>, kW = kPanelBytes<kHalfScales>;
+  VF32 sums[T][kTileRows];
+  for (auto& token : sums) {
+    for (VF32& sum : token) sum = hn::Zero(DF32());
+  }
+  for (size_t g = 0; g < groups; ++g) {
+    const auto a = [&](size_t t, size_t vector) { return activations + (t * groups + g) * kA + vector * kVectorBytes; };
+    const auto w = [&](size_t r, size_t vector) { return panel + (r * groups + g) * kW + vector * kVectorBytes; };
+    VI32 dots[T][kTileRows];
+    for (size_t part = 0; part < kDots; ++part) {
+      typename D::Sum acc[T][kTileRows];
+      for (size_t t = 0; t < T; ++t) {
+        for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::start(LoadInts(a(t, kSteps + 1 + part)));
+      }
+      for (size_t step = part * kSteps / kDots; step < (part + 1) * kSteps / kDots; ++step) {
+        VU8 codes[kTileRows];
+        for (size_t r = 0; r < kTileRows; ++r) codes[r] = hn::Load(DU8(), w(r, step));
+        for (size_t t = 0; t < T; ++t) {
+          const VI8 q = LoadBytes(a(t, step));
+          for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::add(codes[r], q, acc[t][r]);
+        }
+      }
+      for (size_t t = 0; t < T; ++t) {
+        for (size_t r = 0; r < kTileRows; ++r) {
+          VI32 dot = D::total(acc[t][r], LoadInts(a(t, kSteps + 1 + part)));
+          if constexpr (kHalfScales) dot = hn::Mul(dot, LoadInts(w(r, kSteps + 1 + part)));
+          dots[t][r] = part == 0 ? dot : hn::Add(dots[t][r], dot);
+        }
+      }
+    }
+    for (size_t t = 0; t < T; ++t) {
+      for (size_t r = 0; r < kTileRows; ++r) {
+        const VF32 both = hn::Mul(LoadFloat32s(w(r, kSteps)), LoadFloat32s(a(t, kSteps)));
+        sums[t][r] = hn::MulAdd(hn::ConvertTo(DF32(), dots[t][r]), both, sums[t][r]);
+      }
+    }
+  }
+  for (size_t t = 0; t < T; ++t) SumLanes(sums[t], scale, y[t]);
+}
+
+}  // namespace block
+}  // namespace HWY_NAMESPACE
+}  // namespace tern::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

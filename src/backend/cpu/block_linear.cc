@@ -1,0 +1,223 @@
+// y = W·x for packed weights and int8 activations in blocks, straight from the file's bytes; and act(gate) · up of two.
+//
+// A run of 32 weights and 32 activations gives an exact integer, Σ (code − zero)·q = Σ code·q − zero·Σq, which one
+// fused multiply-add brings to its scale d_w·d_x. How the codes come out of the bytes: block_formats-inl.h.
+//
+// One token streams rows one after another and unpacks in registers. More tokens unpack some rows into a panel, which
+// stays in the cache, and multiply tiles of rows × tokens from it. Both do the same float operations in the same order,
+// so a token's results do not depend on its neighbours.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/block_linear.cc"
+// clang-format off: this order
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "backend/cpu/block_linear.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "backend/cpu/block_kernels-inl.h"
+#include "backend/cpu/results-inl.h"
+#include "base/check.h"
+#include "quant/format.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tern::cpu {
+namespace HWY_NAMESPACE {
+namespace block {
+
+inline constexpr int kScaleRows = 4;  // whose scales are gathered at a time
+
+// A matrix, its input in the format's order, and memory to work in.
+struct Job {
+  const Tensor* w;
+  int n;
+  const uint8_t* activations;
+  RowScales scales;
+  uint8_t* panel;  // kBlockPassRows rows
+
+  const uint8_t* row(int r) const {
+    return reinterpret_cast<const uint8_t*>(w->data.data()) + static_cast<size_t>(r) * row_bytes(w->format, w->cols);
+  }
+};
+
+template <class F>
+void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& results) {
+  float y[1][kBlockPassRows] = {};
+  const auto cols = static_cast<size_t>(job.w->cols);
+  const uint8_t* row = job.row(begin);
+  const size_t stride = cols / F::kValues * sizeof(typename F::Block);
+  for (int r = 0; r < n_rows; r += kScaleRows) {
+    const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
+    // Ahead of all rows: a vector read right after the narrow writes that it covers would wait for them.
+    for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
+    VF32 sums[kScaleRows] = {hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32())};
+    for (size_t i = 0; i < n; ++i, row += stride) {
+      sums[i] = RowSums<F>(row, cols, job.activations, job.scales.row(i, cols));
+    }
+    SumLanes(sums, job.w->scale, y[0] + r);
+  }
+  PutTile(results, y, 0, begin, n_rows);
+}
+
+template <class F>
+void RowsForTokens(const Job& job, int begin, int n_rows, const Results& results) {
+  constexpr bool kHalf = F::kHalfScales;
+  const auto cols = static_cast<size_t>(job.w->cols);
+  const size_t groups = Groups(cols);
+  for (int r = 0; r < n_rows; ++r) {
+    UnpackRow<F>(job.row(begin + r), cols, job.scales,
+                 job.panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalf>);
+  }
+  const auto tile = [&]<int T>(std::integral_constant<int, T>, int token) {
+    const uint8_t* activations = job.activations + static_cast<size_t>(token) * groups * kActivationBytes<kHalf>;
+    for (int r = 0; r < n_rows; r += kTileRows) {  // rows beyond the last: what the panel happens to hold
+      float y[T][kTileRows];
+      const uint8_t* panel = job.panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalf>;
+      DotTile<T, kLargestOf<F>, kHalf>(panel, activations, groups, job.w->scale, y);
+      PutTile(results, y, token, begin + r, std::min(kTileRows, n_rows - r));
+    }
+  };
+  int token = 0;
+  for (; token + kTileTokens <= job.n; token += kTileTokens) tile(std::integral_constant<int, kTileTokens>(), token);
+  for (; token < job.n; ++token) tile(std::integral_constant<int, 1>(), token);
+}
+
+// A format's functions, chosen once per op. A pass computes at most kBlockPassRows rows for all tokens.
+struct Kernel {
+  void (*arrange)(const ops::BlockRows& in, int n, size_t cols, uint8_t* out);
+  void (*pass_of_one)(const Job& job, int begin, int n_rows, const Results& results);
+  void (*pass)(const Job& job, int begin, int n_rows, const Results& results);
+  size_t activation_bytes;
+};
+
+template <class F>
+constexpr Kernel MakeKernel() {
+  return {Arrange<F>, RowsForOneToken<F>, RowsForTokens<F>, kActivationBytes<F::kHalfScales>};
+}
+
+Kernel KernelFor(Format format) {
+  switch (format) {
+    case Format::kQ1_0:
+      return MakeKernel<Q1>();
+    case Format::kQ2_0:
+      return MakeKernel<Q2<kQ2_0Block>>();
+    case Format::kPQ2_0:
+      return MakeKernel<Q2<kPq2_0Block>>();
+    case Format::kQ4_0:
+      return MakeKernel<Q4>();
+    case Format::kQ8_0:
+      return MakeKernel<Q8>();
+    case Format::kTQ2_0:
+      return MakeKernel<Tq2>();
+    case Format::kQ6_K:
+      return MakeKernel<Q6>();
+    default:
+      CHECK(false);
+  }
+}
+
+// The next `bytes` of the worker's memory, for whole vectors.
+template <class T>
+T* Take(std::span<float>& free, size_t bytes) {
+  const auto at = reinterpret_cast<uintptr_t>(free.data());
+  const size_t skip = (64 - at % 64) % 64 / sizeof(float);
+  const size_t floats = skip + (bytes + sizeof(float) - 1) / sizeof(float);
+  CHECK(floats <= free.size());
+  T* taken = reinterpret_cast<T*>(free.data() + skip);
+  free = free.subspan(floats);
+  return taken;
+}
+
+// A matrix with its format's functions and its input in their order.
+class Operand {
+ public:
+  // `same_input` may be another matrix's, which serves this one too where the formats agree.
+  Operand(const Tensor& w, const ops::BlockRows& in, int n, std::span<float>& free, const Operand* same_input = nullptr)
+      : kernel_(KernelFor(w.format)), job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
+    const auto cols = static_cast<size_t>(w.cols);
+    if (same_input && same_input->job_.w->format == w.format) {
+      job_ = same_input->job_;
+      job_.w = &w;
+      return;
+    }
+    const size_t records = static_cast<size_t>(n) * Groups(cols);
+    auto* activations = Take<uint8_t>(free, records * kernel_.activation_bytes);
+    kernel_.arrange(in, n, cols, activations);
+    job_.activations = activations;
+    const size_t scales_bytes = kScaleRows * Groups(cols) * kLanes * sizeof(uint16_t);
+    job_.scales = {Take<uint16_t>(free, scales_bytes), Take<uint16_t>(free, scales_bytes)};
+    std::memset(job_.scales.d, 0, scales_bytes);  // what lies past the row's end multiplies 0, so it must be finite
+    std::memset(job_.scales.halves, 0, scales_bytes);
+    if (n > 1) job_.panel = Take<uint8_t>(free, kBlockPassRows * Groups(cols) * kPanelBytes<true>);
+  }
+
+  void pass(int begin, int end, const Results& results) const {
+    (job_.n == 1 ? kernel_.pass_of_one : kernel_.pass)(job_, begin, end - begin, results);
+  }
+
+ private:
+  Kernel kernel_;
+  Job job_;
+};
+
+// Calls pass(begin, end) for runs of kBlockPassRows rows.
+template <class Pass>
+void ForPasses(int n_rows, Share& share, const Pass& pass) {
+  share.for_ranges(n_rows, kBlockPassRows, [&](int begin, int end) {
+    for (int row = begin; row < end; row += kBlockPassRows) pass(row, std::min(row + kBlockPassRows, end));
+  });
+}
+
+void Linear(const ops::FloatLinear& op, Share& share) {
+  if (op.n == 0) return;
+  std::span<float> free = share.scratch();
+  const Operand w(*op.w, op.in.blocks, op.n, free);
+  const Results results(op.store, op.out, op.w->rows);
+  ForPasses(op.w->rows, share, [&](int begin, int end) { w.pass(begin, end, results); });
+}
+
+// The gate's results go to the output, and the up pass over the same rows finishes them.
+void Glu(const ops::FloatGlu& op, Share& share) {
+  if (op.n == 0) return;
+  std::span<float> free = share.scratch();
+  const Operand gate(*op.w_gate, op.in.blocks, op.n, free);
+  const Operand up(*op.w_up, op.in.blocks, op.n, free, &gate);
+  const Results store(ops::Store::kSet, op.out, op.w_gate->rows);
+  const Results finish(op.act, op.out, op.w_gate->rows);
+  ForPasses(op.w_gate->rows, share, [&](int begin, int end) {
+    gate.pass(begin, end, store);
+    up.pass(begin, end, finish);
+  });
+}
+
+}  // namespace block
+
+void BlockLinear(const ops::FloatLinear& op, Share& share) { block::Linear(op, share); }
+void BlockGlu(const ops::FloatGlu& op, Share& share) { block::Glu(op, share); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tern::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tern::cpu {
+
+HWY_EXPORT(BlockLinear);
+HWY_EXPORT(BlockGlu);
+
+void block_linear(const ops::FloatLinear& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, share); }
+void block_glu(const ops::FloatGlu& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, share); }
+
+size_t block_scratch(int cols, int n) {
+  // Records are largest with 64-byte vectors, 11 of them for a group of 512 values (Q6_K).
+  const size_t groups = (static_cast<size_t>(cols) + 511) / 512;
+  const size_t records = static_cast<size_t>(n) + (n > 1 ? kBlockPassRows : 0);
+  constexpr size_t kRecordBytes = 11 * 64, kScaleBytes = 4 * 2 * 16 * sizeof(uint16_t), kAlignment = 4 * 64;
+  return (groups * (records * kRecordBytes + kScaleBytes) + kAlignment) / sizeof(float);
+}
+
+}  // namespace tern::cpu
+#endif

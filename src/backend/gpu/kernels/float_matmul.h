@@ -1,0 +1,36 @@
+// Float matrices of any format times many f32 rows: what float_linear.h does, for the batches of a prompt.
+#pragma once
+
+#include "backend/gpu/kernels/float_linear.h"
+
+namespace tern::gpu {
+
+// A workgroup of 16 × 16 invocations computes a tile of rows × tokens. Block by block (32 columns), weights as f32 and
+// activations are staged in workgroup memory, four columns of neighbouring rows side by side; each invocation holds
+// rows/16 × tokens/16 sums in registers. The default tiles take 16 KiB, which every device has.
+struct FloatMatmulConfig {
+  uint32_t rows;  // of y
+  uint32_t cols;  // whole units of the coding
+  WeightCoding coding;
+  WeightCoding up_coding = {};  // of the glu kernel's second matrix
+  Store store = Store::kSet;
+  Activation act = Activation::kRelu2;  // of the glu kernel
+  Caps caps;
+  uint32_t tile_rows = 64;  // of each matrix
+  uint32_t tile_tokens = 64;
+  static constexpr uint32_t kSide = 16;
+};
+
+// The binding holds range.count rows of the matrix, which give y from range.first on.
+using FloatMatmulKernel = wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX, RowRange,
+                                       ParamsBuffer, wgsl::InOut<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = w·x or y += w·x. Grid: [⌈count / tile_rows⌉, ⌈n_tokens / tile_tokens⌉].
+FloatMatmulKernel float_matmul(const FloatMatmulConfig& c);
+
+using FloatGluMatmulKernel = wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>,
+                                          wgsl::In<"w_up", WeightUnits>, wgsl::In<"up_scales", wgsl::U32>, FloatX,
+                                          ParamsBuffer, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = act(gate·x) · (up·x), of whole matrices. Grid as above.
+FloatGluMatmulKernel float_glu_matmul(const FloatMatmulConfig& c);
+
+}  // namespace tern::gpu

@@ -1,0 +1,25 @@
+@group(0) @binding(0) var<storage, read> tokens: array<u32>;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> scales: array<u32>;
+struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
+@group(0) @binding(3) var<uniform> range: range_fields;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+fn signs(unit: vec4<u32>, at: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((unit << vec4<u32>(31u - at)) & vec4<u32>(2147483648u)) | vec4<u32>(1065353216u));
+}
+
+@compute @workgroup_size(256)
+fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let row = tokens[wg.y] - range.first;
+  if (row < range.count) {
+    for (var i = tid * 1u; i < 128u; i += 256u) {
+      let at = row * 4u + i / 32u;
+      let unit = table[at];
+      let quad = i % 32u;
+      let value = signs(unit, quad * 1u + 0u);
+      let halves = scales[at / 2u] >> ((at & 1u) * 16u);
+      let scale = unpack2x16float(halves);
+      y[wg.y * 128u + i + 0u] = value * scale.x;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+enable f16;
+enable subgroups;
+enable chromium_experimental_subgroup_matrix;
+diagnostic(off, chromium.subgroup_matrix_uniformity);
+
+@group(0) @binding(0) var<storage, read> w_gate: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> gate_scales: array<u32>;
+@group(0) @binding(2) var<storage, read> w_up: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> up_scales: array<u32>;
+@group(0) @binding(4) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read> token_scales: array<f32>;
+@group(0) @binding(6) var<storage, read> params: array<u32>;
+@group(0) @binding(7) var<storage, read_write> y: array<f32>;
+fn codes4_minus_8(unit: vec4<u32>, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
+}
+var<workgroup> staged: array<f16, 3840>;
+var<workgroup> sums: array<f32, 2048>;
+
+@compute @workgroup_size(32)
+fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let n_rows = 512u;
+  let n_tokens = params[1u];
+  let first_row = wg.x * 32u;
+  let first_token = wg.y * 32u;
+  let subgroup = tid / 8u;
+  let subgroup_row = subgroup % 2u * 16u;
+  let subgroup_token = subgroup / 2u * 16u;
+  var sum: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_1: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_2: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_3: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_4: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_5: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_6: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  var sum_7: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  for (var block = 0u; block < 48u; block += 1u) {
+    for (var i = tid; i < 256u; i += 32u) {
+      let token = min(first_token + i / 8u, n_tokens - 1u);
+      let value = x[token * 384u + block * 8u + i % 8u] * token_scales[token];
+      let to = i / 8u * 40u + i % 8u * 4u;
+      staged[to + 0u] = f16(value.x);
+      staged[to + 1u] = f16(value.y);
+      staged[to + 2u] = f16(value.z);
+      staged[to + 3u] = f16(value.w);
+    }
+    for (var i_1 = tid; i_1 < 256u; i_1 += 32u) {
+      let row = min(first_row + i_1 / 8u, n_rows - 1u);
+      let quad = block * 8u + i_1 % 8u;
+      let at = row * 48u + quad / 8u;
+      let unit = w_gate[at];
+      let in_unit = quad % 8u;
+      let to_1 = 1280u + i_1 / 8u * 40u + i_1 % 8u * 4u;
+      let value_1 = codes4_minus_8(unit, in_unit * 4u + 0u);
+      let halves = gate_scales[at / 2u] >> ((at & 1u) * 16u);
+      let scale = unpack2x16float(halves);
+      let scaled = value_1 * scale.x;
+      staged[to_1 + 0u] = f16(scaled.x);
+      staged[to_1 + 1u] = f16(scaled.y);
+      staged[to_1 + 2u] = f16(scaled.z);
+      staged[to_1 + 3u] = f16(scaled.w);
+    }
+    for (var i_2 = tid; i_2 < 256u; i_2 += 32u) {
+      let row_1 = min(first_row + i_2 / 8u, n_rows - 1u);
+      let quad_1 = block * 8u + i_2 % 8u;
+      let at_1 = row_1 * 48u + quad_1 / 8u;
+      let unit_1 = w_up[at_1];
+      let in_unit_1 = quad_1 % 8u;
+      let to_2 = 2560u + i_2 / 8u * 40u + i_2 % 8u * 4u;
+      let value_2 = codes4_minus_8(unit_1, in_unit_1 * 4u + 0u);
+      let halves_1 = up_scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
+      let scale_1 = unpack2x16float(halves_1);
+      let scaled_1 = value_2 * scale_1.x;
+      staged[to_2 + 0u] = f16(scaled_1.x);
+      staged[to_2 + 1u] = f16(scaled_1.y);
+      staged[to_2 + 2u] = f16(scaled_1.z);
+      staged[to_2 + 3u] = f16(scaled_1.w);
+    }
+    workgroupBarrier();
+    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 0u, false, 40u));
+    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 0u, false, 40u));
+    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 0u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix, matrix_2, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_2, sum_2);
+    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 0u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix, matrix_3, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_3, sum_3);
+    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 64u) * 40u + 0u, true, 40u));
+    sum_4 = subgroupMatrixMultiplyAccumulate(matrix, matrix_4, sum_4);
+    sum_6 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_4, sum_6);
+    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 72u) * 40u + 0u, true, 40u));
+    sum_5 = subgroupMatrixMultiplyAccumulate(matrix, matrix_5, sum_5);
+    sum_7 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_5, sum_7);
+    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 8u, false, 40u));
+    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 8u, false, 40u));
+    let matrix_8 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 8u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_6, matrix_8, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_7, matrix_8, sum_2);
+    let matrix_9 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 8u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_6, matrix_9, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_7, matrix_9, sum_3);
+    let matrix_10 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 64u) * 40u + 8u, true, 40u));
+    sum_4 = subgroupMatrixMultiplyAccumulate(matrix_6, matrix_10, sum_4);
+    sum_6 = subgroupMatrixMultiplyAccumulate(matrix_7, matrix_10, sum_6);
+    let matrix_11 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 72u) * 40u + 8u, true, 40u));
+    sum_5 = subgroupMatrixMultiplyAccumulate(matrix_6, matrix_11, sum_5);
+    sum_7 = subgroupMatrixMultiplyAccumulate(matrix_7, matrix_11, sum_7);
+    let matrix_12 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 16u, false, 40u));
+    let matrix_13 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 16u, false, 40u));
+    let matrix_14 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 16u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_12, matrix_14, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_13, matrix_14, sum_2);
+    let matrix_15 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 16u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_12, matrix_15, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_13, matrix_15, sum_3);
+    let matrix_16 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 64u) * 40u + 16u, true, 40u));
+    sum_4 = subgroupMatrixMultiplyAccumulate(matrix_12, matrix_16, sum_4);
+    sum_6 = subgroupMatrixMultiplyAccumulate(matrix_13, matrix_16, sum_6);
+    let matrix_17 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 72u) * 40u + 16u, true, 40u));
+    sum_5 = subgroupMatrixMultiplyAccumulate(matrix_12, matrix_17, sum_5);
+    sum_7 = subgroupMatrixMultiplyAccumulate(matrix_13, matrix_17, sum_7);
+    let matrix_18 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 24u, false, 40u));
+    let matrix_19 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 24u, false, 40u));
+    let matrix_20 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 24u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_18, matrix_20, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_19, matrix_20, sum_2);
+    let matrix_21 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 24u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_18, matrix_21, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_19, matrix_21, sum_3);
+    let matrix_22 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 64u) * 40u + 24u, true, 40u));
+    sum_4 = subgroupMatrixMultiplyAccumulate(matrix_18, matrix_22, sum_4);
+    sum_6 = subgroupMatrixMultiplyAccumulate(matrix_19, matrix_22, sum_6);
+    let matrix_23 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 72u) * 40u + 24u, true, 40u));
+    sum_5 = subgroupMatrixMultiplyAccumulate(matrix_18, matrix_23, sum_5);
+    sum_7 = subgroupMatrixMultiplyAccumulate(matrix_19, matrix_23, sum_7);
+    workgroupBarrier();
+  }
+  let tile_token = subgroup_token + 0u;
+  subgroupMatrixStore(&sums, tile_token * 32u + subgroup_row + 0u, sum, false, 32u);
+  let tile_token_1 = subgroup_token + 0u;
+  subgroupMatrixStore(&sums, tile_token_1 * 32u + subgroup_row + 8u, sum_1, false, 32u);
+  let tile_token_2 = subgroup_token + 8u;
+  subgroupMatrixStore(&sums, tile_token_2 * 32u + subgroup_row + 0u, sum_2, false, 32u);
+  let tile_token_3 = subgroup_token + 8u;
+  subgroupMatrixStore(&sums, tile_token_3 * 32u + subgroup_row + 8u, sum_3, false, 32u);
+  let tile_token_4 = subgroup_token + 32u;
+  subgroupMatrixStore(&sums, tile_token_4 * 32u + subgroup_row + 0u, sum_4, false, 32u);
+  let tile_token_5 = subgroup_token + 32u;
+  subgroupMatrixStore(&sums, tile_token_5 * 32u + subgroup_row + 8u, sum_5, false, 32u);
+  let tile_token_6 = subgroup_token + 40u;
+  subgroupMatrixStore(&sums, tile_token_6 * 32u + subgroup_row + 0u, sum_6, false, 32u);
+  let tile_token_7 = subgroup_token + 40u;
+  subgroupMatrixStore(&sums, tile_token_7 * 32u + subgroup_row + 8u, sum_7, false, 32u);
+  workgroupBarrier();
+  for (var i_3 = tid; i_3 < 1024u; i_3 += 32u) {
+    let token_1 = first_token + i_3 / 32u;
+    let row_2 = first_row + i_3 % 32u;
+    if ((token_1 < n_tokens) && (row_2 < n_rows)) {
+      let unscale = 1f / token_scales[token_1];
+      let gate_sum = sums[i_3] * unscale;
+      let up_sum = sums[i_3 + 1024u] * unscale;
+      let below = 1f + exp(min(-gate_sum, 80f));
+      y[token_1 * 512u + row_2] = gate_sum / below * up_sum;
+    }
+  }
+}

@@ -1,0 +1,123 @@
+enable subgroups;
+
+@group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> scales: array<u32>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> gain: array<vec4<f32>>;
+struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
+@group(0) @binding(4) var<uniform> range: range_fields;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+fn signs(unit: vec4<u32>, at: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((unit << vec4<u32>(31u - at)) & vec4<u32>(2147483648u)) | vec4<u32>(1065353216u));
+}
+
+@compute @workgroup_size(256)
+fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let group = tid / 4u;
+  let lane_of_row = tid & 3u;
+  let first = (wg.y * n_wg.x + wg.x) * 256u + group;
+  let row = first + 0u;
+  let row_1 = first + 64u;
+  let row_2 = first + 128u;
+  let row_3 = first + 192u;
+  let count = range.count;
+  let last_row = count - 1u;
+  let start = min(row, last_row) * 4u;
+  let start_1 = min(row_1, last_row) * 4u;
+  let start_2 = min(row_2, last_row) * 4u;
+  let start_3 = min(row_3, last_row) * 4u;
+  let x_base = wg.z * 128u;
+  var acc: f32 = 0f;
+  var acc_1: f32 = 0f;
+  var acc_2: f32 = 0f;
+  var acc_3: f32 = 0f;
+  let i = lane_of_row + 0u;
+  let at = start + i;
+  let unit = w[at];
+  let halves = scales[at / 2u] >> ((at & 1u) * 16u);
+  let scale = unpack2x16float(halves);
+  let at_1 = start_1 + i;
+  let unit_1 = w[at_1];
+  let halves_1 = scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
+  let scale_1 = unpack2x16float(halves_1);
+  let at_2 = start_2 + i;
+  let unit_2 = w[at_2];
+  let halves_2 = scales[at_2 / 2u] >> ((at_2 & 1u) * 16u);
+  let scale_2 = unpack2x16float(halves_2);
+  let at_3 = start_3 + i;
+  let unit_3 = w[at_3];
+  let halves_3 = scales[at_3 / 2u] >> ((at_3 & 1u) * 16u);
+  let scale_3 = unpack2x16float(halves_3);
+  let i_1 = lane_of_row + 0u;
+  var part: f32 = 0f;
+  var part_1: f32 = 0f;
+  var part_2: f32 = 0f;
+  var part_3: f32 = 0f;
+  for (var quad = 0u; quad < 32u; quad += 4u) {
+    let x_at = i_1 * 32u + quad;
+    let q = x_at + 0u;
+    let v = x[x_base + q];
+    part += dot(signs(unit, quad * 1u + 0u), v);
+    part_1 += dot(signs(unit_1, quad * 1u + 0u), v);
+    part_2 += dot(signs(unit_2, quad * 1u + 0u), v);
+    part_3 += dot(signs(unit_3, quad * 1u + 0u), v);
+    let q_1 = x_at + 1u;
+    let v_1 = x[x_base + q_1];
+    part += dot(signs(unit, quad * 1u + 1u), v_1);
+    part_1 += dot(signs(unit_1, quad * 1u + 1u), v_1);
+    part_2 += dot(signs(unit_2, quad * 1u + 1u), v_1);
+    part_3 += dot(signs(unit_3, quad * 1u + 1u), v_1);
+    let q_2 = x_at + 2u;
+    let v_2 = x[x_base + q_2];
+    part += dot(signs(unit, quad * 1u + 2u), v_2);
+    part_1 += dot(signs(unit_1, quad * 1u + 2u), v_2);
+    part_2 += dot(signs(unit_2, quad * 1u + 2u), v_2);
+    part_3 += dot(signs(unit_3, quad * 1u + 2u), v_2);
+    let q_3 = x_at + 3u;
+    let v_3 = x[x_base + q_3];
+    part += dot(signs(unit, quad * 1u + 3u), v_3);
+    part_1 += dot(signs(unit_1, quad * 1u + 3u), v_3);
+    part_2 += dot(signs(unit_2, quad * 1u + 3u), v_3);
+    part_3 += dot(signs(unit_3, quad * 1u + 3u), v_3);
+  }
+  acc += part * scale.x;
+  acc_1 += part_1 * scale_1.x;
+  acc_2 += part_2 * scale_2.x;
+  acc_3 += part_3 * scale_3.x;
+  let mine = acc;
+  let sg = subgroupShuffleXor(mine, 2u);
+  let sum = mine + sg;
+  let sg_1 = subgroupShuffleXor(sum, 1u);
+  let sum_1 = sum + sg_1;
+  let mine_1 = acc_1;
+  let sg_2 = subgroupShuffleXor(mine_1, 2u);
+  let sum_2 = mine_1 + sg_2;
+  let sg_3 = subgroupShuffleXor(sum_2, 1u);
+  let sum_3 = sum_2 + sg_3;
+  let mine_2 = acc_2;
+  let sg_4 = subgroupShuffleXor(mine_2, 2u);
+  let sum_4 = mine_2 + sg_4;
+  let sg_5 = subgroupShuffleXor(sum_4, 1u);
+  let sum_5 = sum_4 + sg_5;
+  let mine_3 = acc_3;
+  let sg_6 = subgroupShuffleXor(mine_3, 2u);
+  let sum_6 = mine_3 + sg_6;
+  let sg_7 = subgroupShuffleXor(sum_6, 1u);
+  let sum_7 = sum_6 + sg_7;
+  if ((lane_of_row == 0u) && (row < count)) {
+    let index = wg.z * 8192u + range.first + row;
+    y[index] = sum_1;
+  }
+  if ((lane_of_row == 0u) && (row_1 < count)) {
+    let index_1 = wg.z * 8192u + range.first + row_1;
+    y[index_1] = sum_3;
+  }
+  if ((lane_of_row == 0u) && (row_2 < count)) {
+    let index_2 = wg.z * 8192u + range.first + row_2;
+    y[index_2] = sum_5;
+  }
+  if ((lane_of_row == 0u) && (row_3 < count)) {
+    let index_3 = wg.z * 8192u + range.first + row_3;
+    y[index_3] = sum_7;
+  }
+}

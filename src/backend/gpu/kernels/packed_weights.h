@@ -1,0 +1,76 @@
+// Float matrices as the kernels read them: words that hold values or codes, and scales beside them. The format is data
+// of a Config; one body serves all (pack.h makes these planes from a model's tensors).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backend/gpu/kernels/common.h"
+
+namespace tern::gpu {
+
+// What one vec4 of words holds, 16 bytes. Codes of b bits: component k holds at bits b·j … the code of value 4j + k, so
+// that one shift of the vec4 brings four neighbouring values to the bottom of their components.
+enum class WeightWords {
+  kF32,     // 4 values
+  kF16,     // 8 values in their order
+  kBF16,    // 8 values in their order
+  kCodes8,  // 16 values: code − zero
+  kCodes4,  // 32
+  kCodes2,  // 64
+  kSigns,   // 128 values: +1, or −1 where the bit is set
+};
+
+struct WeightCoding {
+  WeightWords words = WeightWords::kF32;
+  uint32_t zero = 0;
+  uint32_t group = 0;       // neighbouring values of a row that share a scale, whole units; 0: no scales
+  bool f32_scales = false;  // else f16, two to a word
+  bool operator==(const WeightCoding&) const = default;
+
+  uint32_t bits() const;
+  uint32_t values() const { return 128 / bits(); }  // of a unit: one vec4 of words
+  uint32_t quads() const { return values() / 4; }   // of activations that a unit meets
+  uint32_t units_per_group() const { return group / values(); }
+};
+
+using WeightUnits = wgsl::Vec4<wgsl::U32>;
+
+// One matrix of a kernel, whatever its bindings are called.
+struct WeightPlanes {
+  template <class W, class S>
+  WeightPlanes(const WeightCoding& how, const W& w, const S& s)
+      : coding(how),
+        unit([w](wgsl::Temp<wgsl::U32> i) { return w[std::move(i)]; }),
+        scale_word([s](wgsl::Temp<wgsl::U32> i) { return s[std::move(i)]; }) {}
+
+  // The scale of the unit with this number.
+  wgsl::Name<wgsl::F32> scale(const wgsl::Name<wgsl::U32>& unit_index) const;
+
+  WeightCoding coding;
+  std::function<wgsl::Temp<WeightUnits>(wgsl::Temp<wgsl::U32>)> unit;
+  std::function<wgsl::Temp<wgsl::U32>(wgsl::Temp<wgsl::U32>)> scale_word;
+};
+
+// The values in a unit, without their scale: exact.
+class Unpack {
+ public:
+  // Writes the WGSL function that it needs, once per coding.
+  Unpack(const Caps& caps, const WeightCoding& coding);
+  // Values 4k … 4k + 3, or 4(first + k) …; formats of 16 bits take k = 0 there.
+  wgsl::Temp<wgsl::Vec4<wgsl::F32>> operator()(const wgsl::Name<WeightUnits>& unit, uint32_t k,
+                                               const wgsl::Name<wgsl::U32>* first = nullptr) const;
+
+ private:
+  Caps caps_;
+  WeightCoding coding_;
+  std::string function_;
+};
+
+// body(k, first) for the quads of a unit: written out one by one, or where they are many in a loop of four at a time,
+// in which `first` is what is to be added to k.
+void for_quads(const WeightCoding& coding,
+               const std::function<void(uint32_t k, const wgsl::Name<wgsl::U32>* first)>& body);
+
+}  // namespace tern::gpu

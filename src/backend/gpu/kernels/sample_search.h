@@ -1,0 +1,101 @@
+// The search for the threshold of a filter, and what else the sampling kernels share; sample.h says how it works. Parts
+// of kernels: no other file needs them.
+#pragma once
+
+#include "backend/gpu/kernels/sample.h"
+#include "base/bytes.h"
+
+namespace tern::gpu::sampling {
+
+inline constexpr uint32_t kSize = kSampleWorkgroup;
+static_assert(kSampleBins == kSize);  // one bin per invocation
+
+// Words of an entry of `parts`, of `hist` and of `state`.
+inline constexpr uint32_t kPartGreatest = 0, kPartTies = 1, kPartWeight = 2, kPartWords = 4;
+inline constexpr uint32_t kHistWords = 3;
+inline constexpr uint32_t kStateWords = 8;
+inline constexpr uint32_t kFinalState = 2 * kSampleLevels;
+
+inline constexpr float kCoarse = 0x1p13f, kFine = 0x1p13f;  // units of the sums: 2^-13, and of what is left 2^-26
+inline constexpr float kTiny = 1e-30f;                      // a share above nothing
+
+constexpr uint32_t part_size(const SampleConfig& c) { return ceil_div(c.n, c.parts); }
+
+// Functions of the module. A key is an integer of the same order as the logit whose bits it is made of; −0 is 0, NaN
+// has key 0. weight(key, key of the greatest logit, temperature) is the probability, where the greatest has 1; drawn(…,
+// temperature, min_p) the same, 0 below min_p.
+struct Keys {
+  Keys();
+  wgsl::Function<wgsl::U32, wgsl::U32> key;
+  wgsl::Function<wgsl::F32, wgsl::U32> value;
+  wgsl::Function<wgsl::F32, wgsl::U32, wgsl::U32, wgsl::F32> weight;
+  wgsl::Function<wgsl::F32, wgsl::U32, wgsl::U32, wgsl::F32, wgsl::F32> drawn;
+};
+
+// Sums over all invocations up to and including each; entry i of the result is the sum up to invocation i.
+template <class T>
+wgsl::Shared<T> scan(std::string_view name, const wgsl::Name<T>& v, const wgsl::LocalIndex& tid) {
+  auto sums = wgsl::shared<T>(name, kSize);
+  auto sum = wgsl::var("sum", v);
+  sums[tid] = v;
+  wgsl::workgroupBarrier();
+  for (uint32_t d = 1; d < kSize; d *= 2) {
+    wgsl::when(tid >= d, [&] { sum += sums[tid - d]; });
+    wgsl::workgroupBarrier();
+    sums[tid] = sum;
+    wgsl::workgroupBarrier();
+  }
+  return sums;
+}
+
+// The entry before `at` of a scan: the sum of all before it.
+template <class T>
+wgsl::Name<T> before(std::string_view name, const wgsl::Shared<T>& sums, const wgsl::Name<wgsl::U32>& at) {
+  auto sum = wgsl::var<T>(name);
+  wgsl::when(at > 0u, [&] { sum = sums[at - 1u]; });
+  return wgsl::let(name, sum);
+}
+
+// Of the invocations where `reached`, the first; where there is none, the last one that `counts`; 0 without any.
+wgsl::Name<wgsl::U32> first_reached(const wgsl::Name<wgsl::Bool>& reached, const wgsl::Name<wgsl::Bool>& counts,
+                                    const wgsl::LocalIndex& tid);
+
+// Key of the greatest logit of all.
+template <class Parts>
+wgsl::Name<wgsl::U32> greatest_key(const SampleConfig& c, const Parts& parts, const wgsl::LocalIndex& tid) {
+  using namespace wgsl;
+  auto mine = var<U32>("mine");
+  when(tid < c.parts, [&] { mine = parts[tid * kPartWords + kPartGreatest]; });
+  return reduce_workgroup(Reduce::kMax, c.caps, let("part_greatest", mine), tid, kSize);
+}
+
+// A search: the bits found, the measure still wanted from the keys that begin with them, and the probabilities of all
+// greater keys. `floor` and `floor_ties`: the threshold of the filter before, which the search does not go below.
+struct Search {
+  wgsl::Name<wgsl::U32> prefix;
+  wgsl::Name<wgsl::F32> rest, above;
+  wgsl::Name<wgsl::U32> floor;
+  wgsl::Name<wgsl::F32> floor_ties;
+};
+
+Search load_search(const SampleState& state, const wgsl::Name<wgsl::U32>& index);
+void store_search(const SampleState& state, const wgsl::Name<wgsl::U32>& index, const Search& s);
+
+// What the kernels that search have at hand.
+struct Tools {
+  const SampleConfig& c;
+  const SampleHist& hist;
+  const SampleState& state;
+  const SampleOptionsUniform& options;
+  const wgsl::LocalIndex& tid;
+  const Keys& keys;
+  wgsl::Name<wgsl::U32> greatest;  // key of the greatest logit
+};
+
+// Eight more bits of the threshold, from the histogram of level `index`. Invocation i has the i-th bin from the top.
+Search search_bin(const Tools& t, Measure measure, const wgsl::Name<wgsl::U32>& index, const Search& s);
+
+// The search that level `index` goes on with.
+Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const wgsl::Name<wgsl::U32>& index);
+
+}  // namespace tern::gpu::sampling

@@ -1,0 +1,28 @@
+// From a model's tensors to the planes that the float kernels read (kernels/packed_weights.h): on the host, once, while
+// weights are uploaded.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backend/gpu/kernels/packed_weights.h"
+#include "model/weights.h"
+
+namespace tern::gpu {
+
+// The planes that hold exactly what the tensor's format and scale stand for. kF32 without a group can hold anything.
+WeightCoding coding_of(const Tensor& tensor);
+
+// Bytes of a row in the plane of words, and of n rows in the plane of scales (whole words, at least one).
+uint64_t unit_row_bytes(const WeightCoding& coding, int cols);
+uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols);
+
+// Rows [first, first + count) as `coding`, which is coding_of(tensor) or plain kF32. `units` gets their words;
+// `scales`, where the coding has any, count · cols / group floats.
+void pack_rows(const Tensor& tensor, const WeightCoding& coding, uint64_t first, uint64_t count,
+               std::span<uint32_t> units, std::span<float> scales);
+
+// The plane of scales.
+std::vector<uint32_t> pack_scales(const WeightCoding& coding, std::span<const float> scales);
+
+}  // namespace tern::gpu

@@ -1,0 +1,141 @@
+// Attention, and what leads up to it: projections, RoPE, the write to the cache.
+#include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/recorder.h"
+#include "base/bytes.h"
+
+namespace tern::gpu {
+
+HeadShape head_shape(const Config& c, int n_ctx) {
+  return {static_cast<uint32_t>(c.n_heads), static_cast<uint32_t>(c.n_kv_heads), static_cast<uint32_t>(c.head_dim),
+          static_cast<uint32_t>(n_ctx)};
+}
+
+Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when) {
+  const RopeConfig config{static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim),
+                          pairs == RopePairs::kInterleaved};
+  return dispatch(gpu::rope(config),
+                  {.grid = {.x = ceil_div(config.n_heads * config.head_dim / 2, kElementwiseWorkgroup)},
+                   .axis = Axis::kY,
+                   .when = when},
+                  c_.work.floats(x), View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params());
+}
+
+Result<void> Recorder::record(const step::Rope& s) { return rope(s.x, s.n_heads, s.head_dim, s.pairs, {}); }
+
+Result<void> Recorder::append(SlotId k, SlotId v, int layer, const When& when) {
+  if (!cache_) return {};
+  return cache_->type() == KvType::kF16 ? append_as<wgsl::F16x2>(k, v, layer, when)
+                                        : append_as<wgsl::F32>(k, v, layer, when);
+}
+
+template <class KvWord>
+Result<void> Recorder::append_as(SlotId k, SlotId v, int layer, const When& when) {
+  const HeadShape heads = head_shape(c_.plan.config, cache_->n_ctx());
+  return dispatch(kv_append<KvWord>({.heads = heads}),
+                  {.grid = {.x = 2 * heads.n_kv_heads}, .axis = Axis::kY, .when = when}, c_.work.floats(k),
+                  c_.work.floats(v), params(), View<KvWord>{cache_->layer(layer)});
+}
+
+Result<void> Recorder::record(const step::KvAppend& s) { return append(s.k, s.v, s.layer, {}); }
+
+Result<void> Recorder::record(const step::Attention& s) {
+  if (!cache_) {
+    TRY_STATUS(next_views(s.next, static_cast<uint32_t>(s.n_heads)));  // for the steps that read them
+    return {};
+  }
+  return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
+}
+
+AttentionConfig Recorder::attention_config(int window) const {
+  AttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
+  if (window < cache_->n_ctx()) config.window = static_cast<uint32_t>(window);
+  config.workgroup = attention_workgroup(c_.device, c_.layouts);
+  return fit(config);
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_as(const step::Attention& s) {
+  const AttentionConfig config = attention_config(s.window);
+  TRY(const auto next, next_views(s.next, config.heads.n_heads));
+  const int split_from = c_.layouts.split_attention_from;
+  const bool splits = cache_->n_ctx() >= split_from && (s.window == 0 || s.window >= split_from);
+  Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
+  extent.when = splits ? When{.max_tokens = kMatmulTokens - 1, .max_pos = split_from - 1} : When{};
+  const auto unsplit = [&] {
+    return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q),
+                    View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), c_.work.floats(s.out), next.gain,
+                    next.parts);
+  };
+  TRY_STATUS(unsplit());
+  if (!splits) return {};
+  extent.when = kManyTokens;  // which fill the GPU without splitting
+  TRY_STATUS(unsplit());
+  return attention_in_splits<KvWord>(s, next);
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
+  AttentionConfig config = attention_config(s.window);
+  config.max_splits = WorkBuffers::kMostSplits;
+  const When when{.max_tokens = kMatmulTokens - 1, .min_pos = c_.layouts.split_attention_from};
+  const Extent split{.grid = {.x = config.heads.n_heads},
+                     .axis = Axis::kY,
+                     .positions_per_split = config.chunk,
+                     .max_splits = config.max_splits,
+                     .when = when};
+  TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1));
+  const View<wgsl::F32> parts_view{{parts, 0, 0}};
+  TRY_STATUS(dispatch(attention<KvWord>(config), split, c_.work.float_quads(s.q),
+                      View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), parts_view,
+                      View<wgsl::F32>{{&c_.work.unused_gain(), 0, 0}},
+                      View<NormStats>{{&c_.work.unused_stats(), 0, 0}}));
+  return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
+                  parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
+}
+
+Result<void> Recorder::record(const step::TernaryQkv& s) {
+  if (!cache_) {
+    const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+    TRY_STATUS(c_.weights.ternary(matrices));
+    if (s.norm.gain) TRY_STATUS(c_.weights.vector(*s.norm.gain));
+    for (const Tensor* const& w : matrices) {  // for many tokens, one by one
+      if (c_.max_batch >= kMatmulTokens) TRY_STATUS(c_.weights.ternary(std::span(&w, 1)));
+    }
+    return {};
+  }
+  TRY(const SlotId in, int8_input(s.in, s.norm));
+  TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(in, s) : qkv_as<wgsl::F32>(in, s));
+  if (c_.max_batch < kMatmulTokens) return {};
+  TRY_STATUS(linear_many(in, *s.wq, s.q, Store::kSet));
+  TRY_STATUS(linear_many(in, *s.wk, s.k, Store::kSet));
+  TRY_STATUS(linear_many(in, *s.wv, s.v, Store::kSet));
+  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.pairs, kManyTokens));
+  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.pairs, kManyTokens));
+  return append(s.k, s.v, s.layer, kManyTokens);
+}
+
+template <class KvWord>
+Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
+  const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+  TRY(const BufferView w, c_.weights.ternary(matrices));
+  TRY(const auto scale, scales(s.wq->scale, s.wk->scale, s.wv->scale));
+  const TernaryQkvConfig config = fit(TernaryQkvConfig{.cols = static_cast<uint32_t>(s.wq->cols),
+                                                       .heads = head_shape(c_.plan.config, cache_->n_ctx()),
+                                                       .interleaved = s.pairs == RopePairs::kInterleaved,
+                                                       .caps = caps_,
+                                                       .lanes = lanes(c_.layouts.qkv.lanes),
+                                                       .workgroup = workgroup(c_.layouts.qkv.workgroup)});
+  const Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
+  const View<wgsl::Vec2<wgsl::F32>> angles{{&c_.work.rope(), 0, 0}};
+  const View<KvWord> kv{cache_->layer(s.layer)};
+  if (!norms_on_read(s.in, s.norm)) {
+    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale, angles,
+                    params(), c_.work.floats(s.q), kv);
+  }
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  return dispatch(normed_qkv<KvWord>(config, norm.config), extent, View<TernaryWeights>{w}, norm.x, norm.gain,
+                  norm.parts, scale, angles, params(), c_.work.floats(s.q), kv);
+}
+
+}  // namespace tern::gpu

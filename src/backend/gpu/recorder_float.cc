@@ -1,0 +1,269 @@
+// The float layers: matrix × vector kernels for a few tokens, matrix × matrix for many, norms inside the former.
+#include <cmath>
+
+#include "backend/gpu/kernels/embed.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float_matmul.h"
+#include "backend/gpu/kernels/qkv_heads.h"
+#include "backend/gpu/recorder.h"
+#include "base/bytes.h"
+
+namespace tern::gpu {
+namespace {
+
+// n workgroups along x and y, for a dimension has its limit.
+Grid grid_of(uint32_t n, uint32_t most) {
+  if (n <= most) return {.x = n};
+  const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+  return {.x = side, .y = ceil_div(n, side)};
+}
+
+template <class Tiles>
+Extent per_tile(const Tiles& tiles, uint32_t rows) {
+  return {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
+          .axis = Axis::kY,
+          .rows_per_workgroup = tiles.tile_tokens,
+          .when = kManyTokens};
+}
+
+}  // namespace
+
+Result<void> Recorder::record(const step::Embed& s) {
+  TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
+  for (const FloatMatrix::Part& part : table->parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .caps = caps_}), {.axis = Axis::kY},
+                        View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
+  }
+  return {};
+}
+
+FloatLinearConfig Recorder::float_config(const Tensor& w, const WeightCoding& coding, const FloatRead& read,
+                                         const MatvecLayout& layout) const {
+  FloatLinearConfig config{.rows = static_cast<uint32_t>(w.rows),
+                           .cols = static_cast<uint32_t>(w.cols),
+                           .coding = coding,
+                           .caps = caps_,
+                           .lanes = lanes(layout.lanes),
+                           .rows_per_group = layout.rows_per_group,
+                           .workgroup = workgroup(layout.workgroup)};
+  config.normed = read.norm != nullptr;
+  if (read.norm) config.eps = read.norm->eps;
+  constexpr uint32_t kForReductions = 4096;
+  config.staged =
+      coding.bits() <= c_.layouts.stage_bits && config.cols * 4 + kForReductions <= c_.device.limits().workgroup_bytes;
+  return fit(config);
+}
+
+// The gain of a norm inside the step, or where nobody looks.
+Result<View<wgsl::Vec4<wgsl::F32>>> Recorder::gain_view(const FloatRead& read) {
+  if (!read.norm) return View<wgsl::Vec4<wgsl::F32>>{{&c_.work.unused_gain(), 0, 0}};
+  TRY(const BufferView gain, c_.weights.vector(*read.norm->gain));
+  return View<wgsl::Vec4<wgsl::F32>>{gain};
+}
+
+Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out,
+                                    Store store, const MatvecLayout& layout) {
+  TRY(const auto gain, gain_view(read));
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    FloatLinearConfig config = float_config(w, part.coding, read, layout);
+    config.rows = width(out);
+    config.store = store;
+    const uint32_t n = ceil_div(part.count, config.rows_per_workgroup());
+    const Extent extent{
+        .grid = grid_of(n, c_.device.limits().workgroups), .axis = Axis::kZ, .rows = rows_of(out), .when = read.when};
+    TRY_STATUS(dispatch(float_linear(config), extent, View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales},
+                        c_.work.float_quads(read.slot), gain, View<RowRange>{constant}, c_.work.floats(out)));
+  }
+  return {};
+}
+
+// How a step's input is read: by kernels for few tokens, which norm it themselves, and by those for many, for which a
+// kernel of its own norms it first. The row whose logits are wanted may be where it was.
+Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const step::FloatNormOnRead& norm) {
+  const auto* on_read = norm.gain ? &norm : nullptr;
+  if (alias_ && alias_->out == in) {
+    return std::vector<FloatRead>{{alias_->in, on_read, {.max_tokens = 1}}, {in, on_read, {.min_tokens = 2}}};
+  }
+  return std::vector<FloatRead>{{in, on_read, rows_of(in) == Rows::kTokens ? kFewTokens : When{}}};
+}
+
+// What the matrix kernels read; no workgroup of theirs sees a whole row.
+Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& norm) {
+  if (!norm.gain) return in;
+  TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, kManyTokens));
+  return norm.normed;
+}
+
+std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tensor& w, const WeightCoding& coding,
+                                                                     uint32_t n_matrices) const {
+  const Features& f = c_.device.features();
+  const Limits& limits = c_.device.limits();
+  if (!c_.layouts.float_matrices || !f.f16 || !f.subgroups || f.subgroup_min != f.subgroup_max || w.cols % 32 != 0) {
+    return std::nullopt;
+  }
+  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
+  if (w.format == Format::kF32) return std::nullopt;  // f16 would not hold them
+  std::optional<FloatMatrixMatmulConfig> best;
+  for (const wgsl::MatrixShape& shape : f.matrices) {
+    if (!has_float_matrix_matmul(shape)) continue;
+    const auto config = fit(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                    .cols = static_cast<uint32_t>(w.cols),
+                                                    .coding = coding,
+                                                    .caps = caps_,
+                                                    .shape = shape,
+                                                    .subgroup = f.subgroup_min});
+    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
+      continue;
+    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+  }
+  return best;
+}
+
+Result<View<wgsl::F32>> Recorder::token_scales(SlotId in) {
+  const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
+  TRY_STATUS(dispatch(gpu::token_scales({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
+                      c_.work.float_quads(in), scales));
+  return scales;
+}
+
+Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store) {
+  std::optional<View<wgsl::F32>> x_scales;
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    if (auto tiles = float_matrix_config(w, part.coding, 1)) {
+      if (!x_scales) {
+        TRY(x_scales, token_scales(in));
+      }
+      tiles->rows = width(out);
+      tiles->store = store;
+      TRY_STATUS(dispatch(float_matmul_matrix(*tiles), per_tile(*tiles, part.count), View<WeightUnits>{part.units},
+                          View<wgsl::U32>{part.scales}, c_.work.float_quads(in), *x_scales, View<RowRange>{constant},
+                          params(), c_.work.floats(out)));
+      continue;
+    }
+    const FloatMatmulConfig config{.rows = width(out),
+                                   .cols = static_cast<uint32_t>(w.cols),
+                                   .coding = part.coding,
+                                   .store = store,
+                                   .caps = caps_};
+    TRY_STATUS(dispatch(gpu::float_matmul(config), per_tile(config, part.count), View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, c_.work.float_quads(in), View<RowRange>{constant}, params(),
+                        c_.work.floats(out)));
+  }
+  return {};
+}
+
+Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices, SlotId in,
+                                         const step::FloatNormOnRead& norm, SlotId out, Store store,
+                                         const MatvecLayout& layout) {
+  TRY(const FloatMatrix* w, c_.weights.matrix(matrices));
+  TRY(const auto reads, float_reads(in, norm));
+  for (const FloatRead& read : reads) TRY_STATUS(float_matvec(*w, *matrices.front(), read, out, store, layout));
+  if (rows_of(in) == Rows::kLogits || c_.max_batch < kMatmulTokens) return {};
+  TRY(const SlotId many, normed_input(in, norm));
+  return float_matmul(*w, *matrices.front(), many, out, store);
+}
+
+const MatvecLayout& Recorder::float_layout(const Tensor& w) const {
+  return w.cols > w.rows ? c_.layouts.float_wide : c_.layouts.float_square;
+}
+
+Result<void> Recorder::record(const step::FloatLinear& s) {
+  const bool is_head = rows_of(s.out) == Rows::kLogits;
+  return float_linear_step(std::span(&s.w, 1), s.in, s.norm, s.out, Store::kSet,
+                           is_head ? c_.layouts.head : float_layout(*s.w));
+}
+
+Result<void> Recorder::record(const step::FloatLinearAdd& s) {
+  return float_linear_step(std::span(&s.w, 1), s.in, {}, s.x, Store::kAdd, float_layout(*s.w));
+}
+
+// Both matrices in planes whose units are of one size, each bound as one.
+Result<Recorder::GluParts> Recorder::glu_parts(const step::FloatGlu& s) {
+  const bool alike = coding_of(*s.w_gate).words == coding_of(*s.w_up).words;
+  TRY(const FloatMatrix* gate, alike ? c_.weights.matrix(*s.w_gate) : c_.weights.f32_matrix(*s.w_gate));
+  TRY(const FloatMatrix* up, alike ? c_.weights.matrix(*s.w_up) : c_.weights.f32_matrix(*s.w_up));
+  if (gate->parts.size() == 1 && up->parts.size() == 1) return GluParts{&gate->parts[0], &up->parts[0]};
+  return fail(ErrorCode::kNotSupported, "{}: more than the {} MB that this GPU binds at once; use -b cpu",
+              s.w_gate->name, c_.device.limits().binding_bytes >> 20);
+}
+
+Result<void> Recorder::record(const step::FloatGlu& s) {
+  TRY(const auto parts, glu_parts(s));
+  TRY(const auto reads, float_reads(s.in, s.norm));
+  for (const FloatRead& read : reads) {
+    FloatLinearConfig config = float_config(*s.w_gate, parts.gate->coding, read, c_.layouts.float_glu);
+    config.up_coding = parts.up->coding;
+    config.act = activation(s.act);
+    const Extent extent{
+        .grid = grid_of(ceil_div(config.rows, config.rows_per_workgroup()), c_.device.limits().workgroups),
+        .axis = Axis::kZ,
+        .when = read.when};
+    TRY(const auto gain, gain_view(read));
+    TRY_STATUS(dispatch(float_glu(config), extent, View<WeightUnits>{parts.gate->units},
+                        View<wgsl::U32>{parts.gate->scales}, View<WeightUnits>{parts.up->units},
+                        View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(read.slot), gain,
+                        c_.work.floats(s.out)));
+  }
+  return c_.max_batch < kMatmulTokens ? Result<void>() : glu_matmul(s, parts);
+}
+
+Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const GluParts& parts) {
+  TRY(const SlotId in, normed_input(s.in, s.norm));
+  if (auto tiles = float_matrix_config(*s.w_gate, parts.gate->coding, 2)) {
+    tiles->up_coding = parts.up->coding;
+    tiles->act = activation(s.act);
+    TRY(const auto x_scales, token_scales(in));
+    return dispatch(float_glu_matmul_matrix(*tiles), per_tile(*tiles, tiles->rows),
+                    View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
+                    View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in),
+                    x_scales, params(), c_.work.floats(s.out));
+  }
+  const FloatMatmulConfig config{.rows = static_cast<uint32_t>(s.w_gate->rows),
+                                 .cols = static_cast<uint32_t>(s.w_gate->cols),
+                                 .coding = parts.gate->coding,
+                                 .up_coding = parts.up->coding,
+                                 .act = activation(s.act),
+                                 .caps = caps_,
+                                 .tile_rows = 32};
+  return dispatch(float_glu_matmul(config), per_tile(config, config.rows), View<WeightUnits>{parts.gate->units},
+                  View<wgsl::U32>{parts.gate->scales}, View<WeightUnits>{parts.up->units},
+                  View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in), params(), c_.work.floats(s.out));
+}
+
+Result<void> Recorder::record(const step::FloatQkv& s) {
+  const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+  TRY_STATUS(float_linear_step(matrices, s.in, s.norm, s.qkv, Store::kSet, c_.layouts.float_qkv));
+  if (!cache_) {
+    for (const Tensor* gain : {s.q_gain, s.k_gain}) {
+      if (gain) TRY_STATUS(c_.weights.vector(*gain));
+    }
+    return {};
+  }
+  return cache_->type() == KvType::kF16 ? qkv_heads_as<wgsl::F16x2>(s) : qkv_heads_as<wgsl::F32>(s);
+}
+
+template <class KvWord>
+Result<void> Recorder::qkv_heads_as(const step::FloatQkv& s) {
+  const bool has_norms = s.q_gain != nullptr;
+  BufferView q_gain{&c_.work.unused_gain(), 0, 0}, k_gain = q_gain;
+  if (has_norms) {
+    TRY(q_gain, c_.weights.vector(*s.q_gain));
+    TRY(k_gain, c_.weights.vector(*s.k_gain));
+  }
+  const QkvHeadsConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()),
+                              .interleaved = s.pairs == RopePairs::kInterleaved,
+                              .normed = has_norms,
+                              .eps = s.head_eps,
+                              .caps = caps_};
+  return dispatch(qkv_heads<KvWord>(config),
+                  {.grid = {.x = config.heads.n_heads + 2 * config.heads.n_kv_heads}, .axis = Axis::kY},
+                  c_.work.floats(s.qkv), View<wgsl::F32>{q_gain}, View<wgsl::F32>{k_gain},
+                  View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params(), c_.work.floats(s.q),
+                  View<KvWord>{cache_->layer(s.layer)});
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,198 @@
+// The ternary layers: matrix × vector kernels for a few tokens, matrix × matrix for many, norms inside both.
+#include <bit>
+
+#include "backend/gpu/kernels/ternary_matmul.h"
+#include "backend/gpu/recorder.h"
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+template <class Tiles>
+Extent per_tile(const Tiles& tiles) {
+  return {.grid = {.x = ceil_div(tiles.rows, tiles.tile_rows)},
+          .axis = Axis::kY,
+          .rows_per_workgroup = tiles.tile_tokens,
+          .when = kManyTokens};
+}
+
+Extent per_rows(const TernaryConfig& config) {
+  return {.grid = {.x = ceil_div(config.rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = kFewTokens};
+}
+
+}  // namespace
+
+Result<View<WeightScales>> Recorder::scales(float a, float b, float c) {
+  const auto bits = [](float x) { return std::bit_cast<uint32_t>(x); };
+  TRY(const BufferView view, c_.work.constant({bits(a), bits(b), bits(c), 0}));
+  return View<WeightScales>{view};
+}
+
+TernaryConfig Recorder::ternary_config(const Tensor& w, const MatvecLayout& layout) const {
+  return {.rows = static_cast<uint32_t>(w.rows),
+          .cols = static_cast<uint32_t>(w.cols),
+          .caps = caps_,
+          .lanes = lanes(layout.lanes),
+          .rows_per_group = layout.rows_per_group,
+          .workgroup = workgroup(layout.workgroup)};
+}
+
+TernaryConfig Recorder::linear_config(const Tensor& w, Store store) const {
+  TernaryConfig config = ternary_config(w, w.cols > w.rows ? c_.layouts.wide : c_.layouts.square);
+  config.store = store;
+  return config;
+}
+
+Result<Recorder::LinearViews> Recorder::linear_views(const Tensor& w) {
+  const Tensor* const matrix = &w;
+  TRY(const BufferView weights, c_.weights.ternary(std::span(&matrix, 1)));
+  TRY(const auto scale, scales(w.scale));
+  return LinearViews{.w = {weights}, .scale = scale};
+}
+
+Result<Recorder::GluViews> Recorder::glu_views(const step::TernaryGlu& s) {
+  TRY(const auto gate, linear_views(*s.w_gate));
+  TRY(const auto up, linear_views(*s.w_up));
+  TRY(const auto scale, scales(s.w_gate->scale, s.w_up->scale));
+  return GluViews{.gate = gate.w, .up = up.w, .scale = scale};
+}
+
+std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w, uint32_t n_matrices) const {
+  const Features& f = c_.device.features();
+  const Limits& limits = c_.device.limits();
+  if (!f.subgroups || f.subgroup_min != f.subgroup_max) return std::nullopt;  // a subgroup's part of a tile is fixed
+  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
+  std::optional<TernaryMatrixMatmulConfig> best;
+  for (const wgsl::MatrixShape& shape : f.matrices) {
+    if (!has_matrix_matmul(shape)) continue;
+    const auto config = fit(TernaryMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                      .cols = static_cast<uint32_t>(w.cols),
+                                                      .shape = shape,
+                                                      .subgroup = f.subgroup_min});
+    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
+      continue;
+    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+  }
+  return best;
+}
+
+Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store store) {
+  TRY(const auto views, linear_views(w));
+  const TernaryConfig config = linear_config(w, store);
+  return dispatch(ternary_matvec(config), per_rows(config), views.w, c_.work.int8_quads(in), views.scale,
+                  c_.work.floats(out));
+}
+
+Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, Store store) {
+  if (c_.max_batch < kMatmulTokens) return {};
+  TRY(const auto views, linear_views(w));
+  const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles) {
+    return dispatch(kernel, per_tile(tiles), views.w, c_.work.int8_quads(in), views.scale, params(),
+                    c_.work.floats(out));
+  };
+  if (auto tiles = matrix_config(w, 1)) {
+    tiles->store = store;
+    return use(ternary_matmul_matrix(*tiles), *tiles);
+  }
+  const TernaryMatmulConfig tiles{
+      .rows = static_cast<uint32_t>(w.rows), .cols = static_cast<uint32_t>(w.cols), .store = store, .caps = caps_};
+  return use(ternary_matmul(tiles), tiles);
+}
+
+Result<void> Recorder::record(const step::TernaryLinear& s) {
+  TRY_STATUS(linear_few(s.in, *s.w, s.out, Store::kSet));
+  return linear_many(s.in, *s.w, s.out, Store::kSet);
+}
+
+Result<void> Recorder::record(const step::TernaryLinearAdd& s) {
+  TRY(const SlotId in, int8_input(s.in, s.norm));
+  TRY_STATUS(norms_on_read(s.in, s.norm) ? normed_linear(s) : linear_few(in, *s.w, s.x, Store::kAdd));
+  return linear_many(in, *s.w, s.x, Store::kAdd);
+}
+
+Result<void> Recorder::normed_linear(const step::TernaryLinearAdd& s) {
+  TRY(const auto views, linear_views(*s.w));
+  const TernaryConfig config = linear_config(*s.w, Store::kAdd);
+  const Extent extent = per_rows(config);
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  TRY(const auto next, next_views(s.next, extent.grid.x));
+  return dispatch(normed_matvec_add(config, norm.config), extent, views.w, norm.x, norm.gain, norm.parts, views.scale,
+                  c_.work.floats(s.x), next.gain, next.parts);
+}
+
+Result<void> Recorder::record(const step::TernaryGlu& s) {
+  TRY(const SlotId in, int8_input(s.in, s.norm));
+  TRY_STATUS(glu_few(in, s));
+  return glu_many(in, s);
+}
+
+Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
+  TRY(const auto views, glu_views(s));
+  TernaryConfig config = ternary_config(*s.w_gate, c_.layouts.glu);
+  config.act = activation(s.act);
+  const Extent extent = per_rows(config);
+  if (!norms_on_read(s.in, s.norm)) {
+    return dispatch(ternary_glu(config), extent, views.gate, views.up, c_.work.int8_quads(in), views.scale,
+                    c_.work.floats(s.out));
+  }
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  TRY(const auto next, next_views(s.next, extent.grid.x));
+  return dispatch(normed_glu(config, norm.config), extent, views.gate, views.up, norm.x, norm.gain, norm.parts,
+                  views.scale, c_.work.floats(s.out), next.gain, next.parts);
+}
+
+Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s) {
+  if (c_.max_batch < kMatmulTokens) return {};
+  TRY(const auto views, glu_views(s));
+  const auto use = [&](const TernaryGluMatmulKernel& kernel, const auto& tiles) {
+    return dispatch(kernel, per_tile(tiles), views.gate, views.up, c_.work.int8_quads(in), views.scale, params(),
+                    c_.work.floats(s.out));
+  };
+  if (auto tiles = matrix_config(*s.w_gate, 2)) {
+    tiles->act = activation(s.act);
+    return use(ternary_glu_matmul_matrix(*tiles), *tiles);
+  }
+  const TernaryMatmulConfig tiles{.rows = static_cast<uint32_t>(s.w_gate->rows),
+                                  .cols = static_cast<uint32_t>(s.w_gate->cols),
+                                  .act = activation(s.act),
+                                  .caps = caps_,
+                                  .tile_tokens = 32};
+  return use(ternary_glu_matmul(tiles), tiles);
+}
+
+// Many tokens are always normed by a kernel of its own, since no workgroup of a matrix kernel reads a whole row.
+Result<SlotId> Recorder::int8_input(SlotId in, const step::NormOnRead& norm) {
+  if (!norm.gain) return in;
+  TRY_STATUS(norm_quantize({in, norm.gain, norm.eps, norm.quantized}, norms_on_read(in, norm) ? kManyTokens : When{}));
+  return norm.quantized;
+}
+
+// A norm can be done by its reader where the step before has left the statistics, and the row fits workgroup memory.
+bool Recorder::norms_on_read(SlotId in, const step::NormOnRead& norm) const {
+  constexpr uint32_t kForReductions = 6144;
+  return norm.gain && n_parts_.contains(norm.stats.index) &&
+         width(in) + kForReductions <= c_.device.limits().workgroup_bytes;
+}
+
+Result<Recorder::NormViews> Recorder::norm_views(SlotId x, const step::NormOnRead& norm) {
+  TRY(const BufferView gain, c_.weights.vector(*norm.gain));
+  const auto n_parts = n_parts_.find(norm.stats.index);
+  CHECK(n_parts != n_parts_.end());
+  return NormViews{.x = c_.work.float_quads(x),
+                   .gain = {gain},
+                   .parts = c_.work.stats(norm.stats),
+                   .config = {.eps = norm.eps, .n_parts = n_parts->second}};
+}
+
+// Without a norm to follow, the statistics go where nobody looks.
+Result<Recorder::NextViews> Recorder::next_views(const step::StatsOnWrite& next, uint32_t n_parts) {
+  if (!next.gain)
+    return NextViews{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
+  TRY(const BufferView gain, c_.weights.vector(*next.gain));
+  CHECK(n_parts <= most_stats_parts(width(next.stats)));
+  n_parts_[next.stats.index] = n_parts;
+  return NextViews{.gain = {gain}, .parts = c_.work.stats(next.stats)};
+}
+
+}  // namespace tern::gpu

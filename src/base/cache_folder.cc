@@ -1,0 +1,17 @@
+#include "base/cache_folder.h"
+
+#include <cstdlib>
+
+namespace tern {
+
+std::string user_cache_folder() {
+  const auto absolute = [](const char* name) -> std::string {
+    const char* path = std::getenv(name);
+    return path != nullptr && path[0] == '/' ? path : "";
+  };
+  if (const std::string cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache + "/tern";
+  if (const std::string home = absolute("HOME"); !home.empty()) return home + "/.cache/tern";
+  return "";
+}
+
+}  // namespace tern

@@ -1,0 +1,72 @@
+#include "file/gguf_q2_0.h"
+
+#include "file/gguf_test_bytes.h"
+
+namespace tern {
+namespace {
+
+using enum ErrorCode;
+
+constexpr uint64_t kAlignment = 32;
+
+Q2_0Room room(uint64_t n_values, uint64_t bytes, bool is_last = false, bool whole_128 = true) {
+  return {.n_values = n_values, .whole_128 = whole_128, .bytes = bytes, .is_last = is_last};
+}
+std::optional<GgmlType> layout(std::initializer_list<Q2_0Room> rooms) {
+  return q2_0_layout(std::span(rooms.begin(), rooms.size()), kAlignment);
+}
+
+TEST(GgufQ2_0, EveryTensorHasASay) {
+  // 4096 values: 1152 bytes in groups of 64, 1088 in groups of 128. 512 values: 144 and 136, both padded to 160.
+  EXPECT_EQ(layout({room(4096, 1152)}), GgmlType::kQ2_0);
+  EXPECT_EQ(layout({room(4096, 1088)}), GgmlType::kPQ2_0);
+  EXPECT_EQ(layout({room(512, 160), room(4096, 1152)}), GgmlType::kQ2_0);
+  EXPECT_EQ(layout({room(4096, 1088), room(512, 160)}), GgmlType::kPQ2_0);
+  EXPECT_EQ(layout({room(4096, 1088), room(4096, 1152)}), std::nullopt);  // two programs never write one file
+  EXPECT_EQ(layout({room(4096, 1120)}), std::nullopt);
+  EXPECT_EQ(layout({room(512, 160)}), std::nullopt);
+  EXPECT_EQ(layout({room(512, 160, false, false)}), GgmlType::kQ2_0);  // rows that are no whole groups of 128
+}
+
+TEST(GgufQ2_0, TheLastTensorMayLackItsPadding) {
+  EXPECT_EQ(layout({room(512, 144, true)}), GgmlType::kQ2_0);
+  EXPECT_EQ(layout({room(512, 136, true)}), GgmlType::kPQ2_0);
+  EXPECT_EQ(layout({room(512, 160, true)}), std::nullopt);
+  EXPECT_EQ(layout({room(4096, 9999, true)}), std::nullopt);
+  // Whatever became of the end of the file, the others decide.
+  EXPECT_EQ(layout({room(4096, 1152), room(4096, 9999, true)}), GgmlType::kQ2_0);
+  EXPECT_EQ(layout({room(4096, 1088), room(4096, 100, true)}), GgmlType::kPQ2_0);
+}
+
+TEST(GgufQ2_0, TensorsGetTheTypeOfTheirLayout) {
+  for (const auto& [bytes_each, type] : {std::pair(1152, GgmlType::kQ2_0), {1088, GgmlType::kPQ2_0}}) {
+    GgufBytes bytes(3, 0);
+    bytes.tensor("b", {128, 32}, 42, static_cast<uint64_t>(bytes_each)).tensor("a", {128, 32}, 42, 0);
+    bytes.tensor("norm", {8}, 0, static_cast<uint64_t>(2 * bytes_each)).align();
+    bytes.data(static_cast<size_t>(bytes_each), 'a').data(static_cast<size_t>(bytes_each), 'b').data(32);
+    const auto file = bytes.parse();
+    ASSERT_TRUE(file) << file.error().message;
+    for (const std::string_view name : {"a", "b"}) {
+      EXPECT_EQ(file->find_tensor(name)->type, type);
+      EXPECT_EQ(as_text(file->find_tensor(name)->data), std::string(static_cast<size_t>(bytes_each), name[0]));
+    }
+  }
+}
+
+TEST(GgufQ2_0, ACutFileIsCut) {
+  GgufBytes bytes(1, 0);
+  bytes.tensor("a", {128, 32}, 42, 0).align().data(1000);
+  expect_refused(bytes.parse(), kCorruption, "(152 are missing)");
+}
+
+TEST(GgufQ2_0, RefusesWhatFitsNeither) {
+  GgufBytes bytes(2, 0);
+  bytes.tensor("a", {128, 32}, 42, 0).tensor("norm", {8}, 0, 2048).align().data(4096);
+  expect_refused(bytes.parse(), kNotSupported, "groups of 64 or of 128, and the 2048 bytes that it takes fit neither");
+  GgufBytes nowhere(1, 0);
+  nowhere.tensor("a", {128, 32}, 42, 0ull - 32).align().data(4096);
+  expect_refused(nowhere.parse(), kCorruption, "beyond any file");
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,150 @@
+#include "file/mlc.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <numeric>
+
+#include "base/quoted.h"
+#include "base/thread_pool.h"
+#include "file/file_name.h"
+#include "file/md5.h"
+#include "file/output_file.h"
+
+namespace tern {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndexNames[] = {"tensor-cache.json", "ndarray-cache.json"};  // the newer one first
+constexpr std::string_view kRevisions =
+    "the files are of different revisions of the model, or damaged; download all of them again";
+
+std::string find_index(const fs::path& directory) {
+  for (const std::string_view name : kIndexNames) {
+    if (is_file(directory / name)) return directory / name;
+  }
+  return {};
+}
+
+// What a stamp says: which files have these sums. The same text again means that nothing has changed since. The time
+// of the last status change is in it because, unlike that of the last write, no copying program can set it.
+Result<std::string> stamp_text(const std::string& directory, std::span<const MlcShard> shards) {
+  std::error_code failed;
+  std::string text = format_text("tern checked shards, 1\n{}\n", fs::canonical(directory, failed).string());
+  for (const MlcShard& shard : shards) {
+    const std::string path = fs::path(directory) / shard.file;
+    struct stat info{};
+    if (::stat(path.c_str(), &info) != 0) return fail(ErrorCode::kIo, "{}: cannot look at it", path);
+    const auto nanoseconds = [](const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; };
+    text += format_text("{} {} {} {} {}\n", shard.md5, info.st_size, nanoseconds(info.st_mtim),
+                        nanoseconds(info.st_ctim), tern::quoted(shard.file));
+  }
+  return text;
+}
+
+std::string stamp_path(const std::string& folder, std::string_view text) {
+  const std::string_view first_lines = text.substr(0, text.find('\n', text.find('\n') + 1));
+  return folder + "/checked/" + md5(as_bytes(first_lines));
+}
+
+// Nothing that matters is lost where it cannot be written.
+void write_stamp(const std::string& path, std::string_view text) {
+  std::error_code ignored;
+  fs::create_directories(fs::path(path).parent_path(), ignored);
+  auto file = OutputFile::create(path);
+  if (!file || !file->write(as_bytes(text))) return;
+  [[maybe_unused]] const auto done = file->finish();
+}
+
+}  // namespace
+
+bool is_mlc_directory(const std::string& directory) { return !find_index(directory).empty(); }
+
+Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcCheck& check) {
+  MlcDirectory model;
+  model.path_ = directory;
+  model.index_path_ = find_index(directory);
+  if (model.index_path_.empty()) {
+    return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; download the model's files into it", directory,
+                kIndexNames[0], kIndexNames[1]);
+  }
+  TRY(const MappedFile index, MappedFile::open(model.index_path_));
+  TRY(model.index_, parse_mlc_index(as_text(index.bytes()), model.index_path_));
+  TRY_STATUS(model.map_shards());
+  TRY_STATUS(model.check_shards(check));
+  for (MlcTensor& tensor : model.index_.tensors) {
+    tensor.data = model.files_[tensor.shard].bytes().subspan(tensor.offset, tensor.bytes);
+  }
+  model.by_name_.resize(model.index_.tensors.size());
+  std::iota(model.by_name_.begin(), model.by_name_.end(), size_t{0});
+  std::ranges::sort(model.by_name_, {}, [&](size_t i) -> const std::string& { return model.index_.tensors[i].name; });
+  return model;
+}
+
+// Sizes first: they cost nothing, and an unfinished download shows at once.
+Result<void> MlcDirectory::map_shards() {
+  for (const MlcShard& shard : index_.shards) {
+    const fs::path path = fs::path(path_) / shard.file;
+    if (!is_file(path)) {
+      return fail(ErrorCode::kNotFound, "{}: file {} is not there, though {} lists it among {}; download it too", path_,
+                  tern::quoted(shard.file), index_path_, index_.shards.size());
+    }
+    TRY(MappedFile file, MappedFile::open(path));
+    if (file.bytes().size() != shard.bytes) {
+      return fail(ErrorCode::kCorruption, "{}: the file has {} bytes, but {} gives it {}: {}", file.path(),
+                  file.bytes().size(), index_path_, shard.bytes, kRevisions);
+    }
+    files_.push_back(std::move(file));
+  }
+  return {};
+}
+
+Result<void> MlcDirectory::check_shards(const MlcCheck& check) {
+  TRY(const std::string stamp, stamp_text(path_, index_.shards));
+  const std::string path = stamp_path(check.stamp_folder, stamp);
+  if (!check.stamp_folder.empty()) {
+    if (const auto earlier = read_text_file(path); earlier && *earlier == stamp) return {};
+  }
+  computed_sums_ = true;
+  TRY_STATUS(compare_sums(check));
+  if (!check.stamp_folder.empty()) write_stamp(path, stamp);
+  return {};
+}
+
+Result<void> MlcDirectory::compare_sums(const MlcCheck& check) const {
+  std::vector<std::string> sums(files_.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<uint64_t> done = 0;
+  ThreadPool pool(std::clamp(check.n_threads, 1, static_cast<int>(files_.size())));
+  pool.run([&](int worker) {
+    for (size_t i = next++; i < files_.size(); i = next++) {
+      sums[i] = md5(files_[i].bytes());
+      done += files_[i].bytes().size();
+      if (worker == 0 && check.on_progress) check.on_progress(done, file_bytes());
+    }
+  });
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (sums[i] != index_.shards[i].md5) {
+      return fail(ErrorCode::kCorruption, "{}: the file has the MD5 {}, but {} gives it {}: {}", files_[i].path(),
+                  sums[i], index_path_, index_.shards[i].md5, kRevisions);
+    }
+  }
+  return {};
+}
+
+uint64_t MlcDirectory::file_bytes() const {
+  uint64_t bytes = 0;
+  for (const MlcShard& shard : index_.shards) bytes += shard.bytes;
+  return bytes;
+}
+
+const MlcTensor* MlcDirectory::find(std::string_view name) const {
+  const auto name_of = [&](size_t i) -> std::string_view { return index_.tensors[i].name; };
+  const auto found = std::ranges::lower_bound(by_name_, name, {}, name_of);
+  return found == by_name_.end() || name_of(*found) != name ? nullptr : &index_.tensors[*found];
+}
+
+}  // namespace tern

@@ -1,0 +1,86 @@
+// MLC directories (docs/formats.md): an index, tensor-cache.json or with its older name ndarray-cache.json, that lists
+// the tensors of raw shards, params_shard_N.bin, with the MD5 of every shard.
+//
+// Source: mlc-ai/mlc-llm and apache/tvm, tvm/contrib/tvmjs.py (dump_tensor_cache).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/mapped_file.h"
+#include "base/result.h"
+
+namespace tern {
+
+struct MlcTensor {
+  std::string name;
+  std::string dtype;   // as in the index: "uint32"; may be one that Tern does not know
+  std::string format;  // "raw", or "f32-to-bf16": then float32 values are stored as their upper 16 bits
+  std::vector<int64_t> shape;
+  size_t shard = 0;     // its file, by number
+  uint64_t offset = 0;  // of the first byte in the shard
+  uint64_t bytes = 0;
+  Bytes data;  // a view into the shard, of `bytes` bytes; empty in a parsed index
+};
+
+struct MlcShard {
+  std::string file;  // name in the directory
+  uint64_t bytes = 0;
+  std::string md5;  // 32 lower-case hexadecimal digits
+};
+
+struct MlcIndex {
+  std::vector<MlcShard> shards;
+  std::vector<MlcTensor> tensors;  // shard by shard, in the order of their data
+};
+
+// Checks all that can be checked without the shards. Errors: kCorruption, naming the path.
+Result<MlcIndex> parse_mlc_index(std::string_view text, std::string_view path);
+
+// How MlcDirectory::open checks shards.
+struct MlcCheck {
+  // Where it is remembered that shards were checked: a small file per directory, worth nothing once a shard's size or
+  // times change. Empty: nowhere, so they are checked each time.
+  std::string stamp_folder = {};
+  int n_threads = 1;
+  // Called on the calling thread, while shards are read.
+  std::function<void(uint64_t done, uint64_t total)> on_progress = {};
+};
+
+class MlcDirectory {
+ public:
+  // Every shard's size and MD5 is checked before anything of it is handed out: an index and shards of different
+  // revisions have the same names, and would give garbage. Errors: kNotFound for an absent index or shard, kCorruption.
+  static Result<MlcDirectory> open(const std::string& directory, const MlcCheck& check);
+
+  const std::string& path() const { return path_; }
+  const std::string& index_path() const { return index_path_; }
+  uint64_t file_bytes() const;  // of all shards
+  std::span<const MlcShard> shards() const { return index_.shards; }
+  std::span<const MlcTensor> tensors() const { return index_.tensors; }
+  const MlcTensor* find(std::string_view name) const;
+  // Whether this call computed the sums, rather than remembering that an earlier one did.
+  bool computed_sums() const { return computed_sums_; }
+
+ private:
+  MlcDirectory() = default;
+  Result<void> map_shards();
+  Result<void> check_shards(const MlcCheck& check);
+  Result<void> compare_sums(const MlcCheck& check) const;
+
+  std::string path_;
+  std::string index_path_;
+  MlcIndex index_;
+  std::vector<MappedFile> files_;  // one per shard
+  std::vector<size_t> by_name_;    // into index_.tensors, sorted by name
+  bool computed_sums_ = false;
+};
+
+// Whether the directory has an MLC index.
+bool is_mlc_directory(const std::string& directory);
+
+}  // namespace tern

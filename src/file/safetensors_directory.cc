@@ -1,0 +1,130 @@
+#include "file/safetensors_directory.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/json_reader.h"
+#include "base/quoted.h"
+#include "file/file_name.h"
+
+namespace tern {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kLongestIndex = size_t{16} << 20;
+constexpr std::string_view kOneFile = "model.safetensors";
+constexpr std::string_view kIndexFile = "model.safetensors.index.json";
+constexpr std::string_view kRevisions =
+    "the files are of different revisions of the model, or damaged; download all of them again";
+
+std::unexpected<Error> no_weights(const std::string& directory) {
+  std::string_view advice = "download the model's safetensors files into it";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".gguf") advice = "it has GGUF files, so name one of them";
+    if (extension == ".bin" || extension == ".pth" || extension == ".pt") {
+      advice = "it seems to have weights in PyTorch's pickle format; get the model as safetensors or GGUF";
+    }
+  }
+  return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; {}", directory, kOneFile, kIndexFile, advice);
+}
+
+// Shard and index must agree on every tensor in both directions.
+Result<void> check_shard(const SafetensorsFile& file, std::vector<std::string> indexed, const std::string& index_path) {
+  for (const std::string& name : indexed) {
+    if (!file.find(name)) {
+      return fail(ErrorCode::kCorruption, "{}: tensor {} is not in this file, though {} places it there: {}",
+                  file.path(), tern::quoted(name), index_path, kRevisions);
+    }
+  }
+  std::ranges::sort(indexed);
+  for (const SafetensorsTensor& tensor : file.tensors()) {
+    if (!std::ranges::binary_search(indexed, tensor.name)) {
+      return fail(ErrorCode::kCorruption, "{}: tensor {} is in this file, but {} does not place it there: {}",
+                  file.path(), tern::quoted(tensor.name), index_path, kRevisions);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_view path) {
+  TRY(const Json root, parse_json(text, path, {.max_bytes = kLongestIndex, .unique_names = true}));
+  const auto map = root.is_object() ? root.find("weight_map") : root.end();
+  if (!root.is_object() || map == root.end() || !map->is_object() || map->empty()) {
+    return fail(ErrorCode::kCorruption, "{}: no \"weight_map\", so this is no index of safetensors files", path);
+  }
+  ShardTensors shards;
+  for (const auto& [name, file] : map->items()) {
+    if (!file.is_string() || !is_plain_name(file.get_ref<const std::string&>())) {
+      return fail(ErrorCode::kCorruption, "{}: weight_map places tensor {} in {}, which is no file name", path,
+                  tern::quoted(name), tern::quoted(file.dump(-1, ' ', true)));
+    }
+    shards[file.get<std::string>()].push_back(name);
+  }
+  return shards;
+}
+
+Result<SafetensorsDirectory> SafetensorsDirectory::open(const std::string& directory) {
+  SafetensorsDirectory model;
+  model.path_ = directory;
+  const fs::path folder = directory;
+  if (is_file(folder / kOneFile)) {
+    TRY(SafetensorsFile file, SafetensorsFile::open(folder / kOneFile));
+    model.files_.push_back(std::move(file));
+    return model;
+  }
+  if (!is_file(folder / kIndexFile)) return no_weights(directory);
+  const std::string index_path = folder / kIndexFile;
+  TRY(const MappedFile index, MappedFile::open(index_path));
+  TRY(ShardTensors shards, parse_safetensors_index(as_text(index.bytes()), index_path));
+  std::vector<std::string> names;
+  for (const auto& [name, tensors] : shards) names.push_back(name);
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    const std::string path = folder / name;
+    if (!is_file(path)) {
+      return fail(ErrorCode::kNotFound, "{}: file {} is not there, though {} lists it among {}; download it too",
+                  directory, tern::quoted(name), kIndexFile, names.size());
+    }
+    TRY(SafetensorsFile file, SafetensorsFile::open(path));
+    TRY_STATUS(check_shard(file, std::move(shards[name]), index_path));
+    model.files_.push_back(std::move(file));
+  }
+  return model;
+}
+
+uint64_t SafetensorsDirectory::file_bytes() const {
+  uint64_t bytes = 0;
+  for (const SafetensorsFile& file : files_) bytes += file.file_bytes();
+  return bytes;
+}
+
+std::vector<const SafetensorsTensor*> SafetensorsDirectory::tensors() const {
+  std::vector<const SafetensorsTensor*> all;
+  for (const SafetensorsFile& file : files_) {
+    for (const SafetensorsTensor& tensor : file.tensors()) all.push_back(&tensor);
+  }
+  return all;
+}
+
+const SafetensorsTensor* SafetensorsDirectory::find(std::string_view name) const {
+  for (const SafetensorsFile& file : files_) {
+    if (const SafetensorsTensor* tensor = file.find(name)) return tensor;
+  }
+  return nullptr;
+}
+
+void SafetensorsDirectory::populate(const std::function<void(uint64_t, uint64_t)>& on_progress) const {
+  uint64_t before = 0;
+  for (const SafetensorsFile& file : files_) {
+    if (!file.mapped()) continue;
+    file.mapped()->populate([&](uint64_t done, uint64_t) { on_progress(before + done, file_bytes()); });
+    before += file.file_bytes();
+  }
+}
+
+}  // namespace tern

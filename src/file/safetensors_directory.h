@@ -1,0 +1,43 @@
+// The weights of a Hugging Face directory: model.safetensors, or the shards that model.safetensors.index.json lists.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "file/safetensors.h"
+
+namespace tern {
+
+class SafetensorsDirectory {
+ public:
+  // Errors beside those of SafetensorsFile::open: kNotFound where the directory has neither of the two files or lacks
+  // a shard; kCorruption where index and shards contradict each other, which parts of two revisions do.
+  static Result<SafetensorsDirectory> open(const std::string& directory);
+
+  const std::string& path() const { return path_; }
+  std::span<const SafetensorsFile> files() const { return files_; }
+  uint64_t file_bytes() const;  // of all files
+
+  // All tensors, file by file, in the order of their data. Valid as long as this object lives, also after a move.
+  std::vector<const SafetensorsTensor*> tensors() const;
+  const SafetensorsTensor* find(std::string_view name) const;
+
+  // Brings all files into memory ahead of use (base/mapped_file.h).
+  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const;
+
+ private:
+  SafetensorsDirectory() = default;
+
+  std::string path_;
+  std::vector<SafetensorsFile> files_;
+};
+
+// The files that a model.safetensors.index.json names, each with its tensors. For SafetensorsDirectory and fuzzing.
+// kCorruption: no such index, or a name that is no plain file name.
+using ShardTensors = std::unordered_map<std::string, std::vector<std::string>>;
+Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_view path);
+
+}  // namespace tern

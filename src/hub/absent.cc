@@ -1,0 +1,20 @@
+// What the calls do where Tern is built without libcurl.
+#include "base/result.h"
+#include "tern/hub.h"
+
+namespace tern {
+namespace {
+
+std::unexpected<Error> absent() {
+  return fail(
+      ErrorCode::kNotSupported,
+      "this Tern is built without libcurl and OpenSSL, so it cannot download; run ./setup and build it again, or "
+      "name a file with -m");
+}
+
+}  // namespace
+
+Result<std::string> hub_pull(const std::string&, const HubOptions&) { return absent(); }
+Result<std::vector<HubFile>> hub_list(const std::string&, const HubOptions&) { return absent(); }
+
+}  // namespace tern

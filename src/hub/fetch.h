@@ -1,0 +1,43 @@
+// From a hub into the cache: one file, with its lock, its space on the disk and its checksum.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hub/cache.h"
+#include "hub/hub.h"
+#include "tern/hub.h"
+
+namespace tern::hub {
+
+class Fetcher {
+ public:
+  Fetcher(const Hub& hub, const Cache& cache, const HubOptions& options)
+      : hub_(hub), cache_(cache), options_(options) {}
+
+  // Brings the files of a snapshot into the cache, in this order; those that are there cost nothing, not even a
+  // writable disk. kIo: the network, the disk (checked for space before anything is fetched). kCorruption: the bytes do
+  // not hash to what the hub said; they are deleted then. kInterrupted.
+  Result<void> fetch_all(const std::string& commit, const std::vector<RemoteFile>& files);
+
+ private:
+  // After the checksum was wrong all is deleted. kWrongSinceEarlier: some of it was left by an earlier run.
+  enum class Outcome { kRight, kWrong, kWrongSinceEarlier };
+
+  Result<void> check_space(const std::vector<RemoteFile>& missing) const;
+  Result<void> fetch(const std::string& commit, const RemoteFile& file);
+  Result<void> fetch_blob(const std::string& commit, const RemoteFile& file);
+  Result<Outcome> fetch_once(const std::string& commit, const RemoteFile& file);
+  Result<bool> check(const RemoteFile& file, const std::string& path) const;
+  void note(std::string_view text) const;
+  void report(const std::string& what, uint64_t done, uint64_t total) const;
+
+  const Hub& hub_;
+  const Cache& cache_;
+  const HubOptions& options_;
+  std::string label_;    // of the progress
+  uint64_t total_ = 0;   // bytes of all files that are fetched
+  uint64_t before_ = 0;  // … of those before the current one
+};
+
+}  // namespace tern::hub

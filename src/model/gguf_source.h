@@ -1,0 +1,37 @@
+// A GGUF file as a ModelSource.
+#pragma once
+
+#include "file/gguf.h"
+#include "model/source.h"
+
+namespace tern {
+
+class GgufSource final : public ModelSource {
+ public:
+  explicit GgufSource(GgufFile file);
+
+  const std::string& path() const override { return file_.path(); }
+  const std::string& container() const override { return container_; }
+  uint64_t file_bytes() const override { return file_.file_bytes(); }
+  Result<std::optional<SourceText>> read_text() const override;
+  const GgufFile* gguf() const override { return &file_; }
+  RopePairs rope_pairs(std::string_view architecture) const override;
+  Result<std::optional<std::string>> get_string(std::string_view key) const override;
+  Result<std::optional<int64_t>> get_int(std::string_view key) const override { return file_.get_int(key); }
+  Result<std::optional<double>> get_float(std::string_view key) const override { return file_.get_float(key); }
+  Result<std::optional<bool>> get_bool(std::string_view key) const override { return file_.get_bool(key); }
+  bool has_tensor(std::string_view name) const override { return file_.find_tensor(name) != nullptr; }
+  Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override;
+  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const override {
+    file_.populate(on_progress);
+  }
+
+ private:
+  GgufFile file_;
+  std::string container_;
+};
+
+// kNotSupported where keys of the file say that its weights mean something else than their formats do.
+Result<void> check_extensions(const GgufFile& file);
+
+}  // namespace tern

@@ -1,0 +1,60 @@
+// What GGUF files call the parts of a tokenizer; for reading and writing them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "text/vocab.h"
+
+namespace tern {
+
+// What a name in tokenizer.ggml.pre stands for.
+struct PreTokenizerName {
+  std::string_view name;
+  PreTokenizer pre;
+  bool ignore_merges;
+  bool add_bos;  // where tokenizer.ggml.add_bos_token is absent
+  bool nfc;      // text is normalised first, as the model's tokenizer.json says
+};
+// The first name of each kind is the one to write.
+inline constexpr PreTokenizerName kPreTokenizerNames[] = {
+    {"llama-bpe", PreTokenizer::kLlamaBpe, true, true, false}, {"llama3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"llama-v3", PreTokenizer::kLlamaBpe, true, true, false},  {"falcon3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"qwen2", PreTokenizer::kQwen2, false, false, true},       {"gpt-2", PreTokenizer::kGpt2, false, false, false},
+};
+
+struct SpaceRuleName {
+  std::string_view name;
+  SpaceRule rule;
+};
+inline constexpr SpaceRuleName kSpaceRuleNames[] = {{"none", SpaceRule::kNone},
+                                                    {"everywhere", SpaceRule::kEverywhere},
+                                                    {"where-missing", SpaceRule::kWhereMissing},
+                                                    {"first-if-missing", SpaceRule::kFirstIfMissing}};
+
+namespace gguf_key {
+inline constexpr const char* kModel = "tokenizer.ggml.model";
+inline constexpr const char* kPre = "tokenizer.ggml.pre";
+inline constexpr const char* kTokens = "tokenizer.ggml.tokens";
+inline constexpr const char* kScores = "tokenizer.ggml.scores";
+inline constexpr const char* kTypes = "tokenizer.ggml.token_type";
+inline constexpr const char* kMerges = "tokenizer.ggml.merges";
+inline constexpr const char* kBos = "tokenizer.ggml.bos_token_id";
+inline constexpr const char* kEos = "tokenizer.ggml.eos_token_id";
+inline constexpr const char* kEot = "tokenizer.ggml.eot_token_id";
+inline constexpr const char* kEom = "tokenizer.ggml.eom_token_id";
+inline constexpr const char* kUnknown = "tokenizer.ggml.unknown_token_id";
+inline constexpr const char* kPadding = "tokenizer.ggml.padding_token_id";
+inline constexpr const char* kAddBos = "tokenizer.ggml.add_bos_token";
+inline constexpr const char* kAddSpacePrefix = "tokenizer.ggml.add_space_prefix";
+// Tern's own.
+inline constexpr const char* kIgnoreMerges = "tern.tokenizer.ignore_merges";
+inline constexpr const char* kNfc = "tern.tokenizer.nfc";
+inline constexpr const char* kSpaceRule = "tern.tokenizer.space_rule";
+inline constexpr const char* kSplitAtSpaces = "tern.tokenizer.split_at_spaces";
+inline constexpr const char* kStripsSpace = "tern.tokenizer.decode_strips_space";
+inline constexpr const char* kTokenFlags = "tern.tokenizer.token_flags";  // u8 by id: the bits of TokenFlag
+inline constexpr const char* kStopTokens = "tern.tokenizer.stop_token_ids";
+}  // namespace gguf_key
+
+}  // namespace tern

@@ -1,0 +1,27 @@
+// Tensor names of Hugging Face checkpoints, by GGUF's names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tern {
+
+// "blk.3.attn_q.weight" taken apart; nullopt for a name outside the layers.
+struct LayerName {
+  int number = 0;
+  std::string_view rest;  // "attn_q"
+};
+std::optional<LayerName> parse_layer_name(std::string_view gguf_name);
+
+// The names under which checkpoints have the tensor, the most usual first; empty for one that no family has.
+std::vector<std::string> hf_names(std::string_view gguf_name);
+
+// Whether the GGUF name is that of a linear layer's matrix.
+bool is_linear_name(std::string_view gguf_name);
+
+// Whether a family takes this tensor of a checkpoint, or may leave it out without changing what is computed.
+bool is_known_hf_name(std::string_view hf_name);
+
+}  // namespace tern

@@ -1,0 +1,164 @@
+#include "model/hf_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/quoted.h"
+#include "file/file_name.h"
+#include "model/hf_names.h"
+#include "model/hf_ternary.h"
+#include "quant/i2_s.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kHead = "output.weight";
+
+std::optional<Format> format_of(std::string_view dtype) {
+  if (dtype == "F32") return Format::kF32;
+  if (dtype == "F16") return Format::kF16;
+  if (dtype == "BF16") return Format::kBF16;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_hf_directory(const std::string& directory) { return is_file(std::filesystem::path(directory) / "config.json"); }
+
+Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory) {
+  const std::string config_path = std::filesystem::path(directory) / "config.json";
+  TRY(const MappedFile text, MappedFile::open(config_path));
+  TRY(HfConfig config, parse_hf_config(as_text(text.bytes()), config_path));
+  TRY(SafetensorsDirectory files, SafetensorsDirectory::open(directory));
+  std::unique_ptr<HfSource> source(new HfSource(std::move(config), std::move(files)));
+  TRY_STATUS(source->check_tensors());
+  return source;
+}
+
+// A tensor that nobody asks for would be left out of the computation in silence.
+Result<void> HfSource::check_tensors() const {
+  for (const SafetensorsTensor* tensor : files_.tensors()) {
+    if (is_known_hf_name(tensor->name)) continue;
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} is not one that a model of architecture {} has in Tern, so it would be computed wrong; "
+                "this model cannot be run",
+                path(), tern::quoted(tensor->name), config_.architecture);
+  }
+  TRY(const auto n_layers, get_int(config_.architecture + ".block_count"));
+  const std::string beyond = format_text("model.layers.{}.", n_layers.value_or(0));
+  if (std::ranges::any_of(files_.tensors(), [&](const auto* tensor) { return tensor->name.starts_with(beyond); })) {
+    return fail(ErrorCode::kCorruption,
+                "{}: config.json has {} layers, but there are tensors of more; the files are of different models",
+                path(), n_layers.value_or(0));
+  }
+  if (config_.tied == false && !has_tensor(kHead)) {
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor lm_head.weight is missing, but config.json has tie_word_embeddings false; download all "
+                "files again",
+                path());
+  }
+  return {};
+}
+
+const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) const {
+  if (gguf_name == kHead && config_.tied.value_or(false)) return nullptr;
+  for (const std::string& name : hf_names(gguf_name)) {
+    if (const SafetensorsTensor* tensor = files_.find(name)) return tensor;
+  }
+  return nullptr;
+}
+
+bool HfSource::has_tensor(std::string_view name) const { return find_file_tensor(name) != nullptr; }
+
+Result<std::optional<SourceTensor>> HfSource::find_tensor(std::string_view name) {
+  if (const SourceTensor* made = made_.find(name)) return *made;
+  const SafetensorsTensor* in_file = find_file_tensor(name);
+  if (!in_file) return std::nullopt;
+  if (in_file->n_elements() == 0) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is empty", path(), tern::quoted(in_file->name));
+  }
+  SourceTensor tensor{.name = std::string(name),
+                      .format = format_of(in_file->dtype),
+                      .type_name = tern::quoted(in_file->dtype),
+                      .shape = in_file->shape,
+                      .data = in_file->data};
+  if (config_.linear != HfLinear::kFloat && is_linear_name(name)) {
+    TRY(tensor, make_ternary(std::move(tensor), *in_file));
+  } else if (tensor.format && tensor.shape.size() == 1) {
+    TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
+  } else {
+    TRY(tensor, make_aligned(std::move(tensor), made_, path()));
+  }
+  return made_.add(std::move(tensor));
+}
+
+Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file) {
+  if (tensor.shape.size() != 2) return tensor;  // the family refuses it
+  if (tensor.shape[1] % kI2sBlock != 0) {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tensor {} has rows of {} values; Tern computes ternary layers only where rows are a multiple of {}",
+        path(), in_file.name, tensor.shape[1], kI2sBlock);
+  }
+  if (config_.linear != HfLinear::kTernaryLatent) return unpack(std::move(tensor), in_file);
+  if (!tensor.format) return tensor;
+  const int64_t rows = tensor.shape[0], cols = tensor.shape[1];
+  TRY(const MutableBytes i2_s, made_.allocate(tensor_bytes(Format::kI2_S, rows, cols), path()));
+  tensor.scale = quantise_hf_ternary(tensor.data, *tensor.format, rows, cols, i2_s, made_.pool());
+  if (!std::isfinite(tensor.scale)) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} has values that are no numbers; download the file again", path(),
+                in_file.name);
+  }
+  tensor.format = Format::kI2_S;
+  tensor.type_name = "I2_S";
+  tensor.data = i2_s;
+  return tensor;
+}
+
+Result<SourceTensor> HfSource::unpack(SourceTensor tensor, const SafetensorsTensor& in_file) {
+  if (in_file.dtype != "U8") {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tensor {} is {}, but config.json says that it is packed in U8 (quantization_mode offline); files of "
+        "different models cannot be used together",
+        path(), in_file.name, tensor.type_name);
+  }
+  TRY(const float weight_scale, read_weight_scale(in_file));
+  tensor.scale = config_.linear == HfLinear::kPackedMultiply ? weight_scale : 1.0f / weight_scale;
+  const int64_t rows = 4 * tensor.shape[0], cols = tensor.shape[1];
+  TRY(const MutableBytes i2_s, made_.allocate(tensor_bytes(Format::kI2_S, rows, cols), path()));
+  if (!repack_hf_ternary(tensor.data, rows, cols, tensor.scale, i2_s, made_.pool())) {
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: tensor {} holds two-bit codes that no ternary weight has; the file is damaged, or packed in another "
+        "way; download it again",
+        path(), in_file.name);
+  }
+  tensor.format = Format::kI2_S;
+  tensor.type_name = "I2_S";
+  tensor.shape = {rows, cols};
+  tensor.data = i2_s;
+  return tensor;
+}
+
+// NAME.weight_scale, one float beside NAME.weight.
+Result<float> HfSource::read_weight_scale(const SafetensorsTensor& weight) const {
+  const std::string name = weight.name + "_scale";
+  const SafetensorsTensor* found = files_.find(name);
+  if (!found) {
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor {} is missing, but {} is packed and needs it; download all files again", path(), name,
+                weight.name);
+  }
+  const auto format = format_of(found->dtype);
+  float value = 0;
+  if (format && found->n_elements() == 1) format_info(*format).decode(found->data, std::span(&value, 1));
+  if (!std::isfinite(value) || value <= 0 || !std::isfinite(1.0f / value)) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is not one positive float; download the file again", path(),
+                name);
+  }
+  return value;
+}
+
+}  // namespace tern

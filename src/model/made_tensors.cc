@@ -1,0 +1,64 @@
+#include "model/made_tensors.h"
+
+#include <cstring>
+
+#include "base/format_text.h"
+
+namespace tern {
+
+Result<MutableBytes> MadeTensors::allocate(uint64_t n_bytes, const std::string& path) {
+  constexpr size_t kAlignment = 64;
+  auto* memory = n_bytes > SIZE_MAX / 2 ? nullptr
+                                        : static_cast<std::byte*>(std::aligned_alloc(
+                                              kAlignment, round_up(std::max<uint64_t>(n_bytes, 1), kAlignment)));
+  if (!memory) {
+    return fail(ErrorCode::kOutOfMemory, "{}: {} bytes for a tensor cannot be had; close other programs", path,
+                n_bytes);
+  }
+  memory_.emplace_back(memory);
+  return MutableBytes(memory, n_bytes);
+}
+
+const SourceTensor* MadeTensors::find(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+const SourceTensor& MadeTensors::add(SourceTensor tensor) {
+  std::string name = tensor.name;
+  return tensors_.insert_or_assign(std::move(name), std::move(tensor)).first->second;
+}
+
+ThreadPool& MadeTensors::pool() {
+  if (!pool_) pool_.emplace(ThreadPool::available_cpus());
+  return *pool_;
+}
+
+Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path) {
+  const auto n = static_cast<uint64_t>(values.shape.front());
+  if (!values.format || tensor_bytes(*values.format, 1, static_cast<int64_t>(n)) != values.data.size()) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is no vector of {} values", path, values.name, n);
+  }
+  TRY(const MutableBytes memory, made.allocate(n * sizeof(float), path));
+  const std::span floats(reinterpret_cast<float*>(memory.data()), n);
+  format_info(*values.format).decode(values.data, floats);
+  values.format = Format::kF32;
+  values.type_name = "F32";
+  values.data = memory;
+  return values;
+}
+
+Result<SourceTensor> make_aligned(SourceTensor tensor, MadeTensors& made, const std::string& path) {
+  constexpr uintptr_t kAlignment = 16;
+  if (reinterpret_cast<uintptr_t>(tensor.data.data()) % kAlignment == 0) return tensor;
+  TRY(const MutableBytes memory, made.allocate(tensor.data.size(), path));
+  std::memcpy(memory.data(), tensor.data.data(), tensor.data.size());
+  tensor.data = memory;
+  return tensor;
+}
+
+std::pair<int64_t, int64_t> share_of(int64_t n_rows, int worker, int n_workers) {
+  return {n_rows * worker / n_workers, n_rows * (worker + 1) / n_workers};
+}
+
+}  // namespace tern

@@ -1,0 +1,66 @@
+// A model file as the families see it: values by GGUF key and tensors by GGUF name, whatever container they came in.
+//
+// GGUF's names are the common language. Another container is brought into it by an adapter of its own, so that a family
+// is written once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "file/gguf.h"
+#include "model/config.h"
+#include "quant/format.h"
+#include "text/vocab.h"
+
+namespace tern {
+
+struct SourceTensor {
+  std::string name;              // as in a GGUF file: "blk.3.attn_q.weight"
+  std::optional<Format> format;  // none: a type that Tern does not compute with
+  std::string type_name;         // as the container calls it: "I2_S", "uint8"
+  std::vector<int64_t> shape;    // rows first: [n_out, n_in]
+  Bytes data;                    // tensor_bytes(format, …); lives as long as the source
+  float scale = 1.0f;            // multiplies what the format's decode gives (Tensor::scale), I2_S's own included
+};
+
+// What a tokenizer and a chat template are made from.
+struct SourceText {
+  Vocab vocab;
+  std::optional<std::string> chat_template;  // Jinja
+};
+
+class ModelSource {
+ public:
+  virtual ~ModelSource() = default;
+
+  virtual const std::string& path() const = 0;       // for messages
+  virtual const std::string& container() const = 0;  // "GGUF v3"
+  virtual uint64_t file_bytes() const = 0;           // of all files
+  // nullopt: the model comes without a tokenizer.
+  virtual Result<std::optional<SourceText>> read_text() const = 0;
+  // The GGUF file behind it, for what only such a file holds; else null.
+  virtual const GgufFile* gguf() const { return nullptr; }
+  // How the rows of attn_q and attn_k are ordered: in GGUF files of architecture "llama" for interleaved pairs.
+  virtual RopePairs rope_pairs(std::string_view architecture) const = 0;
+
+  // Typed look-ups. Absent: std::nullopt. Present with another type or out of range: kCorruption, naming the key.
+  virtual Result<std::optional<std::string>> get_string(std::string_view key) const = 0;
+  virtual Result<std::optional<int64_t>> get_int(std::string_view key) const = 0;
+  virtual Result<std::optional<double>> get_float(std::string_view key) const = 0;
+  virtual Result<std::optional<bool>> get_bool(std::string_view key) const = 0;
+
+  virtual bool has_tensor(std::string_view name) const = 0;
+  // nullopt: absent. A tensor that has to be made first (unpacked, joined, quantised) is made once.
+  virtual Result<std::optional<SourceTensor>> find_tensor(std::string_view name) = 0;
+
+  // Brings the files into memory ahead of use.
+  virtual void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const = 0;
+};
+
+}  // namespace tern

@@ -1,0 +1,41 @@
+// Q2_0 and PQ2_0: two bits per weight and one f16 scale per 64 or 128; 2.25 or 2.125 bits per value. The 2-bit Bonsai
+// models are made of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.h"
+
+namespace tern {
+
+// The f16 scale d first, then the codes in order: value j is bits 2(j mod 4) of byte j / 4, lowest first, and stands
+// for d · (c − 1). The quantiser writes 0, 1, 2 for −d, 0, +d; a 3 decodes to +2d.
+//
+// Two layouts share ggml's type id 42. llama.cpp's has groups of 64 (18 bytes; "Q2_0" here); PrismML's has groups of
+// 128 (34 bytes; "PQ2_0", which newer files of theirs call type 142). Nothing but the bytes between two tensors tells
+// them apart (file/gguf.h).
+//
+// The quantiser takes d = max|x| and c = x/d rounded + 1: exact for weights that are −s, 0, +s.
+//
+// Example, 128 values x[j] = 0.5 · ((j mod 3) − 1): codes 0 1 2 0 | 1 2 0 1 | 2 0 1 2 give 00 38 | 24 49 92 24 49 92 …
+//
+// Source: PrismML-Eng/llama.cpp, ggml/src/ggml-common.h (block_q2_0).
+template <int kValues>
+struct Q2Block {
+  uint16_t d;
+  uint8_t codes[kValues / 4];
+};
+
+inline constexpr int kQ2_0Block = 64;
+inline constexpr int kPq2_0Block = 128;
+using Q2_0Block = Q2Block<kQ2_0Block>;
+using Pq2_0Block = Q2Block<kPq2_0Block>;
+static_assert(sizeof(Q2_0Block) == 18 && sizeof(Pq2_0Block) == 34);
+
+void decode_q2_0(Bytes blocks, std::span<float> values);
+void encode_q2_0(std::span<const float> values, MutableBytes blocks);
+void decode_pq2_0(Bytes blocks, std::span<float> values);
+void encode_pq2_0(std::span<const float> values, MutableBytes blocks);
+
+}  // namespace tern

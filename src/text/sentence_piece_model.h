@@ -1,0 +1,54 @@
+// The tables of a SentencePiece tokenizer, checked and ready for use. Immutable, so threads may share them.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "text/merge_table.h"
+#include "text/special_tokens.h"
+#include "text/token_table.h"
+#include "text/vocab.h"
+
+namespace tern {
+
+inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581, a space in a SentencePiece vocabulary
+
+// `spelled` with every U+2581 as a space.
+std::string with_plain_spaces(std::string_view spelled);
+
+struct SentencePieceModel {
+  explicit SentencePieceModel(size_t n_tokens) : tokens(n_tokens), merges(0) {}
+  SentencePieceModel(const SentencePieceModel&) = delete;  // views point inside
+  SentencePieceModel& operator=(const SentencePieceModel&) = delete;
+
+  // The bytes of every token, with plain spaces. Found by its bytes is only what text merges into: normal tokens. So
+  // text can never turn into a control token.
+  TokenTable tokens;
+  MergeTable merges;
+  std::unordered_map<std::string_view, TokenId> other_tokens;  // all others, by spelling
+  std::array<TokenId, 256> byte_ids{};                         // kNoToken: the vocabulary has no tokens for bytes
+  SpecialTokens special;                                       // looked for in the text as it is
+  SpecialTokens normalised_special;                            // looked for after normalisation, in what is left
+  std::deque<std::string> spellings;                           // of tokens that are looked for
+  std::vector<bool> is_control;                                // by id
+  SpaceRule space_rule = SpaceRule::kNone;
+  bool split_at_spaces = false;   // a space begins a word, whatever is before it
+  bool splits_are_exact = false;  // no merge reaches from other characters into a space, so words can be merged apart
+  bool decode_strips_space = false;
+  bool add_bos = false;
+  std::optional<TokenId> bos;
+  TokenId unk = kNoToken;
+  std::vector<TokenId> stop_tokens;
+};
+
+// Errors: kCorruption for a vocabulary that contradicts itself, with the token or merge that does.
+Result<std::unique_ptr<SentencePieceModel>> build_sentence_piece_model(const Vocab& vocab);
+
+}  // namespace tern

@@ -1,0 +1,288 @@
+// Writes a model of any container as a GGUF file, its matrices in other formats where that is asked for.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "base/check.h"
+#include "base/format_text.h"
+#include "file/gguf_writer.h"
+#include "model/gguf_keys.h"
+#include "model/gguf_vocab.h"
+#include "model/model.h"
+#include "model/source_reader.h"
+#include "quant/i2_s.h"
+#include "tern/tools.h"
+#include "tools/row_stream.h"
+#include "tools/type_names.h"
+
+namespace tern {
+namespace {
+
+// How one tensor gets into the new file.
+struct Job {
+  SourceTensor from;
+  Format format;
+  float scale = 1;              // what decoded values are multiplied with before they are encoded
+  float tail_scale = 0;         // I2_S: goes behind the last row
+  int heads_to_interleave = 0;  // rows of so many heads go from halves to neighbouring pairs
+
+  int rows() const { return from.shape.size() == 1 ? 1 : static_cast<int>(from.shape.front()); }
+  int cols() const { return static_cast<int>(from.shape.back()); }
+  uint64_t bytes() const { return tensor_bytes(format, rows(), cols()); }
+  bool is_copy() const {
+    return from.format == format && scale == 1 && heads_to_interleave == 0 && format != Format::kI2_S;
+  }
+};
+
+std::string prefix_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+// Rows of q and k: what was row i and i + head_dim/2 of a head becomes 2i and 2i + 1. Gives the old row of a new one.
+int old_row(const Job& job, int row) {
+  if (job.heads_to_interleave == 0) return row;
+  const int head_dim = job.rows() / job.heads_to_interleave;
+  const int at = row % head_dim;
+  return row - at + at / 2 + at % 2 * (head_dim / 2);
+}
+
+void make_rows(const Job& job, int first, int n, MutableBytes out) {
+  const uint64_t in_bytes = row_bytes(*job.from.format, job.cols());
+  const uint64_t out_bytes = row_bytes(job.format, job.cols());
+  std::vector<float> values(static_cast<size_t>(job.cols()));
+  for (int i = 0; i < n; ++i) {
+    const Bytes in = job.from.data.subspan(static_cast<uint64_t>(old_row(job, first + i)) * in_bytes, in_bytes);
+    const MutableBytes to = out.subspan(static_cast<uint64_t>(i) * out_bytes, out_bytes);
+    if (job.from.format == job.format && (job.scale == 1 || job.format == Format::kI2_S)) {
+      std::ranges::copy(in, to.begin());
+      continue;
+    }
+    format_info(*job.from.format).decode(in, values);
+    for (float& value : values) {
+      // I2_S takes bare codes, whatever the source's scale is.
+      value = job.format == Format::kI2_S ? static_cast<float>((value > 0) - (value < 0)) : value * job.scale;
+    }
+    format_info(job.format).encode(values, to);
+  }
+}
+
+// The one magnitude that is not zero among a ternary matrix's decoded values; 0 where all are zero.
+Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
+  const auto rows = static_cast<uint64_t>(t.shape.front());
+  const uint64_t bytes = row_bytes(*t.format, t.shape.back());
+  std::vector<float> values(static_cast<size_t>(t.shape.back()));
+  float found = 0;
+  for (uint64_t r = 0; r < rows; ++r) {
+    format_info(*t.format).decode(t.data.subspan(r * bytes, bytes), values);
+    for (const float value : values) {
+      const float magnitude = std::abs(value);
+      if (magnitude == 0 || magnitude == found) continue;
+      if (found != 0) {
+        return fail(ErrorCode::kNotSupported,
+                    "{}: tensor {} has blocks of different scales ({} and {}), but I2_S has one scale; choose --type "
+                    "tq2_0 or tq1_0",
+                    path, t.name, found, magnitude);
+      }
+      found = magnitude;
+    }
+  }
+  return found;
+}
+
+class Converter {
+ public:
+  Converter(Model model, const ConvertOptions& options)
+      : model_(std::move(model)), options_(options), writer_(options.out_path) {}
+
+  Result<void> run();
+
+ private:
+  const Config& config() const { return model_.config; }
+  ModelSource& source() { return *model_.source; }
+
+  Result<void> choose_formats();
+  Result<void> collect();
+  Result<void> collect_tensor(const std::string& name);
+  Result<float> scale_of(const SourceTensor& tensor);
+  Result<Job> linear_job(SourceTensor tensor);
+  Result<Job> ternary_job(SourceTensor tensor);
+  Result<void> add_metadata();
+  Result<void> add_text();
+  Result<void> write_all();
+
+  Model model_;
+  const ConvertOptions& options_;
+  GgufWriter writer_;
+  std::optional<Format> linear_, head_;  // none: as they are
+  std::vector<Job> jobs_;
+  std::vector<std::pair<std::string, float>> scales_;  // tensors of one value, blk.N.X.scale
+};
+
+Result<void> Converter::choose_formats() {
+  const bool is_bitlinear = config().int8_activations;
+  if (!options_.type.empty()) {
+    TRY(linear_, choose_type("convert: the type of the linear layers", options_.type,
+                             is_bitlinear ? ternary_formats() : float_formats()));
+  }
+  if (!options_.head.empty()) {
+    TRY(head_, choose_type("convert: the type of the head", options_.head, float_formats()));
+  } else if (!is_bitlinear) {
+    head_ = linear_;  // ordinary quantisation takes the embedding along
+  }
+  return {};
+}
+
+// What multiplies the decoded values: the tensor's own scale, and blk.N.X.scale where the file has it.
+Result<float> Converter::scale_of(const SourceTensor& tensor) {
+  TRY(const auto factor, source().find_tensor(prefix_of(tensor.name) + ".scale"));
+  return factor ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
+}
+
+// A BitNet file's TQ blocks have scale 1 and the matrix a `.scale`, as llama.cpp's converter writes them: nothing is
+// lost. Elsewhere llama.cpp reads no such tensor, and the scale is rounded to f16.
+Result<Job> Converter::ternary_job(SourceTensor tensor) {
+  TRY(const float scale, scale_of(tensor));
+  const Format to = linear_.value_or(*tensor.format);
+  Job job{.from = std::move(tensor), .format = to};
+  const bool from_i2_s = job.from.format == Format::kI2_S;
+  if (to == Format::kI2_S) {
+    float magnitude = 1;
+    if (!from_i2_s) {
+      TRY(magnitude, common_magnitude(source().path(), job.from));
+    }
+    job.tail_scale = scale * magnitude;
+  } else if (config().family == Family::kBitnet) {
+    if (!from_i2_s && scale == 1) return job;  // the blocks' own scales, as they are
+    scales_.emplace_back(prefix_of(job.from.name) + ".scale", scale);
+  } else {
+    job.scale = scale;
+  }
+  return job;
+}
+
+Result<Job> Converter::linear_job(SourceTensor tensor) {
+  const bool is_head = tensor.name == "token_embd.weight" || tensor.name == "output.weight";
+  if (!is_head && config().int8_activations) return ternary_job(std::move(tensor));
+  const auto wanted = is_head ? head_ : linear_;
+  TRY(const float scale, scale_of(tensor));
+  Job job{.from = std::move(tensor), .format = wanted.value_or(Format::kF16)};
+  if (!wanted) job.format = job.from.format == Format::kF32 ? Format::kF16 : *job.from.format;
+  job.scale = scale;
+  return job;
+}
+
+Result<void> Converter::collect_tensor(const std::string& name) {
+  TRY(auto found, source().find_tensor(name));
+  if (!found) return {};
+  if (!found->format) {
+    return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, which cannot be converted", source().path(), name,
+                found->type_name);
+  }
+  const bool is_matrix = found->shape.size() == 2 && found->shape[0] > 1;
+  Job job{.from = *found, .format = Format::kF32};
+  if (is_matrix) {
+    TRY(job, linear_job(std::move(*found)));
+  }
+  if (job.cols() % format_info(job.format).block != 0) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: rows of tensor {} have {} values, but {} packs {}; choose another --type or --head",
+                source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
+  }
+  const bool interleave = config().rope_pairs == RopePairs::kHalves && config().architecture == "llama";
+  if (interleave && name.ends_with(".attn_q.weight")) job.heads_to_interleave = config().n_heads;
+  if (interleave && name.ends_with(".attn_k.weight")) job.heads_to_interleave = config().n_kv_heads;
+  jobs_.push_back(std::move(job));
+  return {};
+}
+
+// Every name that a family may have, in the order of llama.cpp's files.
+Result<void> Converter::collect() {
+  TRY_STATUS(collect_tensor("token_embd.weight"));
+  for (int i = 0; i < config().n_layers; ++i) {
+    for (const char* name :
+         {"attn_norm", "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_q_norm", "attn_k_norm", "attn_sub_norm",
+          "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_sub_norm", "ffn_down"}) {
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name)));
+    }
+  }
+  TRY_STATUS(collect_tensor("output_norm.weight"));
+  return collect_tensor("output.weight");
+}
+
+Result<void> Converter::add_text() {
+  TRY(const auto text, source().read_text());
+  if (!text) {
+    writer_.add_string("tokenizer.ggml.model", "none");
+    return {};
+  }
+  TRY_STATUS(write_gguf_vocab(text->vocab, writer_, static_cast<size_t>(config().n_vocab)));
+  if (text->chat_template) writer_.add_string("tokenizer.chat_template", *text->chat_template);
+  return {};
+}
+
+Result<void> Converter::add_metadata() {
+  if (const GgufFile* file = source().gguf()) {
+    for (const auto& [key, value] : file->metadata()) {
+      if (key != "general.file_type" && !key.starts_with("split.")) writer_.add(key, value);
+    }
+    return {};
+  }
+  write_gguf_config(config(), writer_);
+  writer_.add_string("general.name", model_.name);
+  writer_.add_u32("general.quantization_version", 2);
+  return add_text();
+}
+
+Result<void> Converter::write_all() {
+  uint64_t total = 0;
+  for (const Job& job : jobs_) total += job.bytes();
+  TRY_STATUS(check_free_space(options_.out_path, total));
+  for (const Job& job : jobs_) {
+    TRY_STATUS(writer_.add_tensor(job.from.name, ggml_type_of(job.format), job.from.shape));
+  }
+  const int64_t one[] = {1};
+  for (const auto& [name, scale] : scales_) TRY_STATUS(writer_.add_tensor(name, GgmlType::kF32, one));
+  TRY_STATUS(writer_.begin());
+  RowStream stream(writer_, total, options_.on_progress);
+  for (const Job& job : jobs_) {
+    if (job.is_copy()) {
+      TRY_STATUS(stream.append(job.from.data.first(job.bytes())));
+      continue;
+    }
+    TRY_STATUS(stream.append_rows(job.rows(), row_bytes(job.format, job.cols()),
+                                  [&](int first, int n, MutableBytes out) { make_rows(job, first, n, out); }));
+    std::vector<std::byte> tail(static_cast<size_t>(format_info(job.format).tail_bytes));
+    if (tail.empty()) continue;
+    store(tail.data(), job.tail_scale);
+    TRY_STATUS(stream.append(tail));
+  }
+  for (const auto& [name, scale] : scales_) TRY_STATUS(stream.append(std::as_bytes(std::span(&scale, 1))));
+  return writer_.finish();
+}
+
+Result<void> Converter::run() {
+  TRY_STATUS(choose_formats());
+  TRY_STATUS(collect());
+  TRY_STATUS(add_metadata());
+  return write_all();
+}
+
+// Writing over a file that is being read would pull it away from under its reader.
+Result<void> check_paths(const ConvertOptions& options) {
+  if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "convert: name the file to write");
+  std::error_code error;
+  if (std::filesystem::equivalent(options.in_path, options.out_path, error)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: would be written over itself; name another file", options.out_path);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> convert(const ConvertOptions& options) {
+  TRY_STATUS(check_paths(options));
+  TRY(Model model, open_model(options.in_path));
+  Converter converter(std::move(model), options);
+  return converter.run();
+}
+
+}  // namespace tern

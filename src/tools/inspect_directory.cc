@@ -1,0 +1,75 @@
+#include "tools/inspect_directory.h"
+
+#include <filesystem>
+#include <numeric>
+
+#include "base/cache_folder.h"
+#include "base/json_reader.h"
+#include "base/thread_pool.h"
+#include "file/mlc.h"
+#include "file/safetensors_directory.h"
+#include "tools/metadata_text.h"
+
+namespace tern {
+namespace {
+
+constexpr size_t kLongestValue = 200;
+
+// The members of an object that is one, by their path: "model_config.hidden_size".
+void add_members(const Json& object, const std::string& prefix, FileInfo& info) {
+  for (const auto& [key, value] : object.items()) {
+    const std::string name = prefix + escaped_text(key, key.size());
+    if (value.is_object() && !value.empty()) {
+      add_members(value, name + ".", info);  // parse_json has bounded the depth
+    } else {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', true);
+      info.metadata.emplace_back(name, escaped_text(text, kLongestValue));
+    }
+  }
+}
+
+Result<void> add_config(const std::string& path, FileInfo& info) {
+  TRY(const MappedFile file, MappedFile::open(path));
+  TRY(const Json config, parse_json(as_text(file.bytes()), path, {.max_bytes = size_t{1} << 20}));
+  if (config.is_object()) add_members(config, "", info);
+  return {};
+}
+
+int64_t product(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+template <class FileTensor>
+void add_tensor(const FileTensor& tensor, FileInfo& info) {
+  info.tensors.push_back({.name = escaped_text(tensor.name, tensor.name.size()),
+                          .type = escaped_text(tensor.dtype, tensor.dtype.size()),
+                          .shape = tensor.shape,
+                          .offset = tensor.offset,
+                          .bytes = tensor.data.size()});
+  info.n_params += static_cast<uint64_t>(product(tensor.shape));
+}
+
+}  // namespace
+
+Result<FileInfo> inspect_directory(const std::string& path) {
+  FileInfo info;
+  info.path = path;
+  const std::filesystem::path folder = path;
+  if (is_mlc_directory(path)) {
+    info.container = "MLC";
+    TRY(const auto model,
+        MlcDirectory::open(path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::available_cpus()}));
+    info.file_bytes = model.file_bytes();
+    for (const MlcTensor& tensor : model.tensors()) add_tensor(tensor, info);
+    TRY_STATUS(add_config(folder / "mlc-chat-config.json", info));
+    return info;
+  }
+  info.container = "safetensors";
+  TRY(const auto model, SafetensorsDirectory::open(path));
+  info.file_bytes = model.file_bytes();
+  for (const SafetensorsTensor* tensor : model.tensors()) add_tensor(*tensor, info);
+  TRY_STATUS(add_config(folder / "config.json", info));
+  return info;
+}
+
+}  // namespace tern

@@ -1,0 +1,51 @@
+#include "tools/row_stream.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tern {
+namespace {
+
+constexpr size_t kChunkBytes = size_t{4} << 20;  // made and written at a time, per thread
+
+}  // namespace
+
+Result<void> RowStream::append_rows(int rows, size_t row_bytes, const MakeRows& make_rows) {
+  const int per_worker = static_cast<int>(std::max<size_t>(kChunkBytes / row_bytes, 1));
+  for (int first = 0; first < rows; first += per_worker * pool_.size()) {
+    const int n = std::min(rows - first, per_worker * pool_.size());
+    buffer_.resize(row_bytes * static_cast<size_t>(n));
+    pool_.run([&](int worker) {
+      const int begin = n * worker / pool_.size();
+      const int end = n * (worker + 1) / pool_.size();
+      if (begin == end) return;
+      make_rows(first + begin, end - begin,
+                MutableBytes(buffer_).subspan(static_cast<size_t>(begin) * row_bytes,
+                                              static_cast<size_t>(end - begin) * row_bytes));
+    });
+    TRY_STATUS(append(buffer_));
+  }
+  return {};
+}
+
+Result<void> RowStream::append(Bytes bytes) {
+  TRY_STATUS(writer_.append(bytes));
+  done_ += bytes.size();
+  if (on_progress_) on_progress_({.what = "writing", .done = done_, .total = total_, .unit = "B"});
+  return {};
+}
+
+Result<void> check_free_space(const std::string& path, uint64_t needed) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return {};
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  const fs::space_info space = fs::space(folder, error);
+  if (error || space.available >= needed) return {};  // an unusable folder is reported when the file is created
+  return fail(ErrorCode::kIo,
+              "{}: the model needs {} MB, but only {} MB are free in {}; make room or name another folder", path,
+              needed / 1'000'000 + 1, space.available / 1'000'000, folder.string());
+}
+
+}  // namespace tern

@@ -1,0 +1,38 @@
+// Writes tensors whose rows are made on all CPUs, a few megabytes at a time.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "file/gguf_writer.h"
+#include "tern/options.h"
+
+namespace tern {
+
+class RowStream {
+ public:
+  // `total`: bytes to come, for the progress report.
+  RowStream(GgufWriter& writer, uint64_t total, const OnProgress& on_progress)
+      : writer_(writer), pool_(ThreadPool::available_cpus()), total_(total), on_progress_(on_progress) {}
+
+  // Rows [first, first + n) as they lie in the file; called by several threads at once. out.size() is n · row_bytes.
+  using MakeRows = std::function<void(int first, int n, MutableBytes out)>;
+  Result<void> append_rows(int rows, size_t row_bytes, const MakeRows& make_rows);
+
+  Result<void> append(Bytes bytes);
+
+ private:
+  GgufWriter& writer_;
+  ThreadPool pool_;
+  const uint64_t total_;
+  uint64_t done_ = 0;
+  const OnProgress& on_progress_;
+  std::vector<std::byte> buffer_;
+};
+
+// kIo where the disk that `path` is on has less than `needed` bytes free: before an hour of writing, not after it.
+// Pipes and devices have no such limit.
+Result<void> check_free_space(const std::string& path, uint64_t needed);
+
+}  // namespace tern

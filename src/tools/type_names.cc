@@ -1,0 +1,32 @@
+#include "tools/type_names.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tern {
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+}  // namespace
+
+Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices) {
+  const FormatInfo* found = find_format(name);
+  if (found && std::ranges::find(choices, found->format) != choices.end()) return found->format;
+  std::string names;
+  for (const Format format : choices) names += (names.empty() ? "" : ", ") + lower_case(format_info(format).name);
+  return fail(ErrorCode::kInvalidArgument, "{} cannot be \"{}\"; choose one of {}", what, name, names);
+}
+
+GgmlType ggml_type_of(Format format) {
+  const auto found = std::ranges::find(ggml_types(), format_info(format).name, &GgmlTypeInfo::name);
+  CHECK(found != ggml_types().end());
+  return found->type;
+}
+
+}  // namespace tern

@@ -1,0 +1,276 @@
+// float_linear and float_glu on int8 blocks, in every packed format that the CPU reads.
+#include "backend/cpu/block_linear.h"
+
+#include "backend/cpu/ops.h"
+#include "backend/ref/ops.h"
+#include "base/half.h"
+#include "conform/conform.h"
+#include "conform/matrix.h"
+
+namespace tern::conform {
+namespace {
+
+constexpr Format kFormats[] = {Format::kQ1_0, Format::kQ2_0, Format::kPQ2_0, Format::kQ4_0,
+                               Format::kQ8_0, Format::kQ6_K, Format::kTQ2_0};
+
+struct BlockInput {
+  BlockInput(int n_tokens, int n_cols)
+      : n(n_tokens),
+        cols(n_cols),
+        q(static_cast<size_t>(n * cols), 1),
+        scale(static_cast<size_t>(n * cols / kInt8Block), 1),
+        sum(scale.size(), 1) {}
+  // Blocks of extremes first: sums that would overflow 16 bits must not.
+  static BlockInput random(int n, int cols, uint64_t seed) {
+    BlockInput in(n, cols);
+    Values values(seed);
+    for (size_t b = 0; b < in.scale.size(); ++b) {
+      in.scale[b] = static_cast<float>(values.integer(1, 1000)) / 1000;
+      for (size_t i = b * kInt8Block; i < (b + 1) * kInt8Block; ++i) {
+        in.q[i] = static_cast<int8_t>(b == 0 ? 127 : b == 1 ? -128 : values.integer(-128, 127));
+      }
+    }
+    in.add_up();
+    return in;
+  }
+  void add_up() {
+    for (size_t b = 0; b < scale.size(); ++b) {
+      sum[b] = 0;
+      for (size_t i = b * kInt8Block; i < (b + 1) * kInt8Block; ++i) sum[b] += q[i];
+    }
+  }
+  ops::FloatRows view(int token = 0) const {
+    const auto first = static_cast<size_t>(token * cols);
+    return {.blocks = {q.data() + first, scale.data() + first / kInt8Block, sum.data() + first / kInt8Block}};
+  }
+  int n, cols;
+  Guarded<int8_t> q;
+  Guarded<float> scale;
+  Guarded<int32_t> sum;
+};
+
+// Σ |w·x| of one row and token, what its roundings are relative to.
+double magnitude(const Tensor& w, int row, const BlockInput& in, int token) {
+  std::vector<float> weights(static_cast<size_t>(w.cols));
+  const uint64_t bytes = row_bytes(w.format, w.cols);
+  format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(row) * bytes, bytes), weights);
+  double total = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const size_t at = static_cast<size_t>(token * w.cols) + i;
+    total += std::abs(static_cast<double>(weights[i]) * in.q.data()[at] * in.scale.data()[at / kInt8Block]);
+  }
+  return total * w.scale;
+}
+
+// A block's dot product is an exact integer below 2^24. One rounding makes d_w·d_x, each block's fused multiply-add and
+// each addition of lanes (at most 4) one more; then comes the tensor's scale. The reference rounds each weight twice at
+// most when it decodes, and its result once.
+double bound(double magnitude, int cols) { return (cols / kInt8Block + 10) * kUlp * magnitude; }
+
+std::vector<float> run_linear(const Tensor& w, const BlockInput& in, int token, int n, int n_threads) {
+  std::vector<float> out(static_cast<size_t>(n * w.rows));
+  run_on(n_threads, cpu::float_linear, {in.view(token), n, &w, ops::Store::kSet, out.data()},
+         cpu::block_scratch(w.cols, n));
+  return out;
+}
+
+void expect_near_reference(const Tensor& w, const BlockInput& in, ops::Store store, int n_threads) {
+  const auto count = static_cast<size_t>(in.n * w.rows);
+  Guarded<float> expected(count), actual(count, 1);
+  for (size_t i = 0; i < count; ++i) expected[i] = actual[i] = static_cast<float>(i % 7);
+  ref::float_linear({in.view(), in.n, &w, store, expected.data()});
+  run_on(n_threads, cpu::float_linear, {in.view(), in.n, &w, store, actual.data()}, cpu::block_scratch(w.cols, in.n));
+  for (int token = 0; token < in.n; ++token) {
+    for (int row = 0; row < w.rows; ++row) {
+      const auto at = static_cast<size_t>(token * w.rows + row);
+      const double sum_rounding = store == ops::Store::kAdd ? 2 * kUlp * (std::abs(expected[at]) + 6) : 0;
+      ASSERT_NEAR(actual[at], expected[at], bound(magnitude(w, row, in, token), w.cols) + sum_rounding)
+          << format_info(w.format).name << " " << w.rows << "×" << w.cols << ", token " << token << ", row " << row;
+    }
+  }
+  ASSERT_TRUE(actual.intact());
+}
+
+TEST(Conform, BlockLinear) {
+  on_every_target([] {
+    uint64_t seed = 1;
+    for (const Format format : kFormats) {
+      const int block = format_info(format).block;
+      for (const int blocks : {1, 2, 3, 512 / block, 512 / block + 1}) {
+        for (const int rows : {1, 3, 17}) {
+          for (const int n : {1, 2, 5, 9}) {
+            const Matrix w(format, rows, blocks * block, ++seed);
+            const auto store = seed % 2 == 0 ? ops::Store::kSet : ops::Store::kAdd;
+            const int n_threads = 1 + static_cast<int>(seed % 3);
+            expect_near_reference(w.tensor, BlockInput::random(n, w.tensor.cols, ++seed), store, n_threads);
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  });
+}
+
+// The bytes of a matrix may be anything: all codes, among them those that no quantiser writes, and all signs.
+TEST(Conform, BlockLinearOfRandomBytes) {
+  on_every_target([] {
+    for (const Format format : kFormats) {
+      Matrix w(format, 7, 768, 5);
+      Values values(static_cast<uint64_t>(format));
+      const auto& info = format_info(format);
+      const bool is_d_last = format == Format::kQ6_K || format == Format::kTQ2_0;
+      for (size_t at = 0; at < w.bytes.size(); at += static_cast<size_t>(info.block_bytes)) {
+        for (size_t i = 0; i < static_cast<size_t>(info.block_bytes); ++i) {
+          const bool is_scale = is_d_last ? i + 2 >= static_cast<size_t>(info.block_bytes) : i < 2;
+          if (!is_scale) w.bytes[at + i] = static_cast<unsigned char>(values.integer(0, 255));
+        }
+      }
+      for (const int n : {1, 5}) expect_near_reference(w.tensor, BlockInput::random(n, 768, 9), ops::Store::kSet, 2);
+      if (HasFatalFailure()) return;
+    }
+  });
+}
+
+// The greatest sums that can be: every code at its end, every activation at 127 or −128.
+TEST(Conform, BlockLinearOfExtremes) {
+  on_every_target([] {
+    for (const Format format : kFormats) {
+      for (const int fill : {0x00, 0xFF, 0x80, 0x7F}) {
+        Matrix w(format, 4, 512, 5);
+        const auto& info = format_info(format);
+        const bool is_d_last = format == Format::kQ6_K || format == Format::kTQ2_0;
+        for (size_t i = 0; i < w.bytes.size(); ++i) {
+          const auto in_block = i % static_cast<size_t>(info.block_bytes);
+          const bool is_scale = is_d_last ? in_block + 2 >= static_cast<size_t>(info.block_bytes) : in_block < 2;
+          if (!is_scale) w.bytes[i] = static_cast<unsigned char>(fill);
+        }
+        for (const int q : {127, -128}) {
+          for (const int n : {1, 4}) {
+            BlockInput in(n, 512);
+            for (size_t i = 0; i < in.q.size(); ++i) in.q[i] = static_cast<int8_t>(q);
+            for (size_t b = 0; b < in.scale.size(); ++b) in.scale[b] = 0.25f;
+            in.add_up();
+            expect_near_reference(w.tensor, in, ops::Store::kSet, 1);
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  });
+}
+
+// One weight, one activation: the right product, its sign included, at every position, and nothing anywhere else.
+TEST(Conform, BlockLinearKeepsEveryPosition) {
+  on_every_target([] {
+    constexpr int kCols = 768;
+    for (const Format format : kFormats) {
+      // One activation at a time against a row whose weights tell positions apart.
+      const Matrix w(format, 1, kCols, 77);
+      std::vector<float> weights(kCols);
+      format_info(format).decode(w.tensor.data, weights);
+      for (int position = 0; position < kCols; ++position) {
+        BlockInput in(1, kCols);
+        in.q[static_cast<size_t>(position)] = static_cast<int8_t>(position % 2 == 0 ? 101 : -77);
+        in.scale[static_cast<size_t>(position / kInt8Block)] = 0.5f;
+        in.add_up();
+        const double expected = static_cast<double>(weights[static_cast<size_t>(position)]) *
+                                in.q[static_cast<size_t>(position)] * 0.5 * w.tensor.scale;
+        ASSERT_NEAR(run_linear(w.tensor, in, 0, 1, 1)[0], expected, 4 * kUlp * std::abs(expected))
+            << format_info(format).name << " position " << position;
+      }
+    }
+  });
+}
+
+// f16 scales from the least subnormal to the greatest number, of both signs, and zero.
+TEST(Conform, BlockLinearConvertsScalesExactly) {
+  on_every_target([] {
+    const uint16_t scales[] = {0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x8001, 0xFBFF, 0x0000};
+    for (const Format format : kFormats) {
+      const auto& info = format_info(format);
+      const bool is_d_last = format == Format::kQ6_K || format == Format::kTQ2_0;
+      Matrix w(format, 8, 512, 3);
+      for (size_t row = 0; row < 8; ++row) {
+        const size_t stride = row_bytes(format, 512);
+        for (size_t at = row * stride; at < (row + 1) * stride; at += static_cast<size_t>(info.block_bytes)) {
+          const size_t d = at + (is_d_last ? static_cast<size_t>(info.block_bytes) - 2 : 0);
+          std::memcpy(&w.bytes[d], &scales[row], 2);
+        }
+      }
+      for (const int n : {1, 4}) expect_near_reference(w.tensor, BlockInput::random(n, 512, 4), ops::Store::kSet, 1);
+      if (HasFatalFailure()) return;
+    }
+  });
+}
+
+// A token's result depends neither on its neighbours in the batch nor on the number of threads.
+TEST(Conform, BlockLinearDoesNotDependOnTheBatch) {
+  on_every_target([] {
+    constexpr int kTokens = 11;
+    for (const Format format : kFormats) {
+      for (const int rows : {1, 6, 35}) {
+        const Matrix w(format, rows, 1280, 5);
+        const BlockInput in = BlockInput::random(kTokens, 1280, 6);
+        const std::vector<float> batch = run_linear(w.tensor, in, 0, kTokens, 3);
+        for (const int n : {1, 2, 3, 4, 5}) {
+          for (int token = 0; token + n <= kTokens; token += n) {
+            const auto first = batch.begin() + token * rows;
+            ASSERT_EQ(run_linear(w.tensor, in, token, n, 1 + token % 2), std::vector<float>(first, first + n * rows))
+                << format_info(format).name << ", tokens from " << token << " on, " << n << " at a time";
+          }
+        }
+      }
+    }
+  });
+}
+
+// Fused or not, and whichever formats meet: the same bits.
+TEST(Conform, BlockGluIsItsPartsOneAfterAnother) {
+  on_every_target([] {
+    uint64_t seed = 300;
+    for (const GluAct act : {GluAct::kSilu, GluAct::kRelu2}) {
+      for (const Format format : kFormats) {
+        for (const Format up_format : {format, Format::kQ4_0}) {
+          for (const int rows : {1, 18}) {
+            for (const int n : {1, 5}) {
+              const Matrix gate(format, rows, 768, ++seed), up(up_format, rows, 768, ++seed);
+              const BlockInput in = BlockInput::random(n, 768, ++seed);
+              const std::vector<float> g = run_linear(gate.tensor, in, 0, n, 1), u = run_linear(up.tensor, in, 0, n, 1);
+              Guarded<float> expected(g.size()), actual(g.size(), 1);
+              run_on(1, cpu::glu_mul, {g.data(), u.data(), act, g.size(), expected.data()});
+              run_on(2, cpu::float_glu, {in.view(), n, &gate.tensor, &up.tensor, act, actual.data()},
+                     2 * cpu::block_scratch(768, n));
+              ASSERT_EQ(actual.values(), expected.values()) << format_info(format).name;
+              ASSERT_TRUE(actual.intact());
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Conform, QuantizeBlocksIsBitIdentical) {
+  on_every_target([] {
+    for (const int width : {32, 64, 96, 512, 2592}) {
+      for (const int n : {1, 3}) {
+        Guarded<float> in(static_cast<size_t>(n * width), 1);
+        Values(static_cast<uint64_t>(width)).fill(in);
+        for (size_t i = 0; i < 32; ++i) in[i] = 0;                                                 // a block of zeros
+        if (width > 32) in[32] = -1e-40f;                                                          // subnormal
+        for (size_t i = 64; i < 96 && i < in.size(); ++i) in[i] = static_cast<float>(i) / 2 - 40;  // halves
+        BlockInput expected(n, width), actual(n, width);
+        ref::quantize_blocks({in.data(), n, width, {expected.q.data(), expected.scale.data(), expected.sum.data()}});
+        run_on(2, cpu::quantize_blocks,
+               {in.data(), n, width, {actual.q.data(), actual.scale.data(), actual.sum.data()}});
+        ASSERT_EQ(actual.q.values(), expected.q.values());
+        ASSERT_EQ(actual.scale.values(), expected.scale.values());
+        ASSERT_EQ(actual.sum.values(), expected.sum.values());
+        ASSERT_TRUE(actual.q.intact() && actual.scale.intact() && actual.sum.intact());
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tern::conform

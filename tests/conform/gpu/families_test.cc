@@ -1,0 +1,229 @@
+// Small random models of every family and format as wholes: the GPU against the reference, fused against unfused, few
+// tokens against many, and tokens that the device chooses against those of single runs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "backend/gpu/webgpu_backend.h"
+#include "backend/ref/ref_backend.h"
+#include "conform/values.h"
+#include "plan/plan.h"
+
+namespace tern {
+namespace {
+
+struct Shape {
+  std::string name;
+  Family family = Family::kQwen3;
+  bool int8_activations = false;
+  GluAct act = GluAct::kSilu;
+  int window = 0;
+  RopePairs pairs = RopePairs::kHalves;
+  Format format = Format::kF32;  // of the linear layers and the embedding
+  Format head = Format::kF32;    // same as `format`: tied
+};
+
+// Two layers whose every tensor is random.
+class TinyModel {
+ public:
+  explicit TinyModel(const Shape& shape) : shape_(shape) {
+    config = {.architecture = "tiny",
+              .family = shape.family,
+              .n_layers = 2,
+              .d_model = 256,
+              .n_heads = 4,
+              .n_kv_heads = 2,
+              .head_dim = 64,
+              .d_ff = 512,
+              .n_vocab = 300,
+              .n_ctx = 64,
+              .window = shape.window,
+              .rms_eps = 1e-5f,
+              .rope_theta = 10000,
+              .rope_pairs = shape.pairs,
+              .glu_act = shape.act,
+              .int8_activations = shape.int8_activations};
+    const Config& c = config;
+    const Format embedding = shape.int8_activations ? Format::kF16 : shape.format;
+    weights.token_embd = matrix("token_embd.weight", c.n_vocab, c.d_model, embedding);
+    for (int i = 0; i < c.n_layers; ++i) weights.layers.push_back(layer("blk." + std::to_string(i) + "."));
+    weights.output_norm = gain("output_norm.weight", c.d_model);
+    weights.output = weights.token_embd;
+    if (shape.head != shape.format) weights.output = matrix("output.weight", c.n_vocab, c.d_model, shape.head);
+  }
+
+  Config config;
+  Weights weights;
+
+ private:
+  Layer layer(const std::string& blk) {
+    const Config& c = config;
+    const Format f = shape_.format;
+    const bool is_bitnet = shape_.family == Family::kBitnet, is_qwen = shape_.family == Family::kQwen3;
+    Layer l{.attn_norm = gain(blk + "attn_norm.weight", c.d_model),
+            .attn_q = matrix(blk + "attn_q.weight", c.q_width(), c.d_model, f),
+            .attn_k = matrix(blk + "attn_k.weight", c.kv_width(), c.d_model, f),
+            .attn_v = matrix(blk + "attn_v.weight", c.kv_width(), c.d_model, f),
+            .attn_q_norm = {},
+            .attn_k_norm = {},
+            .attn_sub_norm = {},
+            .attn_output = matrix(blk + "attn_output.weight", c.d_model, c.q_width(), f),
+            .ffn_norm = gain(blk + "ffn_norm.weight", c.d_model),
+            .ffn_gate = matrix(blk + "ffn_gate.weight", c.d_ff, c.d_model, f),
+            .ffn_up = matrix(blk + "ffn_up.weight", c.d_ff, c.d_model, f),
+            .ffn_sub_norm = {},
+            .ffn_down = matrix(blk + "ffn_down.weight", c.d_model, c.d_ff, f)};
+    if (is_qwen) l.attn_q_norm = gain(blk + "attn_q_norm.weight", c.head_dim);
+    if (is_qwen) l.attn_k_norm = gain(blk + "attn_k_norm.weight", c.head_dim);
+    if (is_bitnet) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", c.q_width());
+    if (is_bitnet) l.ffn_sub_norm = gain(blk + "ffn_sub_norm.weight", c.d_ff);
+    return l;
+  }
+
+  // Weights whose products with normed rows are of magnitude 1.
+  Tensor matrix(const std::string& name, int rows, int cols, Format format) {
+    bytes_.emplace_back(tensor_bytes(format, rows, cols));
+    const bool is_i2s = format == Format::kI2_S;
+    const float size = 1.5f / std::sqrt(static_cast<float>(cols));
+    std::vector<float> row(static_cast<size_t>(cols));
+    for (int r = 0; r < rows; ++r) {
+      for (float& v : row) {
+        v = format_info(format).is_ternary ? static_cast<float>(random_.integer(-1, 1)) * (is_i2s ? 1 : size)
+                                           : static_cast<float>(random_.integer(-1000, 1000)) * 1e-3f * size;
+      }
+      const uint64_t stride = row_bytes(format, cols);
+      format_info(format).encode(row, MutableBytes(bytes_.back()).subspan(static_cast<uint64_t>(r) * stride, stride));
+    }
+    return {.name = name,
+            .format = format,
+            .rows = rows,
+            .cols = cols,
+            .data = bytes_.back(),
+            .scale = is_i2s ? size : 1.0f};
+  }
+  Tensor gain(const std::string& name, int cols) {
+    bytes_.emplace_back(static_cast<size_t>(cols) * 4);
+    auto* values = reinterpret_cast<float*>(bytes_.back().data());
+    for (int i = 0; i < cols; ++i) values[i] = static_cast<float>(random_.integer(500, 1500)) * 1e-3f;
+    return {.name = name, .rows = 1, .cols = cols, .data = bytes_.back()};
+  }
+
+  Shape shape_;
+  conform::Values random_{77};
+  std::deque<std::vector<std::byte>> bytes_;
+};
+
+std::vector<TokenId> some_tokens(int n) {
+  std::vector<TokenId> tokens;
+  for (int i = 0; i < n; ++i) tokens.push_back((i * 97 + 13) % 300);
+  return tokens;
+}
+
+// The last logits of `tokens` in batches of `batch`.
+std::vector<float> logits_of(Executable& e, std::span<const TokenId> tokens, size_t batch) {
+  const auto cache = e.new_cache(64, KvType::kF32).value();
+  std::vector<float> last;
+  for (size_t at = 0; at < tokens.size(); at += batch) {
+    const auto part = tokens.subspan(at, std::min(batch, tokens.size() - at));
+    const auto logits = e.run(*cache, {.tokens = part, .first_pos = static_cast<int>(at)});
+    EXPECT_TRUE(logits) << logits.error().message;
+    if (logits) last.assign(logits->begin(), logits->end());
+  }
+  return last;
+}
+
+double nmse(const std::vector<float>& actual, const std::vector<float>& expected) {
+  double error = 0, power = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    error += std::pow(static_cast<double>(actual[i]) - expected[i], 2);
+    power += std::pow(static_cast<double>(expected[i]), 2);
+  }
+  return error / power;
+}
+
+class GpuFamilies : public testing::TestWithParam<Shape> {
+ protected:
+  void SetUp() override {
+    if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  }
+};
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (const Format f : {Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0, Format::kQ4_0, Format::kQ6_K,
+                         Format::kQ1_0, Format::kQ2_0, Format::kPQ2_0, Format::kTQ2_0, Format::kTQ1_0}) {
+    all.push_back({.name = "qwen3_" + std::string(format_info(f).name), .format = f, .head = f});
+  }
+  all.push_back(
+      {.name = "phi3_window", .family = Family::kLlama, .window = 7, .format = Format::kQ4_0, .head = Format::kQ6_K});
+  all.push_back({.name = "llama",
+                 .family = Family::kLlama,
+                 .pairs = RopePairs::kInterleaved,
+                 .format = Format::kQ8_0,
+                 .head = Format::kF16});
+  all.push_back({.name = "llama_ternary",
+                 .family = Family::kLlama,
+                 .int8_activations = true,
+                 .format = Format::kI2_S,
+                 .head = Format::kF16});
+  all.push_back({.name = "bitnet_large",
+                 .family = Family::kBitnet,
+                 .int8_activations = true,
+                 .format = Format::kI2_S,
+                 .head = Format::kF16});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(, GpuFamilies, testing::ValuesIn(shapes()), [](const auto& p) { return p.param.name; });
+
+// Where prompts are multiplied on f16 matrices, every activation is rounded to f16, 2^-11 of itself at most: an NMSE of
+// 8e-8 for each product, of which a token's way has about fifteen in these models.
+constexpr double kF16Matrices = 3e-6;
+
+// Floats in another order of summation: a rounding of 2^-24 for each of a few hundred terms, which adds up over some
+// twenty steps to a few millionths. Ternary layers have activations that go over an int8 edge (docs/numerics.md).
+TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
+  const TinyModel model(GetParam());
+  const auto tokens = some_tokens(20);
+  const Plan plain = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
+  const auto expected = logits_of(*ref::compile(plain, {.max_batch = 32}).value(), tokens, 32);
+  const double close = model.config.int8_activations ? 1e-3 : 1e-10;
+  std::vector<std::vector<std::string>> restrictions = {{}};
+  if (GetParam().window > 0 || GetParam().name == "llama_ternary") {
+    restrictions.push_back({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits"});
+  }
+  const bool is_llama = GetParam().family == Family::kLlama;
+  for (const bool fused : {true, false}) {
+    if (!fused && !is_llama && GetParam().format != Format::kQ4_0) continue;  // one of each family
+    const Plan plan = make_plan(model.config, model.weights, {.fuse = fused ? Fusions::all() : Fusions::none()});
+    for (const auto& without : restrictions) {
+      if (!fused && !without.empty()) continue;
+      const auto gpu = gpu::compile(plan, {.max_batch = 32, .gpu = {.validation = true, .without = without}});
+      ASSERT_TRUE(gpu) << gpu.error().message;
+      EXPECT_LT(nmse(logits_of(**gpu, tokens, 5), expected), close) << "few tokens at once";
+      EXPECT_LT(nmse(logits_of(**gpu, tokens, 32), expected), std::max(close, kF16Matrices)) << "all at once";
+    }
+  }
+}
+
+TEST_P(GpuFamilies, DecodeAsTheyRun) {
+  const TinyModel model(GetParam());
+  if (GetParam().format != Format::kQ4_0 && GetParam().format != Format::kQ1_0) GTEST_SKIP() << "two formats suffice";
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto gpu = gpu::compile(plan, {.max_batch = 32}).value();
+  const auto prompt = some_tokens(10);
+  std::vector<TokenId> stepped = {1}, streamed = {1};
+  const auto a = gpu->new_cache(64, KvType::kF16).value(), b = gpu->new_cache(64, KvType::kF16).value();
+  ASSERT_TRUE(gpu->run(*a, {.tokens = prompt}) && gpu->run(*b, {.tokens = prompt}));
+  for (int i = 0; i < 8; ++i) {
+    const auto logits = gpu->run(*a, {.tokens = std::span(&stepped.back(), 1), .first_pos = 10 + i}).value();
+    stepped.push_back(static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin()));
+  }
+  const auto stream = gpu->decode(*b, 1, 10, 8, {}).value();
+  for (int i = 0; i < 8; ++i) streamed.push_back(stream->next().value());
+  EXPECT_EQ(streamed, stepped);
+}
+
+}  // namespace
+}  // namespace tern

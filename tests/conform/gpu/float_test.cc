@@ -1,0 +1,400 @@
+// The kernels of float matrices, in every format: embed, float_linear, float_glu, and their twins for
+// many tokens.
+#include <cmath>
+
+#include "backend/gpu/kernels/embed.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "conform/gpu/float_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using GpuFloat = GpuConform;
+TERN_FOR_EVERY_VARIANT(GpuFloat);
+
+constexpr float kEps = 1e-3f;
+
+// All formats on devices with everything and with nothing; on others one of each kind.
+std::vector<Format> formats_for(const std::string& variant) {
+  if (variant == "everything" || variant == "nothing") return {std::begin(kFloatFormats), std::end(kFloatFormats)};
+  return {Format::kF16, Format::kQ4_0, Format::kQ1_0};
+}
+
+std::vector<float> random(size_t count, uint64_t seed) {
+  std::vector<float> values(count);
+  Values(seed).fill(values);
+  return values;
+}
+
+std::vector<uint32_t> range_of(int first, int count) {
+  return {static_cast<uint32_t>(first), static_cast<uint32_t>(count), 0, 0};
+}
+
+// Whatever the order of a float sum, it is off by at most a rounding per term, and one each for the product with the
+// scale and with the input's gain. A norm's factor is off by half a rounding per square, and by its root and division.
+double linear_error(int cols, bool normed) { return (cols + 4 + (normed ? cols / 2.0 + 20 : 0)) * kUlp; }
+
+using gpu::Store;
+
+struct Way {
+  Store store = Store::kSet;
+  bool normed = false, staged = false;
+  uint32_t lanes = 8, rows_per_group = 2, workgroup = 64;
+};
+
+gpu::FloatLinearConfig config_of(const Tensor& w, const Way& way, const gpu::Caps& caps) {
+  gpu::FloatLinearConfig c{.rows = static_cast<uint32_t>(w.rows),
+                           .cols = static_cast<uint32_t>(w.cols),
+                           .coding = gpu::coding_of(w),
+                           .store = way.store,
+                           .normed = way.normed,
+                           .eps = kEps,
+                           .staged = way.staged,
+                           .caps = caps};
+  c.lanes = way.lanes;
+  c.rows_per_group = way.rows_per_group;
+  c.workgroup = way.workgroup;
+  return gpu::fit(c);
+}
+
+// More workgroups than are needed, along both axes.
+gpu::Grid grid_of(const gpu::FloatLinearConfig& c, int rows, int n) {
+  const uint32_t groups = ceil_div(static_cast<uint32_t>(rows), c.rows_per_workgroup());
+  const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(groups)));
+  return {.x = side, .y = side, .z = static_cast<uint32_t>(n)};
+}
+
+// x with a norm, as the reference sees it.
+std::vector<float> normed(const std::vector<float>& x, const std::vector<float>& gain, int n, bool wanted) {
+  if (!wanted) return x;
+  auto y = x;
+  ref::rms_norm({x.data(), gain.data(), kEps, n, static_cast<int>(gain.size()), y.data()});
+  return y;
+}
+
+void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const std::vector<int>& part_ends) {
+  const auto x = random(static_cast<size_t>(n * w.cols), 5), gain = random(static_cast<size_t>(w.cols), 6);
+  const auto before = random(static_cast<size_t>(n * w.rows), 7);
+  auto y = way.store == Store::kAdd ? before : poisoned<float>(before.size());
+  auto expected = before;
+  const auto in_x = normed(x, gain, n, way.normed);
+  ref::float_linear(
+      {{.x = in_x.data()}, n, &w, way.store == Store::kAdd ? ops::Store::kAdd : ops::Store::kSet, expected.data()});
+  int first = 0;
+  for (const int end : part_ends) {
+    const Planes planes(w, first, end - first);
+    const auto config = config_of(w, way, bench.caps());
+    bench.run(gpu::float_linear(config), grid_of(config, end - first, n), in<gpu::WeightUnits>(planes.units),
+              in<U32>(planes.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain),
+              in<gpu::RowRange>(range_of(first, end - first)), out<F32>(y));
+    first = end;
+  }
+  const auto terms = magnitudes(in_x, n, w);
+  for (size_t i = 0; i < y.size(); ++i) {
+    ASSERT_NEAR(y[i], expected[i], linear_error(w.cols, way.normed) * (terms[i] + std::abs(expected[i])))
+        << format_info(w.format).name << " " << w.rows << "×" << w.cols << ", " << n << " tokens, at " << i
+        << (way.normed ? " normed" : "") << (way.staged ? " staged" : "");
+  }
+}
+
+TEST_P(GpuFloat, LinearOfEveryFormat) {
+  uint64_t seed = 1;
+  for (const Format format : formats_for(GetParam().name)) {
+    const int block = block_of(format);
+    const WeightMatrix w(format, 19, block * 3, ++seed), v(format, 19, block * 5, ++seed);
+    test_linear(bench(), w.tensor, 2, {.normed = true, .staged = true}, {19});
+    test_linear(bench(), v.tensor, 1, {.store = Store::kAdd}, {19});
+  }
+}
+
+// Rows of many units, so that weights are loaded in a loop; and few, which fill a part of the lanes.
+TEST_P(GpuFloat, LinearInOtherLayouts) {
+  for (const Format format : {Format::kF16, Format::kQ4_0, Format::kQ1_0}) {
+    const WeightMatrix w(format, 37, 1408, 3);
+    for (const auto& [lanes, rows_per_group, workgroup] : {std::tuple{1u, 1u, 64u}, {16u, 4u, 128u}, {32u, 1u, 256u}}) {
+      const Way way{.normed = true,
+                    .staged = lanes == 16,
+                    .lanes = lanes,
+                    .rows_per_group = rows_per_group,
+                    .workgroup = workgroup};
+      test_linear(bench(), w.tensor, 2, way, {37});
+    }
+  }
+}
+
+TEST_P(GpuFloat, LinearInParts) {
+  for (const Format format : {Format::kF16, Format::kQ6_K, Format::kQ8_0, Format::kQ4_0}) {
+    const WeightMatrix w(format, 40, 256, 4);
+    test_linear(bench(), w.tensor, 3, {}, {1, 22, 40});
+  }
+}
+
+// A scale of the whole tensor, which f16 scales would lose.
+TEST_P(GpuFloat, LinearWithAScale) {
+  for (const Format format : {Format::kF16, Format::kQ8_0, Format::kTQ2_0, Format::kI2_S}) {
+    const WeightMatrix w(format, 9, 512, 4, 0.123456f);
+    test_linear(bench(), w.tensor, 1, {}, {9});
+  }
+}
+
+// Against each unit vector a matrix gives one of its columns, with nothing to round: any two weights that changed
+// places would show.
+TEST_P(GpuFloat, LinearKeepsEveryPosition) {
+  for (const Format format : formats_for(GetParam().name)) {
+    const int cols = std::max(block_of(format), 64), rows = 5;
+    const WeightMatrix w(format, rows, cols, 8);
+    std::vector<float> x(static_cast<size_t>(cols * cols)), y = poisoned<float>(static_cast<size_t>(cols * rows));
+    for (size_t i = 0; i < static_cast<size_t>(cols); ++i) x[i * static_cast<size_t>(cols) + i] = 1;
+    std::vector<float> expected(y.size());
+    ref::float_linear({{.x = x.data()}, cols, &w.tensor, ops::Store::kSet, expected.data()});
+    const Planes planes(w.tensor);
+    const auto config = config_of(w.tensor, {.staged = planes.coding.bits() < 8}, caps());
+    bench().run(gpu::float_linear(config), grid_of(config, rows, cols), in<gpu::WeightUnits>(planes.units),
+                in<U32>(planes.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(x), in<gpu::RowRange>(range_of(0, rows)),
+                out<F32>(y));
+    EXPECT_EQ(y, expected) << format_info(format).name;
+    y = poisoned<float>(y.size());
+    const gpu::FloatMatmulConfig many{.rows = static_cast<uint32_t>(rows),
+                                      .cols = static_cast<uint32_t>(cols),
+                                      .coding = planes.coding,
+                                      .caps = caps()};
+    bench().run(gpu::float_matmul(many), {.y = ceil_div(static_cast<uint32_t>(cols), many.tile_tokens)},
+                in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(x),
+                in<gpu::RowRange>(range_of(0, rows)),
+                in<U32>(std::vector<uint32_t>{0, static_cast<uint32_t>(cols), 0, 0}), out<F32>(y));
+    EXPECT_EQ(y, expected) << format_info(format).name << ", many tokens";
+  }
+}
+
+TEST_P(GpuFloat, Embed) {
+  for (const Format format : formats_for(GetParam().name)) {
+    const int cols = block_of(format) * 3;
+    const std::vector<int> part_ends = {9, 10, 23};
+    const WeightMatrix table(format, 23, cols, 11);
+    const std::vector<TokenId> tokens = {22, 0, 7, 7, 8, 9, 10, 11};
+    std::vector<float> expected(tokens.size() * static_cast<size_t>(cols)), y = poisoned<float>(expected.size());
+    ref::embed({&table.tensor, tokens, expected.data()});
+    int first = 0;
+    for (const int end : part_ends) {
+      const Planes planes(table.tensor, first, end - first);
+      bench().run(gpu::embed({static_cast<uint32_t>(cols), planes.coding, caps()}),
+                  {.y = static_cast<uint32_t>(tokens.size())}, in<U32>(tokens), in<gpu::WeightUnits>(planes.units),
+                  in<U32>(planes.scales), in<gpu::RowRange>(range_of(first, end - first)), out<Vec4<F32>>(y));
+      first = end;
+    }
+    EXPECT_EQ(y, expected) << format_info(format).name;  // copies, or one rounded product: no tolerance
+  }
+}
+
+void test_matmul(GpuBench& bench, const Tensor& w, int n, Store store, const std::vector<int>& part_ends) {
+  const auto x = random(static_cast<size_t>(n * w.cols), 5), before = random(static_cast<size_t>(n * w.rows), 7);
+  auto y = store == Store::kAdd ? before : poisoned<float>(before.size());
+  auto expected = before;
+  ref::float_linear(
+      {{.x = x.data()}, n, &w, store == Store::kAdd ? ops::Store::kAdd : ops::Store::kSet, expected.data()});
+  int first = 0;
+  for (const int end : part_ends) {
+    const Planes planes(w, first, end - first);
+    const gpu::FloatMatmulConfig config{.rows = static_cast<uint32_t>(w.rows),
+                                        .cols = static_cast<uint32_t>(w.cols),
+                                        .coding = planes.coding,
+                                        .store = store,
+                                        .caps = bench.caps()};
+    bench.run(gpu::float_matmul(config),
+              {.x = ceil_div(static_cast<uint32_t>(end - first), config.tile_rows),
+               .y = ceil_div(static_cast<uint32_t>(n), config.tile_tokens)},
+              in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(x),
+              in<gpu::RowRange>(range_of(first, end - first)),
+              in<U32>(std::vector<uint32_t>{3, static_cast<uint32_t>(n), 0, 0}), out<F32>(y));
+    first = end;
+  }
+  const auto terms = magnitudes(x, n, w);
+  for (size_t i = 0; i < y.size(); ++i) {
+    ASSERT_NEAR(y[i], expected[i], linear_error(w.cols, false) * (terms[i] + std::abs(expected[i])))
+        << format_info(w.format).name << " " << w.rows << "×" << w.cols << ", " << n << " tokens, at " << i;
+  }
+}
+
+TEST_P(GpuFloat, MatmulOfEveryFormat) {
+  uint64_t seed = 50;
+  for (const Format format : formats_for(GetParam().name)) {
+    const WeightMatrix w(format, 70, block_of(format) * 3, ++seed);
+    test_matmul(bench(), w.tensor, format == Format::kF16 ? 67 : 9, Store::kSet, {70});
+  }
+  const WeightMatrix w(Format::kQ6_K, 40, 256, 4);
+  test_matmul(bench(), w.tensor, 33, Store::kAdd, {1, 22, 40});
+}
+
+// Weights and activations are rounded to 11 bits, half a unit of which is 2^-11; weights below the normal halves to
+// multiples of 2^-24. Then comes an f32 sum as any other.
+double matrix_error(double terms, double x_sum, int cols) {
+  return (0x1p-10 + 0x1p-22 + (cols + 6) * kUlp) * terms + 0x1p-25 * x_sum;
+}
+
+class MatrixKernels {
+ public:
+  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x) : bench_(bench), n_(n), x_(x) {
+    scales_ = poisoned<float>(static_cast<size_t>(n));
+    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
+    bench.run(gpu::token_scales({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
+              out<F32>(scales_));
+    for (size_t t = 0; t < scales_.size(); ++t) {
+      float peak = 0;
+      for (size_t i = 0; i < width; ++i) peak = std::max(peak, std::abs(x[t * width + i]));
+      EXPECT_EQ(peak * scales_[t] >= 1024 && peak * scales_[t] < 2048, peak > 0) << peak << " " << scales_[t];
+    }
+  }
+  gpu::FloatMatrixMatmulConfig config(const Tensor& w, const MatrixShape& shape, Store store) const {
+    auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                   .cols = static_cast<uint32_t>(w.cols),
+                                                   .coding = gpu::coding_of(w),
+                                                   .store = store,
+                                                   .caps = bench_.caps(),
+                                                   .shape = shape,
+                                                   .subgroup = bench_.device().features().subgroup_max});
+    return c;
+  }
+  // The recorder asks the same before it takes these kernels.
+  static bool fits(GpuBench& bench, const MatrixShape& shape) {
+    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = 64,
+                                                         .cols = 64,
+                                                         .caps = bench.caps(),
+                                                         .shape = shape,
+                                                         .subgroup = bench.device().features().subgroup_max});
+    const gpu::Limits& limits = bench.device().limits();
+    return c.workgroup() <= limits.invocations && c.workgroup_bytes(2) <= limits.workgroup_bytes;
+  }
+  gpu::Grid grid(const gpu::FloatMatrixMatmulConfig& c) const {
+    return {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(static_cast<uint32_t>(n_), c.tile_tokens)};
+  }
+  std::vector<uint32_t> params() const { return {3, static_cast<uint32_t>(n_), 0, 0}; }
+  std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y) const {
+    const Planes planes(w);
+    const auto c = config(w, shape, store);
+    bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
+               in<Vec4<F32>>(x_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
+               out<F32>(y));
+    return y;
+  }
+  std::vector<float> glu(const Tensor& gate, const Tensor& up, const MatrixShape& shape) const {
+    const Planes a(gate), b(up);
+    auto c = config(gate, shape, Store::kSet);
+    c.up_coding = b.coding;
+    c.act = gpu::Activation::kSilu;
+    auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
+    bench_.run(gpu::float_glu_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x_), in<F32>(scales_), in<U32>(params()),
+               out<F32>(y));
+    return y;
+  }
+
+ private:
+  GpuBench& bench_;
+  int n_;
+  const std::vector<float>& x_;
+  std::vector<float> scales_;
+};
+
+TEST_P(GpuFloat, MatmulOnSubgroupMatrices) {
+  if (GetParam().compare_robustness) GTEST_SKIP() << "drivers take minutes for these kernels with robustness";
+  const auto& f = bench().device().features();
+  const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
+  if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
+  uint64_t seed = 70;
+  for (const Format format : formats_for(GetParam().name == "no_dot4" ? "everything" : GetParam().name)) {
+    const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
+    if (!MatrixKernels::fits(bench(), *shape)) GTEST_SKIP() << "this device's workgroups are too small";
+    const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);
+    auto x = random(static_cast<size_t>(n * cols), seed);
+    for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // beyond f16
+    for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
+    const MatrixKernels kernels(bench(), n, x);
+    const auto before = random(static_cast<size_t>(n * rows), 7);
+    auto expected = before;
+    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
+    const auto y = kernels.linear(w.tensor, *shape, Store::kAdd, before);
+    std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
+    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
+    ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
+    ref::glu_mul({gates.data(), ups.data(), GluAct::kSilu, glu.size(), glu.data()});
+    const auto actual_glu = kernels.glu(w.tensor, up.tensor, *shape);
+    const auto terms = magnitudes(x, n, w.tensor), up_terms = magnitudes(x, n, up.tensor);
+    for (size_t i = 0; i < y.size(); ++i) {
+      double x_sum = 0;
+      for (size_t k = 0; k < static_cast<size_t>(cols); ++k) {
+        x_sum += std::abs(x[i / static_cast<size_t>(rows) * static_cast<size_t>(cols) + k]);
+      }
+      const double g_error = matrix_error(terms[i], x_sum, cols), u_error = matrix_error(up_terms[i], x_sum, cols);
+      ASSERT_NEAR(y[i], expected[i], g_error + 4 * kUlp * std::abs(before[i])) << format_info(format).name << " " << i;
+      const double g = std::abs(gates[i]), u = std::abs(ups[i]);
+      ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
+          << format_info(format).name << " " << i;
+    }
+  }
+}
+
+// act(gate)·up, of two sums with their errors; an activation changes by at most 1.1 (SiLU) or 2 |gate| (relu²) times
+// what its gate does. SiLU has an exponential, off by 3 + 2|gate| ulp, a sum and a division of 2.5 ulp, each two
+// roundings.
+void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act, const Way& way, int n) {
+  const auto x = random(static_cast<size_t>(n * gate.cols), 5), gain = random(static_cast<size_t>(gate.cols), 6);
+  const auto in_x = normed(x, gain, n, way.normed);
+  const auto count = static_cast<size_t>(n * gate.rows);
+  std::vector<float> gates(count), ups(count), y = poisoned<float>(count);
+  ref::float_linear({{.x = in_x.data()}, n, &gate, ops::Store::kSet, gates.data()});
+  ref::float_linear({{.x = in_x.data()}, n, &up, ops::Store::kSet, ups.data()});
+  std::vector<float> expected(count);
+  ref::glu_mul({gates.data(), ups.data(), act, count, expected.data()});
+  const Planes a(gate), b(up);
+  auto config = config_of(gate, way, bench.caps());
+  config.up_coding = b.coding;
+  config.act = act == GluAct::kSilu ? gpu::Activation::kSilu : gpu::Activation::kRelu2;
+  bench.run(gpu::float_glu(config), grid_of(config, gate.rows, n), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
+            in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain), out<F32>(y));
+  std::vector<std::vector<float>> ys = {y};
+  if (!way.normed) {  // many tokens are normed before: the same sums in another order, within the same bounds
+    const gpu::FloatMatmulConfig many{.rows = config.rows,
+                                      .cols = config.cols,
+                                      .coding = config.coding,
+                                      .up_coding = config.up_coding,
+                                      .act = config.act,
+                                      .caps = config.caps,
+                                      .tile_rows = 32};
+    auto tiled = poisoned<float>(count);
+    bench.run(gpu::float_glu_matmul(many), {.x = ceil_div(many.rows, many.tile_rows)}, in<gpu::WeightUnits>(a.units),
+              in<U32>(a.scales), in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x),
+              in<U32>(std::vector<uint32_t>{3, static_cast<uint32_t>(n), 0, 0}), out<F32>(tiled));
+    ys.push_back(tiled);
+  }
+  const auto gate_terms = magnitudes(in_x, n, gate), up_terms = magnitudes(in_x, n, up);
+  for (size_t i = 0; i < count; ++i) {
+    const double g = std::abs(gates[i]), u = std::abs(ups[i]), error = linear_error(gate.cols, way.normed);
+    const double g_error = error * (gate_terms[i] + g), u_error = error * (up_terms[i] + u);
+    const bool silu = act == GluAct::kSilu;
+    const double changes = silu ? 1.1 * g_error : (2 * g + g_error) * g_error;
+    const double value = (silu ? g : g * g), own = silu ? (2 * (3 + 2 * g) + 8) * kUlp : 3 * kUlp;
+    for (const auto& result : ys)
+      ASSERT_NEAR(result[i], expected[i], changes * (u + u_error) + value * u_error + own * value * u)
+          << format_info(gate.format).name << ", " << n << " tokens, at " << i;
+  }
+}
+
+TEST_P(GpuFloat, Glu) {
+  uint64_t seed = 30;
+  for (const Format format : formats_for(GetParam().name)) {
+    const bool even = ++seed % 2 == 0;
+    const int cols = block_of(format) * 3;
+    const WeightMatrix gate(format, 21, cols, ++seed), up(format, 21, cols, ++seed);
+    test_glu(bench(), gate.tensor, up.tensor, even ? GluAct::kSilu : GluAct::kRelu2, {.normed = even, .staged = even},
+             1);
+    test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.normed = !even, .rows_per_group = 1}, 2);
+  }
+  // Formats of one size share units.
+  const WeightMatrix gate(Format::kQ8_0, 21, 256, 1), up(Format::kQ6_K, 21, 256, 2);
+  test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {}, 1);
+}
+
+}  // namespace
+}  // namespace tern::conform

@@ -1,0 +1,95 @@
+// qkv_heads: norms of heads, RoPE and the write to the cache, against the steps that it replaces.
+#include "backend/gpu/kernels/qkv_heads.h"
+
+#include <cmath>
+
+#include "backend/ref/ops.h"
+#include "backend/rope_table.h"
+#include "conform/gpu/gpu_bench.h"
+#include "conform/gpu/kv_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using GpuQkvHeads = GpuConform;
+TERN_FOR_EVERY_VARIANT(GpuQkvHeads);
+
+constexpr float kEps = 1e-3f;
+
+std::vector<float> random(size_t count, uint64_t seed) {
+  std::vector<float> values(count);
+  Values(seed).fill(values);
+  return values;
+}
+
+template <class KvWord>
+void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n) {
+  constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
+  const int d = static_cast<int>(s.head_dim), n_heads = static_cast<int>(s.n_heads),
+            n_kv = static_cast<int>(s.n_kv_heads);
+  const size_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
+  const auto qkv = random(static_cast<size_t>(n) * (q_width + 2 * kv_width), static_cast<uint64_t>(d + pos));
+  const auto q_gain = random(s.head_dim, 2), k_gain = random(s.head_dim, 3);
+  RopeTable table(10000.0f, d, static_cast<int>(s.n_ctx));
+  table.fill(0, static_cast<int>(s.n_ctx));
+  std::vector<float> angles;
+  for (uint32_t i = 0; i < s.n_ctx * s.head_dim / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
+
+  std::vector<float> q, k, v;
+  for (size_t t = 0; t < static_cast<size_t>(n); ++t) {
+    const auto row = qkv.begin() + static_cast<ptrdiff_t>(t * (q_width + 2 * kv_width));
+    const auto k_row = row + static_cast<ptrdiff_t>(q_width), v_row = k_row + static_cast<ptrdiff_t>(kv_width);
+    q.insert(q.end(), row, k_row);
+    k.insert(k.end(), k_row, v_row);
+    v.insert(v.end(), v_row, v_row + static_cast<ptrdiff_t>(kv_width));
+  }
+  if (normed) {
+    const auto q_in = q, k_in = k;
+    ref::rms_norm({q_in.data(), q_gain.data(), kEps, n * n_heads, d, q.data()});
+    ref::rms_norm({k_in.data(), k_gain.data(), kEps, n * n_kv, d, k.data()});
+  }
+  const size_t at = s.head_dim / 2 * static_cast<size_t>(pos);
+  ref::rope({q.data(), n, n_heads, d, table.cos() + at, table.sin() + at, pairs});
+  ref::rope({k.data(), n, n_kv, d, table.cos() + at, table.sin() + at, pairs});
+  KvData expected(s, kType), actual(s, kType);
+  ref::kv_append({k.data(), v.data(), n, pos, expected.layer});
+
+  const gpu::QkvHeadsConfig config{
+      .heads = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
+  auto y = poisoned<float>(q.size());
+  bench.run(gpu::qkv_heads<KvWord>(config), {.x = s.n_heads + 2 * s.n_kv_heads, .y = static_cast<uint32_t>(n)},
+            in<F32>(qkv), in<F32>(q_gain), in<F32>(k_gain), in<Vec2<F32>>(angles),
+            in<U32>(std::vector<uint32_t>{static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0}), out<F32>(y),
+            out<KvWord>(actual.words));
+  // A head keeps its length when it is turned. Two products and a sum, after a norm (norms_test.cc has its error).
+  const auto expect = [&](float is, float should, double length, const char* what, size_t i) {
+    const double error = (4 + (normed ? d / 2.0 + 23 : 0)) * kUlp * length;
+    ASSERT_NEAR(is, should, error + (*what == 'k' ? kv_error(kType, should) : 0)) << what << " at " << i << " of " << d;
+  };
+  const auto length_at = [&](const std::vector<float>& values, size_t i) {
+    double squares = 0;
+    for (size_t j = i / s.head_dim * s.head_dim; j < (i / s.head_dim + 1) * s.head_dim; ++j) {
+      if (!std::isnan(values[j])) squares += static_cast<double>(values[j]) * values[j];
+    }
+    return std::sqrt(squares);
+  };
+  for (size_t i = 0; i < q.size(); ++i) expect(y[i], q[i], length_at(q, i), "q", i);
+  const auto a = actual.floats(), b = expected.floats();
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    expect(a[i], b[i], length_at(b, i), "kv", i);
+  }
+}
+
+TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {
+  for (const bool normed : {false, true}) {
+    test_heads<F16x2>(bench(), {4, 2, 64, 24}, normed, RopePairs::kHalves, 5, 3);
+    test_heads<F32>(bench(), {2, 1, 128, 24}, normed, RopePairs::kHalves, 0, 1);
+    test_heads<F32>(bench(), {3, 3, 12, 24}, normed, RopePairs::kInterleaved, 9, 2);
+    test_heads<F16x2>(bench(), {2, 2, 96, 24}, normed, RopePairs::kInterleaved, 23, 1);
+  }
+}
+
+}  // namespace
+}  // namespace tern::conform

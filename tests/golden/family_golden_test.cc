@@ -1,0 +1,54 @@
+// Logits of small random models of every family against Hugging Face transformers (make_family_goldens.py).
+#include <gtest/gtest.h>
+
+#include "golden/golden_support.h"
+
+namespace tern::golden {
+namespace {
+
+// The weights are f16, which every backend multiplies as they are: only float rounding remains. The ternary models'
+// seeds keep activations clear of the edges between two int8 values.
+constexpr double kMostError = 1e-9;
+
+TEST(FamilyGolden, ReferenceAgreesWithTransformers) {
+  const auto goldens = read_goldens("families");
+  ASSERT_GE(goldens.size(), 7u);
+  for (const Golden& golden : goldens) {
+    const auto logits = compute_logits(golden, {{.backend = BackendKind::kRef}});
+    EXPECT_LT(nmse(logits, golden.logits), kMostError) << golden.name;
+    expect_same_top1(golden, logits);
+  }
+}
+
+TEST(FamilyGolden, CpuAgreesWithTransformers) {
+  for (const Golden& golden : read_goldens("families")) {
+    for (const bool fuse : {false, true}) {
+      for (const int max_batch : {1, 5, 32}) {
+        const auto logits = compute_logits(
+            golden, {{.backend = BackendKind::kCpu, .n_threads = 2, .max_batch = max_batch, .fuse = fuse}});
+        EXPECT_LT(nmse(logits, golden.logits), kMostError) << golden.name;
+        expect_same_top1(golden, logits);
+      }
+    }
+  }
+}
+
+TEST(FamilyGolden, GpuAgreesWithTransformers) {
+  const auto goldens = read_goldens("families");
+  const auto probe = Engine::load({.backend = BackendKind::kWebGpu});
+  if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
+  for (const Golden& golden : goldens) {
+    for (const bool fuse : {false, true}) {
+      for (const int max_batch : {1, 32}) {  // vectors, then matrices
+        const auto logits = compute_logits(
+            golden,
+            {{.backend = BackendKind::kWebGpu, .max_batch = max_batch, .fuse = fuse, .gpu = {.validation = true}}});
+        EXPECT_LT(nmse(logits, golden.logits), max_batch == 1 ? 1e-7 : 1e-6) << golden.name;
+        expect_same_top1(golden, logits);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tern::golden

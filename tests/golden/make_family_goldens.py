@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Makes the golden values of the families other than BitNet 2B: small random models, their logits by transformers.
+
+    make_family_goldens.py         write everything in tests/golden/families
+
+Every model is written as a GGUF file, and some also as a Hugging Face directory (config.json, model.safetensors); both
+forms hold the same weights. Logits come from transformers in float32 on the CPU, whole sequences at once. Weights are
+rounded to bf16 first, which float16 and float32 hold exactly (they are normal numbers of both).
+"""
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable
+
+os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # plain eager mode needs no compiler
+
+import numpy as np
+import torch
+from gguf import GGMLQuantizationType, GGUFWriter
+from safetensors.torch import save_file
+from transformers import (BitNetConfig, BitNetForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config, Phi3ForCausalLM,
+                          Qwen3Config, Qwen3ForCausalLM)
+from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
+from transformers.utils.quantization_config import BitNetQuantConfig
+
+DIR = Path(__file__).resolve().parent / "families"
+sys.path.insert(0, str(DIR.parent / "bitnet"))
+from gguf_file import i2s_tensor  # noqa: E402
+
+torch.set_num_threads(1)  # sums in one order on every machine
+
+N_TOKENS = 24
+EDGE = 4e-6  # of an int8 activation, relative: several times the error of a float32 forward pass
+MIN_MARGIN = 0.05  # of top-1 over top-2, at every position
+
+
+@dataclass
+class Spec:
+    name: str
+    covers: str
+    config: Any
+    network: Callable[[Any], torch.nn.Module]
+    architecture: str  # of the GGUF file
+    n_tokens: int = N_TOKENS
+    bitlinear: str = ""  # "bitlinear" or "autobitlinear": ternary weights, and what weight_scale means
+    directory: bool = False  # also as a Hugging Face directory
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def common(**more: Any) -> dict[str, Any]:
+    return dict(vocab_size=128, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+                num_key_value_heads=2, max_position_embeddings=64, rms_norm_eps=1e-6, attn_implementation="eager",
+                bos_token_id=0, eos_token_id=1, pad_token_id=None) | more
+
+
+def rope(theta: float) -> dict[str, Any]:
+    return {"rope_type": "default", "rope_theta": theta}
+
+
+TERNARY = dict(vocab_size=160, hidden_size=128, intermediate_size=256, num_hidden_layers=1, num_attention_heads=2,
+               num_key_value_heads=1, rms_norm_eps=1e-5)
+
+SPECS = (
+    Spec("qwen3_tied", "head_dim that is not d_model / n_heads, grouped heads, a tied head",
+         Qwen3Config(**common(head_dim=32, rope_parameters=rope(1e6), tie_word_embeddings=True)), Qwen3ForCausalLM, "qwen3",
+         directory=True),
+    Spec("qwen3_untied", "a head of its own, as many KV heads as heads",
+         Qwen3Config(**common(head_dim=16, num_key_value_heads=4, rope_parameters=rope(1e4), tie_word_embeddings=False)),
+         Qwen3ForCausalLM, "qwen3"),
+    Spec("phi3", "fused matrices, head_dim 96, a sliding window of 7 positions",
+         Phi3Config(**common(hidden_size=192, num_attention_heads=2, num_key_value_heads=2, num_hidden_layers=1,
+                             rope_parameters=rope(1e4), sliding_window=7, tie_word_embeddings=False, rms_norm_eps=1e-5)),
+         Phi3ForCausalLM, "phi3", directory=True),
+    Spec("llama", "interleaved RoPE in the GGUF file, halves in the directory",
+         LlamaConfig(**common(rope_parameters=rope(1e4), tie_word_embeddings=False)), LlamaForCausalLM, "llama", directory=True),
+    Spec("llama_bitlinear", "ternary layers whose weight_scale divides; an f16 head",
+         LlamaConfig(**common(**TERNARY, rope_parameters=rope(5e5), tie_word_embeddings=False)), LlamaForCausalLM, "llama",
+         n_tokens=8, bitlinear="bitlinear", directory=True),
+    Spec("bitnet_autobitlinear", "ternary layers whose weight_scale multiplies",
+         BitNetConfig(**common(**TERNARY, rope_parameters=rope(5e5), tie_word_embeddings=True)), BitNetForCausalLM,
+         "bitnet-b1.58", n_tokens=8, bitlinear="autobitlinear", directory=True),
+    Spec("bitnet_large", "BitNet with a SiLU gate",
+         BitNetConfig(**common(**TERNARY, rope_parameters=rope(1e4), tie_word_embeddings=True, hidden_act="silu")),
+         BitNetForCausalLM, "bitnet", n_tokens=8, bitlinear="autobitlinear",
+         metadata={"bitnet.feed_forward.activation": "silu"}),
+)
+
+
+def as_bf16(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.bfloat16).to(torch.float32)
+
+
+def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, torch.Tensor]:
+    """Gains around 1, matrices that keep the size of what they multiply; ternary codes and scales for BitLinear."""
+    generator = torch.Generator().manual_seed(seed)
+    state: dict[str, torch.Tensor] = {}
+    for name, old in network.state_dict().items():
+        if name == "lm_head.weight" and spec.config.tie_word_embeddings:
+            continue
+        if name.endswith("weight_scale"):
+            continue
+        if spec.bitlinear and "_proj." in name:
+            n_out = old.shape[0] * (4 if old.dtype == torch.uint8 else 1)
+            codes = torch.randint(-1, 2, (n_out, old.shape[1]), generator=generator)
+            state[name] = codes.to(torch.int8)
+            scale = (0.5 + torch.rand(1, generator=generator)) / old.shape[1] ** 0.5
+            if spec.bitlinear == "bitlinear":
+                scale = 1 / scale
+            state[name.replace("weight", "weight_scale")] = as_bf16(scale)
+        elif old.dim() == 1:
+            state[name] = as_bf16(1 + 0.2 * torch.randn(old.shape, generator=generator))
+        else:
+            # A tied head multiplies the embedding with itself: small, so that the layers decide the logits.
+            embedding = 0.15 if spec.config.tie_word_embeddings else 1.0
+            size = embedding if "embed" in name else 1.5 / old.shape[1] ** 0.5
+            state[name] = as_bf16(size * torch.randn(old.shape, generator=generator))
+    return state
+
+
+class OnEdge(Exception):
+    """An activation lies so close to the edge between two int8 values that float32 programs may disagree."""
+
+
+def refuse_edges(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+    x = inputs[0].double()
+    scaled = x * (127 / x.abs().amax(-1, keepdim=True))
+    distance = (scaled - scaled.floor() - 0.5).abs()
+    if bool((distance < EDGE * scaled.abs()).any()):
+        raise OnEdge
+
+
+def build(spec: Spec, seed: int) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
+    network = spec.network(spec.config)
+    if spec.bitlinear:
+        quantisation = BitNetQuantConfig(linear_class=spec.bitlinear, quantization_mode="offline")
+        replace_with_bitnet_linear(network, modules_to_not_convert=["lm_head"], quantization_config=quantisation)
+    state = random_state(spec, network, seed)
+    loaded = {name: pack_weights(x.clone()) if x.dtype == torch.int8 else x for name, x in state.items()}
+    if spec.config.tie_word_embeddings:
+        loaded["lm_head.weight"] = loaded["model.embed_tokens.weight"]
+    network.load_state_dict(loaded, assign=True)
+    for name, module in network.named_modules():
+        if spec.bitlinear and name.endswith("_proj"):
+            if hasattr(module, "dtype"):
+                module.dtype = torch.float32
+            module.register_forward_pre_hook(refuse_edges)
+    return network.eval(), state
+
+
+def logits_of(network: torch.nn.Module, tokens: list[int]) -> np.ndarray:
+    with torch.no_grad():
+        return network(torch.tensor([tokens]), use_cache=False).logits[0].float().numpy()
+
+
+def margins(logits: np.ndarray) -> np.ndarray:
+    top = np.partition(logits, -2, axis=-1)[:, -2:]
+    return top[:, 1] - top[:, 0]
+
+
+def choose(spec: Spec, tokens: list[int]) -> tuple[dict[str, torch.Tensor], np.ndarray, int]:
+    for seed in range(100000):
+        network, state = build(spec, seed)
+        try:
+            logits = logits_of(network, tokens)
+        except OnEdge:
+            continue
+        if margins(logits).min() > MIN_MARGIN:
+            return state, logits, seed
+    raise RuntimeError(f"{spec.name}: no seed gives safe margins")
+
+
+GGUF_NAMES = {
+    "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.qkv_proj": "attn_qkv", "self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm", "self_attn.attn_sub_norm": "attn_sub_norm", "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+    "mlp.ffn_sub_norm": "ffn_sub_norm",
+}
+
+
+def gguf_name(name: str) -> str:
+    fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
+             "lm_head.weight": "output.weight"}
+    if name in fixed:
+        return fixed[name]
+    _, _, layer, *rest = name.split(".")
+    return f"blk.{layer}.{GGUF_NAMES['.'.join(rest[:-1])]}.weight"
+
+
+def interleaved(x: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """Rows of q or k as llama.cpp's converter orders them: i and i + head_dim/2 of a head become neighbours."""
+    return x.reshape(n_heads, 2, -1, x.shape[1]).swapaxes(1, 2).reshape(x.shape)
+
+
+def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
+    config, arch = spec.config, spec.architecture
+    writer = GGUFWriter(path, arch)
+    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
+                       "embedding_length": config.hidden_size, "feed_forward_length": config.intermediate_size,
+                       "attention.head_count": config.num_attention_heads,
+                       "attention.head_count_kv": config.num_key_value_heads, "rope.dimension_count": head_dim}.items():
+        writer.add_uint32(f"{arch}.{key}", value)
+    if arch == "qwen3":
+        writer.add_uint32("qwen3.attention.key_length", head_dim)
+        writer.add_uint32("qwen3.attention.value_length", head_dim)
+    if getattr(config, "sliding_window", None):
+        writer.add_uint32(f"{arch}.attention.sliding_window", config.sliding_window)
+    writer.add_float32(f"{arch}.attention.layer_norm_rms_epsilon", config.rms_norm_eps)
+    writer.add_float32(f"{arch}.rope.freq_base", config.rope_parameters["rope_theta"])
+    for key, value in spec.metadata.items():
+        writer.add_string(key, value)
+    for name, x in state.items():
+        if name.endswith("weight_scale"):
+            continue
+        if arch == "llama" and ("q_proj" in name or "k_proj" in name):
+            x = interleaved(x, config.num_attention_heads if "q_proj" in name else config.num_key_value_heads)
+        if x.dtype == torch.int8:
+            scale = float(state[name.replace("weight", "weight_scale")])
+            data = i2s_tensor(x.numpy(), 1 / scale if spec.bitlinear == "bitlinear" else scale).data
+            add_raw(writer, gguf_name(name), x.shape, data)
+        elif x.dim() == 1:
+            writer.add_tensor(gguf_name(name), x.numpy())
+        else:
+            writer.add_tensor(gguf_name(name), x.numpy().astype(np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def add_raw(writer: GGUFWriter, name: str, shape: tuple[int, ...], data: bytes) -> None:
+    """A tensor of type I2_S, which the gguf package does not know: its type number is put in afterwards."""
+    kind = I2sType(36)
+    writer.add_tensor_info(name, tuple(shape), np.dtype(np.float32), len(data), raw_dtype=kind)
+    writer.tensors[-1][name].tensor = np.frombuffer(data, np.uint8)
+
+
+class I2sType(int):
+    """Stands in for a GGMLQuantizationType."""
+
+    name = "I2_S"
+    value = 36
+
+
+def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
+    path.mkdir(exist_ok=True)
+    config = spec.config.to_dict()
+    config["architectures"] = [spec.network.__name__]
+    if spec.bitlinear:
+        config["quantization_config"] = {"quant_method": "bitnet", "linear_class": spec.bitlinear, "quantization_mode": "offline",
+                                         "modules_to_not_convert": None}
+    keep = {"architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
+            "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act",
+            "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id"}
+    theta = config["rope_parameters"]["rope_theta"]
+    text = {key: value for key, value in config.items() if key in keep and value is not None}
+    # As published: older files have rope_theta, newer ones rope_parameters.
+    if spec.architecture != "qwen3":
+        del text["rope_parameters"]
+        text["rope_theta"] = theta
+    (path / "config.json").write_text(json.dumps(text, indent=1, sort_keys=True) + "\n")
+    tensors = {}
+    for name, x in state.items():
+        x = pack_weights(x.clone()) if x.dtype == torch.int8 else x.to(torch.bfloat16)
+        tensors[name] = x.contiguous()
+    save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
+
+
+def make(spec: Spec) -> dict[str, Any]:
+    rng = np.random.default_rng(len(spec.name))
+    vocab = spec.config.vocab_size
+    tokens = [0, vocab - 1, 7, 7, *rng.integers(vocab, size=spec.n_tokens - 4).tolist()]
+    state, logits, seed = choose(spec, tokens)
+    write_gguf(spec, state, DIR / f"{spec.name}.gguf")
+    if spec.directory:
+        write_directory(spec, state, DIR / spec.name)
+    np.save(DIR / f"{spec.name}.npy", logits)
+    return {"name": spec.name, "covers": spec.covers, "tokens": tokens, "seed": seed, "directory": spec.directory,
+            "ternary": bool(spec.bitlinear), "min_top2_margin": round(float(margins(logits).min()), 3),
+            "max_abs_logit": round(float(np.abs(logits).max()), 3)}
+
+
+def main() -> int:
+    DIR.mkdir(exist_ok=True)
+    entries = []
+    for spec in SPECS:
+        entries.append(make(spec))
+        print(entries[-1])
+    lines = ",\n".join(" " + json.dumps(entry) for entry in entries)
+    (DIR / "goldens.json").write_text('{"models": [\n' + lines + "\n]}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

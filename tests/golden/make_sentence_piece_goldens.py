@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/tokenizer/sentence-piece.json: a small SentencePiece vocabulary with added tokens of every kind,
+and the ids that Hugging Face's tokenizers give for each way of putting spaces in front that a tokenizer.json can state.
+
+    make_sentence_piece_goldens.py
+
+Debian: python3-tokenizers. The vocabulary is trained here, on the corpus.
+"""
+
+import json
+import pathlib
+
+import tokenizers
+from tokenizers import models, pre_tokenizers, trainers
+
+from tokenizer_corpus import CORPUS
+
+HERE = pathlib.Path(__file__).parent / "tokenizer"
+MARK = "\u2581"
+
+TEXTS = ["", " ", "  ", "a", " a", "the cat  sat \n on the mat", "lighthouse\u2581keeper \u2581", "\u2581\u2581", "<s>", "<s> the", "the<s>the <s> the", "x<r>  \u3000\n the",
+         "the \t<l> the", "the <b> \u00a0 <b>the", "a<w> <w> <w>a _<w>\u00e9 (<w>)", "the<n>the <n> the", "<n>", " <n>", "<n>a", "<s><n>a <r> <n>", "caf\u00e9 \u65e5\u672c\U0001f600 \u00bd",
+         "\ta\r\n", "<0x41> <unk> </s>", "def fib(n: int) -> list[int]:\n    a, b = 0, 1\n", "<s><s>the</s><r><r> a", "\u2581<s>\u2581the", "the the the  the   the" * 12]
+
+
+def added(id, content, special, **flags):
+    keys = ("single_word", "lstrip", "rstrip", "normalized")
+    return {"id": id, "content": content, "special": special, **{key: flags.get(key, False) for key in keys}}
+
+
+def small_vocabulary():
+    tokenizer = tokenizers.Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.train_from_iterator(CORPUS[:6] + CORPUS[12:20], trainers.BpeTrainer(vocab_size=420, limit_alphabet=110, show_progress=False))
+    trained = json.loads(tokenizer.to_str())["model"]
+    tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
+    tokens += sorted(trained["vocab"], key=trained["vocab"].get)
+    n = len(tokens)
+    return {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [added(0, "<unk>", True), added(1, "<s>", True), added(2, "</s>", True), added(n, "<r>", False, rstrip=True),
+                         added(n + 1, "<l>", True, lstrip=True), added(n + 2, "<b>", False, lstrip=True, rstrip=True),
+                         added(n + 3, "<w>", False, single_word=True), added(n + 4, "<n>", False, normalized=True)],
+        "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": None,
+        "model": {"type": "BPE", "dropout": None, "unk_token": "<unk>", "continuing_subword_prefix": None, "end_of_word_suffix": None,
+                  "fuse_unk": True, "byte_fallback": True, "ignore_merges": False,
+                  "vocab": {token: id for id, token in enumerate(tokens)}, "merges": trained["merges"]}}
+
+
+def variants():
+    prepend = {"type": "Prepend", "prepend": MARK}
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+    back = [{"type": "Replace", "pattern": {"String": MARK}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]
+    strip = back + [{"type": "Strip", "content": " ", "start": 1, "stop": 0}]
+    yield {"name": "prepend", "normalizer": {"type": "Sequence", "normalizers": [prepend, replace]}, "decoder": {"type": "Sequence", "decoders": strip}}
+    yield {"name": "replace", "normalizer": replace, "decoder": {"type": "Sequence", "decoders": back}}
+    for scheme in ("always", "first", "never"):
+        for split in (True, False):
+            metaspace = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": split}
+            decoders = back if scheme == "never" else strip
+            yield {"name": f"{scheme}{'-split' if split else ''}", "pre_tokenizer": metaspace, "decoder": {"type": "Sequence", "decoders": decoders}}
+    yield {"name": "unknown", "normalizer": {"type": "Sequence", "normalizers": [prepend, replace]}, "byte_fallback": False}
+
+
+def encode(tokenizer, text):
+    tokenizer.encode_special_tokens = True  # control tokens are read as text …
+    plain = tokenizer.encode(text, add_special_tokens=False).ids
+    tokenizer.encode_special_tokens = False  # … and as what they are
+    special = tokenizer.encode(text, add_special_tokens=False).ids
+    return [plain, special, tokenizer.decode(special, skip_special_tokens=True)]
+
+
+def main():
+    base = small_vocabulary()
+    out = {"tokenizer": base, "texts": TEXTS, "variants": []}
+    for variant in variants():
+        whole = json.loads(json.dumps(base))
+        for key in ("normalizer", "pre_tokenizer", "decoder"):
+            whole[key] = variant.get(key)
+        whole["model"]["byte_fallback"] = variant.get("byte_fallback", True)
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(whole))
+        out["variants"].append({**variant, "rows": [encode(tokenizer, text) for text in TEXTS]})
+    text = json.dumps(out, separators=(",", ":")).replace('{"name"', '\n{"name"').replace('"texts"', '\n"texts"')
+    (HERE / "sentence-piece.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
