@@ -260,6 +260,7 @@ class MatrixKernels {
   static bool fits(GpuBench& bench, const MatrixShape& shape) {
     const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = 64,
                                                          .cols = 64,
+                                                         .coding = {},
                                                          .caps = bench.caps(),
                                                          .shape = shape,
                                                          .subgroup = bench.device().features().subgroup_max});
