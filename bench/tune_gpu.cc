@@ -1,7 +1,7 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [NAME=LANESxROWSxWORKGROUP | norm=N |
-//   attention=N | split=N | stage=BITS]...
+//   attention=N | split=N | stage=BITS | int8=0 | ahead=N]...
 //
 // Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
 #include <algorithm>
@@ -51,6 +51,10 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.attention_workgroup = a;
   } else if (name == "stage" && n == 1) {
     l.stage_bits = a;
+  } else if (name == "ahead" && n == 1) {
+    l.most_ahead = a;
+  } else if (name == "int8" && n == 1) {
+    l.int8_x = a != 0;
   } else if (name == "matrices" && n == 1) {
     l.float_matrices = a != 0;
   } else if (name == "split" && n == 1) {

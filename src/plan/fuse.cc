@@ -274,6 +274,7 @@ void fuse(Plan& plan, const Fusions& wanted) {
   plan.steps = std::move(fused);
   if (wanted.norms) fuse_norms(plan);
   if (wanted.int8_blocks) quantize_inputs(plan);
+  plan.int8_on_read = wanted.int8_on_read;
 }
 
 }  // namespace tern

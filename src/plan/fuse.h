@@ -16,8 +16,8 @@ namespace tern {
 //   rms_norm, float step that reads it          → the step, which norms what it reads
 // each only where it is wanted and nothing else reads the slots between.
 //
-// With `int8_blocks` every row that a float linear layer with packed weights reads is quantised first, once. That
-// changes the numbers, within the bound of docs/numerics.md.
+// With `int8_blocks` every row that a float linear layer with packed weights reads is quantised first, once; with
+// `int8_on_read` the layer may do so itself. That changes the numbers, within the bound of docs/numerics.md.
 void fuse(Plan& plan, const Fusions& wanted);
 
 }  // namespace tern

@@ -253,6 +253,8 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   SlotId logits;
+  // Float linear steps with packed weights may read their input as int8 in blocks (Fusions::int8_on_read).
+  bool int8_on_read = false;
 
   const Slot& slot(SlotId id) const { return slots[static_cast<size_t>(id.index)]; }
 };
@@ -263,15 +265,18 @@ struct Fusions {
   bool linear_add = false;
   bool glu = false;
   bool qkv = false;
-  bool norms = false;        // rms_norm_quantize goes into the steps around it, rms_norm into the one that reads it
-  bool int8_blocks = false;  // not a fusion, but a host's way to compute: float linears with packed weights read int8
+  bool norms = false;  // rms_norm_quantize goes into the steps around it, rms_norm into the one that reads it
+  // Not fusions, but ways to compute: float linears with packed weights read int8 blocks, which a step makes before
+  // them (hosts), or which they make themselves (GPUs, where their kernels can).
+  bool int8_blocks = false;
+  bool int8_on_read = false;
 
   static constexpr Fusions none() { return {}; }
   static constexpr Fusions host() {
     return {.norm_quantize = true, .linear_add = true, .glu = true, .int8_blocks = true};
   }
   static constexpr Fusions all() {
-    return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true, .norms = true};
+    return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true, .norms = true, .int8_on_read = true};
   }
 };
 

@@ -55,6 +55,7 @@ struct FromQ6_K {
         out[i + 96] = static_cast<uint8_t>((low[i + 32] >> 4) | ((high[i] >> 6) << 4));
       }
     }
+    for (int i = 0; i < kValues; ++i) codes[i] = static_cast<uint8_t>(codes[i] + 128 - 32);
     const float d = f16_to_f32(block.d);
     for (int i = 0; i < kValues / kGroup; ++i) scales[i] = d * static_cast<float>(block.scales[i]);
   }
@@ -79,12 +80,14 @@ struct FromQ2 {
   }
 };
 
-// Component k of a unit holds at bits · j the code of value 4j + k.
+// Quads one after another in a word, each with its four codes in the word's bytes (packed_weights.h).
 template <uint32_t kBits>
 void pack_unit(const uint8_t* codes, uint32_t* words) {
+  constexpr uint32_t kQuads = 8 / kBits;  // of a word
   uint32_t unit[4] = {};
-  for (uint32_t j = 0; j < 32 / kBits; ++j) {
-    for (uint32_t k = 0; k < 4; ++k) unit[k] |= static_cast<uint32_t>(codes[4 * j + k]) << (kBits * j);
+  for (uint32_t q = 0; q < 4 * kQuads; ++q) {
+    for (uint32_t i = 0; i < 4; ++i)
+      unit[q / kQuads] |= static_cast<uint32_t>(codes[4 * q + i]) << (q % kQuads * kBits + 8 * i);
   }
   std::memcpy(words, unit, sizeof unit);
 }
@@ -166,7 +169,7 @@ WeightCoding codes_of(Format format) {
     case Format::kQ8_0:
       return {.words = WeightWords::kCodes8, .zero = 128, .group = kQ8_0Block};
     case Format::kQ6_K:  // its scales are products that no f16 holds
-      return {.words = WeightWords::kCodes8, .zero = 32, .group = kQ6_KGroup, .f32_scales = true};
+      return {.words = WeightWords::kCodes8, .zero = 128, .group = kQ6_KGroup, .f32_scales = true};
     case Format::kQ4_0:
       return {.words = WeightWords::kCodes4, .zero = 8, .group = kQ4_0Block};
     case Format::kQ1_0:

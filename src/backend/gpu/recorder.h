@@ -41,6 +41,8 @@ struct Layouts {
   MatvecLayout float_glu = {16, 1, 256};
   MatvecLayout float_qkv = {16, 1, 256};
   uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
+  bool int8_x = true;       // where the plan allows: activations become int8 where packed weights meet them
+  uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
   int split_attention_from = 513;  // positions

@@ -48,11 +48,16 @@ FloatLinearConfig Recorder::float_config(const Tensor& w, const WeightCoding& co
                            .lanes = lanes(layout.lanes),
                            .rows_per_group = layout.rows_per_group,
                            .workgroup = workgroup(layout.workgroup)};
+  config.most_ahead = c_.layouts.most_ahead;
   config.normed = read.norm != nullptr;
   if (read.norm) config.eps = read.norm->eps;
   constexpr uint32_t kForReductions = 4096;
-  config.staged =
-      coding.bits() <= c_.layouts.stage_bits && config.cols * 4 + kForReductions <= c_.device.limits().workgroup_bytes;
+  const auto has_room = [&] { return staged_bytes(config) + kForReductions <= c_.device.limits().workgroup_bytes; };
+  config.int8_x =
+      c_.plan.int8_on_read && c_.layouts.int8_x && caps_.packed_dot && coding.has_codes() && config.cols % kRun == 0;
+  config.int8_x = config.int8_x && has_room();
+  config.staged = !config.int8_x && coding.bits() <= c_.layouts.stage_bits;
+  config.staged = config.staged && has_room();
   return fit(config);
 }
 

@@ -40,7 +40,7 @@ using gpu::Store;
 
 struct Way {
   Store store = Store::kSet;
-  bool normed = false, staged = false;
+  bool normed = false, staged = false, int8_x = false;
   uint32_t lanes = 8, rows_per_group = 2, workgroup = 64;
 };
 
@@ -52,6 +52,7 @@ gpu::FloatLinearConfig config_of(const Tensor& w, const Way& way, const gpu::Cap
                            .normed = way.normed,
                            .eps = kEps,
                            .staged = way.staged,
+                           .int8_x = way.int8_x,
                            .caps = caps};
   c.lanes = way.lanes;
   c.rows_per_group = way.rows_per_group;
@@ -74,6 +75,17 @@ std::vector<float> normed(const std::vector<float>& x, const std::vector<float>&
   return y;
 }
 
+// By how much a value may change when it becomes int8: half a step, which is the 127th part of the greatest in its run.
+std::vector<float> half_steps(const std::vector<float>& x) {
+  std::vector<float> steps(x.size());
+  for (size_t first = 0; first < x.size(); first += gpu::kRun) {
+    float most = 0;
+    for (size_t i = first; i < first + gpu::kRun; ++i) most = std::max(most, std::abs(x[i]));
+    for (size_t i = first; i < first + gpu::kRun; ++i) steps[i] = most / 127 * 0.50001f;
+  }
+  return steps;
+}
+
 void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const std::vector<int>& part_ends) {
   const auto x = random(static_cast<size_t>(n * w.cols), 5), gain = random(static_cast<size_t>(w.cols), 6);
   const auto before = random(static_cast<size_t>(n * w.rows), 7);
@@ -92,10 +104,11 @@ void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const 
     first = end;
   }
   const auto terms = magnitudes(in_x, n, w);
+  const auto steps = way.int8_x ? magnitudes(half_steps(in_x), n, w) : std::vector<double>(terms.size());
   for (size_t i = 0; i < y.size(); ++i) {
-    ASSERT_NEAR(y[i], expected[i], linear_error(w.cols, way.normed) * (terms[i] + std::abs(expected[i])))
+    ASSERT_NEAR(y[i], expected[i], linear_error(w.cols, way.normed) * (terms[i] + std::abs(expected[i])) + steps[i])
         << format_info(w.format).name << " " << w.rows << "×" << w.cols << ", " << n << " tokens, at " << i
-        << (way.normed ? " normed" : "") << (way.staged ? " staged" : "");
+        << (way.normed ? " normed" : "") << (way.staged ? " staged" : "") << (way.int8_x ? " int8" : "");
   }
 }
 
@@ -120,6 +133,51 @@ TEST_P(GpuFloat, LinearInOtherLayouts) {
                     .rows_per_group = rows_per_group,
                     .workgroup = workgroup};
       test_linear(bench(), w.tensor, 2, way, {37});
+    }
+  }
+}
+
+TEST_P(GpuFloat, LinearWithInt8Activations) {
+  uint64_t seed = 20;
+  for (const Format format : formats_for(GetParam().name)) {
+    const WeightMatrix w(format, 19, std::max(block_of(format), 64) * 3, ++seed);
+    if (!gpu::coding_of(w.tensor).has_codes()) continue;
+    test_linear(bench(), w.tensor, 2, {.int8_x = true}, {19});
+    test_linear(bench(), w.tensor, 2, {.store = Store::kAdd, .normed = true, .int8_x = true}, {1, 19});
+  }
+  for (const Format format : {Format::kQ8_0, Format::kQ4_0, Format::kQ1_0}) {
+    const WeightMatrix v(format, 37, 2816, ++seed);
+    for (const auto& [lanes, rows_per_group, workgroup] : {std::tuple{16u, 4u, 128u}, {32u, 1u, 256u}}) {
+      const Way way{
+          .normed = true, .int8_x = true, .lanes = lanes, .rows_per_group = rows_per_group, .workgroup = workgroup};
+      test_linear(bench(), v.tensor, 1, way, {37});
+    }
+  }
+}
+
+// Integers up to 127 times a power of two lose nothing as int8, whatever it is in each run; so the bound is that of a
+// float sum, and a run that met another's scale or sum would show.
+TEST_P(GpuFloat, Int8ActivationsLoseNoIntegers) {
+  for (const Format format : formats_for(GetParam().name)) {
+    const int cols = std::max(block_of(format), 64) * 3, rows = 5, n = 3;
+    const WeightMatrix w(format, rows, cols, 8);
+    if (!gpu::coding_of(w.tensor).has_codes()) continue;
+    auto x = random(static_cast<size_t>(n * cols), 9);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t run = i / gpu::kRun;
+      x[i] = std::ldexp(i % gpu::kRun == run % gpu::kRun ? -127.0f : std::round(std::clamp(x[i] * 50, -126.0f, 126.0f)),
+                        static_cast<int>(run % 7) - 3);
+    }
+    std::vector<float> y = poisoned<float>(static_cast<size_t>(n * rows)), expected(y.size());
+    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, expected.data()});
+    const Planes planes(w.tensor);
+    const auto config = config_of(w.tensor, {.int8_x = true}, caps());
+    bench().run(gpu::float_linear(config), grid_of(config, rows, n), in<gpu::WeightUnits>(planes.units),
+                in<U32>(planes.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(x), in<gpu::RowRange>(range_of(0, rows)),
+                out<F32>(y));
+    const auto terms = magnitudes(x, n, w.tensor);
+    for (size_t i = 0; i < y.size(); ++i) {
+      ASSERT_NEAR(y[i], expected[i], linear_error(cols, false) * terms[i]) << format_info(format).name << " at " << i;
     }
   }
 }
@@ -355,7 +413,8 @@ void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act,
   bench.run(gpu::float_glu(config), grid_of(config, gate.rows, n), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
             in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain), out<F32>(y));
   std::vector<std::vector<float>> ys = {y};
-  if (!way.normed) {  // many tokens are normed before: the same sums in another order, within the same bounds
+  if (!way.normed &&
+      !way.int8_x) {  // many tokens are normed before: the same sums in another order, within the same bounds
     const gpu::FloatMatmulConfig many{.rows = config.rows,
                                       .cols = config.cols,
                                       .coding = config.coding,
@@ -370,9 +429,12 @@ void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act,
     ys.push_back(tiled);
   }
   const auto gate_terms = magnitudes(in_x, n, gate), up_terms = magnitudes(in_x, n, up);
+  const auto steps = way.int8_x ? half_steps(in_x) : std::vector<float>(in_x.size());
+  const auto gate_steps = magnitudes(steps, n, gate), up_steps = magnitudes(steps, n, up);
   for (size_t i = 0; i < count; ++i) {
     const double g = std::abs(gates[i]), u = std::abs(ups[i]), error = linear_error(gate.cols, way.normed);
-    const double g_error = error * (gate_terms[i] + g), u_error = error * (up_terms[i] + u);
+    const double g_error = error * (gate_terms[i] + g) + gate_steps[i],
+                 u_error = error * (up_terms[i] + u) + up_steps[i];
     const bool silu = act == GluAct::kSilu;
     const double changes = silu ? 1.1 * g_error : (2 * g + g_error) * g_error;
     const double value = (silu ? g : g * g), own = silu ? (2 * (3 + 2 * g) + 8) * kUlp : 3 * kUlp;
@@ -392,9 +454,14 @@ TEST_P(GpuFloat, Glu) {
              1);
     test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.normed = !even, .rows_per_group = 1}, 2);
   }
+  for (const Format format : {Format::kQ4_0, Format::kQ1_0, Format::kQ2_0, Format::kQ8_0}) {
+    const WeightMatrix gate(format, 21, 384, ++seed), up(format, 21, 384, ++seed);
+    test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.normed = true, .int8_x = true}, 2);
+  }
   // Formats of one size share units.
   const WeightMatrix gate(Format::kQ8_0, 21, 256, 1), up(Format::kQ6_K, 21, 256, 2);
   test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {}, 1);
+  test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.int8_x = true}, 1);
 }
 
 }  // namespace

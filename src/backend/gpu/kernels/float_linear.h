@@ -22,12 +22,21 @@ struct FloatLinearConfig {
   // Whether the workgroup first brings x into workgroup memory, in an order in which neighbouring lanes read
   // neighbours. Pays where a unit meets many values of x; takes cols · 4 bytes.
   bool staged = false;
+  // Whether x, on its way into workgroup memory, becomes int8 in runs of 32 with a scale each: a quarter of the bytes
+  // to read there for every weight, and four products an instruction. For codings of codes, and whole runs.
+  bool int8_x = false;
   Caps caps;
+  uint32_t most_ahead = 8;      // units of weights of a lane that are loaded before x is ready
   uint32_t lanes = 32;          // invocations per row
   uint32_t rows_per_group = 4;  // that share what they load of x; of the glu kernel: of each matrix
   uint32_t workgroup = 256;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
 };
+
+inline constexpr uint32_t kRun = 32;  // int8 activations that share a scale
+
+// What workgroup memory holds of a staged row of x.
+uint32_t staged_bytes(const FloatLinearConfig& c);
 
 // Lanes that have work in every layout: no more than a row has units.
 FloatLinearConfig fit(FloatLinearConfig c);

@@ -49,7 +49,7 @@ const NamedCoding kCodings[] = {
     {"f16", {.words = WeightWords::kF16}},
     {"bf16", {.words = WeightWords::kBF16}},
     {"codes8", {.words = WeightWords::kCodes8, .zero = 128, .group = 32}},
-    {"codes8_f32_scales", {.words = WeightWords::kCodes8, .zero = 32, .group = 16, .f32_scales = true}},
+    {"codes8_f32_scales", {.words = WeightWords::kCodes8, .zero = 128, .group = 16, .f32_scales = true}},
     {"codes4", {.words = WeightWords::kCodes4, .zero = 8, .group = 32}},
     {"codes2", {.words = WeightWords::kCodes2, .zero = 1, .group = 256}},
     {"signs", {.words = WeightWords::kSigns, .group = 128}},
@@ -196,8 +196,18 @@ class Cases {
     c.rows_per_group = 1;
     add("float_glu_staged", float_glu(c));
     add("float_linear_staged", float_linear(c));
-    c.coding = kCodings[3].coding;
+    // int8 activations, with codes that are signed, that have a zero, and that are signs.
     c.staged = false;
+    c.int8_x = true;
+    add("float_glu_int8", float_glu(c));
+    c.coding = kCodings[3].coding;
+    add("float_linear_int8_codes8", float_linear(c));
+    c.coding = kCodings[7].coding;
+    c.normed = false;
+    add("float_linear_int8_signs", float_linear(c));
+    c.int8_x = false;
+    c.normed = true;
+    c.coding = kCodings[3].coding;
     c.store = Store::kAdd;
     add("float_linear_normed_add", float_linear(c));
     FloatMatmulConfig m{.rows = m_.width, .cols = m_.ffn, .coding = kCodings[5].coding, .caps = caps_.caps};

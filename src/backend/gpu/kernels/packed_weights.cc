@@ -45,8 +45,8 @@ std::string define_codes(const WeightCoding& c) {
   const uint32_t mask = (1u << c.bits()) - 1;
   const float offset = 8388608.0f + static_cast<float>(c.zero);
   writer->declare_once(cat("fn ", name,
-                           "(unit: vec4<u32>, shift: u32) -> vec4<f32> {\n  return bitcast<vec4<f32>>(((unit >> "
-                           "vec4<u32>(shift)) & vec4<u32>(",
+                           "(word: u32, shift: u32) -> vec4<f32> {\n  return bitcast<vec4<f32>>(((vec4<u32>(word) >> "
+                           "(vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(",
                            std::to_string(mask), "u)) | vec4<u32>(", std::to_string(kTwoTo23), "u)) - vec4<f32>(",
                            e(offset).text, ");\n}"));
   return name;
@@ -54,8 +54,8 @@ std::string define_codes(const WeightCoding& c) {
 
 std::string define_signs() {
   writer->declare_once(
-      cat("fn signs(unit: vec4<u32>, at: u32) -> vec4<f32> {\n  return bitcast<vec4<f32>>(((unit << vec4<u32>(31u - "
-          "at)) & vec4<u32>(",
+      cat("fn signs(word: u32, at: u32) -> vec4<f32> {\n  return bitcast<vec4<f32>>(((vec4<u32>(word) << "
+          "(vec4<u32>(31u, 23u, 15u, 7u) - vec4<u32>(at))) & vec4<u32>(",
           std::to_string(kSignBit), "u)) | vec4<u32>(", std::to_string(kOne), "u));\n}"));
   return "signs";
 }
@@ -108,8 +108,31 @@ Temp<Vec4<F32>> Unpack::operator()(const Name<WeightUnits>& unit, uint32_t k, co
     default:
       break;
   }
-  const uint32_t bits = coding_.bits();
-  return call<Vec4<F32>>(function_, unit, first ? *first * bits + k * bits : e(k * bits));
+  const uint32_t bits = coding_.bits(), per_word = 8 / bits;
+  if (!first) return call<Vec4<F32>>(function_, at(unit, k / per_word), e(k % per_word * bits));
+  auto quad = let("quad_of_unit", *first + k);
+  if (per_word == 1) return call<Vec4<F32>>(function_, component(unit, quad), e(0u));
+  auto word = let("word", component(unit, quad / per_word));
+  return call<Vec4<F32>>(function_, word, quad % per_word * bits);
+}
+
+Temp<I32> UnpackBytes::add(const Var<I32>& sum, const Name<WeightUnits>& unit, uint32_t k, uint32_t step,
+                           const Name<I8x4>& x) const {
+  const uint32_t bits = coding_.bits(), ones = 0x01010101, mask = ((1u << bits) - 1) * ones;
+  if (coding_.words == WeightWords::kCodes8) {  // code − 128 is the code with its highest bit turned round
+    auto bytes = let("bytes", packed<I8x4>(at(unit, k) ^ (128 * ones)));
+    return sum + (*dot4_)(bytes, x);
+  }
+  auto bytes = step == 0 ? let("bytes", packed<I8x4>(at(unit, k) & mask))
+                         : let("bytes", packed<I8x4>((at(unit, k) >> (step * bits)) & mask));
+  return sum + (*dot4_)(bytes, x);
+}
+
+Temp<F32> UnpackBytes::dot_of_values(const Var<I32>& dot_of_bytes, const Name<F32>& sum_of_x) const {
+  auto dot = let("int8_dot", f32(dot_of_bytes));
+  if (!needs_sum()) return e(dot);
+  if (coding_.words == WeightWords::kSigns) return sum_of_x - 2.0f * dot;
+  return dot - static_cast<float>(coding_.zero) * sum_of_x;
 }
 
 void for_quads(const WeightCoding& coding, const std::function<void(uint32_t k, const Name<U32>* first)>& body) {

@@ -10,13 +10,13 @@
 
 namespace tern::gpu {
 
-// What one vec4 of words holds, 16 bytes. Codes of b bits: component k holds at bits b·j … the code of value 4j + k, so
-// that one shift of the vec4 brings four neighbouring values to the bottom of their components.
+// What one vec4 of words holds, 16 bytes. Codes of b bits: a word holds 32/b neighbouring values, four of them (a quad)
+// at bits b·j of its four bytes, so that one shift and one mask bring a quad to where a dot product of bytes takes it.
 enum class WeightWords {
   kF32,     // 4 values
   kF16,     // 8 values in their order
   kBF16,    // 8 values in their order
-  kCodes8,  // 16 values: code − zero
+  kCodes8,  // 16 values: code − zero, zero always 128
   kCodes4,  // 32
   kCodes2,  // 64
   kSigns,   // 128 values: +1, or −1 where the bit is set
@@ -33,6 +33,7 @@ struct WeightCoding {
   uint32_t values() const { return 128 / bits(); }  // of a unit: one vec4 of words
   uint32_t quads() const { return values() / 4; }   // of activations that a unit meets
   uint32_t units_per_group() const { return group / values(); }
+  bool has_codes() const { return bits() <= 8; }
 };
 
 using WeightUnits = wgsl::Vec4<wgsl::U32>;
@@ -66,6 +67,25 @@ class Unpack {
   Caps caps_;
   WeightCoding coding_;
   std::string function_;
+};
+
+// The same values as integers, for dot products with int8 activations: a code or a set sign bit in each byte of a word,
+// and the dot product of a whole unit's worth of them made into that of its values.
+class UnpackBytes {
+ public:
+  UnpackBytes(const Dot4& dot4, const WeightCoding& coding) : dot4_(&dot4), coding_(coding) {}
+  uint32_t quads_per_word() const { return 8 / coding_.bits(); }
+  // sum + Σ over the quad of word `k` at `step`; step < quads_per_word().
+  wgsl::Temp<wgsl::I32> add(const wgsl::Var<wgsl::I32>& sum, const wgsl::Name<WeightUnits>& unit, uint32_t k,
+                            uint32_t step, const wgsl::Name<wgsl::I8x4>& x) const;
+  // Σ value · x, from Σ byte · x and Σ x.
+  bool needs_sum() const { return coding_.words != WeightWords::kCodes8; }
+  wgsl::Temp<wgsl::F32> dot_of_values(const wgsl::Var<wgsl::I32>& dot_of_bytes,
+                                      const wgsl::Name<wgsl::F32>& sum_of_x) const;
+
+ private:
+  const Dot4* dot4_;
+  WeightCoding coding_;
 };
 
 // body(k, first) for the quads of a unit: written out one by one, or where they are many in a loop of four at a time,

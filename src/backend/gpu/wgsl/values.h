@@ -247,5 +247,11 @@ Name<T> at(const Name<Vec<T, N>>& v, uint32_t i) {
   CHECK(i < N);
   return {component_text(v.text, i)};
 }
+// The same with an index that is known on the device only.
+template <class T, uint32_t N, ValueOf<U32> I>
+Temp<T> component(const Name<Vec<T, N>>& v, I&& i) {
+  auto index = e(std::forward<I>(i));
+  return Temp<T>(cat(v.text, "[", index.text, "]"), Binding::kPrimary, index.epoch);
+}
 
 }  // namespace tern::wgsl

@@ -4,8 +4,8 @@
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(3) var<uniform> range: range_fields;
 @group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
-fn codes2_minus_1(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(3u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388609f);
+fn codes2_minus_1(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(3u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388609f);
 }
 
 @compute @workgroup_size(256)
@@ -16,7 +16,9 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
       let at = row * 40u + i / 16u;
       let unit = table[at];
       let quad = i % 16u;
-      let value = codes2_minus_1(unit, quad * 2u + 0u);
+      let quad_of_unit = quad + 0u;
+      let word = unit[quad_of_unit / 4u];
+      let value = codes2_minus_1(word, quad_of_unit % 4u * 2u);
       let block = at / 4u;
       let halves = scales[block / 2u] >> ((block & 1u) * 16u);
       let scale = unpack2x16float(halves);

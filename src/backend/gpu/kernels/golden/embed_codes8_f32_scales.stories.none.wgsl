@@ -4,8 +4,8 @@
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(3) var<uniform> range: range_fields;
 @group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
-fn codes8_minus_32(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388640f);
+fn codes8_minus_128(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
 }
 
 @compute @workgroup_size(256)
@@ -16,7 +16,8 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
       let at = row * 32u + i / 4u;
       let unit = table[at];
       let quad = i % 4u;
-      let value = codes8_minus_32(unit, quad * 8u + 0u);
+      let quad_of_unit = quad + 0u;
+      let value = codes8_minus_128(unit[quad_of_unit], 0u);
       let scale = bitcast<f32>(scales[at]);
       y[wg.y * 128u + i + 0u] = value * scale;
     }

@@ -4,8 +4,8 @@
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(3) var<uniform> range: range_fields;
 @group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
-fn signs(unit: vec4<u32>, at: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit << vec4<u32>(31u - at)) & vec4<u32>(2147483648u)) | vec4<u32>(1065353216u));
+fn signs(word: u32, at: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) << (vec4<u32>(31u, 23u, 15u, 7u) - vec4<u32>(at))) & vec4<u32>(2147483648u)) | vec4<u32>(1065353216u));
 }
 
 @compute @workgroup_size(256)
@@ -16,7 +16,9 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
       let at = row * 20u + i / 32u;
       let unit = table[at];
       let quad = i % 32u;
-      let value = signs(unit, quad * 1u + 0u);
+      let quad_of_unit = quad + 0u;
+      let word = unit[quad_of_unit / 8u];
+      let value = signs(word, quad_of_unit % 8u * 1u);
       let halves = scales[at / 2u] >> ((at & 1u) * 16u);
       let scale = unpack2x16float(halves);
       y[wg.y * 640u + i + 0u] = value * scale.x;

@@ -5,8 +5,8 @@
 @group(0) @binding(4) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> params: array<u32>;
 @group(0) @binding(6) var<storage, read_write> y: array<f32>;
-fn signs(unit: vec4<u32>, at: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit << vec4<u32>(31u - at)) & vec4<u32>(2147483648u)) | vec4<u32>(1065353216u));
+fn signs(word: u32, at: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) << (vec4<u32>(31u, 23u, 15u, 7u) - vec4<u32>(at))) & vec4<u32>(2147483648u)) | vec4<u32>(1065353216u));
 }
 var<workgroup> gates: array<vec4<f32>, 256>;
 var<workgroup> ups: array<vec4<f32>, 256>;
@@ -46,7 +46,9 @@ fn float_glu_matmul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocat
     let at = row * 54u + quad / 32u;
     let unit = w_gate[at];
     let in_unit = quad % 32u;
-    let value = signs(unit, in_unit * 1u + 0u);
+    let quad_of_unit = in_unit + 0u;
+    let word = unit[quad_of_unit / 8u];
+    let value = signs(word, quad_of_unit % 8u * 1u);
     let halves = gate_scales[at / 2u] >> ((at & 1u) * 16u);
     let scale = unpack2x16float(halves);
     gates[to] = value * scale.x;
@@ -59,7 +61,9 @@ fn float_glu_matmul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocat
     let at_1 = row_1 * 54u + quad_1 / 32u;
     let unit_1 = w_up[at_1];
     let in_unit_1 = quad_1 % 32u;
-    let value_1 = signs(unit_1, in_unit_1 * 1u + 0u);
+    let quad_of_unit_1 = in_unit_1 + 0u;
+    let word_1 = unit_1[quad_of_unit_1 / 8u];
+    let value_1 = signs(word_1, quad_of_unit_1 % 8u * 1u);
     let halves_1 = up_scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
     let scale_1 = unpack2x16float(halves_1);
     ups[to_1] = value_1 * scale_1.x;

@@ -11,8 +11,8 @@ diagnostic(off, chromium.subgroup_matrix_uniformity);
 @group(0) @binding(5) var<storage, read> token_scales: array<f32>;
 @group(0) @binding(6) var<storage, read> params: array<u32>;
 @group(0) @binding(7) var<storage, read_write> y: array<f32>;
-fn codes4_minus_8(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
+fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
 }
 var<workgroup> staged: array<f16, 7680>;
 var<workgroup> sums: array<f32, 8192>;
@@ -51,7 +51,9 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
       let unit = w_gate[at];
       let in_unit = quad % 8u;
       let to_1 = 2560u + i_1 / 8u * 40u + i_1 % 8u * 4u;
-      let value_1 = codes4_minus_8(unit, in_unit * 4u + 0u);
+      let quad_of_unit = in_unit + 0u;
+      let word = unit[quad_of_unit / 2u];
+      let value_1 = codes4_minus_8(word, quad_of_unit % 2u * 4u);
       let halves = gate_scales[at / 2u] >> ((at & 1u) * 16u);
       let scale = unpack2x16float(halves);
       let scaled = value_1 * scale.x;
@@ -67,7 +69,9 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
       let unit_1 = w_up[at_1];
       let in_unit_1 = quad_1 % 8u;
       let to_2 = 5120u + i_2 / 8u * 40u + i_2 % 8u * 4u;
-      let value_2 = codes4_minus_8(unit_1, in_unit_1 * 4u + 0u);
+      let quad_of_unit_1 = in_unit_1 + 0u;
+      let word_1 = unit_1[quad_of_unit_1 / 2u];
+      let value_2 = codes4_minus_8(word_1, quad_of_unit_1 % 2u * 4u);
       let halves_1 = up_scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
       let scale_1 = unpack2x16float(halves_1);
       let scaled_1 = value_2 * scale_1.x;

@@ -5,11 +5,11 @@
 @group(0) @binding(4) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> gain: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> y: array<f32>;
-fn codes4_minus_8(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
-}
 var<workgroup> staged: array<vec4<f32>, 128>;
 var<workgroup> part: array<f32, 256>;
+fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
+}
 var<workgroup> part_3: array<f32, 256>;
 var<workgroup> part_4: array<f32, 256>;
 
@@ -98,29 +98,29 @@ fn float_glu(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg
   var part_1: f32 = 0f;
   var part_2: f32 = 0f;
   let x4 = staged[i_1 + 0u];
-  part_1 += dot(codes4_minus_8(unit, 0u), x4);
-  part_2 += dot(codes4_minus_8(unit_1, 0u), x4);
+  part_1 += dot(codes4_minus_8(unit.x, 0u), x4);
+  part_2 += dot(codes4_minus_8(unit_1.x, 0u), x4);
   let x4_1 = staged[i_1 + 16u];
-  part_1 += dot(codes4_minus_8(unit, 4u), x4_1);
-  part_2 += dot(codes4_minus_8(unit_1, 4u), x4_1);
+  part_1 += dot(codes4_minus_8(unit.x, 4u), x4_1);
+  part_2 += dot(codes4_minus_8(unit_1.x, 4u), x4_1);
   let x4_2 = staged[i_1 + 32u];
-  part_1 += dot(codes4_minus_8(unit, 8u), x4_2);
-  part_2 += dot(codes4_minus_8(unit_1, 8u), x4_2);
+  part_1 += dot(codes4_minus_8(unit.y, 0u), x4_2);
+  part_2 += dot(codes4_minus_8(unit_1.y, 0u), x4_2);
   let x4_3 = staged[i_1 + 48u];
-  part_1 += dot(codes4_minus_8(unit, 12u), x4_3);
-  part_2 += dot(codes4_minus_8(unit_1, 12u), x4_3);
+  part_1 += dot(codes4_minus_8(unit.y, 4u), x4_3);
+  part_2 += dot(codes4_minus_8(unit_1.y, 4u), x4_3);
   let x4_4 = staged[i_1 + 64u];
-  part_1 += dot(codes4_minus_8(unit, 16u), x4_4);
-  part_2 += dot(codes4_minus_8(unit_1, 16u), x4_4);
+  part_1 += dot(codes4_minus_8(unit.z, 0u), x4_4);
+  part_2 += dot(codes4_minus_8(unit_1.z, 0u), x4_4);
   let x4_5 = staged[i_1 + 80u];
-  part_1 += dot(codes4_minus_8(unit, 20u), x4_5);
-  part_2 += dot(codes4_minus_8(unit_1, 20u), x4_5);
+  part_1 += dot(codes4_minus_8(unit.z, 4u), x4_5);
+  part_2 += dot(codes4_minus_8(unit_1.z, 4u), x4_5);
   let x4_6 = staged[i_1 + 96u];
-  part_1 += dot(codes4_minus_8(unit, 24u), x4_6);
-  part_2 += dot(codes4_minus_8(unit_1, 24u), x4_6);
+  part_1 += dot(codes4_minus_8(unit.w, 0u), x4_6);
+  part_2 += dot(codes4_minus_8(unit_1.w, 0u), x4_6);
   let x4_7 = staged[i_1 + 112u];
-  part_1 += dot(codes4_minus_8(unit, 28u), x4_7);
-  part_2 += dot(codes4_minus_8(unit_1, 28u), x4_7);
+  part_1 += dot(codes4_minus_8(unit.w, 4u), x4_7);
+  part_2 += dot(codes4_minus_8(unit_1.w, 4u), x4_7);
   acc += part_1 * scale.x;
   acc_1 += part_2 * scale_1.x;
   let mine = acc;

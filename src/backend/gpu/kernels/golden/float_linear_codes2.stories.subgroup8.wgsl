@@ -7,8 +7,8 @@ enable subgroups;
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
-fn codes2_minus_1(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(3u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388609f);
+fn codes2_minus_1(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(3u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388609f);
 }
 
 @compute @workgroup_size(256)
@@ -61,28 +61,60 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let x_at = i_1 * 16u + quad;
     let q = x_at + 0u;
     let v = x[x_base + q];
-    part += dot(codes2_minus_1(unit, quad * 2u + 0u), v);
-    part_1 += dot(codes2_minus_1(unit_1, quad * 2u + 0u), v);
-    part_2 += dot(codes2_minus_1(unit_2, quad * 2u + 0u), v);
-    part_3 += dot(codes2_minus_1(unit_3, quad * 2u + 0u), v);
+    let quad_of_unit = quad + 0u;
+    let word = unit[quad_of_unit / 4u];
+    part += dot(codes2_minus_1(word, quad_of_unit % 4u * 2u), v);
+    let quad_of_unit_1 = quad + 0u;
+    let word_1 = unit_1[quad_of_unit_1 / 4u];
+    part_1 += dot(codes2_minus_1(word_1, quad_of_unit_1 % 4u * 2u), v);
+    let quad_of_unit_2 = quad + 0u;
+    let word_2 = unit_2[quad_of_unit_2 / 4u];
+    part_2 += dot(codes2_minus_1(word_2, quad_of_unit_2 % 4u * 2u), v);
+    let quad_of_unit_3 = quad + 0u;
+    let word_3 = unit_3[quad_of_unit_3 / 4u];
+    part_3 += dot(codes2_minus_1(word_3, quad_of_unit_3 % 4u * 2u), v);
     let q_1 = x_at + 1u;
     let v_1 = x[x_base + q_1];
-    part += dot(codes2_minus_1(unit, quad * 2u + 2u), v_1);
-    part_1 += dot(codes2_minus_1(unit_1, quad * 2u + 2u), v_1);
-    part_2 += dot(codes2_minus_1(unit_2, quad * 2u + 2u), v_1);
-    part_3 += dot(codes2_minus_1(unit_3, quad * 2u + 2u), v_1);
+    let quad_of_unit_4 = quad + 1u;
+    let word_4 = unit[quad_of_unit_4 / 4u];
+    part += dot(codes2_minus_1(word_4, quad_of_unit_4 % 4u * 2u), v_1);
+    let quad_of_unit_5 = quad + 1u;
+    let word_5 = unit_1[quad_of_unit_5 / 4u];
+    part_1 += dot(codes2_minus_1(word_5, quad_of_unit_5 % 4u * 2u), v_1);
+    let quad_of_unit_6 = quad + 1u;
+    let word_6 = unit_2[quad_of_unit_6 / 4u];
+    part_2 += dot(codes2_minus_1(word_6, quad_of_unit_6 % 4u * 2u), v_1);
+    let quad_of_unit_7 = quad + 1u;
+    let word_7 = unit_3[quad_of_unit_7 / 4u];
+    part_3 += dot(codes2_minus_1(word_7, quad_of_unit_7 % 4u * 2u), v_1);
     let q_2 = x_at + 2u;
     let v_2 = x[x_base + q_2];
-    part += dot(codes2_minus_1(unit, quad * 2u + 4u), v_2);
-    part_1 += dot(codes2_minus_1(unit_1, quad * 2u + 4u), v_2);
-    part_2 += dot(codes2_minus_1(unit_2, quad * 2u + 4u), v_2);
-    part_3 += dot(codes2_minus_1(unit_3, quad * 2u + 4u), v_2);
+    let quad_of_unit_8 = quad + 2u;
+    let word_8 = unit[quad_of_unit_8 / 4u];
+    part += dot(codes2_minus_1(word_8, quad_of_unit_8 % 4u * 2u), v_2);
+    let quad_of_unit_9 = quad + 2u;
+    let word_9 = unit_1[quad_of_unit_9 / 4u];
+    part_1 += dot(codes2_minus_1(word_9, quad_of_unit_9 % 4u * 2u), v_2);
+    let quad_of_unit_10 = quad + 2u;
+    let word_10 = unit_2[quad_of_unit_10 / 4u];
+    part_2 += dot(codes2_minus_1(word_10, quad_of_unit_10 % 4u * 2u), v_2);
+    let quad_of_unit_11 = quad + 2u;
+    let word_11 = unit_3[quad_of_unit_11 / 4u];
+    part_3 += dot(codes2_minus_1(word_11, quad_of_unit_11 % 4u * 2u), v_2);
     let q_3 = x_at + 3u;
     let v_3 = x[x_base + q_3];
-    part += dot(codes2_minus_1(unit, quad * 2u + 6u), v_3);
-    part_1 += dot(codes2_minus_1(unit_1, quad * 2u + 6u), v_3);
-    part_2 += dot(codes2_minus_1(unit_2, quad * 2u + 6u), v_3);
-    part_3 += dot(codes2_minus_1(unit_3, quad * 2u + 6u), v_3);
+    let quad_of_unit_12 = quad + 3u;
+    let word_12 = unit[quad_of_unit_12 / 4u];
+    part += dot(codes2_minus_1(word_12, quad_of_unit_12 % 4u * 2u), v_3);
+    let quad_of_unit_13 = quad + 3u;
+    let word_13 = unit_1[quad_of_unit_13 / 4u];
+    part_1 += dot(codes2_minus_1(word_13, quad_of_unit_13 % 4u * 2u), v_3);
+    let quad_of_unit_14 = quad + 3u;
+    let word_14 = unit_2[quad_of_unit_14 / 4u];
+    part_2 += dot(codes2_minus_1(word_14, quad_of_unit_14 % 4u * 2u), v_3);
+    let quad_of_unit_15 = quad + 3u;
+    let word_15 = unit_3[quad_of_unit_15 / 4u];
+    part_3 += dot(codes2_minus_1(word_15, quad_of_unit_15 % 4u * 2u), v_3);
   }
   acc += part * scale.x;
   acc_1 += part_1 * scale_1.x;

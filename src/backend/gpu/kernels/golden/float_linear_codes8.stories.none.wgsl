@@ -5,8 +5,8 @@
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
-fn codes8_minus_128(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
+fn codes8_minus_128(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
 }
 var<workgroup> part_4: array<f32, 256>;
 var<workgroup> part_5: array<f32, 256>;
@@ -62,28 +62,28 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let x_at = i_1 * 4u;
   let q = x_at + 0u;
   let v = x[x_base + q];
-  part += dot(codes8_minus_128(unit, 0u), v);
-  part_1 += dot(codes8_minus_128(unit_1, 0u), v);
-  part_2 += dot(codes8_minus_128(unit_2, 0u), v);
-  part_3 += dot(codes8_minus_128(unit_3, 0u), v);
+  part += dot(codes8_minus_128(unit.x, 0u), v);
+  part_1 += dot(codes8_minus_128(unit_1.x, 0u), v);
+  part_2 += dot(codes8_minus_128(unit_2.x, 0u), v);
+  part_3 += dot(codes8_minus_128(unit_3.x, 0u), v);
   let q_1 = x_at + 1u;
   let v_1 = x[x_base + q_1];
-  part += dot(codes8_minus_128(unit, 8u), v_1);
-  part_1 += dot(codes8_minus_128(unit_1, 8u), v_1);
-  part_2 += dot(codes8_minus_128(unit_2, 8u), v_1);
-  part_3 += dot(codes8_minus_128(unit_3, 8u), v_1);
+  part += dot(codes8_minus_128(unit.y, 0u), v_1);
+  part_1 += dot(codes8_minus_128(unit_1.y, 0u), v_1);
+  part_2 += dot(codes8_minus_128(unit_2.y, 0u), v_1);
+  part_3 += dot(codes8_minus_128(unit_3.y, 0u), v_1);
   let q_2 = x_at + 2u;
   let v_2 = x[x_base + q_2];
-  part += dot(codes8_minus_128(unit, 16u), v_2);
-  part_1 += dot(codes8_minus_128(unit_1, 16u), v_2);
-  part_2 += dot(codes8_minus_128(unit_2, 16u), v_2);
-  part_3 += dot(codes8_minus_128(unit_3, 16u), v_2);
+  part += dot(codes8_minus_128(unit.z, 0u), v_2);
+  part_1 += dot(codes8_minus_128(unit_1.z, 0u), v_2);
+  part_2 += dot(codes8_minus_128(unit_2.z, 0u), v_2);
+  part_3 += dot(codes8_minus_128(unit_3.z, 0u), v_2);
   let q_3 = x_at + 3u;
   let v_3 = x[x_base + q_3];
-  part += dot(codes8_minus_128(unit, 24u), v_3);
-  part_1 += dot(codes8_minus_128(unit_1, 24u), v_3);
-  part_2 += dot(codes8_minus_128(unit_2, 24u), v_3);
-  part_3 += dot(codes8_minus_128(unit_3, 24u), v_3);
+  part += dot(codes8_minus_128(unit.w, 0u), v_3);
+  part_1 += dot(codes8_minus_128(unit_1.w, 0u), v_3);
+  part_2 += dot(codes8_minus_128(unit_2.w, 0u), v_3);
+  part_3 += dot(codes8_minus_128(unit_3.w, 0u), v_3);
   acc += part * scale.x;
   acc_1 += part_1 * scale_1.x;
   acc_2 += part_2 * scale_2.x;

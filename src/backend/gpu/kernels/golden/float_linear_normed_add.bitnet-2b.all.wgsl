@@ -7,8 +7,8 @@ enable subgroups;
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
-fn codes8_minus_128(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
+fn codes8_minus_128(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
 }
 
 @compute @workgroup_size(256)
@@ -35,22 +35,22 @@ fn float_linear_add(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroup
     let v = x[x_base + q];
     squares += dot(v, v);
     let x4 = v * gain[q];
-    part += dot(codes8_minus_128(unit, 0u), x4);
+    part += dot(codes8_minus_128(unit.x, 0u), x4);
     let q_1 = x_at + 1u;
     let v_1 = x[x_base + q_1];
     squares += dot(v_1, v_1);
     let x4_1 = v_1 * gain[q_1];
-    part += dot(codes8_minus_128(unit, 8u), x4_1);
+    part += dot(codes8_minus_128(unit.y, 0u), x4_1);
     let q_2 = x_at + 2u;
     let v_2 = x[x_base + q_2];
     squares += dot(v_2, v_2);
     let x4_2 = v_2 * gain[q_2];
-    part += dot(codes8_minus_128(unit, 16u), x4_2);
+    part += dot(codes8_minus_128(unit.z, 0u), x4_2);
     let q_3 = x_at + 3u;
     let v_3 = x[x_base + q_3];
     squares += dot(v_3, v_3);
     let x4_3 = v_3 * gain[q_3];
-    part += dot(codes8_minus_128(unit, 24u), x4_3);
+    part += dot(codes8_minus_128(unit.w, 0u), x4_3);
     acc += part * scale.x;
   }
   let mine = acc;

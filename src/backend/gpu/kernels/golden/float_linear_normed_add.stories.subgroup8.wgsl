@@ -5,8 +5,8 @@
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
-fn codes8_minus_128(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
+fn codes8_minus_128(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
 }
 var<workgroup> part_2: array<f32, 256>;
 var<workgroup> part_3: array<f32, 256>;
@@ -42,22 +42,22 @@ fn float_linear_add(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroup
   let v = x[x_base + q];
   squares += dot(v, v);
   let x4 = v * gain[q];
-  part += dot(codes8_minus_128(unit, 0u), x4);
+  part += dot(codes8_minus_128(unit.x, 0u), x4);
   let q_1 = x_at + 1u;
   let v_1 = x[x_base + q_1];
   squares += dot(v_1, v_1);
   let x4_1 = v_1 * gain[q_1];
-  part += dot(codes8_minus_128(unit, 8u), x4_1);
+  part += dot(codes8_minus_128(unit.y, 0u), x4_1);
   let q_2 = x_at + 2u;
   let v_2 = x[x_base + q_2];
   squares += dot(v_2, v_2);
   let x4_2 = v_2 * gain[q_2];
-  part += dot(codes8_minus_128(unit, 16u), x4_2);
+  part += dot(codes8_minus_128(unit.z, 0u), x4_2);
   let q_3 = x_at + 3u;
   let v_3 = x[x_base + q_3];
   squares += dot(v_3, v_3);
   let x4_3 = v_3 * gain[q_3];
-  part += dot(codes8_minus_128(unit, 24u), x4_3);
+  part += dot(codes8_minus_128(unit.w, 0u), x4_3);
   acc += part * scale.x;
   let i_3 = lane_of_row + 16u;
   var part_1: f32 = 0f;
@@ -66,22 +66,22 @@ fn float_linear_add(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroup
   let v_4 = x[x_base + q_4];
   squares += dot(v_4, v_4);
   let x4_4 = v_4 * gain[q_4];
-  part_1 += dot(codes8_minus_128(unit_1, 0u), x4_4);
+  part_1 += dot(codes8_minus_128(unit_1.x, 0u), x4_4);
   let q_5 = x_at_1 + 1u;
   let v_5 = x[x_base + q_5];
   squares += dot(v_5, v_5);
   let x4_5 = v_5 * gain[q_5];
-  part_1 += dot(codes8_minus_128(unit_1, 8u), x4_5);
+  part_1 += dot(codes8_minus_128(unit_1.y, 0u), x4_5);
   let q_6 = x_at_1 + 2u;
   let v_6 = x[x_base + q_6];
   squares += dot(v_6, v_6);
   let x4_6 = v_6 * gain[q_6];
-  part_1 += dot(codes8_minus_128(unit_1, 16u), x4_6);
+  part_1 += dot(codes8_minus_128(unit_1.z, 0u), x4_6);
   let q_7 = x_at_1 + 3u;
   let v_7 = x[x_base + q_7];
   squares += dot(v_7, v_7);
   let x4_7 = v_7 * gain[q_7];
-  part_1 += dot(codes8_minus_128(unit_1, 24u), x4_7);
+  part_1 += dot(codes8_minus_128(unit_1.w, 0u), x4_7);
   acc += part_1 * scale_1.x;
   let mine = acc;
   workgroupBarrier();

@@ -5,8 +5,8 @@ struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(3) var<uniform> range: range_fields;
 @group(0) @binding(4) var<storage, read> params: array<u32>;
 @group(0) @binding(5) var<storage, read_write> y: array<f32>;
-fn codes4_minus_8(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
+fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
 }
 var<workgroup> weights: array<vec4<f32>, 512>;
 var<workgroup> tokens: array<vec4<f32>, 512>;
@@ -45,7 +45,9 @@ fn float_matmul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_
     let at = row * 48u + quad / 8u;
     let unit = w[at];
     let in_unit = quad % 8u;
-    let value = codes4_minus_8(unit, in_unit * 4u + 0u);
+    let quad_of_unit = in_unit + 0u;
+    let word = unit[quad_of_unit / 2u];
+    let value = codes4_minus_8(word, quad_of_unit % 2u * 4u);
     let halves = scales[at / 2u] >> ((at & 1u) * 16u);
     let scale = unpack2x16float(halves);
     weights[to] = value * scale.x;
@@ -58,7 +60,9 @@ fn float_matmul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_
     let at_1 = row_1 * 48u + quad_1 / 8u;
     let unit_1 = w[at_1];
     let in_unit_1 = quad_1 % 8u;
-    let value_1 = codes4_minus_8(unit_1, in_unit_1 * 4u + 0u);
+    let quad_of_unit_1 = in_unit_1 + 0u;
+    let word_1 = unit_1[quad_of_unit_1 / 2u];
+    let value_1 = codes4_minus_8(word_1, quad_of_unit_1 % 2u * 4u);
     let halves_1 = scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
     let scale_1 = unpack2x16float(halves_1);
     weights[to_1] = value_1 * scale_1.x;

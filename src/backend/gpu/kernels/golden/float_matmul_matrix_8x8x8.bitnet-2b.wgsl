@@ -11,8 +11,8 @@ struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read> params: array<u32>;
 @group(0) @binding(6) var<storage, read_write> y: array<f32>;
-fn codes4_minus_8(unit: vec4<u32>, shift: u32) -> vec4<f32> {
-  return bitcast<vec4<f32>>(((unit >> vec4<u32>(shift)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
+fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
 }
 var<workgroup> staged: array<f16, 2560>;
 var<workgroup> sums: array<f32, 1024>;
@@ -47,7 +47,9 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
       let unit = w[at];
       let in_unit = quad % 8u;
       let to_1 = 1280u + i_1 / 8u * 40u + i_1 % 8u * 4u;
-      let value_1 = codes4_minus_8(unit, in_unit * 4u + 0u);
+      let quad_of_unit = in_unit + 0u;
+      let word = unit[quad_of_unit / 2u];
+      let value_1 = codes4_minus_8(word, quad_of_unit % 2u * 4u);
       let halves = scales[at / 2u] >> ((at & 1u) * 16u);
       let scale = unpack2x16float(halves);
       let scaled = value_1 * scale.x;
