@@ -38,6 +38,8 @@ inline Weights small_weights(const Config& c) {
                         .attn_q = tensor(blk + "attn_q.weight", c.q_width(), c.d_model),
                         .attn_k = tensor(blk + "attn_k.weight", c.kv_width(), c.d_model),
                         .attn_v = tensor(blk + "attn_v.weight", c.kv_width(), c.d_model),
+                        .attn_q_norm = tensor(blk + "attn_q_norm.weight", 1, c.head_dim),
+                        .attn_k_norm = tensor(blk + "attn_k_norm.weight", 1, c.head_dim),
                         .attn_sub_norm = tensor(blk + "attn_sub_norm.weight", 1, c.q_width()),
                         .attn_output = tensor(blk + "attn_output.weight", c.d_model, c.q_width()),
                         .ffn_norm = tensor(blk + "ffn_norm.weight", 1, c.d_model),

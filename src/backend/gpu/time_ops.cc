@@ -98,8 +98,9 @@ uint64_t GpuExecutable::bytes_moved(const Step& step, const GpuKvCache& cache, i
   }
   const uint64_t kv_row = kv_bytes(plan_.config, 1, cache.type()) / static_cast<uint64_t>(plan_.config.n_layers);
   if (std::holds_alternative<step::Attention>(step.body)) bytes += kv_row * static_cast<uint64_t>(pos + 1);
+  const auto* float_qkv = std::get_if<step::FloatQkv>(&step.body);
   if (std::holds_alternative<step::KvAppend>(step.body) || std::holds_alternative<step::TernaryQkv>(step.body) ||
-      std::holds_alternative<step::FloatQkv>(step.body)) {
+      (float_qkv && !float_qkv->leaves_heads)) {
     bytes += kv_row;
   }
   return bytes;
