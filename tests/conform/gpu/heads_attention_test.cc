@@ -63,28 +63,29 @@ struct Outcome {
 };
 
 template <class KvWord>
-Outcome in_two_kernels(GpuBench& bench, const HeadsProblem& p, const HeadsInputs& in_, const gpu::AttentionConfig& c,
-                       const gpu::HeadsConfig& h, Outcome out_) {
+Outcome in_two_kernels(GpuBench& bench, const HeadsProblem& p, const HeadsInputs& given, const gpu::AttentionConfig& c,
+                       const gpu::HeadsConfig& h, Outcome result) {
   auto q = poisoned<float>(size_t{p.s.n_heads} * p.s.head_dim);
-  bench.run(gpu::qkv_heads<KvWord>(h), {.x = gpu::qkv_heads_workgroups(h)}, in<F32>(in_.qkv), in<F32>(in_.q_gain),
-            in<F32>(in_.k_gain), in<Vec2<F32>>(in_.angles), in<U32>(in_.params), out<F32>(q), out<KvWord>(out_.kv));
+  bench.run(gpu::qkv_heads<KvWord>(h), {.x = gpu::qkv_heads_workgroups(h)}, in<F32>(given.qkv), in<F32>(given.q_gain),
+            in<F32>(given.k_gain), in<Vec2<F32>>(given.angles), in<U32>(given.params), out<F32>(q),
+            out<KvWord>(result.kv));
   const uint32_t splits = std::min((p.pos + c.chunk) / c.chunk, std::max(c.max_splits, 1u));
   const auto gain = random(q.size(), 1);
   auto stats = poisoned<float>(size_t{2} * p.s.n_heads);
   bench.run(gpu::attention<KvWord>(c), {.x = p.s.n_heads, .z = splits}, in<Vec4<F32>>(q),
-            in<gpu::KvQuad<KvWord>>(out_.kv), in<U32>(in_.params), out<F32>(out_.y), in<F32>(gain),
+            in<gpu::KvQuad<KvWord>>(result.kv), in<U32>(given.params), out<F32>(result.y), in<F32>(gain),
             out<gpu::NormStats>(stats));
-  return out_;
+  return result;
 }
 
 template <class KvWord>
-Outcome in_one_kernel(GpuBench& bench, const HeadsProblem& p, const HeadsInputs& in_, const gpu::AttentionConfig& c,
-                      const gpu::HeadsConfig& h, Outcome out_) {
+Outcome in_one_kernel(GpuBench& bench, const HeadsProblem& p, const HeadsInputs& given, const gpu::AttentionConfig& c,
+                      const gpu::HeadsConfig& h, Outcome result) {
   const uint32_t splits = std::min((p.pos + c.chunk) / c.chunk, std::max(c.max_splits, 1u));
-  bench.run(gpu::heads_attention<KvWord>(c, h), {.x = p.s.n_heads, .z = splits}, in<F32>(in_.qkv), in<F32>(in_.q_gain),
-            in<F32>(in_.k_gain), in<Vec2<F32>>(in_.angles), in<U32>(in_.params), out<gpu::KvQuad<KvWord>>(out_.kv),
-            out<F32>(out_.y));
-  return out_;
+  bench.run(gpu::heads_attention<KvWord>(c, h), {.x = p.s.n_heads, .z = splits}, in<F32>(given.qkv),
+            in<F32>(given.q_gain), in<F32>(given.k_gain), in<Vec2<F32>>(given.angles), in<U32>(given.params),
+            out<gpu::KvQuad<KvWord>>(result.kv), out<F32>(result.y));
+  return result;
 }
 
 std::vector<uint32_t> bits_of(const std::vector<float>& values) {
