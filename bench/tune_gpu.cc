@@ -1,7 +1,7 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [NAME=LANESxROWSxWORKGROUP | norm=N |
-//   attention=N | split=N | stage=BITS | int8=0 | ahead=N]...
+//   attention=N | split=N | heads=0 | stage=BITS | int8=0 | ahead=N]...
 //
 // Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
 #include <algorithm>
@@ -57,6 +57,8 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.int8_x = a != 0;
   } else if (name == "matrices" && n == 1) {
     l.float_matrices = a != 0;
+  } else if (name == "heads" && n == 1) {
+    l.heads_in_attention = a != 0;
   } else if (name == "split" && n == 1) {
     l.split_attention_from = static_cast<int>(a);
   } else {
@@ -86,7 +88,7 @@ std::vector<std::string> sweep(bool is_ternary) {
       variants.push_back(name + "=" + layout);
     }
   }
-  if (!is_ternary) variants.insert(variants.end(), {"stage=0", "stage=2", "stage=8", "stage=16"});
+  if (!is_ternary) variants.insert(variants.end(), {"stage=0", "stage=2", "stage=8", "stage=16", "heads=0"});
   for (const char* layout : {"8x1x256", "8x2x256", "8x4x256", "16x1x256", "16x2x256", "16x4x256", "32x1x128",
                              "32x1x256", "32x2x128", "32x2x256", "32x4x128", "32x8x256"}) {
     variants.push_back(std::string("head=") + layout);

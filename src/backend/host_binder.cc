@@ -137,6 +137,7 @@ ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
 }
 
 ops::Attention HostBinder::bind(const step::Attention& s) const {
+  CHECK(!s.heads);  // as above: in the expanded plan they are steps
   return {floats(s.q), rows(s.q), s.n_heads, batch_.first_pos, s.window, cache_->layer(s.layer), floats(s.out)};
 }
 

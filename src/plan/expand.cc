@@ -18,6 +18,14 @@ SlotId expand_norm(SlotId in, const step::FloatNormOnRead& norm, Bodies& out) {
   return norm.normed;
 }
 
+void expand_heads(const step::FloatHeads& h, Bodies& out) {
+  if (h.q_gain) out.push_back(step::HeadNorm{h.q, h.q_gain, h.eps, h.n_heads, h.head_dim});
+  if (h.k_gain) out.push_back(step::HeadNorm{h.k, h.k_gain, h.eps, h.n_kv_heads, h.head_dim});
+  out.insert(out.end(),
+             {step::Rope{h.q, h.n_heads, h.head_dim, h.theta, h.pairs},
+              step::Rope{h.k, h.n_kv_heads, h.head_dim, h.theta, h.pairs}, step::KvAppend{h.k, h.v, h.layer}});
+}
+
 struct Expand {
   Bodies operator()(const step::TernaryQkv& s) const {
     Bodies out;
@@ -31,13 +39,10 @@ struct Expand {
   Bodies operator()(const step::FloatQkv& s) const {
     Bodies out;
     const SlotId in = expand_norm(s.in, s.norm, out);
+    const step::FloatHeads& h = s.heads;
     out.insert(out.end(),
-               {step::FloatLinear{in, s.wq, s.q}, step::FloatLinear{in, s.wk, s.k}, step::FloatLinear{in, s.wv, s.v}});
-    if (s.q_gain) out.push_back(step::HeadNorm{s.q, s.q_gain, s.head_eps, s.n_heads, s.head_dim});
-    if (s.k_gain) out.push_back(step::HeadNorm{s.k, s.k_gain, s.head_eps, s.n_kv_heads, s.head_dim});
-    out.insert(out.end(),
-               {step::Rope{s.q, s.n_heads, s.head_dim, s.theta, s.pairs},
-                step::Rope{s.k, s.n_kv_heads, s.head_dim, s.theta, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
+               {step::FloatLinear{in, s.wq, h.q}, step::FloatLinear{in, s.wk, h.k}, step::FloatLinear{in, s.wv, h.v}});
+    if (!s.leaves_heads) expand_heads(h, out);
     return out;
   }
   Bodies operator()(const step::FloatLinear& s) const {
@@ -65,9 +70,13 @@ struct Expand {
     return out;
   }
   Bodies operator()(const step::Attention& s) const {
+    Bodies out;
+    if (s.heads) expand_heads(*s.heads, out);
     step::Attention plain = s;
     plain.next = {};
-    return {plain};
+    plain.heads = {};
+    out.emplace_back(plain);
+    return out;
   }
   template <class S>
   Bodies operator()(const S& s) const {

@@ -136,19 +136,19 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                        .wq = p->q->w,
                                                        .wk = p->k->w,
                                                        .wv = p->v->w,
-                                                       .q = p->q->out,
-                                                       .k = p->k->out,
-                                                       .v = p->v->out,
-                                                       .qkv = qkv_slot(plan, p->q->out, p->k->out),
-                                                       .q_gain = has_norms ? p->norm_q->gain : nullptr,
-                                                       .k_gain = has_norms ? p->norm_k->gain : nullptr,
-                                                       .head_eps = has_norms ? p->norm_q->eps : 0,
-                                                       .layer = p->append->layer,
-                                                       .n_heads = p->rope_q->n_heads,
-                                                       .n_kv_heads = p->rope_k->n_heads,
-                                                       .head_dim = p->rope_q->head_dim,
-                                                       .theta = p->rope_q->theta,
-                                                       .pairs = p->rope_q->pairs}}};
+                                                       .heads = {.q = p->q->out,
+                                                                 .k = p->k->out,
+                                                                 .v = p->v->out,
+                                                                 .qkv = qkv_slot(plan, p->q->out, p->k->out),
+                                                                 .q_gain = has_norms ? p->norm_q->gain : nullptr,
+                                                                 .k_gain = has_norms ? p->norm_k->gain : nullptr,
+                                                                 .eps = has_norms ? p->norm_q->eps : 0,
+                                                                 .layer = p->append->layer,
+                                                                 .n_heads = p->rope_q->n_heads,
+                                                                 .n_kv_heads = p->rope_k->n_heads,
+                                                                 .head_dim = p->rope_q->head_dim,
+                                                                 .theta = p->rope_q->theta,
+                                                                 .pairs = p->rope_q->pairs}}}};
 }
 
 // The slot in which a step leaves floats that a norm may read, and where it would put what the norm wants to know.
@@ -208,6 +208,19 @@ void fuse_norms(Plan& plan) {
     if (!fuse_norm_into_neighbours(plan, i) && !fuse_norm_into_reader(plan, i)) continue;
     plan.steps.erase(plan.steps.begin() + static_cast<ptrdiff_t>(i));
     --i;
+  }
+}
+
+// Has attention make the heads that it is about to read, where nothing else reads them and no norm follows that wants
+// statistics.
+void fuse_heads(Plan& plan) {
+  for (size_t i = 0; i + 1 < plan.steps.size(); ++i) {
+    auto* qkv = std::get_if<step::FloatQkv>(&plan.steps[i].body);
+    auto* attention = std::get_if<step::Attention>(&plan.steps[i + 1].body);
+    if (!qkv || !attention || attention->q != qkv->heads.q || attention->next.gain) continue;
+    if (!is_dead_after(qkv->heads.q, Steps(plan.steps).subspan(i + 2))) continue;
+    qkv->leaves_heads = true;
+    attention->heads = qkv->heads;
   }
 }
 
@@ -273,6 +286,7 @@ void fuse(Plan& plan, const Fusions& wanted) {
   }
   plan.steps = std::move(fused);
   if (wanted.norms) fuse_norms(plan);
+  if (wanted.heads) fuse_heads(plan);
   if (wanted.int8_blocks) quantize_inputs(plan);
   plan.int8_on_read = wanted.int8_on_read;
 }

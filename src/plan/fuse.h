@@ -13,6 +13,7 @@ namespace tern {
 //   step that writes x, rms_norm_quantize, step that reads it → the first leaves what the norm has to know of x, the
 //   last
 //     norms and quantises x itself
+//   float_qkv, attention                        → the latter norms and turns heads and appends them to the cache
 //   rms_norm, float step that reads it          → the step, which norms what it reads
 // each only where it is wanted and nothing else reads the slots between.
 //

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plan/expand.h"
 #include "plan/plan_test_support.h"
@@ -172,6 +173,75 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
   EXPECT_FALSE(qkv_is_fused(Variation::kQIsNotRead));
   EXPECT_FALSE(qkv_is_fused(Variation::kOtherInput));
   EXPECT_FALSE(qkv_is_fused(Variation::kRopeOfVInstead));
+}
+
+Config float_config() {
+  Config c = small_config();
+  c.family = Family::kQwen3;
+  c.int8_activations = false;
+  return c;
+}
+
+TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const std::map<std::string_view, int> expected = {
+      {"embed", 1},           {"float_qkv", kLayers}, {"attention", kLayers}, {"float_linear_add", 2 * kLayers},
+      {"float_glu", kLayers}, {"select_rows", 1},     {"float_linear", 1},
+  };
+  const Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  EXPECT_EQ(count_ops(plan), expected);
+  const auto body_of = [&](std::string_view name) { return std::ranges::find(plan.steps, name, &Step::name)->body; };
+  const auto qkv = std::get<step::FloatQkv>(body_of("blk.1.attn_qkv"));
+  const auto attention = std::get<step::Attention>(body_of("blk.1.attention"));
+  EXPECT_TRUE(qkv.leaves_heads);
+  ASSERT_TRUE(attention.heads);
+  EXPECT_EQ(attention.heads->q_gain->name, "blk.1.attn_q_norm.weight");
+  EXPECT_EQ(attention.heads->k_gain->name, "blk.1.attn_k_norm.weight");
+  EXPECT_EQ(attention.heads->eps, c.rms_eps);
+  EXPECT_EQ(attention.heads->layer, 1);
+  EXPECT_EQ(attention.heads->n_kv_heads, 2);
+  EXPECT_EQ(attention.heads->theta, 10000);
+  EXPECT_EQ(plan.slot(attention.heads->qkv).width, c.q_width() + 2 * c.kv_width());
+  // What passes between the two shares its memory with nothing that either of them touches.
+  const std::vector<SlotUse> uses = slot_uses(attention);
+  EXPECT_EQ(uses.size(), 5u);
+  std::set<int> buffers;
+  for (const SlotUse& use : uses) {
+    EXPECT_EQ(use.is_output(), use.slot == attention.out);
+    EXPECT_TRUE(buffers.insert(plan.slot(use.slot).buffer).second);
+  }
+  for (const SlotUse& use : slot_uses(qkv)) EXPECT_FALSE(use.is_output());
+}
+
+TEST(Fuse, HeadsStayWhereNoAttentionFollowsThatCouldMakeThem) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const auto made_by_attention = [&](Fusions fuse) {
+    const Plan plan = make_plan(c, w, {.fuse = fuse});
+    return std::ranges::count_if(plan.steps, [](const Step& step) {
+      const auto* attention = std::get_if<step::Attention>(&step.body);
+      return attention && attention->heads;
+    });
+  };
+  EXPECT_EQ(made_by_attention({.qkv = true, .heads = true}), kLayers);
+  EXPECT_EQ(made_by_attention({.qkv = true}), 0);
+  EXPECT_EQ(made_by_attention({.heads = true}), 0);
+}
+
+TEST(Expand, GivesTheStepsOfFloatLayersBack) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const Plan fused = make_plan(c, w, {.fuse = Fusions::all()});
+  const Plan parts = make_plan(c, w, {.fuse = {.linear_add = true, .glu = true}});
+  const ExpandedPlan expanded = expand(fused);
+  ASSERT_EQ(expanded.plan.steps.size(), parts.steps.size());
+  for (size_t i = 0; i < parts.steps.size(); ++i) {
+    const auto uses = slot_uses(expanded.plan.steps[i].body), expected = slot_uses(parts.steps[i].body);
+    ASSERT_EQ(expanded.plan.steps[i].body.index(), parts.steps[i].body.index()) << parts.steps[i].name;
+    ASSERT_EQ(uses.size(), expected.size()) << parts.steps[i].name;
+    for (size_t j = 0; j < uses.size(); ++j) EXPECT_EQ(uses[j].slot, expected[j].slot) << parts.steps[i].name;
+  }
 }
 
 TEST(Expand, GivesTheStepsBackThatWereFused) {

@@ -11,6 +11,8 @@ SlotUse reads(SlotId slot) { return {slot, true, false}; }
 SlotUse writes(SlotId slot) { return {slot, false, true}; }
 SlotUse updates(SlotId slot) { return {slot, true, true}; }
 SlotUse scratch(SlotId slot) { return {slot, false, true, true}; }
+SlotUse hidden(SlotId slot) { return {.slot = slot, .writes = true, .hidden = true}; }
+SlotUse passes_on(SlotId slot) { return {.slot = slot, .reads = true, .writes = true, .hidden = true}; }
 
 using List = std::vector<SlotUse>;
 
@@ -23,7 +25,7 @@ List with(List uses, const step::FloatNormOnRead& norm) {
   return uses;
 }
 List with(List uses, const step::StatsOnWrite& next) {
-  if (next.gain) uses.push_back({.slot = next.stats, .writes = true, .hidden = true});
+  if (next.gain) uses.push_back(hidden(next.stats));
   return uses;
 }
 
@@ -38,7 +40,11 @@ struct Uses {
   List operator()(const step::HeadNorm& s) const { return {updates(s.x)}; }
   List operator()(const step::Rope& s) const { return {updates(s.x)}; }
   List operator()(const step::KvAppend& s) const { return {reads(s.k), reads(s.v)}; }
-  List operator()(const step::Attention& s) const { return with({reads(s.q), writes(s.out)}, s.next); }
+  List operator()(const step::Attention& s) const {
+    if (!s.heads) return with({reads(s.q), writes(s.out)}, s.next);
+    const step::FloatHeads& h = *s.heads;
+    return with({passes_on(h.q), passes_on(h.k), reads(h.v), reads(h.qkv), writes(s.out)}, s.next);
+  }
   List operator()(const step::GluMul& s) const { return {reads(s.gate), reads(s.up), writes(s.out)}; }
   List operator()(const step::Add& s) const { return {reads(s.in), updates(s.x)}; }
   List operator()(const step::RmsNormQuantize& s) const { return {reads(s.in), writes(s.out)}; }
@@ -52,7 +58,9 @@ struct Uses {
     return with({reads(s.in), writes(s.q), scratch(s.k), scratch(s.v)}, s.norm);
   }
   List operator()(const step::FloatQkv& s) const {
-    return with({reads(s.in), writes(s.q), scratch(s.k), scratch(s.v), scratch(s.qkv)}, s.norm);
+    const step::FloatHeads& h = s.heads;
+    if (s.leaves_heads) return with({reads(s.in), hidden(h.q), hidden(h.k), hidden(h.v), hidden(h.qkv)}, s.norm);
+    return with({reads(s.in), writes(h.q), scratch(h.k), scratch(h.v), scratch(h.qkv)}, s.norm);
   }
 };
 

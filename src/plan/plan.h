@@ -4,6 +4,7 @@
 // has one row per token (or per row of logits), and a backend decides how many rows its buffers hold.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -75,6 +76,23 @@ struct FloatNormOnRead {
   SlotId normed;  // scratch, for kernels that need it
 };
 
+// What becomes of the rows of float projections on their way to attention: norms of the heads where a model has any,
+// RoPE, and the write to the cache at the batch's positions.
+struct FloatHeads {
+  SlotId q;                        // [n_heads, head_dim]
+  SlotId k, v;                     // [n_kv_heads, head_dim] scratch, for kernels that need it
+  SlotId qkv;                      // [n_heads + 2 n_kv_heads, head_dim] likewise
+  const Tensor* q_gain = nullptr;  // null: no norm
+  const Tensor* k_gain = nullptr;
+  float eps = 0;
+  int layer = 0;
+  int n_heads = 0;
+  int n_kv_heads = 0;
+  int head_dim = 0;
+  float theta = 0;
+  RopePairs pairs = {};
+};
+
 struct Embed {
   const Tensor* table;
   SlotId out;
@@ -137,6 +155,7 @@ struct Attention {
   int head_dim;
   int window;  // positions that a row sees, its own included; 0: all
   StatsOnWrite next = {};
+  std::optional<FloatHeads> heads = {};  // which it makes itself, from what a FloatQkv left
 };  // causal, scale 1/√head_dim
 struct GluMul {
   SlotId gate;
@@ -202,24 +221,14 @@ struct TernaryQkv {
   RopePairs pairs;
   NormOnRead norm = {};
 };
-// The same of float layers, and between them the norms of the heads where a model has any.
+// The same of float layers, and between them the norms of the heads.
 struct FloatQkv {
   SlotId in;
   const Tensor* wq;
   const Tensor* wk;
   const Tensor* wv;
-  SlotId q;              // [n_heads, head_dim]
-  SlotId k, v;           // [n_kv_heads, head_dim] scratch, for kernels that need it
-  SlotId qkv;            // [n_heads + 2 n_kv_heads, head_dim] scratch, likewise
-  const Tensor* q_gain;  // null: no norm
-  const Tensor* k_gain;
-  float head_eps;
-  int layer;
-  int n_heads;
-  int n_kv_heads;
-  int head_dim;
-  float theta;
-  RopePairs pairs;
+  FloatHeads heads;
+  bool leaves_heads = false;  // to attention: `qkv`, or q, k and v, hold what the matrices give
   FloatNormOnRead norm = {};
 };
 
@@ -265,6 +274,7 @@ struct Fusions {
   bool linear_add = false;
   bool glu = false;
   bool qkv = false;
+  bool heads = false;  // what float_qkv does after the matrices goes into attention
   bool norms = false;  // rms_norm_quantize goes into the steps around it, rms_norm into the one that reads it
   // Not fusions, but ways to compute: float linears with packed weights read int8 blocks, which a step makes before
   // them (hosts), or which they make themselves (GPUs, where their kernels can).
@@ -276,7 +286,13 @@ struct Fusions {
     return {.norm_quantize = true, .linear_add = true, .glu = true, .int8_blocks = true};
   }
   static constexpr Fusions all() {
-    return {.norm_quantize = true, .linear_add = true, .glu = true, .qkv = true, .norms = true, .int8_on_read = true};
+    return {.norm_quantize = true,
+            .linear_add = true,
+            .glu = true,
+            .qkv = true,
+            .heads = true,
+            .norms = true,
+            .int8_on_read = true};
   }
 };
 

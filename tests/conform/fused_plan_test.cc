@@ -133,6 +133,10 @@ TEST_F(FusedPlan, FloatActivationsGiveTheSameBitsToo) {
   const auto expected = logits({.int8_blocks = true});
   ASSERT_EQ(expected.size(), static_cast<size_t>(kTokens) * 8192);
   EXPECT_EQ(logits(Fusions::host()), expected);
+  const auto plain = logits(Fusions::none());  // without int8 blocks
+  EXPECT_EQ(logits(Fusions::all()), plain);
+  EXPECT_EQ(logits({.qkv = true}), plain);
+  EXPECT_EQ(logits({.qkv = true, .heads = true}), plain);
 }
 
 }  // namespace

@@ -26,6 +26,10 @@ std::vector<WeightUse> with(std::vector<WeightUse> uses, const step::FloatNormOn
   return uses;
 }
 
+void add_gains(const step::FloatHeads& heads, std::vector<WeightUse>& uses) {
+  if (heads.q_gain) uses.insert(uses.end(), {{heads.q_gain, false}, {heads.k_gain, false}});
+}
+
 struct WeightsOf {
   std::vector<WeightUse> operator()(const step::Embed& s) const { return {{s.table, false}}; }
   std::vector<WeightUse> operator()(const step::RmsNorm& s) const { return {{s.gain, false}}; }
@@ -37,8 +41,13 @@ struct WeightsOf {
   }
   std::vector<WeightUse> operator()(const step::FloatQkv& s) const {
     std::vector<WeightUse> uses = {{s.wq, false}, {s.wk, false}, {s.wv, false}};
-    if (s.q_gain) uses.insert(uses.end(), {{s.q_gain, false}, {s.k_gain, false}});
+    if (!s.leaves_heads) add_gains(s.heads, uses);
     return with(uses, s.norm);
+  }
+  std::vector<WeightUse> operator()(const step::Attention& s) const {
+    std::vector<WeightUse> uses;
+    if (s.heads) add_gains(*s.heads, uses);
+    return uses;
   }
   std::vector<WeightUse> operator()(const step::HeadNorm& s) const { return {{s.gain, false}}; }
   std::vector<WeightUse> operator()(const step::TernaryLinear& s) const { return {{s.w, true}}; }

@@ -46,6 +46,7 @@ struct Layouts {
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
   int split_attention_from = 513;  // positions
+  bool heads_in_attention = true;  // of one token, where the plan has them there: else a dispatch before it
   bool float_matrices = true;      // float layers of prompts as f16 on subgroup matrices, where there are any
   bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
 };
@@ -161,8 +162,6 @@ class Recorder {
   Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm);
   Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store);
   Result<void> glu_matmul(const step::FloatGlu& s, const GluParts& parts);
-  template <class KvWord>
-  Result<void> qkv_heads_as(const step::FloatQkv& s);
 
   // Norms inside other steps. The first gives the int8 slot of a step's input, and records the norm that fills it where
   // the step's own kernel does not norm.
@@ -189,9 +188,27 @@ class Recorder {
   Result<void> append(SlotId k, SlotId v, int layer, const When& when);
   template <class KvWord>
   Result<void> append_as(SlotId k, SlotId v, int layer, const When& when);
+  struct HeadViews {
+    View<wgsl::F32> qkv, q_gain, k_gain;
+    View<wgsl::Vec2<wgsl::F32>> angles;
+  };
+  Result<HeadViews> head_views(const step::FloatHeads& s);
+  HeadsConfig heads_config(const step::FloatHeads& s) const;
+  Result<void> heads(const step::FloatHeads& s, const When& when);
+  template <class KvWord>
+  Result<void> heads_as(const step::FloatHeads& s, const When& when);
   AttentionConfig attention_config(int window) const;
+  // Whether attention of one token makes its heads itself.
+  bool makes_heads(const step::Attention& s) const;
   template <class KvWord>
   Result<void> attention_as(const step::Attention& s);
+  struct AttentionOut {
+    View<wgsl::F32> y;
+    NextViews next;
+  };
+  template <class KvWord>
+  Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                            const AttentionOut& out);
   template <class KvWord>
   Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
   template <class KvWord>

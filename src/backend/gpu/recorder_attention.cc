@@ -1,5 +1,6 @@
 // Attention, and what leads up to it: projections, RoPE, the write to the cache.
 #include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
 #include "backend/gpu/recorder.h"
 #include "base/bytes.h"
@@ -39,11 +40,49 @@ Result<void> Recorder::append_as(SlotId k, SlotId v, int layer, const When& when
 
 Result<void> Recorder::record(const step::KvAppend& s) { return append(s.k, s.v, s.layer, {}); }
 
+Result<void> Recorder::heads(const step::FloatHeads& s, const When& when) {
+  if (!cache_) {
+    TRY_STATUS(head_views(s));  // uploads the gains
+    return {};
+  }
+  return cache_->type() == KvType::kF16 ? heads_as<wgsl::F16x2>(s, when) : heads_as<wgsl::F32>(s, when);
+}
+
+Result<Recorder::HeadViews> Recorder::head_views(const step::FloatHeads& s) {
+  HeadViews views{.qkv = c_.work.floats(s.qkv),
+                  .q_gain = {{&c_.work.unused_gain(), 0, 0}},
+                  .k_gain = {{&c_.work.unused_gain(), 0, 0}},
+                  .angles = {{&c_.work.rope(), 0, 0}}};
+  if (s.q_gain) {
+    TRY(views.q_gain.view, c_.weights.vector(*s.q_gain));
+    TRY(views.k_gain.view, c_.weights.vector(*s.k_gain));
+  }
+  return views;
+}
+
+HeadsConfig Recorder::heads_config(const step::FloatHeads& s) const {
+  return {.shape = head_shape(c_.plan.config, cache_->n_ctx()),
+          .interleaved = s.pairs == RopePairs::kInterleaved,
+          .normed = s.q_gain != nullptr,
+          .eps = s.eps,
+          .caps = caps_};
+}
+
+template <class KvWord>
+Result<void> Recorder::heads_as(const step::FloatHeads& s, const When& when) {
+  const HeadsConfig config = heads_config(s);
+  TRY(const auto in, head_views(s));
+  return dispatch(qkv_heads<KvWord>(config),
+                  {.grid = {.x = qkv_heads_workgroups(config)}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain,
+                  in.k_gain, in.angles, params(), c_.work.floats(s.q), View<KvWord>{cache_->layer(s.layer)});
+}
+
 Result<void> Recorder::record(const step::Attention& s) {
   if (!cache_) {
     TRY_STATUS(next_views(s.next, static_cast<uint32_t>(s.n_heads)));  // for the steps that read them
-    return {};
+    return s.heads ? heads(*s.heads, {}) : Result<void>();
   }
+  if (s.heads) TRY_STATUS(heads(*s.heads, makes_heads(s) ? When{.min_tokens = 2} : When{}));
   return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
 }
 
@@ -54,6 +93,11 @@ AttentionConfig Recorder::attention_config(int window) const {
   return fit(config);
 }
 
+bool Recorder::makes_heads(const step::Attention& s) const {
+  return s.heads && c_.layouts.heads_in_attention &&
+         has_heads_attention(attention_config(s.window), heads_config(*s.heads), c_.device.limits().workgroup_bytes);
+}
+
 template <class KvWord>
 Result<void> Recorder::attention_as(const step::Attention& s) {
   const AttentionConfig config = attention_config(s.window);
@@ -61,17 +105,29 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   const int split_from = c_.layouts.split_attention_from;
   const bool splits = cache_->n_ctx() >= split_from && (s.window == 0 || s.window >= split_from);
   Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
-  extent.when = splits ? When{.max_tokens = kMatmulTokens - 1, .max_pos = split_from - 1} : When{};
-  const auto unsplit = [&] {
-    return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q),
-                    View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), c_.work.floats(s.out), next.gain,
-                    next.parts);
-  };
-  TRY_STATUS(unsplit());
+  if (splits) extent.when = {.max_tokens = kMatmulTokens - 1, .max_pos = split_from - 1};
+  TRY_STATUS(attention_of<KvWord>(s, config, extent, {c_.work.floats(s.out), next}));
   if (!splits) return {};
   extent.when = kManyTokens;  // which fill the GPU without splitting
-  TRY_STATUS(unsplit());
+  TRY_STATUS(attention_of<KvWord>(s, config, extent, {c_.work.floats(s.out), next}));
   return attention_in_splits<KvWord>(s, next);
+}
+
+// The kernel for these runs, and for those of one token, where it makes the heads, another.
+template <class KvWord>
+Result<void> Recorder::attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                                    const AttentionOut& out) {
+  const View<KvQuad<KvWord>> kv{cache_->layer(s.layer)};
+  if (makes_heads(s) && extent.when.min_tokens == 1) {
+    TRY(const auto in, head_views(*s.heads));
+    Extent one = extent;
+    one.when.max_tokens = 1;
+    TRY_STATUS(dispatch(heads_attention<KvWord>(config, heads_config(*s.heads)), one, in.qkv, in.q_gain, in.k_gain,
+                        in.angles, params(), kv, out.y));
+    extent.when.min_tokens = 2;
+  }
+  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), out.y, out.next.gain,
+                  out.next.parts);
 }
 
 template <class KvWord>
@@ -86,10 +142,8 @@ Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextV
                      .when = when};
   TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1));
   const View<wgsl::F32> parts_view{{parts, 0, 0}};
-  TRY_STATUS(dispatch(attention<KvWord>(config), split, c_.work.float_quads(s.q),
-                      View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(), parts_view,
-                      View<wgsl::F32>{{&c_.work.unused_gain(), 0, 0}},
-                      View<NormStats>{{&c_.work.unused_stats(), 0, 0}}));
+  const NextViews unused{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
+  TRY_STATUS(attention_of<KvWord>(s, config, split, {parts_view, unused}));
   return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
                   parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
 }

@@ -4,7 +4,6 @@
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul.h"
-#include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/recorder.h"
 #include "base/bytes.h"
 
@@ -241,34 +240,8 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const GluParts& parts
 
 Result<void> Recorder::record(const step::FloatQkv& s) {
   const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
-  TRY_STATUS(float_linear_step(matrices, s.in, s.norm, s.qkv, Store::kSet, c_.layouts.float_qkv));
-  if (!cache_) {
-    for (const Tensor* gain : {s.q_gain, s.k_gain}) {
-      if (gain) TRY_STATUS(c_.weights.vector(*gain));
-    }
-    return {};
-  }
-  return cache_->type() == KvType::kF16 ? qkv_heads_as<wgsl::F16x2>(s) : qkv_heads_as<wgsl::F32>(s);
-}
-
-template <class KvWord>
-Result<void> Recorder::qkv_heads_as(const step::FloatQkv& s) {
-  const bool has_norms = s.q_gain != nullptr;
-  BufferView q_gain{&c_.work.unused_gain(), 0, 0}, k_gain = q_gain;
-  if (has_norms) {
-    TRY(q_gain, c_.weights.vector(*s.q_gain));
-    TRY(k_gain, c_.weights.vector(*s.k_gain));
-  }
-  const QkvHeadsConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()),
-                              .interleaved = s.pairs == RopePairs::kInterleaved,
-                              .normed = has_norms,
-                              .eps = s.head_eps,
-                              .caps = caps_};
-  return dispatch(qkv_heads<KvWord>(config),
-                  {.grid = {.x = config.heads.n_heads + 2 * config.heads.n_kv_heads}, .axis = Axis::kY},
-                  c_.work.floats(s.qkv), View<wgsl::F32>{q_gain}, View<wgsl::F32>{k_gain},
-                  View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params(), c_.work.floats(s.q),
-                  View<KvWord>{cache_->layer(s.layer)});
+  TRY_STATUS(float_linear_step(matrices, s.in, s.norm, s.heads.qkv, Store::kSet, c_.layouts.float_qkv));
+  return s.leaves_heads ? Result<void>() : heads(s.heads, {});
 }
 
 }  // namespace tern::gpu

@@ -85,6 +85,13 @@ Result<double> seconds_per_token(GpuExecutable& executable, GpuKvCache& cache, i
   return seconds_since(start) / n_tokens;
 }
 
+// Heads that attention makes: null where the step has none of them.
+const step::FloatHeads* heads_made_later(const StepBody& body) {
+  if (const auto* s = std::get_if<step::Attention>(&body)) return s->heads ? &*s->heads : nullptr;
+  const auto* s = std::get_if<step::FloatQkv>(&body);
+  return s && s->leaves_heads ? &s->heads : nullptr;
+}
+
 }  // namespace
 
 // Of one token. Activations count once per step that reads or writes them.
@@ -93,13 +100,16 @@ uint64_t GpuExecutable::bytes_moved(const Step& step, const GpuKvCache& cache, i
   for (const WeightUse& use : weight_uses(step.body)) {
     bytes += std::holds_alternative<step::Embed>(step.body) ? use.row_bytes() : use.bytes();
   }
+  const step::FloatHeads* made_later = heads_made_later(step.body);
   for (const SlotUse& use : slot_uses(step.body)) {
+    // Of one token's, only the rows of the projections pass through memory.
+    if (made_later && (use.slot == made_later->q || use.slot == made_later->k || use.slot == made_later->v)) continue;
     if (!use.scratch) bytes += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
   }
   const uint64_t kv_row = kv_bytes(plan_.config, 1, cache.type()) / static_cast<uint64_t>(plan_.config.n_layers);
   if (std::holds_alternative<step::Attention>(step.body)) bytes += kv_row * static_cast<uint64_t>(pos + 1);
   if (std::holds_alternative<step::KvAppend>(step.body) || std::holds_alternative<step::TernaryQkv>(step.body) ||
-      std::holds_alternative<step::FloatQkv>(step.body)) {
+      (std::holds_alternative<step::FloatQkv>(step.body) && !made_later)) {
     bytes += kv_row;
   }
   return bytes;

@@ -215,6 +215,34 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   if (GetParam().window > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
 }
 
+// Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a
+// prompt that ends just before attention is split. To the bit.
+TEST_P(GpuFamilies, HeadsInAttentionChangeNothing) {
+  const bool is_plain_llama = GetParam().family == Family::kLlama && !GetParam().int8_activations;
+  if (!is_plain_llama && GetParam().format != Format::kQ4_0) GTEST_SKIP() << "one of each family";
+  TinyModel model(GetParam());
+  model.config.n_ctx = 600;
+  const auto tokens = some_tokens(516);
+  const auto logits = [&](Fusions fuse) {
+    const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
+    const auto gpu = gpu::compile(plan, {.max_batch = 128, .gpu = {.validation = true}}).value();
+    const auto cache = gpu->new_cache(600, KvType::kF16).value();
+    std::vector<float> all;
+    for (size_t at = 0; at < tokens.size();) {
+      const size_t n = at < 384 ? 128 : at < 508 ? 4 : 1;
+      const auto row =
+          gpu->run(*cache, {.tokens = std::span(tokens).subspan(at, n), .first_pos = static_cast<int>(at)});
+      EXPECT_TRUE(row) << row.error().message;
+      if (n == 1 && row) all.insert(all.end(), row->begin(), row->end());
+      at += n;
+    }
+    return all;
+  };
+  Fusions before = Fusions::all();
+  before.heads = false;
+  EXPECT_EQ(logits(Fusions::all()), logits(before));
+}
+
 TEST_P(GpuFamilies, DecodeAsTheyRun) {
   const TinyModel model(GetParam());
   if (GetParam().format != Format::kQ4_0 && GetParam().format != Format::kQ1_0) GTEST_SKIP() << "two formats suffice";

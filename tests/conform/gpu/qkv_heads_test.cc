@@ -55,10 +55,10 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
   KvData expected(s, kType), actual(s, kType);
   ref::kv_append({k.data(), v.data(), n, pos, expected.layer});
 
-  const gpu::QkvHeadsConfig config{
-      .heads = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
+  const gpu::HeadsConfig config{
+      .shape = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
   auto y = poisoned<float>(q.size());
-  bench.run(gpu::qkv_heads<KvWord>(config), {.x = s.n_heads + 2 * s.n_kv_heads, .y = static_cast<uint32_t>(n)},
+  bench.run(gpu::qkv_heads<KvWord>(config), {.x = gpu::qkv_heads_workgroups(config), .y = static_cast<uint32_t>(n)},
             in<F32>(qkv), in<F32>(q_gain), in<F32>(k_gain), in<Vec2<F32>>(angles),
             in<U32>(std::vector<uint32_t>{static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0}), out<F32>(y),
             out<KvWord>(actual.words));

@@ -37,111 +37,280 @@ AttentionConfig fit(AttentionConfig c) {
   return c;
 }
 
+namespace {
+
+struct Builtins {
+  WorkgroupId wg;
+  NumWorkgroups n_wg;
+  LocalIndex tid;
+};
+
+// What an invocation works on. Bases are in quads.
+struct Places {
+  Places(const AttentionConfig& c, const ParamsBuffer& params, const Builtins& b)
+      : head(let("head", b.wg.x)),
+        token(let("token", b.wg.y)),
+        kv_head(let("kv_head", head / (c.heads.n_heads / c.heads.n_kv_heads))),
+        n_pos(let("n_pos", params[kPos] + token + 1u)),
+        k_base(let("k_base", kv_index(c.heads, 0u, kv_head, 0u) / 4u)),
+        v_base(let("v_base", kv_index(c.heads, 1u, kv_head, 0u) / 4u)),
+        q_base(let("q_base", (token * c.heads.n_heads + head) * (c.heads.head_dim / 4))),
+        my_pos(let("my_pos", b.tid / c.per_pos)),
+        part_of_pos(let("part_of_pos", b.tid % c.per_pos)),
+        my_quad(let("my_quad", b.tid % (c.heads.head_dim / 4))),
+        line(let("line", b.tid / (c.heads.head_dim / 4))) {}
+
+  Name<U32> head, token, kv_head, n_pos, k_base, v_base, q_base, my_pos, part_of_pos, my_quad, line;
+};
+
+// Query, key and value of the newest position, where a workgroup has made them itself.
+struct OwnHeads {
+  Shared<Vec4<F32>> quads;  // [3, head_dim / 4]
+  Name<U32> pos;
+  Name<U32> readable;  // the last position of the cache that no workgroup of this dispatch writes
+};
+
 // Online softmax, a chunk of positions at a time:
 //   scores    `per_pos` invocations share a position, each a stride of its quads
 //   weights   m' = max(m, chunk), what was summed so far shrinks by e^(m − m')
 //   values    an invocation has one quad of dimensions and every `lines`-th position of the chunk
 // Positions past the end are computed as the last one and get weight 0: no load waits for a branch.
+template <class KvWord, class Kv>
+class AttentionBody {
+ public:
+  // query(i): quad part_of_pos + i of it. own: null where the cache has all positions.
+  template <class Query>
+  AttentionBody(const AttentionConfig& c, const Kv& kv, const Places& here, Query&& query, const OwnHeads* own)
+      : c_(c),
+        quads_(c.heads.head_dim / 4),
+        lines_(c.workgroup / quads_),
+        kv_(kv),
+        here_(here),
+        own_(own),
+        weights_(shared<F32>("weights", c.chunk)),
+        sums_(shared<Vec4<F32>>("sums", c.workgroup)),
+        my_q_(share_of(c, query)),
+        greatest_(var("greatest", kLowest)),
+        total_(var("total", 0.0f)),
+        acc_(var<Vec4<F32>>("acc")) {
+    CHECK(c.heads.head_dim % 4 == 0 && c.workgroup == c.chunk * c.per_pos && c.workgroup % quads_ == 0);
+    CHECK(quads_ % c.per_pos == 0);
+    if (own) own_value_ = let("own_value", own->quads[2 * quads_ + here.my_quad]);
+  }
+
+  void attend(const Builtins& b) {
+    const LocalIndex& tid = b.tid;
+    auto start = c_.window > 0 ? max(here_.n_pos, c_.window) - c_.window + b.wg.z * c_.chunk : b.wg.z * c_.chunk;
+    loop("first", std::move(start), here_.n_pos, b.n_wg.z * c_.chunk, [&](const Name<U32>& first) {
+      auto pos = let("pos", first + here_.my_pos);
+      auto my_score = score_at(pos);
+      auto whole = reduce_lanes(Reduce::kSum, c_.caps, my_score, tid, c_.per_pos, c_.workgroup);
+      auto seen = let("seen", select(kLowest, whole, pos < here_.n_pos));
+      auto top = reduce_workgroup(Reduce::kMax, c_.caps, seen, tid, c_.workgroup);
+      auto new_greatest = let("new_greatest", max(greatest_, top));
+      auto shrink = let("shrink", exp(greatest_ - new_greatest));
+      auto weight = let("weight", select(0.0f, exp(seen - new_greatest), pos < here_.n_pos));
+      total_ = total_ * shrink;
+      when(here_.part_of_pos == 0u, [&] {
+        weights_[here_.my_pos] = weight;
+        total_ += weight;
+      });
+      workgroupBarrier();
+      acc_ = acc_ * shrink;
+      for (uint32_t p = 0; p < c_.chunk; p += lines_) {
+        auto at_p = let("at_p", here_.line + p);
+        if (p + lines_ <= c_.chunk) {
+          add_value(first, at_p);
+        } else {
+          when(at_p < c_.chunk, [&] { add_value(first, at_p); });
+        }
+      }
+      greatest_ = new_greatest;
+      workgroupBarrier();  // before the next chunk's weights
+    });
+    auto my_total = let("my_total", total_);
+    sum_of_weights_ = reduce_workgroup(Reduce::kSum, c_.caps, my_total, tid, c_.workgroup);
+    sums_[tid] = acc_;
+    workgroupBarrier();
+  }
+
+  // The result, or the partial sums of a split; `also` sees this invocation's quad of the former.
+  template <class Also>
+  void store(const Out<"y", F32>& y, const Builtins& b, Also&& also) {
+    when(here_.line == 0u, [&] {
+      auto sum = var("sum", acc_);
+      for (uint32_t i = 1; i < lines_; ++i) sum += sums_[b.tid + i * quads_];
+      if (c_.max_splits > 0) {
+        auto row =
+            let("base", ((here_.token * c_.heads.n_heads + here_.head) * c_.max_splits + b.wg.z) * c_.partial_stride());
+        for (uint32_t i = 0; i < 4; ++i) y[row + here_.my_quad * 4u + i] = at(sum, i);
+        when(here_.my_quad == 0u, [&] {
+          y[row + c_.heads.head_dim] = greatest_;
+          y[row + (c_.heads.head_dim + 1)] = sum_of_weights_;
+        });
+        return;
+      }
+      auto result = let("result", sum * (1.0f / sum_of_weights_));
+      for (uint32_t i = 0; i < 4; ++i) y[(here_.q_base + here_.my_quad) * 4u + i] = at(result, i);
+      also(result);
+    });
+  }
+
+ private:
+  // This invocation's share of the query stays in registers.
+  template <class Query>
+  static std::vector<Name<Vec4<F32>>> share_of(const AttentionConfig& c, Query&& query) {
+    const float scale = 1.0f / std::sqrt(static_cast<float>(c.heads.head_dim));
+    std::vector<Name<Vec4<F32>>> share;
+    for (uint32_t i = 0; i < c.heads.head_dim / 4; i += c.per_pos) share.push_back(let("q4", query(i) * scale));
+    return share;
+  }
+
+  Name<F32> score_at(const Name<U32>& pos) {
+    const auto cached = [&](const Name<U32>& k_row, const Var<F32>& score) {
+      for (uint32_t i = 0; i < my_q_.size(); ++i) {
+        auto k4 = let("k4", kv_[k_row + i * c_.per_pos]);
+        score += dot(my_q_[i], kv_values<KvWord>(k4));
+      }
+    };
+    if (!own_) {
+      auto k_row = let("k_row", here_.k_base + min(pos, here_.n_pos - 1u) * quads_ + here_.part_of_pos);
+      auto score = var("score", 0.0f);
+      cached(k_row, score);
+      return let("my_score", score);
+    }
+    auto score = var("score", 0.0f);
+    when(
+        pos < own_->pos,
+        [&] {
+          auto k_row = let("k_row", here_.k_base + pos * quads_ + here_.part_of_pos);
+          cached(k_row, score);
+        },
+        [&] {
+          for (uint32_t i = 0; i < my_q_.size(); ++i) {
+            auto k4 = let("k4", own_->quads[quads_ + here_.part_of_pos + i * c_.per_pos]);
+            score += dot(my_q_[i], k4);
+          }
+        });
+    return let("my_score", score);
+  }
+
+  void add_value(const Name<U32>& first, const Name<U32>& at_p) {
+    auto w = let("w", weights_[at_p]);
+    auto last = own_ ? e(own_->readable) : here_.n_pos - 1u;
+    auto v4 = let("v4", kv_[here_.v_base + min(first + at_p, std::move(last)) * quads_ + here_.my_quad]);
+    if (own_) {
+      acc_ += select(kv_values<KvWord>(v4), own_value_, first + at_p >= own_->pos) * w;
+    } else {
+      acc_ += kv_values<KvWord>(v4) * w;
+    }
+  }
+
+  const AttentionConfig& c_;
+  uint32_t quads_, lines_;  // of a head; of invocations that have one position each
+  const Kv& kv_;
+  const Places& here_;
+  const OwnHeads* own_;
+  Shared<F32> weights_;
+  Shared<Vec4<F32>> sums_;
+  std::vector<Name<Vec4<F32>>> my_q_;
+  Var<F32> greatest_;
+  Var<F32> total_;  // of the positions that this invocation has weighed
+  Var<Vec4<F32>> acc_;
+  Name<Vec4<F32>> own_value_;
+  Name<F32> sum_of_weights_;
+};
+
+}  // namespace
+
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c) {
-  const HeadShape& s = c.heads;
-  const uint32_t quads = s.head_dim / 4;
-  const uint32_t lines = c.workgroup / quads;
-  CHECK(s.head_dim % 4 == 0 && c.workgroup == c.chunk * c.per_pos && c.workgroup % quads == 0);
-  CHECK(quads % c.per_pos == 0);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(s.head_dim));
   return kernel(c.max_splits > 0 ? "attention_split" : "attention", c.workgroup,
                 [&](In<"q", Vec4<F32>> q, In<"kv", KvQuad<KvWord>> kv, ParamsBuffer params, Out<"y", F32> y,
                     NextGain next_gain, NextParts next_parts, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
-                  auto weights = shared<F32>("weights", c.chunk);
-                  auto sums = shared<Vec4<F32>>("sums", c.workgroup);
-                  auto head = let("head", wg.x);
-                  auto token = let("token", wg.y);
-                  auto kv_head = let("kv_head", head / (s.n_heads / s.n_kv_heads));
-                  auto n_pos = let("n_pos", params[kPos] + token + 1u);
-                  auto k_base = let("k_base", kv_index(s, 0u, kv_head, 0u) / 4u);
-                  auto v_base = let("v_base", kv_index(s, 1u, kv_head, 0u) / 4u);
-                  auto q_base = let("q_base", (token * s.n_heads + head) * quads);
-                  auto my_pos = let("my_pos", tid / c.per_pos);
-                  auto part_of_pos = let("part_of_pos", tid % c.per_pos);
-                  auto my_quad = let("my_quad", tid % quads);
-                  auto line = let("line", tid / quads);
-                  // This invocation's share of the query stays in registers.
-                  std::vector<Name<Vec4<F32>>> my_q;
-                  for (uint32_t i = 0; i < quads / c.per_pos; ++i) {
-                    my_q.push_back(let("q4", q[q_base + part_of_pos + i * c.per_pos] * scale));
-                  }
-                  auto greatest = var("greatest", kLowest);
-                  auto total = var("total", 0.0f);  // of the positions that this invocation has weighed
-                  auto acc = var<Vec4<F32>>("acc");
-                  auto start = c.window > 0 ? max(n_pos, c.window) - c.window + wg.z * c.chunk : wg.z * c.chunk;
-                  loop("first", std::move(start), n_pos, n_wg.z * c.chunk, [&](const Name<U32>& first) {
-                    auto pos = let("pos", first + my_pos);
-                    auto k_row = let("k_row", k_base + min(pos, n_pos - 1u) * quads + part_of_pos);
-                    auto score = var("score", 0.0f);
-                    for (uint32_t i = 0; i < quads / c.per_pos; ++i) {
-                      auto k4 = let("k4", kv[k_row + i * c.per_pos]);
-                      score += dot(my_q[i], kv_values<KvWord>(k4));
-                    }
-                    auto my_score = let("my_score", score);
-                    auto whole = reduce_lanes(Reduce::kSum, c.caps, my_score, tid, c.per_pos, c.workgroup);
-                    auto seen = let("seen", select(kLowest, whole, pos < n_pos));
-                    auto top = reduce_workgroup(Reduce::kMax, c.caps, seen, tid, c.workgroup);
-                    auto new_greatest = let("new_greatest", max(greatest, top));
-                    auto shrink = let("shrink", exp(greatest - new_greatest));
-                    auto weight = let("weight", select(0.0f, exp(seen - new_greatest), pos < n_pos));
-                    total = total * shrink;
-                    when(part_of_pos == 0u, [&] {
-                      weights[my_pos] = weight;
-                      total += weight;
-                    });
-                    workgroupBarrier();
-                    acc = acc * shrink;
-                    for (uint32_t p = 0; p < c.chunk; p += lines) {
-                      auto at_p = let("at_p", line + p);
-                      const auto add = [&] {
-                        auto w = let("w", weights[at_p]);
-                        auto v4 = let("v4", kv[v_base + min(first + at_p, n_pos - 1u) * quads + my_quad]);
-                        acc += kv_values<KvWord>(v4) * w;
-                      };
-                      if (p + lines <= c.chunk) {
-                        add();
-                      } else {
-                        when(at_p < c.chunk, add);
-                      }
-                    }
-                    greatest = new_greatest;
-                    workgroupBarrier();  // before the next chunk's weights
-                  });
-                  auto my_total = let("my_total", total);
-                  auto sum_of_weights = reduce_workgroup(Reduce::kSum, c.caps, my_total, tid, c.workgroup);
-                  sums[tid] = acc;
-                  workgroupBarrier();
+                  const Builtins builtins{wg, n_wg, tid};
+                  const Places here(c, params, builtins);
+                  const auto query = [&](uint32_t i) { return q[here.q_base + here.part_of_pos + i]; };
+                  AttentionBody<KvWord, decltype(kv)> body(c, kv, here, query, nullptr);
+                  body.attend(builtins);
+                  if (c.max_splits > 0) return body.store(y, builtins, [](const auto&) {});
                   auto squares = var("squares", 0.0f);
                   auto largest = var("largest", 0.0f);
-                  when(line == 0u, [&] {
-                    auto sum = var("sum", acc);
-                    for (uint32_t i = 1; i < lines; ++i) sum += sums[tid + i * quads];
-                    if (c.max_splits > 0) {
-                      auto base = let("base", ((token * s.n_heads + head) * c.max_splits + wg.z) * c.partial_stride());
-                      for (uint32_t i = 0; i < 4; ++i) y[base + my_quad * 4u + i] = at(sum, i);
-                      when(my_quad == 0u, [&] {
-                        y[base + s.head_dim] = greatest;
-                        y[base + (s.head_dim + 1)] = sum_of_weights;
-                      });
-                      return;
-                    }
-                    auto result = let("result", sum * (1.0f / sum_of_weights));
+                  body.store(y, builtins, [&](const Name<Vec4<F32>>& result) {
                     squares = dot(result, result);
                     for (uint32_t i = 0; i < 4; ++i) {
-                      y[(q_base + my_quad) * 4u + i] = at(result, i);
-                      auto gain = let("gain", next_gain[head * s.head_dim + my_quad * 4u + i]);
+                      auto gain = let("gain", next_gain[here.head * c.heads.head_dim + here.my_quad * 4u + i]);
                       largest = max(largest, abs(at(result, i) * gain));
                     }
                   });
-                  if (c.max_splits > 0) return;
-                  leave_stats(c.caps, squares, largest, tid, c.workgroup, next_parts, token * s.n_heads + head);
+                  leave_stats(c.caps, squares, largest, tid, c.workgroup, next_parts,
+                              here.token * c.heads.n_heads + here.head);
                 });
+}
+
+namespace {
+
+constexpr uint32_t kOwnHeads = 3;  // a query, a key, a value
+
+// A team for each of the heads; then a quad of them for each invocation, rounded as the cache rounds. The first
+// workgroup of those that share a key writes it.
+template <class KvWord>
+OwnHeads make_own_heads(const AttentionConfig& c, const HeadsConfig& h, const HeadInputs& in,
+                        const InOut<"kv", KvQuad<KvWord>>& kv, const Places& here, const Builtins& b) {
+  const HeadShape& s = c.heads;
+  const uint32_t quads = s.head_dim / 4;
+  const HeadTeams heads(h, kOwnHeads, b.tid, c.workgroup);
+  const OwnHeads own{shared<Vec4<F32>>("own", kOwnHeads * quads), let("own_pos", here.n_pos - 1u),
+                     let("readable", select(here.n_pos - 2u, std::min(1u, s.n_ctx - 1), here.n_pos == 1u))};
+  auto key_row = let("key_row", here.kv_head + s.n_heads);
+  auto row =
+      let("row", select(select(key_row + s.n_kv_heads, key_row, heads.team() == 1u), here.head, heads.team() == 0u));
+  auto is_used = let("is_used", heads.team() < kOwnHeads);
+  heads.take(in, here.token, row, own.pos, is_used);
+  auto writes = let("writes", here.head % (s.n_heads / s.n_kv_heads) == 0u && b.wg.z == 0u);
+  loop("i", b.tid, kOwnHeads * quads, c.workgroup, [&](const Name<U32>& i) {
+    auto which = let("which", i / quads);
+    auto quad = let("quad", i % quads);
+    const HeadValues values = heads.values(which);
+    auto v = let("v", vec4f(values[quad * 4u], values[quad * 4u + 1u], values[quad * 4u + 2u], values[quad * 4u + 3u]));
+    when(
+        which == 0u, [&] { own.quads[i] = v; },
+        [&] {
+          auto rounded = let("rounded", kv_quad<KvWord>(v));
+          own.quads[i] = kv_values<KvWord>(rounded);
+          auto base = let("kv_base", select(here.v_base, here.k_base, which == 1u));
+          when(writes, [&] { kv[base + own.pos * quads + quad] = rounded; });
+        });
+  });
+  workgroupBarrier();
+  return own;
+}
+
+}  // namespace
+
+template <class KvWord>
+HeadsAttentionKernel<KvWord> heads_attention(const AttentionConfig& c, const HeadsConfig& h) {
+  return kernel(
+      c.max_splits > 0 ? "heads_attention_split" : "heads_attention", c.workgroup,
+      [&](QkvRows qkv, QueryGain q_gain, KeyGain k_gain, RopeAngles angles, ParamsBuffer params,
+          InOut<"kv", KvQuad<KvWord>> kv, Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+        const Builtins builtins{wg, n_wg, tid};
+        const Places here(c, params, builtins);
+        const OwnHeads own = make_own_heads<KvWord>(c, h, {qkv, q_gain, k_gain, angles}, kv, here, builtins);
+        const auto query = [&](uint32_t i) { return e(own.quads[here.part_of_pos + i]); };
+        AttentionBody<KvWord, decltype(kv)> body(c, kv, here, query, &own);
+        body.attend(builtins);
+        body.store(y, builtins, [](const auto&) {});
+      });
+}
+
+// Invocations for the teams; memory for the heads twice, the sums and weights of attention, and its reductions and the
+// norm's, each of which takes a value per invocation where it does not shuffle.
+bool has_heads_attention(const AttentionConfig& c, const HeadsConfig& h, uint32_t workgroup_bytes) {
+  const bool shuffles = c.caps.subgroup > 0 && c.workgroup % c.caps.subgroup == 0;
+  const uint32_t heads = kOwnHeads * (2 * c.heads.head_dim + 1);
+  const uint32_t values = heads + c.chunk + (shuffles ? 5 : 8) * c.workgroup;
+  return c.workgroup >= kOwnHeads * h.team() && values * sizeof(float) <= workgroup_bytes;
 }
 
 AttentionMergeKernel attention_merge(const AttentionConfig& c) {
@@ -182,5 +351,7 @@ AttentionMergeKernel attention_merge(const AttentionConfig& c) {
 
 template AttentionKernel<F32> attention<F32>(const AttentionConfig&);
 template AttentionKernel<F16x2> attention<F16x2>(const AttentionConfig&);
+template HeadsAttentionKernel<F32> heads_attention<F32>(const AttentionConfig&, const HeadsConfig&);
+template HeadsAttentionKernel<F16x2> heads_attention<F16x2>(const AttentionConfig&, const HeadsConfig&);
 
 }  // namespace tern::gpu

@@ -1,6 +1,7 @@
 // Attention over the KV cache, causal, with the history split over workgroups where it is long.
 #pragma once
 
+#include "backend/gpu/kernels/heads.h"
 #include "backend/gpu/kernels/kv_cache.h"
 #include "backend/gpu/kernels/norm_fused.h"
 
@@ -37,6 +38,19 @@ using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl:
                                      wgsl::NumWorkgroups, wgsl::LocalIndex>;
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c);
+
+// From the rows of all three projections, for one token: each workgroup makes its query, and the token's key and value,
+// itself (heads.h), and one for each of the latter writes them to the cache, from which the others read earlier
+// positions only. The same bits as qkv_heads and attention, but no norm statistics. Grid: [n_heads, 1], or
+// [n_heads, 1, splits] with `out` as above.
+template <class KvWord>
+using HeadsAttentionKernel =
+    wgsl::Kernel<QkvRows, QueryGain, KeyGain, RopeAngles, ParamsBuffer, wgsl::InOut<"kv", KvQuad<KvWord>>,
+                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+template <class KvWord>
+HeadsAttentionKernel<KvWord> heads_attention(const AttentionConfig& c, const HeadsConfig& h);
+// Whether the layout has the invocations, and a device with so much workgroup memory the room, that it takes.
+bool has_heads_attention(const AttentionConfig& c, const HeadsConfig& h, uint32_t workgroup_bytes);
 
 using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                                           NextGain, NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;

@@ -97,11 +97,16 @@ wgsl::Name<T> reduce_lanes(Reduce how, const Caps& caps, const wgsl::Name<T>& v,
   workgroupBarrier();
   auto lane = let("part_lane", tid & (lanes - 1));
   for (uint32_t s = lanes / 2; s > 0; s /= 2) {
-    when(lane < s, [&] {
+    const auto add = [&] {
       auto a = let("a", part[tid]);
       auto b = let("b", part[tid + s]);
       part[tid] = detail::combine(how, a, b);
-    });
+    };
+    if (workgroup % lanes == 0) {
+      when(lane < s, add);
+    } else {  // the last group is not whole
+      when(lane < s && tid + s < workgroup, add);
+    }
     workgroupBarrier();
   }
   return let("sum", part[tid - lane]);

@@ -175,6 +175,11 @@ class Cases {
     window.window = 300;
     add("attention_window_" + kv, attention<KvWord>(window));
     add("attention_split_" + kv, attention<KvWord>(attention_config(16)));
+    HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
+    add("heads_attention_normed_" + kv, heads_attention<KvWord>(window, heads));
+    heads.normed = false;
+    heads.interleaved = true;
+    add("heads_attention_split_" + kv, heads_attention<KvWord>(attention_config(16), heads));
   }
 
   void add_float() {
@@ -220,7 +225,7 @@ class Cases {
     m.act = Activation::kSilu;
     add("float_glu_matmul", float_glu_matmul(m));
     for (const bool normed : {false, true}) {
-      const QkvHeadsConfig heads{.heads = m_.heads, .normed = normed, .eps = kEps, .caps = caps_.caps};
+      const HeadsConfig heads{.shape = m_.heads, .normed = normed, .eps = kEps, .caps = caps_.caps};
       add(normed ? "qkv_heads_normed" : "qkv_heads", qkv_heads<F16x2>(heads));
     }
   }

@@ -30,6 +30,19 @@ wgsl::Temp<wgsl::Vec4<wgsl::F32>> kv_values(const wgsl::Name<KvQuad<KvWord>>& qu
   }
 }
 
+// The four values as the cache holds them.
+template <class KvWord>
+wgsl::Temp<KvQuad<KvWord>> kv_quad(const wgsl::Name<wgsl::Vec4<wgsl::F32>>& v) {
+  using namespace wgsl;
+  if constexpr (std::same_as<KvWord, F16x2>) {
+    auto low = let("low", pack2x16float(vec2f(at(v, 0), at(v, 1))));
+    auto high = let("high", pack2x16float(vec2f(at(v, 2), at(v, 3))));
+    return vec2_of(low, high);
+  } else {
+    return e(v);
+  }
+}
+
 // The index, in values, of position `pos` of a row of the cache. side: 0 keys, 1 values.
 template <wgsl::ValueOf<wgsl::U32> Side, wgsl::ValueOf<wgsl::U32> Head, wgsl::ValueOf<wgsl::U32> Pos>
 wgsl::Temp<wgsl::U32> kv_index(const HeadShape& s, Side&& side, Head&& head, Pos&& pos) {

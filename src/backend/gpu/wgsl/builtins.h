@@ -58,6 +58,10 @@ template <ValueOf<F32> A, ValueOf<F32> B>
 Temp<Vec2<F32>> vec2f(A&& a, B&& b) {
   return call<Vec2<F32>>("vec2<f32>", std::forward<A>(a), std::forward<B>(b));
 }
+template <ValueOf<F16x2> A, ValueOf<F16x2> B>
+Temp<Vec2<F16x2>> vec2_of(A&& a, B&& b) {
+  return call<Vec2<F16x2>>(Vec2<F16x2>::wgsl(), std::forward<A>(a), std::forward<B>(b));
+}
 template <class T, Value A>
   requires is_vec<T> && std::same_as<TypeOf<A>, Element<T>>
 Temp<T> splat(A&& a) {

@@ -199,8 +199,6 @@ fn attention_split(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sum_2 = part_2[tid - part_lane_2];
   sums[tid] = acc;
   workgroupBarrier();
-  var squares: f32 = 0f;
-  var largest: f32 = 0f;
   if (line == 0u) {
     var sum_3: vec4<f32> = acc;
     sum_3 += sums[tid + 16u];

@@ -151,8 +151,6 @@ fn attention_split(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sum_17 = sum_16 + sg_17;
   sums[tid] = acc;
   workgroupBarrier();
-  var squares: f32 = 0f;
-  var largest: f32 = 0f;
   if (line == 0u) {
     var sum_18: vec4<f32> = acc;
     sum_18 += sums[tid + 32u];

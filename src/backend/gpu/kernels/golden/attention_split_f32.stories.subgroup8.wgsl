@@ -115,8 +115,6 @@ fn attention_split(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let reduced_1 = total_2;
   sums[tid] = acc;
   workgroupBarrier();
-  var squares: f32 = 0f;
-  var largest: f32 = 0f;
   if (line == 0u) {
     var sum_8: vec4<f32> = acc;
     sum_8 += sums[tid + 16u];

@@ -137,17 +137,17 @@ fn attention(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg
     sum_8 += sums[tid + 224u];
     sum_8 += sums[tid + 240u];
     let result = sum_8 * (1f / reduced_1);
-    squares = dot(result, result);
     y[(q_base + my_quad) * 4u + 0u] = result.x;
+    y[(q_base + my_quad) * 4u + 1u] = result.y;
+    y[(q_base + my_quad) * 4u + 2u] = result.z;
+    y[(q_base + my_quad) * 4u + 3u] = result.w;
+    squares = dot(result, result);
     let gain = next_gain[head * 64u + my_quad * 4u + 0u];
     largest = max(largest, abs(result.x * gain));
-    y[(q_base + my_quad) * 4u + 1u] = result.y;
     let gain_1 = next_gain[head * 64u + my_quad * 4u + 1u];
     largest = max(largest, abs(result.y * gain_1));
-    y[(q_base + my_quad) * 4u + 2u] = result.z;
     let gain_2 = next_gain[head * 64u + my_quad * 4u + 2u];
     largest = max(largest, abs(result.z * gain_2));
-    y[(q_base + my_quad) * 4u + 3u] = result.w;
     let gain_3 = next_gain[head * 64u + my_quad * 4u + 3u];
     largest = max(largest, abs(result.w * gain_3));
   }

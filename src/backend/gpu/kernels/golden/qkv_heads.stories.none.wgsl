@@ -5,37 +5,48 @@
 @group(0) @binding(4) var<storage, read> params: array<u32>;
 @group(0) @binding(5) var<storage, read_write> q: array<f32>;
 @group(0) @binding(6) var<storage, read_write> kv: array<u32>;
-var<workgroup> tile: array<f32, 64>;
+var<workgroup> tile: array<f32, 128>;
 
 @compute @workgroup_size(64)
 fn qkv_heads(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
-  let head = wg.x;
-  let is_query = head < 8u;
-  let is_turned = head < 10u;
-  let from_row = (wg.y * 12u + head) * 64u;
-  let pos = params[0u] + wg.y;
-  for (var pair = tid; pair < 32u; pair += 64u) {
+  let team = tid / 32u;
+  let team_lane = tid % 32u;
+  let token = wg.y;
+  let row = wg.x * 2u + team;
+  let pos = params[0u] + token;
+  let is_used = row < 12u;
+  let is_query = row < 8u;
+  let is_turned = row < 10u;
+  if (is_used) {
+    let from_row = (token * 12u + row) * 64u;
+    let pair = team_lane + 0u;
     let at_a = pair;
     let at_b = at_a + 32u;
-    let v = qkv[from_row + at_a];
-    let v_1 = qkv[from_row + at_b];
+    let a = qkv[from_row + at_a];
+    let b = qkv[from_row + at_b];
     let turn = angles[pos * 32u + pair];
     let angle = select(vec2<f32>(1f, 0f), turn, is_turned);
-    tile[at_a] = v * angle.x - v_1 * angle.y;
-    tile[at_b] = v_1 * angle.x + v * angle.y;
+    let tile_base = team * 64u;
+    tile[tile_base + at_a] = a * angle.x - b * angle.y;
+    tile[tile_base + at_b] = b * angle.x + a * angle.y;
   }
   workgroupBarrier();
-  if (is_query) {
-    for (var t = tid; t < 64u; t += 64u) {
-      q[(wg.y * 8u + head) * 64u + t] = tile[t];
-    }
-  } else {
-    let kv_row = head - 8u;
-    for (var t_1 = tid * 2u; t_1 < 64u; t_1 += 128u) {
-      let v0 = tile[t_1];
-      let v1 = tile[t_1 + 1u];
-      let word = pack2x16float(vec2<f32>(v0, v1));
-      kv[((kv_row * 512u + pos) * 64u + t_1) / 2u] = word;
+  if (is_used) {
+    let head_base = team * 64u;
+    if (row < 8u) {
+      let to_row = (token * 8u + row) * 64u;
+      for (var t = team_lane; t < 64u; t += 32u) {
+        q[to_row + t] = tile[head_base + t];
+      }
+    } else {
+      let kv_row = row - 8u;
+      let to_row_1 = (kv_row * 512u + pos) * 64u;
+      for (var t_1 = team_lane * 2u; t_1 < 64u; t_1 += 64u) {
+        let v0 = tile[head_base + t_1];
+        let v1 = tile[head_base + (t_1 + 1u)];
+        let word = pack2x16float(vec2<f32>(v0, v1));
+        kv[(to_row_1 + t_1) / 2u] = word;
+      }
     }
   }
 }

@@ -1,0 +1,266 @@
+enable subgroups;
+
+@group(0) @binding(0) var<storage, read> qkv: array<f32>;
+@group(0) @binding(1) var<storage, read> q_gain: array<f32>;
+@group(0) @binding(2) var<storage, read> k_gain: array<f32>;
+@group(0) @binding(3) var<storage, read> angles: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read> params: array<u32>;
+@group(0) @binding(5) var<storage, read_write> kv: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> y: array<f32>;
+var<workgroup> tile: array<f32, 192>;
+var<workgroup> factors: array<f32, 3>;
+var<workgroup> own: array<vec4<f32>, 48>;
+var<workgroup> weights: array<f32, 64>;
+var<workgroup> sums: array<vec4<f32>, 256>;
+var<workgroup> part: array<f32, 32>;
+var<workgroup> part_1: array<f32, 32>;
+
+@compute @workgroup_size(256)
+fn heads_attention(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let head = wg.x;
+  let token = wg.y;
+  let kv_head = head / 4u;
+  let n_pos = params[0u] + token + 1u;
+  let k_base = ((0u + kv_head) * 512u + 0u) * 64u / 4u;
+  let v_base = ((2u + kv_head) * 512u + 0u) * 64u / 4u;
+  let q_base = (token * 8u + head) * 16u;
+  let my_pos = tid / 4u;
+  let part_of_pos = tid % 4u;
+  let my_quad = tid % 16u;
+  let line = tid / 16u;
+  let team = tid / 8u;
+  let team_lane = tid % 8u;
+  let own_pos = n_pos - 1u;
+  let readable = select(n_pos - 2u, 1u, n_pos == 1u);
+  let key_row = kv_head + 8u;
+  let row = select(select(key_row + 2u, key_row, team == 1u), head, team == 0u);
+  let is_used = team < 3u;
+  let is_query = row < 8u;
+  let is_turned = row < 10u;
+  var squares: f32 = 0f;
+  if (is_used) {
+    let from_row = (token * 12u + row) * 64u;
+    let pair = team_lane + 0u;
+    let at_a = pair;
+    let at_b = at_a + 32u;
+    let a = qkv[from_row + at_a];
+    let b = qkv[from_row + at_b];
+    let gain = select(k_gain[at_a], q_gain[at_a], is_query);
+    let scale = select(1f, gain, is_turned);
+    let gain_1 = select(k_gain[at_b], q_gain[at_b], is_query);
+    let scale_1 = select(1f, gain_1, is_turned);
+    let turn = angles[own_pos * 32u + pair];
+    let angle = select(vec2<f32>(1f, 0f), turn, is_turned);
+    let pair_1 = team_lane + 8u;
+    let at_a_1 = pair_1;
+    let at_b_1 = at_a_1 + 32u;
+    let a_1 = qkv[from_row + at_a_1];
+    let b_1 = qkv[from_row + at_b_1];
+    let gain_2 = select(k_gain[at_a_1], q_gain[at_a_1], is_query);
+    let scale_2 = select(1f, gain_2, is_turned);
+    let gain_3 = select(k_gain[at_b_1], q_gain[at_b_1], is_query);
+    let scale_3 = select(1f, gain_3, is_turned);
+    let turn_1 = angles[own_pos * 32u + pair_1];
+    let angle_1 = select(vec2<f32>(1f, 0f), turn_1, is_turned);
+    let pair_2 = team_lane + 16u;
+    let at_a_2 = pair_2;
+    let at_b_2 = at_a_2 + 32u;
+    let a_2 = qkv[from_row + at_a_2];
+    let b_2 = qkv[from_row + at_b_2];
+    let gain_4 = select(k_gain[at_a_2], q_gain[at_a_2], is_query);
+    let scale_4 = select(1f, gain_4, is_turned);
+    let gain_5 = select(k_gain[at_b_2], q_gain[at_b_2], is_query);
+    let scale_5 = select(1f, gain_5, is_turned);
+    let turn_2 = angles[own_pos * 32u + pair_2];
+    let angle_2 = select(vec2<f32>(1f, 0f), turn_2, is_turned);
+    let pair_3 = team_lane + 24u;
+    let at_a_3 = pair_3;
+    let at_b_3 = at_a_3 + 32u;
+    let a_3 = qkv[from_row + at_a_3];
+    let b_3 = qkv[from_row + at_b_3];
+    let gain_6 = select(k_gain[at_a_3], q_gain[at_a_3], is_query);
+    let scale_6 = select(1f, gain_6, is_turned);
+    let gain_7 = select(k_gain[at_b_3], q_gain[at_b_3], is_query);
+    let scale_7 = select(1f, gain_7, is_turned);
+    let turn_3 = angles[own_pos * 32u + pair_3];
+    let angle_3 = select(vec2<f32>(1f, 0f), turn_3, is_turned);
+    let tile_base = team * 64u;
+    let scaled_a = a * scale;
+    let scaled_b = b * scale_1;
+    tile[tile_base + at_a] = scaled_a * angle.x - scaled_b * angle.y;
+    tile[tile_base + at_b] = scaled_b * angle.x + scaled_a * angle.y;
+    squares += a * a + b * b;
+    let scaled_a_1 = a_1 * scale_2;
+    let scaled_b_1 = b_1 * scale_3;
+    tile[tile_base + at_a_1] = scaled_a_1 * angle_1.x - scaled_b_1 * angle_1.y;
+    tile[tile_base + at_b_1] = scaled_b_1 * angle_1.x + scaled_a_1 * angle_1.y;
+    squares += a_1 * a_1 + b_1 * b_1;
+    let scaled_a_2 = a_2 * scale_4;
+    let scaled_b_2 = b_2 * scale_5;
+    tile[tile_base + at_a_2] = scaled_a_2 * angle_2.x - scaled_b_2 * angle_2.y;
+    tile[tile_base + at_b_2] = scaled_b_2 * angle_2.x + scaled_a_2 * angle_2.y;
+    squares += a_2 * a_2 + b_2 * b_2;
+    let scaled_a_3 = a_3 * scale_6;
+    let scaled_b_3 = b_3 * scale_7;
+    tile[tile_base + at_a_3] = scaled_a_3 * angle_3.x - scaled_b_3 * angle_3.y;
+    tile[tile_base + at_b_3] = scaled_b_3 * angle_3.x + scaled_a_3 * angle_3.y;
+    squares += a_3 * a_3 + b_3 * b_3;
+  }
+  let mine = squares;
+  let sg = subgroupShuffleXor(mine, 4u);
+  let sum = mine + sg;
+  let sg_1 = subgroupShuffleXor(sum, 2u);
+  let sum_1 = sum + sg_1;
+  let sg_2 = subgroupShuffleXor(sum_1, 1u);
+  let sum_2 = sum_1 + sg_2;
+  let factor = 1f / sqrt(sum_2 / 64f + 1e-05f);
+  if (is_used && (team_lane == 0u)) {
+    factors[team] = select(1f, factor, is_turned);
+  }
+  workgroupBarrier();
+  let writes = ((head % 4u) == 0u) && (wg.z == 0u);
+  for (var i = tid; i < 48u; i += 256u) {
+    let which = i / 16u;
+    let quad = i % 16u;
+    let head_base = which * 64u;
+    let head_factor = factors[which];
+    let v = vec4<f32>(tile[head_base + quad * 4u] * head_factor, tile[head_base + (quad * 4u + 1u)] * head_factor, tile[head_base + (quad * 4u + 2u)] * head_factor, tile[head_base + (quad * 4u + 3u)] * head_factor);
+    if (which == 0u) {
+      own[i] = v;
+    } else {
+      let rounded = v;
+      own[i] = rounded;
+      let kv_base = select(v_base, k_base, which == 1u);
+      if (writes) {
+        kv[kv_base + own_pos * 16u + quad] = rounded;
+      }
+    }
+  }
+  workgroupBarrier();
+  let q4 = own[part_of_pos + 0u] * 0.125f;
+  let q4_1 = own[part_of_pos + 4u] * 0.125f;
+  let q4_2 = own[part_of_pos + 8u] * 0.125f;
+  let q4_3 = own[part_of_pos + 12u] * 0.125f;
+  var greatest: f32 = -3e+38f;
+  var total: f32 = 0f;
+  var acc: vec4<f32> = vec4<f32>();
+  let own_value = own[32u + my_quad];
+  for (var first = max(n_pos, 300u) - 300u + wg.z * 64u; first < n_pos; first += n_wg.z * 64u) {
+    let pos = first + my_pos;
+    var score: f32 = 0f;
+    if (pos < own_pos) {
+      let k_row = k_base + pos * 16u + part_of_pos;
+      let k4 = kv[k_row + 0u];
+      score += dot(q4, k4);
+      let k4_1 = kv[k_row + 4u];
+      score += dot(q4_1, k4_1);
+      let k4_2 = kv[k_row + 8u];
+      score += dot(q4_2, k4_2);
+      let k4_3 = kv[k_row + 12u];
+      score += dot(q4_3, k4_3);
+    } else {
+      let k4_4 = own[16u + part_of_pos + 0u];
+      score += dot(q4, k4_4);
+      let k4_5 = own[16u + part_of_pos + 4u];
+      score += dot(q4_1, k4_5);
+      let k4_6 = own[16u + part_of_pos + 8u];
+      score += dot(q4_2, k4_6);
+      let k4_7 = own[16u + part_of_pos + 12u];
+      score += dot(q4_3, k4_7);
+    }
+    let my_score = score;
+    let sg_3 = subgroupShuffleXor(my_score, 2u);
+    let sum_3 = my_score + sg_3;
+    let sg_4 = subgroupShuffleXor(sum_3, 1u);
+    let sum_4 = sum_3 + sg_4;
+    let seen = select(-3e+38f, sum_4, pos < n_pos);
+    let sg_5 = subgroupShuffleXor(seen, 4u);
+    let sum_5 = max(seen, sg_5);
+    let sg_6 = subgroupShuffleXor(sum_5, 2u);
+    let sum_6 = max(sum_5, sg_6);
+    let sg_7 = subgroupShuffleXor(sum_6, 1u);
+    let sum_7 = max(sum_6, sg_7);
+    if ((tid & 7u) == 0u) {
+      part[tid / 8u] = sum_7;
+    }
+    workgroupBarrier();
+    var total_1: f32 = part[0u];
+    for (var i_1 = 1u; i_1 < 32u; i_1 += 1u) {
+      let a_4 = total_1;
+      let b_4 = part[i_1];
+      total_1 = max(a_4, b_4);
+    }
+    let reduced = total_1;
+    let new_greatest = max(greatest, reduced);
+    let shrink = exp(greatest - new_greatest);
+    let weight = select(0f, exp(seen - new_greatest), pos < n_pos);
+    total = total * shrink;
+    if (part_of_pos == 0u) {
+      weights[my_pos] = weight;
+      total += weight;
+    }
+    workgroupBarrier();
+    acc = acc * shrink;
+    let at_p = line + 0u;
+    let w = weights[at_p];
+    let v4 = kv[v_base + min(first + at_p, readable) * 16u + my_quad];
+    acc += select(v4, own_value, (first + at_p) >= own_pos) * w;
+    let at_p_1 = line + 16u;
+    let w_1 = weights[at_p_1];
+    let v4_1 = kv[v_base + min(first + at_p_1, readable) * 16u + my_quad];
+    acc += select(v4_1, own_value, (first + at_p_1) >= own_pos) * w_1;
+    let at_p_2 = line + 32u;
+    let w_2 = weights[at_p_2];
+    let v4_2 = kv[v_base + min(first + at_p_2, readable) * 16u + my_quad];
+    acc += select(v4_2, own_value, (first + at_p_2) >= own_pos) * w_2;
+    let at_p_3 = line + 48u;
+    let w_3 = weights[at_p_3];
+    let v4_3 = kv[v_base + min(first + at_p_3, readable) * 16u + my_quad];
+    acc += select(v4_3, own_value, (first + at_p_3) >= own_pos) * w_3;
+    greatest = new_greatest;
+    workgroupBarrier();
+  }
+  let my_total = total;
+  let sg_8 = subgroupShuffleXor(my_total, 4u);
+  let sum_8 = my_total + sg_8;
+  let sg_9 = subgroupShuffleXor(sum_8, 2u);
+  let sum_9 = sum_8 + sg_9;
+  let sg_10 = subgroupShuffleXor(sum_9, 1u);
+  let sum_10 = sum_9 + sg_10;
+  if ((tid & 7u) == 0u) {
+    part_1[tid / 8u] = sum_10;
+  }
+  workgroupBarrier();
+  var total_2: f32 = part_1[0u];
+  for (var i_2 = 1u; i_2 < 32u; i_2 += 1u) {
+    let a_5 = total_2;
+    let b_5 = part_1[i_2];
+    total_2 = a_5 + b_5;
+  }
+  let reduced_1 = total_2;
+  sums[tid] = acc;
+  workgroupBarrier();
+  if (line == 0u) {
+    var sum_11: vec4<f32> = acc;
+    sum_11 += sums[tid + 16u];
+    sum_11 += sums[tid + 32u];
+    sum_11 += sums[tid + 48u];
+    sum_11 += sums[tid + 64u];
+    sum_11 += sums[tid + 80u];
+    sum_11 += sums[tid + 96u];
+    sum_11 += sums[tid + 112u];
+    sum_11 += sums[tid + 128u];
+    sum_11 += sums[tid + 144u];
+    sum_11 += sums[tid + 160u];
+    sum_11 += sums[tid + 176u];
+    sum_11 += sums[tid + 192u];
+    sum_11 += sums[tid + 208u];
+    sum_11 += sums[tid + 224u];
+    sum_11 += sums[tid + 240u];
+    let result = sum_11 * (1f / reduced_1);
+    y[(q_base + my_quad) * 4u + 0u] = result.x;
+    y[(q_base + my_quad) * 4u + 1u] = result.y;
+    y[(q_base + my_quad) * 4u + 2u] = result.z;
+    y[(q_base + my_quad) * 4u + 3u] = result.w;
+  }
+}

@@ -1,0 +1,70 @@
+// What becomes of the rows of all three projections on their way to attention: the norms of the heads, and RoPE.
+#pragma once
+
+#include <optional>
+
+#include "backend/gpu/kernels/kv_cache.h"
+
+namespace tern::gpu {
+
+struct HeadsConfig {
+  HeadShape shape;
+  bool interleaved = false;  // pairs are neighbours, not half a head apart
+  bool normed = false;       // heads of q and k have RMS norms; else the gains are not read
+  float eps = 0;
+  Caps caps;
+  // Invocations that share a head. With subgroups they are part of one, and add up its squares without a barrier.
+  uint32_t team() const { return caps.subgroup == 0 ? 32 : std::min(caps.subgroup, 32u); }
+  uint32_t rows() const { return shape.n_heads + 2 * shape.n_kv_heads; }
+};
+
+// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [n_ctx, head_dim/2].
+using QkvRows = wgsl::In<"qkv", wgsl::F32>;
+using QueryGain = wgsl::In<"q_gain", wgsl::F32>;
+using KeyGain = wgsl::In<"k_gain", wgsl::F32>;
+using RopeAngles = wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>;
+struct HeadInputs {
+  QkvRows qkv;
+  QueryGain q_gain;
+  KeyGain k_gain;
+  RopeAngles angles;
+};
+
+// The values of a head in workgroup memory.
+struct HeadValues {
+  wgsl::Shared<wgsl::F32> tile;
+  wgsl::Name<wgsl::U32> base;
+  std::optional<wgsl::Name<wgsl::F32>> factor;
+  template <wgsl::ValueOf<wgsl::U32> I>
+  wgsl::Temp<wgsl::F32> operator[](I&& i) const {
+    auto value = wgsl::e(tile[base + std::forward<I>(i)]);
+    if (factor) return std::move(value) * *factor;
+    return value;
+  }
+};
+
+// A head per team of invocations, in workgroup memory: queries and keys normed and turned, values as they are.
+class HeadTeams {
+ public:
+  // The first `n_teams` of the workgroup work.
+  HeadTeams(const HeadsConfig& c, uint32_t n_teams, const wgsl::LocalIndex& tid, uint32_t workgroup);
+  const wgsl::Name<wgsl::U32>& team() const { return team_; }
+  const wgsl::Name<wgsl::U32>& lane() const { return lane_; }  // in the team
+
+  // Takes the head `row` of this invocation's team, where `is_used`. All invocations have to call it; ends with a
+  // barrier.
+  void take(const HeadInputs& in, const wgsl::Name<wgsl::U32>& token, const wgsl::Name<wgsl::U32>& row,
+            const wgsl::Name<wgsl::U32>& pos, const wgsl::Name<wgsl::Bool>& is_used) const;
+  // The head that a team took.
+  HeadValues values(const wgsl::Name<wgsl::U32>& team) const;
+
+ private:
+  HeadsConfig c_;
+  wgsl::LocalIndex tid_;
+  uint32_t workgroup_;
+  wgsl::Shared<wgsl::F32> tile_;     // [teams, head_dim], without the factor of the norm
+  wgsl::Shared<wgsl::F32> factors_;  // [teams]
+  wgsl::Name<wgsl::U32> team_, lane_;
+};
+
+}  // namespace tern::gpu
