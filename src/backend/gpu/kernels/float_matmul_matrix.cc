@@ -54,9 +54,29 @@ void stage_tokens(const Tile& t, const FloatX& x, const TokenScales& token_scale
   });
 }
 
+// An invocation takes a word of codes at a time, which share what it costs to find them and their scale.
+void stage_codes(const Tile& t, const WeightPlanes& w, const Unpack& unpack, uint32_t start, const Name<U32>& block) {
+  const uint32_t in_word = 32 / w.coding.bits(), n_words = kBlock / in_word;  // values; of a row's block
+  loop("i", t.tid, t.c.tile_rows * n_words, t.c.workgroup(), [&](const Name<U32>& i) {
+    auto row = let("row", min(t.first_row + i / n_words, t.n_rows - 1u));
+    auto in_row = let("word_of_row", block * n_words + i % n_words);
+    auto at = let("at", row * (t.c.cols / w.coding.values()) + in_row / 4u);
+    auto unit = let("unit", w.unit(e(at)));
+    auto word = let("word", component(unit, in_row % 4u));
+    auto to = let("to", start + i / n_words * kStride + i % n_words * in_word);
+    const auto scale = w.coding.group > 0 ? w.scale(at) : let("scale", 1.0f);
+    for (uint32_t k = 0; k < in_word / 4; ++k) {
+      auto value = let("value", unpack.of_word(word, k) * scale);
+      auto quad = let("to_quad", to + 4 * k);
+      stage_quad(t, quad, value);
+    }
+  });
+}
+
 void stage_weights(const Tile& t, const WeightPlanes& w, const Unpack& unpack, uint32_t matrix,
                    const Name<U32>& block) {
   const uint32_t start = (t.c.tile_tokens + matrix * t.c.tile_rows) * kStride, per_unit = w.coding.quads();
+  if (w.coding.has_codes()) return stage_codes(t, w, unpack, start, block);
   loop("i", t.tid, t.c.tile_rows * kQuads, t.c.workgroup(), [&](const Name<U32>& i) {
     auto row = let("row", min(t.first_row + i / kQuads, t.n_rows - 1u));
     auto quad = let("quad", block * kQuads + i % kQuads);

@@ -109,11 +109,15 @@ Temp<Vec4<F32>> Unpack::operator()(const Name<WeightUnits>& unit, uint32_t k, co
       break;
   }
   const uint32_t bits = coding_.bits(), per_word = 8 / bits;
-  if (!first) return call<Vec4<F32>>(function_, at(unit, k / per_word), e(k % per_word * bits));
+  if (!first) return of_word(at(unit, k / per_word), k % per_word);
   auto quad = let("quad_of_unit", *first + k);
   if (per_word == 1) return call<Vec4<F32>>(function_, component(unit, quad), e(0u));
   auto word = let("word", component(unit, quad / per_word));
   return call<Vec4<F32>>(function_, word, quad % per_word * bits);
+}
+
+Temp<Vec4<F32>> Unpack::of_word(const Name<U32>& word, uint32_t k) const {
+  return call<Vec4<F32>>(function_, word, e(k * coding_.bits()));
 }
 
 Temp<I32> UnpackBytes::add(const Var<I32>& sum, const Name<WeightUnits>& unit, uint32_t k, uint32_t step,

@@ -62,6 +62,8 @@ class Unpack {
   // Values 4k … 4k + 3, or 4(first + k) …; formats of 16 bits take k = 0 there.
   wgsl::Temp<wgsl::Vec4<wgsl::F32>> operator()(const wgsl::Name<WeightUnits>& unit, uint32_t k,
                                                const wgsl::Name<wgsl::U32>* first = nullptr) const;
+  // Quad `k` of a word of codes.
+  wgsl::Temp<wgsl::Vec4<wgsl::F32>> of_word(const wgsl::Name<wgsl::U32>& word, uint32_t k) const;
 
  private:
   Caps caps_;

@@ -44,41 +44,49 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
       staged[to + 2u] = f16(value.z);
       staged[to + 3u] = f16(value.w);
     }
-    for (var i_1 = tid; i_1 < 512u; i_1 += 128u) {
-      let row = min(first_row + i_1 / 8u, n_rows - 1u);
-      let quad = block * 8u + i_1 % 8u;
-      let at = row * 48u + quad / 8u;
+    for (var i_1 = tid; i_1 < 256u; i_1 += 128u) {
+      let row = min(first_row + i_1 / 4u, n_rows - 1u);
+      let word_of_row = block * 4u + i_1 % 4u;
+      let at = row * 48u + word_of_row / 4u;
       let unit = w_gate[at];
-      let in_unit = quad % 8u;
-      let to_1 = 2560u + i_1 / 8u * 40u + i_1 % 8u * 4u;
-      let quad_of_unit = in_unit + 0u;
-      let word = unit[quad_of_unit / 2u];
-      let value_1 = codes4_minus_8(word, quad_of_unit % 2u * 4u);
+      let word = unit[word_of_row % 4u];
+      let to_1 = 2560u + i_1 / 4u * 40u + i_1 % 4u * 8u;
       let halves = gate_scales[at / 2u] >> ((at & 1u) * 16u);
       let scale = unpack2x16float(halves);
-      let scaled = value_1 * scale.x;
-      staged[to_1 + 0u] = f16(scaled.x);
-      staged[to_1 + 1u] = f16(scaled.y);
-      staged[to_1 + 2u] = f16(scaled.z);
-      staged[to_1 + 3u] = f16(scaled.w);
+      let value_1 = codes4_minus_8(word, 0u) * scale.x;
+      let to_quad = to_1 + 0u;
+      staged[to_quad + 0u] = f16(value_1.x);
+      staged[to_quad + 1u] = f16(value_1.y);
+      staged[to_quad + 2u] = f16(value_1.z);
+      staged[to_quad + 3u] = f16(value_1.w);
+      let value_2 = codes4_minus_8(word, 4u) * scale.x;
+      let to_quad_1 = to_1 + 4u;
+      staged[to_quad_1 + 0u] = f16(value_2.x);
+      staged[to_quad_1 + 1u] = f16(value_2.y);
+      staged[to_quad_1 + 2u] = f16(value_2.z);
+      staged[to_quad_1 + 3u] = f16(value_2.w);
     }
-    for (var i_2 = tid; i_2 < 512u; i_2 += 128u) {
-      let row_1 = min(first_row + i_2 / 8u, n_rows - 1u);
-      let quad_1 = block * 8u + i_2 % 8u;
-      let at_1 = row_1 * 48u + quad_1 / 8u;
+    for (var i_2 = tid; i_2 < 256u; i_2 += 128u) {
+      let row_1 = min(first_row + i_2 / 4u, n_rows - 1u);
+      let word_of_row_1 = block * 4u + i_2 % 4u;
+      let at_1 = row_1 * 48u + word_of_row_1 / 4u;
       let unit_1 = w_up[at_1];
-      let in_unit_1 = quad_1 % 8u;
-      let to_2 = 5120u + i_2 / 8u * 40u + i_2 % 8u * 4u;
-      let quad_of_unit_1 = in_unit_1 + 0u;
-      let word_1 = unit_1[quad_of_unit_1 / 2u];
-      let value_2 = codes4_minus_8(word_1, quad_of_unit_1 % 2u * 4u);
+      let word_1 = unit_1[word_of_row_1 % 4u];
+      let to_2 = 5120u + i_2 / 4u * 40u + i_2 % 4u * 8u;
       let halves_1 = up_scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
       let scale_1 = unpack2x16float(halves_1);
-      let scaled_1 = value_2 * scale_1.x;
-      staged[to_2 + 0u] = f16(scaled_1.x);
-      staged[to_2 + 1u] = f16(scaled_1.y);
-      staged[to_2 + 2u] = f16(scaled_1.z);
-      staged[to_2 + 3u] = f16(scaled_1.w);
+      let value_3 = codes4_minus_8(word_1, 0u) * scale_1.x;
+      let to_quad_2 = to_2 + 0u;
+      staged[to_quad_2 + 0u] = f16(value_3.x);
+      staged[to_quad_2 + 1u] = f16(value_3.y);
+      staged[to_quad_2 + 2u] = f16(value_3.z);
+      staged[to_quad_2 + 3u] = f16(value_3.w);
+      let value_4 = codes4_minus_8(word_1, 4u) * scale_1.x;
+      let to_quad_3 = to_2 + 4u;
+      staged[to_quad_3 + 0u] = f16(value_4.x);
+      staged[to_quad_3 + 1u] = f16(value_4.y);
+      staged[to_quad_3 + 2u] = f16(value_4.z);
+      staged[to_quad_3 + 3u] = f16(value_4.w);
     }
     workgroupBarrier();
     let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&staged, (subgroup_token + 0u) * 40u + 0u, false, 40u));

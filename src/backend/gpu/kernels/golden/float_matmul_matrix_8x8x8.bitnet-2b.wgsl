@@ -40,23 +40,27 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
       staged[to + 2u] = f16(value.z);
       staged[to + 3u] = f16(value.w);
     }
-    for (var i_1 = tid; i_1 < 256u; i_1 += 32u) {
-      let row = min(first_row + i_1 / 8u, n_rows - 1u);
-      let quad = block * 8u + i_1 % 8u;
-      let at = row * 216u + quad / 8u;
+    for (var i_1 = tid; i_1 < 128u; i_1 += 32u) {
+      let row = min(first_row + i_1 / 4u, n_rows - 1u);
+      let word_of_row = block * 4u + i_1 % 4u;
+      let at = row * 216u + word_of_row / 4u;
       let unit = w[at];
-      let in_unit = quad % 8u;
-      let to_1 = 1280u + i_1 / 8u * 40u + i_1 % 8u * 4u;
-      let quad_of_unit = in_unit + 0u;
-      let word = unit[quad_of_unit / 2u];
-      let value_1 = codes4_minus_8(word, quad_of_unit % 2u * 4u);
+      let word = unit[word_of_row % 4u];
+      let to_1 = 1280u + i_1 / 4u * 40u + i_1 % 4u * 8u;
       let halves = scales[at / 2u] >> ((at & 1u) * 16u);
       let scale = unpack2x16float(halves);
-      let scaled = value_1 * scale.x;
-      staged[to_1 + 0u] = f16(scaled.x);
-      staged[to_1 + 1u] = f16(scaled.y);
-      staged[to_1 + 2u] = f16(scaled.z);
-      staged[to_1 + 3u] = f16(scaled.w);
+      let value_1 = codes4_minus_8(word, 0u) * scale.x;
+      let to_quad = to_1 + 0u;
+      staged[to_quad + 0u] = f16(value_1.x);
+      staged[to_quad + 1u] = f16(value_1.y);
+      staged[to_quad + 2u] = f16(value_1.z);
+      staged[to_quad + 3u] = f16(value_1.w);
+      let value_2 = codes4_minus_8(word, 4u) * scale.x;
+      let to_quad_1 = to_1 + 4u;
+      staged[to_quad_1 + 0u] = f16(value_2.x);
+      staged[to_quad_1 + 1u] = f16(value_2.y);
+      staged[to_quad_1 + 2u] = f16(value_2.z);
+      staged[to_quad_1 + 3u] = f16(value_2.w);
     }
     workgroupBarrier();
     let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 0u, false, 40u));
@@ -108,8 +112,8 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
     if ((token_1 < n_tokens) && (row_1 < n_rows)) {
       let unscale = 1f / token_scales[token_1];
       let index = token_1 * 2560u + range.first + row_1;
-      let value_2 = sums[i_2] * unscale;
-      y[index] = value_2;
+      let value_3 = sums[i_2] * unscale;
+      y[index] = value_3;
     }
   }
 }
