@@ -47,6 +47,7 @@ struct Layouts {
   uint32_t attention_workgroup = 1024;
   int split_attention_from = 513;  // positions
   bool heads_in_attention = true;  // of one token, where the plan has them there: else a dispatch before it
+  uint32_t token_matrices = 2;     // of a subgroup in those f16 products, where workgroup memory allows
   bool float_matrices = true;      // float layers of prompts as f16 on subgroup matrices, where there are any
   bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
 };
@@ -158,7 +159,11 @@ class Recorder {
   // The layout for subgroup matrices, where this device has any that serve.
   std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
                                                              uint32_t n_matrices) const;
-  Result<View<wgsl::F32>> token_scales(SlotId in);
+  struct HalvedTokens {
+    View<wgsl::F16> x;
+    View<wgsl::F32> scales;
+  };
+  Result<HalvedTokens> halve_tokens(SlotId in);
   Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm);
   Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store);
   Result<void> glu_matmul(const step::FloatGlu& s, const GluParts& parts);

@@ -113,39 +113,46 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
   std::optional<FloatMatrixMatmulConfig> best;
   for (const wgsl::MatrixShape& shape : f.matrices) {
     if (!has_float_matrix_matmul(shape)) continue;
-    const auto config = fit(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                                    .cols = static_cast<uint32_t>(w.cols),
-                                                    .coding = coding,
-                                                    .caps = caps_,
-                                                    .shape = shape,
-                                                    .subgroup = f.subgroup_min});
-    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
-      continue;
+    FloatMatrixMatmulConfig config{.rows = static_cast<uint32_t>(w.rows),
+                                   .cols = static_cast<uint32_t>(w.cols),
+                                   .coding = coding,
+                                   .caps = caps_,
+                                   .shape = shape,
+                                   .subgroup = f.subgroup_min,
+                                   .token_matrices = c_.layouts.token_matrices};
+    const auto has_room = [&] { return config.workgroup_bytes(n_matrices) <= limits.workgroup_bytes; };
+    config = fit(config);
+    while (!has_room() && config.token_matrices > 2) {
+      config.token_matrices /= 2;
+      config = fit(config);
+    }
+    if (config.workgroup() > limits.invocations || !has_room()) continue;
     if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
   }
   return best;
 }
 
-Result<View<wgsl::F32>> Recorder::token_scales(SlotId in) {
+Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
+  const BufferView halves{&c_.work.halves(), 0, 0};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(gpu::token_scales({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
-                      c_.work.float_quads(in), scales));
-  return scales;
+  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
+                      c_.work.float_quads(in), View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
+  return HalvedTokens{View<wgsl::F16>{halves}, scales};
 }
 
 Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store) {
-  std::optional<View<wgsl::F32>> x_scales;
+  std::optional<HalvedTokens> x;
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
     if (auto tiles = float_matrix_config(w, part.coding, 1)) {
-      if (!x_scales) {
-        TRY(x_scales, token_scales(in));
+      if (!x) {
+        TRY(x, halve_tokens(in));
       }
       tiles->rows = width(out);
       tiles->store = store;
       TRY_STATUS(dispatch(float_matmul_matrix(*tiles), per_tile(*tiles, part.count), View<WeightUnits>{part.units},
-                          View<wgsl::U32>{part.scales}, c_.work.float_quads(in), *x_scales, View<RowRange>{constant},
-                          params(), c_.work.floats(out)));
+                          View<wgsl::U32>{part.scales}, x->x, x->scales, View<RowRange>{constant}, params(),
+                          c_.work.floats(out)));
       continue;
     }
     const FloatMatmulConfig config{.rows = width(out),
@@ -220,11 +227,11 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const GluParts& parts
   if (auto tiles = float_matrix_config(*s.w_gate, parts.gate->coding, 2)) {
     tiles->up_coding = parts.up->coding;
     tiles->act = activation(s.act);
-    TRY(const auto x_scales, token_scales(in));
+    TRY(const HalvedTokens x, halve_tokens(in));
     return dispatch(float_glu_matmul_matrix(*tiles), per_tile(*tiles, tiles->rows),
                     View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
-                    View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in),
-                    x_scales, params(), c_.work.floats(s.out));
+                    View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, x.x, x.scales, params(),
+                    c_.work.floats(s.out));
   }
   const FloatMatmulConfig config{.rows = static_cast<uint32_t>(s.w_gate->rows),
                                  .cols = static_cast<uint32_t>(s.w_gate->cols),

@@ -53,6 +53,9 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
   TRY(work->token_scales_, device.new_buffer("token scales", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   const Config& c = plan.config;
   const int widest = std::max({c.d_model, c.d_ff, c.q_width()});
+  const auto tiles = static_cast<uint64_t>((max_batch + kHalvesTile - 1) / kHalvesTile);
+  TRY(work->halves_,
+      device.new_buffer("halves", 2 * tiles * kHalvesTile * static_cast<uint64_t>(widest), BufferUse::kWork));
   TRY(work->unused_gain_, device.new_buffer("unused", 4 * static_cast<uint64_t>(widest), BufferUse::kWeights));
   TRY(work->unused_stats_,
       device.new_buffer("unused", static_cast<uint64_t>(max_batch) * device_row_bytes(SlotType::kNormStats, widest),

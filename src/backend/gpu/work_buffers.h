@@ -36,6 +36,9 @@ class WorkBuffers {
   const Buffer& unused_stats() const { return *unused_stats_; }
   const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
 
+  const Buffer& halves() const { return *halves_; }  // [max_batch in whole tiles, widest] f16
+  static constexpr int kHalvesTile = 128;
+
   // Room for the partial sums of attention over a long history (kernels/attention.h), made when it is first wanted.
   static constexpr uint32_t kMostSplits = 16;
   Result<const Buffer*> attention_parts(int n_tokens);
@@ -51,7 +54,8 @@ class WorkBuffers {
   Device& device_;
   const Plan& plan_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, token_scales_, attention_parts_;
+  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, token_scales_, halves_,
+      attention_parts_;
   std::vector<std::unique_ptr<Buffer>> constants_;
   uint64_t constants_used_ = 0;  // of the last of them
   std::map<Constant, BufferView> constant_views_;

@@ -293,11 +293,13 @@ double matrix_error(double terms, double x_sum, int cols) {
 
 class MatrixKernels {
  public:
-  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x) : bench_(bench), n_(n), x_(x) {
+  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x) : bench_(bench), n_(n) {
     scales_ = poisoned<float>(static_cast<size_t>(n));
     const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
-    bench.run(gpu::token_scales({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
-              out<F32>(scales_));
+    constexpr size_t kTile = 64;
+    halves_.resize((static_cast<size_t>(n) + kTile - 1) / kTile * kTile * width);
+    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
+              out<Vec4<F16>>(halves_), out<F32>(scales_));
     for (size_t t = 0; t < scales_.size(); ++t) {
       float peak = 0;
       for (size_t i = 0; i < width; ++i) peak = std::max(peak, std::abs(x[t * width + i]));
@@ -333,7 +335,7 @@ class MatrixKernels {
     const Planes planes(w);
     const auto c = config(w, shape, store);
     bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
-               in<Vec4<F32>>(x_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
+               in<F16>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
                out<F32>(y));
     return y;
   }
@@ -344,7 +346,7 @@ class MatrixKernels {
     c.act = gpu::Activation::kSilu;
     auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
     bench_.run(gpu::float_glu_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
-               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x_), in<F32>(scales_), in<U32>(params()),
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(halves_), in<F32>(scales_), in<U32>(params()),
                out<F32>(y));
     return y;
   }
@@ -352,7 +354,7 @@ class MatrixKernels {
  private:
   GpuBench& bench_;
   int n_;
-  const std::vector<float>& x_;
+  std::vector<uint16_t> halves_;
   std::vector<float> scales_;
 };
 

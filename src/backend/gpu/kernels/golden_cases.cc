@@ -74,7 +74,7 @@ class Cases {
     for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
     add_float_matrix_matmuls(8, 8, 8);
     add_float_matrix_matmuls(16, 16, 16);
-    add("token_scales", token_scales({.width = m_.width, .caps = {}}));
+    add("halve_tokens", halve_tokens({.width = m_.width, .caps = {}}));
   }
 
   // Those that do.

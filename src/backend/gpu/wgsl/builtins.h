@@ -36,6 +36,11 @@ template <ValueOf<Vec4<F16>> A>
 Temp<Vec4<F32>> vec4f(A&& a) {
   return call<Vec4<F32>>("vec4<f32>", std::forward<A>(a));
 }
+template <ValueOf<Vec4<F32>> A>
+Temp<Vec4<F16>> vec4h(A&& a) {
+  writer->needs().f16 = true;
+  return call<Vec4<F16>>("vec4<f16>", std::forward<A>(a));
+}
 template <ValueOf<Vec2<F16>> A>
 Temp<Vec2<F32>> vec2f(A&& a) {
   return call<Vec2<F32>>("vec2<f32>", std::forward<A>(a));

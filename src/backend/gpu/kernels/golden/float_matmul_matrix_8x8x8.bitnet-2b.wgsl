@@ -5,7 +5,7 @@ diagnostic(off, chromium.subgroup_matrix_uniformity);
 
 @group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> x: array<f16>;
 @group(0) @binding(3) var<storage, read> token_scales: array<f32>;
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
@@ -14,7 +14,7 @@ struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
   return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
 }
-var<workgroup> staged: array<f16, 2560>;
+var<workgroup> staged: array<f16, 1280>;
 var<workgroup> sums: array<f32, 1024>;
 
 @compute @workgroup_size(32)
@@ -30,71 +30,63 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   var sum_1: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_2: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_3: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
+  let x_start = (first_token + subgroup_token) * 6912u;
   for (var block = 0u; block < 216u; block += 1u) {
-    for (var i = tid; i < 256u; i += 32u) {
-      let token = min(first_token + i / 8u, n_tokens - 1u);
-      let value = x[token * 1728u + block * 8u + i % 8u] * token_scales[token];
-      let to = i / 8u * 40u + i % 8u * 4u;
-      staged[to + 0u] = f16(value.x);
-      staged[to + 1u] = f16(value.y);
-      staged[to + 2u] = f16(value.z);
-      staged[to + 3u] = f16(value.w);
-    }
-    for (var i_1 = tid; i_1 < 128u; i_1 += 32u) {
-      let row = min(first_row + i_1 / 4u, n_rows - 1u);
-      let word_of_row = block * 4u + i_1 % 4u;
+    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 0u, false, 6912u));
+    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 55296u, false, 6912u));
+    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 8u, false, 6912u));
+    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 55304u, false, 6912u));
+    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 16u, false, 6912u));
+    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 55312u, false, 6912u));
+    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 24u, false, 6912u));
+    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 55320u, false, 6912u));
+    for (var i = tid; i < 128u; i += 32u) {
+      let row = min(first_row + i / 4u, n_rows - 1u);
+      let word_of_row = block * 4u + i % 4u;
       let at = row * 216u + word_of_row / 4u;
       let unit = w[at];
       let word = unit[word_of_row % 4u];
-      let to_1 = 1280u + i_1 / 4u * 40u + i_1 % 4u * 8u;
+      let to = 0u + i / 4u * 40u + i % 4u * 8u;
       let halves = scales[at / 2u] >> ((at & 1u) * 16u);
       let scale = unpack2x16float(halves);
-      let value_1 = codes4_minus_8(word, 0u) * scale.x;
-      let to_quad = to_1 + 0u;
-      staged[to_quad + 0u] = f16(value_1.x);
-      staged[to_quad + 1u] = f16(value_1.y);
-      staged[to_quad + 2u] = f16(value_1.z);
-      staged[to_quad + 3u] = f16(value_1.w);
-      let value_2 = codes4_minus_8(word, 4u) * scale.x;
-      let to_quad_1 = to_1 + 4u;
-      staged[to_quad_1 + 0u] = f16(value_2.x);
-      staged[to_quad_1 + 1u] = f16(value_2.y);
-      staged[to_quad_1 + 2u] = f16(value_2.z);
-      staged[to_quad_1 + 3u] = f16(value_2.w);
+      let value = codes4_minus_8(word, 0u) * scale.x;
+      let to_quad = to + 0u;
+      staged[to_quad + 0u] = f16(value.x);
+      staged[to_quad + 1u] = f16(value.y);
+      staged[to_quad + 2u] = f16(value.z);
+      staged[to_quad + 3u] = f16(value.w);
+      let value_1 = codes4_minus_8(word, 4u) * scale.x;
+      let to_quad_1 = to + 4u;
+      staged[to_quad_1 + 0u] = f16(value_1.x);
+      staged[to_quad_1 + 1u] = f16(value_1.y);
+      staged[to_quad_1 + 2u] = f16(value_1.z);
+      staged[to_quad_1 + 3u] = f16(value_1.w);
     }
     workgroupBarrier();
-    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 0u, false, 40u));
-    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 0u, false, 40u));
-    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 0u, true, 40u));
-    sum = subgroupMatrixMultiplyAccumulate(matrix, matrix_2, sum);
-    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_2, sum_2);
-    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 0u, true, 40u));
-    sum_1 = subgroupMatrixMultiplyAccumulate(matrix, matrix_3, sum_1);
-    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_3, sum_3);
-    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 8u, false, 40u));
-    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 8u, false, 40u));
-    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 8u, true, 40u));
-    sum = subgroupMatrixMultiplyAccumulate(matrix_4, matrix_6, sum);
-    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_5, matrix_6, sum_2);
-    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 8u, true, 40u));
-    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_4, matrix_7, sum_1);
-    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_5, matrix_7, sum_3);
-    let matrix_8 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 16u, false, 40u));
-    let matrix_9 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 16u, false, 40u));
-    let matrix_10 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 16u, true, 40u));
-    sum = subgroupMatrixMultiplyAccumulate(matrix_8, matrix_10, sum);
-    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_9, matrix_10, sum_2);
-    let matrix_11 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 16u, true, 40u));
-    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_8, matrix_11, sum_1);
-    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_9, matrix_11, sum_3);
-    let matrix_12 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 0u) * 40u + 24u, false, 40u));
-    let matrix_13 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&staged, (subgroup_token + 8u) * 40u + 24u, false, 40u));
-    let matrix_14 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 32u) * 40u + 24u, true, 40u));
-    sum = subgroupMatrixMultiplyAccumulate(matrix_12, matrix_14, sum);
-    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_13, matrix_14, sum_2);
-    let matrix_15 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 40u) * 40u + 24u, true, 40u));
-    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_12, matrix_15, sum_1);
-    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_13, matrix_15, sum_3);
+    let matrix_8 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 0u) * 40u + 0u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix, matrix_8, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_8, sum_2);
+    let matrix_9 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 8u) * 40u + 0u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix, matrix_9, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_9, sum_3);
+    let matrix_10 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 0u) * 40u + 8u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_2, matrix_10, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_3, matrix_10, sum_2);
+    let matrix_11 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 8u) * 40u + 8u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_2, matrix_11, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_3, matrix_11, sum_3);
+    let matrix_12 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 0u) * 40u + 16u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_4, matrix_12, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_5, matrix_12, sum_2);
+    let matrix_13 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 8u) * 40u + 16u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_4, matrix_13, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_5, matrix_13, sum_3);
+    let matrix_14 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 0u) * 40u + 24u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_6, matrix_14, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_7, matrix_14, sum_2);
+    let matrix_15 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 8u) * 40u + 24u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_6, matrix_15, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_7, matrix_15, sum_3);
     workgroupBarrier();
   }
   let tile_token = subgroup_token + 0u;
@@ -106,14 +98,14 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   let tile_token_3 = subgroup_token + 8u;
   subgroupMatrixStore(&sums, tile_token_3 * 32u + subgroup_row + 8u, sum_3, false, 32u);
   workgroupBarrier();
-  for (var i_2 = tid; i_2 < 1024u; i_2 += 32u) {
-    let token_1 = first_token + i_2 / 32u;
-    let row_1 = first_row + i_2 % 32u;
-    if ((token_1 < n_tokens) && (row_1 < n_rows)) {
-      let unscale = 1f / token_scales[token_1];
-      let index = token_1 * 2560u + range.first + row_1;
-      let value_3 = sums[i_2] * unscale;
-      y[index] = value_3;
+  for (var i_1 = tid; i_1 < 1024u; i_1 += 32u) {
+    let token = first_token + i_1 / 32u;
+    let row_1 = first_row + i_1 % 32u;
+    if ((token < n_tokens) && (row_1 < n_rows)) {
+      let unscale = 1f / token_scales[token];
+      let index = token * 2560u + range.first + row_1;
+      let value_2 = sums[i_1] * unscale;
+      y[index] = value_2;
     }
   }
 }

@@ -1,12 +1,15 @@
+enable f16;
+
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(1) var<storage, read_write> token_scales: array<f32>;
+@group(0) @binding(1) var<storage, read_write> halves: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read_write> token_scales: array<f32>;
 var<workgroup> part: array<f32, 256>;
 
 @compute @workgroup_size(256)
-fn scale_tokens(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+fn halve_tokens(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   var peak: f32 = 0f;
-  for (var i = tid; i < 640u; i += 256u) {
-    let v = abs(x[wg.y * 640u + i]);
+  for (var i = tid; i < 128u; i += 256u) {
+    let v = abs(x[wg.y * 128u + i]);
     let low = max(v.x, v.y);
     let high = max(v.z, v.w);
     peak = max(peak, max(low, high));
@@ -66,7 +69,12 @@ fn scale_tokens(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_
   workgroupBarrier();
   let sum = part[tid - part_lane];
   let exponent = clamp(bitcast<u32>(sum) >> 23u, 64u, 200u);
+  let scale = bitcast<f32>((264u - exponent) << 23u);
   if (tid == 0u) {
-    token_scales[wg.y] = bitcast<f32>((264u - exponent) << 23u);
+    token_scales[wg.y] = scale;
+  }
+  for (var i_1 = tid; i_1 < 128u; i_1 += 256u) {
+    let index = wg.y * 128u + i_1;
+    halves[index] = vec4<f16>(x[index] * scale);
   }
 }
