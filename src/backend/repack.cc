@@ -96,19 +96,23 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
 }
 
 std::deque<Repacked> repack_block_inputs(Plan& plan) {
-  const auto reads_blocks = [&](SlotId in) { return plan.slot(in).type == SlotType::kInt8Blocks; };
   Repacker repacker;
+  for_block_matrices(plan, [&](const Tensor*& w) { repacker.replace_tq1_0(w); });
+  return repacker.take();
+}
+
+void for_block_matrices(Plan& plan, const std::function<void(const Tensor*&)>& visit) {
+  const auto reads_blocks = [&](SlotId in) { return plan.slot(in).type == SlotType::kInt8Blocks; };
   for (Step& step : plan.steps) {
     if (auto* linear = std::get_if<step::FloatLinear>(&step.body); linear && reads_blocks(linear->in)) {
-      repacker.replace_tq1_0(linear->w);
+      visit(linear->w);
     } else if (auto* add = std::get_if<step::FloatLinearAdd>(&step.body); add && reads_blocks(add->in)) {
-      repacker.replace_tq1_0(add->w);
+      visit(add->w);
     } else if (auto* glu = std::get_if<step::FloatGlu>(&step.body); glu && reads_blocks(glu->in)) {
-      repacker.replace_tq1_0(glu->w_gate);
-      repacker.replace_tq1_0(glu->w_up);
+      visit(glu->w_gate);
+      visit(glu->w_up);
     }
   }
-  return repacker.take();
 }
 
 }  // namespace tern

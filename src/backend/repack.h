@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 
 #include "base/result.h"
 #include "plan/plan.h"
@@ -21,5 +22,8 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 // Replaces every TQ1_0 matrix that is multiplied with int8 blocks by a TQ2_0 one of the same values: two bits are
 // shifted and masked where five digits to a byte need multiplications.
 std::deque<Repacked> repack_block_inputs(Plan& plan);
+
+// Visits every matrix that is multiplied with int8 blocks, as often as the plan names it.
+void for_block_matrices(Plan& plan, const std::function<void(const Tensor*&)>& visit);
 
 }  // namespace tern

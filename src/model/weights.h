@@ -19,6 +19,8 @@ struct Tensor {
   Bytes data;    // tensor_bytes(format, rows, cols)
   // Multiplies what Format's decode gives: I2_S's own scale, and blk.N.*.scale where the file has one.
   float scale = 1.0f;
+  // Only inside the CPU backend: `data` are not rows as in the file, but as backend/cpu/interleave.h makes them.
+  bool is_interleaved = false;
 
   bool is_present() const { return !name.empty(); }
 };

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/system_info.h"
+#include "base/system_info.h"
 
 namespace tern {
 

@@ -6,6 +6,7 @@
 
 #include "backend/kv_layout.h"
 #include "base/format_text.h"
+#include "base/system_info.h"
 #include "base/thread_pool.h"
 #include "engine/backends.h"
 #include "model/model.h"
@@ -14,7 +15,6 @@
 #if TERN_HAVE_WEBGPU
 #include "tools/gpu_devices.h"
 #endif
-#include "tools/system_info.h"
 
 namespace tern {
 namespace {

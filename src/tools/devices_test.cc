@@ -19,28 +19,6 @@ std::string fact(const std::vector<std::pair<std::string, std::string>>& facts, 
   return "absent";
 }
 
-TEST(SystemInfo, ReadsTheFirstProcessor) {
-  const CpuInfo cpu = parse_cpu_info(kXeon);
-  EXPECT_EQ(cpu.name, "Intel(R) Xeon(R) Processor");
-  EXPECT_EQ(cpu.features.size(), 6u);
-  EXPECT_TRUE(cpu.has("amx_int8"));
-  EXPECT_FALSE(cpu.has("avx512"));
-}
-
-TEST(SystemInfo, ReadsArm) {
-  const CpuInfo cpu = parse_cpu_info("processor : 0\nFeatures : fp asimd asimddp\nCPU part : 0xd0c\n");
-  EXPECT_EQ(cpu.name, "");
-  EXPECT_TRUE(cpu.has("asimddp"));
-}
-
-TEST(SystemInfo, ReadsMemory) {
-  const MemoryInfo memory = parse_memory_info("MemTotal:       24576 kB\nMemFree: 1 kB\nMemAvailable:   2048 kB\n");
-  EXPECT_EQ(memory.total_bytes, 24576u * 1024);
-  EXPECT_EQ(memory.available_bytes, 2048u * 1024);
-  EXPECT_EQ(parse_memory_info("").total_bytes, 0u);
-  EXPECT_EQ(parse_cpu_info("").name, "");
-}
-
 TEST(FeatureFacts, SaysWhatIsUsedAndWhy) {
   const auto facts = feature_facts(parse_cpu_info(kXeon), "AVX3_DL", false);
   EXPECT_EQ(fact(facts, "avx2"), "found, used: 256-bit vectors");

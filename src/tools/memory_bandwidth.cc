@@ -6,8 +6,8 @@
 #include <span>
 
 #include "backend/host_memory.h"
+#include "base/system_info.h"
 #include "engine/backends.h"
-#include "tools/system_info.h"
 
 namespace tern {
 namespace {

@@ -1,6 +1,7 @@
 // float_linear and float_glu on int8 blocks, in every packed format that the CPU reads.
 #include "backend/cpu/block_linear.h"
 
+#include "backend/cpu/interleave.h"
 #include "backend/cpu/ops.h"
 #include "backend/ref/ops.h"
 #include "base/half.h"
@@ -74,6 +75,21 @@ std::vector<float> run_linear(const Tensor& w, const BlockInput& in, int token, 
   return out;
 }
 
+// A matrix as the backend makes it when a model is loaded, in exactly as many bytes as it needs.
+struct InterleavedMatrix {
+  explicit InterleavedMatrix(const Tensor& w) : tensor(w) {
+    const uint64_t from = row_bytes(w.format, w.cols), to = cpu::interleaved_row_bytes(w.format, w.cols);
+    bytes.resize(static_cast<uint64_t>(w.rows) * to);
+    for (uint64_t r = 0; r < static_cast<uint64_t>(w.rows); ++r) {
+      cpu::interleave_row(w.format, w.data.subspan(r * from, from), w.cols, MutableBytes(bytes).subspan(r * to, to));
+    }
+    tensor.data = bytes;
+    tensor.is_interleaved = true;
+  }
+  std::vector<std::byte> bytes;
+  Tensor tensor;
+};
+
 void expect_near_reference(const Tensor& w, const BlockInput& in, ops::Store store, int n_threads) {
   const auto count = static_cast<size_t>(in.n * w.rows);
   Guarded<float> expected(count), actual(count, 1);
@@ -89,6 +105,15 @@ void expect_near_reference(const Tensor& w, const BlockInput& in, ops::Store sto
     }
   }
   ASSERT_TRUE(actual.intact());
+  if (!cpu::has_interleaved(w.format)) return;
+  const InterleavedMatrix interleaved(w);
+  Guarded<float> same(count, 1);
+  for (size_t i = 0; i < count; ++i) same[i] = static_cast<float>(i % 7);
+  run_on(n_threads, cpu::float_linear, {in.view(), in.n, &interleaved.tensor, store, same.data()},
+         cpu::block_scratch(w.cols, in.n));
+  ASSERT_EQ(same.values(), actual.values())
+      << format_info(w.format).name << " interleaved, " << w.rows << "×" << w.cols;
+  ASSERT_TRUE(same.intact());
 }
 
 TEST(Conform, BlockLinear) {
@@ -245,6 +270,28 @@ TEST(Conform, BlockGluIsItsPartsOneAfterAnother) {
             }
           }
         }
+      }
+    }
+  });
+}
+
+// Both orders may meet in one op: they share the input.
+TEST(Conform, BlockGluOfInterleavedMatrices) {
+  on_every_target([] {
+    for (const Format format : {Format::kQ4_0, Format::kQ8_0}) {
+      for (const int n : {1, 5}) {
+        const Matrix gate(format, 18, 800, 7), up(format, 18, 800, 8);
+        const InterleavedMatrix gate2(gate.tensor), up2(up.tensor);
+        const BlockInput in = BlockInput::random(n, 800, 9);
+        const auto run = [&](const Tensor& g, const Tensor& u) {
+          std::vector<float> out(static_cast<size_t>(n) * 18);
+          run_on(2, cpu::float_glu, {in.view(), n, &g, &u, GluAct::kSilu, out.data()}, cpu::block_scratch(800, n));
+          return out;
+        };
+        const std::vector<float> expected = run(gate.tensor, up.tensor);
+        ASSERT_EQ(run(gate2.tensor, up2.tensor), expected);
+        ASSERT_EQ(run(gate.tensor, up2.tensor), expected);
+        ASSERT_EQ(run(gate2.tensor, up.tensor), expected);
       }
     }
   });

@@ -13,6 +13,7 @@
 //   value(step, byte)   the place in its run of the code in `byte` of a lane in this step
 //   Format(row, group)  loads the group's bytes, from nowhere outside them
 //   codes<step>()       unpacks
+//   scales()            where the runs' scales lie side by side; the other formats' are gathered
 #if defined(TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_
@@ -25,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/cpu/interleave.h"
 #include "quant/q1_0.h"
 #include "quant/q2_0.h"
 #include "quant/q4_0.h"
@@ -113,14 +115,13 @@ HWY_INLINE VU32 RunShifts(uint32_t a, uint32_t b, uint32_t c, uint32_t e) {
 }
 
 // From vectors a, b, c, d whose part k holds the four words of run 4k, 4k + 1, …: vectors with one word of every run.
-struct Transposed {
-  VU8 word[4];
-};
-HWY_INLINE Transposed Transpose(VU8 a, VU8 b, VU8 c, VU8 d) {
+HWY_INLINE void Transpose(VU8 a, VU8 b, VU8 c, VU8 d, VU8* words) {
   const VU8 ab_low = InterleaveLower32(a, b), ab_high = InterleaveUpper32(a, b);
   const VU8 cd_low = InterleaveLower32(c, d), cd_high = InterleaveUpper32(c, d);
-  return {{InterleaveLower64(ab_low, cd_low), InterleaveUpper64(ab_low, cd_low), InterleaveLower64(ab_high, cd_high),
-           InterleaveUpper64(ab_high, cd_high)}};
+  words[0] = InterleaveLower64(ab_low, cd_low);
+  words[1] = InterleaveUpper64(ab_low, cd_low);
+  words[2] = InterleaveLower64(ab_high, cd_high);
+  words[3] = InterleaveUpper64(ab_high, cd_high);
 }
 
 // A run is one word of bits. The codes are 0 and 2, for −1 and +1, so each step moves its bit to bit 1.
@@ -191,15 +192,19 @@ class Q4 {
   HWY_INLINE Q4(const uint8_t* row, size_t group) {
     const uint8_t* first = row + group * kLanes * sizeof(Block) + offsetof(Block, nibbles);
     const auto blocks = [=](size_t i) HWY_ATTR { return LoadParts(first + i * sizeof(Block), 4 * sizeof(Block)); };
-    words_ = Transpose(blocks(0), blocks(1), blocks(2), blocks(3));
+    Transpose(blocks(0), blocks(1), blocks(2), blocks(3), words_);
   }
   template <int kStep>
   HWY_INLINE VU8 codes() const {
-    return hn::And(ShiftRightBits<4 * (kStep / 4)>(words_.word[kStep % 4]), hn::Set(DU8(), 15));
+    return codes_of<kStep>(words_);
+  }
+  template <int kStep>
+  static HWY_INLINE VU8 codes_of(const VU8* words) {
+    return hn::And(ShiftRightBits<4 * (kStep / 4)>(words[kStep % 4]), hn::Set(DU8(), 15));
   }
 
  private:
-  Transposed words_;
+  VU8 words_[4];
 };
 
 // A run is a block of eight words. Signed bytes become codes by adding 128.
@@ -215,17 +220,53 @@ class Q8 {
     for (size_t half = 0; half < 2; ++half) {
       const auto blocks = [=](size_t i)
                               HWY_ATTR { return LoadParts(first + 16 * half + i * sizeof(Block), 4 * sizeof(Block)); };
-      words_[half] = Transpose(blocks(0), blocks(1), blocks(2), blocks(3));
+      Transpose(blocks(0), blocks(1), blocks(2), blocks(3), words_ + 4 * half);
     }
   }
   template <int kStep>
   HWY_INLINE VU8 codes() const {
-    return hn::Xor(words_[kStep / 4].word[kStep % 4], hn::Set(DU8(), 0x80));
+    return codes_of<kStep>(words_);
+  }
+  template <int kStep>
+  static HWY_INLINE VU8 codes_of(const VU8* words) {
+    return hn::Xor(words[kStep], hn::Set(DU8(), 0x80));
   }
 
  private:
-  Transposed words_[2];
+  VU8 words_[8];
 };
+
+// Blocks of Q4 or Q8, interleaved when the model was loaded: words, and so vectors, lie ready.
+template <class F>
+class Interleaved {
+ public:
+  using Block = typename F::Block;
+  static constexpr int kValues = F::kValues, kZero = F::kZero, kLargest = F::kLargest;
+  static constexpr bool kHalfScales = false;
+  static constexpr int value(int step, int byte) { return F::value(step, byte); }
+
+  HWY_INLINE Interleaved(const uint8_t* row, size_t group) {
+    constexpr size_t kLine = kRecordBlocks * sizeof(uint32_t);
+    const uint8_t* record = row + group / kGroups * kRecordBlocks * sizeof(Block);
+    const uint8_t* first = record + group % kGroups * kVectorBytes;
+    for (size_t i = 0; i < kWords; ++i) words_[i] = hn::LoadU(DU8(), first + i * kLine);
+    scales_ = record + kWords * kLine + group % kGroups * kLanes * sizeof(uint16_t);
+  }
+  template <int kStep>
+  HWY_INLINE VU8 codes() const {
+    return F::template codes_of<kStep>(words_);
+  }
+  HWY_INLINE const uint16_t* scales() const { return reinterpret_cast<const uint16_t*>(scales_); }
+
+ private:
+  static constexpr size_t kGroups = kRecordBlocks / kLanes;  // in a record
+  static constexpr size_t kWords = (sizeof(Block) - sizeof(Block::d)) / sizeof(uint32_t);
+  VU8 words_[kWords];
+  const uint8_t* scales_;
+};
+
+template <class F>
+inline constexpr bool kHasScales = requires(const F& format) { format.scales(); };
 
 // Four runs are the planes of the same 32 bytes.
 class Tq2 {

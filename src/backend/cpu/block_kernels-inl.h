@@ -153,6 +153,7 @@ struct RowScales {
 
 template <class F>
 HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& out) {
+  if constexpr (kHasScales<F>) return;
   using Block = typename F::Block;
   constexpr size_t kRuns = F::kValues / kRun;
   for (size_t b = 0; b < cols / F::kValues; ++b) {
@@ -163,6 +164,13 @@ HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& o
     for (size_t i = 0; i < kRuns; i += 4) std::memcpy(out.d + b * kRuns + i, &four, std::min<size_t>(kRuns, 4) * 2);
     if constexpr (F::kHalfScales) std::memcpy(out.halves + b * kRuns, at + offsetof(Block, scales), kRuns * 2);
   }
+}
+
+// The f16 scales of a group's runs; `gathered` if the format has no others.
+template <class F>
+HWY_INLINE const uint16_t* ScalesOf(const F& weights, const RowScales& gathered, size_t group) {
+  if constexpr (kHasScales<F>) return weights.scales();
+  return gathered.d + group * kLanes;
 }
 
 HWY_INLINE VF32 LoadScales(const uint16_t* d) {
@@ -203,32 +211,32 @@ HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const uin
   }
 }
 
-// Calls body(weights, group) for every group of a row; a last one that is not whole is read from a copy.
+// Calls body(weights, group) for every group of a row; a last one that is not whole is read from a copy, or is filled
+// up already (interleaved).
 template <class F, class Body>
 HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
   constexpr size_t kBytes = std::max<size_t>(kGroup / F::kValues, 1) * sizeof(typename F::Block);
-  const size_t whole = cols / kGroup;
+  const size_t whole = kHasScales<F> ? Groups(cols) : cols / kGroup;
   for (size_t g = 0; g < whole; ++g) body(F(row, g), g);
-  if (cols % kGroup != 0) {
+  if (!kHasScales<F> && cols % kGroup != 0) {
     uint8_t copy[kBytes] = {};
     std::memcpy(copy, row + whole * kBytes, cols % kGroup / F::kValues * sizeof(typename F::Block));
     body(F(copy, 0), whole);
   }
 }
 
-// How far ahead the next rows are fetched (docs/performance.md).
-inline constexpr size_t kPrefetchBytes = 512;
-
-// Σ over the groups of one row, not yet over the lanes. Its scales have been gathered.
+// Σ over the groups of one row, not yet over the lanes. Its scales have been gathered. The weights `prefetch` bytes
+// ahead, those of the next rows, are asked for.
 template <class F>
-HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales) {
+HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales,
+                        size_t prefetch) {
   constexpr size_t kGroupBytes = kGroup * sizeof(typename F::Block) / F::kValues;
   VF32 sum = hn::Zero(DF32());
   ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
-    for (size_t i = 0; i < kGroupBytes; i += 64) hwy::Prefetch(row + g * kGroupBytes + kPrefetchBytes + i);
+    for (size_t i = 0; i < kGroupBytes; i += 64) hwy::Prefetch(row + g * kGroupBytes + prefetch + i);
     const uint8_t* record = activations + g * kActivationBytes<F::kHalfScales>;
     const VI32 dot = GroupDot(weights, record, scales.halves + g * kLanes);
-    const VF32 scale = hn::Mul(LoadScales(scales.d + g * kLanes), LoadFloat32s(record + kSteps * kVectorBytes));
+    const VF32 scale = hn::Mul(LoadScales(ScalesOf(weights, scales, g)), LoadFloat32s(record + kSteps * kVectorBytes));
     sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), scale, sum);
   });
   return sum;
@@ -274,7 +282,7 @@ void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t
     uint8_t* const record = out + g * kPanelBytes<F::kHalfScales>;
     StoreSteps<F, 0>(weights, record);
     auto* const after = reinterpret_cast<float*>(record + kSteps * kVectorBytes);
-    hn::Store(LoadScales(scales.d + g * kLanes), DF32(), after);
+    hn::Store(LoadScales(ScalesOf(weights, scales, g)), DF32(), after);
     if constexpr (F::kHalfScales) {
       auto* const halves = reinterpret_cast<int32_t*>(after + kLanes);
       hn::Store(LoadHalfScales<0>(scales.halves + g * kLanes), DI32(), halves);

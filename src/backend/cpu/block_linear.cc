@@ -1,4 +1,5 @@
-// y = W·x for packed weights and int8 activations in blocks, straight from the file's bytes; and act(gate) · up of two.
+// y = W·x for packed weights and int8 activations in blocks, from the file's bytes or interleaved; and act(gate) · up
+// of two.
 //
 // A run of 32 weights and 32 activations gives an exact integer, Σ (code − zero)·q = Σ code·q − zero·Σq, which one
 // fused multiply-add brings to its scale d_w·d_x. How the codes come out of the bytes: block_formats-inl.h.
@@ -38,8 +39,11 @@ struct Job {
   RowScales scales;
   uint8_t* panel;  // kBlockPassRows rows
 
+  size_t row_stride() const {  // bytes
+    return w->is_interleaved ? interleaved_row_bytes(w->format, w->cols) : row_bytes(w->format, w->cols);
+  }
   const uint8_t* row(int r) const {
-    return reinterpret_cast<const uint8_t*>(w->data.data()) + static_cast<size_t>(r) * row_bytes(w->format, w->cols);
+    return reinterpret_cast<const uint8_t*>(w->data.data()) + static_cast<size_t>(r) * row_stride();
   }
 };
 
@@ -48,14 +52,14 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& resul
   float y[1][kBlockPassRows] = {};
   const auto cols = static_cast<size_t>(job.w->cols);
   const uint8_t* row = job.row(begin);
-  const size_t stride = cols / F::kValues * sizeof(typename F::Block);
+  const size_t stride = job.row_stride(), prefetch = block_prefetch_bytes();
   for (int r = 0; r < n_rows; r += kScaleRows) {
     const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
     // Ahead of all rows: a vector read right after the narrow writes that it covers would wait for them.
     for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
     VF32 sums[kScaleRows] = {hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32())};
     for (size_t i = 0; i < n; ++i, row += stride) {
-      sums[i] = RowSums<F>(row, cols, job.activations, job.scales.row(i, cols));
+      sums[i] = RowSums<F>(row, cols, job.activations, job.scales.row(i, cols), prefetch);
     }
     SumLanes(sums, job.w->scale, y[0] + r);
   }
@@ -98,8 +102,12 @@ constexpr Kernel MakeKernel() {
   return {Arrange<F>, RowsForOneToken<F>, RowsForTokens<F>, kActivationBytes<F::kHalfScales>};
 }
 
-Kernel KernelFor(Format format) {
-  switch (format) {
+Kernel KernelFor(const Tensor& w) {
+  if (w.is_interleaved) {
+    CHECK(has_interleaved(w.format));
+    return w.format == Format::kQ4_0 ? MakeKernel<Interleaved<Q4>>() : MakeKernel<Interleaved<Q8>>();
+  }
+  switch (w.format) {
     case Format::kQ1_0:
       return MakeKernel<Q1>();
     case Format::kQ2_0:
@@ -136,7 +144,7 @@ class Operand {
  public:
   // `same_input` may be another matrix's, which serves this one too where the formats agree.
   Operand(const Tensor& w, const ops::BlockRows& in, int n, std::span<float>& free, const Operand* same_input = nullptr)
-      : kernel_(KernelFor(w.format)), job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
+      : kernel_(KernelFor(w)), job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
     const auto cols = static_cast<size_t>(w.cols);
     if (same_input && same_input->job_.w->format == w.format) {
       job_ = same_input->job_;
@@ -210,6 +218,15 @@ HWY_EXPORT(BlockGlu);
 
 void block_linear(const ops::FloatLinear& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, share); }
 void block_glu(const ops::FloatGlu& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, share); }
+
+size_t block_prefetch_bytes() {
+#if HWY_ARCH_X86
+  static const bool is_intel = __builtin_cpu_is("intel") != 0;
+  return is_intel ? 4096 : 512;
+#else
+  return 512;
+#endif
+}
 
 size_t block_scratch(int cols, int n) {
   // Records are largest with 64-byte vectors, 11 of them for a group of 512 values (Q6_K).

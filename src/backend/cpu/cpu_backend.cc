@@ -5,11 +5,13 @@
 #include <deque>
 
 #include "backend/cpu/block_linear.h"
+#include "backend/cpu/interleave.h"
 #include "backend/cpu/ops.h"
 #include "backend/host_binder.h"
 #include "backend/repack.h"
 #include "base/check.h"
 #include "base/format_text.h"
+#include "base/system_info.h"
 #include "plan/expand.h"
 
 namespace tern::cpu {
@@ -67,14 +69,18 @@ std::vector<bool> find_barriers(const Plan& plan) {
   return barrier_before;
 }
 
+// The matrices that are not read as they lie in the file.
+struct OwnWeights {
+  std::deque<Repacked> ternary, for_blocks;
+  InterleavedWeights interleaved;
+};
+
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ExpandedPlan expanded, std::deque<Repacked> repacked, std::deque<Repacked> for_blocks,
-                const CompileOptions& options, ThreadPool& pool)
+  CpuExecutable(ExpandedPlan expanded, OwnWeights weights, const CompileOptions& options, ThreadPool& pool)
       : plan_(std::move(expanded.plan)),
         completes_(std::move(expanded.completes)),
-        repacked_(std::move(repacked)),
-        repacked_for_blocks_(std::move(for_blocks)),
+        weights_(std::move(weights)),
         options_(options),
         pool_(pool),
         barrier_before_(find_barriers(plan_)),
@@ -161,7 +167,7 @@ class CpuExecutable final : public Executable {
 
   const Plan plan_;
   const std::vector<const Step*> completes_;  // see ExpandedPlan
-  const std::deque<Repacked> repacked_, repacked_for_blocks_;
+  const OwnWeights weights_;
   const CompileOptions options_;
   ThreadPool& pool_;
   const std::vector<bool> barrier_before_;
@@ -173,14 +179,22 @@ class CpuExecutable final : public Executable {
   StepObserver observer_;
 };
 
+// A copy must leave the file's pages in memory that are still read, and room for the context; without one everything
+// works, only slower.
+uint64_t most_bytes_to_interleave() {
+  const uint64_t available = read_memory_info().available_bytes;
+  return available == 0 ? UINT64_MAX : available / 4 * 3;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
   ExpandedPlan expanded = expand(plan);
-  TRY(auto repacked, repack_ternary(expanded.plan));
-  auto for_blocks = repack_block_inputs(expanded.plan);
-  auto executable =
-      std::make_unique<CpuExecutable>(std::move(expanded), std::move(repacked), std::move(for_blocks), options, pool);
+  OwnWeights weights;
+  TRY(weights.ternary, repack_ternary(expanded.plan));
+  weights.for_blocks = repack_block_inputs(expanded.plan);
+  weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_interleave(), pool);
+  auto executable = std::make_unique<CpuExecutable>(std::move(expanded), std::move(weights), options, pool);
   TRY_STATUS(executable->allocate());
   return executable;
 }

@@ -1,4 +1,4 @@
-#include "tools/system_info.h"
+#include "base/system_info.h"
 
 #include <algorithm>
 #include <charconv>

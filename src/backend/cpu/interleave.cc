@@ -1,0 +1,87 @@
+#include "backend/cpu/interleave.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "backend/repack.h"
+#include "base/check.h"
+#include "quant/q4_0.h"
+#include "quant/q8_0.h"
+
+namespace tern::cpu {
+namespace {
+
+template <class Block>
+void interleave(Bytes row, MutableBytes out) {
+  constexpr size_t kWord = sizeof(uint32_t), kWords = (sizeof(Block) - sizeof(Block::d)) / kWord;
+  constexpr size_t kRecord = kRecordBlocks * sizeof(Block);
+  const size_t blocks = row.size() / sizeof(Block);
+  if (blocks % kRecordBlocks != 0) std::ranges::fill(out.last(kRecord), std::byte{0});
+  for (size_t b = 0; b < blocks; ++b) {
+    const std::byte* from = row.data() + b * sizeof(Block);
+    std::byte* const record = out.data() + b / kRecordBlocks * kRecord;
+    const size_t lane = b % kRecordBlocks;
+    for (size_t word = 0; word < kWords; ++word) {
+      std::memcpy(record + (word * kRecordBlocks + lane) * kWord, from + sizeof(Block::d) + word * kWord, kWord);
+    }
+    std::memcpy(record + kWords * kRecordBlocks * kWord + lane * sizeof(Block::d), from, sizeof(Block::d));
+  }
+}
+
+}  // namespace
+
+bool has_interleaved(Format format) { return format == Format::kQ4_0 || format == Format::kQ8_0; }
+
+uint64_t interleaved_row_bytes(Format format, int cols) {
+  constexpr int kCols = kRecordBlocks * kQ4_0Block;
+  static_assert(kQ4_0Block == kQ8_0Block);
+  return row_bytes(format, (cols + kCols - 1) / kCols * kCols);
+}
+
+void interleave_row(Format format, Bytes row, int cols, MutableBytes out) {
+  CHECK(row.size() == row_bytes(format, cols) && out.size() == interleaved_row_bytes(format, cols));
+  format == Format::kQ4_0 ? interleave<Q4_0Block>(row, out) : interleave<Q8_0Block>(row, out);
+}
+
+InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool) {
+  std::map<const Tensor*, Tensor*> copies;  // a matrix may be in several steps
+  std::vector<const Tensor*> originals;
+  InterleavedWeights result;
+  uint64_t bytes = 0;
+  for_block_matrices(plan, [&](const Tensor*& w) {
+    if (!has_interleaved(w->format) || copies.contains(w)) return;
+    copies[w] = &result.tensors.emplace_back(*w);
+    originals.push_back(w);
+    bytes += static_cast<uint64_t>(w->rows) * interleaved_row_bytes(w->format, w->cols);
+  });
+  if (bytes == 0 || bytes > most_bytes) return {};
+  auto memory = HostMemory::allocate(bytes, "the weights' copy");
+  if (!memory) return {};
+  result.memory = std::move(*memory);
+  result.memory.advise_huge_pages();
+
+  MutableBytes free(result.memory.data(), bytes);
+  for (const Tensor* w : originals) {
+    const uint64_t in_stride = row_bytes(w->format, w->cols), stride = interleaved_row_bytes(w->format, w->cols);
+    const auto rows = static_cast<uint64_t>(w->rows), workers = static_cast<uint64_t>(pool.size());
+    const MutableBytes out = free.first(rows * stride);
+    free = free.subspan(rows * stride);
+    pool.run([&](int worker) {
+      const uint64_t begin = rows * static_cast<uint64_t>(worker) / workers;
+      const uint64_t end = rows * (static_cast<uint64_t>(worker) + 1) / workers;
+      for (uint64_t r = begin; r < end; ++r) {
+        interleave_row(w->format, w->data.subspan(r * in_stride, in_stride), w->cols, out.subspan(r * stride, stride));
+      }
+    });
+    copies[w]->data = out;
+    copies[w]->is_interleaved = true;
+  }
+  for_block_matrices(plan, [&](const Tensor*& w) {
+    if (const auto found = copies.find(w); found != copies.end()) w = found->second;
+  });
+  return result;
+}
+
+}  // namespace tern::cpu

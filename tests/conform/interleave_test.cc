@@ -1,0 +1,110 @@
+// Matrices brought into the order of vectors: every byte has its place, and plans point to the right matrices.
+#include "backend/cpu/interleave.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tern::cpu {
+namespace {
+
+constexpr Format kFormats[] = {Format::kQ4_0, Format::kQ8_0};
+
+// Bytes of which no two within a few hundred that matter are alike in all of their neighbours.
+std::vector<std::byte> some_bytes(uint64_t n) {
+  std::vector<std::byte> bytes(n);
+  uint32_t state = 12345;
+  for (std::byte& b : bytes) b = static_cast<std::byte>((state = state * 1664525 + 1013904223) >> 24);
+  return bytes;
+}
+
+TEST(Interleave, PutsEveryByteInItsPlace) {
+  for (const Format format : kFormats) {
+    const auto block = static_cast<uint64_t>(format_info(format).block_bytes);
+    for (const int cols : {32, 480, 512, 544, 1024, 1504}) {
+      const auto row = some_bytes(row_bytes(format, cols));
+      const uint64_t blocks = row.size() / block, records = (blocks + 15) / 16;
+      ASSERT_EQ(interleaved_row_bytes(format, cols), records * 16 * block);
+      std::vector<std::byte> out(records * 16 * block, std::byte{0xEE});
+      interleave_row(format, row, cols, out);
+      for (uint64_t b = 0; b < records * 16; ++b) {
+        const uint64_t record = b / 16 * 16 * block, lane = b % 16;
+        for (uint64_t i = 0; i < block; ++i) {
+          // Bytes 0 and 1 are the scale, behind all words; the others are words of four.
+          const uint64_t at = i < 2 ? 16 * (block - 2) + 2 * lane + i : (i - 2) / 4 * 64 + 4 * lane + (i - 2) % 4;
+          const std::byte expected = b < blocks ? row[b * block + i] : std::byte{0};
+          ASSERT_EQ(out[record + at], expected) << cols << " columns, block " << b << ", byte " << i;
+        }
+      }
+    }
+  }
+}
+
+// A plan over three matrices: a shared one and one that also meets floats, and one of a format that stays.
+struct SomePlan {
+  explicit SomePlan(Format format)
+      : bytes(some_bytes(tensor_bytes(Format::kQ8_0, 7, 544))),
+        a{.name = "a",
+          .format = format,
+          .rows = 7,
+          .cols = 544,
+          .data = Bytes(bytes).first(tensor_bytes(format, 7, 544)),
+          .scale = 3.0f},
+        b{.name = "b", .format = format, .rows = 1, .cols = 544, .data = Bytes(bytes).last(row_bytes(format, 544))},
+        other{.name = "other", .format = Format::kQ6_K, .rows = 1, .cols = 256, .data = Bytes(bytes).first(210)} {
+    for (const SlotType type : {SlotType::kInt8Blocks, SlotType::kF32}) {
+      plan.slots.push_back({.name = "x", .type = type, .rows = RowsOf::kBatch, .width = 544});
+    }
+    plan.steps = {{"glu", step::FloatGlu{{0}, &a, &b, GluAct::kSilu, {1}}},
+                  {"again", step::FloatLinearAdd{{0}, &a, {1}}},
+                  {"other", step::FloatLinear{{0}, &other, {1}}},
+                  {"floats", step::FloatLinear{{1}, &a, {1}}}};
+  }
+  std::vector<std::byte> bytes;
+  Tensor a, b, other;
+  Plan plan;
+};
+
+void expect_rows(const Tensor& actual, const Tensor& original) {
+  EXPECT_TRUE(actual.is_interleaved);
+  EXPECT_EQ(actual.format, original.format);
+  EXPECT_EQ(actual.scale, original.scale);
+  const uint64_t from = row_bytes(original.format, original.cols);
+  const uint64_t to = interleaved_row_bytes(original.format, original.cols);
+  ASSERT_EQ(actual.data.size(), static_cast<uint64_t>(original.rows) * to);
+  for (uint64_t r = 0; r < static_cast<uint64_t>(original.rows); ++r) {
+    std::vector<std::byte> expected(to);
+    interleave_row(original.format, original.data.subspan(r * from, from), original.cols, expected);
+    EXPECT_TRUE(std::ranges::equal(actual.data.subspan(r * to, to), expected)) << original.name << ", row " << r;
+  }
+}
+
+TEST(Interleave, ReplacesWhatMeetsInt8BlocksOnce) {
+  for (const Format format : kFormats) {
+    for (const int n_threads : {1, 3}) {
+      SomePlan p(format);
+      ThreadPool pool(n_threads);
+      const auto weights = interleave_block_inputs(p.plan, UINT64_MAX, pool);
+      ASSERT_EQ(weights.tensors.size(), 2u);
+      const auto& glu = std::get<step::FloatGlu>(p.plan.steps[0].body);
+      expect_rows(*glu.w_gate, p.a);
+      expect_rows(*glu.w_up, p.b);
+      EXPECT_EQ(std::get<step::FloatLinearAdd>(p.plan.steps[1].body).w, glu.w_gate);
+      EXPECT_EQ(std::get<step::FloatLinear>(p.plan.steps[2].body).w, &p.other);
+      EXPECT_EQ(std::get<step::FloatLinear>(p.plan.steps[3].body).w, &p.a);
+      EXPECT_FALSE(p.a.is_interleaved);
+    }
+  }
+}
+
+TEST(Interleave, LeavesAPlanAloneWhereMemoryIsShort) {
+  SomePlan p(Format::kQ4_0);
+  ThreadPool pool(1);
+  const uint64_t needed = 8 * interleaved_row_bytes(Format::kQ4_0, 544);
+  EXPECT_TRUE(interleave_block_inputs(p.plan, needed - 1, pool).tensors.empty());
+  EXPECT_EQ(std::get<step::FloatGlu>(p.plan.steps[0].body).w_gate, &p.a);
+  EXPECT_EQ(interleave_block_inputs(p.plan, needed, pool).tensors.size(), 2u);
+}
+
+}  // namespace
+}  // namespace tern::cpu
