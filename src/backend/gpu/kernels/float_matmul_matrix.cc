@@ -1,5 +1,8 @@
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 
+#include <array>
+#include <span>
+
 namespace tern::gpu {
 
 using namespace wgsl;
@@ -43,53 +46,123 @@ void stage_quad(const Tile& t, const Name<U32>& to, const Name<Vec4<F32>>& value
   for (uint32_t k = 0; k < 4; ++k) t.staged[to + k] = f16(at(value, k));
 }
 
-// Rows past the end load the last one again; nobody stores what comes of them.
-//
-// An invocation takes a word of codes at a time, which share what it costs to find them and their scale.
-void stage_codes(const Tile& t, const WeightPlanes& w, const Unpack& unpack, uint32_t start, const Name<U32>& block) {
-  const uint32_t in_word = 32 / w.coding.bits(), n_words = kBlock / in_word;  // values; of a row's block
-  loop("i", t.tid, t.c.tile_rows * n_words, t.c.workgroup(), [&](const Name<U32>& i) {
-    auto row = let("row", min(t.first_row + i / n_words, t.n_rows - 1u));
-    auto in_row = let("word_of_row", block * n_words + i % n_words);
-    auto at = let("at", row * (t.c.cols / w.coding.values()) + in_row / 4u);
-    auto unit = let("unit", w.unit(e(at)));
-    auto word = let("word", component(unit, in_row % 4u));
-    auto to = let("to", start + i / n_words * kStride + i % n_words * in_word);
-    const auto scale = w.coding.group > 0 ? w.scale(at) : let("scale", 1.0f);
-    for (uint32_t k = 0; k < in_word / 4; ++k) {
-      auto value = let("value", unpack.of_word(word, k) * scale);
-      auto quad = let("to_quad", to + 4 * k);
-      stage_quad(t, quad, value);
+// How one matrix's weights come into workgroup memory, half a block of a row (16 values) at a time. Rows past the end
+// load the last one again; nobody stores what comes of them.
+class WeightStage {
+ public:
+  WeightStage(const Tile& t, const WeightPlanes& w, uint32_t matrix)
+      : t_(t), w_(w), unpack_(t.c.caps, w.coding), start_(matrix * t.c.tile_rows * kStride) {
+    if (!w_.coding.has_codes()) return;
+    for (uint32_t first = 0; first < n_halves(); first += t.c.workgroup()) {
+      auto half = let("half", t.tid + first);
+      auto row = let("row", min(t.first_row + half / 2u, t.n_rows - 1u));
+      halves_.push_back({half, let("row_units", row * (t.c.cols / w.coding.values())),
+                         var("unit", splat<WeightUnits>(0u)), var("scale", 1.0f)});
     }
-  });
-}
+  }
 
-void stage_weights(const Tile& t, const WeightPlanes& w, const Unpack& unpack, uint32_t matrix,
-                   const Name<U32>& block) {
-  const uint32_t start = matrix * t.c.tile_rows * kStride, per_unit = w.coding.quads();
-  if (w.coding.has_codes()) return stage_codes(t, w, unpack, start, block);
-  loop("i", t.tid, t.c.tile_rows * kQuads, t.c.workgroup(), [&](const Name<U32>& i) {
-    auto row = let("row", min(t.first_row + i / kQuads, t.n_rows - 1u));
-    auto quad = let("quad", block * kQuads + i % kQuads);
-    auto at = let("at", row * (t.c.cols / w.coding.values()) + quad / per_unit);
-    auto unit = let("unit", w.unit(e(at)));
-    auto in_unit = let("in_unit", quad % per_unit);
-    auto to = let("to", start + i / kQuads * kStride + i % kQuads * 4u);
-    auto value = let("value", unpack(unit, 0, &in_unit));
-    if (w.coding.group == 0) return stage_quad(t, to, value);
-    auto scale = w.scale(at);
-    auto scaled = let("scaled", value * scale);
-    stage_quad(t, to, scaled);
-  });
-}
+  // Sends for the codes of a block: while the block before is multiplied.
+  void fetch(const Name<U32>& block) const {
+    for (const Half& h : halves_) {
+      auto at = let("at", h.row_units + unit_of(h, block));
+      h.unit = w_.unit(e(at));
+      if (w_.coding.group > 0) h.scale = w_.scale(at);
+    }
+  }
 
-// All blocks, up to the sums in workgroup memory. `stage` puts a block of weights there.
-template <uint32_t M, uint32_t N, uint32_t K, class Stage>
-void multiply_as(const Tile& t, const Halves& x, Stage&& stage) {
+  // Stores the block that was fetched.
+  void store(const Name<U32>& block) const {
+    if (!w_.coding.has_codes()) return store_floats(block);
+    for (const Half& h : halves_) {
+      auto unit = let("fetched", h.unit);
+      auto scale = let("scale_of_unit", h.scale);
+      const auto words = words_of(h, block, unit);
+      auto to = let("to", start_ + h.half / 2u * kStride + (h.half & 1u) * (kBlock / 2));
+      const auto store_quads = [&] {
+        const uint32_t per_word = 4 / static_cast<uint32_t>(words.size());
+        for (uint32_t k = 0; k < 4; ++k) {
+          auto value = let("value", unpack_.of_word(words[k / per_word], k % per_word) * scale);
+          auto quad = let("to_quad", to + 4 * k);
+          stage_quad(t_, quad, value);
+        }
+      };
+      if (n_halves() % t_.c.workgroup() == 0) {
+        store_quads();
+      } else {
+        when(h.half < n_halves(), store_quads);
+      }
+    }
+  }
+
+ private:
+  struct Half {
+    Name<U32> half;       // of the tile's rows
+    Name<U32> row_units;  // where the row's units start
+    Var<WeightUnits> unit;
+    Var<F32> scale;
+  };
+
+  uint32_t n_halves() const { return t_.c.tile_rows * 2; }
+
+  // Within the row.
+  Temp<U32> unit_of(const Half& h, const Name<U32>& block) const {
+    const uint32_t values = w_.coding.values();
+    if (values < kBlock) return block * 2u + (h.half & 1u);
+    return values == kBlock ? e(block) : block / (values / kBlock);
+  }
+  // Those that hold the half's four quads, from their lowest bits on.
+  std::vector<Name<U32>> words_of(const Half& h, const Name<U32>& block, const Name<WeightUnits>& unit) const {
+    switch (w_.coding.words) {
+      case WeightWords::kCodes8:
+        return {at(unit, 0), at(unit, 1), at(unit, 2), at(unit, 3)};
+      case WeightWords::kCodes4: {
+        auto is_second = let("is_second", (h.half & 1u) == 1u);
+        auto low = let("low_word", select(at(unit, 0), at(unit, 2), is_second));
+        auto high = let("high_word", select(at(unit, 1), at(unit, 3), is_second));
+        return {low, high};
+      }
+      case WeightWords::kCodes2:
+        return {let("word", component(unit, (block & 1u) * 2u + (h.half & 1u)))};
+      case WeightWords::kSigns:
+        return {let("word", component(unit, block & 3u) >> ((h.half & 1u) * 4u))};
+      default:
+        CHECK(false);
+    }
+  }
+
+  void store_floats(const Name<U32>& block) const {
+    const uint32_t per_unit = w_.coding.quads();
+    loop("i", t_.tid, t_.c.tile_rows * kQuads, t_.c.workgroup(), [&](const Name<U32>& i) {
+      auto row = let("row", min(t_.first_row + i / kQuads, t_.n_rows - 1u));
+      auto quad = let("quad", block * kQuads + i % kQuads);
+      auto at = let("at", row * (t_.c.cols / w_.coding.values()) + quad / per_unit);
+      auto unit = let("unit", w_.unit(e(at)));
+      auto in_unit = let("in_unit", quad % per_unit);
+      auto to = let("to", start_ + i / kQuads * kStride + i % kQuads * 4u);
+      auto value = let("value", unpack_(unit, 0, &in_unit));
+      if (w_.coding.group == 0) return stage_quad(t_, to, value);
+      auto scale = w_.scale(at);
+      auto scaled = let("scaled", value * scale);
+      stage_quad(t_, to, scaled);
+    });
+  }
+
+  const Tile& t_;
+  const WeightPlanes& w_;
+  Unpack unpack_;
+  uint32_t start_;
+  std::vector<Half> halves_;
+};
+
+// All blocks, up to the sums in workgroup memory.
+template <uint32_t M, uint32_t N, uint32_t K>
+void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights) {
   const uint32_t n_m = t.c.tile_tokens / t.c.subgroup_tokens / M, n_n = t.c.tile_rows / t.c.subgroup_rows / N;
   std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [matrix][tokens][rows]
   for (uint32_t i = 0; i < t.n_matrices * n_m * n_n; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
   auto x_start = let("x_start", (t.first_token + t.subgroup_token) * t.c.cols);
+  auto first_block = let("first_block", 0u);
+  for (const WeightStage* w : weights) w->fetch(first_block);
   loop("block", 0u, t.c.cols / kBlock, 1u, [&](const Name<U32>& block) {
     std::vector<Name<LeftMatrix<F16, M, K>>> left;  // on their way while weights are staged
     for (uint32_t k = 0; k < kBlock; k += K) {
@@ -98,8 +171,10 @@ void multiply_as(const Tile& t, const Halves& x, Stage&& stage) {
                                                                  MatrixLayout::kRowMajor, t.c.cols));
       }
     }
-    stage(block);
+    for (const WeightStage* w : weights) w->store(block);
     workgroupBarrier();
+    auto next = let("next_block", min(block + 1u, t.c.cols / kBlock - 1));
+    for (const WeightStage* w : weights) w->fetch(next);
     for (uint32_t k = 0; k < kBlock; k += K) {
       for (uint32_t i = 0; i < t.n_matrices; ++i) {
         for (uint32_t n = 0; n < n_n; ++n) {
@@ -137,9 +212,8 @@ bool with_shape(const MatrixShape& shape, Use&& use) {
   return false;
 }
 
-template <class Stage>
-void multiply(const Tile& t, const Halves& x, Stage&& stage) {
-  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { multiply_as<M, N, K>(t, x, stage); };
+void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights) {
+  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { multiply_as<M, N, K>(t, x, weights); };
   CHECK(with_shape(t.c.shape, use));
 }
 
@@ -202,10 +276,10 @@ FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Halves x, TokenScales token_scales,
                     RowRange range, ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
-                  const Unpack unpack(c.caps, c.coding);
                   auto n_rows = let("n_rows", range.get<"count">());
                   const Tile t = make_tile(c, 1, n_rows, wg, tid, params);
-                  multiply(t, x, [&](const Name<U32>& block) { stage_weights(t, planes, unpack, 0, block); });
+                  const WeightStage stage(t, planes, 0);
+                  multiply(t, x, std::array{&stage});
                   for_results(
                       t, token_scales,
                       [&](const Name<U32>& row, const Name<U32>& token, const Name<U32>& i, const Name<F32>& unscale) {
@@ -226,13 +300,10 @@ FloatGluMatrixMatmulKernel float_glu_matmul_matrix(const FloatMatrixMatmulConfig
                     In<"up_scales", U32> up_scales, Halves x, TokenScales token_scales, ParamsBuffer params,
                     Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
-                  const Unpack unpack_gate(c.caps, c.coding), unpack_up(c.caps, c.up_coding);
                   auto n_rows = let("n_rows", e(c.rows));
                   const Tile t = make_tile(c, 2, n_rows, wg, tid, params);
-                  multiply(t, x, [&](const Name<U32>& block) {
-                    stage_weights(t, gate, unpack_gate, 0, block);
-                    stage_weights(t, up, unpack_up, 1, block);
-                  });
+                  const WeightStage gate_stage(t, gate, 0), up_stage(t, up, 1);
+                  multiply(t, x, std::array{&gate_stage, &up_stage});
                   for_results(
                       t, token_scales,
                       [&](const Name<U32>& row, const Name<U32>& token, const Name<U32>& i, const Name<F32>& unscale) {

@@ -11,11 +11,11 @@ struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read> params: array<u32>;
 @group(0) @binding(6) var<storage, read_write> y: array<f32>;
+var<workgroup> staged: array<f16, 1280>;
+var<workgroup> sums: array<f32, 1024>;
 fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
   return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
 }
-var<workgroup> staged: array<f16, 1280>;
-var<workgroup> sums: array<f32, 1024>;
 
 @compute @workgroup_size(32)
 fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
@@ -26,11 +26,32 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   let subgroup = tid / 8u;
   let subgroup_row = subgroup % 2u * 16u;
   let subgroup_token = subgroup / 2u * 16u;
+  let half = tid + 0u;
+  let row = min(first_row + half / 2u, n_rows - 1u);
+  let row_units = row * 48u;
+  var unit: vec4<u32> = vec4<u32>(0u);
+  var scale: f32 = 1f;
+  let half_1 = tid + 32u;
+  let row_1 = min(first_row + half_1 / 2u, n_rows - 1u);
+  let row_units_1 = row_1 * 48u;
+  var unit_1: vec4<u32> = vec4<u32>(0u);
+  var scale_1: f32 = 1f;
   var sum: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_1: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_2: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_3: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   let x_start = (first_token + subgroup_token) * 1536u;
+  let first_block = 0u;
+  let at = row_units + first_block;
+  unit = w[at];
+  let halves = scales[at / 2u] >> ((at & 1u) * 16u);
+  let scale_2 = unpack2x16float(halves);
+  scale = scale_2.x;
+  let at_1 = row_units_1 + first_block;
+  unit_1 = w[at_1];
+  let halves_1 = scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
+  let scale_3 = unpack2x16float(halves_1);
+  scale_1 = scale_3.x;
   for (var block = 0u; block < 48u; block += 1u) {
     let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 0u, false, 1536u));
     let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12288u, false, 1536u));
@@ -40,29 +61,78 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
     let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12304u, false, 1536u));
     let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 24u, false, 1536u));
     let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12312u, false, 1536u));
-    for (var i = tid; i < 128u; i += 32u) {
-      let row = min(first_row + i / 4u, n_rows - 1u);
-      let word_of_row = block * 4u + i % 4u;
-      let at = row * 48u + word_of_row / 4u;
-      let unit = w[at];
-      let word = unit[word_of_row % 4u];
-      let to = 0u + i / 4u * 40u + i % 4u * 8u;
-      let halves = scales[at / 2u] >> ((at & 1u) * 16u);
-      let scale = unpack2x16float(halves);
-      let value = codes4_minus_8(word, 0u) * scale.x;
-      let to_quad = to + 0u;
-      staged[to_quad + 0u] = f16(value.x);
-      staged[to_quad + 1u] = f16(value.y);
-      staged[to_quad + 2u] = f16(value.z);
-      staged[to_quad + 3u] = f16(value.w);
-      let value_1 = codes4_minus_8(word, 4u) * scale.x;
-      let to_quad_1 = to + 4u;
-      staged[to_quad_1 + 0u] = f16(value_1.x);
-      staged[to_quad_1 + 1u] = f16(value_1.y);
-      staged[to_quad_1 + 2u] = f16(value_1.z);
-      staged[to_quad_1 + 3u] = f16(value_1.w);
-    }
+    let fetched = unit;
+    let scale_of_unit = scale;
+    let is_second = (half & 1u) == 1u;
+    let low_word = select(fetched.x, fetched.z, is_second);
+    let high_word = select(fetched.y, fetched.w, is_second);
+    let to = 0u + half / 2u * 40u + (half & 1u) * 16u;
+    let value = codes4_minus_8(low_word, 0u) * scale_of_unit;
+    let to_quad = to + 0u;
+    staged[to_quad + 0u] = f16(value.x);
+    staged[to_quad + 1u] = f16(value.y);
+    staged[to_quad + 2u] = f16(value.z);
+    staged[to_quad + 3u] = f16(value.w);
+    let value_1 = codes4_minus_8(low_word, 4u) * scale_of_unit;
+    let to_quad_1 = to + 4u;
+    staged[to_quad_1 + 0u] = f16(value_1.x);
+    staged[to_quad_1 + 1u] = f16(value_1.y);
+    staged[to_quad_1 + 2u] = f16(value_1.z);
+    staged[to_quad_1 + 3u] = f16(value_1.w);
+    let value_2 = codes4_minus_8(high_word, 0u) * scale_of_unit;
+    let to_quad_2 = to + 8u;
+    staged[to_quad_2 + 0u] = f16(value_2.x);
+    staged[to_quad_2 + 1u] = f16(value_2.y);
+    staged[to_quad_2 + 2u] = f16(value_2.z);
+    staged[to_quad_2 + 3u] = f16(value_2.w);
+    let value_3 = codes4_minus_8(high_word, 4u) * scale_of_unit;
+    let to_quad_3 = to + 12u;
+    staged[to_quad_3 + 0u] = f16(value_3.x);
+    staged[to_quad_3 + 1u] = f16(value_3.y);
+    staged[to_quad_3 + 2u] = f16(value_3.z);
+    staged[to_quad_3 + 3u] = f16(value_3.w);
+    let fetched_1 = unit_1;
+    let scale_of_unit_1 = scale_1;
+    let is_second_1 = (half_1 & 1u) == 1u;
+    let low_word_1 = select(fetched_1.x, fetched_1.z, is_second_1);
+    let high_word_1 = select(fetched_1.y, fetched_1.w, is_second_1);
+    let to_1 = 0u + half_1 / 2u * 40u + (half_1 & 1u) * 16u;
+    let value_4 = codes4_minus_8(low_word_1, 0u) * scale_of_unit_1;
+    let to_quad_4 = to_1 + 0u;
+    staged[to_quad_4 + 0u] = f16(value_4.x);
+    staged[to_quad_4 + 1u] = f16(value_4.y);
+    staged[to_quad_4 + 2u] = f16(value_4.z);
+    staged[to_quad_4 + 3u] = f16(value_4.w);
+    let value_5 = codes4_minus_8(low_word_1, 4u) * scale_of_unit_1;
+    let to_quad_5 = to_1 + 4u;
+    staged[to_quad_5 + 0u] = f16(value_5.x);
+    staged[to_quad_5 + 1u] = f16(value_5.y);
+    staged[to_quad_5 + 2u] = f16(value_5.z);
+    staged[to_quad_5 + 3u] = f16(value_5.w);
+    let value_6 = codes4_minus_8(high_word_1, 0u) * scale_of_unit_1;
+    let to_quad_6 = to_1 + 8u;
+    staged[to_quad_6 + 0u] = f16(value_6.x);
+    staged[to_quad_6 + 1u] = f16(value_6.y);
+    staged[to_quad_6 + 2u] = f16(value_6.z);
+    staged[to_quad_6 + 3u] = f16(value_6.w);
+    let value_7 = codes4_minus_8(high_word_1, 4u) * scale_of_unit_1;
+    let to_quad_7 = to_1 + 12u;
+    staged[to_quad_7 + 0u] = f16(value_7.x);
+    staged[to_quad_7 + 1u] = f16(value_7.y);
+    staged[to_quad_7 + 2u] = f16(value_7.z);
+    staged[to_quad_7 + 3u] = f16(value_7.w);
     workgroupBarrier();
+    let next_block = min(block + 1u, 47u);
+    let at_2 = row_units + next_block;
+    unit = w[at_2];
+    let halves_2 = scales[at_2 / 2u] >> ((at_2 & 1u) * 16u);
+    let scale_4 = unpack2x16float(halves_2);
+    scale = scale_4.x;
+    let at_3 = row_units_1 + next_block;
+    unit_1 = w[at_3];
+    let halves_3 = scales[at_3 / 2u] >> ((at_3 & 1u) * 16u);
+    let scale_5 = unpack2x16float(halves_3);
+    scale_1 = scale_5.x;
     let matrix_8 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 8, 8>>(&staged, (subgroup_row + 0u) * 40u + 0u, true, 40u));
     sum = subgroupMatrixMultiplyAccumulate(matrix, matrix_8, sum);
     sum_2 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_8, sum_2);
@@ -98,14 +168,14 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   let tile_token_3 = subgroup_token + 8u;
   subgroupMatrixStore(&sums, tile_token_3 * 32u + subgroup_row + 8u, sum_3, false, 32u);
   workgroupBarrier();
-  for (var i_1 = tid; i_1 < 1024u; i_1 += 32u) {
-    let token = first_token + i_1 / 32u;
-    let row_1 = first_row + i_1 % 32u;
-    if ((token < n_tokens) && (row_1 < n_rows)) {
+  for (var i = tid; i < 1024u; i += 32u) {
+    let token = first_token + i / 32u;
+    let row_2 = first_row + i % 32u;
+    if ((token < n_tokens) && (row_2 < n_rows)) {
       let unscale = 1f / token_scales[token];
-      let index = token * 512u + range.first + row_1;
-      let value_2 = sums[i_1] * unscale;
-      y[index] = value_2;
+      let index = token * 512u + range.first + row_2;
+      let value_8 = sums[i] * unscale;
+      y[index] = value_8;
     }
   }
 }
