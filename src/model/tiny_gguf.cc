@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "file/gguf_writer.h"
 #include "quant/format.h"
 #include "quant/i2_s.h"
@@ -46,7 +48,11 @@ TinyGguf::TinyGguf() {
 }
 
 std::string TinyGguf::write(const std::string& name) const {
-  const std::string path = testing::TempDir() + "tern_" + name + ".gguf";
+  // Tests run side by side, each with a file of its own.
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  std::string file = std::string(test->test_suite_name()) + "_" + test->name() + "_" + name;
+  std::ranges::replace(file, '/', '_');
+  const std::string path = testing::TempDir() + "tern_" + file + ".gguf";
   GgufWriter writer(path);
   if (!architecture.empty()) writer.add_string("general.architecture", architecture);
   for (const auto& [key, value] : integers) writer.add_u32(architecture + "." + key, value);

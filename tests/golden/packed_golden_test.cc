@@ -30,14 +30,20 @@ TEST(PackedGolden, CpuIsAsCloseAsLlamaCpp) {
   }
 }
 
+// Exactly without fused steps; with them activations are quantised too, by kernels for a few tokens, and the bounds are
+// those of the CPU.
 TEST(PackedGolden, GpuGivesWhatTheBytesStandFor) {
   const auto goldens = read_goldens("packed");
   const auto probe = Engine::load({.backend = BackendKind::kWebGpu});
   if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
   for (const Golden& golden : goldens) {
     for (const int max_batch : {1, 32}) {  // vectors, then matrices
+      const auto exact =
+          compute_logits(golden, {{.backend = BackendKind::kWebGpu, .max_batch = max_batch, .fuse = false}});
+      EXPECT_LT(nmse(exact, golden.logits), max_batch == 1 ? 1e-7 : 1e-5) << golden.name;
       const auto logits = compute_logits(golden, {{.backend = BackendKind::kWebGpu, .max_batch = max_batch}});
-      EXPECT_LT(nmse(logits, golden.logits), max_batch == 1 ? 1e-7 : 1e-5) << golden.name;
+      EXPECT_LT(nmse(logits, golden.logits), 1.5 * golden.llama_nmse) << golden.name;
+      EXPECT_LT(nmse(logits, golden.llama_logits), 2.5 * golden.llama_nmse) << golden.name;
     }
   }
 }

@@ -133,7 +133,8 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
 }
 
 Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
-  const BufferView halves{&c_.work.halves(), 0, 0};
+  TRY(const Buffer* buffer, c_.work.halves());
+  const BufferView halves{buffer, 0, 0};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
   TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
                       c_.work.float_quads(in), View<wgsl::Vec4<wgsl::F16>>{halves}, scales));

@@ -29,6 +29,16 @@ uint64_t device_row_bytes(SlotType type, int width) {
 
 }  // namespace
 
+namespace {
+int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width()}); }
+}  // namespace
+
+uint64_t halves_bytes(const Plan& plan, int max_batch) {
+  constexpr int kMostTokens = 128;  // of a tile: matrices are read in whole tiles
+  const int tokens = (max_batch + kMostTokens - 1) / kMostTokens * kMostTokens;
+  return uint64_t{2} * static_cast<uint64_t>(tokens) * static_cast<uint64_t>(widest_row(plan.config));
+}
+
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {
   const int rows = buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows;
   return static_cast<uint64_t>(rows) * device_row_bytes(buffer.type, buffer.width);
@@ -36,7 +46,7 @@ uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_r
 
 Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const Plan& plan, int max_batch,
                                                          int max_logit_rows) {
-  std::unique_ptr<WorkBuffers> work(new WorkBuffers(device, plan));
+  std::unique_ptr<WorkBuffers> work(new WorkBuffers(device, plan, max_batch));
   for (const auto& buffer : plan.buffers) {
     const uint64_t bytes = device_bytes(buffer, max_batch, max_logit_rows);
     if (bytes > device.limits().binding_bytes) {
@@ -52,10 +62,7 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
   TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   TRY(work->token_scales_, device.new_buffer("token scales", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   const Config& c = plan.config;
-  const int widest = std::max({c.d_model, c.d_ff, c.q_width()});
-  const auto tiles = static_cast<uint64_t>((max_batch + kHalvesTile - 1) / kHalvesTile);
-  TRY(work->halves_,
-      device.new_buffer("halves", 2 * tiles * kHalvesTile * static_cast<uint64_t>(widest), BufferUse::kWork));
+  const int widest = widest_row(c);
   TRY(work->unused_gain_, device.new_buffer("unused", 4 * static_cast<uint64_t>(widest), BufferUse::kWeights));
   TRY(work->unused_stats_,
       device.new_buffer("unused", static_cast<uint64_t>(max_batch) * device_row_bytes(SlotType::kNormStats, widest),
@@ -108,6 +115,13 @@ View<wgsl::Vec2<wgsl::F32>> WorkBuffers::stats(SlotId id) const {
   return {view(id)};
 }
 View<wgsl::Vec4<wgsl::I8x4>> WorkBuffers::int8_quads(SlotId id) const { return {int8_words(id).view}; }
+
+Result<const Buffer*> WorkBuffers::halves() {
+  if (!halves_) {
+    TRY(halves_, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
+  }
+  return halves_.get();
+}
 
 Result<const Buffer*> WorkBuffers::attention_parts(int n_tokens) {
   if (!attention_parts_) {

@@ -36,23 +36,24 @@ class WorkBuffers {
   const Buffer& unused_stats() const { return *unused_stats_; }
   const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
 
-  const Buffer& halves() const { return *halves_; }  // [max_batch in whole tiles, widest] f16
-  static constexpr int kHalvesTile = 128;
-
   // Room for the partial sums of attention over a long history (kernels/attention.h), made when it is first wanted.
   static constexpr uint32_t kMostSplits = 16;
   Result<const Buffer*> attention_parts(int n_tokens);
+
+  // Room for a batch's activations as f16 (kernels/float_matmul_matrix.h), made when it is first wanted.
+  Result<const Buffer*> halves();
 
   // A uniform of these 16 bytes, written once for all who ask for the same.
   using Constant = std::array<uint32_t, 4>;
   Result<BufferView> constant(const Constant& values);
 
  private:
-  WorkBuffers(Device& device, const Plan& plan) : device_(device), plan_(plan) {}
+  WorkBuffers(Device& device, const Plan& plan, int max_batch) : device_(device), plan_(plan), max_batch_(max_batch) {}
   Result<void> fill_rope();
 
   Device& device_;
   const Plan& plan_;
+  int max_batch_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
   std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, token_scales_, halves_,
       attention_parts_;
@@ -60,6 +61,9 @@ class WorkBuffers {
   uint64_t constants_used_ = 0;  // of the last of them
   std::map<Constant, BufferView> constant_views_;
 };
+
+// Bytes of the batch as f16, the widest row of any step.
+uint64_t halves_bytes(const Plan& plan, int max_batch);
 
 // Bytes of one of the plan's buffers on the device.
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows);
