@@ -53,8 +53,6 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.stage_bits = a;
   } else if (name == "ahead" && n == 1) {
     l.most_ahead = a;
-  } else if (name == "tokens" && n == 1) {
-    l.token_matrices = a;
   } else if (name == "int8" && n == 1) {
     l.int8_x = a != 0;
   } else if (name == "matrices" && n == 1) {

@@ -47,7 +47,6 @@ struct Layouts {
   uint32_t attention_workgroup = 1024;
   int split_attention_from = 513;  // positions
   bool heads_in_attention = true;  // of one token, where the plan has them there: else a dispatch before it
-  uint32_t token_matrices = 2;     // of a subgroup in those f16 products, where workgroup memory allows
   bool float_matrices = true;      // float layers of prompts as f16 on subgroup matrices, where there are any
   bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
 };

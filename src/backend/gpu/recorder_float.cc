@@ -52,6 +52,7 @@ FloatLinearConfig Recorder::float_config(const Tensor& w, const WeightCoding& co
   if (read.norm) config.eps = read.norm->eps;
   constexpr uint32_t kForReductions = 4096;
   const auto has_room = [&] { return staged_bytes(config) + kForReductions <= c_.device.limits().workgroup_bytes; };
+  static_assert(kRun == kInt8Block);  // as on hosts
   config.int8_x =
       c_.plan.int8_on_read && c_.layouts.int8_x && caps_.packed_dot && coding.has_codes() && config.cols % kRun == 0;
   config.int8_x = config.int8_x && has_room();
@@ -113,20 +114,14 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
   std::optional<FloatMatrixMatmulConfig> best;
   for (const wgsl::MatrixShape& shape : f.matrices) {
     if (!has_float_matrix_matmul(shape)) continue;
-    FloatMatrixMatmulConfig config{.rows = static_cast<uint32_t>(w.rows),
-                                   .cols = static_cast<uint32_t>(w.cols),
-                                   .coding = coding,
-                                   .caps = caps_,
-                                   .shape = shape,
-                                   .subgroup = f.subgroup_min,
-                                   .token_matrices = c_.layouts.token_matrices};
-    const auto has_room = [&] { return config.workgroup_bytes(n_matrices) <= limits.workgroup_bytes; };
-    config = fit(config);
-    while (!has_room() && config.token_matrices > 2) {
-      config.token_matrices /= 2;
-      config = fit(config);
-    }
-    if (config.workgroup() > limits.invocations || !has_room()) continue;
+    const auto config = fit(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                    .cols = static_cast<uint32_t>(w.cols),
+                                                    .coding = coding,
+                                                    .caps = caps_,
+                                                    .shape = shape,
+                                                    .subgroup = f.subgroup_min});
+    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
+      continue;
     if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
   }
   return best;

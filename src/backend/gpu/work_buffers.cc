@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/rope_table.h"
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -34,9 +36,9 @@ int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width(
 }  // namespace
 
 uint64_t halves_bytes(const Plan& plan, int max_batch) {
-  constexpr int kMostTokens = 128;  // of a tile: matrices are read in whole tiles
-  const int tokens = (max_batch + kMostTokens - 1) / kMostTokens * kMostTokens;
-  return uint64_t{2} * static_cast<uint64_t>(tokens) * static_cast<uint64_t>(widest_row(plan.config));
+  // Matrices are read in whole tiles.
+  const uint64_t tokens = ceil_div(static_cast<uint64_t>(max_batch), kMostTileTokens) * kMostTileTokens;
+  return 2 * tokens * static_cast<uint64_t>(widest_row(plan.config));
 }
 
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {

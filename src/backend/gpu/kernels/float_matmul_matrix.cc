@@ -239,7 +239,8 @@ uint32_t FloatMatrixMatmulConfig::workgroup_bytes(uint32_t n_matrices) const {
 
 FloatMatrixMatmulConfig fit(FloatMatrixMatmulConfig c) {
   c.tile_rows = 2 * c.shape.n * c.subgroup_rows;
-  c.tile_tokens = c.token_matrices * c.shape.m * c.subgroup_tokens;
+  c.tile_tokens = 2 * c.shape.m * c.subgroup_tokens;
+  CHECK(c.tile_tokens <= kMostTileTokens);
   return c;
 }
 

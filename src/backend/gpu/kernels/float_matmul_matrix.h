@@ -7,6 +7,8 @@
 
 namespace tern::gpu {
 
+inline constexpr uint32_t kMostTileTokens = 64;
+
 // A workgroup computes a tile of tokens × rows; each subgroup owns a part of the tile. Block by block (32 columns)
 // weights are staged in workgroup memory as f16, for matrices B[columns, rows]; matrices A[tokens, columns] come from
 // activations that a kernel of their own has made f16.
@@ -23,13 +25,12 @@ struct FloatMatrixMatmulConfig {
   uint32_t tile_rows = 64;  // of each matrix
   uint32_t tile_tokens = 64;
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
-  uint32_t token_matrices = 2;                      // of a subgroup; two of rows
   uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
 };
 
-// With tiles of token_matrices × 2 matrices for each subgroup.
+// With tiles of 2 × 2 matrices for each subgroup.
 FloatMatrixMatmulConfig fit(FloatMatrixMatmulConfig c);
 
 // The shapes that there are kernels for.

@@ -1,0 +1,285 @@
+// A row of activations in the float kernels for few tokens: normed on the way, as floats or int8, and multiplied with
+// units of weights. Included by float_linear.cc alone.
+#pragma once
+
+#include "backend/gpu/kernels/float_linear.h"
+
+namespace tern::gpu::float_matvec {
+
+using namespace wgsl;
+
+// The rows of one matrix that a group of lanes works on.
+struct Rows {
+  const WeightPlanes* w;
+  std::vector<Name<U32>> starts;  // their first units
+};
+
+struct Loaded {
+  Name<WeightUnits> unit;
+  Name<F32> scale;  // where the coding has any
+};
+
+// Calls body(r, matrix) for the rows of all matrices.
+template <class Body>
+void for_rows(const std::vector<Rows>& matrices, const Body& body) {
+  size_t r = 0;
+  for (const Rows& m : matrices) {
+    for (size_t n = 0; n < m.starts.size(); ++n) body(r++, m);
+  }
+}
+
+inline void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<F32>>& parts,
+                       const std::vector<Var<F32>>& sums) {
+  for (size_t r = 0; r < loaded.size(); ++r) {
+    if (loaded[r].scale.text.empty()) {
+      sums[r] += parts[r];
+    } else {
+      sums[r] += parts[r] * loaded[r].scale;
+    }
+  }
+}
+
+// A row of x on its way to the lanes: weighted with the norm's gain, its squares added up.
+class Input {
+ public:
+  Input(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
+        const LocalIndex& tid)
+      : c_(c), x_(x), gain_(gain), tid_(tid), base_(let("x_base", wg.z * (c.cols / 4))) {
+    if (c.normed) squares_ = var("squares", 0.0f).text;
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  const FloatLinearConfig& config() const { return c_; }
+  const LocalIndex& tid() const { return tid_; }
+
+  template <ValueOf<U32> Quad>
+  Name<Vec4<F32>> load(Quad&& quad) const {
+    return let("v", x_[base_ + std::forward<Quad>(quad)]);
+  }
+  Temp<Vec4<F32>> weighted(const Name<Vec4<F32>>& v, const Name<U32>& quad) const {
+    return c_.normed ? v * gain_[quad] : e(v);
+  }
+  void add_square(const Name<Vec4<F32>>& v) const {
+    if (c_.normed) Ref<F32>(squares_) += dot(v, v);
+  }
+  // Σ x², from what every invocation of the workgroup, or lane of a row, has added.
+  void sum_over_workgroup() {
+    if (c_.normed) total_ = reduce_workgroup(Reduce::kSum, c_.caps, mine(), tid_, c_.workgroup);
+  }
+  void sum_over_lanes() { total_ = reduce_lanes(Reduce::kSum, c_.caps, mine(), tid_, c_.lanes, c_.workgroup); }
+  // 1 / √(mean x² + eps)
+  Name<F32> factor() const { return let("factor", 1.0f / sqrt(total_ / static_cast<float>(c_.cols) + c_.eps)); }
+
+ private:
+  Name<F32> mine() const { return let("my_squares", Place<F32>{squares_}); }
+
+  FloatLinearConfig c_;
+  FloatX x_;
+  FloatGain gain_;
+  LocalIndex tid_;
+  Name<U32> base_;
+  std::string squares_;
+  Name<F32> total_;
+};
+
+// A row of activations as the lanes multiply it with units of weights.
+class Activations {
+ public:
+  explicit Activations(Input& in) : c_(in.config()), in_(in) {
+    if (c_.staged) staged_ = shared<Vec4<F32>>("staged", c_.cols / 4);
+  }
+
+  // All invocations have to call it; holds barriers where x is staged.
+  void prepare() {
+    if (!c_.staged) return;
+    const uint32_t quads = c_.coding.quads();
+    loop("q", in_.tid(), c_.cols / 4, c_.workgroup, [&](const Name<U32>& q) {
+      auto v = in_.load(q);
+      in_.add_square(v);
+      staged_[q % quads * units() + q / quads] = in_.weighted(v, q);
+    });
+    in_.sum_over_workgroup();
+    workgroupBarrier();
+  }
+
+  // Unit i of every row.
+  void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
+           const std::vector<Var<F32>>& sums) const {
+    std::vector<Var<F32>> parts;
+    for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
+    Name<U32> start;
+    for_quads(c_.coding, [&](uint32_t k, const Name<U32>* first) {
+      if (k == 0) start = quads(i, first);
+      const Name<Vec4<F32>> x4 = quad(start, k);
+      for_rows(matrices, [&](size_t r, const Rows& m) {
+        const Unpack unpack(c_.caps, m.w->coding);
+        parts[r] += dot(unpack(loaded[r].unit, k, first), x4);
+      });
+    });
+    add_scaled(loaded, parts, sums);
+  }
+
+  // Once all units have been added.
+  Name<F32> factor() {
+    if (!c_.staged) in_.sum_over_lanes();
+    return in_.factor();
+  }
+
+ private:
+  uint32_t units() const { return c_.cols / c_.coding.values(); }
+  // Where the quads of unit i start, `first` quads into it.
+  Name<U32> quads(const Name<U32>& i, const Name<U32>* first) const {
+    if (c_.staged) return first ? let("x_at", *first * units() + i) : i;
+    return first ? let("x_at", i * c_.coding.quads() + *first) : let("x_at", i * c_.coding.quads());
+  }
+  Name<Vec4<F32>> quad(const Name<U32>& start, uint32_t k) const {
+    if (c_.staged) return let("x4", staged_[start + k * units()]);
+    auto q = let("q", start + k);
+    auto v = in_.load(q);
+    if (!c_.normed) return v;
+    in_.add_square(v);
+    return let("x4", in_.weighted(v, q));
+  }
+
+  const FloatLinearConfig& c_;
+  Input& in_;
+  Shared<Vec4<F32>> staged_;
+};
+
+// The same as int8: each run of 32 has a scale, so a unit's sum is made of as many as it has runs.
+class Int8Activations {
+ public:
+  explicit Int8Activations(Input& in)
+      : c_(in.config()),
+        in_(in),
+        dot4_(in.config().caps),
+        staged_(shared<Vec4<U32>>("staged", c_.cols / kPiece)),
+        runs_(shared<Vec2<F32>>("runs", c_.cols / kRun)) {
+    CHECK(c_.cols % kRun == 0 && c_.workgroup % 2 == 0);
+  }
+
+  void prepare() {
+    // An invocation makes pieces of 16 values, half a run.
+    const uint32_t n_pieces = c_.cols / kPiece, rounds = (n_pieces + c_.workgroup - 1) / c_.workgroup;
+    const auto is_whole = [&](uint32_t round) { return (round + 1) * c_.workgroup <= n_pieces; };
+    std::vector<Name<U32>> pieces;
+    std::vector<Name<Vec4<F32>>> values;
+    for (uint32_t round = 0; round < rounds; ++round) {  // all loads are on their way together
+      pieces.push_back(let("piece", in_.tid() + round * c_.workgroup));
+      // Past the row's end the last piece is loaded again.
+      auto from = is_whole(round) ? pieces[round] : let("last_piece", min(pieces[round], n_pieces - 1));
+      std::vector<Name<Vec4<F32>>> loaded;
+      for (uint32_t k = 0; k < kPiece / 4; ++k) {
+        auto quad = let("q", from * (kPiece / 4) + k);
+        loaded.push_back(in_.load(quad));
+        values.push_back(let("value", in_.weighted(loaded[k], quad)));
+      }
+      const auto add_squares = [&] {
+        for (const auto& v : loaded) in_.add_square(v);
+      };
+      if (is_whole(round) || !c_.normed) {
+        add_squares();
+      } else {
+        when(pieces[round] < n_pieces, add_squares);
+      }
+    }
+    for (uint32_t round = 0; round < rounds; ++round) {
+      stage_piece(pieces[round], &values[round * (kPiece / 4)], is_whole(round) ? 0 : n_pieces);
+    }
+    in_.sum_over_workgroup();
+    workgroupBarrier();
+  }
+
+  void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
+           const std::vector<Var<F32>>& sums) const {
+    std::vector<Var<F32>> parts;
+    for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
+    const uint32_t words_per_run = std::min(4u, c_.coding.bits());
+    for (uint32_t first = 0; first < 4; first += words_per_run) {
+      const auto x = run_of_unit(i, first / words_per_run);
+      auto scale_and_sum = let("run", runs_[run_index(i, first / words_per_run)]);
+      for_rows(matrices, [&](size_t r, const Rows& m) {
+        const UnpackBytes bytes(dot4_, m.w->coding);
+        auto dot = var("dot_of_bytes", 0);
+        for (uint32_t k = 0; k < words_per_run; ++k) {
+          for (uint32_t step = 0; step < bytes.quads_per_word(); ++step) {
+            dot = bytes.add(dot, loaded[r].unit, first + k, step, x[k * bytes.quads_per_word() + step]);
+          }
+        }
+        parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
+      });
+    }
+    add_scaled(loaded, parts, sums);
+  }
+
+  Name<F32> factor() { return in_.factor(); }
+
+ private:
+  static constexpr uint32_t kPiece = 16;
+
+  uint32_t units() const { return c_.cols / c_.coding.values(); }
+  uint32_t pieces_per_unit() const { return c_.coding.values() / kPiece; }
+  bool needs_sums() const { return UnpackBytes(dot4_, c_.coding).needs_sum(); }  // of both matrices of a pair alike
+
+  // Writes four quads, unless `end` pieces there are and this is none of them (0: it is).
+  void stage_piece(const Name<U32>& piece, const Name<Vec4<F32>>* quads, uint32_t end) {
+    auto most = var("most", 0.0f);
+    for (uint32_t k = 0; k < kPiece / 4; ++k) {
+      auto size = let("size", abs(quads[k]));
+      most = max(most, max(max(at(size, 0), at(size, 1)), max(at(size, 2), at(size, 3))));
+    }
+    auto of_piece = let("of_piece", most);
+    auto of_run = reduce_lanes(Reduce::kMax, c_.caps, of_piece, in_.tid(), 2, c_.workgroup);
+    auto scale = let("scale", of_run / 127.0f);
+    // What is too small to divide by counts as zero.
+    auto to_int8 = let("to_int8", select(0.0f, 127.0f / of_run, of_run > 1e-35f));
+    std::vector<Name<I8x4>> words;
+    auto sum = var("sum_of_piece", 0);
+    for (uint32_t k = 0; k < kPiece / 4; ++k) {
+      auto q = let("q4", call<Vec4<I32>>("vec4<i32>", round(quads[k] * to_int8)));
+      words.push_back(pack_int8(c_.caps, q));
+      if (needs_sums()) sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+    }
+    auto sum_of_run = let("sum_of_piece", f32(sum));
+    if (needs_sums()) sum_of_run = reduce_lanes(Reduce::kSum, c_.caps, sum_of_run, in_.tid(), 2, c_.workgroup);
+    const auto store = [&] {
+      const uint32_t per_unit = pieces_per_unit();
+      staged_[piece % per_unit * units() + piece / per_unit] =
+          call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+      when((piece & 1u) == 0u, [&] {
+        auto run = let("run_of_row", piece / 2u);
+        const uint32_t runs_per_unit = std::max(1u, per_unit / 2);
+        auto where = let("run_at", run % runs_per_unit * units() + run / runs_per_unit);
+        runs_[where] = vec2f(scale, sum_of_run);
+      });
+    };
+    if (end == 0) {
+      store();
+    } else {
+      when(piece < end, store);
+    }
+  }
+
+  // The words of run `run` of unit i, or where it has but half a run, those.
+  std::vector<Name<I8x4>> run_of_unit(const Name<U32>& i, uint32_t run) const {
+    std::vector<Name<I8x4>> words;
+    const uint32_t pieces = std::min(2u, pieces_per_unit());
+    for (uint32_t piece = run * pieces; piece < (run + 1) * pieces; ++piece) {
+      auto four = let("x16", staged_[i + piece * units()]);
+      for (uint32_t k = 0; k < 4; ++k) words.push_back(let("x4", packed<I8x4>(at(four, k))));
+    }
+    return words;
+  }
+  Temp<U32> run_index(const Name<U32>& i, uint32_t run) const {
+    return pieces_per_unit() == 1 ? i / 2u : i + run * units();
+  }
+
+  const FloatLinearConfig& c_;
+  Input& in_;
+  Dot4 dot4_;
+  Shared<Vec4<U32>> staged_;
+  Shared<Vec2<F32>> runs_;
+};
+
+}  // namespace tern::gpu::float_matvec
