@@ -134,6 +134,7 @@ export class FakeLocks {
   async request(name, options, work) {
     if (typeof options === 'function') return this.request(name, {}, options);
     const {mode = 'exclusive', ifAvailable = false, signal} = options;
+    signal?.throwIfAborted();
     if (!this.#canTake(name, mode)) {
       if (ifAvailable) return work(null);
       await new Promise((resolve, reject) => {

@@ -158,15 +158,15 @@ for (const worker of [false, true]) {
 }
 
 test('a long generation lets other events through', async () => {
-  const {tern} = await open({reply: Array(200_000).fill('x')});
+  const {tern} = await open({reply: Array(10_000_000).fill('x')});
   let turns = 0;
   const timer = setInterval(() => ++turns, 1);
   const begin = performance.now();
   for await (const _ of tern.generate('a')) {
-    if (performance.now() - begin > 100) break;
+    if (turns >= 3 || performance.now() - begin > 5000) break;
   }
   clearInterval(timer);
-  assert.ok(turns >= 5, `${turns} turns`);
+  assert.ok(turns >= 3, `${turns} turns`);
 });
 
 test('a worker that crashes rejects everything that waits', async () => {
