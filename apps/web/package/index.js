@@ -6,6 +6,6 @@
 
 export {Tern} from './lib/tern.js';
 export {
-  BusyError, CancelledError, CorruptionError, DeviceLostError, InvalidArgumentError, IoError, NetworkError, NotFoundError,
-  NotSupportedError, OutOfMemoryError, QuotaError, TernError, WorkerCrashedError,
+  BusyError, CancelledError, CorruptionError, DeviceLostError, InvalidArgumentError, IoError, NetworkError,
+  NotFoundError, NotSupportedError, OutOfMemoryError, QuotaError, TernError, WorkerCrashedError,
 } from './lib/errors.js';

@@ -2,7 +2,7 @@
 
 /**
  * @param {{reply?: string[], reason?: string, on?: Record<string, (params: object, state: object) => any>,
- *   onOpen?: (options: object) => void}} script `reply`: the text of each token; `on`: instead of a method's usual answer
+ *   onOpen?: (options: object) => void}} script `reply`: the text of each token; `on`: instead of a method's own answer
  * @returns {{create: (options: object) => Promise<object>, state: object}}
  */
 export function fakeEngine(script = {}) {
@@ -44,8 +44,8 @@ export function fakeEngine(script = {}) {
     step: () => {
       const i = at++;
       if (i === 0) return {text: '', tokens: [], done: false};
-      const done = i >= reply.length;
-      return {text: reply[i - 1] ?? '', tokens: [100 + i], done, ...(done ? {reason: script.reason ?? 'stop_token'} : {})};
+      const step = {text: reply[i - 1] ?? '', tokens: [100 + i], done: i >= reply.length};
+      return step.done ? {...step, reason: script.reason ?? 'stop_token'} : step;
     },
     cancel: () => ({}),
     stats: () => ({

@@ -70,7 +70,9 @@ export class FakeServer {
       return this.#stream(body, 200, {'content-length': String(body.length), ...answer}, fault, signal);
     }
     const begin = Number(range[1]);
-    if (begin >= body.length) return new Response(null, {status: 416, headers: {'content-range': `bytes */${body.length}`}});
+    if (begin >= body.length) {
+      return new Response(null, {status: 416, headers: {'content-range': `bytes */${body.length}`}});
+    }
     const end = range[2] ? Math.min(Number(range[2]) + 1, body.length) : body.length;
     return this.#stream(body.subarray(begin, end), 206, {
       'content-length': String(end - begin),

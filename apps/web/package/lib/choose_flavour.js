@@ -23,7 +23,8 @@ export const kRelaxedModule = module(...kSplat, ...kSplat, ...kSplat, 0xfd, 0x93
  * What this browser can do.
  * @param {import('./environment.js').Environment} env
  * @param {{gpu?: object, webAssembly?: typeof WebAssembly}} [given] a GPU of the caller's instead of the browser's
- * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, jspi: boolean, adapter: boolean, whyNoGpu: string}>}
+ * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, jspi: boolean, adapter: boolean,
+ *   whyNoGpu: string}>}
  */
 export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.webAssembly ?? WebAssembly} = {}) {
   const jspi = typeof webAssembly.Suspending === 'function';

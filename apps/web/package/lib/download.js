@@ -10,7 +10,7 @@ import {checkQuota, explainWriteError} from './storage.js';
 /** The server has another version of a file than the one that pieces are of. */
 export class ChangedError extends Error {}
 
-/** The next bytes that are missing: up to a piece that is there, or (`end` undefined) to the end; null where all are. */
+/** The next bytes that are missing: up to a piece that is there, or (no `end`) to the end; null where all are there. */
 function nextGap(file, pieceBytes) {
   let first = 0;
   while (file.pieces[first]) ++first;
@@ -101,7 +101,7 @@ class FileDownload {
     const file = this.#file;
     const limit = end ?? file.size;
     if (limit !== null && this.#position + chunk.length > limit) {
-      throw new NetworkError(`${file.url}: the server sends more than the ${limit} bytes it announced; try again later`);
+      throw new NetworkError(`${file.url}: the server sends more than the ${limit} bytes it announced; try later`);
     }
     for (let at = 0; at < chunk.length;) {
       const part = chunk.subarray(at, at + this.#buffer.length - this.#filled);
@@ -192,7 +192,8 @@ async function checkStored(env, file, writer, pieceBytes, onBytes) {
  * @param {import('./storage.js').Storage} storage
  * @param {import('./model_store.js').Manifest} manifest kept up to date, here and in storage
  * @param {{signal?: AbortSignal, onProgress: (progress: object) => void}} options
- * @returns {Promise<void>} the manifest is complete. Throws ChangedError, or what Tern.load may throw; then what came is kept.
+ * @returns {Promise<void>} the manifest is complete. Throws ChangedError, or what Tern.load may throw; then what came is
+ *   kept
  */
 export async function downloadModel(env, storage, manifest, {signal, onProgress}) {
   let loaded = 0;

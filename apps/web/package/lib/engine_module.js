@@ -29,7 +29,8 @@ export class EngineModule {
   /**
    * @param {import('./environment.js').Environment} env
    * @param {{build: string, baseUrl: string, gpu?: object, files: object, overrides?: object,
-   *   onProgress?: (what: string, done: number, total: number, unit: string) => void, onLog?: (text: string) => void}} options
+   *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
+   *   onLog?: (text: string) => void}} options
    * @returns {Promise<EngineModule>} NotFoundError: the build's files are not there
    */
   static async open(env, {build, baseUrl, gpu, files, overrides, onProgress, onLog}) {
@@ -38,8 +39,8 @@ export class EngineModule {
     try {
       ({default: create} = await env.importModule(url));
     } catch (error) {
-      throw new NotFoundError(`${url}: the engine cannot be loaded from there; serve the package's dist folder beside it`,
-        {cause: error});
+      const message = `${url}: the engine cannot be loaded from there; serve the package's dist folder beside it`;
+      throw new NotFoundError(message, {cause: error});
     }
     let abortText = '';
     try {
@@ -49,6 +50,7 @@ export class EngineModule {
         files,
         onProgress,
         onLog,
+        ...(onLog ? {print: onLog, printErr: onLog} : {}),
         onAbort: (what) => {
           abortText = String(what ?? '');
         },
@@ -56,10 +58,12 @@ export class EngineModule {
       return new EngineModule(module);
     } catch (error) {
       if (error instanceof WebAssembly.CompileError) {
-        throw new NotSupportedError(`${url}: this browser cannot run it (${error.message}); use a newer one`, {cause: error});
+        const message = `${url}: this browser cannot run it (${error.message}); use a newer one`;
+        throw new NotSupportedError(message, {cause: error});
       }
       if (/fetch|failed to load|404|network|both async and sync/i.test(`${abortText} ${error?.message}`)) {
-        throw new NotFoundError(`${url}: its .wasm file cannot be loaded; serve it beside the .js file`, {cause: error});
+        const message = `${url}: its .wasm file cannot be loaded; serve it beside the .js file`;
+        throw new NotFoundError(message, {cause: error});
       }
       throw explainCrash(error);
     }

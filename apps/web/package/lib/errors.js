@@ -2,8 +2,8 @@
 // to do. They cross the worker's boundary as plain objects and come out as the same class.
 
 /**
- * @typedef {'not_found' | 'corruption' | 'not_supported' | 'invalid_argument' | 'out_of_memory' | 'device_lost' | 'io' |
- *   'network' | 'quota' | 'cancelled' | 'worker_crashed' | 'busy' | 'internal'} ErrorCode
+ * @typedef {'not_found' | 'corruption' | 'not_supported' | 'invalid_argument' | 'out_of_memory' | 'device_lost' |
+ *   'io' | 'network' | 'quota' | 'cancelled' | 'worker_crashed' | 'busy' | 'internal'} ErrorCode
  */
 
 export class TernError extends Error {

@@ -194,7 +194,8 @@ async function readOrStall(env, url, reader, control) {
   let timer;
   const stalled = new Promise((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Retry(new NetworkError(`${url}: the server sent nothing for ${env.stallMs / 1000} s; try again later`)));
+      const message = `${url}: the server sent nothing for ${env.stallMs / 1000} s; try again later`;
+      reject(new Retry(new NetworkError(message)));
       control.abort();
     }, env.stallMs);
   });

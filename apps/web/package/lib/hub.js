@@ -18,7 +18,9 @@ export function parseHubName(text) {
   if (page) return {repository: page[1], revision: page[2] ?? 'main', file: ''};
   if (!text.startsWith('hf:')) return null;
   const name = /^hf:(?:\/\/)?([\w.-]+\/[\w.-]+)(?:@([^/:]+))?(?:[/:](.+))?$/.exec(text);
-  if (!name) throw new InvalidArgumentError(`${text}: a model on Hugging Face is named hf:OWNER/NAME or hf:OWNER/NAME/FILE`);
+  if (!name) {
+    throw new InvalidArgumentError(`${text}: a model on Hugging Face is named hf:OWNER/NAME or hf:OWNER/NAME/FILE`);
+  }
   return {repository: name[1], revision: name[2] ?? 'main', file: name[3] ?? ''};
 }
 
@@ -67,7 +69,8 @@ function choose(candidates, wanted, source) {
       if (found.length > 1) break;  // several of a kind: only the caller can tell
     }
   }
-  throw new NotFoundError(`${source}: several models to choose from: ${listOf(candidates)}; name one as ${source}/FILE`);
+  throw new NotFoundError(`${source}: several models to choose from: ${listOf(candidates)}; ` +
+    `name one as ${source}/FILE`);
 }
 
 /**
@@ -94,7 +97,8 @@ export async function chooseOnHub(env, {repository, revision, file}, {signal, hu
   const paths = entry === '' ? [...sizes.keys()].filter((path) => !path.includes('/')) : splitParts(entry);
   const missing = paths.filter((path) => !sizes.has(path));
   if (missing.length > 0) {
-    throw new NotFoundError(`${source}: of ${baseName(entry)}, ${missing.length} of ${paths.length} parts are missing there`);
+    throw new NotFoundError(`${source}: of ${baseName(entry)}, ` +
+      `${missing.length} of ${paths.length} parts are missing there`);
   }
   return {entry, files: paths.map((path) => ({path, size: sizes.get(path)}))};
 }

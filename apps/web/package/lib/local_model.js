@@ -23,7 +23,7 @@ export function filesOf(source) {
   const single = asFile(inner);
   if (single) return {[inner.name || 'model.gguf']: single};
   if (typeof inner !== 'object' || inner === null) return null;
-  const isList = Array.isArray(inner) || typeof inner.length === 'number' || typeof inner[Symbol.iterator] === 'function';
+  const isList = typeof inner.length === 'number' || typeof inner[Symbol.iterator] === 'function';
   const entries = isList ? Array.from(inner, (file) => [file?.webkitRelativePath || file?.name, file]) :
     Object.entries(inner);
   const files = {};
@@ -61,7 +61,8 @@ export function openLocalModel(env, files) {
   } else if (heads.length === 1) {
     entry = head;
   } else if (heads.length > 1) {
-    throw new InvalidArgumentError(`there are several models among the files (${heads.slice(0, 4).join(', ')}); choose one`);
+    const some = heads.slice(0, 4).join(', ');
+    throw new InvalidArgumentError(`there are several models among the files (${some}); choose one`);
   } else if (!isFolder) {
     throw new InvalidArgumentError(`the ${paths.length} files are no model: there is neither a first GGUF file nor ` +
       'config.json nor mlc-chat-config.json; choose all files of one model');

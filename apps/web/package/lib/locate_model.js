@@ -1,5 +1,5 @@
-// From what a caller names to the files that make the model: a GGUF file and its other parts, the directories of Hugging
-// Face and MLC, names on Hugging Face.
+// From what a caller names to the files that make the model: a GGUF file and its other parts, the directories of
+// Hugging Face and MLC, names on Hugging Face.
 
 import {CorruptionError, InvalidArgumentError, NotFoundError} from './errors.js';
 import {fetchText} from './http.js';
@@ -119,17 +119,21 @@ async function locateFolder(env, base, {signal, has}) {
     throw new NotFoundError(`${base}: there is neither mlc-chat-config.json nor config.json, so this is no folder of ` +
       'a model; name one, or a GGUF file');
   }
-  const file = (path, more = {}) => ({path: safePath(base, path), url: beside(base, path), kind: kindOf(path), ...more});
+  const file = (path, more = {}) => {
+    return {path: safePath(base, path), url: beside(base, path), kind: kindOf(path), ...more};
+  };
   const isThere = (path) => !has || has(path);
   const optional = (paths) => paths.filter(isThere).map((path) => file(path, {optional: true}));
 
   if (config.name === 'mlc-chat-config.json') {
     const index = await firstText(env, base, ['tensor-cache.json', 'ndarray-cache.json'], options);
     if (!Array.isArray(index?.json?.records)) {
-      throw new NotFoundError(`${base}: there is no tensor-cache.json or ndarray-cache.json, which lists the weights; ` +
-        'the folder is incomplete');
+      throw new NotFoundError(`${base}: there is no tensor-cache.json or ndarray-cache.json, which list the ` +
+        'weights; the folder is incomplete');
     }
-    const shards = index.json.records.map((shard) => file(String(shard.dataPath), {sizeHint: Number(shard.nbytes) || 0}));
+    const shards = index.json.records.map(({dataPath, nbytes}) => {
+      return file(String(dataPath), {sizeHint: Number(nbytes) || 0});
+    });
     return {name, entry: '', files: [file(config.name), file(index.name), ...optional(kTokenizers), ...shards]};
   }
 
@@ -152,5 +156,5 @@ async function locateFolder(env, base, {signal, has}) {
 /** Names come from a file of the model; one that leads elsewhere is refused. */
 function safePath(base, path) {
   if (path && !path.startsWith('/') && !path.includes('\\') && !/(^|\/)\.\.?(\/|$)/.test(path)) return path;
-  throw new CorruptionError(`${base}: the index of the model names a file ${JSON.stringify(path)}, which cannot be right`);
+  throw new CorruptionError(`${base}: the model's index names a file ${JSON.stringify(path)}, which cannot be right`);
 }

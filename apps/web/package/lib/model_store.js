@@ -168,7 +168,7 @@ export class StoredModels {
    */
   async delete(id) {
     if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) {
-      throw new InvalidArgumentError(`Tern.models.delete wants an id from Tern.models.list(), not ${JSON.stringify(id)}`);
+      throw new InvalidArgumentError(`Tern.models.delete wants an id of Tern.models.list(), not ${JSON.stringify(id)}`);
     }
     let found = false;
     const remove = async () => {
@@ -183,7 +183,9 @@ export class StoredModels {
       await remove();
     } else {
       await locks.request(lockOf(id), {ifAvailable: true}, async (lock) => {
-        if (!lock) throw new BusyError('the model is loaded or being downloaded, here or in another tab; close it first');
+        if (!lock) {
+          throw new BusyError('the model is loaded or being downloaded, here or in another tab; close it first');
+        }
         await remove();
       });
     }

@@ -19,16 +19,21 @@ export function openNodeModel(url) {
   try {
     const isFolder = statSync(path).isDirectory();
     const folder = isFolder ? path : dirname(path);
-    const names = isFolder ? readdirSync(path, {withFileTypes: true}).filter((one) => one.isFile()).map((one) => one.name) :
-      splitParts(basename(path));
+    const names = isFolder ? filesIn(path) : splitParts(basename(path));
     for (const name of names) files.set(name, readerOf(join(folder, name)));
     const entry = isFolder ? '' : names[0];
     return {name: basename(path), entry, files, fromCache: true, storage: 'file', notes: [], close};
   } catch (error) {
     close();
-    if (error.code === 'ENOENT') throw new NotFoundError(`${error.path ?? path}: there is no such file`, {cause: error});
+    if (error.code === 'ENOENT') {
+      throw new NotFoundError(`${error.path ?? path}: there is no such file; check the path`, {cause: error});
+    }
     throw new IoError(`${path}: ${error.message}`, {cause: error});
   }
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, {withFileTypes: true}).filter((one) => one.isFile()).map((one) => one.name);
 }
 
 function readerOf(path) {

@@ -142,8 +142,8 @@ async function create(kind, tern, body, input, {signal} = {}) {
   if (body.stream) return stream(kind, tern, body, pieces);
   let text = '';
   for await (const piece of pieces) text += piece;
-  const head = envelope(kind, tern, body)(kind.object);
-  return {...head, choices: [choice(kind.whole(text), finishReasonOf(tern.stats.finishReason))], usage: usageOf(tern.stats)};
+  const choices = [choice(kind.whole(text), finishReasonOf(tern.stats.finishReason))];
+  return {...envelope(kind, tern, body)(kind.object), choices, usage: usageOf(tern.stats)};
 }
 
 /**

@@ -35,7 +35,8 @@ function ofType(name, type) {
 function strings(name) {
   return (value) => {
     const list = typeof value === 'string' ? [value] : value;
-    if (!Array.isArray(list) || !list.every((one) => typeof one === 'string')) refuse(name, value, 'a string or a list of them');
+    const fits = Array.isArray(list) && list.every((one) => typeof one === 'string');
+    if (!fits) refuse(name, value, 'a string or a list of them');
     return list;
   };
 }
@@ -112,7 +113,8 @@ export function checkSource(source, base) {
     try {
       url = new URL(text, base);
     } catch {
-      throw new InvalidArgumentError(`Tern.load: ${JSON.stringify(text)} is no address; name a URL, hf:OWNER/NAME or a File`);
+      throw new InvalidArgumentError(`Tern.load: ${JSON.stringify(text)} is no address; ` +
+        'name a URL, hf:OWNER/NAME or a File');
     }
     if (!['http:', 'https:', 'blob:', 'data:', 'file:'].includes(url.protocol)) {
       throw new NotSupportedError(`Tern.load: addresses that begin with ${url.protocol} cannot be loaded; use https:`);

@@ -80,7 +80,8 @@ class RemoteModel {
 
   #waiting() {
     const {signal, onProgress} = this.#options;
-    return {signal, onWait: () => onProgress({phase: 'wait', loaded: 0, total: 0, file: this.#where, fromCache: false})};
+    const waits = {phase: 'wait', loaded: 0, total: 0, file: this.#where, fromCache: false};
+    return {signal, onWait: () => onProgress(waits)};
   }
 
   /** The complete model, checked; null where there is none or it is damaged. */
@@ -128,7 +129,8 @@ class RemoteModel {
     const wanted = {...this.#wanted};
     if (wanted['']) {
       if (manifest.files.length !== 1) {
-        throw new InvalidArgumentError(`${this.#where}: it has ${manifest.files.length} files; give sha256 as {PATH: HEX}`);
+        const n = manifest.files.length;
+        throw new InvalidArgumentError(`${this.#where}: it has ${n} files; give sha256 as {PATH: HEX}`);
       }
       wanted[manifest.files[0].path] = wanted[''];
       delete wanted[''];
@@ -196,7 +198,8 @@ class RemoteModel {
       }
       found = null;
     }
-    throw new NetworkError(`${this.#where}: the file on the server changed while it was downloaded, twice; try again later`);
+    throw new NetworkError(`${this.#where}: the file on the server changed while it was downloaded, twice; ` +
+      'try again later');
   }
 
   async #begin() {
@@ -208,8 +211,8 @@ class RemoteModel {
 
   #explainMend(error) {
     if (!(error instanceof NetworkError) && !(error instanceof NotFoundError)) return error;
-    return new CorruptionError(`${this.#where}: the stored copy is damaged, and what is damaged cannot be downloaded again ` +
-      `(${error.message})`, {cause: error});
+    return new CorruptionError(`${this.#where}: the stored copy is damaged, and what is damaged cannot be downloaded ` +
+      `again (${error.message})`, {cause: error});
   }
 }
 

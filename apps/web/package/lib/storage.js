@@ -55,7 +55,8 @@ export async function openStorages(env, {enabled = true} = {}) {
   if (persistent || !enabled) return {storages};
   return {
     storages,
-    note: 'the model is kept in memory only, because this browser gives the page no storage (a private window, or http)',
+    note: 'the model is kept in memory only, ' +
+      'because this browser gives the page no storage (a private window, or plain http)',
   };
 }
 
@@ -75,6 +76,6 @@ export async function explainWriteError(env, error, need, what) {
 }
 
 function tooSmall(what, need, have, cause) {
-  return new QuotaError(`${what} needs ${humanSize(need)} of storage, and the browser has ${humanSize(have)} left for ` +
-    'this site; delete stored models, free disk space, or load with storage: false', {cause});
+  return new QuotaError(`${what} needs ${humanSize(need)} of storage, and the browser has ${humanSize(have)} left ` +
+    'for this site; delete stored models, free disk space, or load with storage: false', {cause});
 }

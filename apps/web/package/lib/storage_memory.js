@@ -61,7 +61,9 @@ export function readerOfPieces(pieces, pieceBytes) {
     size,
     sync: true,
     read: (offset, into) => {
-      if (offset + into.length > size) throw new Error(`bytes ${offset} to ${offset + into.length} of ${size} are wanted`);
+      if (offset + into.length > size) {
+        throw new Error(`bytes ${offset} to ${offset + into.length} of ${size} are wanted`);
+      }
       for (let done = 0; done < into.length;) {
         const at = offset + done;
         const piece = pieces[Math.floor(at / pieceBytes)];

@@ -214,7 +214,10 @@ export class Tern {
     return EngineModule.decodeLogits(await this.#call('logits', {tokens: checkTokens(tokens)}));
   }
 
-  /** @returns {Promise<{name: string, wgsl: string, dispatches: number, us: number}[]>} of the last token; [] on the CPU */
+  /**
+   * The GPU's kernels of the last token; none on the CPU.
+   * @returns {Promise<{name: string, wgsl: string, dispatches: number, us: number}[]>} `us`: 0 where no time is taken
+   */
   async kernels() {
     return this.#call('kernels', {});
   }

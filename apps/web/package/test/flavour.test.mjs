@@ -75,7 +75,8 @@ describe('what is chosen', () => {
     ['one thread wanted', {isolated: true}, {backend: 'cpu', threads: 1}, 'tern-relaxed', 'cpu', /^$/],
     ['no relaxed SIMD', {isolated: true, wasm: {relaxed: false}}, {backend: 'cpu'}, 'tern', 'cpu', /no relaxed SIMD/],
     ['the CPU is wanted', {gpu: kGpu, isolated: true}, {backend: 'cpu'}, 'tern-threads', 'cpu', /^$/],
-    ['in a page, which may not wait', {isolated: true, FileReaderSync: undefined}, {backend: 'cpu'}, 'tern-relaxed', 'cpu', /worker/],
+    ['in a page, which may not wait', {isolated: true, FileReaderSync: undefined}, {backend: 'cpu'},
+      'tern-relaxed', 'cpu', /worker/],
   ];
   for (const [name, has, options, build, backend, why] of cases) {
     test(name, async () => {

@@ -193,7 +193,8 @@ test('a worker that cannot be started says where it should be', async () => {
     terminate() {}
   };
   const env = {...inner, origin: undefined, Worker};
-  await assert.rejects(loadTern(env, kBytes), {name: 'WorkerCrashedError', message: /worker\.js: .*could not be started/});
+  const message = /worker\.js: .*could not be started/;
+  await assert.rejects(loadTern(env, kBytes), {name: 'WorkerCrashedError', message});
 });
 
 test('log and progress cross the worker', async () => {

@@ -1,4 +1,4 @@
-// Models from the network: downloads that break, servers that misbehave, storage that fails, and going without a network.
+// Models from the network: downloads that break, servers that misbehave, storage that fails, and no network at all.
 
 import assert from 'node:assert/strict';
 import {beforeEach, describe, test} from 'node:test';
@@ -53,7 +53,8 @@ describe('download', () => {
     assert.equal(tern.info.storage, 'opfs');
     assert.equal(tern.info.fromCache, false);
     const downloads = progress.filter(({phase}) => phase === 'download');
-    assert.deepEqual(downloads.at(-1), {phase: 'download', loaded: 20_000, total: 20_000, file: 'm.gguf', fromCache: false});
+    const last = {phase: 'download', loaded: 20_000, total: 20_000, file: 'm.gguf', fromCache: false};
+    assert.deepEqual(downloads.at(-1), last);
     await tern.close();
 
     server.isOnline = false;
@@ -147,7 +148,8 @@ describe('download', () => {
       server.put(kUrl, fakeGguf(20_000, ++n), {faults: [{cutAt: 5_000}]});
       return server.fetch(url, init);
     };
-    await assert.rejects(load(kUrl, {}, {fetch}), {name: 'NetworkError', message: /changed while it was downloaded, twice/});
+    const message = /changed while it was downloaded, twice/;
+    await assert.rejects(load(kUrl, {}, {fetch}), {name: 'NetworkError', message});
   });
 
   test('a server without ranges still works, from the beginning each time', async () => {
@@ -201,7 +203,8 @@ describe('what servers refuse', () => {
 
   test('another site without CORS', async () => {
     server.put(kOther, kBytes, {cors: false});
-    await assert.rejects(load(kOther), {name: 'NetworkError', message: /hub\.example does not let pages of other sites.*CORS/});
+    const message = /hub\.example does not let pages of other sites.*CORS/;
+    await assert.rejects(load(kOther), {name: 'NetworkError', message});
     assert.equal(server.requests.length, 2);
   });
 
@@ -229,7 +232,8 @@ describe('storage', () => {
   test('too little room is told before anything is downloaded', async () => {
     disk.quota = 10_000;
     server.put(kUrl, kBytes);
-    await assert.rejects(load(), {name: 'QuotaError', message: /m\.gguf needs 20000 B of storage, and the browser has 9\d\d\d B left/});
+    const message = /m\.gguf needs 20000 B of storage, and the browser has 9\d\d\d B left/;
+    await assert.rejects(load(), {name: 'QuotaError', message});
     assert.equal(disk.files('data.0')[0]?.bytes.length ?? 0, 0);
   });
 

@@ -50,7 +50,11 @@ const kHf = {
   'config.json': '{}',
   'model.safetensors.index.json': JSON.stringify({
     metadata: {total_size: 200},
-    weight_map: {a: 'model-00001-of-00002.safetensors', b: 'model-00002-of-00002.safetensors', c: 'model-00001-of-00002.safetensors'},
+    weight_map: {
+      a: 'model-00001-of-00002.safetensors',
+      b: 'model-00002-of-00002.safetensors',
+      c: 'model-00001-of-00002.safetensors',
+    },
   }),
   'model-00001-of-00002.safetensors': safetensors(),
   'model-00002-of-00002.safetensors': safetensors(),
@@ -128,7 +132,8 @@ describe('GGUF', () => {
   });
 
   test('a file that is not what a model begins with', async () => {
-    await assert.rejects(load(`${kBase}generation_config.json`), {name: 'InvalidArgumentError', message: /the model's folder/});
+    const error = {name: 'InvalidArgumentError', message: /the model's folder/};
+    await assert.rejects(load(`${kBase}generation_config.json`), error);
   });
 });
 
@@ -174,7 +179,8 @@ describe('Hugging Face', () => {
   });
 
   for (const [name, paths, where, error, message] of [
-    ['several', ['a.gguf', 'b.gguf'], 'hf:o/n', 'NotFoundError', /several models to choose from: a.gguf, b.gguf; name one as hf:o\/n\/FILE/],
+    ['several', ['a.gguf', 'b.gguf'], 'hf:o/n', 'NotFoundError',
+      /several models to choose from: a.gguf, b.gguf; name one as hf:o\/n\/FILE/],
     ['none of that name', ['a.gguf'], 'hf:o/n:zz', 'NotFoundError', /there is no file 'zz'; there are a.gguf/],
     ['parts are missing', ['a-00001-of-00002.gguf'], 'hf:o/n', 'NotFoundError', /1 of 2 parts are missing/],
     ['no such model', ['a.gguf'], 'hf:o/other', 'NotFoundError', /hf:o\/other: there is no such model/],
@@ -212,7 +218,8 @@ describe('files of the user', () => {
   });
 
   for (const [name, source, message] of [
-    ['several models', [file('a.gguf', 'GGUF'), file('b.gguf', 'GGUF')], /several models among the files \(a.gguf, b.gguf\)/],
+    ['several models', [file('a.gguf', 'GGUF'), file('b.gguf', 'GGUF')],
+      /several models among the files \(a.gguf, b.gguf\)/],
     ['a part alone', [file('x-00001-of-00002.gguf', 'GGUF')], /x-00002-of-00002.gguf is missing/],
     ['no model', [file('a.txt', ''), file('b.txt', '')], /the 2 files are no model/],
     ['nothing', [], /Tern.load wants an address/],
@@ -239,5 +246,6 @@ test('under Node, files on disk are read where they are', async (t) => {
   assert.deepEqual(Buffer.from(engine.state.read['/model/a b.gguf']), Buffer.from(fakeGguf(60)));
   await tern.close();
   await (await loadTern(env, join(folder, 'a b.gguf'), {backend: 'cpu'})).close();
-  await assert.rejects(loadTern(env, join(folder, 'no.gguf')), {name: 'NotFoundError', message: /no.gguf: there is no such file/});
+  const error = {name: 'NotFoundError', message: /no.gguf: there is no such file/};
+  await assert.rejects(loadTern(env, join(folder, 'no.gguf')), error);
 });
