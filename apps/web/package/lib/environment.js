@@ -13,6 +13,8 @@ import {CancelledError, throwIfAborted} from './errors.js';
  * @property {string | undefined} origin of the page; undefined outside browsers
  * @property {boolean} crossOriginIsolated
  * @property {boolean} isNode
+ * @property {typeof WebAssembly} [webAssembly] instead of the real one, to ask for features
+ * @property {boolean} [useLocks] even under Node, for tests
  * @property {number} pieceBytes models are stored, checked and resumed in pieces of this size
  * @property {number} stallMs a connection that brings nothing for so long is given up
  * @property {() => number} now milliseconds
@@ -99,18 +101,22 @@ export async function withLock(env, name, {mode = 'exclusive', signal, onWait}, 
 
 /**
  * Takes a shared lock and keeps it.
- * @returns {Promise<() => void>} gives it back
+ * @returns {Promise<() => Promise<void>>} gives it back
  */
 export async function holdShared(env, name, {signal, onWait}) {
   let release = () => {};
+  let released;
   const done = new Promise((resolve) => {
     release = resolve;
   });
   await new Promise((resolve, reject) => {
-    withLock(env, name, {mode: 'shared', signal, onWait}, () => {
+    released = withLock(env, name, {mode: 'shared', signal, onWait}, () => {
       resolve();
       return done;
     }).catch(reject);
   });
-  return release;
+  return () => {
+    release();
+    return released;
+  };
 }

@@ -186,6 +186,6 @@ export class Runner {
     const [engine, model] = [this.#engine, this.#model];
     this.#engine = this.#model = null;
     await engine?.close();
-    model?.close();
+    await model?.close();
   }
 }

@@ -111,6 +111,8 @@ export class WorkerClient {
   }
 
   async close() {
+    // Files and locks are free for others when this returns, if the engine is not in the middle of something long.
+    if (!this.#end) await Promise.race([this.#request('close', {}), this.#env.sleep(kGraceMs)]).catch(() => {});
     // Ending the worker gives back everything it has, also what the engine would keep.
     this.#fail(new CancelledError('the model was closed; load it again'));
   }

@@ -135,7 +135,7 @@ describe('what fails', () => {
     assert.match(tern.info.why, /tern-threads was tried first and failed: .*dist\/tern-threads\.js/);
     const {error} = await load({missing: ['tern', 'tern-relaxed']});
     assert.equal(error.name, 'NotFoundError');
-    assert.match(error.message, /serve the package's dist folder/);
+    assert.match(error.message, /dist\/ is served, too/);
   });
 
   test('a browser without SIMD is told so', async () => {

@@ -361,7 +361,6 @@ describe('storage', () => {
     assert.equal((await models().usage()).models, 20_000);
     await assert.rejects(models().delete(model.id), {name: 'BusyError', message: /close it first/});
     await tern.close();
-    await new Promise((resolve) => setImmediate(resolve));
     await models().delete(model.id);
     assert.deepEqual(await models().list(), []);
     assert.equal(disk.files('').length, 0);
@@ -414,10 +413,8 @@ describe('storage', () => {
     assert.equal(tern.info.storage, 'cache');
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
     await tern.close();
-    await new Promise((resolve) => setImmediate(resolve));
     server.isOnline = false;
     await (await load(kUrl, {}, more)).tern.close();
-    await new Promise((resolve) => setImmediate(resolve));
     const [model] = await models(more).list();
     assert.equal(model.storage, 'cache');
     await models(more).delete(model.id);

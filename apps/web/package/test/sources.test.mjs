@@ -94,7 +94,6 @@ describe('folders', () => {
     putAll(kBase, kHf);
     const env = fakeWorkerEnv({server, engine});
     await (await loadTern(env, kBase, {})).close();
-    await new Promise((resolve) => setImmediate(resolve));
     server.isOnline = false;
     engine.state.read = {};
     await loadTern(env, kBase, {});
