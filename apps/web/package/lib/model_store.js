@@ -181,16 +181,17 @@ export class StoredModels {
         found = true;
       }
     };
-    const locks = this.#env.navigator?.locks;
-    if (!locks || (this.#env.isNode && !this.#env.useLocks)) {
+    const {locks} = this.#env;
+    if (!locks) {
       await remove();
     } else {
       // A worker that was just ended has its lock for a moment more.
-      const soon = AbortSignal.timeout(kLockMs);
-      await locks.request(lockOf(id), {signal: soon}, remove).catch((error) => {
-        if (error !== soon.reason && error?.name !== 'TimeoutError' && error?.name !== 'AbortError') throw error;
-        const message = 'the model is loaded or being downloaded, here or in another tab; close it first';
-        throw new BusyError(message, {cause: error});
+      const control = new AbortController();
+      const message = 'the model is loaded or being downloaded, here or in another tab; close it first';
+      const timer = setTimeout(() => control.abort(new BusyError(message)), kLockMs);
+      await locks.request(lockOf(id), {signal: control.signal}, () => {
+        clearTimeout(timer);
+        return remove();
       });
     }
     if (!found) throw new NotFoundError(`there is no stored model ${id}; Tern.models.list() has those there are`);

@@ -57,6 +57,8 @@ class RemoteModel {
     const {storages, note} = await openStorages(this.#env, {enabled: this.#options.storage !== false});
     this.#storages = storages;
     if (note) this.#notes.push(note);
+    // What nobody else can see needs no lock, and must not wait for one.
+    if (storages.every(({kind}) => kind === 'memory')) this.#env = {...this.#env, locks: undefined};
     this.#key = await keyOf(this.#env, this.#where);
     if (this.#wanted['']) this.#key = (await keyWithSha256(storages, this.#wanted[''])) ?? this.#key;
     return this.#obtain();

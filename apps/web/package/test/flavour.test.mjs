@@ -172,3 +172,14 @@ test('without synchronous files, an engine that cannot wait gets them from memor
   assert.deepEqual(Buffer.from(opened[0].engine.state.read['/model/model.gguf']), Buffer.from(fakeGguf(100)));
   assert.equal(tern.info.flavour, 'tern-relaxed');
 });
+
+test('a GPU of the caller is used in place', async () => {
+  const Worker = class {
+    constructor() {
+      assert.fail('a worker was started');
+    }
+  };
+  const {tern, opened} = await load({Worker}, {gpu: kGpu});
+  assert.equal(tern.info.flavour, 'tern');
+  assert.equal(opened[0].engine.state.options.gpu, kGpu);
+});
