@@ -89,7 +89,10 @@ export class EngineModule {
       return await this.#module.call(method, params);
     } catch (error) {
       if (error instanceof TernError) throw error;
-      if (kCodes.has(error?.code) && typeof error.message === 'string') throw errorOf(error.code, error.message);
+      if (kCodes.has(error?.code) && typeof error.message === 'string') {
+        // Callers know the model's files, not where the engine sees them.
+        throw errorOf(error.code, error.message.replaceAll('/model/', ''));
+      }
       this.crashed = explainCrash(error);
       throw this.crashed;
     }

@@ -1,7 +1,9 @@
 // The class that callers hold: a loaded model.
 
 import {environment} from './environment.js';
-import {BusyError, CancelledError, InvalidArgumentError, NotFoundError, throwIfAborted} from './errors.js';
+import {
+  BusyError, CancelledError, InvalidArgumentError, NotFoundError, NotSupportedError, throwIfAborted,
+} from './errors.js';
 import {EngineModule} from './engine_module.js';
 import {StoredModels} from './model_store.js';
 import {chatCompletions, completions} from './openai.js';
@@ -109,6 +111,10 @@ export class Tern {
   async *generate(input, options = {}) {
     const params = generateParams(input, options);
     const {signal} = options;
+    if (params.messages && this.info.hasChatTemplate === false) {
+      throw new NotSupportedError(`${this.info.name} has no chat template, so it holds no conversation; ` +
+        'pass a text for it to continue');
+    }
     throwIfAborted(signal);
     this.#take();
     const pieces = [];

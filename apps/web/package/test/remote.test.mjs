@@ -316,7 +316,7 @@ describe('storage', () => {
   test('a model that is wrong as it was published is an error, not a loop', async () => {
     server.put(kUrl, kBytes);
     const wrong = () => {
-      throw {code: 'corruption', message: 'm.gguf: tensor x is damaged'};
+      throw {code: 'corruption', message: '/model/m.gguf: tensor x is damaged'};
     };
     engine = fakeEngine({on: {load: wrong}});
     await assert.rejects(load(), {name: 'CorruptionError', message: 'm.gguf: tensor x is damaged'});
