@@ -19,7 +19,7 @@ function webAssembly({jspi = true, relaxed = true, simd = true} = {}) {
 }
 
 /** Loads with what a browser has, and returns which builds were opened. */
-async function load({gpu, isolated = false, scripts = {}, missing = [], wasm = {}, ...more}, options = {}) {
+async function load({gpu, isolated = false, scripts = {}, missing = [], wasm = {}, ...more}, options = {}, source) {
   const opened = [];
   const engine = fakeEngine();
   const env = fakeWorkerEnv({server: new FakeServer(), engine}, {
@@ -39,7 +39,7 @@ async function load({gpu, isolated = false, scripts = {}, missing = [], wasm = {
   let tern;
   let error;
   try {
-    tern = await loadTern(env, fakeGguf(100), options);
+    tern = await loadTern(env, source ?? fakeGguf(100), options);
   } catch (e) {
     error = e;
   }
@@ -168,8 +168,16 @@ describe('what fails', () => {
 });
 
 test('without synchronous files, an engine that cannot wait gets them from memory', async () => {
-  const {tern, opened} = await load({FileReaderSync: undefined, wasm: {jspi: false}});
-  assert.deepEqual(Buffer.from(opened[0].engine.state.read['/model/model.gguf']), Buffer.from(fakeGguf(100)));
+  const bytes = fakeGguf(100);
+  const onLoad = (_, {options}) => {
+    const into = new Uint8Array(100);
+    assert.equal(options.files.read('/model/model.gguf', 0, into), undefined);
+    assert.deepEqual(into, bytes);
+    return {name: 'x'};
+  };
+  const has = {FileReaderSync: undefined, wasm: {jspi: false}, scripts: {'tern-relaxed': {on: {load: onLoad}}}};
+  const {error, tern} = await load(has, {}, new Blob([bytes]));
+  assert.equal(error, undefined);
   assert.equal(tern.info.flavour, 'tern-relaxed');
 });
 

@@ -155,10 +155,14 @@ describe('download', () => {
 
   test('a server without ranges still works, from the beginning each time', async () => {
     server.put(kUrl, kBytes, {ranges: false, faults: [{cutAt: 9_000}]});
-    const {progress} = await load();
+    let now = 0;
+    const {progress} = await load(kUrl, {}, {now: () => (now += 100)});
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
     assert.deepEqual(server.requests.map(({status}) => status), [200, 200]);
     assert.equal(progress.at(-1).phase, 'ready');
+    assert.ok(progress.every(({loaded}) => loaded <= 20_000));
+    const afterCut = progress.findIndex(({loaded}) => loaded === 9_000) + 1;
+    assert.ok(afterCut > 0 && progress[afterCut].loaded < 9_000);
   });
 
   test('a size that is not announced is found out', async () => {
