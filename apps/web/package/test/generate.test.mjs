@@ -83,12 +83,20 @@ for (const worker of [false, true]) {
       await assert.rejects(collect(tern.generate('a', {signal: control.signal})), {code: 'cancelled'});
     });
 
+    test('a signal also stops an engine that has nothing to say', async () => {
+      const {tern} = await open({on: {step: () => ({text: '', tokens: [1], done: false})}}, {worker});
+      const control = new AbortController();
+      setTimeout(() => control.abort(), 20);
+      await assert.rejects(collect(tern.generate('a', {signal: control.signal})), {name: 'CancelledError'});
+    });
+
     test('a second generation at the same time is refused, and the first goes on', async () => {
       const {tern} = await open({reply: Array(100_000).fill('x')}, {worker});
       const first = tern.generate('a');
       await first.next();
       await assert.rejects(collect(tern.generate('b')), {name: 'BusyError', code: 'busy'});
       await assert.rejects(tern.reset(), {name: 'BusyError'});
+      assert.ok(tern.stats.nGenerated > 0, 'the numbers are those of the first');
       assert.match((await first.next()).value, /^x+$/);
       await first.return();
       await tern.reset();
