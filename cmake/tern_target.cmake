@@ -20,13 +20,6 @@ function(tern_web_library target file)
   set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_DEPENDS ${path})
 endfunction()
 
-# tern_js_library(NAME FILE): what the library of one folder asks of JavaScript, in builds with Emscripten.
-function(tern_js_library name file)
-  set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-  target_link_options(${name} INTERFACE --js-library ${path})
-  set_property(TARGET ${name} APPEND PROPERTY INTERFACE_LINK_DEPENDS ${path})
-endfunction()
-
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
 # TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
 # LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).
