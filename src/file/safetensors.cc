@@ -1,7 +1,6 @@
 #include "file/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "base/json_reader.h"
@@ -14,11 +13,11 @@ constexpr uint64_t kLongestHeader = 100'000'000;       // the format's own bound
 constexpr uint64_t kLongestRead = uint64_t{16} << 20;  // headers of published models have less than 1 MB
 constexpr std::string_view kDamaged = "the file is damaged; download it again";
 
-constexpr std::array<std::pair<std::string_view, uint32_t>, 19> kBits = {{
+constexpr std::pair<std::string_view, uint32_t> kBits[] = {
     {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F4", 4},
     {"U16", 16}, {"I16", 16}, {"F16", 16}, {"BF16", 16},   {"U32", 32},    {"I32", 32},    {"F32", 32},
     {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64},    {"C128", 128},
-}};
+};
 
 // Where a tensor lies, counted from the first byte of data, as the header tells.
 struct Place {
@@ -168,7 +167,7 @@ int64_t SafetensorsTensor::n_elements() const {
 
 uint32_t safetensors_bits(std::string_view dtype) {
   const auto* found = std::ranges::find(kBits, dtype, &std::pair<std::string_view, uint32_t>::first);
-  return found == kBits.end() ? 0 : found->second;
+  return found == std::end(kBits) ? 0 : found->second;
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
