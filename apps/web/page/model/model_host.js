@@ -54,9 +54,9 @@ export class ModelHost extends EventTarget {
     return this.tern?.info ?? null;
   }
 
-  /** Whether it only continues text. False as long as no model is known. */
+  /** Whether the model only continues text; a guess from its address until it is loaded. */
   get isStory() {
-    return this.info ? !this.info.hasChatTemplate : false;
+    return this.info ? !this.info.hasChatTemplate : String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
   }
 
   /** Loads a model in the place of the one that is there. Never rejects: see phase and trouble. @param {Source} source */

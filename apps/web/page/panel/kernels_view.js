@@ -32,7 +32,7 @@ export class KernelsView {
     this.#button.disabled = info?.backend !== 'webgpu' || !hasRun || this.#chat.state === 'writing';
     byId('kernels-why').textContent = !info ? '' : info.backend !== 'webgpu' ?
       'The CPU runs this model, so there are no GPU kernels to see.' :
-      hasRun ? '' : 'There is one to see once something was written.';
+      hasRun ? '' : 'Once something was written, its last token’s kernels are here.';
   }
 
   async #open() {

@@ -9,9 +9,10 @@ const kPoints = 60;
 /** name (also its data-testid, stats-NAME), label, and the text from the engine's stats and the model's info */
 const kReadings = [
   ['time-to-first-token', 'first token', (s) => formatDuration(s.timeToFirstTokenMs || NaN)],
-  ['prompt-tokens-per-second', 'prompt', (s) => `${formatRate(s.promptTokensPerSecond)} tokens/s`],
-  ['tokens', 'tokens', (s) => `${formatCount(s.nPrompt)} read${s.nReused > 0 ? ` (${formatCount(s.nReused)} kept)` : ''}, ` +
-    `${formatCount(s.nGenerated)} written`],
+  ['prompt-tokens-per-second', 'prompt', (s) => s.promptTokensPerSecond > 0 ? `${formatRate(s.promptTokensPerSecond)} tokens/s` : '–'],
+  ['tokens', 'tokens', (s) => s.nPrompt > 0 ?
+    `${formatCount(s.nPrompt)} read${s.nReused > 0 ? ` (${formatCount(s.nReused)} kept)` : ''}, ` +
+    `${formatCount(s.nGenerated)} written` : '–'],
   ['context', 'context', (s, i) => `${formatCount(s.nPrompt + s.nGenerated)} of ${formatCount(i.nCtx)}`],
   ['dispatches', 'dispatches', (s) => s.dispatchesPerToken > 0 ? `${s.dispatchesPerToken} a token` : '–'],
   ['gpu-memory', 'GPU memory', (s) => s.gpuBytes > 0 ? formatBytes(s.gpuBytes) : '–'],
