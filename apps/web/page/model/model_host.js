@@ -6,9 +6,10 @@ import {describe, isCancelled} from '../base/errors.js';
  * @typedef {object} Source where a model comes from
  * @property {string|File|File[]} from an address, a file, or the files of a folder
  * @property {string} label short, for people
+ * @property {boolean} [isStory] known once it was loaded
  *
  * @typedef {object} Progress
- * @property {string} phase of loading: 'download', 'load', 'compile' …
+ * @property {string} phase of loading: 'wait', 'download', 'verify', 'load', 'compile', 'ready'
  * @property {number} loaded bytes, or steps of the phase
  * @property {number} total 0: not known
  * @property {string} file
@@ -56,7 +57,7 @@ export class ModelHost extends EventTarget {
 
   /** Whether the model only continues text; a guess from its address until it is loaded. */
   get isStory() {
-    return this.info ? !this.info.hasChatTemplate : String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
+    return this.source?.isStory ?? String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
   }
 
   /** Loads a model in the place of the one that is there. Never rejects: see phase and trouble. @param {Source} source */
@@ -88,6 +89,8 @@ export class ModelHost extends EventTarget {
       const tern = await this.#Tern.load(source.from, options);
       if (!isCurrent()) return void close(tern);
       this.tern = tern;
+      source.isStory = !tern.info.hasChatTemplate;
+      source.label = tern.info.name || source.label;
       this.#enter('ready');
     } catch (error) {
       if (!isCurrent()) return;

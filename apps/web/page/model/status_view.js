@@ -112,11 +112,14 @@ const kWaiting = {
 
 /** @param {import('./model_host.js').Progress} progress @param {string} label */
 export function progressText({phase, loaded, total, fromCache, bytesPerSecond}, label) {
+  if (phase === 'ready') return `${label} is ready`;
+  if (phase === 'wait') return `Another tab is busy with ${label}: waiting for it`;
   if (phase === 'compile') return `Preparing ${label} for the GPU${total > 0 ? `: ${loaded} of ${total}` : ''}`;
   if (phase === 'start' || !(loaded > 0 || total > 0)) return `Looking for ${label}`;
-  const verb = phase === 'download' && !fromCache ? 'Fetching' : fromCache ? 'Reading from this browser:' : 'Loading';
-  const amount = total > 0 ? `${formatBytes(loaded)} of ${formatBytes(total)}` : formatBytes(loaded);
-  const parts = [amount];
+  // What the engine counts while it loads may be bytes or parts; a share is true of both.
+  if (phase === 'load') return `Loading ${label}${total > 0 ? ` · ${Math.floor(loaded / total * 100)} %` : ''}`;
+  const verb = phase === 'verify' || fromCache ? 'Checking' : 'Fetching';
+  const parts = [total > 0 ? `${formatBytes(loaded)} of ${formatBytes(total)}` : formatBytes(loaded)];
   if (bytesPerSecond > 0) parts.push(`${formatBytes(bytesPerSecond)}/s`);
   if (total > 0) parts.push(`${Math.floor(loaded / total * 100)} %`);
   return `${verb} ${label} · ${parts.join(' · ')}`;

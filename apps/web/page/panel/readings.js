@@ -30,10 +30,8 @@ export class Readings {
   /** @type {Map<string, HTMLElement>} */
   #values = new Map();
   #speeds = [];
-  #pieces = 0;       // that came in this reply
-  #firstPieceAt = 0;
   #timer = 0;
-  #piecesBefore = 0;
+  #tokensBefore = 0;
 
   /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
   constructor(host, chat) {
@@ -46,16 +44,13 @@ export class Readings {
     }));
     host.addEventListener('phase', () => this.#show());
     chat.addEventListener('state', () => this.#stateChanged());
-    chat.addEventListener('piece', () => {
-      if (this.#pieces++ === 0) this.#firstPieceAt = performance.now();
-    });
   }
 
   #stateChanged() {
     clearInterval(this.#timer);
     if (this.#chat.state === 'writing') {
       this.#speeds = [];
-      this.#pieces = this.#piecesBefore = 0;
+      this.#tokensBefore = 0;
       this.#timer = setInterval(() => this.#tick(), kPeriod);
     } else {
       this.#show();
@@ -63,10 +58,11 @@ export class Readings {
   }
 
   #tick() {
-    if (this.#pieces > 0) {
-      this.#speeds.push((this.#pieces - this.#piecesBefore) / kPeriod * 1000);
+    const tokens = this.#host.tern?.stats.nGenerated ?? 0;
+    if (tokens > 0) {
+      this.#speeds.push((tokens - this.#tokensBefore) / kPeriod * 1000);
       if (this.#speeds.length > kPoints) this.#speeds.shift();
-      this.#piecesBefore = this.#pieces;
+      this.#tokensBefore = tokens;
       this.#drawLine();
     }
     this.#show();
@@ -80,17 +76,11 @@ export class Readings {
       const now = info ? text({nPrompt: 0, nGenerated: 0, ...stats}, info) : '–';
       if (value.textContent !== now) value.textContent = now;
     }
-    byId('stats-speed').textContent = formatRate(this.#speed(stats));
-  }
-
-  /** While a reply is written, pieces are counted here: the engine may tell its figures only at the end. */
-  #speed(stats) {
-    if (this.#chat.state !== 'writing') return stats.tokensPerSecond ?? 0;
-    return this.#pieces > 1 ? (this.#pieces - 1) / (performance.now() - this.#firstPieceAt) * 1000 : 0;
+    byId('stats-speed').textContent = formatRate(stats.tokensPerSecond);
   }
 
   #drawLine() {
-    const top = Math.max(...this.#speeds) * 1.1;
+    const top = Math.max(...this.#speeds, 1) * 1.1;
     const points = this.#speeds.map((speed, i) => {
       const x = 120 - (this.#speeds.length - 1 - i) * (120 / (kPoints - 1));
       return `${x.toFixed(1)},${(31 - speed / top * 30).toFixed(1)}`;

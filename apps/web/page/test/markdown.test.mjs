@@ -148,7 +148,7 @@ const kBits = ['a', 'bc ', '\n', '\n\n', '# ', '- ', '1. ', '  ', '    ', '> ', 
 
 test('a text in pieces looks as it does in one, whatever it is', () => {
   const pick = random(7);
-  for (let round = 0; round < 3000; round++) {
+  for (let round = 0; round < 1200; round++) {
     const text = Array.from({length: 1 + pick(24)}, () => kBits[pick(kBits.length)]).join('');
     const pieces = [];
     for (let i = 0; i < text.length;) {
@@ -165,7 +165,7 @@ test('a text in pieces looks as it does in one, whatever it is', () => {
 test('no text is lost', () => {
   const pick = random(11);
   const letters = (text) => text.replace(/[^a-zé鳥]/g, '');
-  for (let round = 0; round < 2000; round++) {
+  for (let round = 0; round < 1000; round++) {
     const bits = ['ab', 'é ', '\n', '* ', '**', '_', '> ', '- ', '|', '['];
     const text = Array.from({length: 1 + pick(20)}, () => bits[pick(bits.length)]).join('');
     assert.equal(letters(show(text).textContent), letters(text), JSON.stringify(text));
@@ -192,12 +192,13 @@ test('settled blocks keep their nodes', () => {
 });
 
 test('pathological texts take no time and no stack', () => {
-  const begin = performance.now();
+  const begin = process.cpuUsage();  // wall time would measure what else the machine does
   for (const text of ['*a '.repeat(5000), '['.repeat(10000), '`'.repeat(5000) + ' `'.repeat(3000), '> '.repeat(3000),
     '- '.repeat(3000), '*_'.repeat(10000), '|'.repeat(10000) + '\n' + '|-'.repeat(10000), '('.repeat(10000),
     '[a]('.repeat(2000), 'h'.repeat(50000), 'https://' .repeat(5000), '!['.repeat(4000), '# '.repeat(10000)]) {
     parseBlocks(text).forEach((block) => block.text && parseInline(block.text));
     show(text);
   }
-  assert.ok(performance.now() - begin < 15000, `${performance.now() - begin} ms`);
+  const ms = process.cpuUsage(begin).user / 1000;
+  assert.ok(ms < 5000, `${ms} ms`);
 });
