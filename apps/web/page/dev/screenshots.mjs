@@ -1,15 +1,11 @@
 // Pictures of the page's states with the fake package, for looking at: node dev/screenshots.mjs OUT_DIR [NAME]
-// Needs playwright-core (where Node finds it, or in the folder PLAYWRIGHT names) and /usr/bin/chromium.
 // Fails if a page throws, logs an error, or scrolls sideways.
 
 import fs from 'node:fs/promises';
-import {createRequire} from 'node:module';
 import path from 'node:path';
 
+import {launch} from './browser.mjs';
 import {serve} from './serve.mjs';
-
-const require = createRequire(path.join(process.env.PLAYWRIGHT ?? process.cwd(), 'x.js'));
-const {chromium} = require('playwright-core');
 
 const [out = 'out', only] = process.argv.slice(2);
 const kSizes = {wide: {width: 1280, height: 800}, narrow: {width: 360, height: 740}};
@@ -90,7 +86,7 @@ const kStates = {
 
 await fs.mkdir(out, {recursive: true});
 const {server, url} = await serve();
-const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic']});
+const browser = await launch();
 let failures = 0;
 const fail = (text) => {
   failures++;

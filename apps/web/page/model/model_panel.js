@@ -151,7 +151,7 @@ export class ModelPanel {
       'kind': info.hasChatTemplate ? 'chat' : 'continues text',
     } : {'name': this.#host.source?.label ?? '–', 'state': phase === 'loading' ? 'loading' : 'not loaded'};
     byId('model-facts').replaceChildren(...Object.entries(facts).flatMap(([term, text]) => [
-      make('dt', {}, term), make('dd', {data: {testid: `model-${term}`}}, text)]));
+      make('dt', {}, term), make('dd', {data: {testid: `fact-${term}`}}, text)]));
     const why = byId('model-why');
     why.hidden = !info?.why;
     why.textContent = info?.why ? `Runs on the ${info.backend === 'webgpu' ? 'GPU' : 'CPU'}: ${info.why}` : '';
