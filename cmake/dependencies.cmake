@@ -1,5 +1,9 @@
 # Every library that Tern uses. Each is looked for on the system first (./setup installs them from Debian's archive) and
 # fetched at the pinned revision otherwise.
+if(EMSCRIPTEN)
+  include(cmake/web_dependencies.cmake)
+  return()
+endif()
 include(FetchContent)
 set(FETCHCONTENT_QUIET ON)
 

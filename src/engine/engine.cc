@@ -135,14 +135,20 @@ Result<Session> Engine::new_session(const SessionOptions& options) const {
                 options.n_ctx, impl_->model.name, trained);
   }
   TRY(auto cache, impl_->executable->new_cache(options.n_ctx > 0 ? options.n_ctx : trained, options.kv_type));
-  Generator generator(*impl_->executable, std::move(cache), impl_->tokenizer.get(), impl_->model.config.n_vocab);
-  return Session(std::make_unique<Session::Impl>(std::move(generator), impl_->load_seconds));
+  return Session(std::make_unique<Session::Impl>(*impl_->executable, std::move(cache), impl_->tokenizer.get(),
+                                                 impl_->model.config.n_vocab, impl_->load_seconds));
 }
 
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
+
+Result<Generation> Session::begin(std::span<const TokenId> prompt, const GenerateOptions& options) {
+  TRY(auto generation, impl_->generator.begin(prompt, options));
+  generation->set_load_seconds(impl_->load_seconds);
+  return Generation(std::move(generation));
+}
 
 Result<GenerateResult> Session::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                                          const OnText& on_text, std::stop_token stop) {

@@ -58,9 +58,9 @@ describe('a hundred tokens of the default model, chosen greedily', () => {
 });
 
 // Directories without a tokenizer: Phi-3's as MLC quantises it, BitNet's of Hugging Face. Bounds as in the native tests
-// of the same directories: for MLC's, CPU kernels round activations to int8 in blocks of 32 (NMSE of a few 1e-5); BitNet's
-// rounding is the model's own. Beside the native program, only the order of float sums differs, and how often an
-// activation at the border rounds the other way.
+// of the same directories: for MLC's, CPU kernels round activations to int8 in blocks of 32 (NMSE of a few 1e-5), while
+// BitNet's rounding is the model's own. Beside the native program, only the order of float sums differs, and how often
+// an activation at the border rounds the other way.
 describe('logits of directories', () => {
   const models = [
     {folder: 'containers', name: 'phi3_q4f16_1', bound: 1e-3},

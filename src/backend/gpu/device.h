@@ -83,6 +83,7 @@ class Buffer {
  public:
   virtual ~Buffer() = default;
   virtual uint64_t bytes() const = 0;
+  virtual BufferUse use() const = 0;
 };
 
 class Pipeline {

@@ -24,7 +24,7 @@ export function tern(...args) {
   return execFileSync(kProgram, args, {encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'pipe']});
 }
 
-/** @param {string} file of NumPy: float32, two dimensions @returns {{rows: number, columns: number, data: Float32Array}} */
+/** NumPy's file of float32 in two dimensions. @returns {{rows: number, columns: number, data: Float32Array}} */
 export function readNpy(file) {
   const bytes = fs.readFileSync(file);
   const headerBytes = bytes.readUInt16LE(8);

@@ -1,0 +1,8 @@
+// What bindings.cc tells the page while it works.
+addToLibrary({
+  tern_app_progress__deps: ['$UTF8ToString'],
+  tern_app_progress__sig: 'vpddp',
+  tern_app_progress: (what, done, total, unit) => {
+    Module['onProgress']?.(UTF8ToString(what), done, total, UTF8ToString(unit));
+  },
+});
