@@ -26,6 +26,29 @@ const kPiece = 64 << 10;
  * @property {number} [bytesPerSecond] not faster than this
  */
 
+/** Bytes to send, piece by piece: models may be larger than what Node reads at once. @param {Buffer|string} from */
+function openContent(from) {
+  if (typeof from !== 'string') {
+    return {
+      size: from.length,
+      etag: `"${createHash('sha256').update(from).digest('hex').slice(0, 16)}"`,
+      read: (at, bytes) => from.subarray(at, at + bytes),
+      close: () => {},
+    };
+  }
+  const file = fs.openSync(from);
+  const {size, mtimeMs, ino} = fs.fstatSync(file);
+  return {
+    size,
+    etag: `"${ino}-${size}-${mtimeMs}"`,
+    read: (at, bytes) => {
+      const piece = Buffer.alloc(bytes);
+      return piece.subarray(0, fs.readSync(file, piece, 0, bytes, at));
+    },
+    close: () => fs.closeSync(file),
+  };
+}
+
 /** Sends files of a folder, and what is mounted over them. Everything that was asked for is in `requests`. */
 export class FixtureServer {
   /** @type {{path: string, method: string, range: string, ifRange: string, status: number, sent: number}[]} */
@@ -138,40 +161,42 @@ export class FixtureServer {
   }
 
   async #send({resource, mounted, number, entry, headers, request, response}) {
-    const bytes = typeof resource.from === 'string' ? fs.readFileSync(resource.from) : resource.from;
-    const given = resource.etag ?? `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
+    const content = openContent(resource.from);
+    const given = resource.etag ?? content.etag;
     const etag = typeof given === 'function' ? given(number) : given;
     headers['content-type'] = resource.type ?? 'application/octet-stream';
     if (etag) headers.etag = etag;
     const hasRanges = resource.ranges !== false;
     if (hasRanges) headers['accept-ranges'] = 'bytes';
     const match = hasRanges && /^bytes=(\d+)-(\d*)$/.exec(entry.range);
-    let [begin, end] = [0, bytes.length];
+    let [begin, end] = [0, content.size];
     entry.status = 200;
     if (match && (!entry.ifRange || entry.ifRange === etag)) {
       begin = Number(match[1]);
-      end = Math.min(match[2] ? Number(match[2]) + 1 : bytes.length, bytes.length);
+      end = Math.min(match[2] ? Number(match[2]) + 1 : content.size, content.size);
       if (begin >= end) {
         entry.status = 416;
-        response.writeHead(416, {...headers, 'content-range': `bytes */${bytes.length}`});
+        content.close();
+        response.writeHead(416, {...headers, 'content-range': `bytes */${content.size}`});
         return response.end();
       }
       entry.status = 206;
-      headers['content-range'] = `bytes ${begin}-${end - 1}/${bytes.length}`;
+      headers['content-range'] = `bytes ${begin}-${end - 1}/${content.size}`;
     }
     headers['content-length'] = end - begin;
     response.writeHead(entry.status, headers);
-    if (request.method === 'HEAD') return response.end();
+    if (request.method === 'HEAD') begin = end;
     const cuts = mounted && resource.cutAt > begin && resource.cutAt < end && mounted.cuts < (resource.cutTimes ?? 1);
     if (cuts) ++mounted.cuts;
     const stop = cuts ? resource.cutAt : end;
     for (let at = begin; at < stop && !response.destroyed; at += kPiece) {
-      const piece = bytes.subarray(at, Math.min(at + kPiece, stop));
+      const piece = content.read(at, Math.min(kPiece, stop - at));
       if (!response.write(piece)) await new Promise((go) => response.once('drain', go).once('close', go));
       entry.sent += piece.length;
       const ms = piece.length / (resource.bytesPerSecond ?? Infinity) * 1000;
       if (ms > 0) await new Promise((go) => setTimeout(go, ms));
     }
+    content.close();
     if (cuts) response.destroy();
     else response.end();
   }
