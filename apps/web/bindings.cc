@@ -270,7 +270,12 @@ Result<json> App::logits(const json& p) {
 }
 
 Result<json> App::kernels() const {
+  const auto kernels = engine_->gpu_kernels();
+  if (!kernels) return std::unexpected(kernels.error());
   json result = json::array();
+  for (const GpuKernel& k : *kernels) {
+    result.push_back({{"name", k.name}, {"wgsl", k.wgsl}, {"dispatches", k.dispatches}, {"us", k.us}});
+  }
   return result;
 }
 
