@@ -5,6 +5,7 @@
 
 #include "backend/kv_layout.h"
 #include "base/check.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
@@ -105,7 +106,9 @@ Result<Engine> Engine::load(const LoadOptions& options) {
     TRY(path, default_model_path());
   }
   auto impl = std::make_unique<Impl>();
-  TRY(impl->model, open_model(path, options.on_progress));
+  // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
+  const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
+  TRY(impl->model, open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident));
   TRY_STATUS(load_text(*impl, options.chat_template));
   impl->info = describe_model(impl->model);
   impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());

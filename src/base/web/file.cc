@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/mapped_file.h"
 #include "base/web/library_files.h"
 
 namespace tern {
@@ -59,6 +60,11 @@ Result<std::unique_ptr<File>> open_file(const std::string& path, Access access) 
   auto file = std::make_unique<PageFile>(path, static_cast<uint64_t>(size));
   if (access == Access::kResident) TRY_STATUS(file->bring());
   return file;
+}
+
+Result<std::string> read_text_file(const std::string& path) {
+  TRY(const auto file, open_file(path, Access::kResident));
+  return std::string(as_text(file->resident()));
 }
 
 bool maps_files() { return false; }
