@@ -12,6 +12,13 @@ var WebAssembly = globalThis.WebAssembly.Suspending ? globalThis.WebAssembly
   });
 
 Module['threads'] ??= 1;
+
+// Emscripten waits for messages of other threads; on memory that is not shared there can be none.
+var Atomics = Module['threads'] > 1 || ENVIRONMENT_IS_PTHREAD ? globalThis.Atomics
+  : Object.assign(Object.create(globalThis.Atomics), {
+    waitAsync: () => ({ async: true, value: { then() {} } }),
+  });
+
 if (!ENVIRONMENT_IS_PTHREAD && (Module['threads'] === 1 || Module['relaxed'] === false)) {
   // The bytes of the section "tern.adapt", parsed; the module's own sections come before it.
   const readAdaptations = (bytes) => {
