@@ -87,7 +87,7 @@ export class StatusView {
     byId('composer-label').textContent = isStory ? 'The beginning of a story' : 'Message';
     byId('composer-hint').textContent = this.#chat.state === 'waiting' ? kWaiting[phase] ?? '' :
       isStory ? 'This model has no chat template: it does not answer, it goes on with your text. Each message begins anew.' :
-        'Enter sends, Shift+Enter begins a line.';
+        matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line.';
   }
 
   #showWelcome() {

@@ -76,7 +76,9 @@ export class Readings {
       const now = info ? text({nPrompt: 0, nGenerated: 0, ...stats}, info) : '–';
       if (value.textContent !== now) value.textContent = now;
     }
-    byId('stats-speed').textContent = formatRate(stats.tokensPerSecond);
+    const speed = byId('stats-speed');
+    speed.textContent = formatRate(stats.tokensPerSecond);
+    speed.classList.toggle('none', !(stats.tokensPerSecond > 0));
   }
 
   #drawLine() {
