@@ -222,7 +222,8 @@ test('every control has a name, and the page asks nobody else', async () => {
   await page.reload();
   await page.waitForSelector(kIdle);
   await say(page, 'How far?');
-  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, a, [role]')]
+  const nameless = await page.evaluate(() => [
+    ...document.querySelectorAll('button, input, select, textarea, a, [role]')]
       .filter((e) => e.checkVisibility() && !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
           e.labels?.length || e.innerText?.trim() || ['alert', 'status'].includes(e.getAttribute('role'))))
       .map((e) => e.outerHTML.slice(0, 100)));
@@ -250,7 +251,7 @@ test('offline: the page, isolated although the host is not; a new version comes 
     await publish();
     await page.reload();  // still the old one, which finds the new one
     assert.notEqual(await page.title(), 'newer');
-    await page.waitForFunction(() => document.querySelector('[data-testid="offline"]').textContent.includes('new version'));
+    await page.getByTestId('offline').filter({hasText: 'new version'}).waitFor();
     plain.server.close();
     plain.server.closeAllConnections();
     await page.reload();
@@ -261,7 +262,8 @@ test('offline: the page, isolated although the host is not; a new version comes 
     // A version whose files do not match is not taken.
     const again = await serve(port, {root: folder, headers: {}});
     const shell = await shellOf(folder);
-    await fs.writeFile(path.join(folder, 'shell.json'), JSON.stringify({version: 'wrong', files: {...shell.files, 'main.js': '0'}}));
+    const wrong = {version: 'wrong', files: {...shell.files, 'main.js': '0'}};
+    await fs.writeFile(path.join(folder, 'shell.json'), JSON.stringify(wrong));
     await page.reload();
     await page.waitForSelector('html[data-offline="ready"]');
     assert.equal(await page.evaluate(async () => (await caches.keys()).some((name) => name.endsWith('wrong'))), false);

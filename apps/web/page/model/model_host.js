@@ -60,7 +60,10 @@ export class ModelHost extends EventTarget {
     return this.source?.isStory ?? String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
   }
 
-  /** Loads a model in the place of the one that is there. Never rejects: see phase and trouble. @param {Source} source */
+  /**
+   * Loads a model in the place of the one that is there. Never rejects: see phase and trouble.
+   * @param {Source} source
+   */
   async load(source) {
     this.#loading?.abort();
     const loading = this.#loading = new AbortController();

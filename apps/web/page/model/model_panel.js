@@ -78,14 +78,15 @@ export class ModelPanel {
 
   #item({id, url, name, bytes, complete}) {
     const isLoaded = this.#host.phase === 'ready' && this.#host.source?.from === url;
-    const state = id === null ? 'comes with this page' : complete ? formatBytes(bytes) : `${formatBytes(bytes)}, not complete`;
+    const size = complete ? formatBytes(bytes) : `${formatBytes(bytes)}, not complete`;
+    const state = id === null ? 'comes with this page' : size;
     const item = make('li', {data: {testid: 'model-item', url}},
         make('span', {class: 'model-name', title: url}, name || url),
         make('span', {class: 'small'}, isLoaded ? `${state}, in use` : state));
     const tools = make('div', {class: 'model-tools'});
     if (!isLoaded) {
-      tools.append(make('button', {type: 'button', class: 'quiet', 'aria-label': `Load ${name}`, data: {testid: 'model-item-load'},
-        onclick: () => this.loadAddress(url)}, complete ? 'Load' : 'Go on'));
+      tools.append(make('button', {type: 'button', class: 'quiet', 'aria-label': `Load ${name}`,
+        data: {testid: 'model-item-load'}, onclick: () => this.loadAddress(url)}, complete ? 'Load' : 'Go on'));
     }
     if (id !== null) tools.append(this.#deleteButton(id, name, bytes));
     item.append(tools);

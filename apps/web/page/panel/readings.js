@@ -9,7 +9,8 @@ const kPoints = 60;
 /** name (also its data-testid, stats-NAME), label, and the text from the engine's stats and the model's info */
 const kReadings = [
   ['time-to-first-token', 'first token', (s) => formatDuration(s.timeToFirstTokenMs || NaN)],
-  ['prompt-tokens-per-second', 'prompt', (s) => s.promptTokensPerSecond > 0 ? `${formatRate(s.promptTokensPerSecond)} tokens/s` : '–'],
+  ['prompt-tokens-per-second', 'prompt', (s) => s.promptTokensPerSecond > 0 ?
+    `${formatRate(s.promptTokensPerSecond)} tokens/s` : '–'],
   ['tokens', 'tokens', (s) => s.nPrompt > 0 ?
     `${formatCount(s.nPrompt)} read${s.nReused > 0 ? ` (${formatCount(s.nReused)} kept)` : ''}, ` +
     `${formatCount(s.nGenerated)} written` : '–'],

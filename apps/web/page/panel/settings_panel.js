@@ -19,7 +19,10 @@ export class SettingsPanel {
   #settings;
   #host;
 
-  /** @param {import('../base/settings.js').Settings} settings @param {import('../model/model_host.js').ModelHost} host */
+  /**
+   * @param {import('../base/settings.js').Settings} settings
+   * @param {import('../model/model_host.js').ModelHost} host
+   */
   constructor(settings, host) {
     this.#settings = settings;
     this.#host = host;
@@ -52,8 +55,8 @@ export class SettingsPanel {
   #number(name) {
     const {min, max, step} = kRanges[name];
     const id = `setting-${kebab(name)}`;
-    const input = make('input', {type: 'number', id, min, max, step: Number.isInteger(step) ? step : 'any', required: true,
-      inputmode: Number.isInteger(step) ? 'numeric' : 'decimal', 'aria-describedby': `help-${kebab(name)}`,
+    const input = make('input', {type: 'number', id, min, max, required: true,
+      step: Number.isInteger(step) ? step : 'any', inputmode: Number.isInteger(step) ? 'numeric' : 'decimal', 'aria-describedby': `help-${kebab(name)}`,
       data: {testid: id}});
     input.addEventListener('input', () => {
       const taken = input.value.trim() !== '' && this.#settings.set(name, Number(input.value));

@@ -35,11 +35,13 @@ class ScriptedTern {
   }
 }
 
-function setUp({tern = new ScriptedTern(), storage = new TinyStorage()} = {}) {
+/** deaf: loading does not heed its signal, as when it is done just then */
+function setUp({tern = new ScriptedTern(), storage = new TinyStorage(), deaf = false} = {}) {
   const loads = [];
   const Tern = {load: (from, options) => new Promise((resolve, reject) => {
     loads.push({from, options, resolve, reject});
-    options.signal.addEventListener('abort', () => reject(Object.assign(new Error('stopped'), {code: 'cancelled'})));
+    const stop = () => reject(Object.assign(new Error('stopped'), {code: 'cancelled'}));
+    if (!deaf) options.signal.addEventListener('abort', stop);
   })};
   const settings = new Settings(null);
   const host = new ModelHost(Tern, settings, ['f16']);
@@ -184,17 +186,19 @@ test('loading another model ends the reply that is written', async () => {
 });
 
 test('of two loads, the later counts', async () => {
-  const {host, loads} = setUp();
+  const {host, loads} = setUp({deaf: true});
   host.load({from: 'a', label: 'a'});
   await turn();
   host.load({from: 'b', label: 'b'});
   await turn();
   const late = new ScriptedTern({name: 'a'});
-  loads[0].resolve(late);
   loads[1].resolve(new ScriptedTern({name: 'b'}));
+  await turn();
+  loads[0].resolve(late);
   await turn();
   await turn();
   assert.equal(host.info.name, 'b');
+  assert.ok(late.closed, 'nobody uses it');
   assert.equal(host.phase, 'ready');
 });
 
@@ -256,7 +260,8 @@ test('where models come from', () => {
 });
 
 test('of a long conversation, the end is asked', async () => {
-  const said = (n, length) => Array.from({length: n}, (_, i) => ({role: i % 2 ? 'assistant' : 'user', content: 'x'.repeat(length)}));
+  const said = (n, length) => Array.from({length: n},
+      (_, i) => ({role: i % 2 ? 'assistant' : 'user', content: 'x'.repeat(length)}));
   const short = said(5, 30);
   assert.deepEqual(fitting(short, 512, 512), {messages: short, dropped: 0});
   const long = [{role: 'system', content: 'Be brief.'}, ...said(9, 300)];
@@ -264,7 +269,7 @@ test('of a long conversation, the end is asked', async () => {
   assert.equal(dropped, 6);
   assert.deepEqual(messages, [long[0], ...long.slice(7)]);
   assert.equal(messages[1].role, 'user');
-  assert.equal(fitting(said(1, 9999), 512, 512).messages.length, 1, 'the last message stays: the model says what is wrong');
+  assert.equal(fitting(said(1, 9999), 512, 512).messages.length, 1, 'the last stays: the model says what is wrong');
   assert.ok(guessTokens('鳥は海を渡る') >= 6);
 
   const {chat, load, idle, tern, conversation} = setUp();
