@@ -1,8 +1,8 @@
 // A few words for making and finding elements.
 
 /**
- * An element. Properties that begin with "on" are listeners, `data` and `class` are what they say, the rest are attributes
- * (true: present, false, null and undefined: absent).
+ * An element. Properties that begin with "on" are listeners, `data` and `class` are what they say, the rest are
+ * attributes (true: present, false, null and undefined: absent).
  * @param {string} tag
  * @param {Record<string, any>} [properties]
  * @param {...(Node|string|null|false|undefined)} children

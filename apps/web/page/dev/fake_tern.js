@@ -16,8 +16,8 @@ export class TernError extends Error {
   }
 }
 
-const kStory = `, there was a little tern who lived on a quiet shore. She had white wings and a black cap, and she could ` +
-`fly farther than any other bird.
+const kStory = `, there was a little tern who lived on a quiet shore. She had white wings and a black cap, and she ` +
+`could fly farther than any other bird.
 
 One day she said, "I want to see where the summer goes." Her mother smiled. "Then follow the light," she said, ` +
 `"and come back when you have seen it."

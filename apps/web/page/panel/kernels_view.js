@@ -73,8 +73,8 @@ export class KernelsView {
       const select = () => this.#select(button, kernel);
       const cell = (name, text) => make('span', {class: `kernel-${name}`}, text);
       const button = make('button', {type: 'button', data: {testid: 'kernel'}, onclick: select},
-          cell('name', kernel.name), cell('count', `${kernel.dispatches}×`), cell('time', share), cell('share', percent),
-          bar);
+          cell('name', kernel.name), cell('count', `${kernel.dispatches}×`), cell('time', share),
+          cell('share', percent), bar);
       if (i === 0) this.#select(button, kernel);
       return make('li', {}, button);
     }));

@@ -92,8 +92,8 @@ test('numbers as people read them', () => {
 });
 
 test('every error has plain words and a way on', () => {
-  const codes = ['not_found', 'corruption', 'not_supported', 'invalid_argument', 'out_of_memory', 'device_lost', 'network',
-    'quota', 'worker_crashed', 'busy', 'internal', 'io'];
+  const codes = ['not_found', 'corruption', 'not_supported', 'invalid_argument', 'out_of_memory', 'device_lost',
+    'network', 'quota', 'worker_crashed', 'busy', 'internal', 'io'];
   for (const code of codes) {
     const trouble = describe({code, message: 'x.gguf: what'}, 'load');
     assert.ok(trouble.title.endsWith('.') && !trouble.title.includes('_'), trouble.title);
