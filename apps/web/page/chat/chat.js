@@ -131,7 +131,7 @@ export class Chat extends EventTarget {
     if (!failure) return;
     // A model that was replaced meanwhile is nobody's trouble any more.
     if (isFatal(failure) && this.#host.tern === tern) await this.#host.lose(failure);
-    else this.dispatchEvent(new CustomEvent('trouble', {detail: describe(failure, 'run', this.#host.info?.backend)}));
+    else this.dispatchEvent(new CustomEvent('trouble', {detail: describe(failure, 'run', this.#host.backend)}));
   }
 
   #enter(state) {

@@ -119,7 +119,8 @@ export class Tern {
 
   constructor(name, backend, threads) {
     this.info = {
-      name: name.includes('stories') ? 'Tern Stories 34M' : name, architecture: 'bitnet-b1.58', backend,
+      name: name.includes('stories') ? 'Tern Stories 34M' : name, architecture: 'bitnet-b1.58',
+      backend: backend === 'cpu' ? 'cpu (WASM, 1 thread)' : backend,
       adapter: backend === 'webgpu' ? kAdapter : null,
       nParams: 34.4e6, fileBytes: 16329312, nCtx: 512, hasChatTemplate: kParameters.get('fake') === 'chat',
       why: backend === 'cpu' ? 'the CPU was asked for' : '',

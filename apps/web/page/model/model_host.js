@@ -55,6 +55,12 @@ export class ModelHost extends EventTarget {
     return this.tern?.info ?? null;
   }
 
+  /** What computes; '' without a model. @returns {'webgpu'|'cpu'|'ref'|''} */
+  get backend() {
+    // The engine says more than the name: 'cpu (WASM, 1 thread)'.
+    return /^\w*/.exec(this.info?.backend ?? '')[0];
+  }
+
   /** Whether the model only continues text; a guess from its address until it is loaded. */
   get isStory() {
     return this.source?.isStory ?? String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
@@ -113,7 +119,7 @@ export class ModelHost extends EventTarget {
 
   /** The model is gone (device lost, worker crashed): it must be loaded again. @param {unknown} error */
   async lose(error) {
-    this.trouble = describe(error, 'run', this.info?.backend);
+    this.trouble = describe(error, 'run', this.backend);
     const old = this.tern;
     this.tern = null;
     this.#enter('lost');

@@ -137,7 +137,7 @@ export class ModelPanel {
       'One thread: this page is not cross-origin isolated, so the browser withholds threads.';
     threads.addEventListener('change', () => {
       if (!this.#settings.set('threads', Number(threads.value))) threads.value = this.#settings.get('threads') || '';
-      else if (this.#host.info?.backend !== 'webgpu') this.#host.reload();
+      else if (this.#host.backend !== 'webgpu') this.#host.reload();
     });
     this.#settings.addEventListener('change', () => {
       backend.value = this.#settings.get('backend');
@@ -155,6 +155,6 @@ export class ModelPanel {
       make('dt', {}, term), make('dd', {data: {testid: `fact-${term}`}}, text)]));
     const why = byId('model-why');
     why.hidden = !info?.why;
-    why.textContent = info?.why ? `Runs on the ${info.backend === 'webgpu' ? 'GPU' : 'CPU'}: ${info.why}` : '';
+    why.textContent = info?.why ? `Runs on the ${this.#host.backend === 'webgpu' ? 'GPU' : 'CPU'}: ${info.why}` : '';
   }
 }

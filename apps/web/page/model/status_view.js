@@ -55,7 +55,7 @@ export class StatusView {
     if (phase === 'loading') this.#showProgress();
     if (phase !== 'empty') this.showTrouble(trouble);
     byId('model-chip-name').textContent = info?.name || source?.label || 'no model';
-    byId('model-chip-where').textContent = info ? kBackends[info.backend] ?? info.backend : '';
+    byId('model-chip-where').textContent = kBackends[this.#host.backend] ?? '';
     byId('model-chip').title = `${info?.name || source?.label || 'No model'}: ${kPhases[phase]}`;
     if (phase === 'ready') announce(`${info.name} is ready.`);
     this.#showWelcome();

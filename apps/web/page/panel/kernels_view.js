@@ -31,10 +31,10 @@ export class KernelsView {
   }
 
   #enable() {
-    const {info, tern} = this.#host;
+    const {backend, info, tern} = this.#host;
     const hasRun = (tern?.stats?.nGenerated ?? 0) > 0;
-    this.#button.disabled = info?.backend !== 'webgpu' || !hasRun || this.#chat.state === 'writing';
-    byId('kernels-why').textContent = !info ? '' : info.backend !== 'webgpu' ?
+    this.#button.disabled = backend !== 'webgpu' || !hasRun || this.#chat.state === 'writing';
+    byId('kernels-why').textContent = !info ? '' : backend !== 'webgpu' ?
       'The CPU runs this model, so there are no GPU kernels to see.' :
       hasRun ? '' : 'Once something was written, its last token’s kernels are here.';
   }

@@ -19,7 +19,7 @@ const kReadings = [
   ['gpu-memory', 'GPU memory', (s) => s.gpuBytes > 0 ? formatBytes(s.gpuBytes) : '–'],
   ['heap', 'heap', (s) => s.heapBytes > 0 ? formatBytes(s.heapBytes) : '–'],
   ['load-time', 'loaded in', (s) => formatDuration(s.loadMs || NaN)],
-  ['backend', 'runs on', (s, i) => i.backend === 'webgpu' ? 'WebGPU' : i.backend === 'cpu' ? 'CPU' : i.backend],
+  ['backend', 'runs on', (s, i) => i.backend.startsWith('webgpu') ? 'WebGPU' : i.backend],
   ['threads', 'threads', (s) => s.threads > 0 ? String(s.threads) : '–'],
   ['adapter', 'adapter', (s, i) => i.adapter?.name || i.adapter?.vendor || '–'],
   ['features', 'features', (s, i) => i.adapter?.features?.join(', ') || '–'],
