@@ -33,7 +33,7 @@ async function open(query = '', {ready = true, url = site.url, options = {}} = {
   const context = await browser.newContext({viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
   contexts.push(context);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on('pageerror', (error) => mistakes.push(error.message));
   page.on('console', (message) => message.type() === 'error' && mistakes.push(message.text()));
   await page.goto(`${url}?${query}&fake-load-ms=100`);
@@ -167,6 +167,9 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
   await page.getByTestId('model-load').click();
   await page.waitForSelector(kIdle);
   assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/);
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/, 'what was chosen is there again');
   await page.getByTestId('model-file').setInputFiles([{name: 'local.gguf', mimeType: '', buffer: Buffer.from('GGUF')}]);
   await page.waitForFunction(() => document.querySelector('[data-testid="model-chip"]').innerText.includes('local'));
   await page.waitForSelector(kIdle);

@@ -4,6 +4,8 @@ import {byId, make} from '../base/dom.js';
 import {formatBytes, formatCount} from '../base/format.js';
 import {addressSource, filesSource, kDefaultModel} from './model_host.js';
 
+const defaultAddress = () => new URL(kDefaultModel, document.baseURI).href;
+
 export class ModelPanel {
   #Tern;
   #host;
@@ -42,10 +44,12 @@ export class ModelPanel {
     this.showStored();
   }
 
-  /** @param {string} address */
-  loadAddress(address) {
-    this.#settings.set('model', address === kDefaultModel ? '' : address);
-    this.#host.load(addressSource(address, document.baseURI));
+  /** Loads a model, and has the next visit begin with it if it can be loaded. @param {string} address */
+  async loadAddress(address) {
+    const source = addressSource(address, document.baseURI);
+    await this.#host.load(source);
+    if (this.#host.phase !== 'ready' || this.#host.source !== source) return;
+    this.#settings.set('model', source.from === defaultAddress() ? '' : address);
   }
 
   /** @param {File[]} files of one model */
@@ -62,10 +66,9 @@ export class ModelPanel {
       byId('usage-text').textContent = `What is stored cannot be read: ${error.message}`;
       return;
     }
-    const defaultAddress = new URL(kDefaultModel, document.baseURI).href;
     const items = models.map((model) => this.#item(model));
-    if (!models.some(({url}) => url === defaultAddress)) {
-      items.unshift(this.#item({id: null, url: defaultAddress, name: 'Tern Stories', bytes: 16329312, complete: true}));
+    if (!models.some(({url}) => url === defaultAddress())) {
+      items.unshift(this.#item({id: null, url: defaultAddress(), name: 'Tern Stories', bytes: 0, complete: true}));
     }
     this.#list.replaceChildren(...items);
     const meter = byId('usage-meter');
