@@ -20,6 +20,9 @@ add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wn
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-maybe-uninitialized)  # false positives on every std::optional<std::vector<…>>
 endif()
+if(EMSCRIPTEN)
+  include(cmake/web_settings.cmake)
+endif()
 if(TERN_SANITIZE)
   # -O1 -g1: these builds compile in little more than half the time of -O2 -g, and reports still name every line.
   add_compile_options(-O1 -g1 -fsanitize=${TERN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -31,6 +34,6 @@ if(TERN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TERN_CCACHE})
 endif()
 find_program(TERN_MOLD mold)
-if(TERN_MOLD)
+if(TERN_MOLD AND NOT EMSCRIPTEN)
   add_link_options(-fuse-ld=mold)
 endif()

@@ -12,6 +12,14 @@ function(tern_library name)
   endif()
 endfunction()
 
+# tern_web_library(TARGET FILE): functions in JavaScript that the target's C++ calls, linked into every program that links
+# it.
+function(tern_web_library target file)
+  set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  target_link_options(${target} INTERFACE "SHELL:--js-library ${path}")
+  set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_DEPENDS ${path})
+endfunction()
+
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
 # TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
 # LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).
@@ -26,6 +34,9 @@ function(tern_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TERN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TERN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(EMSCRIPTEN)  # run by Node, on the machine's own files
+    target_link_options(${name} PRIVATE -sNODERAWFS -sEXIT_RUNTIME)
+  endif()
   if("threads" IN_LIST ARG_LABELS)
     if(NOT TARGET thread_tests)
       add_custom_target(thread_tests)

@@ -48,6 +48,26 @@ TEST(TokenLoop, AllocatesNothing) {
   EXPECT_EQ(allocations - before, 0);
 }
 
+// A session's steps, the sampling included, likewise: only the text that they make grows now and then.
+TEST(TokenLoop, StepsOfAGenerationAllocateOnlyForTheirText) {
+  const std::string path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+  const Engine engine = Engine::load({.model_path = path, .n_threads = 2}).value();
+  Session session = engine.new_session().value();
+  const auto prompt = engine.tokenizer().encode("Once upon a time");
+  Generation generation =
+      session.begin(prompt, {.sample = {.repeat_penalty = 1.1f}, .stop = {}, .ignore_eos = true}).value();
+  ASSERT_TRUE(generation.next());
+  long before = allocations;
+  size_t room = generation.result().text.capacity();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(generation.next());
+    if (generation.result().text.capacity() != room) ++before;
+    room = generation.result().text.capacity();
+  }
+  EXPECT_EQ(allocations - before, 0);
+  EXPECT_GT(room, 100u);
+}
+
 TEST(TokenLoop, TheCounterCounts) {
   const long before = allocations;
   const std::vector<int> values(100);

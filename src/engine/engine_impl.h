@@ -29,8 +29,11 @@ struct Engine::Impl {
 };
 
 struct Session::Impl {
+  Impl(Executable& executable, std::unique_ptr<KvCache> cache, const Tokenizer* tokenizer, int n_vocab,
+       double seconds_to_load)
+      : generator(executable, std::move(cache), tokenizer, n_vocab), load_seconds(seconds_to_load) {}
   Generator generator;
-  double load_seconds = 0;
+  double load_seconds;
 };
 
 }  // namespace tern

@@ -50,6 +50,10 @@ struct Fixture {
     options.sample.temperature = 0;
     return generator->generate(ids(prompt), options, [&](std::string_view text) { shown += text; }, stop);
   }
+  std::unique_ptr<Generation::Impl> begin(std::string_view prompt, GenerateOptions options = {}) {
+    options.sample.temperature = 0;
+    return generator->begin(ids(prompt), options).value();
+  }
   fake::Log log;
   AsciiTokenizer tokenizer;
   std::unique_ptr<Executable> executable;

@@ -26,25 +26,18 @@ std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
       if (piece.starts_with(' ')) piece.remove_prefix(1);
       strip_space_ = false;
     }
-    show(stream_.feed(piece));
+    result.text += stream_.feed(piece);
     if (stream_.stopped()) return FinishReason::kStopString;
   }
   if (options_.max_tokens >= 0 && result.stats.n_generated >= options_.max_tokens) return FinishReason::kMaxTokens;
   return std::nullopt;
 }
 
-void Reply::flush() { show(stream_.finish()); }
+void Reply::flush() { result.text += stream_.finish(); }
 
-GenerateResult Reply::finish(FinishReason reason) {
+void Reply::finish(FinishReason reason) {
   flush();
   result.reason = reason;
-  return std::move(result);
-}
-
-void Reply::show(const std::string& text) {
-  if (text.empty()) return;
-  result.text += text;
-  if (on_text_) on_text_(text);
 }
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What generation has made so far, and where its text goes.
+// What generation has made so far.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@ namespace tern {
 
 class Reply {
  public:
-  // The clock of the statistics starts here. `tokenizer` may be null; all must outlive the reply. After `last`, the
+  // The clock of the statistics starts here. `tokenizer` may be null; both must outlive the reply. After `last`, the
   // prompt's last token, the reply goes on; after a control token it is a text of its own, and the space that its
   // tokenizer puts in front of every text is left out.
-  Reply(const Tokenizer* tokenizer, const GenerateOptions& options, const OnText& on_text, TokenId last = -1)
-      : tokenizer_(tokenizer), options_(options), on_text_(on_text), stream_(options.stop) {
+  Reply(const Tokenizer* tokenizer, const GenerateOptions& options, TokenId last = -1)
+      : tokenizer_(tokenizer), options_(options), stream_(options.stop) {
     const bool is_control = tokenizer && tokenizer->piece(last).empty() && !tokenizer->piece(last, true).empty();
     strip_space_ = is_control && tokenizer->strips_leading_space();
   }
@@ -23,10 +23,10 @@ class Reply {
   // Takes a token; returns why generation ends with it, if it does.
   std::optional<FinishReason> add(TokenId token);
 
-  // Shows the text that was held back because it could have become a stop string.
+  // Adds the text that was held back because it could have become a stop string. Nothing may be added after it.
   void flush();
 
-  GenerateResult finish(FinishReason reason);
+  void finish(FinishReason reason);
 
   GenerateResult result;
 
@@ -34,11 +34,9 @@ class Reply {
   using Clock = std::chrono::steady_clock;
 
   std::optional<FinishReason> reason_to_end(TokenId token);
-  void show(const std::string& text);
 
   const Tokenizer* tokenizer_;
   const GenerateOptions& options_;
-  const OnText& on_text_;
   TextStream stream_;
   bool strip_space_ = false;  // until the first text
   Clock::time_point phase_start_ = Clock::now();

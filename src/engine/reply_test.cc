@@ -22,10 +22,10 @@ std::unique_ptr<Tokenizer> tokenizer(bool strips_space) {
 std::string text_after(TokenId last, bool strips_space) {
   const auto with = tokenizer(strips_space);
   const GenerateOptions options;
-  const OnText nobody;
-  Reply reply(with.get(), options, nobody, last);
+  Reply reply(with.get(), options, last);
   for (const TokenId token : {1, 4, 4, 2}) reply.add(token);
-  return reply.finish(FinishReason::kMaxTokens).text;
+  reply.finish(FinishReason::kMaxTokens);
+  return reply.result.text;
 }
 
 // "▁a" after "<|assistant|>" is the word "a"; after other text it is " a".

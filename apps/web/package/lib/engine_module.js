@@ -30,13 +30,13 @@ export class EngineModule {
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {{build: string, baseUrl: string, gpu?: object, files: object, overrides?: object,
+   * @param {{threads: number, relaxed: boolean, baseUrl: string, gpu?: object, files: object, overrides?: object,
    *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
    *   onLog?: (text: string) => void}} options
-   * @returns {Promise<EngineModule>} NotFoundError: the build's files are not there
+   * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
    */
-  static async open(env, {build, baseUrl, gpu, files, overrides, onProgress, onLog}) {
-    const url = new URL(`dist/${build}.js`, baseUrl).href;
+  static async open(env, {threads, relaxed, baseUrl, gpu, files, overrides, onProgress, onLog}) {
+    const url = new URL('dist/tern.js', baseUrl).href;
     let create;
     try {
       ({default: create} = await env.importModule(url));
@@ -49,6 +49,8 @@ export class EngineModule {
       const module = await create({
         ...overrides,
         ...(gpu ? {gpu} : {}),
+        threads,
+        relaxed,
         files,
         onProgress,
         onLog,

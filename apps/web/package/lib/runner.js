@@ -54,8 +54,8 @@ export class Runner {
       events.onProgress({phase: 'ready', loaded: 1, total: 1, file: name, fromCache});
       return {
         ...info,
-        threads: info.threads ?? this.#threadsOf(flavour, options),
-        flavour: flavour.build,
+        threads: info.threads ?? flavour.threads,
+        flavour: flavour.name,
         storage,
         fromCache,
         loadMs: this.#env.now() - begin,
@@ -90,7 +90,7 @@ export class Runner {
     }
   }
 
-  /** Tries builds in turn. The GPU's failure is the CPU's turn; builds of the CPU differ only in where they run. */
+  /** Tries them in turn. The GPU's failure is the CPU's turn; those of the CPU differ only in where they run. */
   async #start(flavours, why, options, events) {
     for (const [i, flavour] of flavours.entries()) {
       let isOpen = false;
@@ -108,18 +108,19 @@ export class Runner {
         const cannotOpen = !isOpen && (error instanceof NotFoundError || error instanceof NotSupportedError);
         const isNext = cannotOpen || (flavour.backend === 'webgpu' && mayFallBack(error));
         if (i + 1 === flavours.length || !isNext) throw error;
-        const what = flavour.backend === 'webgpu' ? 'WebGPU' : flavour.build;
+        const what = flavour.backend === 'webgpu' ? 'WebGPU' : flavour.name;
         why.push(`${what} was tried first and failed: ${error.message}`);
       }
     }
-    throw new NotSupportedError('no build of the engine runs here');
+    throw new NotSupportedError('the engine does not run here');
   }
 
   #openEngine(flavour, options, {onProgress, onLog}) {
     const {fromCache} = this.#model;
     const gpu = flavour.backend === 'webgpu' ? options.gpu ?? this.#env.navigator?.gpu : undefined;
     return EngineModule.open(this.#env, {
-      build: flavour.build,
+      threads: flavour.threads,
+      relaxed: flavour.relaxed,
       baseUrl: options.baseUrl,
       gpu,
       files: engineFiles(this.#model),
@@ -131,13 +132,9 @@ export class Runner {
     });
   }
 
-  #threadsOf(flavour, {threads}) {
-    return flavour.build === 'tern-threads' ? threads ?? this.#env.navigator?.hardwareConcurrency ?? 1 : 1;
-  }
-
-  #loadParams(flavour, {threads, context, gpuWithout, chatTemplate}) {
+  #loadParams(flavour, {context, gpuWithout, chatTemplate}) {
     const params = {path: enginePath(this.#model), backend: flavour.backend};
-    if (flavour.build === 'tern-threads' && threads !== undefined) params.nThreads = threads;
+    if (flavour.backend === 'cpu') params.nThreads = flavour.threads;
     if (context !== undefined) params.nCtx = context;
     if (flavour.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;
     if (chatTemplate !== undefined) params.chatTemplate = chatTemplate;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "backend/gpu/dawn/device.h"
+#include "backend/gpu/device_checks.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -87,42 +88,7 @@ class PassEncoder {
   const BindGroup* bindings_ = nullptr;
 };
 
-Result<void> check_copy(const Command& command) {
-  const uint64_t bytes = round_up(view_bytes(command.from), 4);
-  const auto inside = [&](const BufferView& view) {
-    const uint64_t end = round_up(view.buffer->bytes(), 4);
-    return view.offset % 4 == 0 && view.offset <= end && bytes <= end - view.offset;
-  };
-  if (inside(command.from) && inside(command.to) && command.from.buffer != command.to.buffer) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              "copy of {} bytes from {} of a GPU buffer of {} bytes to {} of one of {} bytes: both must lie inside, "
-              "start at multiples of 4 and be two buffers",
-              bytes, command.from.offset, command.from.buffer->bytes(), command.to.offset, command.to.buffer->bytes());
-}
-
 }  // namespace
-
-Result<void> DawnDevice::check_commands(std::span<const Command> commands) const {
-  for (const Command& command : commands) {
-    if (command.pipeline == nullptr) {
-      CHECK(command.from.buffer != nullptr && command.to.buffer != nullptr);
-      TRY_STATUS(check_copy(command));
-      continue;
-    }
-    CHECK(command.bindings != nullptr);
-    const wgsl::Module& module = command.pipeline->module();
-    if (command.immediates.size() != module.needs.immediate_bytes) {
-      return fail(ErrorCode::kInvalidArgument, "kernel {}: {} bytes of immediates; it takes {}", module.name,
-                  command.immediates.size(), module.needs.immediate_bytes);
-    }
-    const Grid grid = command.grid;
-    if (std::max({grid.x, grid.y, grid.z}) > limits_.workgroups) {
-      return fail(ErrorCode::kInvalidArgument, "kernel {}: a grid of {} x {} x {} workgroups; {} allows {} in each",
-                  module.name, grid.x, grid.y, grid.z, info_.name, limits_.workgroups);
-    }
-  }
-  return {};
-}
 
 void DawnDevice::encode(const wgpu::CommandEncoder& encoder, std::span<const Command> commands) const {
   std::optional<PassEncoder> pass;
@@ -178,7 +144,7 @@ Result<void> DawnDevice::finish(const wgpu::CommandEncoder& encoder) {
 
 Result<void> DawnDevice::submit(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
-  TRY_STATUS(check_commands(commands));
+  TRY_STATUS(check_commands(commands, *this));
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
   encode(encoder, commands);
   return finish(encoder);
@@ -186,7 +152,7 @@ Result<void> DawnDevice::submit(std::span<const Command> commands) {
 
 Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
-  TRY_STATUS(check_commands(commands));
+  TRY_STATUS(check_commands(commands, *this));
   if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
   size_t n_dispatches = 0;
   for (const Command& command : commands) n_dispatches += command.pipeline != nullptr;
@@ -209,7 +175,7 @@ Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) 
 
 Result<double> DawnDevice::time_whole(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
-  TRY_STATUS(check_commands(commands));
+  TRY_STATUS(check_commands(commands, *this));
   if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
   const TimestampQueries queries(device_, 1);
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/check.h"
+#include "backend/gpu/device_checks.h"
 
 namespace tern::gpu {
 namespace {
@@ -43,11 +43,7 @@ PipelineStats DawnDevice::pipeline_stats() const {
 
 Result<std::unique_ptr<Buffer>> DawnDevice::new_buffer(std::string_view label, uint64_t bytes, BufferUse use) {
   TRY_STATUS(errors_.take());
-  if (bytes == 0) return fail(ErrorCode::kInvalidArgument, "GPU buffer {} is empty", label);
-  if (bytes > limits_.buffer_bytes) {
-    return fail(ErrorCode::kOutOfMemory, "GPU buffer {} of {} bytes: {} allows {} bytes in one buffer", label, bytes,
-                info_.name, limits_.buffer_bytes);
-  }
+  TRY_STATUS(check_new_buffer(label, bytes, *this));
   ErrorScopes scopes(instance_->api, device_);
   wgpu::BufferDescriptor descriptor;
   descriptor.label = wgpu::StringView(label);
@@ -64,15 +60,7 @@ Result<std::unique_ptr<Buffer>> DawnDevice::new_buffer(std::string_view label, u
 
 Result<void> DawnDevice::write(const Buffer& buffer, uint64_t offset, Bytes bytes) {
   TRY_STATUS(errors_.take());
-  if (offset % 4 != 0 || bytes.size() % 4 != 0) {
-    return fail(ErrorCode::kInvalidArgument, "writing {} bytes at {} of a GPU buffer: both must be multiples of 4",
-                bytes.size(), offset);
-  }
-  const uint64_t end = round_up(buffer.bytes(), 4);
-  if (offset > end || bytes.size() > end - offset) {
-    return fail(ErrorCode::kInvalidArgument, "writing {} bytes at {} of a GPU buffer of {} bytes", bytes.size(), offset,
-                buffer.bytes());
-  }
+  TRY_STATUS(check_write(buffer, offset, bytes.size()));
   while (!bytes.empty()) {
     const Bytes piece = bytes.first(std::min<uint64_t>(bytes.size(), kWriteBytes));
     queue_.WriteBuffer(dawn(buffer).handle, offset, piece.data(), piece.size());

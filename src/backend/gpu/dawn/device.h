@@ -69,14 +69,10 @@ class DawnDevice final : public Device {
   std::vector<wgpu::FeatureName> wanted_features(const DeviceSetup& setup) const;
 
   // pipelines.cc
-  Result<void> check_needs(const wgsl::Module& module) const;
-  bool fits(const wgsl::Requirements& needs) const;
   Result<wgpu::ShaderModule> compile(const wgsl::Module& module);
   Result<std::unique_ptr<DawnPipeline>> make_pipeline(const wgsl::Module& module);
-  Result<void> check_view(const wgsl::Module& module, size_t index, const BufferView& view) const;
 
   // commands.cc
-  Result<void> check_commands(std::span<const Command> commands) const;
   void encode(const wgpu::CommandEncoder& encoder, std::span<const Command> commands) const;
   void encode_timed(const wgpu::CommandEncoder& encoder, std::span<const Command> commands,
                     const TimestampQueries& queries) const;

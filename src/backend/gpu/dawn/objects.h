@@ -13,7 +13,7 @@ class DawnBuffer final : public Buffer {
  public:
   // `allocated` is the device's count of bytes.
   DawnBuffer(wgpu::Buffer handle_in, uint64_t bytes, BufferUse use_in, uint64_t& allocated)
-      : handle(std::move(handle_in)), use(use_in), bytes_(bytes), allocated_(allocated) {
+      : handle(std::move(handle_in)), use_(use_in), bytes_(bytes), allocated_(allocated) {
     allocated_ += handle.GetSize();
   }
   ~DawnBuffer() override {
@@ -23,11 +23,12 @@ class DawnBuffer final : public Buffer {
   DawnBuffer(const DawnBuffer&) = delete;
   DawnBuffer& operator=(const DawnBuffer&) = delete;
   uint64_t bytes() const override { return bytes_; }
+  BufferUse use() const override { return use_; }
 
   const wgpu::Buffer handle;
-  const BufferUse use;
 
  private:
+  BufferUse use_;
   uint64_t bytes_;
   uint64_t& allocated_;
 };
@@ -56,10 +57,5 @@ class DawnBindGroup final : public BindGroup {
 inline const DawnBuffer& dawn(const Buffer& buffer) { return static_cast<const DawnBuffer&>(buffer); }
 inline const DawnPipeline& dawn(const Pipeline& pipeline) { return static_cast<const DawnPipeline&>(pipeline); }
 inline const DawnBindGroup& dawn(const BindGroup& group) { return static_cast<const DawnBindGroup&>(group); }
-
-// Bytes of a view whose `bytes` may be 0 for "up to the end".
-inline uint64_t view_bytes(const BufferView& view) {
-  return view.bytes == 0 && view.offset < view.buffer->bytes() ? view.buffer->bytes() - view.offset : view.bytes;
-}
 
 }  // namespace tern::gpu

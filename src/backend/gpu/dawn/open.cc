@@ -4,6 +4,7 @@
 
 #include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/dawn/device.h"
+#include "backend/gpu/device_checks.h"
 #include "base/format_text.h"
 
 namespace tern::gpu {
@@ -62,23 +63,8 @@ WGPUDawnCacheDeviceDescriptor cache_descriptor(BlobCache& cache, wgpu::ChainedSt
 
 void DawnDevice::choose_features(const DeviceSetup& setup) {
   const Restrictions& without = setup.options.without;
-  features_ = info_.features;
+  features_ = restricted(info_.features, without);
   if (without.memory_bytes > 0) info_.memory_bytes = without.memory_bytes;
-  if (without.f16) features_.f16 = false;
-  // Only kernels that say so are refused: Dawn cannot leave out this one.
-  if (without.packed_dot) features_.packed_dot = false;
-  if (without.timestamps) features_.timestamps = false;
-  if (without.subgroups) {
-    features_.subgroups = false;
-    features_.subgroup_min = features_.subgroup_max = 0;
-  }
-  if (without.subgroup_matrix || without.subgroups) features_.matrices.clear();
-  // Matrices of a type that is not there are no use.
-  if (!features_.f16) {
-    std::erase_if(features_.matrices, [](const wgsl::MatrixShape& shape) {
-      return shape.types == wgsl::MatrixTypes::kF16ToF32 || shape.types == wgsl::MatrixTypes::kF16ToF16;
-    });
-  }
 }
 
 std::vector<wgpu::FeatureName> DawnDevice::wanted_features(const DeviceSetup& setup) const {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "backend/gpu/dawn/device.h"
-#include "base/check.h"
+#include "backend/gpu/device_checks.h"
 
 namespace tern::gpu {
 namespace {
@@ -53,56 +53,7 @@ wgpu::BindGroupLayout make_layout(const wgpu::Device& device, const wgsl::Module
   return device.CreateBindGroupLayout(&descriptor);
 }
 
-bool overlap(const BufferView& a, const BufferView& b) {
-  return a.offset < b.offset + view_bytes(b) && b.offset < a.offset + view_bytes(a);
-}
-
-// WebGPU lets a kernel write to a buffer only if nothing else of the kernel sees that part of it, and never lets it
-// also read the same buffer through another binding, whatever part.
-Result<void> check_aliases(const wgsl::Module& module, std::span<const BufferView> views) {
-  for (size_t i = 0; i < views.size(); ++i) {
-    if (module.bindings[i].access != wgsl::Access::kReadWrite) continue;
-    for (size_t j = 0; j < views.size(); ++j) {
-      if (i == j || views[i].buffer != views[j].buffer) continue;
-      const bool both_write = module.bindings[j].access == wgsl::Access::kReadWrite;
-      if (both_write && !overlap(views[i], views[j])) continue;
-      return fail(ErrorCode::kInvalidArgument, "kernel {}: {} writes to the buffer that {} {}", module.name,
-                  module.bindings[i].name, module.bindings[j].name, both_write ? "writes to" : "reads");
-    }
-  }
-  return {};
-}
-
 }  // namespace
-
-bool DawnDevice::fits(const wgsl::Requirements& needs) const {
-  return needs.workgroup_bytes <= limits_.workgroup_bytes && needs.invocations <= limits_.invocations &&
-         needs.storage_buffers <= limits_.storage_buffers && needs.immediate_bytes <= limits_.immediate_bytes &&
-         std::ranges::all_of(needs.matrices, [&](const wgsl::MatrixShape& shape) {
-           return std::ranges::contains(features_.matrices, shape);
-         });
-}
-
-Result<void> DawnDevice::check_needs(const wgsl::Module& module) const {
-  const wgsl::Requirements& needs = module.needs;
-  const auto missing = [&](std::string_view what) {
-    return fail(ErrorCode::kNotSupported, "kernel {}: {} has no {}", module.name, info_.name, what);
-  };
-  if (needs.f16 && !features_.f16) return missing("f16 arithmetic (shader-f16)");
-  if (needs.subgroups && !features_.subgroups) return missing("subgroups");
-  if (needs.packed_dot && !features_.packed_dot) return missing("packed 8-bit dot products");
-  if (only_validates_) return {};
-  if (needs.subgroup_matrix && features_.matrices.empty()) return missing("subgroup matrices");
-  if (!fits(needs)) {
-    return fail(ErrorCode::kNotSupported,
-                "kernel {} needs {} invocations, {} bytes of workgroup memory, {} storage buffers, {} immediate bytes "
-                "and {} subgroup-matrix shapes; {} offers {}, {}, {}, {}, or not those shapes",
-                module.name, needs.invocations, needs.workgroup_bytes, needs.storage_buffers, needs.immediate_bytes,
-                needs.matrices.size(), info_.name, limits_.invocations, limits_.workgroup_bytes,
-                limits_.storage_buffers, limits_.immediate_bytes);
-  }
-  return {};
-}
 
 Result<wgpu::ShaderModule> DawnDevice::compile(const wgsl::Module& module) {
   wgpu::ShaderSourceWGSL source;
@@ -122,7 +73,7 @@ Result<std::unique_ptr<DawnPipeline>> DawnDevice::make_pipeline(const wgsl::Modu
   wgpu::BindGroupLayout layout = make_layout(device_, module);
   wgpu::ComputePipeline handle;
   // The Null backend has the guaranteed limits and no matrix shapes; beyond them the text itself can still be checked.
-  if (!only_validates_ || (fits(module.needs) && !module.needs.subgroup_matrix)) {
+  if (!only_validates_ || (fits(module.needs, limits_, features_) && !module.needs.subgroup_matrix)) {
     wgpu::PipelineLayoutDescriptor layout_descriptor;
     layout_descriptor.bindGroupLayoutCount = 1;
     layout_descriptor.bindGroupLayouts = &layout;
@@ -144,7 +95,7 @@ Result<const Pipeline*> DawnDevice::pipeline(const wgsl::Module& module) {
     ++stats_.hits;
     return found->second.get();
   }
-  TRY_STATUS(check_needs(module));
+  TRY_STATUS(check_needs(module, *this, !only_validates_));
   const auto start = std::chrono::steady_clock::now();
   auto made = make_pipeline(module);
   stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -157,44 +108,17 @@ Result<const Pipeline*> DawnDevice::pipeline(const wgsl::Module& module) {
   return result;
 }
 
-Result<void> DawnDevice::check_view(const wgsl::Module& module, size_t index, const BufferView& view) const {
-  const wgsl::BindingDecl& binding = module.bindings[index];
-  const auto broken = [&](std::string_view what, uint64_t limit) {
-    return fail(ErrorCode::kInvalidArgument, "kernel {}, binding {}: {} bytes at {}: {} {}", module.name, binding.name,
-                view_bytes(view), view.offset, what, limit);
-  };
-  CHECK(view.buffer != nullptr);
-  const bool uniform = binding.access == wgsl::Access::kUniform;
-  const uint64_t bytes = view_bytes(view), end = round_up(view.buffer->bytes(), 4);
-  if ((dawn(*view.buffer).use == BufferUse::kUniform) != uniform) {
-    return fail(ErrorCode::kInvalidArgument, "kernel {}, binding {} is {}, the buffer is not", module.name,
-                binding.name, uniform ? "uniform" : "storage");
-  }
-  if (view.offset % limits_.offset_alignment != 0)
-    return broken("offsets must be a multiple of", limits_.offset_alignment);
-  if (view.offset >= end || bytes > end - view.offset) return broken("the buffer's bytes are", view.buffer->bytes());
-  const uint64_t limit = uniform ? limits_.uniform_bytes : limits_.binding_bytes;
-  if (bytes > limit) return broken("one binding may have at most", limit);
-  if (bytes < binding.element_bytes) return broken("one element has bytes:", binding.element_bytes);
-  return {};
-}
-
 Result<std::unique_ptr<BindGroup>> DawnDevice::bind(const Pipeline& pipeline, std::span<const BufferView> views) {
   TRY_STATUS(errors_.take());
   const wgsl::Module& module = pipeline.module();
-  if (views.size() != module.bindings.size()) {
-    return fail(ErrorCode::kInvalidArgument, "kernel {} has {} bindings, not {}", module.name, module.bindings.size(),
-                views.size());
-  }
+  TRY_STATUS(check_views(module, views, *this));
   std::vector<wgpu::BindGroupEntry> entries(views.size());
   for (size_t i = 0; i < views.size(); ++i) {
-    TRY_STATUS(check_view(module, i, views[i]));
     entries[i].binding = static_cast<uint32_t>(i);
     entries[i].buffer = dawn(*views[i].buffer).handle;
     entries[i].offset = views[i].offset;
     entries[i].size = round_up(view_bytes(views[i]), 4);
   }
-  TRY_STATUS(check_aliases(module, views));
   ErrorScopes scopes(instance_->api, device_);
   wgpu::BindGroupDescriptor descriptor;
   descriptor.label = wgpu::StringView(module.name);

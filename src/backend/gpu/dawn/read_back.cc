@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backend/gpu/dawn/device.h"
+#include "backend/gpu/device_checks.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -47,15 +48,6 @@ class DawnReadBack final : public ReadBack {
   bool waited_ = false;
 };
 
-Result<void> check_read(const BufferView& view) {
-  CHECK(view.buffer != nullptr);
-  const uint64_t size = view.buffer->bytes(), bytes = view_bytes(view);
-  if (view.offset % 4 == 0 && view.offset < size && bytes <= size - view.offset) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              "reading {} bytes at {} of a GPU buffer of {} bytes: they must lie inside and start at a multiple of 4",
-              bytes, view.offset, size);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ReadBack>> DawnDevice::copy_back(const wgpu::CommandEncoder& encoder, const wgpu::Buffer& buffer,
@@ -68,7 +60,7 @@ Result<std::unique_ptr<ReadBack>> DawnDevice::copy_back(const wgpu::CommandEncod
 
 Result<std::unique_ptr<ReadBack>> DawnDevice::read_later(BufferView view, std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
-  TRY_STATUS(check_commands(commands));
+  TRY_STATUS(check_commands(commands, *this));
   TRY_STATUS(check_read(view));
   const uint64_t bytes = view_bytes(view);
   if (bytes > kMaxStagingBytes) {

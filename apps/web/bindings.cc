@@ -1,0 +1,343 @@
+// The module's one entry: tern_call(method, parameters) → result, all as JSON. bindings.js makes module.call() of it.
+// One engine and one conversation at a time; a reply is made step by step, so that a worker's event loop runs between
+// tokens.
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tern/engine.h"
+#include "tern/tools.h"
+
+extern "C" {
+char* tern_call(const char* method, const char* parameters);
+void tern_app_progress(const char* what, double done, double total, const char* unit);
+}
+
+namespace tern::web {
+namespace {
+
+using nlohmann::json;
+
+std::string_view code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kCorruption:
+      return "corruption";
+    case ErrorCode::kNotSupported:
+      return "not_supported";
+    case ErrorCode::kInvalidArgument:
+      return "invalid_argument";
+    case ErrorCode::kOutOfMemory:
+      return "out_of_memory";
+    case ErrorCode::kDeviceLost:
+      return "device_lost";
+    case ErrorCode::kIo:
+      return "io";
+    case ErrorCode::kInterrupted:
+      return "cancelled";
+  }
+  return "internal";
+}
+
+std::string_view reason_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStopToken:
+      return "stop_token";
+    case FinishReason::kStopString:
+      return "stop_string";
+    case FinishReason::kMaxTokens:
+      return "max_tokens";
+    case FinishReason::kContextFull:
+      return "context_full";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "cancelled";
+}
+
+std::unexpected<Error> wrong(std::string message) {
+  return std::unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
+}
+
+class App {
+ public:
+  Result<json> call(std::string_view method, const json& p);
+
+ private:
+  Result<json> load(const json& p);
+  Result<json> begin(const json& p);
+  Result<json> step();
+  Result<json> stats() const;
+  Result<json> tokenize(const json& p) const;
+  Result<json> render_chat(const json& p) const;
+  Result<json> logits(const json& p);
+  Result<json> kernels() const;
+  Result<std::vector<TokenId>> prompt_of(const json& p) const;
+  void unload();
+
+  // Destroyed in reverse.
+  std::optional<Engine> engine_;
+  std::optional<Session> session_;
+  std::optional<Generation> generation_;
+  GenerateStats last_;
+};
+
+BackendKind backend_of(const std::string& name) {
+  return name == "webgpu" ? BackendKind::kWebGpu : name == "ref" ? BackendKind::kRef : BackendKind::kCpu;
+}
+
+json info_of(const Engine& engine, int n_ctx) {
+  const ModelInfo& i = engine.info();
+  json info = {{"name", i.name},
+               {"architecture", i.architecture},
+               {"backend", i.backend},
+               {"nParams", i.n_params},
+               {"fileBytes", i.file_bytes},
+               {"bytesPerToken", i.bytes_per_token},
+               {"kvBytesPerToken", i.kv_bytes_per_token},
+               {"nVocab", i.n_vocab},
+               {"nCtx", n_ctx},
+               {"nCtxTrained", i.n_ctx},
+               {"nLayers", i.n_layers},
+               {"hasTokenizer", engine.has_tokenizer()},
+               {"hasChatTemplate", engine.has_chat_template()},
+               {"threads", i.n_threads}};
+  if (const auto& adapter = i.adapter) {
+    info["adapter"] = {{"name", adapter->name},
+                       {"vendor", adapter->vendor},
+                       {"driver", adapter->driver},
+                       {"features", adapter->features}};
+  }
+  return info;
+}
+
+Result<json> App::load(const json& p) {
+  unload();
+  LoadOptions options;
+  options.model_path = p.value("path", "");
+  options.backend = backend_of(p.value("backend", "cpu"));
+  options.n_threads = p.value("nThreads", 0);
+  options.max_batch = p.value("maxBatch", 0);
+  options.chat_template = p.value("chatTemplate", "");
+  options.fuse = p.value("fuse", true);
+  options.gpu.without = p.value("gpuWithout", std::vector<std::string>());
+  options.on_progress = [](const Progress& progress) {
+    tern_app_progress(progress.what.c_str(), static_cast<double>(progress.done), static_cast<double>(progress.total),
+                      progress.unit.c_str());
+  };
+  auto engine = Engine::load(options);
+  if (!engine) return std::unexpected(engine.error());
+  auto session = engine->new_session({.n_ctx = p.value("nCtx", 0)});
+  if (!session) return std::unexpected(session.error());
+  engine_ = std::move(*engine);
+  session_ = std::move(*session);
+  return info_of(*engine_, session_->n_ctx());
+}
+
+void App::unload() {
+  generation_.reset();
+  session_.reset();
+  engine_.reset();
+  last_ = {};
+}
+
+std::vector<ChatMessage> messages_of(const json& p) {
+  std::vector<ChatMessage> messages;
+  for (const json& message : p.at("messages")) {
+    messages.push_back({.role = message.value("role", ""), .content = message.value("content", "")});
+  }
+  return messages;
+}
+
+ChatOptions chat_options_of(const json& p) {
+  ChatOptions options;
+  if (p.contains("think") && p["think"].is_boolean()) options.think = p["think"].get<bool>();
+  return options;
+}
+
+Result<std::vector<TokenId>> App::prompt_of(const json& p) const {
+  if (p.contains("tokens")) return p["tokens"].get<std::vector<TokenId>>();
+  if (!engine_->has_tokenizer()) {
+    return std::unexpected(
+        Error{ErrorCode::kNotSupported, "the model has no tokenizer; add the files of its tokenizer, or give tokens"});
+  }
+  if (!p.contains("messages")) return engine_->tokenizer().encode(p.value("prompt", ""));
+  auto text = engine_->render_chat(messages_of(p), chat_options_of(p));
+  if (!text) return std::unexpected(text.error());
+  return engine_->tokenizer().encode(*text, {.add_bos = false, .parse_special = true});
+}
+
+GenerateOptions generate_options_of(const json& p) {
+  GenerateOptions options;
+  options.max_tokens = p.value("maxTokens", options.max_tokens);
+  options.stop = p.value("stop", std::vector<std::string>());
+  options.ignore_eos = p.value("ignoreEos", false);
+  SampleOptions& sample = options.sample;
+  sample.temperature = p.value("temperature", sample.temperature);
+  sample.top_k = p.value("topK", sample.top_k);
+  sample.top_p = p.value("topP", sample.top_p);
+  sample.min_p = p.value("minP", sample.min_p);
+  sample.repeat_penalty = p.value("repeatPenalty", sample.repeat_penalty);
+  sample.repeat_last_n = p.value("repeatLastN", sample.repeat_last_n);
+  sample.seed = p.value("seed", sample.seed);
+  return options;
+}
+
+Result<json> App::begin(const json& p) {
+  generation_.reset();
+  const auto prompt = prompt_of(p);
+  if (!prompt) return std::unexpected(prompt.error());
+  auto generation = session_->begin(*prompt, generate_options_of(p));
+  if (!generation) return std::unexpected(generation.error());
+  generation_ = std::move(*generation);
+  return json{{"nPrompt", prompt->size()}};
+}
+
+Result<json> App::step() {
+  if (!generation_) return wrong("there is no reply under way; begin one");
+  const auto step = generation_->next();
+  last_ = generation_->result().stats;
+  if (!step) {
+    generation_.reset();
+    return std::unexpected(step.error());
+  }
+  json result = {{"text", step->text}, {"tokens", json::array()}, {"done", step->finish.has_value()}};
+  if (step->token) result["tokens"].push_back(*step->token);
+  if (step->finish) {
+    result["reason"] = reason_name(*step->finish);
+    generation_.reset();
+  }
+  return result;
+}
+
+Result<json> App::stats() const {
+  json result = {{"loadSeconds", last_.load_seconds},
+                 {"nPrompt", last_.n_prompt},
+                 {"nReused", last_.n_reused},
+                 {"nGenerated", last_.n_generated},
+                 {"promptSeconds", last_.prompt_seconds},
+                 {"decodeSeconds", last_.decode_seconds},
+                 {"nUsed", session_->n_used()}};
+  if (const auto gpu = engine_->gpu_stats()) {
+    result["gpu"] = {{"shaders", gpu->shaders},
+                     {"dispatchesPerToken", gpu->dispatches_per_token},
+                     {"gpuMsPerToken", gpu->gpu_ms_per_token},
+                     {"hostMsPerToken", gpu->host_ms_per_token},
+                     {"recordMsPerToken", gpu->record_ms_per_token},
+                     {"uploadSeconds", gpu->upload_seconds},
+                     {"uploadBytes", gpu->upload_bytes},
+                     {"deviceBytes", gpu->device_bytes},
+                     {"compileSeconds", gpu->compile_seconds}};
+  }
+  return result;
+}
+
+Result<json> App::tokenize(const json& p) const {
+  if (!engine_->has_tokenizer()) return wrong("the model has no tokenizer");
+  return json{
+      {"tokens", engine_->tokenizer().encode(p.value("text", ""), {.add_bos = p.value("addBos", true),
+                                                                   .parse_special = p.value("parseSpecial", false)})}};
+}
+
+Result<json> App::render_chat(const json& p) const {
+  auto text = engine_->render_chat(messages_of(p), chat_options_of(p));
+  if (!text) return std::unexpected(text.error());
+  return json{{"text", *std::move(text)}};
+}
+
+// Base64 of little-endian f32, as Uint8Array.fromBase64 and atob read it.
+std::string base64(std::span<const float> values) {
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto bytes = std::as_bytes(values);
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t word = 0;
+    const size_t n = std::min<size_t>(3, bytes.size() - i);
+    for (size_t k = 0; k < n; ++k) word |= std::to_integer<uint32_t>(bytes[i + k]) << (16 - 8 * k);
+    for (size_t k = 0; k < 4; ++k) text += k <= n ? kDigits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+Result<json> App::logits(const json& p) {
+  std::vector<float> rows;
+  size_t n_rows = 0;
+  const auto done = session_->logits(p.at("tokens").get<std::vector<TokenId>>(),
+                                     [&](size_t, std::span<const float> row) -> Result<void> {
+                                       rows.insert(rows.end(), row.begin(), row.end());
+                                       ++n_rows;
+                                       return {};
+                                     });
+  if (!done) return std::unexpected(done.error());
+  return json{{"rows", n_rows}, {"columns", engine_->info().n_vocab}, {"base64", base64(rows)}};
+}
+
+Result<json> App::kernels() const {
+  const auto kernels = engine_->gpu_kernels();
+  if (!kernels) return std::unexpected(kernels.error());
+  json result = json::array();
+  for (const GpuKernel& k : *kernels) {
+    result.push_back({{"name", k.name}, {"wgsl", k.wgsl}, {"dispatches", k.dispatches}, {"us", k.us}});
+  }
+  return result;
+}
+
+Result<json> App::call(std::string_view method, const json& p) {
+  if (method == "load") return load(p);
+  if (method == "unload") {
+    unload();
+    return json::object();
+  }
+  if (!engine_) return wrong("no model is loaded");
+  if (method == "begin") return begin(p);
+  if (method == "step") return step();
+  if (method == "cancel") {
+    if (generation_) generation_->cancel();
+    return json::object();
+  }
+  if (method == "stats") return stats();
+  if (method == "kernels") return kernels();
+  if (method == "reset") {
+    generation_.reset();
+    session_->reset();
+    return json::object();
+  }
+  if (method == "tokenize") return tokenize(p);
+  if (method == "render_chat") return render_chat(p);
+  if (method == "logits") return logits(p);
+  return wrong("there is no method of this name");
+}
+
+json error_json(std::string_view code, std::string_view message) {
+  return {{"error", {{"code", code}, {"message", message}}}};
+}
+
+json answer(const char* method, const char* parameters) {
+  static App app;
+  // Memory that runs out inside the engine, and parameters of the wrong kind, come as exceptions of the libraries.
+  try {
+    const auto result = app.call(method, json::parse(parameters));
+    if (result) return {{"result", *result}};
+    return error_json(code_name(result.error().code), result.error().message);
+  } catch (const json::exception& error) {
+    return error_json("invalid_argument", error.what());
+  } catch (const std::bad_alloc&) {
+    return error_json("out_of_memory", "the page's memory is full; use a smaller model or a smaller context");
+  }
+}
+
+}  // namespace
+}  // namespace tern::web
+
+char* tern_call(const char* method, const char* parameters) {
+  const std::string text =
+      tern::web::answer(method, parameters).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
