@@ -35,8 +35,7 @@ function(tern_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TERN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TERN_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(EMSCRIPTEN)  # run by Node, on the machine's own files
-    target_link_options(${name} PRIVATE -sNODERAWFS -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sEXIT_RUNTIME
-                        -sSTACK_SIZE=1MB)
+    target_link_options(${name} PRIVATE -sNODERAWFS -sEXIT_RUNTIME)
   endif()
   if("threads" IN_LIST ARG_LABELS)
     if(NOT TARGET thread_tests)

@@ -9,14 +9,21 @@ if(NOT TERN_WEB_FLAVOUR MATCHES "^(simd|relaxed|threads)$")
   message(FATAL_ERROR "TERN_WEB_FLAVOUR is '${TERN_WEB_FLAVOUR}'; it can be simd, relaxed or threads")
 endif()
 
+# What is downloaded should be small; src/backend/cpu, where the time goes, is compiled for speed.
+set(CMAKE_CXX_FLAGS_RELEASE "-Oz -DNDEBUG")
+
 # Exceptions as instructions, not as calls to JavaScript. Sizes are 64 bits wide in files and 32 in memory: what is read
 # from a file is checked against the bytes that are there before it becomes a size.
 add_compile_options(-msimd128 -fwasm-exceptions -Wno-shorten-64-to-32)
-add_link_options(-fwasm-exceptions)
+# The stack is as large as on other systems, and lies where running over it is an error and not somebody's data.
+add_link_options(-fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=8MB
+                 -Wl,--stack-first)
 if(NOT TERN_WEB_FLAVOUR STREQUAL "simd")
   add_compile_options(-mrelaxed-simd)
 endif()
 if(TERN_WEB_FLAVOUR STREQUAL "threads")
   add_compile_options(-pthread)
-  add_link_options(-pthread)
+  # All threads are made ahead of time, since whoever uses them does not return to the page while they work.
+  add_link_options(-pthread -sPTHREAD_POOL_SIZE=globalThis.navigator?.hardwareConcurrency??1 -sPTHREAD_POOL_SIZE_STRICT=2
+                   -sDEFAULT_PTHREAD_STACK_SIZE=256KB -Wno-pthreads-mem-growth)
 endif()

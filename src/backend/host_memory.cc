@@ -2,17 +2,26 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
+
 #include "backend/kv_layout.h"
 
 namespace tern {
+namespace {
+
+std::unexpected<Error> refused(uint64_t bytes, const char* what) {
+  return fail(ErrorCode::kOutOfMemory, "{} needs {} MB of memory, which the system refused; use a smaller context",
+              what, bytes / 1'000'000);
+}
+
+}  // namespace
+
 Result<HostMemory> HostMemory::allocate(uint64_t bytes, const char* what) {
   HostMemory memory;
   if (bytes == 0) return memory;
+  if (bytes > PTRDIFF_MAX) return refused(bytes, what);  // where sizes have 32 bits
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) {
-    return fail(ErrorCode::kOutOfMemory, "{} needs {} MB of memory, which the system refused; use a smaller context",
-                what, bytes / 1'000'000);
-  }
+  if (at == MAP_FAILED) return refused(bytes, what);
   memory.data_ = static_cast<std::byte*>(at);
   memory.bytes_ = bytes;
   return memory;

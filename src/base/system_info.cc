@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+
+#include "base/mapped_file.h"
+
+#ifdef __EMSCRIPTEN__
+#include <emscripten/heap.h>
+#endif
 
 namespace tern {
 namespace {
@@ -34,11 +38,6 @@ uint64_t kilobytes(std::string_view text) {
   return n * 1024;
 }
 
-// Files of /proc say that they are empty until they are read.
-std::string read_proc(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace
 
@@ -63,7 +62,19 @@ MemoryInfo parse_memory_info(std::string_view text) {
           .available_bytes = kilobytes(value_of(text, "MemAvailable"))};
 }
 
-CpuInfo read_cpu_info() { return parse_cpu_info(read_proc("/proc/cpuinfo")); }
-MemoryInfo read_memory_info() { return parse_memory_info(read_proc("/proc/meminfo")); }
+#ifdef __EMSCRIPTEN__
+
+CpuInfo read_cpu_info() { return {}; }
+MemoryInfo read_memory_info() {
+  return {.total_bytes = emscripten_get_heap_max(),
+          .available_bytes = emscripten_get_heap_max() - emscripten_get_heap_size()};
+}
+
+#else
+
+CpuInfo read_cpu_info() { return parse_cpu_info(read_text_file("/proc/cpuinfo").value_or("")); }
+MemoryInfo read_memory_info() { return parse_memory_info(read_text_file("/proc/meminfo").value_or("")); }
+
+#endif
 
 }  // namespace tern

@@ -24,7 +24,7 @@ struct MemoryInfo {
 CpuInfo parse_cpu_info(std::string_view text);
 MemoryInfo parse_memory_info(std::string_view text);
 
-// Empty on systems without /proc.
+// Empty on systems without /proc. In a browser, memory is what the module may grow to and what of that it has not yet.
 CpuInfo read_cpu_info();
 MemoryInfo read_memory_info();
 

@@ -1,6 +1,10 @@
 #include "base/thread_pool.h"
 
+#ifndef __EMSCRIPTEN__
 #include <sched.h>
+#endif
+
+#include <algorithm>
 
 #include "base/check.h"
 
@@ -16,7 +20,40 @@ inline void pause_cpu() {
 }
 
 // About 20–50 µs on current cores: longer than the imbalance of a matvec's last rows, shorter than a scheduler tick.
+// WebAssembly has no pause, so a spin is several times shorter there.
+#ifdef __EMSCRIPTEN__
+constexpr int kSpins = 10'000;
+#else
 constexpr int kSpins = 1000;
+#endif
+
+#ifdef __EMSCRIPTEN_PTHREADS__
+
+// Of the library, Emscripten's has no wait of its own and polls. Not on a page's main thread, which may not sleep.
+void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) {
+  constexpr int64_t kForever = -1;
+  __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), kForever);
+}
+void wake_all(std::atomic<uint32_t>& value) {
+  __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), UINT32_MAX);
+}
+
+#else
+
+void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) { value.wait(seen, std::memory_order_seq_cst); }
+void wake_all(std::atomic<uint32_t>& value) { value.notify_all(); }
+
+#endif
+
+// A browser has as many threads ready as it has CPUs. One more would start only when the caller returns to the page, and
+// the caller waits for it; in a build without threads the caller is alone.
+int can_start(int n_threads) {
+#ifdef __EMSCRIPTEN__
+  return std::min(n_threads, ThreadPool::available_cpus());
+#else
+  return n_threads;
+#endif
+}
 
 }  // namespace
 
@@ -26,19 +63,19 @@ void ThreadPool::Signal::wait_while(uint32_t seen) {
     pause_cpu();
   }
   sleepers.fetch_add(1, std::memory_order_seq_cst);
-  while (value.load(std::memory_order_seq_cst) == seen) value.wait(seen, std::memory_order_seq_cst);
+  while (value.load(std::memory_order_seq_cst) == seen) sleep_while(value, seen);
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ThreadPool::Signal::advance() {
   value.fetch_add(1, std::memory_order_seq_cst);
-  if (sleepers.load(std::memory_order_seq_cst) > 0) value.notify_all();
+  if (sleepers.load(std::memory_order_seq_cst) > 0) wake_all(value);
 }
 
-ThreadPool::ThreadPool(int n_threads) : n_threads_(n_threads) {
+ThreadPool::ThreadPool(int n_threads) : n_threads_(can_start(n_threads)) {
   CHECK(n_threads >= 1);
-  threads_.reserve(static_cast<size_t>(n_threads - 1));
-  for (int worker = 1; worker < n_threads; ++worker) threads_.emplace_back([this, worker] { worker_loop(worker); });
+  threads_.reserve(static_cast<size_t>(n_threads_ - 1));
+  for (int worker = 1; worker < n_threads_; ++worker) threads_.emplace_back([this, worker] { worker_loop(worker); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -76,9 +113,11 @@ void ThreadPool::barrier() {
 }
 
 int ThreadPool::available_cpus() {
+#ifndef __EMSCRIPTEN__
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 0) return CPU_COUNT(&cpus);
+#endif
   const unsigned n = std::thread::hardware_concurrency();
   return n > 0 ? static_cast<int>(n) : 1;
 }

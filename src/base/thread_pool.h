@@ -15,7 +15,8 @@ namespace tern {
 
 class ThreadPool {
  public:
-  // n_threads ≥ 1 counts the calling thread: ThreadPool(1) starts no thread and its barrier is free.
+  // n_threads ≥ 1 counts the calling thread: ThreadPool(1) starts no thread and its barrier is free. In a browser there
+  // are at most available_cpus().
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -36,7 +37,7 @@ class ThreadPool {
   // it.
   void barrier();
 
-  // The number of CPUs that this process may use.
+  // The number of CPUs that this process may use; 1 in a browser without threads.
   static int available_cpus();
 
  private:

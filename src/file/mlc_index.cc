@@ -1,6 +1,5 @@
 // The index of an MLC directory.
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include "base/json_reader.h"
@@ -14,7 +13,7 @@ namespace {
 constexpr size_t kLongestIndex = size_t{16} << 20;  // indexes of published models have less than 1 MB
 constexpr std::string_view kDamaged = "the index is damaged; download it again";
 
-constexpr std::array<std::pair<std::string_view, int64_t>, 14> kBytesOf = {{
+constexpr std::pair<std::string_view, int64_t> kBytesOf[] = {
     {"bool", 1},
     {"int8", 1},
     {"uint8", 1},
@@ -29,13 +28,13 @@ constexpr std::array<std::pair<std::string_view, int64_t>, 14> kBytesOf = {{
     {"int64", 8},
     {"uint64", 8},
     {"float64", 8},
-}};
+};
 
 // Bytes of one value as stored; 0 for a dtype that Tern does not know.
 int64_t stored_bytes(const MlcTensor& tensor) {
   if (tensor.dtype == "float32" && tensor.format == "f32-to-bf16") return 2;
   const auto* found = std::ranges::find(kBytesOf, tensor.dtype, &std::pair<std::string_view, int64_t>::first);
-  return found == kBytesOf.end() ? 0 : found->second;
+  return found == std::end(kBytesOf) ? 0 : found->second;
 }
 
 bool is_md5(std::string_view text) {

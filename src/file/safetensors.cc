@@ -1,7 +1,6 @@
 #include "file/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "base/json_reader.h"
@@ -14,11 +13,11 @@ constexpr uint64_t kLongestHeader = 100'000'000;       // the format's own bound
 constexpr uint64_t kLongestRead = uint64_t{16} << 20;  // headers of published models have less than 1 MB
 constexpr std::string_view kDamaged = "the file is damaged; download it again";
 
-constexpr std::array<std::pair<std::string_view, uint32_t>, 19> kBits = {{
+constexpr std::pair<std::string_view, uint32_t> kBits[] = {
     {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F4", 4},
     {"U16", 16}, {"I16", 16}, {"F16", 16}, {"BF16", 16},   {"U32", 32},    {"I32", 32},    {"F32", 32},
     {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64},    {"C128", 128},
-}};
+};
 
 // Where a tensor lies, counted from the first byte of data, as the header tells.
 struct Place {
@@ -91,11 +90,12 @@ class EntryReader {
   const Json& entry_;
 };
 
-Result<std::string_view> header_text(Bytes bytes, std::string_view path) {
-  if (bytes.size() < sizeof(uint64_t)) {
+// `bytes` are at least as many as the header promises to have, where the file of `file_bytes` has them.
+Result<std::string_view> header_text(Bytes bytes, uint64_t file_bytes, std::string_view path) {
+  if (file_bytes < sizeof(uint64_t)) {
     return fail(ErrorCode::kCorruption,
                 "{}: the file has {} bytes, too few for a safetensors header: the download may be incomplete", path,
-                bytes.size());
+                file_bytes);
   }
   const auto length = load<uint64_t>(bytes.data());
   if (length > kLongestHeader) {
@@ -105,12 +105,12 @@ Result<std::string_view> header_text(Bytes bytes, std::string_view path) {
         "kind of file, or damaged",
         path, length);
   }
-  if (length > bytes.size() - sizeof(uint64_t)) {
+  if (length > file_bytes - sizeof(uint64_t)) {
     return fail(
         ErrorCode::kCorruption,
         "{}: byte 0 promises a header of {} bytes, but only {} follow: the download may be incomplete; fetch it "
         "again",
-        path, length, bytes.size() - sizeof(uint64_t));
+        path, length, file_bytes - sizeof(uint64_t));
   }
   if (length > kLongestRead) {
     return fail(ErrorCode::kNotSupported, "{}: a header of {} bytes; Tern reads up to {}", path, length, kLongestRead);
@@ -168,21 +168,42 @@ int64_t SafetensorsTensor::n_elements() const {
 
 uint32_t safetensors_bits(std::string_view dtype) {
   const auto* found = std::ranges::find(kBits, dtype, &std::pair<std::string_view, uint32_t>::first);
-  return found == kBits.end() ? 0 : found->second;
+  return found == std::end(kBits) ? 0 : found->second;
 }
 
-Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
-  TRY(MappedFile mapped, MappedFile::open(path));
-  TRY(SafetensorsFile file, parse(mapped.bytes(), path));
-  file.file_ = std::move(mapped);
+Result<SafetensorsFile> SafetensorsFile::open(const std::string& path, Access access) {
+  TRY(auto opened, open_file(path, access));
+  if (opened->resident().empty()) return open_in_pieces(std::move(opened));
+  TRY(SafetensorsFile file, parse(opened->resident(), path));
+  file.file_ = std::move(opened);
+  return file;
+}
+
+Result<SafetensorsFile> SafetensorsFile::open_in_pieces(std::unique_ptr<File> opened) {
+  std::vector<std::byte> begin(std::min(uint64_t{sizeof(uint64_t)}, opened->size()));
+  TRY_STATUS(opened->read(0, begin));
+  if (begin.size() == sizeof(uint64_t)) {
+    const auto length = load<uint64_t>(begin.data());
+    const uint64_t follow = opened->size() - begin.size();
+    if (length <= std::min(kLongestRead, follow)) {  // others are refused
+      begin.resize(begin.size() + length);
+      TRY_STATUS(opened->read(0, begin));
+    }
+  }
+  TRY(SafetensorsFile file, parse_header(begin, opened.get(), opened->path()));
+  file.file_ = std::move(opened);
   return file;
 }
 
 Result<SafetensorsFile> SafetensorsFile::parse(Bytes bytes, std::string name) {
+  return parse_header(bytes, nullptr, std::move(name));
+}
+
+Result<SafetensorsFile> SafetensorsFile::parse_header(Bytes begin, const File* in_file, std::string name) {
   SafetensorsFile file;
   file.path_ = std::move(name);
-  file.bytes_ = bytes;
-  TRY(const std::string_view text, header_text(bytes, file.path_));
+  file.file_bytes_ = in_file ? in_file->size() : begin.size();
+  TRY(const std::string_view text, header_text(begin, file.file_bytes_, file.path_));
   TRY(const Json header, parse_json(text, file.path_, {.max_bytes = kLongestRead, .unique_names = true}));
   if (!header.is_object()) return fail(ErrorCode::kCorruption, "{}: the header is no JSON object", file.path_);
   std::vector<Placed> placed;
@@ -196,10 +217,12 @@ Result<SafetensorsFile> SafetensorsFile::parse(Bytes bytes, std::string name) {
   }
   std::ranges::stable_sort(placed, {}, [](const Placed& p) { return std::pair(p.second.begin, p.second.end); });
   const uint64_t data_begin = sizeof(uint64_t) + text.size();
-  TRY_STATUS(check_places(placed, bytes.size() - data_begin, file.path_));
+  TRY_STATUS(check_places(placed, file.file_bytes_ - data_begin, file.path_));
   for (auto& [tensor, place] : placed) {
     tensor.offset = data_begin + place.begin;
-    tensor.data = bytes.subspan(tensor.offset, place.end - place.begin);
+    const uint64_t n_bytes = place.end - place.begin;
+    tensor.data =
+        in_file ? StoredBytes(*in_file, tensor.offset, n_bytes) : StoredBytes(begin.subspan(tensor.offset, n_bytes));
     file.tensors_.push_back(std::move(tensor));
   }
   file.by_name_.resize(file.tensors_.size());

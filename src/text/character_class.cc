@@ -1,6 +1,6 @@
 #include "text/character_class.h"
 
-#include <utf8proc.h>
+#include "text/unicode.h"
 
 namespace tern {
 
@@ -16,22 +16,7 @@ bool is_word_character(char32_t c) {
       (c >= 0x1F170 && c <= 0x1F189)) {
     return true;
   }
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:
-      return false;
-  }
+  return is_word_category(c);
 }
 
 }  // namespace tern

@@ -1,11 +1,8 @@
 #include "text/normalize.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
+#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace tern {
@@ -22,26 +19,12 @@ size_t chunk_length(std::string_view text) {
   while (at < text.size()) {
     const Utf8Char c = decode_utf8(text.substr(at));
     if (at >= kChunk && c.code < 0x80) break;
-    const bool mark =
-        c.code >= 0x300 && utf8proc_get_property(static_cast<utf8proc_int32_t>(c.code))->combining_class > 0;
+    const bool mark = c.code >= 0x300 && is_combining_mark(c.code);
     marks = mark ? marks + 1 : 0;
     if (marks > kMaxMarks) break;
     at += c.length;
   }
   return at;
-}
-
-void append_nfc(std::string_view text, std::string& out) {
-  utf8proc_uint8_t* normalised = nullptr;
-  const auto length =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
-                   &normalised, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(normalised, &std::free);
-  if (length < 0) {
-    out += text;  // out of memory is the only way: the text is valid
-  } else {
-    out.append(reinterpret_cast<const char*>(normalised), static_cast<size_t>(length));
-  }
 }
 
 }  // namespace

@@ -4,39 +4,13 @@
 
 #include "base/check.h"
 #include "text/utf8.h"
+#include "text/word_patterns.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 namespace tern {
 namespace {
-
-// Hugging Face runs these expressions on Oniguruma, whose \s is Unicode's White_Space. PCRE2's adds U+180E, which has
-// been no space since Unicode 6.3, so the class is spelled out. "(?i:'s)" also matches 'ſ (U+017F) in both libraries.
-#define TERN_SPACE R"(\t-\r\x{20}\x{85}\p{Z})"
-
-constexpr const char* kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE
-                              R"(\p{L}\p{N}]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)";
-
-// The two differ only in how many digits make a word.
-#define TERN_LLAMA_LIKE(digits)                                                                                  \
-  R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^)" TERN_SPACE                       \
-  R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE \
-  R"(]+)"
-constexpr const char* kLlamaBpe = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
-constexpr const char* kQwen2 = TERN_LLAMA_LIKE(R"(\p{N})");
-
-const char* pattern_of(PreTokenizer kind) {
-  switch (kind) {
-    case PreTokenizer::kGpt2:
-      return kGpt2;
-    case PreTokenizer::kLlamaBpe:
-      return kLlamaBpe;
-    case PreTokenizer::kQwen2:
-      return kQwen2;
-  }
-  return kGpt2;
-}
 
 template <auto free_function>
 struct Free {
@@ -67,7 +41,7 @@ Result<WordSplitter> WordSplitter::make(PreTokenizer kind) {
   auto impl = std::make_unique<Impl>();
   int error = 0;
   size_t error_at = 0;
-  const char* pattern = pattern_of(kind);
+  const char* pattern = word_pattern(kind);
   // Anchored: each word begins where the last one ended.
   impl->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED,
                                  PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK, &error, &error_at,

@@ -1,0 +1,18 @@
+// What the tokenizers ask of Unicode's tables: utf8proc's, or in a browser the browser's own (web/unicode.cc).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tern {
+
+// Whether normalisation moves `c` among its neighbours: its canonical combining class is not 0.
+bool is_combining_mark(char32_t c);
+
+// Letters, marks, decimal digits, letter-like numbers and connectors such as '_': categories L, M, Nd, Nl and Pc.
+bool is_word_category(char32_t c);
+
+// Appends `text`, which must be valid UTF-8, in normalisation form C.
+void append_nfc(std::string_view text, std::string& out);
+
+}  // namespace tern

@@ -1,0 +1,32 @@
+// Unicode's tables as the browser has them (unicode.js).
+#include "text/unicode.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+extern "C" {
+int tern_is_combining_mark(uint32_t c);
+int tern_is_word_category(uint32_t c);
+// Writes the normalised text to memory from malloc() and its address to *out. Its length in bytes; -1 if there is not
+// enough memory.
+int32_t tern_nfc(const char* text, size_t length, char** out);
+}
+
+namespace tern {
+
+bool is_combining_mark(char32_t c) { return tern_is_combining_mark(c) != 0; }
+bool is_word_category(char32_t c) { return tern_is_word_category(c) != 0; }
+
+void append_nfc(std::string_view text, std::string& out) {
+  char* normalised = nullptr;
+  const int32_t length = tern_nfc(text.data(), text.size(), &normalised);
+  const std::unique_ptr<char, decltype(&std::free)> owner(normalised, &std::free);
+  if (length < 0) {
+    out += text;
+  } else {
+    out.append(normalised, static_cast<size_t>(length));
+  }
+}
+
+}  // namespace tern
