@@ -33,18 +33,20 @@ describe('tokens of the default model, chosen greedily', () => {
     [story] = JSON.parse(fs.readFileSync(path.join(kGoldens, 'bitnet/tern_stories_greedy.json'), 'utf8')).prompts;
   });
 
-  const builds = [
-    {build: 'tern', backend: 'cpu', maxTokens: 100},
-    {build: 'tern-relaxed', backend: 'cpu', maxTokens: 100},
-    {build: 'tern-threads', backend: 'cpu', nThreads: 2, maxTokens: 100},
-    {build: 'tern', backend: 'webgpu', maxTokens: 100},
+  const ways = {
+    'one thread, no relaxed SIMD': {engine: {threads: 1, relaxed: false}, load: {backend: 'cpu'}, maxTokens: 100},
+    'one thread': {engine: {threads: 1}, load: {backend: 'cpu'}, maxTokens: 100},
+    'two threads': {engine: {threads: 2}, load: {backend: 'cpu', nThreads: 2}, maxTokens: 100},
+    'WebGPU': {engine: {threads: 1}, load: {backend: 'webgpu'}, maxTokens: 100},
     // Other kernels, and many of them: a software device takes seconds to compile each.
-    {build: 'tern', backend: 'webgpu', gpuWithout: ['f16', 'subgroups', 'dot4', 'limits'], maxTokens: 10},
-  ];
-  for (const options of builds) {
-    test(Object.values(options).flat().join(' '), async () => {
-      const {maxTokens} = options;
-      const {ids, text} = await tab.ids({...options, model: '/models/tern-stories.gguf', prompt: story.prompt_ids});
+    'WebGPU, smallest limits': {engine: {threads: 1}, maxTokens: 10,
+      load: {backend: 'webgpu', gpuWithout: ['f16', 'subgroups', 'dot4', 'limits']}},
+  };
+  for (const [name, {maxTokens, ...way}] of Object.entries(ways)) {
+    test(name, async () => {
+      const {ids, text, info} = await tab.ids(
+        {...way, maxTokens, model: '/models/tern-stories.gguf', prompt: story.prompt_ids});
+      assert.ok(info.backend.toLowerCase().startsWith(way.load.backend), info.backend);
       const native = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', story.prompt, '--no-echo', '--temp', '0',
         '--ignore-eos', '-n', String(maxTokens)).trim();
       assert.equal(ids.length, maxTokens);
