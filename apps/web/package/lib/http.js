@@ -3,6 +3,7 @@
 import {CancelledError, NetworkError, NotFoundError, throwIfAborted} from './errors.js';
 
 const kAttempts = 6;
+const kFirstAttempts = 4;  // before anything came: the address may simply be wrong
 const kLongestWaitMs = 30_000;
 
 /** A failure that trying again may cure. */
@@ -34,6 +35,10 @@ async function explainTypeError(env, url, error) {
   const host = new URL(url).host;
   if (env.navigator?.onLine === false) {
     return new NetworkError(`${url}: this device is offline; connect it and try again`, {cause: error});
+  }
+  if (env.origin?.startsWith('https:') && url.startsWith('http:')) {
+    const message = `${url}: pages that come by https may not read from http; use the address with https`;
+    return Object.assign(new NetworkError(message, {cause: error}), {isFinal: true});
   }
   if (env.origin && new URL(url).origin !== env.origin) {
     try {
@@ -87,7 +92,7 @@ export async function withRetries(env, {signal, progress = () => 0}, attempt) {
       if (!(error instanceof Retry)) throw error;
       if (progress() > before) failures = 0;
       before = progress();
-      if (++failures >= kAttempts) throw error.error;
+      if (++failures >= (before > 0 ? kAttempts : kFirstAttempts)) throw error.error;
       await env.sleep(error.waitMs ?? 250 * 2 ** failures, signal);
     }
   }

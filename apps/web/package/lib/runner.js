@@ -183,6 +183,6 @@ export class Runner {
     const [engine, model] = [this.#engine, this.#model];
     this.#engine = this.#model = null;
     await engine?.close();
-    model?.close();
+    await model?.close();
   }
 }

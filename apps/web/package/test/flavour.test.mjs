@@ -135,7 +135,7 @@ describe('what fails', () => {
     assert.match(tern.info.why, /tern-threads was tried first and failed: .*dist\/tern-threads\.js/);
     const {error} = await load({missing: ['tern', 'tern-relaxed']});
     assert.equal(error.name, 'NotFoundError');
-    assert.match(error.message, /serve the package's dist folder/);
+    assert.match(error.message, /dist\/ is served, too/);
   });
 
   test('a browser without SIMD is told so', async () => {
@@ -171,4 +171,15 @@ test('without synchronous files, an engine that cannot wait gets them from memor
   const {tern, opened} = await load({FileReaderSync: undefined, wasm: {jspi: false}});
   assert.deepEqual(Buffer.from(opened[0].engine.state.read['/model/model.gguf']), Buffer.from(fakeGguf(100)));
   assert.equal(tern.info.flavour, 'tern-relaxed');
+});
+
+test('a GPU of the caller is used in place', async () => {
+  const Worker = class {
+    constructor() {
+      assert.fail('a worker was started');
+    }
+  };
+  const {tern, opened} = await load({Worker}, {gpu: kGpu});
+  assert.equal(tern.info.flavour, 'tern');
+  assert.equal(opened[0].engine.state.options.gpu, kGpu);
 });

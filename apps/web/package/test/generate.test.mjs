@@ -208,3 +208,21 @@ test('log and progress cross the worker', async () => {
   assert.deepEqual(progress.map(({phase}) => phase), ['load', 'compile', 'ready']);
   await tern.close();
 });
+
+test('an option that cannot go to a worker is told', async () => {
+  const options = {emscripten: {locateFile: () => ''}};
+  const error = {name: 'InvalidArgumentError', message: /pass worker: false/};
+  await assert.rejects(open({}, {worker: true, ...options}), error);
+  await open({}, {worker: false, ...options});
+});
+
+test('a load in a worker that does not answer is ended when it is stopped', async () => {
+  const control = new AbortController();
+  const workers = [];
+  const engine = fakeEngine({on: {load: () => new Promise(() => {})}});
+  const inner = fakeWorkerEnv({server: new FakeServer(), engine});
+  const env = {...inner, Worker: fakeWorkerClass(() => inner, workers)};
+  setTimeout(() => control.abort(), 10);
+  await assert.rejects(loadTern(env, kBytes, {signal: control.signal}), {name: 'CancelledError'});
+  assert.ok(workers[0].isTerminated);
+});
