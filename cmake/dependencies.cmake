@@ -70,6 +70,22 @@ if(PkgConfig_FOUND)
   pkg_check_modules(LIBEDIT QUIET IMPORTED_TARGET libedit)
 endif()
 
+# HTTP of `tern serve`. Debian builds it as a library with a pkg-config file and no CMake package.
+if(PkgConfig_FOUND)
+  pkg_check_modules(HTTPLIB QUIET IMPORTED_TARGET cpp-httplib>=0.18)
+endif()
+add_library(tern_httplib INTERFACE)
+if(HTTPLIB_FOUND)
+  target_link_libraries(tern_httplib INTERFACE PkgConfig::HTTPLIB)
+else()
+  foreach(part OPENSSL ZLIB BROTLI ZSTD)
+    set(HTTPLIB_USE_${part}_IF_AVAILABLE OFF CACHE BOOL "")
+  endforeach()
+  FetchContent_Declare(httplib GIT_REPOSITORY https://github.com/yhirose/cpp-httplib.git GIT_TAG v0.41.0 SYSTEM EXCLUDE_FROM_ALL)
+  FetchContent_MakeAvailable(httplib)
+  target_link_libraries(tern_httplib INTERFACE httplib::httplib)
+endif()
+
 # Downloads (`tern pull`, -hf). Not fetched where missing: TLS is what a system keeps up to date. Without them, Tern reads
 # only files that are there.
 find_package(CURL 7.84 QUIET)

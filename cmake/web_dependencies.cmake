@@ -1,9 +1,10 @@
 # The libraries of builds with Emscripten: headers only. Regular expressions and Unicode are the browser's own
-# (src/text/web), and there are no downloads, no terminal, no Dawn.
+# (src/text/web), and so is WebGPU
+# (src/backend/gpu/web); there are no downloads and no terminal.
 include(FetchContent)
 set(FETCHCONTENT_QUIET ON)
 set(TERN_HUB OFF)
-set(TERN_WEBGPU OFF)
+set(TERN_WEBGPU ON)
 
 # Threads come with the flavour's flags (web_settings.cmake).
 add_library(Threads::Threads INTERFACE IMPORTED)

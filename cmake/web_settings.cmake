@@ -9,6 +9,9 @@ if(NOT TERN_WEB_FLAVOUR MATCHES "^(simd|relaxed|threads)$")
   message(FATAL_ERROR "TERN_WEB_FLAVOUR is '${TERN_WEB_FLAVOUR}'; it can be simd, relaxed or threads")
 endif()
 
+# What is downloaded should be small; src/backend/cpu, where the time goes, is compiled for speed.
+set(CMAKE_CXX_FLAGS_RELEASE "-Oz -DNDEBUG")
+
 # Exceptions as instructions, not as calls to JavaScript. Sizes are 64 bits wide in files and 32 in memory: what is read
 # from a file is checked against the bytes that are there before it becomes a size.
 add_compile_options(-msimd128 -fwasm-exceptions -Wno-shorten-64-to-32)

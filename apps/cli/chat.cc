@@ -99,7 +99,7 @@ std::optional<Next> ChatLoop::slash_command(const std::string& line) {
 }
 
 Result<void> ChatLoop::reply_to(const std::string& message) {
-  Result<Generation> generation = conversation_.say(message);
+  Result<PrintedReply> generation = conversation_.say(message);
   if (!generation && generation.error().code == ErrorCode::kInvalidArgument && person_) {
     print_note(generation.error().message);  // the next line may do better
     return {};

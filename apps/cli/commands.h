@@ -26,5 +26,6 @@ Command add_synth(CLI::App& tern);
 Command add_convert(CLI::App& tern);
 Command add_pull(CLI::App& tern);
 Command add_devices(CLI::App& tern);
+Command add_serve(CLI::App& tern);
 
 }  // namespace tern::cli

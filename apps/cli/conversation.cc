@@ -24,7 +24,7 @@ class Chat : public Conversation {
     reset();
   }
 
-  Result<Generation> say(const std::string& line) override;
+  Result<PrintedReply> say(const std::string& line) override;
   bool continues_on_empty_line() const override { return false; }
   void reset() override {
     messages_.clear();
@@ -66,14 +66,14 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
   }
 }
 
-Result<Generation> Chat::say(const std::string& line) {
+Result<PrintedReply> Chat::say(const std::string& line) {
   messages_.push_back({.role = "user", .content = line});
   Result<std::vector<TokenId>> ids = encode_fitting();
   if (!ids) {
     messages_.pop_back();
     return std::unexpected(std::move(ids).error());
   }
-  Result<Generation> generation = generate_to_output(session_, *ids, next_options(), {.trim_start = true});
+  Result<PrintedReply> generation = generate_to_output(session_, *ids, next_options(), {.trim_start = true});
   if (!generation) {
     messages_.pop_back();
     return generation;
@@ -89,7 +89,7 @@ class Story : public Conversation {
   Story(const Engine& engine, Session session, GenerationOptions options)
       : Conversation(engine, std::move(session), std::move(options)) {}
 
-  Result<Generation> say(const std::string& line) override;
+  Result<PrintedReply> say(const std::string& line) override;
   bool continues_on_empty_line() const override { return !text_.empty() && !ended_; }
   void reset() override {
     text_.clear();
@@ -115,7 +115,7 @@ void Story::forget_oldest() {
   print_note("the story is longer than the context: its beginning is forgotten");
 }
 
-Result<Generation> Story::say(const std::string& line) {
+Result<PrintedReply> Story::say(const std::string& line) {
   if (ended_) reset();
   const std::vector<TokenId> before = text_;
   const bool begins = text_.empty();
@@ -130,7 +130,7 @@ Result<Generation> Story::say(const std::string& line) {
     text_.insert(text_.end(), more.begin(), more.end());
   }
   forget_oldest();
-  Result<Generation> generation =
+  Result<PrintedReply> generation =
       generate_to_output(session_, text_, next_options(), {.trim_start = true, .one_paragraph = true});
   if (!generation) {
     text_ = before;

@@ -25,7 +25,7 @@ class Conversation {
 
   // Prints the model's reply to `line`. kInvalidArgument where the line cannot be used (it may be longer than the
   // context); the conversation is then as it was.
-  virtual Result<Generation> say(const std::string& line) = 0;
+  virtual Result<PrintedReply> say(const std::string& line) = 0;
 
   // Whether an empty line means "go on".
   virtual bool continues_on_empty_line() const = 0;

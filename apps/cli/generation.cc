@@ -112,10 +112,10 @@ void GenerationOptions::choose_seed() {
   generate.sample.seed = device();  // 32 bits are enough, and short enough to be typed again
 }
 
-Result<Generation> generate_to_output(Session& session, std::span<const TokenId> prompt, const GenerateOptions& options,
-                                      const StreamOptions& stream) {
+Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenId> prompt,
+                                        const GenerateOptions& options, const StreamOptions& stream) {
   StopOnInterrupt stop;
-  Generation generation;
+  PrintedReply generation;
   Result<void> printed;
   bool trimming = stream.trim_start;
   bool saw_text = false;

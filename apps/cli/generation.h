@@ -26,7 +26,7 @@ struct StreamOptions {
   bool one_paragraph = false;  // stop at the first line break after some text
 };
 
-struct Generation {
+struct PrintedReply {
   GenerateResult result;
   bool interrupted = false;      // by Ctrl-C
   bool paragraph_ended = false;  // by StreamOptions::one_paragraph
@@ -36,8 +36,8 @@ struct Generation {
 
 // Streams what follows `prompt` to standard output. Ctrl-C ends it early; so does output that cannot be written, which
 // is then the error.
-Result<Generation> generate_to_output(Session& session, std::span<const TokenId> prompt, const GenerateOptions& options,
-                                      const StreamOptions& stream = {});
+Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenId> prompt,
+                                        const GenerateOptions& options, const StreamOptions& stream = {});
 
 // Several lines on standard error.
 void print_stats(const Engine& engine, const Session& session, const GenerateResult& result, uint64_t seed);

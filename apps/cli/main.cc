@@ -66,7 +66,7 @@ ExitCode tern_main(int argc, char** argv) {
   const std::vector<Command> commands = {
       add_run(app),     add_chat(app), add_inspect(app), add_tokenize(app), add_detokenize(app),
       add_logits(app),  add_eval(app), add_bench(app),   add_validate(app), add_synth(app),
-      add_convert(app), add_pull(app), add_devices(app),
+      add_convert(app), add_pull(app), add_devices(app), add_serve(app),
   };
   try {
     const std::vector<std::string> arguments = with_long_hf(argc, argv);

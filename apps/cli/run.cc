@@ -90,7 +90,7 @@ Result<ExitCode> RunCommand::run() {
   }
   const bool echo = !chat && !no_echo;
   if (echo) TERN_TRY_STATUS(print_untrusted(text));
-  TERN_TRY(const Generation generated, generate_to_output(session, ids, generation.generate));
+  TERN_TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate));
   const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
   if (!ends_line) TERN_TRY_STATUS(print("\n"));
   if (stats) print_stats(engine, session, generated.result, generation.generate.sample.seed);

@@ -1,7 +1,52 @@
+// Fits the module to the browser (make_adaptable.mjs says how). Beside Emscripten's own options it takes
+//   threads   how many may compute, the caller's included; 1 (and the default) runs on any page
+//   relaxed   false: the browser has no relaxed SIMD
+// Only this module sees what is put in place of what a browser lacks.
+
 // Where the browser cannot suspend a WebAssembly stack (JSPI), calls simply do not wait: the CPU backend needs none, as
-// long as files are read without promises. Only this module sees the stand-ins.
+// long as files are read without promises.
 var WebAssembly = globalThis.WebAssembly.Suspending ? globalThis.WebAssembly
   : Object.assign(Object.create(globalThis.WebAssembly), {
     Suspending: function Suspending(call) { return call; },
     promising: (call) => call,
   });
+
+Module['threads'] ??= 1;
+
+// Emscripten waits for messages of other threads; on memory that is not shared there can be none.
+var Atomics = Module['threads'] > 1 || ENVIRONMENT_IS_PTHREAD ? globalThis.Atomics
+  : Object.assign(Object.create(globalThis.Atomics), {
+    waitAsync: () => ({ async: true, value: { then() {} } }),
+  });
+
+if (!ENVIRONMENT_IS_PTHREAD && (Module['threads'] === 1 || Module['relaxed'] === false)) {
+  // The bytes of the section "tern.adapt", parsed; the module's own sections come before it.
+  const readAdaptations = (bytes) => {
+    for (let at = 8; at < bytes.length;) {
+      const id = bytes[at++];
+      let length = 0;
+      for (let shift = 0, byte = 128; byte >= 128; shift += 7) length |= ((byte = bytes[at++]) & 127) << shift;
+      const name = new TextDecoder().decode(bytes.subarray(at + 1, at + 1 + bytes[at]));
+      if (id === 0 && name === 'tern.adapt') {
+        return JSON.parse(new TextDecoder().decode(bytes.subarray(at + 1 + name.length, at + length)));
+      }
+      at += length;
+    }
+    throw new Error('the engine’s .wasm file is not whole');
+  };
+  const adapted = (bytes) => {
+    const { shared, dots, dotCall } = readAdaptations(bytes);
+    if (Module['threads'] === 1) bytes[shared] = 1;
+    if (Module['relaxed'] === false) for (const at of dots) bytes.set(dotCall, at);
+    return bytes;
+  };
+  if (Module['threads'] === 1) {
+    Module['wasmMemory'] = new WebAssembly.Memory({ initial: 512, maximum: 65536 });  // as CMakeLists.txt says
+  }
+  Module['instantiateWasm'] = (imports, done) => {
+    const fetched = Module['wasmBinary'] ? Promise.resolve(Module['wasmBinary']) : getWasmBinary(findWasmBinary());
+    fetched.then((binary) => WebAssembly.instantiate(adapted(new Uint8Array(binary).slice()), imports))
+      .then(({ instance, module }) => done(instance, module), (error) => abort(error));
+    return {};
+  };
+}

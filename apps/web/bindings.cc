@@ -92,19 +92,27 @@ BackendKind backend_of(const std::string& name) {
 
 json info_of(const Engine& engine, int n_ctx) {
   const ModelInfo& i = engine.info();
-  return {{"name", i.name},
-          {"architecture", i.architecture},
-          {"backend", i.backend},
-          {"nParams", i.n_params},
-          {"fileBytes", i.file_bytes},
-          {"bytesPerToken", i.bytes_per_token},
-          {"kvBytesPerToken", i.kv_bytes_per_token},
-          {"nVocab", i.n_vocab},
-          {"nCtx", n_ctx},
-          {"nCtxTrained", i.n_ctx},
-          {"nLayers", i.n_layers},
-          {"hasTokenizer", engine.has_tokenizer()},
-          {"hasChatTemplate", engine.has_chat_template()}};
+  json info = {{"name", i.name},
+               {"architecture", i.architecture},
+               {"backend", i.backend},
+               {"nParams", i.n_params},
+               {"fileBytes", i.file_bytes},
+               {"bytesPerToken", i.bytes_per_token},
+               {"kvBytesPerToken", i.kv_bytes_per_token},
+               {"nVocab", i.n_vocab},
+               {"nCtx", n_ctx},
+               {"nCtxTrained", i.n_ctx},
+               {"nLayers", i.n_layers},
+               {"hasTokenizer", engine.has_tokenizer()},
+               {"hasChatTemplate", engine.has_chat_template()},
+               {"threads", i.n_threads}};
+  if (const auto& adapter = i.adapter) {
+    info["adapter"] = {{"name", adapter->name},
+                       {"vendor", adapter->vendor},
+                       {"driver", adapter->driver},
+                       {"features", adapter->features}};
+  }
+  return info;
 }
 
 Result<json> App::load(const json& p) {
@@ -270,7 +278,12 @@ Result<json> App::logits(const json& p) {
 }
 
 Result<json> App::kernels() const {
+  const auto kernels = engine_->gpu_kernels();
+  if (!kernels) return std::unexpected(kernels.error());
   json result = json::array();
+  for (const GpuKernel& k : *kernels) {
+    result.push_back({{"name", k.name}, {"wgsl", k.wgsl}, {"dispatches", k.dispatches}, {"us", k.us}});
+  }
   return result;
 }
 

@@ -42,6 +42,8 @@ struct ModelInfo {
   int n_vocab = 0;
   int n_ctx = 0;  // trained context length
   int n_layers = 0;
+  int n_threads = 0;                  // that compute on the host; 0: a GPU computes
+  std::optional<GpuAdapter> adapter;  // … this one
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };
@@ -147,6 +149,10 @@ class Engine {
 
   const ModelInfo& info() const;
   std::optional<GpuStats> gpu_stats() const;  // up to now; nothing where no GPU computes
+
+  // The kernels of the token that was decoded last, in the order of their first use; they are run again to be timed,
+  // which no session notices. Empty where no GPU computes, none was decoded yet, or its session is gone. kDeviceLost.
+  Result<std::vector<GpuKernel>> gpu_kernels() const;
 
   bool has_tokenizer() const;
   const Tokenizer& tokenizer() const;  // only where has_tokenizer()

@@ -94,14 +94,17 @@ class Executable {
   // Lets the device choose tokens for itself: the stream runs `token` at position `pos`, gives the token chosen after
   // it, runs that at pos + 1, and so on, for at most n_tokens (≥ 1, and pos + n_tokens ≤ the cache's n_ctx). The device
   // may be some tokens ahead of the caller; what it has put into the cache past the tokens taken counts as never run.
-  // While a stream lives, nothing else may be run. Null: this backend, or these options, need run() and a sampler.
+  // Other streams and caches may be run meanwhile: the stream then goes on where it was, and the tokens that were ahead
+  // are computed again. Null: this backend, or these options, need run() and a sampler.
   virtual Result<std::unique_ptr<TokenStream>> decode(KvCache& /*cache*/, TokenId /*token*/, int /*pos*/,
                                                       int /*n_tokens*/, const DeviceSampling& /*sampling*/) {
     return nullptr;
   }
 
-  // What has been measured up to now; nothing where no GPU computes.
+  // For Engine and ModelInfo (include/tern/engine.h).
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
+  virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
+  virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
 
   // Measures a token at position `pos` of an empty cache with room for pos + repeats + 2 tokens, `repeats` times, and
   // takes medians. kNotSupported where steps cannot be timed.

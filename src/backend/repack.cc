@@ -24,21 +24,53 @@ Result<float> common_scale(const Tensor& w, std::span<const float> row, float sc
   return scale;
 }
 
-Result<Repacked> to_i2_s(const Tensor& w) {
-  const uint64_t in_bytes = row_bytes(w.format, w.cols);
-  const uint64_t out_bytes = row_bytes(Format::kI2_S, w.cols);
-  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(Format::kI2_S, w.rows, w.cols))};
+// Of all rows.
+Result<float> scale_of(const Tensor& w) {
+  const uint64_t stride = row_bytes(w.format, w.cols);
   std::vector<float> row(static_cast<size_t>(w.cols));
   float scale = 0;
-  for (int r = 0; r < w.rows; ++r) {
-    format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(r) * in_bytes, in_bytes), row);
-    TRY(scale, common_scale(w, row, scale));
-    for (float& value : row) value = value == 0 ? 0.0f : std::copysign(1.0f, value);
-    encode_i2_s(row, MutableBytes(out.bytes).subspan(static_cast<uint64_t>(r) * out_bytes, out_bytes));
-  }
+  const auto look = [&](RowRange rows, Bytes bytes) -> Result<void> {
+    for (uint64_t r = 0; r < static_cast<uint64_t>(rows.count); ++r) {
+      format_info(w.format).decode(bytes.subspan(r * stride, stride), row);
+      TRY(scale, common_scale(w, row, scale));
+    }
+    return {};
+  };
+  TRY_STATUS(read_rows(w.data, stride, {0, w.rows}, look));
+  return scale;
+}
+
+Result<void> encode_rows(const Tensor& w, RowRange rows, MutableBytes i2_s) {
+  const uint64_t in_stride = row_bytes(w.format, w.cols), out_stride = row_bytes(Format::kI2_S, w.cols);
+  std::vector<float> row(static_cast<size_t>(w.cols));
+  const auto encode = [&](RowRange part, Bytes bytes) -> Result<void> {
+    for (uint64_t r = 0; r < static_cast<uint64_t>(part.count); ++r) {
+      format_info(w.format).decode(bytes.subspan(r * in_stride, in_stride), row);
+      for (float& value : row) value = value == 0 ? 0.0f : std::copysign(1.0f, value);
+      encode_i2_s(row, i2_s.subspan((static_cast<uint64_t>(part.first - rows.first) + r) * out_stride, out_stride));
+    }
+    return {};
+  };
+  return read_rows(w.data, in_stride, rows, encode);
+}
+
+Result<Repacked> to_i2_s(const Tensor& w) {
+  Repacked out{.tensor = w, .bytes = {}, .made = {}};
+  TRY(const float scale, scale_of(w));
   out.tensor.format = Format::kI2_S;
   out.tensor.scale = w.scale * scale;
-  out.tensor.data = out.bytes;  // a vector keeps its bytes where they are when it is moved
+  if (w.data.is_resident()) {
+    out.bytes.resize(tensor_bytes(Format::kI2_S, w.rows, w.cols));
+    TRY_STATUS(encode_rows(w, {0, w.rows}, out.bytes));
+    out.tensor.data = out.bytes;  // a vector keeps its bytes where they are when it is moved
+    return out;
+  }
+  const auto make = [w](uint64_t first, uint64_t n, MutableBytes rows) {
+    return encode_rows(w, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, rows);
+  };
+  out.made = std::make_unique<MadeRows>(row_bytes(Format::kI2_S, w.cols), static_cast<uint64_t>(w.rows), make,
+                                        std::vector<std::byte>(kI2sTailBytes));
+  out.tensor.data = StoredBytes(*out.made, 0, out.made->size());
   return out;
 }
 
@@ -46,7 +78,7 @@ Result<Repacked> to_i2_s(const Tensor& w) {
 Repacked to_tq2_0(const Tensor& w) {
   const uint64_t in_bytes = row_bytes(w.format, w.cols);
   const uint64_t out_bytes = row_bytes(Format::kTQ2_0, w.cols);
-  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(Format::kTQ2_0, w.rows, w.cols))};
+  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(Format::kTQ2_0, w.rows, w.cols)), .made = {}};
   std::vector<float> row(static_cast<size_t>(w.cols));
   for (uint64_t r = 0; r < static_cast<uint64_t>(w.rows); ++r) {
     format_info(w.format).decode(w.data.subspan(r * in_bytes, in_bytes), row);

@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "backend/kv_layout.h"
+#include "base/check.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
@@ -75,6 +77,20 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
   return compile_for(impl, BackendKind::kCpu, options.fuse, compile);
 }
 
+// That take part in a run.
+int n_threads(const Engine::Impl& impl) {
+  switch (impl.backend) {
+    case BackendKind::kWebGpu:
+      return 0;
+    case BackendKind::kRef:
+      return 1;
+    case BackendKind::kAuto:
+    case BackendKind::kCpu:
+      return impl.pool->size();
+  }
+  CHECK(false);
+}
+
 }  // namespace
 
 Result<Engine> Engine::load(const LoadOptions& options) {
@@ -90,7 +106,9 @@ Result<Engine> Engine::load(const LoadOptions& options) {
     TRY(path, default_model_path());
   }
   auto impl = std::make_unique<Impl>();
-  TRY(impl->model, open_model(path, options.on_progress));
+  // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
+  const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
+  TRY(impl->model, open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident));
   TRY_STATUS(load_text(*impl, options.chat_template));
   impl->info = describe_model(impl->model);
   impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
@@ -102,6 +120,8 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   // A device has its own copy of the weights by now.
   if (impl->backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
   impl->info.backend = impl->executable->description();
+  impl->info.adapter = impl->executable->gpu_adapter();
+  impl->info.n_threads = n_threads(*impl);
   impl->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Engine(std::move(impl));
 }
@@ -113,6 +133,7 @@ Engine::~Engine() = default;
 
 const ModelInfo& Engine::info() const { return impl_->info; }
 std::optional<GpuStats> Engine::gpu_stats() const { return impl_->executable->gpu_stats(); }
+Result<std::vector<GpuKernel>> Engine::gpu_kernels() const { return impl_->executable->gpu_kernels(); }
 bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }
 const Tokenizer& Engine::tokenizer() const { return *impl_->tokenizer; }
 bool Engine::has_chat_template() const { return impl_->chat_template.has_value(); }

@@ -64,6 +64,7 @@ TEST_P(GenerationSteps, EachDoesOneBatchOfThePromptOrOneToken) {
   EXPECT_EQ(last.token, kStop);
   EXPECT_EQ(last.finish, FinishReason::kStopToken);
   EXPECT_TRUE(generation->done());
+  EXPECT_EQ(f.log.n_live_streams, 0);
   EXPECT_EQ(result.reason, FinishReason::kStopToken);
   EXPECT_EQ(result.stats.n_generated, 4);
   n = n_run(f);
@@ -113,6 +114,7 @@ TEST_P(GenerationSteps, CancelEndsItAtOnceAndGivesTheTextThatWasHeldBack) {
   const size_t n = n_run(f);
   generation->cancel();
   EXPECT_TRUE(generation->done());
+  EXPECT_EQ(f.log.n_live_streams, 0);
   const auto step = generation->next().value();
   EXPECT_EQ(step.finish, FinishReason::kCancelled);
   EXPECT_FALSE(step.token);
@@ -145,6 +147,7 @@ TEST_P(GenerationSteps, DroppedMidwayLeavesWhatWasRun) {
     EXPECT_EQ(steps(*generation, 3), "cde");
   }
   EXPECT_EQ(f.generator->n_used(), 4);  // "abcd"
+  EXPECT_EQ(f.log.n_live_streams, 0);
   f.log.calls.clear();
   const auto second = f.generate("abcdeX", at_most(2)).value();
   EXPECT_EQ(second.stats.n_reused, 4);
@@ -181,6 +184,7 @@ TEST_P(GenerationSteps, TheEndOfTheSessionCancelsIt) {
   EXPECT_EQ(steps(*generation, 2), "cd");
   f.generator.reset();
   EXPECT_EQ(generation->next().value().finish, FinishReason::kCancelled);
+  EXPECT_EQ(f.log.n_live_streams, 0);
   EXPECT_EQ(generation->result().text, "cd");
 }
 
@@ -192,6 +196,7 @@ TEST_P(GenerationSteps, AnErrorEndsItAndIsGivenAgain) {
   const auto error = generation->next();
   EXPECT_EQ(error.error().code, ErrorCode::kDeviceLost);
   EXPECT_TRUE(generation->done());
+  EXPECT_EQ(f.log.n_live_streams, 0);
   EXPECT_EQ(generation->result().text, "cde");
   generation->cancel();
   EXPECT_EQ(generation->next().error().message, error.error().message);

@@ -1,8 +1,6 @@
 #include "engine/tokenizers.h"
 
-#include <filesystem>
-
-#include "base/mapped_file.h"
+#include "base/file.h"
 #include "model/hf_tokenizer.h"
 #include "model/model.h"
 #include "tern/engine.h"
@@ -70,16 +68,16 @@ namespace {
 
 // Of a directory only the files of its tokenizer are looked at: checking the shards of a model takes seconds.
 Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (is_directory(path)) {
     TRY(auto text, read_directory_text(path));
     if (!text) return nullptr;
     TRY(auto made, make_model_text(std::move(text->vocab), std::move(text->chat_template), path));
     return std::move(made.tokenizer);
   }
-  TRY(const auto mapped, MappedFile::open(path));
-  if (looks_like_json(mapped.bytes())) return parse_tokenizer_json(mapped.bytes(), path);
-  if (looks_like_tokenizer_model(mapped.bytes())) return parse_tokenizer_model(mapped.bytes(), path);
+  TRY(const auto file, open_file(path));
+  const Bytes bytes = file->resident();
+  if (looks_like_json(bytes)) return parse_tokenizer_json(bytes, path);
+  if (looks_like_tokenizer_model(bytes)) return parse_tokenizer_model(bytes, path);
   TRY(const auto source, open_source(path));
   return make_tokenizer(*source);
 }

@@ -1,6 +1,7 @@
 // Opening a GGUF file: header, metadata, tensors. The look-ups are in gguf_lookup.cc.
 #include "file/gguf.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -16,36 +17,57 @@ namespace {
 constexpr uint64_t kDefaultAlignment = 32;
 // The specification wants a multiple of 8. Tern relies on it: f32 tensors are read in place.
 constexpr int64_t kLeastAlignment = 8;
+constexpr uint64_t kFirstBeginning = 1 << 20;  // bytes; vocabularies of 150,000 tokens take 8 MB
 
 }  // namespace
 
-Result<GgufFile> GgufFile::open(const std::string& path) {
-  TRY(GgufFile file, open_part(path));
+Result<GgufFile> GgufFile::open(const std::string& path, Access access) {
+  TRY(GgufFile file, open_part(path, access));
   TRY(const auto n_parts, file.get_int("split.count"));
   if (n_parts.value_or(1) <= 1) return file;
-  return open_split(std::move(file), *n_parts);
+  return open_split(std::move(file), *n_parts, access);
 }
 
 Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
-  TRY(GgufFile file, parse_part(bytes, std::move(name)));
+  GgufCursor cursor(bytes, name);
+  TRY(GgufFile file, parse_part(cursor));
   TRY(const auto n_parts, file.get_int("split.count"));
   if (n_parts.value_or(1) <= 1) return file;
   return fail(ErrorCode::kNotSupported, "{}: this is one part of a model split into {} files; open it as a file",
               file.path_, *n_parts);
 }
 
-Result<GgufFile> GgufFile::open_part(const std::string& path) {
-  TRY(MappedFile mapped, MappedFile::open(path));
-  TRY(GgufFile file, parse_part(mapped.bytes(), path));
-  file.file_ = std::move(mapped);
-  return file;
+Result<GgufFile> GgufFile::open_part(const std::string& path, Access access) {
+  TRY(auto file, open_file(path, access));
+  if (file->resident().empty()) return open_in_pieces(std::move(file));
+  GgufCursor cursor(file->resident(), path);
+  TRY(GgufFile part, parse_part(cursor));
+  part.files_.push_back(std::move(file));
+  return part;
 }
 
-Result<GgufFile> GgufFile::parse_part(Bytes bytes, std::string name) {
+// Nothing tells how long the list of tensors is before it is read, so the beginning that is read gets longer until it
+// is all in it.
+Result<GgufFile> GgufFile::open_in_pieces(std::unique_ptr<File> file) {
+  for (uint64_t n = std::min(kFirstBeginning, file->size());; n = std::min(2 * n, file->size())) {
+    std::vector<std::byte> beginning(n);
+    TRY_STATUS(file->read(0, beginning));
+    GgufCursor cursor(beginning, *file, file->path());
+    auto part = parse_part(cursor);
+    if (!part && cursor.needs_more()) continue;
+    if (!part) return part;
+    part->beginnings_.push_back(std::move(beginning));
+    part->files_.push_back(std::move(file));
+    return part;
+  }
+}
+
+Result<GgufFile> GgufFile::parse_part(GgufCursor& cursor) {
+  const Bytes bytes = cursor.bytes();
   GgufFile file;
-  file.path_ = std::move(name);
+  file.path_ = cursor.path();
   file.bytes_ = bytes;
-  GgufCursor cursor(bytes, file.path_);
+  file.file_bytes_ = cursor.file_bytes();
   TRY(const GgufHeader header, read_gguf_header(cursor));
   file.version_ = header.version;
   TRY(GgufMetadata metadata, read_gguf_metadata(cursor, header.n_metadata));
@@ -69,21 +91,12 @@ Result<GgufFile> GgufFile::parse_part(Bytes bytes, std::string name) {
   return file;
 }
 
-uint64_t GgufFile::file_bytes() const {
-  uint64_t bytes = bytes_.size();
-  for (const MappedFile& part : other_parts_) bytes += part.bytes().size();
-  return bytes;
-}
-
 void GgufFile::populate(const std::function<void(uint64_t, uint64_t)>& on_progress) const {
-  if (!file_) return;
   uint64_t before = 0;
-  const auto bring = [&](const MappedFile& part) {
-    part.populate([&](uint64_t done, uint64_t) { on_progress(before + done, file_bytes()); });
-    before += part.bytes().size();
-  };
-  bring(*file_);
-  for (const MappedFile& part : other_parts_) bring(part);
+  for (const auto& file : files_) {
+    file->populate([&](uint64_t done, uint64_t) { on_progress(before + done, file_bytes()); });
+    before += file->size();
+  }
 }
 
 int64_t GgufTensor::n_elements() const {

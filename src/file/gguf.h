@@ -1,10 +1,12 @@
 // GGUF v2 and v3 (docs/formats.md): metadata and tensors of a model file, checked completely before anything is used.
 //
-// All strings, arrays and tensor data are views into the mapped file and live as long as the GgufFile.
+// All strings, arrays and tensor data are views into the file and live as long as the GgufFile. Of a file that is read
+// in pieces, all before the first tensor's data is in memory.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +16,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/mapped_file.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace tern {
@@ -63,7 +65,7 @@ struct GgufTensor {
   std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]; the file stores it reversed
   size_t part = 0;             // its file, of a model that is split into several
   uint64_t offset = 0;         // of the first byte in that file
-  Bytes data;                  // exactly the bytes that type and shape need; aligned to 8 or more in the file
+  StoredBytes data;            // exactly the bytes that type and shape need; aligned to 8 or more in the file
   uint64_t span = 0;           // bytes up to the next tensor or the end of the file: tells layouts with one id apart
 
   int64_t n_elements() const;
@@ -98,20 +100,22 @@ struct GgufValue {
   Bytes data;          // scalar: its bytes; string: its characters; array: the elements as in the file
 };
 
+class GgufCursor;
+
 class GgufFile {
  public:
   // Opens a file, or with any part of a split model (MODEL-00001-of-00003.gguf) all parts beside it. Errors: those of
-  // MappedFile::open; kCorruption where the bytes contradict the format or end early, or parts each other;
+  // open_file; kCorruption where the bytes contradict the format or end early, or parts each other;
   // kNotSupported for other containers and versions, and tensor types that Tern cannot read.
-  static Result<GgufFile> open(const std::string& path);
+  static Result<GgufFile> open(const std::string& path, Access access = Access::kResident);
   // For tests and fuzzing: one file that is no part of a split model. `name` stands for the path in messages; `bytes`
   // must outlive the result.
   static Result<GgufFile> parse(Bytes bytes, std::string name);
 
   const std::string& path() const { return path_; }  // of the first part
   uint32_t version() const { return version_; }
-  size_t n_parts() const { return 1 + other_parts_.size(); }
-  uint64_t file_bytes() const;  // of all parts
+  size_t n_parts() const { return n_parts_; }
+  uint64_t file_bytes() const { return file_bytes_; }  // of all parts
 
   // Brings all parts into memory ahead of use (base/mapped_file.h).
   void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const;
@@ -133,15 +137,18 @@ class GgufFile {
 
  private:
   GgufFile() = default;
-  static Result<GgufFile> open_part(const std::string& path);
-  static Result<GgufFile> parse_part(Bytes bytes, std::string name);
-  static Result<GgufFile> open_split(GgufFile named, int64_t n_parts);
+  static Result<GgufFile> open_part(const std::string& path, Access access);
+  static Result<GgufFile> open_in_pieces(std::unique_ptr<File> file);
+  static Result<GgufFile> parse_part(GgufCursor& cursor);
+  static Result<GgufFile> open_split(GgufFile named, int64_t n_parts, Access access);
   Result<void> append(GgufFile part);
 
   std::string path_;
-  std::optional<MappedFile> file_;
-  std::vector<MappedFile> other_parts_;
-  Bytes bytes_;  // of the first part, which has the metadata
+  size_t n_parts_ = 1;
+  uint64_t file_bytes_ = 0;
+  std::vector<std::unique_ptr<File>> files_;       // one per part; none of parsed bytes
+  std::vector<std::vector<std::byte>> beginnings_;  // of parts that are read in pieces: what strings point into
+  Bytes bytes_;                                    // of the first part, which has the metadata, or its beginning
   uint32_t version_ = 0;
   std::vector<std::pair<std::string_view, GgufValue>> metadata_;
   std::vector<GgufTensor> tensors_;

@@ -1,9 +1,13 @@
 // A place in the bytes of a GGUF file, with the file's name for messages. Used while a file is being opened.
+//
+// Of a file that is read in pieces only the beginning is there. What lies behind it is missing as if the file ended, and
+// needs_more() then says that it does not: the error is worth nothing, and a longer beginning is to be tried.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/result.h"
@@ -12,13 +16,27 @@ namespace tern {
 
 class GgufCursor {
  public:
-  GgufCursor(Bytes bytes, std::string_view path) : bytes_(bytes), path_(path) {}
+  GgufCursor(Bytes bytes, std::string_view path) : bytes_(bytes), file_bytes_(bytes.size()), path_(path) {}
+  // `beginning` of `file`.
+  GgufCursor(Bytes beginning, const ByteSource& file, std::string_view path)
+      : bytes_(beginning), file_(&file), file_bytes_(file.size()), path_(path) {}
 
   std::string_view path() const { return path_; }
-  Bytes bytes() const { return bytes_; }
+  Bytes bytes() const { return bytes_; }  // all that are in memory, from the first on
+  uint64_t file_bytes() const { return file_bytes_; }
   uint64_t position() const { return position_; }
-  uint64_t remaining() const { return bytes_.size() - position_; }
-  bool has(uint64_t n) const { return n <= remaining(); }
+  uint64_t remaining() const { return file_bytes_ - position_; }
+  bool has(uint64_t n) const {
+    if (n <= bytes_.size() - position_) return true;
+    needs_more_ = needs_more_ || n <= remaining();
+    return false;
+  }
+  bool needs_more() const { return needs_more_; }
+
+  // Any bytes of the file. Precondition: they are within it.
+  StoredBytes stored(uint64_t offset, uint64_t n) const {
+    return file_ ? StoredBytes(*file_, offset, n) : StoredBytes(bytes_.subspan(offset, n));
+  }
 
   // Precondition of both: has() of as many bytes.
   template <class T>
@@ -39,7 +57,7 @@ class GgufCursor {
   bool take_string(std::string_view& text) {
     if (!has(sizeof(uint64_t))) return false;
     const auto length = load<uint64_t>(bytes_.data() + position_);
-    if (length > remaining() - sizeof(uint64_t)) return false;
+    if (length > remaining() - sizeof(uint64_t) || !has(sizeof(uint64_t) + length)) return false;
     position_ += sizeof(uint64_t);
     text = as_text(take_bytes(length));
     return true;
@@ -52,7 +70,10 @@ class GgufCursor {
 
  private:
   Bytes bytes_;
+  const ByteSource* file_ = nullptr;
+  uint64_t file_bytes_;
   std::string_view path_;
+  mutable bool needs_more_ = false;
   uint64_t position_ = 0;
 };
 

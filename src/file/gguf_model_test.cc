@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/format_text.h"
+#include "base/mapped_file.h"
 #include "file/gguf_test_bytes.h"
 
 namespace tern {

@@ -1,11 +1,13 @@
 // Models split into several GGUF files, MODEL-00001-of-00003.gguf and so on. Each is a GGUF file with tensors of its
 // own; split.no and split.count tell which part of how many it is, split.tensors.count how many tensors all have. Only
 // the first needs the model's metadata. Source: ggml-org/llama.cpp, tools/gguf-split.
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
+#include "base/file.h"
 #include "base/format_text.h"
 #include "base/quoted.h"
-#include "file/file_name.h"
 #include "file/gguf.h"
 
 namespace tern {
@@ -60,7 +62,8 @@ Result<void> check_same_model(const GgufFile& first, const GgufFile& part) {
 }  // namespace
 
 Result<void> GgufFile::append(GgufFile part) {
-  const size_t number = n_parts();
+  const size_t number = n_parts_++;
+  file_bytes_ += part.file_bytes_;
   for (GgufTensor& tensor : part.tensors_) {
     if (!tensor_index_.emplace(tensor.name, tensors_.size()).second) {
       return fail(ErrorCode::kCorruption,
@@ -71,12 +74,13 @@ Result<void> GgufFile::append(GgufFile part) {
     tensor.part = number;
     tensors_.push_back(std::move(tensor));
   }
-  other_parts_.push_back(*std::move(part.file_));
+  std::ranges::move(part.files_, std::back_inserter(files_));
+  std::ranges::move(part.beginnings_, std::back_inserter(beginnings_));
   return {};
 }
 
 // `named` is the part that was asked for; it is read again with the others.
-Result<GgufFile> GgufFile::open_split(GgufFile named, int64_t n_parts) {
+Result<GgufFile> GgufFile::open_split(GgufFile named, int64_t n_parts, Access access) {
   TRY(const int64_t named_number, split_value(named, "split.no"));
   auto name = parse_part_name(named.path_);
   if (!name || name->count != n_parts || name->number != named_number + 1) {
@@ -95,7 +99,7 @@ Result<GgufFile> GgufFile::open_split(GgufFile named, int64_t n_parts) {
       return fail(ErrorCode::kNotFound, "{}: this part of a model split into {} files is not there; download it too",
                   path, n_parts);
     }
-    TRY(GgufFile part, open_part(path));
+    TRY(GgufFile part, open_part(path, access));
     TRY(const int64_t count, split_value(part, "split.count"));
     TRY(const int64_t number, split_value(part, "split.no"));
     TRY(const int64_t all_tensors, split_value(part, "split.tensors.count"));

@@ -122,8 +122,8 @@ Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& ent
   std::vector<uint64_t> offsets;
   for (const TensorEntry& entry : entries) offsets.push_back(entry.relative_offset);
   std::ranges::sort(offsets);
-  const uint64_t data_begin = std::min(round_up(cursor.position(), alignment), uint64_t{cursor.bytes().size()});
-  const uint64_t data_bytes = cursor.bytes().size() - data_begin;
+  const uint64_t data_begin = std::min(round_up(cursor.position(), alignment), cursor.file_bytes());
+  const uint64_t data_bytes = cursor.file_bytes() - data_begin;
   std::vector<Q2_0Room> rooms;
   for (const TensorEntry& entry : entries) {
     if (!is_q2_0(entry)) continue;
@@ -155,7 +155,7 @@ Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& ent
 // Turns offsets from the start of the data into offsets in the file, and checks that the file reaches that far.
 Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
   const uint64_t data_begin = round_up(cursor.position(), alignment);
-  const uint64_t file_bytes = cursor.bytes().size();
+  const uint64_t file_bytes = cursor.file_bytes();
   const TensorEntry* last = nullptr;
   uint64_t last_end = 0;
   for (TensorEntry& entry : entries) {
@@ -203,7 +203,7 @@ Result<void> cut_data(const GgufCursor& cursor, std::vector<TensorEntry>& entrie
     TensorEntry& entry = *by_offset[i];
     GgufTensor& tensor = entry.tensor;
     const bool is_last = i + 1 == by_offset.size();
-    tensor.span = (is_last ? cursor.bytes().size() : by_offset[i + 1]->tensor.offset) - tensor.offset;
+    tensor.span = (is_last ? cursor.file_bytes() : by_offset[i + 1]->tensor.offset) - tensor.offset;
     if (is_iq4_nl_4_4(entry, alignment)) {
       return fail(ErrorCode::kNotSupported,
                   "{}: tensor {} at byte {} has type 36 and takes 4.5 bits per value: it is IQ4_NL_4_4 (removed from "
@@ -216,7 +216,7 @@ Result<void> cut_data(const GgufCursor& cursor, std::vector<TensorEntry>& entrie
                   cursor.path(), quoted(tensor.name), entry.bytes, tensor.offset, quoted(by_offset[i + 1]->tensor.name),
                   tensor.span, kDamaged);
     }
-    tensor.data = cursor.bytes().subspan(tensor.offset, entry.bytes);
+    tensor.data = cursor.stored(tensor.offset, entry.bytes);
   }
   return {};
 }

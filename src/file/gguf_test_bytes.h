@@ -91,7 +91,7 @@ inline uint64_t touch_everything(const GgufFile& file) {
     if (!value.data.empty()) sum += static_cast<uint64_t>(value.data.back());
   }
   for (const GgufTensor& tensor : file.tensors()) {
-    sum += static_cast<uint64_t>(tensor.data.front()) + static_cast<uint64_t>(tensor.data.back());
+    sum += static_cast<uint64_t>(*tensor.data.begin()) + static_cast<uint64_t>(*tensor.data.last(1).begin());
     sum += tensor.span + static_cast<uint64_t>(tensor.n_elements()) + tensor.name.size();
   }
   return sum;

@@ -1,8 +1,8 @@
 #include "file/md5.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 namespace tern {
 namespace {
@@ -66,27 +66,44 @@ void add_block(State& state, const std::byte* block) {
 
 }  // namespace
 
-std::string md5(Bytes bytes) {
-  State state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-  size_t at = 0;
-  for (; bytes.size() - at >= kBlock; at += kBlock) add_block(state, bytes.data() + at);
+void Md5::add(Bytes bytes) {
+  const size_t n_rest = n_bytes_ % kBlock;
+  n_bytes_ += bytes.size();
+  if (n_rest > 0) {
+    const Bytes first = bytes.first(std::min(kBlock - n_rest, bytes.size()));
+    std::ranges::copy(first, rest_.begin() + static_cast<ptrdiff_t>(n_rest));
+    if (n_rest + first.size() < kBlock) return;
+    add_block(state_, rest_.data());
+    bytes = bytes.subspan(first.size());
+  }
+  for (; bytes.size() >= kBlock; bytes = bytes.subspan(kBlock)) add_block(state_, bytes.data());
+  std::ranges::copy(bytes, rest_.begin());
+}
+
+std::string Md5::finish() {
   // What is left, a one bit, zeros, and the length in bits in the last eight bytes of a block.
   std::array<std::byte, 2 * kBlock> tail{};
-  const size_t n_left = bytes.size() - at;
-  if (n_left > 0) std::memcpy(tail.data(), bytes.data() + at, n_left);
+  const size_t n_left = n_bytes_ % kBlock;
+  std::ranges::copy(Bytes(rest_).first(n_left), tail.begin());
   tail[n_left] = std::byte{0x80};
   const size_t n_tail = n_left + 1 + sizeof(uint64_t) <= kBlock ? kBlock : 2 * kBlock;
-  store(tail.data() + n_tail - sizeof(uint64_t), uint64_t{bytes.size()} * 8);
-  for (size_t i = 0; i < n_tail; i += kBlock) add_block(state, tail.data() + i);
+  store(tail.data() + n_tail - sizeof(uint64_t), n_bytes_ * 8);
+  for (size_t i = 0; i < n_tail; i += kBlock) add_block(state_, tail.data() + i);
 
   std::string hex;
-  for (const uint32_t word : state) {
+  for (const uint32_t word : state_) {
     for (int shift = 0; shift < 32; shift += 8) {
       hex += "0123456789abcdef"[word >> (shift + 4) & 15];
       hex += "0123456789abcdef"[word >> shift & 15];
     }
   }
   return hex;
+}
+
+std::string md5(Bytes bytes) {
+  Md5 sum;
+  sum.add(bytes);
+  return sum.finish();
 }
 
 }  // namespace tern

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "base/mapped_file.h"
 #include "base/quoted.h"
 #include "base/thread_pool.h"
 #include "file/file_name.h"
@@ -31,13 +32,14 @@ std::string find_index(const fs::path& directory) {
 
 // What a stamp says: which files have these sums. The same text again means that nothing has changed since. The time
 // of the last status change is in it because, unlike that of the last write, no copying program can set it.
-Result<std::string> stamp_text(const std::string& directory, std::span<const MlcShard> shards) {
+// Empty where there is no file system that tells.
+std::string stamp_text(const std::string& directory, std::span<const MlcShard> shards) {
   std::error_code failed;
   std::string text = format_text("tern checked shards, 1\n{}\n", fs::canonical(directory, failed).string());
   for (const MlcShard& shard : shards) {
     const std::string path = fs::path(directory) / shard.file;
     struct stat info{};
-    if (::stat(path.c_str(), &info) != 0) return fail(ErrorCode::kIo, "{}: cannot look at it", path);
+    if (::stat(path.c_str(), &info) != 0) return {};
     const auto nanoseconds = [](const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; };
     text += format_text("{} {} {} {} {}\n", shard.md5, info.st_size, nanoseconds(info.st_mtim),
                         nanoseconds(info.st_ctim), tern::quoted(shard.file));
@@ -59,11 +61,27 @@ void write_stamp(const std::string& path, std::string_view text) {
   [[maybe_unused]] const auto done = file->finish();
 }
 
+// `tell` gets the bytes that were read since the last call.
+Result<void> sum_file(const File& file, const std::function<void(uint64_t)>& tell, std::string& sum) {
+  constexpr uint64_t kPiece = 4 << 20;
+  const StoredBytes bytes(file, 0, file.size());
+  Scratch scratch;
+  Md5 digest;
+  for (uint64_t at = 0; at < bytes.size(); at += kPiece) {
+    const uint64_t n = std::min(kPiece, bytes.size() - at);
+    TRY(const Bytes piece, bytes.read(at, n, scratch));
+    digest.add(piece);
+    tell(n);
+  }
+  sum = digest.finish();
+  return {};
+}
+
 }  // namespace
 
 bool is_mlc_directory(const std::string& directory) { return !find_index(directory).empty(); }
 
-Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcCheck& check) {
+Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcCheck& check, Access access) {
   MlcDirectory model;
   model.path_ = directory;
   model.index_path_ = find_index(directory);
@@ -71,12 +89,12 @@ Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcC
     return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; download the model's files into it", directory,
                 kIndexNames[0], kIndexNames[1]);
   }
-  TRY(const MappedFile index, MappedFile::open(model.index_path_));
-  TRY(model.index_, parse_mlc_index(as_text(index.bytes()), model.index_path_));
-  TRY_STATUS(model.map_shards());
+  TRY(const auto index, open_file(model.index_path_));
+  TRY(model.index_, parse_mlc_index(as_text(index->resident()), model.index_path_));
+  TRY_STATUS(model.open_shards(access));
   TRY_STATUS(model.check_shards(check));
   for (MlcTensor& tensor : model.index_.tensors) {
-    tensor.data = model.files_[tensor.shard].bytes().subspan(tensor.offset, tensor.bytes);
+    tensor.data = StoredBytes(*model.files_[tensor.shard], tensor.offset, tensor.bytes);
   }
   model.by_name_.resize(model.index_.tensors.size());
   std::iota(model.by_name_.begin(), model.by_name_.end(), size_t{0});
@@ -85,17 +103,17 @@ Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcC
 }
 
 // Sizes first: they cost nothing, and an unfinished download shows at once.
-Result<void> MlcDirectory::map_shards() {
+Result<void> MlcDirectory::open_shards(Access access) {
   for (const MlcShard& shard : index_.shards) {
     const fs::path path = fs::path(path_) / shard.file;
     if (!is_file(path)) {
       return fail(ErrorCode::kNotFound, "{}: file {} is not there, though {} lists it among {}; download it too", path_,
                   tern::quoted(shard.file), index_path_, index_.shards.size());
     }
-    TRY(MappedFile file, MappedFile::open(path));
-    if (file.bytes().size() != shard.bytes) {
-      return fail(ErrorCode::kCorruption, "{}: the file has {} bytes, but {} gives it {}: {}", file.path(),
-                  file.bytes().size(), index_path_, shard.bytes, kRevisions);
+    TRY(auto file, open_file(path, access));
+    if (file->size() != shard.bytes) {
+      return fail(ErrorCode::kCorruption, "{}: the file has {} bytes, but {} gives it {}: {}", file->path(),
+                  file->size(), index_path_, shard.bytes, kRevisions);
     }
     files_.push_back(std::move(file));
   }
@@ -103,32 +121,38 @@ Result<void> MlcDirectory::map_shards() {
 }
 
 Result<void> MlcDirectory::check_shards(const MlcCheck& check) {
-  TRY(const std::string stamp, stamp_text(path_, index_.shards));
+  const std::string stamp = check.stamp_folder.empty() ? "" : stamp_text(path_, index_.shards);
   const std::string path = stamp_path(check.stamp_folder, stamp);
-  if (!check.stamp_folder.empty()) {
+  if (!stamp.empty()) {
     if (const auto earlier = read_text_file(path); earlier && *earlier == stamp) return {};
   }
   computed_sums_ = true;
   TRY_STATUS(compare_sums(check));
-  if (!check.stamp_folder.empty()) write_stamp(path, stamp);
+  if (!stamp.empty()) write_stamp(path, stamp);
   return {};
 }
 
 Result<void> MlcDirectory::compare_sums(const MlcCheck& check) const {
   std::vector<std::string> sums(files_.size());
+  std::vector<Result<void>> results(files_.size());
   std::atomic<size_t> next = 0;
   std::atomic<uint64_t> done = 0;
-  ThreadPool pool(std::clamp(check.n_threads, 1, static_cast<int>(files_.size())));
+  // A file that is not in memory is read on this thread (base/byte_source.h).
+  const bool is_resident = std::ranges::none_of(files_, [](const auto& file) { return file->resident().empty(); });
+  ThreadPool pool(is_resident ? std::clamp(check.n_threads, 1, static_cast<int>(files_.size())) : 1);
   pool.run([&](int worker) {
     for (size_t i = next++; i < files_.size(); i = next++) {
-      sums[i] = md5(files_[i].bytes());
-      done += files_[i].bytes().size();
-      if (worker == 0 && check.on_progress) check.on_progress(done, file_bytes());
+      const auto tell = [&](uint64_t n) {
+        done += n;
+        if (worker == 0 && check.on_progress) check.on_progress(done, file_bytes());
+      };
+      results[i] = sum_file(*files_[i], tell, sums[i]);
     }
   });
   for (size_t i = 0; i < files_.size(); ++i) {
+    TRY_STATUS(results[i]);
     if (sums[i] != index_.shards[i].md5) {
-      return fail(ErrorCode::kCorruption, "{}: the file has the MD5 {}, but {} gives it {}: {}", files_[i].path(),
+      return fail(ErrorCode::kCorruption, "{}: the file has the MD5 {}, but {} gives it {}: {}", files_[i]->path(),
                   sums[i], index_path_, index_.shards[i].md5, kRevisions);
     }
   }

@@ -6,12 +6,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/mapped_file.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace tern {
@@ -24,7 +25,7 @@ struct MlcTensor {
   size_t shard = 0;     // its file, by number
   uint64_t offset = 0;  // of the first byte in the shard
   uint64_t bytes = 0;
-  Bytes data;  // a view into the shard, of `bytes` bytes; empty in a parsed index
+  StoredBytes data;  // a view into the shard, of `bytes` bytes; empty in a parsed index
 };
 
 struct MlcShard {
@@ -55,7 +56,8 @@ class MlcDirectory {
  public:
   // Every shard's size and MD5 is checked before anything of it is handed out: an index and shards of different
   // revisions have the same names, and would give garbage. Errors: kNotFound for an absent index or shard, kCorruption.
-  static Result<MlcDirectory> open(const std::string& directory, const MlcCheck& check);
+  static Result<MlcDirectory> open(const std::string& directory, const MlcCheck& check,
+                                   Access access = Access::kResident);
 
   const std::string& path() const { return path_; }
   const std::string& index_path() const { return index_path_; }
@@ -68,15 +70,15 @@ class MlcDirectory {
 
  private:
   MlcDirectory() = default;
-  Result<void> map_shards();
+  Result<void> open_shards(Access access);
   Result<void> check_shards(const MlcCheck& check);
   Result<void> compare_sums(const MlcCheck& check) const;
 
   std::string path_;
   std::string index_path_;
   MlcIndex index_;
-  std::vector<MappedFile> files_;  // one per shard
-  std::vector<size_t> by_name_;    // into index_.tensors, sorted by name
+  std::vector<std::unique_ptr<File>> files_;  // one per shard
+  std::vector<size_t> by_name_;               // into index_.tensors, sorted by name
   bool computed_sums_ = false;
 };
 

@@ -90,11 +90,12 @@ class EntryReader {
   const Json& entry_;
 };
 
-Result<std::string_view> header_text(Bytes bytes, std::string_view path) {
-  if (bytes.size() < sizeof(uint64_t)) {
+// `bytes` are at least as many as the header promises to have, where the file of `file_bytes` has them.
+Result<std::string_view> header_text(Bytes bytes, uint64_t file_bytes, std::string_view path) {
+  if (file_bytes < sizeof(uint64_t)) {
     return fail(ErrorCode::kCorruption,
                 "{}: the file has {} bytes, too few for a safetensors header: the download may be incomplete", path,
-                bytes.size());
+                file_bytes);
   }
   const auto length = load<uint64_t>(bytes.data());
   if (length > kLongestHeader) {
@@ -104,12 +105,12 @@ Result<std::string_view> header_text(Bytes bytes, std::string_view path) {
         "kind of file, or damaged",
         path, length);
   }
-  if (length > bytes.size() - sizeof(uint64_t)) {
+  if (length > file_bytes - sizeof(uint64_t)) {
     return fail(
         ErrorCode::kCorruption,
         "{}: byte 0 promises a header of {} bytes, but only {} follow: the download may be incomplete; fetch it "
         "again",
-        path, length, bytes.size() - sizeof(uint64_t));
+        path, length, file_bytes - sizeof(uint64_t));
   }
   if (length > kLongestRead) {
     return fail(ErrorCode::kNotSupported, "{}: a header of {} bytes; Tern reads up to {}", path, length, kLongestRead);
@@ -170,18 +171,39 @@ uint32_t safetensors_bits(std::string_view dtype) {
   return found == std::end(kBits) ? 0 : found->second;
 }
 
-Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
-  TRY(MappedFile mapped, MappedFile::open(path));
-  TRY(SafetensorsFile file, parse(mapped.bytes(), path));
-  file.file_ = std::move(mapped);
+Result<SafetensorsFile> SafetensorsFile::open(const std::string& path, Access access) {
+  TRY(auto opened, open_file(path, access));
+  if (opened->resident().empty()) return open_in_pieces(std::move(opened));
+  TRY(SafetensorsFile file, parse(opened->resident(), path));
+  file.file_ = std::move(opened);
+  return file;
+}
+
+Result<SafetensorsFile> SafetensorsFile::open_in_pieces(std::unique_ptr<File> opened) {
+  std::vector<std::byte> begin(std::min(uint64_t{sizeof(uint64_t)}, opened->size()));
+  TRY_STATUS(opened->read(0, begin));
+  if (begin.size() == sizeof(uint64_t)) {
+    const auto length = load<uint64_t>(begin.data());
+    const uint64_t follow = opened->size() - begin.size();
+    if (length <= std::min(kLongestRead, follow)) {  // others are refused
+      begin.resize(begin.size() + length);
+      TRY_STATUS(opened->read(0, begin));
+    }
+  }
+  TRY(SafetensorsFile file, parse_header(begin, opened.get(), opened->path()));
+  file.file_ = std::move(opened);
   return file;
 }
 
 Result<SafetensorsFile> SafetensorsFile::parse(Bytes bytes, std::string name) {
+  return parse_header(bytes, nullptr, std::move(name));
+}
+
+Result<SafetensorsFile> SafetensorsFile::parse_header(Bytes begin, const File* in_file, std::string name) {
   SafetensorsFile file;
   file.path_ = std::move(name);
-  file.bytes_ = bytes;
-  TRY(const std::string_view text, header_text(bytes, file.path_));
+  file.file_bytes_ = in_file ? in_file->size() : begin.size();
+  TRY(const std::string_view text, header_text(begin, file.file_bytes_, file.path_));
   TRY(const Json header, parse_json(text, file.path_, {.max_bytes = kLongestRead, .unique_names = true}));
   if (!header.is_object()) return fail(ErrorCode::kCorruption, "{}: the header is no JSON object", file.path_);
   std::vector<Placed> placed;
@@ -195,10 +217,12 @@ Result<SafetensorsFile> SafetensorsFile::parse(Bytes bytes, std::string name) {
   }
   std::ranges::stable_sort(placed, {}, [](const Placed& p) { return std::pair(p.second.begin, p.second.end); });
   const uint64_t data_begin = sizeof(uint64_t) + text.size();
-  TRY_STATUS(check_places(placed, bytes.size() - data_begin, file.path_));
+  TRY_STATUS(check_places(placed, file.file_bytes_ - data_begin, file.path_));
   for (auto& [tensor, place] : placed) {
     tensor.offset = data_begin + place.begin;
-    tensor.data = bytes.subspan(tensor.offset, place.end - place.begin);
+    const uint64_t n_bytes = place.end - place.begin;
+    tensor.data =
+        in_file ? StoredBytes(*in_file, tensor.offset, n_bytes) : StoredBytes(begin.subspan(tensor.offset, n_bytes));
     file.tensors_.push_back(std::move(tensor));
   }
   file.by_name_.resize(file.tensors_.size());

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/mapped_file.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace tern {
@@ -23,7 +23,7 @@ struct SafetensorsTensor {
   std::string dtype;           // as in the file: "BF16"; may be one that Tern does not know
   std::vector<int64_t> shape;  // rows first; empty for a single value
   uint64_t offset = 0;         // of the first byte in its file
-  Bytes data;                  // a view into the file; need not be aligned
+  StoredBytes data;            // a view into the file; need not be aligned
 
   int64_t n_elements() const;
 };
@@ -33,15 +33,15 @@ uint32_t safetensors_bits(std::string_view dtype);
 
 class SafetensorsFile {
  public:
-  // Errors: those of MappedFile::open; kCorruption where the bytes contradict the format or end early; kNotSupported
+  // Errors: those of open_file; kCorruption where the bytes contradict the format or end early; kNotSupported
   // for a header of more than 16 MiB.
-  static Result<SafetensorsFile> open(const std::string& path);
+  static Result<SafetensorsFile> open(const std::string& path, Access access = Access::kResident);
   // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
   static Result<SafetensorsFile> parse(Bytes bytes, std::string name);
 
   const std::string& path() const { return path_; }
-  uint64_t file_bytes() const { return bytes_.size(); }
-  const MappedFile* mapped() const { return file_ ? &*file_ : nullptr; }
+  uint64_t file_bytes() const { return file_bytes_; }
+  const File* file() const { return file_.get(); }  // null for parsed bytes
 
   std::span<const SafetensorsTensor> tensors() const { return tensors_; }  // in the order of their data
   const SafetensorsTensor* find(std::string_view name) const;
@@ -49,10 +49,13 @@ class SafetensorsFile {
 
  private:
   SafetensorsFile() = default;
+  static Result<SafetensorsFile> open_in_pieces(std::unique_ptr<File> opened);
+  // `begin` has at least the header, as far as the file has it; data is taken from `in_file`, or without it from `begin`.
+  static Result<SafetensorsFile> parse_header(Bytes begin, const File* in_file, std::string name);
 
   std::string path_;
-  std::optional<MappedFile> file_;
-  Bytes bytes_;
+  std::unique_ptr<File> file_;
+  uint64_t file_bytes_ = 0;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::vector<SafetensorsTensor> tensors_;
   std::vector<size_t> by_name_;  // into tensors_, sorted by name

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/json_reader.h"
 #include "base/quoted.h"
 #include "file/file_name.h"
@@ -20,9 +21,8 @@ constexpr std::string_view kRevisions =
 
 std::unexpected<Error> no_weights(const std::string& directory) {
   std::string_view advice = "download the model's safetensors files into it";
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string extension = entry.path().extension().string();
+  for (const std::string& name : list_directory(directory)) {
+    const std::string extension = fs::path(name).extension().string();
     if (extension == ".gguf") advice = "it has GGUF files, so name one of them";
     if (extension == ".bin" || extension == ".pth" || extension == ".pt") {
       advice = "it seems to have weights in PyTorch's pickle format; get the model as safetensors or GGUF";
@@ -68,19 +68,19 @@ Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_
   return shards;
 }
 
-Result<SafetensorsDirectory> SafetensorsDirectory::open(const std::string& directory) {
+Result<SafetensorsDirectory> SafetensorsDirectory::open(const std::string& directory, Access access) {
   SafetensorsDirectory model;
   model.path_ = directory;
   const fs::path folder = directory;
   if (is_file(folder / kOneFile)) {
-    TRY(SafetensorsFile file, SafetensorsFile::open(folder / kOneFile));
+    TRY(SafetensorsFile file, SafetensorsFile::open(folder / kOneFile, access));
     model.files_.push_back(std::move(file));
     return model;
   }
   if (!is_file(folder / kIndexFile)) return no_weights(directory);
   const std::string index_path = folder / kIndexFile;
-  TRY(const MappedFile index, MappedFile::open(index_path));
-  TRY(ShardTensors shards, parse_safetensors_index(as_text(index.bytes()), index_path));
+  TRY(const auto index, open_file(index_path));
+  TRY(ShardTensors shards, parse_safetensors_index(as_text(index->resident()), index_path));
   std::vector<std::string> names;
   for (const auto& [name, tensors] : shards) names.push_back(name);
   std::ranges::sort(names);
@@ -90,7 +90,7 @@ Result<SafetensorsDirectory> SafetensorsDirectory::open(const std::string& direc
       return fail(ErrorCode::kNotFound, "{}: file {} is not there, though {} lists it among {}; download it too",
                   directory, tern::quoted(name), kIndexFile, names.size());
     }
-    TRY(SafetensorsFile file, SafetensorsFile::open(path));
+    TRY(SafetensorsFile file, SafetensorsFile::open(path, access));
     TRY_STATUS(check_shard(file, std::move(shards[name]), index_path));
     model.files_.push_back(std::move(file));
   }
@@ -121,8 +121,8 @@ const SafetensorsTensor* SafetensorsDirectory::find(std::string_view name) const
 void SafetensorsDirectory::populate(const std::function<void(uint64_t, uint64_t)>& on_progress) const {
   uint64_t before = 0;
   for (const SafetensorsFile& file : files_) {
-    if (!file.mapped()) continue;
-    file.mapped()->populate([&](uint64_t done, uint64_t) { on_progress(before + done, file_bytes()); });
+    if (!file.file()) continue;
+    file.file()->populate([&](uint64_t done, uint64_t) { on_progress(before + done, file_bytes()); });
     before += file.file_bytes();
   }
 }

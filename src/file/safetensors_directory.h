@@ -15,7 +15,7 @@ class SafetensorsDirectory {
  public:
   // Errors beside those of SafetensorsFile::open: kNotFound where the directory has neither of the two files or lacks
   // a shard; kCorruption where index and shards contradict each other, which parts of two revisions do.
-  static Result<SafetensorsDirectory> open(const std::string& directory);
+  static Result<SafetensorsDirectory> open(const std::string& directory, Access access = Access::kResident);
 
   const std::string& path() const { return path_; }
   std::span<const SafetensorsFile> files() const { return files_; }

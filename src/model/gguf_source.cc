@@ -27,7 +27,9 @@ Result<std::optional<std::string>> GgufSource::get_string(std::string_view key) 
 Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {
   const GgufTensor* found = file_.find_tensor(name);
   if (!found) return std::nullopt;
-  if (reinterpret_cast<uintptr_t>(found->data.data()) % alignof(float) != 0) {
+  const StoredBytes& data = found->data;
+  const uint64_t at = data.is_resident() ? reinterpret_cast<uintptr_t>(data.data()) : found->offset;
+  if (at % alignof(float) != 0) {
     return fail(ErrorCode::kNotSupported,
                 "{}: tensor {} at byte {} is not aligned to 4 bytes; write the file with general.alignment 32",
                 file_.path(), name, found->offset);
@@ -38,8 +40,12 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
                       .format = format ? std::optional(format->format) : std::nullopt,
                       .type_name = type ? std::string(type->name) : "of an unknown type",
                       .shape = found->shape,
-                      .data = found->data};
-  if (tensor.format == Format::kI2_S) tensor.scale = i2_s_scale(tensor.data);
+                      .data = data};
+  if (tensor.format == Format::kI2_S) {
+    Scratch scratch;
+    TRY(const Bytes tail, data.last(kI2sTailBytes).read_all(scratch));
+    tensor.scale = i2_s_scale(tail);
+  }
   return tensor;
 }
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/quoted.h"
-#include "file/file_name.h"
 #include "model/hf_names.h"
 #include "model/hf_ternary.h"
 #include "quant/i2_s.h"
@@ -26,12 +25,12 @@ std::optional<Format> format_of(std::string_view dtype) {
 
 bool is_hf_directory(const std::string& directory) { return is_file(std::filesystem::path(directory) / "config.json"); }
 
-Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory) {
+Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory, Access access) {
   const std::string config_path = std::filesystem::path(directory) / "config.json";
-  TRY(const MappedFile text, MappedFile::open(config_path));
-  TRY(HfConfig config, parse_hf_config(as_text(text.bytes()), config_path));
-  TRY(SafetensorsDirectory files, SafetensorsDirectory::open(directory));
-  std::unique_ptr<HfSource> source(new HfSource(std::move(config), std::move(files)));
+  TRY(const auto text, open_file(config_path));
+  TRY(HfConfig config, parse_hf_config(as_text(text->resident()), config_path));
+  TRY(SafetensorsDirectory files, SafetensorsDirectory::open(directory, access));
+  std::unique_ptr<HfSource> source(new HfSource(std::move(config), std::move(files), access));
   TRY_STATUS(source->check_tensors());
   return source;
 }
@@ -104,15 +103,20 @@ Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const Safetenso
   if (config_.linear != HfLinear::kTernaryLatent) return unpack(std::move(tensor), in_file);
   if (!tensor.format) return tensor;
   const int64_t rows = tensor.shape[0], cols = tensor.shape[1];
-  TRY(const MutableBytes i2_s, made_.allocate(tensor_bytes(Format::kI2_S, rows, cols), path()));
-  tensor.scale = quantise_hf_ternary(tensor.data, *tensor.format, rows, cols, i2_s, made_.pool());
+  const HfLatent latent{.weights = tensor.data, .format = *tensor.format, .rows = rows, .cols = cols};
+  TRY(const HfTernaryScale scale, hf_ternary_scale(latent, made_.pool()));
+  tensor.scale = scale.scale;
   if (!std::isfinite(tensor.scale)) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} has values that are no numbers; download the file again", path(),
                 in_file.name);
   }
   tensor.format = Format::kI2_S;
   tensor.type_name = "I2_S";
-  tensor.data = i2_s;
+  const auto make = [latent, scale, this](uint64_t first, uint64_t n, MutableBytes out) {
+    return quantise_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
+                               made_.pool());
+  };
+  TRY(tensor.data, made_.make(i2_s_rows(rows, cols, tensor.scale, make), path()));
   return tensor;
 }
 
@@ -127,18 +131,21 @@ Result<SourceTensor> HfSource::unpack(SourceTensor tensor, const SafetensorsTens
   TRY(const float weight_scale, read_weight_scale(in_file));
   tensor.scale = config_.linear == HfLinear::kPackedMultiply ? weight_scale : 1.0f / weight_scale;
   const int64_t rows = 4 * tensor.shape[0], cols = tensor.shape[1];
-  TRY(const MutableBytes i2_s, made_.allocate(tensor_bytes(Format::kI2_S, rows, cols), path()));
-  if (!repack_hf_ternary(tensor.data, rows, cols, tensor.scale, i2_s, made_.pool())) {
+  tensor.format = Format::kI2_S;
+  tensor.type_name = "I2_S";
+  tensor.shape = {rows, cols};
+  const HfPacked packed{.bytes = in_file.data, .rows = rows, .cols = cols};
+  const auto make = [packed, &in_file, this](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+    TRY(const bool is_good, repack_hf_ternary(packed, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
+                                              made_.pool()));
+    if (is_good) return {};
     return fail(
         ErrorCode::kCorruption,
         "{}: tensor {} holds two-bit codes that no ternary weight has; the file is damaged, or packed in another "
         "way; download it again",
         path(), in_file.name);
-  }
-  tensor.format = Format::kI2_S;
-  tensor.type_name = "I2_S";
-  tensor.shape = {rows, cols};
-  tensor.data = i2_s;
+  };
+  TRY(tensor.data, made_.make(i2_s_rows(rows, cols, tensor.scale, make), path()));
   return tensor;
 }
 
@@ -153,7 +160,11 @@ Result<float> HfSource::read_weight_scale(const SafetensorsTensor& weight) const
   }
   const auto format = format_of(found->dtype);
   float value = 0;
-  if (format && found->n_elements() == 1) format_info(*format).decode(found->data, std::span(&value, 1));
+  if (format && found->n_elements() == 1) {
+    Scratch scratch;
+    TRY(const Bytes bytes, found->data.read_all(scratch));
+    format_info(*format).decode(bytes, std::span(&value, 1));
+  }
   if (!std::isfinite(value) || value <= 0 || !std::isfinite(1.0f / value)) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} is not one positive float; download the file again", path(),
                 name);

@@ -1,5 +1,5 @@
 // A Hugging Face directory (config.json and safetensors) as a ModelSource. Floats are views into the files; norms
-// become f32, and ternary weights I2_S, in memory.
+// become f32, and ternary weights I2_S, in memory or as they are read.
 #pragma once
 
 #include "file/safetensors_directory.h"
@@ -14,7 +14,7 @@ class HfSource final : public ModelSource {
  public:
   // Errors: those of SafetensorsDirectory::open and parse_hf_config; kNotSupported for tensors that the model's family
   // does not have, such as biases.
-  static Result<std::unique_ptr<HfSource>> open(const std::string& directory);
+  static Result<std::unique_ptr<HfSource>> open(const std::string& directory, Access access = Access::kResident);
 
   const std::string& path() const override { return files_.path(); }
   const std::string& container() const override { return container_; }
@@ -34,7 +34,8 @@ class HfSource final : public ModelSource {
   }
 
  private:
-  HfSource(HfConfig config, SafetensorsDirectory files) : config_(std::move(config)), files_(std::move(files)) {}
+  HfSource(HfConfig config, SafetensorsDirectory files, Access access)
+      : config_(std::move(config)), files_(std::move(files)), made_(access) {}
   Result<void> check_tensors() const;
   const SafetensorsTensor* find_file_tensor(std::string_view gguf_name) const;
   Result<SourceTensor> make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file);

@@ -31,12 +31,6 @@ bool has_code_3(const uint8_t* packed, int64_t n) {
   return (found & 0x55) != 0;
 }
 
-void write_tail(MutableBytes i2_s, float scale) {
-  const MutableBytes tail = i2_s.last(kI2sTailBytes);
-  std::ranges::fill(tail, std::byte{0});
-  store(tail.data(), scale);
-}
-
 float rounded_to(Format format, float value) {
   if (format == Format::kBF16) return bf16_to_f32(f32_to_bf16(value));
   if (format == Format::kF16) return f16_to_f32(f32_to_f16(value));
@@ -45,58 +39,82 @@ float rounded_to(Format format, float value) {
 
 }  // namespace
 
-bool repack_hf_ternary(Bytes packed, int64_t rows, int64_t cols, float scale, MutableBytes i2_s, ThreadPool& pool) {
-  const auto* in = reinterpret_cast<const uint8_t*>(packed.data());
+Result<bool> repack_hf_ternary(const HfPacked& packed, RowRange rows, MutableBytes i2_s, ThreadPool& pool) {
+  const int64_t n_packed = packed.rows / 4, cols = packed.cols, out_row = cols / 4;
   auto* out = reinterpret_cast<uint8_t*>(i2_s.data());
-  const int64_t n_packed = rows / 4, out_row = cols / 4;
   std::atomic<bool> is_good = true;
-  pool.run([&](int worker) {
-    const auto [first, last] = share_of(n_packed, worker, pool.size());
-    for (int64_t r = first; r < last; ++r) {
-      if (has_code_3(in + r * cols, cols)) is_good = false;
-      for (int i = 0; i < 4; ++i) repack_row(in + r * cols, cols, 2 * i, out + (i * n_packed + r) * out_row);
-    }
-  });
-  write_tail(i2_s, scale);
-  return is_good;
+  for (int i = 0; i < 4; ++i) {
+    const int64_t begin = std::max(rows.first, i * n_packed), end = std::min(rows.first + rows.count, (i + 1) * n_packed);
+    const auto repack = [&](RowRange part, Bytes bytes) -> Result<void> {
+      const auto* in = reinterpret_cast<const uint8_t*>(bytes.data());
+      uint8_t* to = out + (i * n_packed + part.first - rows.first) * out_row;
+      pool.run([&](int worker) {
+        const auto [first, last] = share_of(part.count, worker, pool.size());
+        for (int64_t r = first; r < last; ++r) {
+          if (has_code_3(in + r * cols, cols)) is_good = false;
+          repack_row(in + r * cols, cols, 2 * i, to + r * out_row);
+        }
+      });
+      return {};
+    };
+    const RowRange part{begin - i * n_packed, std::max<int64_t>(0, end - begin)};
+    TRY_STATUS(read_rows(packed.bytes, static_cast<uint64_t>(cols), part, repack));
+  }
+  return is_good.load();
 }
 
-float quantise_hf_ternary(Bytes weights, Format format, int64_t rows, int64_t cols, MutableBytes i2_s,
-                          ThreadPool& pool) {
-  const uint64_t in_row = row_bytes(format, cols), out_row = static_cast<uint64_t>(cols) / 4;
-  const auto decode_row = [&](int64_t r, std::span<float> row) {
-    format_info(format).decode(weights.subspan(static_cast<uint64_t>(r) * in_row, in_row), row);
+Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool) {
+  const auto cols = static_cast<size_t>(latent.cols);
+  const uint64_t in_row = row_bytes(latent.format, latent.cols);
+  // Summed row by row, so that the result depends neither on the number of threads nor on the pieces.
+  std::vector<double> sums(static_cast<size_t>(latent.rows));
+  const auto add = [&](RowRange rows, Bytes bytes) -> Result<void> {
+    pool.run([&](int worker) {
+      std::vector<float> row(cols);
+      const auto [first, last] = share_of(rows.count, worker, pool.size());
+      for (int64_t r = first; r < last; ++r) {
+        format_info(latent.format).decode(bytes.subspan(static_cast<uint64_t>(r) * in_row, in_row), row);
+        for (const float w : row) sums[static_cast<size_t>(rows.first + r)] += std::abs(w);
+      }
+    });
+    return {};
   };
-  // Summed row by row, so that the result does not depend on the number of threads.
-  std::vector<double> sums(static_cast<size_t>(rows));
-  pool.run([&](int worker) {
-    std::vector<float> row(static_cast<size_t>(cols));
-    const auto [first, last] = share_of(rows, worker, pool.size());
-    for (int64_t r = first; r < last; ++r) {
-      decode_row(r, row);
-      for (const float w : row) sums[static_cast<size_t>(r)] += std::abs(w);
-    }
-  });
+  TRY_STATUS(read_rows(latent.weights, in_row, {0, latent.rows}, add));
   double sum = 0;
   for (const double row_sum : sums) sum += row_sum;
-  const auto mean = static_cast<float>(sum / (static_cast<double>(rows) * static_cast<double>(cols)));
+  const auto mean = static_cast<float>(sum / (static_cast<double>(latent.rows) * static_cast<double>(latent.cols)));
   const float inverse = 1.0f / (mean < 1e-5f ? 1e-5f : mean);
-  const float scale = rounded_to(format, 1.0f / inverse);
-  if (!std::isfinite(mean)) return mean;
-  pool.run([&](int worker) {
-    std::vector<float> row(static_cast<size_t>(cols));
-    std::vector<int8_t> codes(static_cast<size_t>(cols));
-    const auto [first, last] = share_of(rows, worker, pool.size());
-    for (int64_t r = first; r < last; ++r) {
-      decode_row(r, row);
-      for (size_t c = 0; c < row.size(); ++c) {
-        codes[c] = static_cast<int8_t>(std::clamp(std::nearbyint(row[c] * inverse), -1.0f, 1.0f));
+  return HfTernaryScale{.scale = std::isfinite(mean) ? rounded_to(latent.format, 1.0f / inverse) : mean,
+                        .inverse = inverse};
+}
+
+Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
+                                 ThreadPool& pool) {
+  const auto cols = static_cast<size_t>(latent.cols);
+  const uint64_t in_row = row_bytes(latent.format, latent.cols), out_row = cols / 4;
+  const auto quantise = [&](RowRange part, Bytes bytes) -> Result<void> {
+    pool.run([&](int worker) {
+      std::vector<float> row(cols);
+      std::vector<int8_t> codes(cols);
+      const auto [first, last] = share_of(part.count, worker, pool.size());
+      for (int64_t r = first; r < last; ++r) {
+        format_info(latent.format).decode(bytes.subspan(static_cast<uint64_t>(r) * in_row, in_row), row);
+        for (size_t c = 0; c < cols; ++c) {
+          codes[c] = static_cast<int8_t>(std::clamp(std::nearbyint(row[c] * scale.inverse), -1.0f, 1.0f));
+        }
+        encode_i2_s_codes(codes, i2_s.subspan(static_cast<uint64_t>(part.first - rows.first + r) * out_row, out_row));
       }
-      encode_i2_s_codes(codes, i2_s.subspan(static_cast<uint64_t>(r) * out_row, out_row));
-    }
-  });
-  write_tail(i2_s, scale);
-  return scale;
+    });
+    return {};
+  };
+  return read_rows(latent.weights, in_row, rows, quantise);
+}
+
+std::unique_ptr<MadeRows> i2_s_rows(int64_t rows, int64_t cols, float scale, MadeRows::Make make) {
+  std::vector<std::byte> tail(kI2sTailBytes);
+  store(tail.data(), scale);
+  return std::make_unique<MadeRows>(row_bytes(Format::kI2_S, cols), static_cast<uint64_t>(rows), std::move(make),
+                                    std::move(tail));
 }
 
 }  // namespace tern

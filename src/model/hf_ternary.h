@@ -1,30 +1,54 @@
-// The ternary weights of Hugging Face checkpoints, as I2_S (quant/i2_s.h). All rows at once, on all threads.
+// The ternary weights of Hugging Face checkpoints, as I2_S (quant/i2_s.h): any rows at a time, on all threads.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
-#include "base/bytes.h"
+#include "base/byte_source.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
+#include "model/made_tensors.h"
 #include "quant/format.h"
 
 namespace tern {
 
 // Packed codes: uint8 [rows/4, cols]. The two bits 2i+1 and 2i of byte (r, c) are the code, −1, 0, +1 as 0, 1, 2, of
 // row i·rows/4 + r and column c: four blocks of rows lie on top of each other. rows is a multiple of 4, cols of 128.
-// Writes [rows, cols] as I2_S with this scale. False: a byte has the impossible code 3.
 //
 // Example: rows 8, one column with +1, 0, −1, +1, 0, −1, +1, −1: bytes 92 09.
 //
 // Source: transformers, integrations/bitnet.py (pack_weights).
-bool repack_hf_ternary(Bytes packed, int64_t rows, int64_t cols, float scale, MutableBytes i2_s, ThreadPool& pool);
+struct HfPacked {
+  StoredBytes bytes;
+  int64_t rows, cols;
+};
+
+// Writes these rows as blocks of I2_S. False: a byte has the impossible code 3.
+Result<bool> repack_hf_ternary(const HfPacked& packed, RowRange rows, MutableBytes i2_s, ThreadPool& pool);
 
 // Latent weights [rows, cols] in a float format, made ternary as training does it: with m = max(mean|w|, 1e-5) over the
-// whole matrix, code = round-half-even(w / m) clamped to ±1. The scale, m rounded to the weights' own format, goes into
-// the I2_S tensor and is returned; it is not finite where the weights are not.
+// whole matrix, code = round-half-even(w / m) clamped to ±1.
 //
 // Source: transformers, integrations/bitnet.py (WeightQuant).
-float quantise_hf_ternary(Bytes weights, Format format, int64_t rows, int64_t cols, MutableBytes i2_s,
-                          ThreadPool& pool);
+struct HfLatent {
+  StoredBytes weights;
+  Format format;
+  int64_t rows, cols;
+};
+
+struct HfTernaryScale {
+  float scale;    // m rounded to the weights' own format; not finite where the weights are not
+  float inverse;  // 1 / m
+};
+
+// Reads all weights.
+Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool);
+
+// Writes these rows as blocks of I2_S.
+Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
+                                 ThreadPool& pool);
+
+// A whole I2_S tensor, whose rows `make` fills.
+std::unique_ptr<MadeRows> i2_s_rows(int64_t rows, int64_t cols, float scale, MadeRows::Make make);
 
 }  // namespace tern

@@ -33,12 +33,33 @@ std::vector<int8_t> codes_of(Bytes i2_s) {
   return codes;
 }
 
+// A whole tensor at once.
+bool repack(const StoredBytes& packed, int64_t rows, int64_t cols, float scale, MutableBytes i2_s, ThreadPool& pool) {
+  bool is_good = false;
+  const auto make = [&](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+    TRY(is_good, repack_hf_ternary({packed, rows, cols}, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
+                                   pool));
+    return {};
+  };
+  EXPECT_TRUE(i2_s_rows(rows, cols, scale, make)->read(0, i2_s));
+  return is_good;
+}
+
+float quantise(const HfLatent& latent, MutableBytes i2_s, ThreadPool& pool) {
+  const HfTernaryScale scale = hf_ternary_scale(latent, pool).value();
+  const auto make = [&](uint64_t first, uint64_t n, MutableBytes out) {
+    return quantise_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out, pool);
+  };
+  EXPECT_TRUE(i2_s_rows(latent.rows, latent.cols, scale.scale, make)->read(0, i2_s));
+  return scale.scale;
+}
+
 TEST(HfTernary, WorkedExample) {
   std::vector<std::byte> packed(2 * 128, std::byte{0x92});
   std::fill(packed.begin() + 128, packed.end(), std::byte{0x09});
   std::vector<std::byte> i2_s(8 * 128 / 4 + kI2sTailBytes, std::byte{0xEE});
   ThreadPool pool(1);
-  ASSERT_TRUE(repack_hf_ternary(packed, 8, 128, 1.5f, i2_s, pool));
+  ASSERT_TRUE(repack(packed, 8, 128, 1.5f, i2_s, pool));
   const std::vector<int8_t> codes = codes_of(i2_s);
   const int8_t rows[] = {+1, 0, -1, +1, 0, -1, +1, -1};
   for (size_t i = 0; i < codes.size(); ++i) ASSERT_EQ(codes[i], rows[i / 128]) << i;
@@ -54,7 +75,7 @@ TEST(HfTernary, EveryCodeFindsItsPlace) {
   for (const int n_threads : {1, 3, 8}) {
     ThreadPool pool(n_threads);
     std::vector<std::byte> i2_s(kRows * kCols / 4 + kI2sTailBytes);
-    ASSERT_TRUE(repack_hf_ternary(packed, kRows, kCols, 1.0f, i2_s, pool));
+    ASSERT_TRUE(repack(packed, kRows, kCols, 1.0f, i2_s, pool));
     EXPECT_EQ(codes_of(i2_s), codes);
   }
 }
@@ -66,9 +87,9 @@ TEST(HfTernary, TheImpossibleCodeIsSeenAnywhere) {
     for (const int shift : {0, 2, 4, 6}) {
       std::vector<std::byte> packed(4 * 128, std::byte{0x92});
       packed[at] = static_cast<std::byte>(3 << shift);
-      EXPECT_FALSE(repack_hf_ternary(packed, 16, 128, 1.0f, i2_s, pool)) << at << " " << shift;
+      EXPECT_FALSE(repack(packed, 16, 128, 1.0f, i2_s, pool)) << at << " " << shift;
       packed[at] = static_cast<std::byte>(2 << shift | 1 << (shift ^ 2));
-      EXPECT_TRUE(repack_hf_ternary(packed, 16, 128, 1.0f, i2_s, pool)) << at << " " << shift;
+      EXPECT_TRUE(repack(packed, 16, 128, 1.0f, i2_s, pool)) << at << " " << shift;
     }
   }
 }
@@ -93,7 +114,7 @@ TEST(HfTernary, LatentWeightsAsTransformersQuantisesThem) {
     for (const int n_threads : {1, 3}) {
       ThreadPool pool(n_threads);
       std::vector<std::byte> i2_s(512 / 4 + kI2sTailBytes);
-      const float scale = quantise_hf_ternary(std::as_bytes(std::span(latent)), Format::kBF16, 4, 128, i2_s, pool);
+      const float scale = quantise({std::as_bytes(std::span(latent)), Format::kBF16, 4, 128}, i2_s, pool);
       EXPECT_EQ(i2_s_scale(i2_s), scale);
       const std::vector<int8_t> codes = codes_of(i2_s);
       for (size_t i = 0; i < 512; ++i) {
@@ -111,7 +132,7 @@ TEST(HfTernary, OtherFormatsAndNoNumbers) {
   w[1] = 0.13f;  // just above half of the mean
   w[511] = 0.75f;
   const float mean = (510 * 0.25f - 0.25f + 0.1f + 0.13f + 0.75f) / 512;
-  const float scale = quantise_hf_ternary(std::as_bytes(std::span(w)), Format::kF32, 4, 128, i2_s, pool);
+  const float scale = quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool);
   EXPECT_NEAR(scale, mean, 1e-7f);
   const std::vector<int8_t> codes = codes_of(i2_s);
   EXPECT_EQ(codes[0], 0);
@@ -119,9 +140,9 @@ TEST(HfTernary, OtherFormatsAndNoNumbers) {
   EXPECT_EQ(codes[2], -1);
   EXPECT_EQ(codes[511], 1);
   w[77] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(std::isfinite(quantise_hf_ternary(std::as_bytes(std::span(w)), Format::kF32, 4, 128, i2_s, pool)));
+  EXPECT_FALSE(std::isfinite(quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool)));
   w[77] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(std::isfinite(quantise_hf_ternary(std::as_bytes(std::span(w)), Format::kF32, 4, 128, i2_s, pool)));
+  EXPECT_FALSE(std::isfinite(quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool)));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "model/hf_tokenizer.h"
 
-#include <filesystem>
-
-#include "base/mapped_file.h"
+#include "base/file.h"
 #include "text/chat_template.h"
 #include "text/stop_tokens.h"
 #include "text/template_stop_token.h"
@@ -15,33 +13,28 @@ namespace {
 
 constexpr uintmax_t kMaxTemplate = 1 << 20;  // far more than is accepted; see template_guard.h
 
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
 Result<Vocab> read_vocab(const std::string& directory) {
   const std::string json = directory + "/tokenizer.json";
-  if (exists(json)) {
-    TRY(const auto file, MappedFile::open(json));
-    return read_tokenizer_json(file.bytes(), json);
+  if (is_file(json)) {
+    TRY(const auto file, open_file(json));
+    return read_tokenizer_json(file->resident(), json);
   }
   const std::string model = directory + "/tokenizer.model";
-  if (!exists(model)) {
+  if (!is_file(model)) {
     return fail(ErrorCode::kNotFound, "{}: neither a tokenizer.json nor a tokenizer.model; download one of them",
                 directory);
   }
-  TRY(const auto file, MappedFile::open(model));
-  return read_tokenizer_model(file.bytes(), model);
+  TRY(const auto file, open_file(model));
+  return read_tokenizer_model(file->resident(), model);
 }
 
 // What generation_config.json says comes before what config.json does.
 Result<void> add_declared_stop_tokens(const std::string& directory, Vocab& vocab) {
   for (const char* name : {"/generation_config.json", "/config.json"}) {
     const std::string path = directory + name;
-    if (!exists(path)) continue;
-    TRY(const auto file, MappedFile::open(path));
-    TRY(const auto ids, read_eos_token_ids(file.bytes(), path));
+    if (!is_file(path)) continue;
+    TRY(const auto file, open_file(path));
+    TRY(const auto ids, read_eos_token_ids(file->resident(), path));
     for (const TokenId id : ids) add_stop_token(vocab, id);
     if (!vocab.eos && !ids.empty() && static_cast<size_t>(ids[0]) < vocab.tokens.size()) vocab.eos = ids[0];
     if (!ids.empty()) break;
@@ -51,11 +44,11 @@ Result<void> add_declared_stop_tokens(const std::string& directory, Vocab& vocab
 
 Result<void> read_config(const std::string& directory, HfTokenizer& tokenizer) {
   const std::string path = directory + "/tokenizer_config.json";
-  if (!exists(path)) return {};
-  TRY(const auto file, MappedFile::open(path));
-  TRY(TokenizerConfig config, read_tokenizer_config(file.bytes(), path));
+  if (!is_file(path)) return {};
+  TRY(const auto file, open_file(path));
+  TRY(TokenizerConfig config, read_tokenizer_config(file->resident(), path));
   // A tokenizer.json is complete, and where the two differ it is what counts.
-  if (exists(directory + "/tokenizer.json")) config.added_tokens.clear();
+  if (is_file(directory + "/tokenizer.json")) config.added_tokens.clear();
   TRY_STATUS(apply_tokenizer_config(config, tokenizer.vocab, path));
   tokenizer.chat_template = std::move(config.chat_template);
   tokenizer.bos = config.bos.value_or("");
@@ -65,12 +58,12 @@ Result<void> read_config(const std::string& directory, HfTokenizer& tokenizer) {
 
 Result<void> read_template_file(const std::string& directory, HfTokenizer& tokenizer) {
   const std::string path = directory + "/chat_template.jinja";
-  if (!exists(path)) return {};
-  TRY(const auto file, MappedFile::open(path));
-  if (file.bytes().size() > kMaxTemplate) {
-    return fail(ErrorCode::kNotSupported, "{}: {} bytes, too many for a chat template", path, file.bytes().size());
+  if (!is_file(path)) return {};
+  TRY(const auto file, open_file(path));
+  if (file->resident().size() > kMaxTemplate) {
+    return fail(ErrorCode::kNotSupported, "{}: {} bytes, too many for a chat template", path, file->resident().size());
   }
-  tokenizer.chat_template = std::string(as_text(file.bytes()));
+  tokenizer.chat_template = std::string(as_text(file->resident()));
   return {};
 }
 

@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 
 #include "base/format_text.h"
 #include "model/families.h"
@@ -10,13 +10,18 @@ namespace tern::llama {
 namespace {
 
 // Whether all blocks that are not all zero have one scale, given where in a block it lies.
-bool has_one_scale(Bytes blocks, size_t block_bytes, size_t scale_at) {
+Result<bool> has_one_scale(const StoredBytes& blocks, size_t block_bytes, size_t scale_at) {
+  constexpr size_t kBlocksAtOnce = 16384;
   std::optional<uint16_t> scale;
-  for (size_t at = 0; at + block_bytes <= blocks.size(); at += block_bytes) {
-    const auto d = load<uint16_t>(blocks.data() + at + scale_at);
-    if (d == 0) continue;
-    if (scale && d != *scale) return false;
-    scale = d;
+  Scratch scratch;
+  for (uint64_t first = 0; first < blocks.size(); first += kBlocksAtOnce * block_bytes) {
+    TRY(const Bytes piece, blocks.read(first, std::min<uint64_t>(kBlocksAtOnce * block_bytes, blocks.size() - first), scratch));
+    for (size_t at = 0; at + block_bytes <= piece.size(); at += block_bytes) {
+      const auto d = load<uint16_t>(piece.data() + at + scale_at);
+      if (d == 0) continue;
+      if (scale && d != *scale) return false;
+      scale = d;
+    }
   }
   return true;
 }

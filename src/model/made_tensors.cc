@@ -1,5 +1,6 @@
 #include "model/made_tensors.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/format_text.h"
@@ -17,6 +18,16 @@ Result<MutableBytes> MadeTensors::allocate(uint64_t n_bytes, const std::string& 
   }
   memory_.emplace_back(memory);
   return MutableBytes(memory, n_bytes);
+}
+
+Result<StoredBytes> MadeTensors::make(std::unique_ptr<ByteSource> source, const std::string& path) {
+  if (access_ == Access::kPieces) {
+    const ByteSource& kept = *sources_.emplace_back(std::move(source));
+    return StoredBytes(kept, 0, kept.size());
+  }
+  TRY(const MutableBytes memory, allocate(source->size(), path));
+  TRY_STATUS(source->read(0, memory));
+  return memory;
 }
 
 const SourceTensor* MadeTensors::find(std::string_view name) const {
@@ -39,18 +50,21 @@ Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, con
   if (!values.format || tensor_bytes(*values.format, 1, static_cast<int64_t>(n)) != values.data.size()) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} is no vector of {} values", path, values.name, n);
   }
-  TRY(const MutableBytes memory, made.allocate(n * sizeof(float), path));
-  const std::span floats(reinterpret_cast<float*>(memory.data()), n);
-  format_info(*values.format).decode(values.data, floats);
+  const auto make = [n, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
+    Scratch scratch;
+    return from.read_all(scratch).transform([&](Bytes in) {
+      format_info(format).decode(in, std::span(reinterpret_cast<float*>(out.data()), n));
+    });
+  };
+  TRY(values.data, made.make(std::make_unique<MadeRows>(n * sizeof(float), 1, make), path));
   values.format = Format::kF32;
   values.type_name = "F32";
-  values.data = memory;
   return values;
 }
 
 Result<SourceTensor> make_aligned(SourceTensor tensor, MadeTensors& made, const std::string& path) {
   constexpr uintptr_t kAlignment = 16;
-  if (reinterpret_cast<uintptr_t>(tensor.data.data()) % kAlignment == 0) return tensor;
+  if (!tensor.data.is_resident() || reinterpret_cast<uintptr_t>(tensor.data.data()) % kAlignment == 0) return tensor;
   TRY(const MutableBytes memory, made.allocate(tensor.data.size(), path));
   std::memcpy(memory.data(), tensor.data.data(), tensor.data.size());
   tensor.data = memory;

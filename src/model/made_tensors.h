@@ -1,4 +1,5 @@
-// Tensors that had to be made when a model was opened, because no format of Tern's lies in its files as it is.
+// Tensors that have to be made, because no format of Tern's lies in a model's files as it is: when the model is opened,
+// or where its files are read in pieces whenever they are read.
 #pragma once
 
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "model/source.h"
@@ -18,6 +20,11 @@ namespace tern {
 // Owns their memory, and remembers each by name.
 class MadeTensors {
  public:
+  explicit MadeTensors(Access access) : access_(access) {}
+
+  // What `source` makes: in memory, or lazily where they are. Errors: those of reading it, and allocate's.
+  Result<StoredBytes> make(std::unique_ptr<ByteSource> source, const std::string& path);
+
   // Uninitialised memory, aligned for any kernel, that lives as long as this object. kOutOfMemory.
   Result<MutableBytes> allocate(uint64_t n_bytes, const std::string& path);
 
@@ -31,15 +38,17 @@ class MadeTensors {
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
+  Access access_;
   std::vector<std::unique_ptr<std::byte, Free>> memory_;
+  std::vector<std::unique_ptr<ByteSource>> sources_;
   std::map<std::string, SourceTensor, std::less<>> tensors_;
   std::optional<ThreadPool> pool_;
 };
 
-// [n] values of a float format as f32, in memory of `made`. kCorruption: the bytes are not those of n values.
+// [n] values of a float format as f32, made by `made`. kCorruption: the bytes are not those of n values.
 Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path);
 
-// A copy of the bytes where they do not lie as kernels read them; else the tensor itself.
+// A copy of the bytes where they lie in memory, but not as kernels read them; else the tensor itself.
 Result<SourceTensor> make_aligned(SourceTensor tensor, MadeTensors& made, const std::string& path);
 
 // The rows of worker `worker` of `n_workers`: [first, second).

@@ -101,12 +101,13 @@ std::optional<Format> format_of(const MlcTensor& tensor) {
 
 }  // namespace
 
-Result<std::unique_ptr<MlcSource>> MlcSource::open(const std::string& directory, const MlcCheck& check) {
+Result<std::unique_ptr<MlcSource>> MlcSource::open(const std::string& directory, const MlcCheck& check,
+                                                   Access access) {
   const std::string config_path = std::filesystem::path(directory) / "mlc-chat-config.json";
-  TRY(const MappedFile text, MappedFile::open(config_path));
-  TRY(MlcConfig config, parse_mlc_config(as_text(text.bytes()), config_path));
-  TRY(MlcDirectory files, MlcDirectory::open(directory, check));
-  std::unique_ptr<MlcSource> source(new MlcSource(std::move(config), std::move(files)));
+  TRY(const auto text, open_file(config_path));
+  TRY(MlcConfig config, parse_mlc_config(as_text(text->resident()), config_path));
+  TRY(MlcDirectory files, MlcDirectory::open(directory, check, access));
+  std::unique_ptr<MlcSource> source(new MlcSource(std::move(config), std::move(files), access));
   TRY_STATUS(source->check_tensors());
   return source;
 }
@@ -196,13 +197,22 @@ Result<SourceTensor> MlcSource::repack(const std::string& name, const MlcTensor&
                 path(), name);
   }
   const int64_t rows = codes.shape[0], cols = 8 * codes.shape[1];
-  TRY(const MutableBytes q4_0, made_.allocate(tensor_bytes(Format::kQ4_0, rows, cols), path()));
-  if (!repack_q4f16_1(codes.data, scales->data, rows, cols, q4_0, made_.pool())) {
+  const auto make = [name, cols, in_codes = codes.data, in_scales = scales->data, this](
+                        uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+    const auto n_cols = static_cast<uint64_t>(cols);
+    const uint64_t code_row = n_cols / 2, scale_row = n_cols / kQ4_0Block * sizeof(uint16_t);
+    Scratch code_scratch, scale_scratch;
+    TRY(const Bytes code_bytes, in_codes.read(first * code_row, n * code_row, code_scratch));
+    TRY(const Bytes scale_bytes, in_scales.read(first * scale_row, n * scale_row, scale_scratch));
+    if (repack_q4f16_1(code_bytes, scale_bytes, static_cast<int64_t>(n), cols, out, made_.pool())) return {};
     return fail(ErrorCode::kCorruption,
                 "{}: tensor {} holds codes or scales that q4f16_1 never has; the file is damaged, or quantised in "
                 "another way",
                 path(), name);
-  }
+  };
+  auto q4_0_rows =
+      std::make_unique<MadeRows>(row_bytes(Format::kQ4_0, cols), static_cast<uint64_t>(rows), std::move(make));
+  TRY(const StoredBytes q4_0, made_.make(std::move(q4_0_rows), path()));
   return SourceTensor{
       .name = name, .format = Format::kQ4_0, .type_name = "q4f16_1", .shape = {rows, cols}, .data = q4_0};
 }

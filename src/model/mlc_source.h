@@ -1,4 +1,4 @@
-// An MLC directory as a ModelSource: q4f16_1 becomes Q4_0 in memory, unquantised matrices are views into the shards.
+// An MLC directory as a ModelSource: q4f16_1 becomes Q4_0 in memory or as it is read, unquantised matrices are views into the shards.
 #pragma once
 
 #include "file/mlc.h"
@@ -13,7 +13,8 @@ class MlcSource final : public ModelSource {
  public:
   // Errors: those of MlcDirectory::open and parse_mlc_config; kNotSupported for tensors that the model's family does
   // not have, such as biases.
-  static Result<std::unique_ptr<MlcSource>> open(const std::string& directory, const MlcCheck& check);
+  static Result<std::unique_ptr<MlcSource>> open(const std::string& directory, const MlcCheck& check,
+                                                 Access access = Access::kResident);
 
   const std::string& path() const override { return files_.path(); }
   const std::string& container() const override { return container_; }
@@ -32,7 +33,8 @@ class MlcSource final : public ModelSource {
   void populate(const std::function<void(uint64_t, uint64_t)>&) const override {}
 
  private:
-  MlcSource(MlcConfig config, MlcDirectory files) : config_(std::move(config)), files_(std::move(files)) {}
+  MlcSource(MlcConfig config, MlcDirectory files, Access access)
+      : config_(std::move(config)), files_(std::move(files)), made_(access) {}
   Result<void> check_tensors() const;
   Result<std::optional<SourceTensor>> find_whole(const std::string& name);
   Result<SourceTensor> repack(const std::string& name, const MlcTensor& codes);

@@ -41,25 +41,29 @@ void for_each_tensor(const Layer& l, Function&& function) {
   }
 }
 
-Result<void> check_ternary(const std::string& path, const Weights& weights) {
-  const Tensor* bad = nullptr;
-  for (const Layer& layer : weights.layers) {
-    for_each_tensor(layer, [&](const Tensor& t) {
-      if (!bad && !why_not_ternary(t).empty()) bad = &t;
-    });
-  }
-  if (!bad) return {};
+Result<void> check_ternary(const std::string& path, const Tensor& tensor) {
+  TRY(const std::string_view why, why_not_ternary(tensor));
+  if (why.empty()) return {};
   return fail(ErrorCode::kCorruption,
               "{}: tensor {} {}; the file is damaged, or packed for another processor (blocks of 64): use the file for "
               "x86",
-              path, bad->name, why_not_ternary(*bad));
+              path, tensor.name, why);
+}
+
+Result<void> check_ternary(const std::string& path, const Weights& weights) {
+  Result<void> result;
+  for (const Layer& layer : weights.layers) {
+    for_each_tensor(layer, [&](const Tensor& t) {
+      if (result) result = check_ternary(path, t);
+    });
+  }
+  return result;
 }
 
 // "models/Qwen3-0.6B/" is called Qwen3-0.6B, "models/bonsai.gguf" bonsai.
 std::string name_of(const std::string& path) {
   const std::filesystem::path normal = (std::filesystem::path(path) / "").lexically_normal().parent_path();
-  std::error_code ignored;
-  return std::filesystem::is_directory(normal, ignored) ? normal.filename().string() : normal.stem().string();
+  return is_directory(normal) ? normal.filename().string() : normal.stem().string();
 }
 
 }  // namespace
@@ -72,7 +76,7 @@ uint64_t Weights::bytes_per_token() const {
 
 uint64_t Weights::n_params() const {
   uint64_t n = elements_of(token_embd) + elements_of(output_norm);
-  if (output.data.data() != token_embd.data.data()) n += elements_of(output);
+  if (output.data.identity() != token_embd.data.identity()) n += elements_of(output);
   for (const Layer& layer : layers) for_each_tensor(layer, [&](const Tensor& t) { n += elements_of(t); });
   return n;
 }
@@ -83,10 +87,10 @@ std::string supported_architectures() {
   return names;
 }
 
-Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) {
-    TRY(auto file, GgufFile::open(path));
+Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress,
+                                                 Access access) {
+  if (!is_directory(path)) {
+    TRY(auto file, GgufFile::open(path, access));
     return std::make_unique<GgufSource>(std::move(file));
   }
   if (is_mlc_directory(path)) {
@@ -94,9 +98,10 @@ Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const 
       if (on_progress) on_progress({.what = "checking", .done = done, .total = total, .unit = "B"});
     };
     return MlcSource::open(
-        path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::available_cpus(), .on_progress = tell});
+        path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::available_cpus(), .on_progress = tell},
+        access);
   }
-  if (is_hf_directory(path)) return HfSource::open(path);
+  if (is_hf_directory(path)) return HfSource::open(path, access);
   return fail(
       ErrorCode::kNotFound,
       "{}: this directory has neither config.json (Hugging Face) nor tensor-cache.json (MLC); name a GGUF file, "
@@ -104,8 +109,8 @@ Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const 
       path);
 }
 
-Result<Model> open_model(const std::string& path, const OnProgress& on_progress) {
-  TRY(auto source, open_source(path, on_progress));
+Result<Model> open_model(const std::string& path, const OnProgress& on_progress, Access access) {
+  TRY(auto source, open_source(path, on_progress, access));
   if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf()));
   Model model{.path = path, .name = {}, .config = {}, .weights = {}, .source = std::move(source)};
   TRY(const auto architecture, model.source->get_string("general.architecture"));

@@ -1,10 +1,11 @@
-// A model file, opened: its shape, its weights (still in the mapped file) and what its tokenizer is made from.
+// A model file, opened: its shape, its weights (still in the file) and what its tokenizer is made from.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "model/config.h"
 #include "model/source.h"
@@ -25,11 +26,13 @@ struct Model {
 
 // The model in any container that Tern reads, not yet checked to be one that it runs: a GGUF file, any part of a split
 // one, a Hugging Face directory or an MLC directory. The shards of an MLC directory are checked when it is first
-// opened, which takes seconds.
-Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress = {});
+// opened, which takes seconds. With Access::kPieces no tensor need lie in memory: they are read, or made, piece by piece.
+Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress = {},
+                                                 Access access = Access::kResident);
 
 // Opens and checks a model. Errors name the file, the tensor or key, and the remedy.
-Result<Model> open_model(const std::string& path, const OnProgress& on_progress = {});
+Result<Model> open_model(const std::string& path, const OnProgress& on_progress = {},
+                         Access access = Access::kResident);
 
 // The architectures that open_model takes, for messages: "bitnet-b1.58, bitnet-25, bitnet".
 std::string supported_architectures();

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/byte_source.h"
 #include "base/result.h"
 #include "file/gguf.h"
 #include "model/config.h"
@@ -25,7 +25,7 @@ struct SourceTensor {
   std::optional<Format> format;  // none: a type that Tern does not compute with
   std::string type_name;         // as the container calls it: "I2_S", "uint8"
   std::vector<int64_t> shape;    // rows first: [n_out, n_in]
-  Bytes data;                    // tensor_bytes(format, …); lives as long as the source
+  StoredBytes data;              // tensor_bytes(format, …); lives as long as the source
   float scale = 1.0f;            // multiplies what the format's decode gives (Tensor::scale), I2_S's own included
 };
 
@@ -56,7 +56,8 @@ class ModelSource {
   virtual Result<std::optional<bool>> get_bool(std::string_view key) const = 0;
 
   virtual bool has_tensor(std::string_view name) const = 0;
-  // nullopt: absent. A tensor that has to be made first (unpacked, joined, quantised) is made once.
+  // nullopt: absent. A tensor that has to be made first (unpacked, joined, quantised) is made once, or
+  // where the files are read in pieces each time it is read.
   virtual Result<std::optional<SourceTensor>> find_tensor(std::string_view name) = 0;
 
   // Brings the files into memory ahead of use.

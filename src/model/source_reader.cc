@@ -100,7 +100,9 @@ Result<Tensor> TensorReader::linear(const std::string& prefix, int rows, int col
   TRY(Tensor tensor, matrix(name, rows, cols, int8_activations ? ternary_formats() : float_formats()));
   if (has(prefix + ".scale")) {
     TRY(const Tensor scale, vector(prefix + ".scale", 1));
-    tensor.scale *= load<float>(scale.data.data());
+    Scratch scratch;
+    TRY(const Bytes value, scale.data.read(0, sizeof(float), scratch));
+    tensor.scale *= load<float>(value.data());
   }
   if (!std::isfinite(tensor.scale)) {
     return fail(ErrorCode::kCorruption, "{}: the scale of tensor {} is not a finite number; download the file again",

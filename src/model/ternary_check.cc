@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr size_t kLook = 16384;  // bytes
+constexpr uint64_t kLook = 16384;  // bytes
 constexpr size_t kFewest = 256;  // bytes: 1,024 weights that are all equal are no chance
 
 // Two bits four times: −1, 0, +1.
@@ -17,16 +17,17 @@ constexpr std::array kAllEqual = {std::byte{0x00}, std::byte{0x55}, std::byte{0x
 
 }  // namespace
 
-std::string_view why_not_ternary(const Tensor& tensor) {
-  if (tensor.format != Format::kI2_S) return {};
-  const Bytes look = tensor.data.first(std::min(tensor.data.size(), kLook + kI2sTailBytes));
+Result<std::string_view> why_not_ternary(const Tensor& tensor) {
+  if (tensor.format != Format::kI2_S) return "";
+  Scratch scratch;
+  TRY(const Bytes look, tensor.data.read(0, std::min(tensor.data.size(), kLook + kI2sTailBytes), scratch));
   const Bytes codes = look.first(look.size() - kI2sTailBytes);
   if (find_i2_s_code3(look) >= 0) return "holds two-bit codes that no ternary weight has";
   const bool all_equal = std::ranges::contains(kAllEqual, codes.front()) &&
                          std::ranges::all_of(codes, [&](std::byte b) { return b == codes.front(); });
   if (all_equal && codes.size() >= kFewest) return "has one and the same value everywhere";
   if (!std::isfinite(tensor.scale) || tensor.scale == 0) return "has a scale that is zero or no number";
-  return {};
+  return "";
 }
 
 }  // namespace tern

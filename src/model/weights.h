@@ -1,11 +1,11 @@
-// The tensors of a model, as views into its file, named as in the file.
+// The tensors of a model, as views of its file's bytes, named as in the file.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/byte_source.h"
 #include "quant/format.h"
 
 namespace tern {
@@ -16,7 +16,8 @@ struct Tensor {
   Format format = Format::kF32;
   int rows = 0;  // n_out
   int cols = 0;  // n_in
-  Bytes data;    // tensor_bytes(format, rows, cols)
+  // tensor_bytes(format, rows, cols), which backends on the host need in memory.
+  StoredBytes data;
   // Multiplies what Format's decode gives: I2_S's own scale, and blk.N.*.scale where the file has one.
   float scale = 1.0f;
   // Only inside the CPU backend: `data` are not rows as in the file, but as backend/cpu/interleave.h makes them.

@@ -29,8 +29,8 @@ void add_members(const Json& object, const std::string& prefix, FileInfo& info) 
 }
 
 Result<void> add_config(const std::string& path, FileInfo& info) {
-  TRY(const MappedFile file, MappedFile::open(path));
-  TRY(const Json config, parse_json(as_text(file.bytes()), path, {.max_bytes = size_t{1} << 20}));
+  TRY(const auto file, open_file(path));
+  TRY(const Json config, parse_json(as_text(file->resident()), path, {.max_bytes = size_t{1} << 20}));
   if (config.is_object()) add_members(config, "", info);
   return {};
 }

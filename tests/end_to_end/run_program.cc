@@ -123,7 +123,10 @@ bool talk(pid_t process, const RunOptions& options, Pipe& in, Pipe& out, Pipe& e
       if (!read_some(out.read_end, result.out)) out.close_read();
       if (options.on_output) options.on_output(process, result.out);
     }
-    if (ends[2].revents && !read_some(err.read_end, result.err)) err.close_read();
+    if (ends[2].revents) {
+      if (!read_some(err.read_end, result.err)) err.close_read();
+      if (options.on_errors) options.on_errors(process, result.err);
+    }
   }
   return true;
 }

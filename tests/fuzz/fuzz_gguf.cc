@@ -43,7 +43,7 @@ void check_tensor(const GgufFile& file, const GgufTensor& tensor) {
   require(!tensor.data.empty() && tensor.data.size() <= tensor.span);
   require(tensor.offset + tensor.span <= file.file_bytes());
   require(tensor.data.size() == ggml_tensor_bytes(tensor.type, tensor.shape));
-  sink = static_cast<uint64_t>(tensor.data.front()) + static_cast<uint64_t>(tensor.data.back()) +
+  sink = static_cast<uint64_t>(*tensor.data.begin()) + static_cast<uint64_t>(*tensor.data.last(1).begin()) +
          static_cast<uint64_t>(tensor.n_elements());
 }
 

@@ -36,7 +36,7 @@ const std::vector<FolderRule>& include_table() {
        {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/model", "src/plan", "src/backend",
         "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/fake", "src/engine"}},
       {"src/hub", {"src/base"}},
-      {"apps/cli", {}},
+      {"apps/cli", {"apps/server"}},
       {"apps/server", {}},
       {"apps/web", {}},
   };

@@ -28,12 +28,12 @@ class FakeKvCache final : public KvCache {
 // The script's tokens, some of them worked out before they are asked for. Aborts on a caller that asks for too many.
 class FakeStream final : public TokenStream {
  public:
-  FakeStream(const Script& script, Log& log, bool& lives)
-      : script_(script), log_(log), index_(log.streams.size() - 1), lives_(lives) {
-    CHECK(!lives_);
-    lives_ = true;
+  FakeStream(const Script& script, Log& log) : script_(script), log_(log), index_(log.streams.size() - 1) {
+    ++log_.n_live_streams;
   }
-  ~FakeStream() override { lives_ = false; }
+  FakeStream(const FakeStream&) = delete;
+  FakeStream& operator=(const FakeStream&) = delete;
+  ~FakeStream() override { --log_.n_live_streams; }
 
   Result<TokenId> next() override {
     Log::Stream& stream = log_.streams[index_];
@@ -55,7 +55,6 @@ class FakeStream final : public TokenStream {
   const Script& script_;
   Log& log_;
   const size_t index_;
-  bool& lives_;
   int n_run_ = 0;
 };
 
@@ -72,7 +71,6 @@ class FakeExecutable final : public Executable {
   }
 
   Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
-    CHECK(!stream_lives_);
     const int n = static_cast<int>(batch.tokens.size());
     CHECK(n >= 1 && n <= max_batch() && batch.first_pos >= 0 && batch.first_pos + n <= cache.n_ctx());
     log_.calls.push_back({{batch.tokens.begin(), batch.tokens.end()}, batch.first_pos, batch.logits});
@@ -93,7 +91,7 @@ class FakeExecutable final : public Executable {
     if (!script_.decodes) return nullptr;
     CHECK(n_tokens >= 1 && pos >= 0 && pos + n_tokens <= cache.n_ctx());
     log_.streams.push_back({token, pos, n_tokens, sampling});
-    return std::make_unique<FakeStream>(script_, log_, stream_lives_);
+    return std::make_unique<FakeStream>(script_, log_);
   }
 
   void observe(StepObserver) override {}
@@ -107,7 +105,6 @@ class FakeExecutable final : public Executable {
 
   Script script_;
   Log& log_;
-  bool stream_lives_ = false;
   std::vector<float> logits_;
 };
 

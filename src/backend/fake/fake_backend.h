@@ -35,6 +35,7 @@ struct Log {
     std::vector<float> random = {};  // a number for every token drawn, taken or not
   };
   std::vector<Stream> streams;
+  int n_live_streams = 0;
 };
 
 // `log` must outlive the executable.

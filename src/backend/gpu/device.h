@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backend/gpu/wgsl/module.h"
-#include "base/bytes.h"
+#include "base/byte_source.h"
 #include "base/result.h"
 
 namespace tern::gpu {
@@ -148,6 +148,10 @@ class Device {
 
   // Ordered with submits. Offset and size are multiples of 4.
   virtual Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) = 0;
+
+  // The same with bytes that may have to be read first: into `scratch`, unless the device has a shorter way for those
+  // that are a file's own (StoredBytes::source()->file()). Also errors of reading.
+  virtual Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch);
 
   // The pipeline for this text, compiled once. Errors name the kernel, and the line of the WGSL text.
   virtual Result<const Pipeline*> pipeline(const wgsl::Module& module) = 0;

@@ -157,6 +157,7 @@ Result<std::unique_ptr<KvCache>> GpuExecutable::new_cache(int n_ctx, KvType type
 }
 
 Result<void> GpuExecutable::write_params(const RunParams& params, std::span<const TokenId> tokens) const {
+  in_control_ = nullptr;
   TRY_STATUS(device_->write(work_->params(), 0, std::as_bytes(std::span(&params, 1))));
   return device_->write(work_->tokens(), 0, std::as_bytes(tokens));
 }
@@ -186,6 +187,7 @@ Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batc
     commands_.clear();
     cache.program.commands(shape, commands_);
     TRY_STATUS(device_->submit(commands_));
+    if (n == 1 && n_rows == 1) last_ = {cache.watch(), nullptr, shape, static_cast<int>(commands_.size())};
   }
   if (n_rows == 0) {
     TRY_STATUS(device_->check());

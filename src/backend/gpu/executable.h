@@ -16,6 +16,8 @@
 
 namespace tern::gpu {
 
+class GpuTokenStream;
+
 // The weights that a step reads.
 struct WeightUse {
   const Tensor* tensor;
@@ -38,6 +40,8 @@ class GpuExecutable final : public Executable {
   Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
                                               const DeviceSampling& sampling) override;
   std::optional<GpuStats> gpu_stats() const override;
+  std::optional<GpuAdapter> gpu_adapter() const override;
+  Result<std::vector<GpuKernel>> gpu_kernels() override;
   Result<TokenTimes> time_ops(KvCache& cache, int pos, int repeats) override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
@@ -55,6 +59,9 @@ class GpuExecutable final : public Executable {
   uint64_t bytes_moved(const Step& step, const GpuKvCache& cache, int pos) const;
   Result<void> write_params(const RunParams& params, std::span<const TokenId> tokens) const;
   Result<void> set_token(TokenId token, int pos) const;  // what the decoding loop runs next
+  // The commands of a token like the last one, and the token set that they run: at the position after the last (or at
+  // the cache's last one), where what they leave counts as never run. Empty where there was none or its cache is gone.
+  Result<std::vector<Command>> last_token_again() const;
   // Seconds that the last token's dispatches take as one; 0 where they cannot be run again or timed.
   double time_last_token() const;
   Result<void> run_observed(const GpuKvCache& cache, const RunShape& shape);
@@ -73,15 +80,16 @@ class GpuExecutable final : public Executable {
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing
-  // Of the last decoded token, for gpu_stats.
+  // Of the last decoded token, for gpu_stats and gpu_kernels.
   struct LastToken {
     std::weak_ptr<const GpuKvCache> cache;
-    const Program* chooser = nullptr;
+    const Program* chooser = nullptr;  // null: the host chose
     RunShape shape;
     int dispatches = 0;
   };
   LastToken last_;
-  int streams_ = 0;  // that live
+  int streams_ = 0;                                     // that live
+  mutable const GpuTokenStream* in_control_ = nullptr;  // the stream whose next token the device is about to run
   uint64_t decoded_ = 0;
   double record_seconds_ = 0;  // recording and submitting them
   uint64_t streamed_ = 0;      // of them, those that came after another one

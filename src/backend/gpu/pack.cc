@@ -208,14 +208,20 @@ uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols) {
   return coding.f32_scales ? 4 * n : (n + 1) / 2 * 4;
 }
 
-void pack_rows(const Tensor& tensor, const WeightCoding& coding, uint64_t first, uint64_t count,
-               std::span<uint32_t> units, std::span<float> scales) {
+bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding) {
+  if (tensor.format == Format::kF32) return coding.words == WeightWords::kF32 && tensor.scale == 1.0f;
+  return coding.words == WeightWords::kF16 || coding.words == WeightWords::kBF16;
+}
+
+void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
+               std::span<float> scales) {
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols);
+  const uint64_t count = rows.size() / in_bytes;
   const size_t row_words = unit_row_bytes(coding, tensor.cols) / 4;
   const size_t row_scales = coding.group == 0 ? 0 : static_cast<size_t>(tensor.cols) / coding.group;
   CHECK(units.size() >= count * row_words && scales.size() >= count * row_scales);
   for (uint64_t r = 0; r < count; ++r) {
-    pack_row(tensor, coding, tensor.data.subspan((first + r) * in_bytes, in_bytes), units.data() + r * row_words,
+    pack_row(tensor, coding, rows.subspan(r * in_bytes, in_bytes), units.data() + r * row_words,
              scales.data() + r * row_scales);
   }
   if (tensor.scale == 1.0f || row_scales == 0) return;

@@ -17,10 +17,13 @@ WeightCoding coding_of(const Tensor& tensor);
 uint64_t unit_row_bytes(const WeightCoding& coding, int cols);
 uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols);
 
-// Rows [first, first + count) as `coding`, which is coding_of(tensor) or plain kF32. `units` gets their words;
-// `scales`, where the coding has any, count · cols / group floats.
-void pack_rows(const Tensor& tensor, const WeightCoding& coding, uint64_t first, uint64_t count,
-               std::span<uint32_t> units, std::span<float> scales);
+// Whether the plane of words is what the tensor's bytes are as they lie in the file.
+bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding);
+
+// `rows`, the bytes of whole rows of the tensor, as `coding`, which is coding_of(tensor) or plain kF32. `units` gets
+// their words; `scales`, where the coding has any, a float for each group.
+void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
+               std::span<float> scales);
 
 // The plane of scales.
 std::vector<uint32_t> pack_scales(const WeightCoding& coding, std::span<const float> scales);

@@ -19,22 +19,21 @@ constexpr size_t kAhead = 2;
 
 class GpuTokenStream final : public TokenStream {
  public:
-  // `uniform` is empty where `chooser` takes the most probable token.
-  GpuTokenStream(GpuExecutable& executable, GpuKvCache& cache, int pos, int n_tokens, const Program& chooser,
-                 std::function<float()> uniform)
-      : executable_(executable),
-        cache_(cache),
-        chooser_(chooser),
-        uniform_(std::move(uniform)),
-        pos_(pos),
-        n_left_(n_tokens) {
+  GpuTokenStream(GpuExecutable& executable, GpuKvCache& cache, TokenId token, int pos, int n_tokens,
+                 const DeviceSampling& sampling)
+      : executable_(executable), cache_(cache), sampling_(sampling), token_(token), pos_(pos), n_left_(n_tokens) {
     ++executable_.streams_;
+    drawn_.reserve(kAhead);
   }
   GpuTokenStream(const GpuTokenStream&) = delete;
   GpuTokenStream& operator=(const GpuTokenStream&) = delete;
-  ~GpuTokenStream() override { --executable_.streams_; }
+  ~GpuTokenStream() override {
+    --executable_.streams_;
+    if (executable_.in_control_ == this) executable_.in_control_ = nullptr;
+  }
 
   Result<TokenId> next() override {
+    if (executable_.in_control_ != this) TRY_STATUS(take_control());
     while (n_left_ > 0 && under_way_.size() < kAhead) TRY_STATUS(start_one());
     CHECK(!under_way_.empty());
     const auto oldest = std::move(under_way_.front());
@@ -48,10 +47,39 @@ class GpuTokenStream final : public TokenStream {
                   "{}: the GPU chose token {}, which does not exist; its driver may be at fault",
                   executable_.device_->adapter().name, token);
     }
-    return token;
+    if (!drawn_.empty()) {
+      drawn_.erase(drawn_.begin());
+      --n_used_draws_;
+    }
+    return token_ = token;
   }
 
  private:
+  // At first, and after something else has run: the device goes on from the token that was taken last, and draws the
+  // tokens that were under way with the same numbers again.
+  Result<void> take_control() {
+    const auto n_lost = static_cast<int>(under_way_.size());
+    under_way_.clear();
+    pos_ -= n_lost;
+    n_left_ += n_lost;
+    step_ = 0;
+    n_used_draws_ = 0;
+    last_token_.reset();
+    GpuExecutable& e = executable_;
+    chooser_ = &e.chooser_->greedy();
+    if (sampling_.temperature > 0) {
+      TRY(chooser_, e.chooser_->sampling(sampling_));
+    }
+    TRY_STATUS(e.set_token(token_, pos_));
+    e.in_control_ = this;
+    return {};
+  }
+
+  float draw() {
+    if (n_used_draws_ == drawn_.size()) drawn_.push_back(sampling_.uniform());
+    return drawn_[n_used_draws_++];
+  }
+
   // The first token of a stream has nothing before it to be measured from.
   void count_token() {
     const auto now = std::chrono::steady_clock::now();
@@ -68,14 +96,14 @@ class GpuTokenStream final : public TokenStream {
     const RunShape shape{.n_tokens = 1, .n_logit_rows = 1, .n_pos = pos_ + 1};
     e.commands_.clear();
     cache_.program.commands(shape, e.commands_);
-    chooser_.commands(shape, e.commands_);
-    if (uniform_) TRY_STATUS(e.chooser_->set_draw(step_, uniform_()));
+    chooser_->commands(shape, e.commands_);
+    if (sampling_.temperature > 0) TRY_STATUS(e.chooser_->set_draw(step_, draw()));
     TRY(auto back, e.device_->read_later(e.chooser_->id(step_), e.commands_));
     under_way_.push_back(std::move(back));
     ++pos_;
     ++step_;
     --n_left_;
-    e.last_ = {cache_.watch(), &chooser_, shape, static_cast<int>(e.commands_.size())};
+    e.last_ = {cache_.watch(), chooser_, shape, static_cast<int>(e.commands_.size())};
     ++e.decoded_;
     e.record_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return {};
@@ -83,12 +111,15 @@ class GpuTokenStream final : public TokenStream {
 
   GpuExecutable& executable_;
   GpuKvCache& cache_;
-  const Program& chooser_;
-  std::function<float()> uniform_;
-  int pos_;
+  const DeviceSampling sampling_;
+  const Program* chooser_ = nullptr;
+  TokenId token_;  // the last that was taken
+  int pos_;        // of the next to be started
   int n_left_;
   uint64_t step_ = 0;
   std::deque<std::unique_ptr<ReadBack>> under_way_;
+  std::vector<float> drawn_;  // the random numbers of tokens that were not taken, of which
+  size_t n_used_draws_ = 0;   // … are those of the tokens under way
   std::optional<std::chrono::steady_clock::time_point> last_token_;
 };
 
@@ -102,25 +133,17 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvCache& any_cache, T
   if (chooser == nullptr) return nullptr;
   auto& cache = static_cast<GpuKvCache&>(any_cache);
   CHECK(n_tokens >= 1 && pos + n_tokens <= cache.n_ctx());
-  TRY_STATUS(set_token(token, pos));
-  return std::make_unique<GpuTokenStream>(*this, cache, pos, n_tokens, *chooser,
-                                          sampling.temperature > 0 ? sampling.uniform : nullptr);
+  return std::make_unique<GpuTokenStream>(*this, cache, token, pos, n_tokens, sampling);
 }
 
-// Runs at the position after the last token (or the cache's last one): what that leaves there counts as never run.
 double GpuExecutable::time_last_token() const {
-  const auto cache = last_.cache.lock();
-  if (!cache || streams_ > 0 || !device_->features().timestamps) return 0;
-  RunShape shape = last_.shape;
-  shape.n_pos = std::min(shape.n_pos + 1, cache->n_ctx());
-  std::vector<Command> commands;
-  cache->program.commands(shape, commands);
-  last_.chooser->commands(shape, commands);
+  if (streams_ > 0 || !device_->features().timestamps) return 0;
   // The middle of three: the first may find the GPU asleep.
   std::array<double, 3> seconds{};
   for (double& one : seconds) {
-    if (!set_token(0, shape.n_pos - 1)) return 0;
-    one = device_->time_whole(commands).value_or(0);
+    const auto commands = last_token_again();
+    if (!commands || commands->empty()) return 0;
+    one = device_->time_whole(*commands).value_or(0);
   }
   std::ranges::sort(seconds);
   return seconds[1];
@@ -137,14 +160,12 @@ std::optional<GpuStats> GpuExecutable::gpu_stats() const {
   stats.upload_seconds = weights_.seconds();
   stats.upload_bytes = weights_.bytes();
   stats.device_bytes = device_->allocated_bytes();
-  if (decoded_ > 0) {
-    stats.dispatches_per_token = last_.dispatches;
-    stats.record_ms_per_token = record_seconds_ * 1e3 / static_cast<double>(decoded_);
-    stats.gpu_ms_per_token = time_last_token() * 1e3;
-    if (streamed_ > 0 && stats.gpu_ms_per_token > 0) {
-      const double token_ms = stream_seconds_ * 1e3 / static_cast<double>(streamed_);
-      stats.host_ms_per_token = std::max(token_ms - stats.gpu_ms_per_token, 0.0);
-    }
+  stats.dispatches_per_token = last_.dispatches;
+  stats.gpu_ms_per_token = time_last_token() * 1e3;
+  if (decoded_ > 0) stats.record_ms_per_token = record_seconds_ * 1e3 / static_cast<double>(decoded_);
+  if (streamed_ > 0 && stats.gpu_ms_per_token > 0) {
+    const double token_ms = stream_seconds_ * 1e3 / static_cast<double>(streamed_);
+    stats.host_ms_per_token = std::max(token_ms - stats.gpu_ms_per_token, 0.0);
   }
   return stats;
 }

@@ -73,11 +73,11 @@ Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, c
 
 MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type) {
   MemoryNeed need;
-  std::vector<const std::byte*> seen;  // by their bytes: the head is often the embedding under another name
+  std::vector<StoredBytes::Identity> seen;  // by their bytes: the head is often the embedding under another name
   for (const Step& step : plan.steps) {
     for (const WeightUse& use : weight_uses(step.body)) {
-      if (std::ranges::find(seen, use.tensor->data.data()) != seen.end()) continue;
-      seen.push_back(use.tensor->data.data());
+      if (std::ranges::contains(seen, use.tensor->data.identity())) continue;
+      seen.push_back(use.tensor->data.identity());
       need.weights += use.bytes();
     }
   }

@@ -6,25 +6,31 @@
 
 #include "backend/gpu/pack.h"
 #include "base/check.h"
+#include "base/thread_pool.h"
 
 namespace tern::gpu {
 namespace {
 
-constexpr uint64_t kPieceBytes = 8u << 20;  // packed or written between two signs of progress
+// Read, packed or written at once, and between two signs of progress. Up to three times as much is in use: what was
+// read, its words, its scales.
+constexpr uint64_t kPieceBytes = 4u << 20;
 
 // pack_rows, on as many threads as it is worth.
-void pack_in_parallel(const Tensor& tensor, const WeightCoding& coding, uint64_t first, uint64_t count,
-                      std::span<uint32_t> units, std::span<float> scales) {
-  constexpr uint64_t kMostThreads = 8;
+void pack_in_parallel(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
+                      std::span<float> scales) {
+  constexpr uint64_t kMostThreads = 8, kWorthThreads = 1u << 20;
+  const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), count = rows.size() / in_bytes;
   const size_t row_units = units.size() / count, row_scales = scales.size() / count;
-  const uint64_t n = units.size_bytes() < (kPieceBytes >> 3)
-                         ? 1
-                         : std::min({kMostThreads, uint64_t{std::max(1u, std::thread::hardware_concurrency())}, count});
+  const uint64_t n =
+      units.size_bytes() < kWorthThreads
+          ? 1
+          : std::min({kMostThreads, static_cast<uint64_t>(ThreadPool::available_cpus()), count});
   std::vector<std::jthread> threads;
   for (uint64_t t = 0; t < n; ++t) {
     const uint64_t begin = count * t / n, end = count * (t + 1) / n;
     const auto pack = [=, &tensor] {
-      pack_rows(tensor, coding, first + begin, end - begin, units.subspan(begin * row_units, (end - begin) * row_units),
+      pack_rows(tensor, coding, rows.subspan(begin * in_bytes, (end - begin) * in_bytes),
+                units.subspan(begin * row_units, (end - begin) * row_units),
                 scales.subspan(begin * row_scales, (end - begin) * row_scales));
     };
     if (t + 1 == n) {
@@ -37,12 +43,12 @@ void pack_in_parallel(const Tensor& tensor, const WeightCoding& coding, uint64_t
 
 }  // namespace
 
-Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, Bytes bytes) {
+Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes) {
   CHECK(!is_closed_);
   const auto start = std::chrono::steady_clock::now();
   for (uint64_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    const Bytes piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
-    TRY_STATUS(device_.write(buffer, offset + at, piece));
+    const StoredBytes piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
+    TRY_STATUS(device_.write_from(buffer, offset + at, piece, scratch_));
     done_ += piece.size();
     if (on_progress_) on_progress_({.what = "uploading to the GPU", .done = done_, .total = total_, .unit = "B"});
   }
@@ -50,21 +56,54 @@ Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, Bytes byt
   return {};
 }
 
-Result<std::unique_ptr<Buffer>> WeightStore::upload(const std::string& label, std::span<const Bytes> pieces) {
+Result<std::unique_ptr<Buffer>> WeightStore::upload(const std::string& label, std::span<const StoredBytes> parts) {
   uint64_t total = 0;
-  for (const Bytes piece : pieces) total += piece.size();
+  for (const StoredBytes& part : parts) total += part.size();
   TRY(auto buffer, device_.new_buffer(label, total, BufferUse::kWeights));
   uint64_t offset = 0;
-  for (const Bytes piece : pieces) {
-    TRY_STATUS(write(*buffer, offset, piece));
-    offset += piece.size();
+  for (const StoredBytes& part : parts) {
+    TRY_STATUS(write(*buffer, offset, part));
+    offset += part.size();
   }
   return buffer;
 }
 
+// The plane of scales, written as they come. f16 scales go two to a word, so one may have to wait for the next.
+class WeightStore::ScalesWriter {
+ public:
+  ScalesWriter(WeightStore& store, const WeightCoding& coding, const Buffer& buffer)
+      : store_(store), coding_(coding), buffer_(buffer) {}
+
+  // Room for n more, valid until flush().
+  std::span<float> next(uint64_t n) {
+    waiting_.resize(n_left_ + n);
+    return std::span(waiting_).subspan(n_left_);
+  }
+
+  Result<void> flush(bool is_last) {
+    const size_t n = is_last || coding_.f32_scales ? waiting_.size() : waiting_.size() & ~size_t{1};
+    if (n > 0) {
+      const auto words = pack_scales(coding_, std::span(waiting_).first(n));
+      TRY_STATUS(store_.write(buffer_, at_, std::as_bytes(std::span(words))));
+      at_ += words.size() * sizeof(uint32_t);
+    }
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<ptrdiff_t>(n));
+    n_left_ = waiting_.size();
+    return {};
+  }
+
+ private:
+  WeightStore& store_;
+  const WeightCoding& coding_;
+  const Buffer& buffer_;
+  std::vector<float> waiting_;
+  size_t n_left_ = 0;
+  uint64_t at_ = 0;  // byte in the buffer
+};
+
 Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices) {
   std::string key;
-  std::vector<Bytes> pieces;
+  std::vector<StoredBytes> pieces;
   uint64_t total = 0;
   for (const Tensor* w : matrices) {
     CHECK(w->format == Format::kI2_S);
@@ -96,9 +135,10 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
 Result<BufferView> WeightStore::vector(const Tensor& tensor) {
   if (const auto found = views_.find(tensor.name); found != views_.end()) return found->second;
   std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
-  format_info(tensor.format).decode(tensor.data.first(row_bytes(tensor.format, tensor.cols)), values);
+  TRY(const Bytes row, tensor.data.read(0, row_bytes(tensor.format, tensor.cols), scratch_));
+  format_info(tensor.format).decode(row, values);
   for (float& value : values) value *= tensor.scale;
-  const Bytes bytes = std::as_bytes(std::span(values));
+  const StoredBytes bytes = std::as_bytes(std::span(values));
   TRY(auto buffer, upload(tensor.name, std::span(&bytes, 1)));
   const BufferView view{buffer.get(), 0, 0};
   buffers_.push_back(std::move(buffer));
@@ -106,41 +146,59 @@ Result<BufferView> WeightStore::vector(const Tensor& tensor) {
   return view;
 }
 
-Result<BufferView> WeightStore::scales_view(const WeightCoding& coding, std::span<const float> scales) {
-  if (coding.group == 0 && no_scales_) return BufferView{no_scales_, 0, 0};
-  const auto words = pack_scales(coding, scales);
-  const Bytes bytes = std::as_bytes(std::span(words));
-  TRY(auto buffer, upload("scales", std::span(&bytes, 1)));
-  if (coding.group == 0) no_scales_ = buffer.get();
-  buffers_.push_back(std::move(buffer));
-  return BufferView{buffers_.back().get(), 0, 0};
+// What formats without scales bind in their place.
+Result<BufferView> WeightStore::no_scales() {
+  if (!no_scales_) {
+    const uint32_t zero = 0;
+    const StoredBytes bytes = std::as_bytes(std::span(&zero, 1));
+    TRY(auto buffer, upload("scales", std::span(&bytes, 1)));
+    no_scales_ = buffers_.emplace_back(std::move(buffer)).get();
+  }
+  return BufferView{no_scales_, 0, 0};
+}
+
+// Rows of one tensor into the plane of words from byte `at` on, and their scales after those that came before.
+Result<void> WeightStore::pack(const WeightCoding& coding, const RowSpan& rows, const Buffer& units, uint64_t at,
+                               ScalesWriter& scales) {
+  const Tensor& tensor = *rows.tensor;
+  const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), out_bytes = unit_row_bytes(coding, tensor.cols);
+  const StoredBytes data = tensor.data.subspan(rows.first * in_bytes, rows.count * in_bytes);
+  if (is_plain_copy(tensor, coding)) return write(units, at, data);
+  const uint64_t row_scales = coding.group == 0 ? 0 : static_cast<uint64_t>(tensor.cols) / coding.group;
+  const uint64_t rows_at_once = std::max<uint64_t>(1, kPieceBytes / std::max(in_bytes, out_bytes));
+  std::vector<uint32_t> words;
+  for (uint64_t row = 0; row < rows.count; row += rows_at_once) {
+    const uint64_t n = std::min(rows_at_once, rows.count - row);
+    TRY(const Bytes in, data.read(row * in_bytes, n * in_bytes, scratch_));
+    words.resize(n * out_bytes / sizeof(uint32_t));
+    pack_in_parallel(tensor, coding, in, words, scales.next(n * row_scales));
+    TRY_STATUS(write(units, at + row * out_bytes, std::as_bytes(std::span(words))));
+    TRY_STATUS(scales.flush(false));
+  }
+  return {};
 }
 
 Result<FloatMatrix::Part> WeightStore::upload_packed(const WeightCoding& coding, std::span<const RowSpan> rows) {
-  const int cols = rows.front().tensor->cols;
-  const uint64_t row_bytes = unit_row_bytes(coding, cols);
-  const size_t row_scales = coding.group == 0 ? 0 : static_cast<size_t>(cols) / coding.group;
+  const Tensor& first = *rows.front().tensor;
+  const uint64_t row_bytes = unit_row_bytes(coding, first.cols);
   uint64_t n_rows = 0;
   for (const RowSpan& span : rows) n_rows += span.count;
-  TRY(auto buffer, device_.new_buffer(rows.front().tensor->name, n_rows * row_bytes, BufferUse::kWeights));
-  const uint64_t rows_at_once = std::max<uint64_t>(1, kPieceBytes / row_bytes);
-  std::vector<uint32_t> units;
-  std::vector<float> scales(n_rows * row_scales);
-  uint64_t at = 0;  // row of the part
-  for (const RowSpan& span : rows) {
-    for (uint64_t row = 0; row < span.count; row += rows_at_once) {
-      const uint64_t n = std::min(rows_at_once, span.count - row);
-      units.resize(n * row_bytes / 4);
-      pack_in_parallel(*span.tensor, coding, span.first + row, n, units,
-                       std::span(scales).subspan(at * row_scales, n * row_scales));
-      TRY_STATUS(write(*buffer, at * row_bytes, std::as_bytes(std::span(units))));
-      at += n;
-    }
+  FloatMatrix::Part part{.coding = coding, .units = {}, .scales = {}, .count = static_cast<uint32_t>(n_rows)};
+  TRY(auto units, device_.new_buffer(first.name, n_rows * row_bytes, BufferUse::kWeights));
+  part.units.buffer = buffers_.emplace_back(std::move(units)).get();
+  if (coding.group == 0) {
+    TRY(part.scales, no_scales());
+  } else {
+    TRY(auto scales, device_.new_buffer("scales", scale_bytes(coding, n_rows, first.cols), BufferUse::kWeights));
+    part.scales.buffer = buffers_.emplace_back(std::move(scales)).get();
   }
-  FloatMatrix::Part part{
-      .coding = coding, .units = {buffer.get(), 0, 0}, .scales = {}, .count = static_cast<uint32_t>(n_rows)};
-  buffers_.push_back(std::move(buffer));
-  TRY(part.scales, scales_view(coding, scales));
+  ScalesWriter scales(*this, coding, *part.scales.buffer);
+  uint64_t at = 0;  // byte of the part
+  for (const RowSpan& span : rows) {
+    TRY_STATUS(pack(coding, span, *part.units.buffer, at, scales));
+    at += span.count * row_bytes;
+  }
+  TRY_STATUS(scales.flush(true));
   return part;
 }
 
@@ -164,7 +222,7 @@ Result<void> WeightStore::add_parts(const Tensor& tensor, const WeightCoding& co
 
 Result<const FloatMatrix*> WeightStore::matrix(std::span<const Tensor* const> matrices) {
   MatrixKey key;
-  for (const Tensor* tensor : matrices) key.first.push_back(tensor->data.data());
+  for (const Tensor* tensor : matrices) key.first.push_back(tensor->data.identity());
   if (const auto found = matrices_.find(key); found != matrices_.end()) return &found->second;
   FloatMatrix matrix;
   const WeightCoding coding = coding_of(*matrices.front());
@@ -195,7 +253,7 @@ Result<const FloatMatrix*> WeightStore::matrix(const Tensor& tensor) {
 }
 
 Result<const FloatMatrix*> WeightStore::f32_matrix(const Tensor& tensor) {
-  MatrixKey key{{tensor.data.data()}, true};
+  MatrixKey key{{tensor.data.identity()}, true};
   if (const auto found = matrices_.find(key); found != matrices_.end()) return &found->second;
   FloatMatrix matrix;
   TRY_STATUS(add_parts(tensor, {}, 0, matrix));

@@ -1,4 +1,5 @@
-// The model's weights on the device: uploaded once, when the plan is compiled, straight from the mapped file.
+// The model's weights on the device: uploaded once, when the plan is compiled, piece by piece, so that a model that is not
+// in memory need not fit in it.
 #pragma once
 
 #include <map>
@@ -47,17 +48,22 @@ class WeightStore {
 
   uint64_t bytes() const { return done_; }
   double seconds() const { return seconds_; }
+  // The most host memory that reading took.
+  uint64_t scratch_bytes() const { return scratch_.bytes(); }
 
  private:
+  class ScalesWriter;
   struct RowSpan {
     const Tensor* tensor;
     uint64_t first, count;
   };
-  Result<std::unique_ptr<Buffer>> upload(const std::string& label, std::span<const Bytes> pieces);
+  Result<std::unique_ptr<Buffer>> upload(const std::string& label, std::span<const StoredBytes> parts);
   Result<FloatMatrix::Part> upload_packed(const WeightCoding& coding, std::span<const RowSpan> rows);
   Result<void> add_parts(const Tensor& tensor, const WeightCoding& coding, uint32_t first_row, FloatMatrix& matrix);
-  Result<BufferView> scales_view(const WeightCoding& coding, std::span<const float> scales);
-  Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes);
+  Result<void> pack(const WeightCoding& coding, const RowSpan& rows, const Buffer& units, uint64_t at,
+                    ScalesWriter& scales);
+  Result<BufferView> no_scales();
+  Result<void> write(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes);
   uint64_t most_bytes() const;  // that can be bound at once
 
   Device& device_;
@@ -66,11 +72,12 @@ class WeightStore {
   bool is_closed_ = false;
   OnProgress on_progress_;
   std::map<std::string, BufferView> views_;  // by the tensors' names
-  // By where their bytes are, for the head is often the embedding under another name; and whether as f32.
-  using MatrixKey = std::pair<std::vector<const std::byte*>, bool>;
+  // By what their bytes are, for the head is often the embedding under another name; and whether as f32.
+  using MatrixKey = std::pair<std::vector<StoredBytes::Identity>, bool>;
   std::map<MatrixKey, FloatMatrix> matrices_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   const Buffer* no_scales_ = nullptr;
+  Scratch scratch_;
 };
 
 }  // namespace tern::gpu

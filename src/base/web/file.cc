@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/mapped_file.h"
 #include "base/web/library_files.h"
 
 namespace tern {
@@ -16,7 +17,7 @@ class PageFile final : public File {
 
   const std::string& path() const override { return path_; }
   uint64_t size() const override { return size_; }
-  Bytes resident() const override { return memory_ ? Bytes(memory_.get(), size_) : Bytes(); }
+  Bytes resident() const override { return memory_ ? Bytes(memory_.get(), static_cast<size_t>(size_)) : Bytes(); }
 
   Result<void> read(uint64_t offset, MutableBytes into) const override {
     char* error = tern_file_read(path_.c_str(), static_cast<double>(offset), into.data(), into.size());
@@ -36,7 +37,7 @@ class PageFile final : public File {
                   size_ >> 20);
     }
     for (uint64_t at = 0; at < size_; at += kPieceBytes) {
-      TRY_STATUS(read(at, {memory_.get() + at, std::min(kPieceBytes, size_ - at)}));
+      TRY_STATUS(read(at, MutableBytes(memory_.get() + at, static_cast<size_t>(std::min(kPieceBytes, size_ - at)))));
     }
     return {};
   }
@@ -59,6 +60,11 @@ Result<std::unique_ptr<File>> open_file(const std::string& path, Access access) 
   auto file = std::make_unique<PageFile>(path, static_cast<uint64_t>(size));
   if (access == Access::kResident) TRY_STATUS(file->bring());
   return file;
+}
+
+Result<std::string> read_text_file(const std::string& path) {
+  TRY(const auto file, open_file(path, Access::kResident));
+  return std::string(as_text(file->resident()));
 }
 
 bool maps_files() { return false; }

@@ -21,7 +21,8 @@ struct Planes {
     const auto rows = static_cast<uint64_t>(count);
     units.resize(rows * gpu::unit_row_bytes(coding, w.cols) / 4);
     std::vector<float> values(coding.group == 0 ? 0 : rows * static_cast<uint64_t>(w.cols) / coding.group);
-    gpu::pack_rows(w, coding, static_cast<uint64_t>(first), rows, units, values);
+    const uint64_t stride = row_bytes(w.format, w.cols);
+    gpu::pack_rows(w, coding, w.data.subspan(static_cast<uint64_t>(first) * stride, rows * stride), units, values);
     scales = gpu::pack_scales(coding, values);
     EXPECT_EQ(scales.size() * 4, gpu::scale_bytes(coding, rows, w.cols));
   }

@@ -7,6 +7,7 @@
 #include "backend/gpu/device_checks.h"
 #include "backend/gpu/web/library_gpu.h"
 #include "base/check.h"
+#include "base/file.h"
 
 namespace tern::gpu {
 
@@ -96,7 +97,26 @@ Result<void> WebDevice::write(const Buffer& buffer, uint64_t offset, Bytes bytes
   TRY_STATUS(take_error(info_));
   TRY_STATUS(check_write(buffer, offset, bytes.size()));
   tern_gpu_write(id_of(buffer), static_cast<double>(offset), bytes.data(), bytes.size());
-  unflushed_bytes_ += bytes.size();
+  return count_written(bytes.size());
+}
+
+Result<void> WebDevice::write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch) {
+  const File* file = bytes.source() ? bytes.source()->file() : nullptr;
+  if (!file) return Device::write_from(buffer, offset, bytes, scratch);
+  TRY_STATUS(take_error(info_));
+  TRY_STATUS(check_write(buffer, offset, bytes.size()));
+  char* error = tern_gpu_write_file(id_of(buffer), static_cast<double>(offset), file->path().c_str(),
+                                    static_cast<double>(bytes.offset()), static_cast<double>(bytes.size()));
+  if (error) {
+    const std::string message = error;
+    std::free(error);
+    return fail(ErrorCode::kIo, "{}", message);
+  }
+  return count_written(bytes.size());
+}
+
+Result<void> WebDevice::count_written(uint64_t bytes) {
+  unflushed_bytes_ += bytes;
   if (unflushed_bytes_ >= kUnflushedBytes) TRY_STATUS(wait());
   return take_error(info_);
 }

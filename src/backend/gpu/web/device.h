@@ -32,6 +32,8 @@ class WebDevice final : public Device {
 
   Result<std::unique_ptr<Buffer>> new_buffer(std::string_view label, uint64_t bytes, BufferUse use) override;
   Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) override;
+  // A file's own bytes go to the GPU without passing through the module's memory.
+  Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch) override;
   // The text is compiled while the caller goes on; what is wrong with it comes from the first call that runs something.
   Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;
@@ -47,6 +49,7 @@ class WebDevice final : public Device {
  private:
   WebDevice(AdapterInfo info, const Restrictions& without);
 
+  Result<void> count_written(uint64_t bytes);
   // Waits for the pipelines under way, checks the commands, and leaves them in words_.
   Result<void> prepare(std::span<const Command> commands);
   Result<std::vector<double>> timed(std::span<const Command> commands, bool whole);

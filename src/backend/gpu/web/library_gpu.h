@@ -12,6 +12,7 @@ int tern_gpu_new_buffer(const char* label, double size, int usage);
 void tern_gpu_free_buffer(int id);
 void tern_gpu_free(int id);
 void tern_gpu_write(int id, double offset, const void* data, size_t bytes);
+char* tern_gpu_write_file(int id, double offset, const char* path, double from, double bytes);
 int tern_gpu_new_pipeline(const char* name, const char* text, const char* access);
 void tern_gpu_settle();
 int tern_gpu_bind(int pipeline, const char* name, const uint32_t* entries, int count);

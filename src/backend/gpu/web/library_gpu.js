@@ -247,6 +247,26 @@ addToLibrary({
     if (buffer) ternGpu.device.queue.writeBuffer(buffer, offset, HEAPU8, pointer, bytes);
   },
 
+  // From a file to the GPU, past the module's memory. Null, or what went wrong, in memory that the caller frees.
+  tern_gpu_write_file__deps: ['$ternGpu', '$UTF8ToString', '$stringToNewUTF8'],
+  tern_gpu_write_file__async: true,
+  tern_gpu_write_file__sig: 'pidpdd',
+  tern_gpu_write_file: async (id, offset, path, from, bytes) => {
+    const name = UTF8ToString(path);
+    const piece = new Uint8Array(Math.min(bytes, 4 << 20));
+    try {
+      for (let at = 0; at < bytes; at += piece.length) {
+        const part = piece.subarray(0, Math.min(piece.length, bytes - at));
+        await Module['files'].read(name, from + at, part);
+        const buffer = ternGpu.objects[id];
+        if (buffer) ternGpu.device.queue.writeBuffer(buffer, offset + at, part);
+      }
+      return 0;
+    } catch (error) {
+      return stringToNewUTF8(`${name}: ${error?.message ?? error}`.split('\n')[0]);
+    }
+  },
+
   // `access` has a digit for each binding: 0 read, 1 read and write, 2 uniform. Compiles behind the caller's back; what
   // goes wrong is told by tern_gpu_settle.
   tern_gpu_new_pipeline__deps: ['$ternGpu', '$UTF8ToString'],

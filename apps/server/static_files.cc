@@ -1,0 +1,223 @@
+#include "server/static_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <format>
+#include <utility>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace tern::server {
+namespace {
+
+constexpr std::string_view kUnknownType = "application/octet-stream";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kMediaTypes = {{
+    {".css", "text/css; charset=utf-8"},
+    {".gguf", kUnknownType},
+    {".gif", "image/gif"},
+    {".htm", "text/html; charset=utf-8"},
+    {".html", "text/html; charset=utf-8"},
+    {".ico", "image/x-icon"},
+    {".jpg", "image/jpeg"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".json", "application/json"},
+    {".map", "application/json"},
+    {".md", "text/markdown; charset=utf-8"},
+    {".mjs", "text/javascript; charset=utf-8"},
+    {".png", "image/png"},
+    {".svg", "image/svg+xml"},
+    {".txt", "text/plain; charset=utf-8"},
+    {".wasm", "application/wasm"},  // browsers compile it while it arrives only if it is called this
+    {".webmanifest", "application/manifest+json"},
+    {".wgsl", "text/plain; charset=utf-8"},
+}};
+
+// "a//b/./c" as {a, b, c}; nothing where a name would lead elsewhere or is hidden.
+std::optional<std::vector<std::string>> split_path(std::string_view path) {
+  std::vector<std::string> names;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('/'), path.size());
+    const std::string_view name = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (name.empty() || name == ".") continue;
+    if (name.starts_with('.') || name.contains('\0')) return std::nullopt;
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+std::string encoded(const std::vector<std::string>& names) {
+  std::string text = "/";
+  for (const std::string& name : names) {
+    for (const char c : name) {
+      const auto byte = static_cast<unsigned char>(c);
+      const bool plain = std::isalnum(byte) || std::string_view("-_.~").contains(c);
+      text += plain ? std::string(1, c) : std::format("%{:02X}", byte);
+    }
+    text += '/';
+  }
+  return text;
+}
+
+bool is_within(const std::string& path, const std::string& folder) {
+  return folder == "/" || path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Calls `use` with every part of a comma-separated header.
+template <class Use>
+void for_each_part(std::string_view header, Use use) {
+  while (!header.empty()) {
+    const size_t end = std::min(header.find(','), header.size());
+    use(trimmed(header.substr(0, end)));
+    header.remove_prefix(std::min(end + 1, header.size()));
+  }
+}
+
+}  // namespace
+
+std::optional<OpenFile> OpenFile::open(const std::string& path) {
+  OpenFile file;
+  // Not blocking: a named pipe would wait for somebody who writes.
+  file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat status = {};
+  if (file.fd_ < 0 || ::fstat(file.fd_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  file.bytes_ = static_cast<uint64_t>(status.st_size);
+  file.modified_ns_ = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  file.inode_ = status.st_ino;
+  return file;
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), bytes_(other.bytes_), modified_ns_(other.modified_ns_), inode_(other.inode_) {}
+
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  bytes_ = other.bytes_;
+  modified_ns_ = other.modified_ns_;
+  inode_ = other.inode_;
+  return *this;
+}
+
+OpenFile::~OpenFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::string OpenFile::etag() const { return std::format("\"{:x}-{:x}-{:x}\"", inode_, bytes_, modified_ns_); }
+
+size_t OpenFile::read_at(uint64_t offset, std::span<char> into) const {
+  ssize_t n = -1;
+  do {
+    n = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
+  } while (n < 0 && errno == EINTR);
+  return n > 0 ? static_cast<size_t>(n) : 0;
+}
+
+Result<StaticFiles> StaticFiles::open(const std::string& folder) {
+  std::error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  if (!error && !fs::is_directory(root, error) && !error) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) {
+    return std::unexpected(
+        Error{ErrorCode::kNotFound, std::format("{}: cannot serve this folder: {}", folder, error.message())});
+  }
+  return StaticFiles(root.string());
+}
+
+std::expected<FoundFile, NotFound> StaticFiles::find(std::string_view path, bool gzip) const {
+  std::optional<std::vector<std::string>> names = split_path(path);
+  if (!names) return std::unexpected(NotFound{});
+  fs::path wanted = root_;
+  for (const std::string& name : *names) wanted /= name;
+  std::error_code error;
+  fs::path real = fs::canonical(wanted, error);  // follows links, so that what is opened is what was checked
+  if (error || !is_within(real.string(), root_)) return std::unexpected(NotFound{});
+  const bool named_as_folder = path.empty() || path.ends_with('/');
+  if (fs::is_directory(real, error)) {
+    wanted /= "index.html";
+    real = fs::canonical(wanted, error);
+    if (error || !is_within(real.string(), root_)) return std::unexpected(NotFound{});
+    if (!named_as_folder) return std::unexpected(NotFound{.status = 301, .location = encoded(*names)});
+  } else if (named_as_folder) {
+    return std::unexpected(NotFound{});
+  }
+  std::optional<OpenFile> file = OpenFile::open(real.string());
+  if (!file) return std::unexpected(NotFound{});
+  FoundFile found = {.file = *std::move(file), .media_type = std::string(media_type(wanted.string()))};
+  std::optional<OpenFile> compressed = OpenFile::open(real.string() + ".gz");
+  if (!compressed || compressed->modified_ns() < found.file.modified_ns()) return found;
+  found.has_gzip = true;
+  if (gzip) {
+    found.is_gzip = true;
+    found.file = *std::move(compressed);
+  }
+  return found;
+}
+
+std::string_view media_type(std::string_view path) {
+  std::string extension = fs::path(path).extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto* found =
+      std::ranges::find(kMediaTypes, std::string_view(extension), [](const auto& row) { return row.first; });
+  return found == kMediaTypes.end() ? kUnknownType : found->second;
+}
+
+bool accepts_gzip(std::string_view header) {
+  bool accepted = false;
+  for_each_part(header, [&](std::string_view part) {
+    const size_t end = std::min(part.find(';'), part.size());
+    if (trimmed(part.substr(0, end)) != "gzip") return;
+    const std::string_view weight = trimmed(part.substr(std::min(end + 1, part.size())));
+    // "q=0", "q=0.0": not at all
+    accepted = !weight.starts_with("q=0") || weight.substr(2).find_first_not_of("0.") != std::string_view::npos;
+  });
+  return accepted;
+}
+
+bool names_tag(std::string_view header, std::string_view etag) {
+  bool named = false;
+  for_each_part(header, [&](std::string_view part) {
+    if (part.starts_with("W/")) part.remove_prefix(2);
+    named = named || part == etag || part == "*";
+  });
+  return named;
+}
+
+std::string http_date(int64_t seconds) {
+  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto time = static_cast<time_t>(seconds);
+  struct tm utc = {};
+  ::gmtime_r(&time, &utc);
+  return std::format("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays[utc.tm_wday], utc.tm_mday, kMonths[utc.tm_mon],
+                     utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+std::optional<ByteRange> clip_range(int64_t first, int64_t last, uint64_t bytes) {
+  const auto size = static_cast<int64_t>(bytes);
+  if (first < 0) {  // the last `last` bytes
+    if (last <= 0 || size == 0) return std::nullopt;
+    first = std::max<int64_t>(size - last, 0);
+    last = size - 1;
+  }
+  if (last < 0 || last >= size) last = size - 1;
+  if (first >= size || first > last) return std::nullopt;
+  return ByteRange{static_cast<uint64_t>(first), static_cast<uint64_t>(last - first + 1)};
+}
+
+}  // namespace tern::server

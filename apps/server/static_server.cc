@@ -1,0 +1,188 @@
+#include "server/static_server.h"
+
+#include <httplib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <format>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "server/static_files.h"
+
+namespace tern::server {
+namespace {
+
+constexpr size_t kPiece = size_t{256} << 10;  // read and sent at a time
+constexpr size_t kThreads = 32;               // a browser holds six connections open, and each needs one
+constexpr int kWriteSeconds = 60;             // a page that hashes and stores what it downloads reads in bursts
+
+httplib::Headers common_headers() {
+  return {{"Cross-Origin-Opener-Policy", "same-origin"},
+          {"Cross-Origin-Embedder-Policy", "require-corp"},
+          {"Cross-Origin-Resource-Policy", "same-origin"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Cache-Control", "no-cache"}};
+}
+
+void answer_in_words(httplib::Response& response, int status, const std::string& words) {
+  response.status = status;
+  response.set_content(std::format("{}: {}\n", status, words), "text/plain; charset=utf-8");
+}
+
+// The client has this file already.
+bool is_unchanged(const httplib::Request& request, const std::string& etag, const std::string& modified) {
+  if (request.has_header("If-None-Match")) return names_tag(request.get_header_value("If-None-Match"), etag);
+  return request.get_header_value("If-Modified-Since") == modified;
+}
+
+// A client that goes on with a download wants the rest only of the file that it knows.
+bool wants_range(const httplib::Request& request, const std::string& etag, const std::string& modified) {
+  // Several at once would be an answer in parts, which nobody who downloads asks for: the whole file is right, too.
+  if (request.ranges.size() != 1) return false;
+  const std::string known = request.get_header_value("If-Range");
+  return known.empty() || known == etag || known == modified;
+}
+
+void send_file(const httplib::Request& request, httplib::Response& response, FoundFile found) {
+  const auto file = std::make_shared<OpenFile>(std::move(found.file));
+  const std::string etag = file->etag(), modified = http_date(file->modified_seconds());
+  response.set_header("ETag", etag);
+  response.set_header("Last-Modified", modified);
+  if (found.has_gzip) response.set_header("Vary", "Accept-Encoding");
+  if (is_unchanged(request, etag, modified)) {
+    response.status = httplib::StatusCode::NotModified_304;
+    return;
+  }
+  ByteRange part = {.offset = 0, .length = file->bytes()};
+  response.status = httplib::StatusCode::OK_200;
+  if (wants_range(request, etag, modified)) {
+    const auto [first, last] = request.ranges.front();
+    const std::optional<ByteRange> clipped = clip_range(first, last, file->bytes());
+    if (!clipped) {
+      response.set_header("Content-Range", std::format("bytes */{}", file->bytes()));
+      answer_in_words(response, httplib::StatusCode::RangeNotSatisfiable_416, "the file has no such bytes");
+      return;
+    }
+    part = *clipped;
+    response.status = httplib::StatusCode::PartialContent_206;
+    response.set_header("Content-Range",
+                        std::format("bytes {}-{}/{}", part.offset, part.offset + part.length - 1, file->bytes()));
+  }
+  response.set_header("Accept-Ranges", "bytes");
+  if (found.is_gzip) response.set_header("Content-Encoding", "gzip");
+  if (part.length == 0) {
+    response.set_content("", found.media_type);
+    return;
+  }
+  response.set_content_provider(
+      part.length, found.media_type, [file, part](size_t offset, size_t length, httplib::DataSink& sink) {
+        thread_local std::array<char, kPiece> piece;
+        const size_t wanted = std::min(length, piece.size());
+        const size_t n = file->read_at(part.offset + offset, std::span(piece).first(wanted));
+        return n > 0 && sink.write(piece.data(), n);  // a file that became shorter ends the connection: never padding
+      });
+}
+
+void answer(const StaticFiles& files, const httplib::Request& request, httplib::Response& response) {
+  if (request.method != "GET" && request.method != "HEAD") {
+    response.set_header("Allow", "GET, HEAD");
+    answer_in_words(response, httplib::StatusCode::MethodNotAllowed_405, "this server only reads");
+    return;
+  }
+  // A part of the compressed form would be of no use to anybody.
+  const bool gzip = request.ranges.empty() && accepts_gzip(request.get_header_value("Accept-Encoding"));
+  std::expected<FoundFile, NotFound> found = files.find(request.path, gzip);
+  if (found) {
+    send_file(request, response, *std::move(found));
+  } else if (found.error().status == httplib::StatusCode::MovedPermanently_301) {
+    response.set_redirect(found.error().location, httplib::StatusCode::MovedPermanently_301);
+  } else {
+    answer_in_words(response, httplib::StatusCode::NotFound_404, "there is no such file");
+  }
+}
+
+std::string url_of(const std::string& host, int port) {
+  return host.contains(':') ? std::format("http://[{}]:{}/", host, port) : std::format("http://{}:{}/", host, port);
+}
+
+}  // namespace
+
+struct StaticServer::Impl {
+  StaticFiles files;
+  httplib::Server http = {};
+
+  explicit Impl(StaticFiles f) : files(std::move(f)) {
+    http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    http.set_write_timeout(kWriteSeconds);
+    http.set_default_headers(common_headers());
+    // The library's own choice lets two servers share a port, each getting some of the requests.
+    http.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    http.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      answer(files, request, response);
+      // The answer has its range; the library, which would cut another one out of it, has no switch for that.
+      const_cast<httplib::Request&>(request).ranges.clear();
+      return httplib::Server::HandlerResponse::Handled;
+    });
+  }
+};
+
+StaticServer::StaticServer(std::unique_ptr<Impl> impl, std::string url)
+    : impl_(std::move(impl)), url_(std::move(url)) {}
+StaticServer::StaticServer(StaticServer&&) noexcept = default;
+StaticServer& StaticServer::operator=(StaticServer&&) noexcept = default;
+StaticServer::~StaticServer() = default;
+
+Result<StaticServer> StaticServer::open(const StaticOptions& options) {
+  Result<StaticFiles> files = StaticFiles::open(options.folder);
+  if (!files) return std::unexpected(std::move(files).error());
+  auto impl = std::make_unique<Impl>(*std::move(files));
+  int port = options.port;
+  errno = 0;
+  if (port == 0) {
+    port = impl->http.bind_to_any_port(options.host);
+  } else if (!impl->http.bind_to_port(options.host, port)) {
+    port = -1;
+  }
+  if (port < 0) {
+    const char* why = errno != 0 ? std::strerror(errno) : "no such host";
+    return std::unexpected(Error{
+        ErrorCode::kIo, std::format("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
+                                    url_of(options.host, options.port), why)});
+  }
+  return StaticServer(std::move(impl), url_of(options.host, port));
+}
+
+Result<void> StaticServer::serve(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  bool listening = true;
+  bool in_order = false;
+  std::jthread listener([&] {
+    in_order = impl_->http.listen_after_bind();
+    const std::scoped_lock lock(mutex);
+    listening = false;
+    ended.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  // stop() is lost on a server that does not run yet.
+  while (listening && !impl_->http.is_running()) ended.wait_for(lock, std::chrono::milliseconds(1));
+  ended.wait(lock, stop, [&] { return !listening; });
+  lock.unlock();
+  impl_->http.stop();
+  listener.join();
+  if (in_order || stop.stop_requested()) return {};
+  return std::unexpected(Error{ErrorCode::kIo, std::format("{}: listening ended: {}", url_, std::strerror(errno))});
+}
+
+}  // namespace tern::server

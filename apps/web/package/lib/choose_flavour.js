@@ -1,0 +1,98 @@
+// How the engine is run in this browser.
+
+import {InvalidArgumentError, NotSupportedError} from './errors.js';
+
+/**
+ * @typedef {object} Flavour
+ * @property {'webgpu' | 'threads' | 'relaxed' | 'simd'} name
+ * @property {'webgpu' | 'cpu' | 'ref'} backend
+ * @property {number} threads that compute on the CPU, the engine's own included
+ * @property {boolean} relaxed relaxed SIMD is used
+ * @property {boolean} canWait files may be read with a Promise
+ */
+
+// () -> v128, of two instructions that only engines with the feature accept: i8x16.splat, and the dot product of bytes
+// that the engine uses.
+function module(...code) {
+  const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7b, 3, 2, 1, 0];
+  return new Uint8Array([...header, 10, code.length + 4, 1, code.length + 2, 0, ...code, 0x0b]);
+}
+const kSplat = [0x41, 1, 0xfd, 0x0f];
+export const kSimdModule = module(...kSplat);
+export const kRelaxedModule = module(...kSplat, ...kSplat, ...kSplat, 0xfd, 0x93, 2);
+
+/**
+ * What this browser can do.
+ * @param {import('./environment.js').Environment} env
+ * @param {{gpu?: object, webAssembly?: typeof WebAssembly}} [given] a GPU of the caller's instead of the browser's
+ * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, cpus: number, jspi: boolean, adapter: boolean,
+ *   whyNoGpu: string}>}
+ */
+export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.webAssembly ?? WebAssembly} = {}) {
+  const jspi = typeof webAssembly.Suspending === 'function';
+  let whyNoGpu = '';
+  if (!gpu) {
+    whyNoGpu = 'this browser has no WebGPU here';
+  } else if (!jspi) {
+    whyNoGpu = 'this browser has no JavaScript Promise Integration (JSPI), which WebGPU needs here';
+  } else {
+    try {
+      if (!(await gpu.requestAdapter({powerPreference: 'high-performance'}))) whyNoGpu = 'WebGPU found no adapter';
+    } catch (error) {
+      whyNoGpu = `WebGPU does not work (${error.message})`;
+    }
+  }
+  return {
+    simd: webAssembly.validate(kSimdModule),
+    relaxed: webAssembly.validate(kRelaxedModule),
+    // A page may not wait for threads, only a worker may; those have FileReaderSync.
+    threads: env.isNode || (env.crossOriginIsolated && env.FileReaderSync !== undefined),
+    cpus: env.navigator?.hardwareConcurrency ?? 1,
+    jspi,
+    adapter: whyNoGpu === '',
+    whyNoGpu,
+  };
+}
+
+/**
+ * The ways to try, best first, and why better ones are not among them.
+ * @param {{backend?: string, threads?: number}} wanted
+ * @param {Awaited<ReturnType<typeof detect>>} can
+ * @returns {{flavours: Flavour[], why: string[]}} NotSupportedError: what was asked for cannot be had here
+ */
+export function chooseFlavours({backend = 'auto', threads}, can) {
+  if (!['auto', 'webgpu', 'cpu', 'ref'].includes(backend)) {
+    throw new InvalidArgumentError(`backend ${JSON.stringify(backend)}: there are 'auto', 'webgpu' and 'cpu'`);
+  }
+  if (!can.simd) {
+    throw new NotSupportedError('this browser has no WebAssembly SIMD, which Tern needs; use a newer one');
+  }
+  const why = [];
+  const flavours = [];
+  if (backend === 'webgpu' && !can.adapter) {
+    throw new NotSupportedError(`backend 'webgpu': ${can.whyNoGpu}; use backend 'cpu' or another browser`);
+  }
+  if (backend === 'auto' && !can.adapter) why.push(`it runs on the CPU because ${can.whyNoGpu}`);
+  if (can.adapter && backend !== 'cpu' && backend !== 'ref') {
+    flavours.push({name: 'webgpu', backend: 'webgpu', threads: 1, relaxed: can.relaxed, canWait: can.jspi});
+  }
+  if (backend === 'webgpu') return {flavours, why};
+
+  const kind = backend === 'ref' ? 'ref' : 'cpu';
+  const wanted = threads ?? can.cpus;
+  const one = {backend: kind, threads: 1, relaxed: can.relaxed, canWait: can.jspi};
+  if (wanted > 1 && can.threads) {
+    flavours.push({...one, name: 'threads', threads: Math.min(wanted, can.cpus), canWait: false});
+  } else if (wanted > 1) {
+    why.push('the CPU part has one thread because ' +
+      'threads need a worker in a cross-origin isolated page (headers COOP and COEP)');
+  }
+  if (!can.relaxed) why.push('the CPU part is slower because this browser has no relaxed SIMD');
+  flavours.push({...one, name: can.relaxed ? 'relaxed' : 'simd'});
+  return {flavours, why};
+}
+
+/** Whether the CPU may do what the GPU could not: never where the model itself is wrong. */
+export function mayFallBack(error) {
+  return ['not_supported', 'out_of_memory', 'not_found'].includes(error.code);
+}

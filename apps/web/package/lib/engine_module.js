@@ -1,0 +1,117 @@
+// The engine: WebAssembly built by Emscripten from C++. All that the package knows about that module is in this file.
+
+import {NotFoundError, NotSupportedError, OutOfMemoryError, TernError, WorkerCrashedError, errorOf} from './errors.js';
+
+const kCodes = new Set(['not_found', 'corruption', 'not_supported', 'invalid_argument', 'out_of_memory', 'device_lost',
+  'io', 'cancelled', 'internal']);
+
+/** Errors that WebAssembly and its memory throw by themselves: nothing can be called after them. */
+function explainCrash(error) {
+  const text = String(error?.message ?? error);
+  if (/OOM|out of memory|cannot enlarge memory|could not allocate|allocation failed/i.test(text)) {
+    return new OutOfMemoryError('the tab has too little memory for this model; use a smaller one, or a shorter context',
+      {cause: error});
+  }
+  return new WorkerCrashedError(`the engine stopped (${text.split('\n', 1)[0]}); load the model again`, {cause: error});
+}
+
+/** An engine with at most one model, called from one place at a time. */
+export class EngineModule {
+  #module;
+  #queue = Promise.resolve();
+  /** @type {TernError | null} what ended it */
+  crashed = null;
+
+  constructor(module) {
+    this.#module = module;
+  }
+
+  /**
+   * @param {import('./environment.js').Environment} env
+   * @param {{threads: number, relaxed: boolean, baseUrl: string, gpu?: object, files: object, overrides?: object,
+   *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
+   *   onLog?: (text: string) => void}} options
+   * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
+   */
+  static async open(env, {threads, relaxed, baseUrl, gpu, files, overrides, onProgress, onLog}) {
+    const url = new URL('dist/tern.js', baseUrl).href;
+    let create;
+    try {
+      ({default: create} = await env.importModule(url));
+    } catch (error) {
+      const message = `${url}: the engine cannot be loaded from there; serve the package's dist folder beside it`;
+      throw new NotFoundError(message, {cause: error});
+    }
+    let abortText = '';
+    try {
+      const module = await create({
+        ...overrides,
+        ...(gpu ? {gpu} : {}),
+        threads,
+        relaxed,
+        files,
+        onProgress,
+        onLog,
+        ...(onLog ? {print: onLog, printErr: onLog} : {}),
+        onAbort: (what) => {
+          abortText = String(what ?? '');
+        },
+      });
+      return new EngineModule(module);
+    } catch (error) {
+      if (error instanceof WebAssembly.CompileError) {
+        const message = `${url}: this browser cannot run it (${error.message}); use a newer one`;
+        throw new NotSupportedError(message, {cause: error});
+      }
+      if (/fetch|failed to load|404|network|both async and sync/i.test(`${abortText} ${error?.message}`)) {
+        const message = `${url}: its .wasm file cannot be loaded; serve it beside the .js file`;
+        throw new NotFoundError(message, {cause: error});
+      }
+      throw explainCrash(error);
+    }
+  }
+
+  /**
+   * Calls of several callers are done one after the other.
+   * @param {string} method
+   * @param {object} [params]
+   * @returns {Promise<any>}
+   */
+  call(method, params = {}) {
+    const result = this.#queue.then(() => this.#call(method, params));
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  async #call(method, params) {
+    if (this.crashed) throw this.crashed;
+    try {
+      return await this.#module.call(method, params);
+    } catch (error) {
+      if (error instanceof TernError) throw error;
+      if (kCodes.has(error?.code) && typeof error.message === 'string') throw errorOf(error.code, error.message);
+      this.crashed = explainCrash(error);
+      throw this.crashed;
+    }
+  }
+
+  /** Gives memory and GPU back as far as the module can. */
+  async close() {
+    if (!this.crashed) await this.call('unload').catch(() => {});
+    this.#module?.PThread?.terminateAllThreads?.();
+    this.#module = null;
+    this.crashed ??= new WorkerCrashedError('the model was closed; load it again');
+  }
+
+  /** What an engine's progress is called here: its words are for people. */
+  static phaseOf(what) {
+    return /compil|kernel|shader|pipeline/i.test(what) ? 'compile' : 'load';
+  }
+
+  /** @returns {{rows: number, columns: number, data: Float32Array}} of the answer to 'logits' */
+  static decodeLogits({rows, columns, base64}) {
+    const text = atob(base64);
+    const bytes = Uint8Array.from(text, (c) => c.charCodeAt(0));
+    return {rows, columns, data: new Float32Array(bytes.buffer, 0, rows * columns)};
+  }
+}

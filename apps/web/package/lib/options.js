@@ -1,0 +1,170 @@
+// What callers may pass, checked: every wrong option is told by its name.
+
+import {InvalidArgumentError, NotSupportedError} from './errors.js';
+import {filesOf} from './local_model.js';
+import {shapeOf} from './locate_model.js';
+
+function refuse(name, value, wanted) {
+  const shown = typeof value === 'function' ? 'a function' : JSON.stringify(value) ?? String(value);
+  throw new InvalidArgumentError(`${name}: ${shown} is not ${wanted}`);
+}
+
+function number(name, {min, max = Infinity, integer = false}) {
+  const range = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
+  return (value) => {
+    const fits = typeof value === 'number' && value >= min && value <= max && (!integer || Number.isInteger(value));
+    if (!fits) refuse(name, value, `${integer ? 'a whole number' : 'a number'} ${range}`);
+    return value;
+  };
+}
+
+function oneOf(name, ...values) {
+  return (value) => {
+    if (!values.includes(value)) refuse(name, value, `one of ${values.map((v) => JSON.stringify(v)).join(', ')}`);
+    return value;
+  };
+}
+
+function ofType(name, type) {
+  return (value) => {
+    if (typeof value !== type) refuse(name, value, `a ${type}`);
+    return value;
+  };
+}
+
+function strings(name) {
+  return (value) => {
+    const list = typeof value === 'string' ? [value] : value;
+    const fits = Array.isArray(list) && list.every((one) => typeof one === 'string');
+    if (!fits) refuse(name, value, 'a string or a list of them');
+    return list;
+  };
+}
+
+const any = (value) => value;
+
+const kLoad = {
+  onProgress: ofType('onProgress', 'function'),
+  onLog: ofType('onLog', 'function'),
+  signal: any,
+  backend: oneOf('backend', 'auto', 'webgpu', 'cpu', 'ref'),
+  threads: number('threads', {min: 1, max: 1024, integer: true}),
+  context: number('context', {min: 1, integer: true}),
+  sha256: any,
+  verify: ofType('verify', 'boolean'),
+  worker: any,
+  gpu: any,
+  gpuWithout: strings('gpuWithout'),
+  chatTemplate: ofType('chatTemplate', 'string'),
+  storage: ofType('storage', 'boolean'),
+  hub: ofType('hub', 'string'),
+  baseUrl: any,
+  emscripten: any,
+};
+
+const kGenerate = {
+  temperature: number('temperature', {min: 0}),
+  topK: number('topK', {min: 0, integer: true}),
+  topP: number('topP', {min: 0, max: 1}),
+  minP: number('minP', {min: 0, max: 1}),
+  repeatPenalty: number('repeatPenalty', {min: Number.MIN_VALUE}),
+  repeatLastN: number('repeatLastN', {min: -1, integer: true}),
+  maxTokens: number('maxTokens', {min: -1, integer: true}),
+  seed: number('seed', {min: 0, max: Number.MAX_SAFE_INTEGER, integer: true}),
+  stop: strings('stop'),
+  ignoreEos: ofType('ignoreEos', 'boolean'),
+  think: ofType('think', 'boolean'),
+  signal: any,
+};
+
+function check(what, table, given) {
+  if (typeof given !== 'object' || given === null) refuse(`the options of ${what}`, given, 'an object');
+  const checked = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null) continue;
+    if (!Object.hasOwn(table, name)) {
+      throw new InvalidArgumentError(`${what} has no option '${name}'; there are ${Object.keys(table).join(', ')}`);
+    }
+    checked[name] = table[name](value);
+  }
+  return checked;
+}
+
+/** @returns {object} the options of Tern.load */
+export function checkLoadOptions(given = {}) {
+  return {hub: 'https://huggingface.co', storage: true, ...check('Tern.load', kLoad, given)};
+}
+
+/**
+ * What Tern.load is to load.
+ * @param {string | URL | object} source
+ * @param {string} base what relative addresses are relative to
+ * @returns {{where: string} | {files: Record<string, Blob | Uint8Array>}}
+ */
+export function checkSource(source, base) {
+  if (typeof source === 'string' || source instanceof URL) {
+    const text = String(source).trim();
+    if (text === '') throw new InvalidArgumentError('Tern.load: the address of the model is empty');
+    if (text.startsWith('hf:')) {
+      shapeOf(text);
+      return {where: text};
+    }
+    let url;
+    try {
+      url = new URL(text, base);
+    } catch {
+      throw new InvalidArgumentError(`Tern.load: ${JSON.stringify(text)} is no address; ` +
+        'name a URL, hf:OWNER/NAME or a File');
+    }
+    if (!['http:', 'https:', 'blob:', 'data:', 'file:'].includes(url.protocol)) {
+      throw new NotSupportedError(`Tern.load: addresses that begin with ${url.protocol} cannot be loaded; use https:`);
+    }
+    url.hash = '';
+    return {where: url.href};
+  }
+  const files = filesOf(source);
+  if (files) return {files};
+  throw new InvalidArgumentError('Tern.load wants an address, hf:OWNER/NAME, a File or Blob, several Files, or bytes');
+}
+
+function isMessage(one) {
+  return typeof one === 'object' && one !== null && typeof one.role === 'string' && typeof one.content === 'string';
+}
+
+/**
+ * The parameters of a generation, for the engine.
+ * @param {string | {role: string, content: string}[] | ArrayLike<number>} input
+ * @param {object} options
+ * @returns {object} complete but for the signal
+ */
+export function generateParams(input, options = {}) {
+  const {signal: _, ...given} = check('generate', kGenerate, options);
+  const params = {
+    maxTokens: -1,
+    temperature: 0.7,
+    topK: 40,
+    topP: 1,
+    minP: 0,
+    repeatPenalty: 1,
+    repeatLastN: 64,
+    seed: Math.floor(Math.random() * 2 ** 32),
+    stop: [],
+    ignoreEos: false,
+    ...given,
+  };
+  if (typeof input === 'string') return {...params, prompt: input};
+  if (ArrayBuffer.isView(input) || (Array.isArray(input) && typeof input[0] === 'number')) {
+    return {...params, tokens: checkTokens(input)};
+  }
+  if (Array.isArray(input) && input.length > 0 && input.every(isMessage)) {
+    return {...params, messages: input.map(({role, content}) => ({role, content}))};
+  }
+  throw new InvalidArgumentError('generate wants a text to continue, messages [{role, content}, …] or token ids');
+}
+
+/** @returns {number[]} */
+export function checkTokens(tokens) {
+  const list = Array.from(tokens ?? []);
+  if (list.length > 0 && list.every((id) => Number.isInteger(id) && id >= 0)) return list;
+  throw new InvalidArgumentError('token ids are whole numbers from 0 on, and at least one is needed');
+}

@@ -1,0 +1,188 @@
+// Everything behind the API, in one place: finds the model's files and the build of the engine that fits, and runs it.
+// In a worker as a rule; in the page or under Node where the caller wants that.
+
+import {BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted} from './errors.js';
+import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
+import {EngineModule} from './engine_module.js';
+import {runGeneration} from './generation.js';
+import {openLocalModel} from './local_model.js';
+import {engineFiles, enginePath, makeSync} from './model_files.js';
+import {openRemoteModel} from './remote_model.js';
+
+const kProgressMs = 50;
+
+/** At most one report in 50 ms of a file in a phase, and its last one. */
+function throttled(env, onProgress) {
+  let last = {at: -Infinity, phase: '', file: ''};
+  return (progress) => {
+    const at = env.now();
+    const isNew = progress.phase !== last.phase || progress.file !== last.file;
+    if (!isNew && progress.loaded < progress.total && at - last.at < kProgressMs) return;
+    last = {at, phase: progress.phase, file: progress.file};
+    onProgress(progress);
+  };
+}
+
+/** One model and its engine. */
+export class Runner {
+  #env;
+  #engine = null;
+  #model = null;
+  #isGenerating = false;
+  #isCancelled = false;
+
+  /** @param {import('./environment.js').Environment} env */
+  constructor(env) {
+    this.#env = env;
+  }
+
+  /**
+   * @param {{where?: string, files?: Record<string, Blob | Uint8Array>}} source
+   * @param {object} options as options.js makes them; `gpu` where the caller gave one
+   * @param {{onProgress: (progress: object) => void, onLog?: (text: string) => void, signal?: AbortSignal}} events
+   * @returns {Promise<object>} what tern.info is
+   */
+  async load(source, options, {onProgress, onLog, signal}) {
+    const begin = this.#env.now();
+    const events = {onProgress: throttled(this.#env, onProgress), onLog, signal};
+    try {
+      const {flavours, why} = chooseFlavours(options, await detect(this.#env, {gpu: options.gpu}));
+      const open = () => this.#openModel(source, options, events);
+      this.#model = await open();
+      const {info, flavour} = await this.#mendOnce(open, events, () => this.#start(flavours, why, options, events));
+      const {name, fromCache, storage, notes} = this.#model;
+      events.onProgress({phase: 'ready', loaded: 1, total: 1, file: name, fromCache});
+      return {
+        ...info,
+        threads: info.threads ?? flavour.threads,
+        flavour: flavour.name,
+        storage,
+        fromCache,
+        loadMs: this.#env.now() - begin,
+        why: why.join('; '),
+        notes,
+      };
+    } catch (error) {
+      await this.close();
+      throw asTernError(error);
+    }
+  }
+
+  async #openModel({where, files}, options, events) {
+    if (files) return openLocalModel(this.#env, files);
+    if (this.#env.isNode && where.startsWith('file:')) {
+      const {openNodeModel} = await import('./node_model.js');
+      return openNodeModel(where);
+    }
+    return openRemoteModel(this.#env, where, {...options, ...events});
+  }
+
+  /** When the engine finds a stored model damaged, it is hashed, mended, and tried once more. */
+  async #mendOnce(open, events, start) {
+    try {
+      return await start();
+    } catch (error) {
+      if (error.code !== 'corruption' || !this.#model.repair) throw error;
+      throwIfAborted(events.signal);
+      if (!(await this.#model.repair())) throw error;
+      this.#model = await open();
+      return start();
+    }
+  }
+
+  /** Tries them in turn. The GPU's failure is the CPU's turn; those of the CPU differ only in where they run. */
+  async #start(flavours, why, options, events) {
+    for (const [i, flavour] of flavours.entries()) {
+      let isOpen = false;
+      try {
+        if (!flavour.canWait) await makeSync(this.#model);
+        throwIfAborted(events.signal);
+        this.#engine = await this.#openEngine(flavour, options, events);
+        isOpen = true;
+        const info = await this.#engine.call('load', this.#loadParams(flavour, options));
+        throwIfAborted(events.signal);
+        return {info, flavour};
+      } catch (error) {
+        await this.#engine?.close();
+        this.#engine = null;
+        const cannotOpen = !isOpen && (error instanceof NotFoundError || error instanceof NotSupportedError);
+        const isNext = cannotOpen || (flavour.backend === 'webgpu' && mayFallBack(error));
+        if (i + 1 === flavours.length || !isNext) throw error;
+        const what = flavour.backend === 'webgpu' ? 'WebGPU' : flavour.name;
+        why.push(`${what} was tried first and failed: ${error.message}`);
+      }
+    }
+    throw new NotSupportedError('the engine does not run here');
+  }
+
+  #openEngine(flavour, options, {onProgress, onLog}) {
+    const {fromCache} = this.#model;
+    const gpu = flavour.backend === 'webgpu' ? options.gpu ?? this.#env.navigator?.gpu : undefined;
+    return EngineModule.open(this.#env, {
+      threads: flavour.threads,
+      relaxed: flavour.relaxed,
+      baseUrl: options.baseUrl,
+      gpu,
+      files: engineFiles(this.#model),
+      overrides: options.emscripten,
+      onProgress: (what, done, total) => {
+        onProgress({phase: EngineModule.phaseOf(what), loaded: done, total, file: what, fromCache});
+      },
+      onLog,
+    });
+  }
+
+  #loadParams(flavour, {context, gpuWithout, chatTemplate}) {
+    const params = {path: enginePath(this.#model), backend: flavour.backend};
+    if (flavour.backend === 'cpu') params.nThreads = flavour.threads;
+    if (context !== undefined) params.nCtx = context;
+    if (flavour.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;
+    if (chatTemplate !== undefined) params.chatTemplate = chatTemplate;
+    return params;
+  }
+
+  /**
+   * @param {object} params of the engine's 'begin'
+   * @param {(piece: object) => void} onPiece
+   * @returns {Promise<import('./generation.js').Outcome>}
+   */
+  async generate(params, onPiece) {
+    this.#checkIdle();
+    this.#isGenerating = true;
+    this.#isCancelled = false;
+    try {
+      return await runGeneration(this.#env, this.#engine, params, {onPiece, isCancelled: () => this.#isCancelled});
+    } finally {
+      this.#isGenerating = false;
+    }
+  }
+
+  /** Ends the generation in progress after the step it is at. */
+  cancel() {
+    this.#isCancelled = true;
+  }
+
+  /** @returns {Promise<any>} a call of the engine that is allowed between generations; 'tokenize' also during one */
+  call(method, params) {
+    if (method !== 'tokenize' && method !== 'render_chat') this.#checkIdle();
+    return this.#engine.call(method, params);
+  }
+
+  #checkIdle() {
+    if (!this.#engine) throw new BusyError('the model is not loaded; wait for Tern.load');
+    if (this.#isGenerating) throw new BusyError('a generation is in progress; wait for its end, or stop it first');
+  }
+
+  /** @returns {boolean} nothing can be called any more */
+  get isDead() {
+    return this.#engine?.crashed?.code === 'worker_crashed' || this.#engine?.crashed?.code === 'out_of_memory';
+  }
+
+  async close() {
+    this.#isCancelled = true;
+    const [engine, model] = [this.#engine, this.#model];
+    this.#engine = this.#model = null;
+    await engine?.close();
+    model?.close();
+  }
+}

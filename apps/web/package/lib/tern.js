@@ -1,0 +1,231 @@
+// The class that callers hold: a loaded model.
+
+import {environment} from './environment.js';
+import {BusyError, CancelledError, InvalidArgumentError, throwIfAborted} from './errors.js';
+import {EngineModule} from './engine_module.js';
+import {StoredModels} from './model_store.js';
+import {chatCompletions, completions} from './openai.js';
+import {checkLoadOptions, checkSource, checkTokens, generateParams} from './options.js';
+import {Runner} from './runner.js';
+import {WorkerClient} from './worker_client.js';
+
+const kPackage = new URL('../', import.meta.url).href;
+
+/** What relative addresses of models are relative to. */
+function pageUrl(env) {
+  if (!env.isNode) return globalThis.document?.baseURI ?? globalThis.location?.href ?? kPackage;
+  const folder = globalThis.process.cwd().split(/[\\/]/).map(encodeURIComponent).join('/');
+  return `file://${folder.startsWith('/') ? '' : '/'}${folder}/`;
+}
+
+/** Where the engine runs: in a worker unless it cannot, or the caller has a GPU that cannot go there. */
+function makeRunner(env, {worker, gpu, baseUrl}) {
+  if (gpu && worker) throw new InvalidArgumentError('a gpu of your own cannot go to a worker; pass worker: false');
+  if (worker === false || gpu || !env.Worker) return new Runner(env);
+  const url = typeof worker === 'string' || worker instanceof URL ? String(worker) : 'worker.js';
+  return new WorkerClient(env, new URL(url, baseUrl).href);
+}
+
+/**
+ * Loads a model; what Tern.load does, in any surroundings.
+ * @param {import('./environment.js').Environment} env
+ * @returns {Promise<Tern>}
+ */
+export async function loadTern(env, source, given) {
+  const {onProgress = () => {}, onLog, signal, worker, ...options} = checkLoadOptions(given);
+  throwIfAborted(signal);
+  options.baseUrl = new URL(options.baseUrl ?? kPackage, pageUrl(env)).href;
+  const checked = checkSource(source, pageUrl(env));
+  const runner = makeRunner(env, {...options, worker});
+  if (checked.where && options.storage) {
+    // Only pages may ask; nothing depends on the answer.
+    Promise.resolve(env.navigator?.storage?.persist?.()).catch(() => {});
+  }
+  const info = await runner.load(checked, options, {onProgress, onLog, signal});
+  return new Tern(env, runner, info);
+}
+
+/** A loaded model. */
+export class Tern {
+  #env;
+  #runner;
+  #isBusy = false;
+  #isClosed = false;
+  #stats;
+
+  /** OpenAI's shapes: tern.chat.completions.create(…), tern.completions.create(…). */
+  chat = {completions: {create: (body, options) => chatCompletions(this, body, options)}};
+  completions = {create: (body, options) => completions(this, body, options)};
+
+  /** The stored models of this site. */
+  static models = new StoredModels(environment());
+
+  /**
+   * Loads a model from an address, a name on Hugging Face (hf:OWNER/NAME), a File or several. See index.d.ts.
+   * @returns {Promise<Tern>}
+   */
+  static load(source, options) {
+    return loadTern(environment(), source, options);
+  }
+
+  /** Use Tern.load. */
+  constructor(env, runner, info) {
+    this.#env = env;
+    this.#runner = runner;
+    this.info = Object.freeze(info);
+    this.#stats = {
+      backend: info.backend,
+      adapter: info.adapter?.name,
+      features: info.adapter?.features ?? [],
+      threads: info.threads,
+      loadMs: info.loadMs,
+      nPrompt: 0,
+      nReused: 0,
+      nGenerated: 0,
+    };
+  }
+
+  /** Numbers of the last generation, or of the one in progress. */
+  get stats() {
+    return {...this.#stats};
+  }
+
+  /**
+   * Continues a text or a conversation. Ending the loop early ends the generation.
+   * @param {string | {role: string, content: string}[] | ArrayLike<number>} input
+   * @param {object} [options]
+   * @returns {AsyncGenerator<string, void, void>} pieces of text, whole characters
+   */
+  async *generate(input, options = {}) {
+    const params = generateParams(input, options);
+    const {signal} = options;
+    throwIfAborted(signal);
+    this.#take();
+    const pieces = [];
+    let wake = () => {};
+    let end = null;
+    const stop = () => this.#runner.cancel();
+    signal?.addEventListener('abort', stop, {once: true});
+    this.#note({seed: params.seed, nPrompt: 0, nReused: 0, nGenerated: 0, finishReason: undefined});
+
+    const running = this.#runner.generate(params, (piece) => {
+      pieces.push(piece.text);
+      this.#noteProgress(piece);
+      wake();
+    });
+    const finished = running.then((outcome) => {
+      this.#noteOutcome(outcome);
+      end = {};
+    }, (error) => {
+      end = {error};
+    }).then(() => {
+      this.#isBusy = false;
+      wake();
+    });
+    try {
+      for (;;) {
+        while (pieces.length > 0) {
+          throwIfAborted(signal);
+          yield pieces.splice(0).join('');
+        }
+        if (end) break;
+        await new Promise((resolve) => {
+          wake = resolve;
+        });
+      }
+      throwIfAborted(signal);
+      if (end.error) throw end.error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      if (!end) this.#runner.cancel();
+      await finished;
+    }
+  }
+
+  #take() {
+    if (this.#isClosed) throw new CancelledError('the model was closed; load it again');
+    if (this.#isBusy) throw new BusyError('a generation is in progress; wait for its end, or stop it first');
+    this.#isBusy = true;
+  }
+
+  #note(what) {
+    Object.assign(this.#stats, what);
+  }
+
+  #noteProgress({nGenerated, nPrompt, nReused, ms}) {
+    const first = this.#stats.nGenerated === 0 ? ms : this.#stats.timeToFirstTokenMs;
+    const seconds = (ms - first) / 1000;
+    const tokensPerSecond = seconds > 0 ? (nGenerated - 1) / seconds : undefined;
+    this.#note({nGenerated, nPrompt, nReused, timeToFirstTokenMs: first, tokensPerSecond});
+  }
+
+  #noteOutcome({reason, tokens, nPrompt, nReused, timeToFirstTokenMs, stats}) {
+    const rate = (n, seconds) => (n > 0 && seconds > 0 ? n / seconds : undefined);
+    this.#note({
+      finishReason: reason,
+      tokens,
+      nPrompt,
+      nReused,
+      nGenerated: tokens.length,
+      timeToFirstTokenMs,
+      tokensPerSecond: rate(tokens.length - 1, stats.decodeSeconds),
+      promptTokensPerSecond: rate(nPrompt - nReused, stats.promptSeconds),
+      dispatchesPerToken: stats.gpu?.dispatchesPerToken,
+      gpuBytes: stats.gpu?.deviceBytes,
+      gpu: stats.gpu,
+      heapBytes: stats.heapBytes,
+      contextUsed: nPrompt + tokens.length,
+    });
+  }
+
+  async #call(method, params) {
+    if (this.#isClosed) throw new CancelledError('the model was closed; load it again');
+    return this.#runner.call(method, params);
+  }
+
+  /** Forgets the conversation, so that the next prompt is read from its beginning. */
+  async reset() {
+    await this.#call('reset', {});
+  }
+
+  /**
+   * @param {string} text
+   * @param {{addBos?: boolean, parseSpecial?: boolean}} [options]
+   * @returns {Promise<number[]>} token ids
+   */
+  async tokenize(text, options = {}) {
+    if (typeof text !== 'string') throw new InvalidArgumentError('tokenize wants a text');
+    return (await this.#call('tokenize', {text, ...options})).tokens;
+  }
+
+  /** @returns {Promise<string>} messages in the model's chat template */
+  async renderChat(messages) {
+    const {messages: checked} = generateParams(messages);
+    if (!checked) throw new InvalidArgumentError('renderChat wants messages [{role, content}, …]');
+    return (await this.#call('render_chat', {messages: checked})).text;
+  }
+
+  /**
+   * Logits after each of some tokens, from an empty context.
+   * @param {ArrayLike<number>} tokens
+   * @returns {Promise<{rows: number, columns: number, data: Float32Array}>} a row per token, a column per id
+   */
+  async logits(tokens) {
+    return EngineModule.decodeLogits(await this.#call('logits', {tokens: checkTokens(tokens)}));
+  }
+
+  /**
+   * The GPU's kernels of the last token; none on the CPU.
+   * @returns {Promise<{name: string, wgsl: string, dispatches: number, us: number}[]>} `us`: 0 where no time is taken
+   */
+  async kernels() {
+    return this.#call('kernels', {});
+  }
+
+  /** Ends everything and gives its memory back; calls after it are refused. */
+  async close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#runner.close();
+  }
+}

@@ -1,0 +1,117 @@
+// The page's side of the worker: the methods of Runner, by messages. When the worker dies, everything that waits fails.
+
+import {CancelledError, WorkerCrashedError, asTernError, fromPlain} from './errors.js';
+
+// A load that is stopped gets so long to put away what came; an engine that reads weights cannot be asked.
+const kGraceMs = 1000;
+
+/** Starts the package's worker; from a site of its own, through a script that the page may start. */
+function startWorker(env, url) {
+  const {Worker} = env;
+  if (!env.origin || new URL(url).origin === env.origin) return new Worker(url, {type: 'module', name: 'tern'});
+  const script = URL.createObjectURL(new Blob([`import ${JSON.stringify(url)};`], {type: 'text/javascript'}));
+  return new Worker(script, {type: 'module', name: 'tern'});
+}
+
+/** @implements the interface of Runner */
+export class WorkerClient {
+  #env;
+  #worker;
+  #pending = new Map();
+  #nextId = 1;
+  #end = null;
+
+  /**
+   * @param {import('./environment.js').Environment} env
+   * @param {string} url of worker.js
+   */
+  constructor(env, url) {
+    this.#env = env;
+    try {
+      this.#worker = startWorker(env, url);
+    } catch (error) {
+      throw new WorkerCrashedError(`${url}: the worker cannot be started (${error.message})`, {cause: error});
+    }
+    let isReady = false;
+    this.#worker.addEventListener('message', ({data}) => {
+      if (data.ready) isReady = true;
+      else this.#receive(data);
+    });
+    this.#worker.addEventListener('error', (event) => {
+      event.preventDefault?.();
+      const why = event.message ? ` (${event.message})` : '';
+      this.#fail(new WorkerCrashedError(isReady ? `the worker stopped${why}; load the model again` :
+        `${url}: the worker could not be started${why}; check that the file is served and the page may run it`));
+    });
+    this.#worker.addEventListener('messageerror', () => {
+      this.#fail(new WorkerCrashedError('a message of the worker could not be read; load the model again'));
+    });
+  }
+
+  #receive({id, event, result, error, isDead}) {
+    const waiting = this.#pending.get(id);
+    if (event !== undefined) return waiting?.onEvent?.(event);
+    this.#pending.delete(id);
+    if (!error) return waiting?.resolve(result);
+    const made = fromPlain(error);
+    waiting?.reject(made);
+    if (isDead) this.#fail(made.code === 'worker_crashed' ? made : new WorkerCrashedError(made.message, {cause: made}));
+  }
+
+  #fail(error) {
+    if (this.#end) return;
+    this.#end = error;
+    this.#worker.terminate();
+    for (const {reject} of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+
+  #request(method, params, onEvent) {
+    if (this.#end) return Promise.reject(this.#end);
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, {resolve, reject, onEvent});
+      try {
+        this.#worker.postMessage({id, method, params});
+      } catch (error) {
+        this.#pending.delete(id);
+        reject(asTernError(error));
+      }
+    });
+  }
+
+  async load(source, options, {onProgress, onLog, signal}) {
+    const stop = () => {
+      this.#worker.postMessage({abort: id});
+      setTimeout(() => this.#fail(new CancelledError('stopped on request', {cause: signal.reason})), kGraceMs);
+    };
+    const id = this.#nextId;
+    signal?.addEventListener('abort', stop, {once: true});
+    try {
+      const onEvent = (event) => ('log' in event ? onLog?.(event.log) : onProgress(event));
+      return await this.#request('load', {source, options, wantsLog: Boolean(onLog)}, onEvent);
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  generate(params, onPiece) {
+    return this.#request('generate', {params}, onPiece);
+  }
+
+  cancel() {
+    if (!this.#end) this.#worker.postMessage({cancel: true});
+  }
+
+  call(method, params) {
+    return this.#request('call', {method, params});
+  }
+
+  async close() {
+    // Ending the worker gives back everything it has, also what the engine would keep.
+    this.#fail(new CancelledError('the model was closed; load it again'));
+  }
+}

@@ -1,0 +1,26 @@
+// Has the service worker keep the page, so that it opens without a network.
+
+import {byId} from './dom.js';
+
+export async function keepOffline() {
+  const text = byId('offline');
+  if (!('serviceWorker' in navigator)) {
+    text.textContent = globalThis.isSecureContext ? 'This browser does not keep the page for offline use.' :
+      'Kept for offline use only where the page comes over https or from localhost.';
+    return;
+  }
+  try {
+    navigator.serviceWorker.addEventListener('message', ({data}) => show(data));
+    await navigator.serviceWorker.register('sw.js');
+    const {active} = await navigator.serviceWorker.ready;
+    active.postMessage('state');
+  } catch (error) {
+    text.textContent = `The page is not kept for offline use: ${error.message}`;
+  }
+
+  function show({current, next}) {
+    document.documentElement.dataset.offline = current ? 'ready' : 'none';
+    text.textContent = next ? 'A new version of this page is there; it comes with the next load.' :
+      current ? 'This page opens without a network, and so do the models above.' : '';
+  }
+}

@@ -1,0 +1,139 @@
+// What the user chose, remembered from visit to visit.
+
+/**
+ * @typedef {object} SettingValues
+ * @property {number} temperature 0: always the likeliest token
+ * @property {number} topK 0: no limit
+ * @property {number} topP
+ * @property {number} minP
+ * @property {number} repeatPenalty 1: none
+ * @property {number} maxTokens of one reply
+ * @property {number} seed of the random numbers, where randomSeed is off
+ * @property {boolean} randomSeed
+ * @property {string} systemPrompt
+ * @property {'auto'|'webgpu'|'cpu'} backend
+ * @property {number} threads 0: as many as the browser offers
+ * @property {'auto'|'light'|'dark'} theme
+ * @property {'auto'|'open'|'closed'} panel auto: open where there is room
+ * @property {string} model the address last loaded; empty: the default model
+ */
+
+/** @type {Readonly<SettingValues>} */
+export const kDefaults = Object.freeze({
+  temperature: 0.7, topK: 40, topP: 1, minP: 0, repeatPenalty: 1, maxTokens: 512, seed: 0, randomSeed: true,
+  systemPrompt: '', backend: 'auto', threads: 0, theme: 'auto', panel: 'auto', model: '',
+});
+
+/** What a number may be; `step` is how fine it is asked for. */
+export const kRanges = Object.freeze({
+  temperature: {min: 0, max: 5, step: 0.05},
+  topK: {min: 0, max: 1000, step: 1},
+  topP: {min: 0, max: 1, step: 0.01},
+  minP: {min: 0, max: 1, step: 0.01},
+  repeatPenalty: {min: 0.5, max: 3, step: 0.01},
+  maxTokens: {min: 1, max: 32768, step: 1},
+  seed: {min: 0, max: 0xffffffff, step: 1},
+  threads: {min: 0, max: 64, step: 1},
+});
+
+const kChoices = {backend: ['auto', 'webgpu', 'cpu'], theme: ['auto', 'light', 'dark'], panel: ['auto', 'open', 'closed']};
+
+/** The settings that reset() puts back. */
+export const kSampling = Object.freeze(
+    ['temperature', 'topK', 'topP', 'minP', 'repeatPenalty', 'maxTokens', 'seed', 'randomSeed', 'systemPrompt']);
+
+const kKey = 'tern.settings';
+
+/** Sends 'change' with detail {names} when values change. */
+export class Settings extends EventTarget {
+  /** @type {SettingValues} */
+  #values = {...kDefaults};
+  /** @type {Partial<SettingValues>} */
+  #overrides = {};
+  #storage;
+
+  /** @param {Storage|null} storage null: nothing is remembered */
+  constructor(storage) {
+    super();
+    this.#storage = storage;
+    let stored = {};
+    try {
+      stored = JSON.parse(storage?.getItem(kKey) ?? '{}') ?? {};
+    } catch {
+      // Unreadable settings are as good as none.
+    }
+    for (const name of Object.keys(kDefaults)) {
+      const value = validated(name, stored[name]);
+      if (value !== undefined) this.#values[name] = value;
+    }
+  }
+
+  /** @template {keyof SettingValues} K @param {K} name @returns {SettingValues[K]} */
+  get(name) {
+    return this.#overrides[name] ?? this.#values[name];
+  }
+
+  /**
+   * A value for this visit only, until it is set. As set() otherwise.
+   * @param {keyof SettingValues} name
+   * @param {any} value
+   */
+  override(name, value) {
+    const valid = validated(name, value);
+    if (valid !== undefined) this.#overrides[name] = valid;
+    return valid !== undefined;
+  }
+
+  /**
+   * Takes a value, or says no.
+   * @param {keyof SettingValues} name
+   * @param {any} value numbers must be within kRanges
+   * @returns {boolean} whether it was taken
+   */
+  set(name, value) {
+    const valid = validated(name, value);
+    if (valid === undefined) return false;
+    const before = this.get(name);
+    delete this.#overrides[name];
+    if (valid !== before || valid !== this.#values[name]) {
+      this.#values[name] = valid;
+      this.#changed([name]);
+    }
+    return true;
+  }
+
+  /** Sampling and system prompt as they were at first. */
+  reset() {
+    for (const name of kSampling) {
+      this.#values[name] = kDefaults[name];
+      delete this.#overrides[name];
+    }
+    this.#changed([...kSampling]);
+  }
+
+  /** What Tern.generate takes, with a seed drawn where it is to be random. */
+  generateOptions() {
+    const {temperature, topK, topP, minP, repeatPenalty, maxTokens, randomSeed, ...rest} =
+        {...this.#values, ...this.#overrides};
+    const seed = randomSeed ? crypto.getRandomValues(new Uint32Array(1))[0] : rest.seed;
+    return {temperature, topK, topP, minP, repeatPenalty, maxTokens, seed};
+  }
+
+  #changed(names) {
+    try {
+      this.#storage?.setItem(kKey, JSON.stringify(this.#values));
+    } catch {
+      // A full or forbidden storage must not stop the page; the values hold until it is closed.
+    }
+    this.dispatchEvent(new CustomEvent('change', {detail: {names}}));
+  }
+}
+
+function validated(name, value) {
+  if (typeof value !== typeof kDefaults[name]) return undefined;
+  if (kChoices[name]) return kChoices[name].includes(value) ? value : undefined;
+  const range = kRanges[name];
+  if (!range) return value;
+  if (!Number.isFinite(value) || value < range.min || value > range.max) return undefined;
+  return Number.isInteger(range.step) && !Number.isInteger(value) ? undefined : value;
+}

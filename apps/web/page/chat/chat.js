@@ -1,0 +1,152 @@
+// What happens when somebody sends, stops, asks again: between the conversation, the model and the settings.
+
+import {describe, isCancelled, isFatal} from '../base/errors.js';
+import {formatDuration, formatRate} from '../base/format.js';
+
+/** @typedef {import('./conversation.js').Message} Message */
+
+/**
+ * Sends 'state' when it begins or ends to work or wait, 'piece' with detail {message, text} for every piece of a reply,
+ * 'end' with detail {message} when a reply is over, 'trouble' with detail Trouble for errors that the model survives.
+ */
+export class Chat extends EventTarget {
+  /** @type {'idle'|'waiting'|'writing'} waiting: for a model that is still loaded */
+  state = 'idle';
+  #conversation;
+  #host;
+  #settings;
+  /** @type {AbortController|null} */
+  #abort = null;
+
+  /**
+   * @param {import('./conversation.js').Conversation} conversation
+   * @param {import('../model/model_host.js').ModelHost} host
+   * @param {import('../base/settings.js').Settings} settings
+   */
+  constructor(conversation, host, settings) {
+    super();
+    this.#conversation = conversation;
+    this.#host = host;
+    this.#settings = settings;
+    host.addEventListener('phase', () => this.#modelChanged());
+  }
+
+  /** Adds a message and has it answered, now or as soon as there is a model. @param {string} text */
+  send(text) {
+    if (this.state !== 'idle' || !text.trim()) return;
+    this.#conversation.add({role: 'user', content: text});
+    this.#answer();
+  }
+
+  /** Another reply to the last message. */
+  regenerate() {
+    if (this.state !== 'idle') return;
+    const last = this.#conversation.messages.findLastIndex((message) => message.role === 'user');
+    if (last < 0) return;
+    this.#conversation.cut(last + 1);
+    this.#answer();
+  }
+
+  /** The last message said differently. @param {string} text */
+  resend(text) {
+    if (this.state !== 'idle' || !text.trim()) return;
+    const last = this.#conversation.messages.findLastIndex((message) => message.role === 'user');
+    if (last >= 0) this.#conversation.cut(last);
+    this.send(text);
+  }
+
+  /** Goes on with the last story, from where it ended. */
+  goOn() {
+    const last = this.#conversation.messages.at(-1);
+    if (this.state !== 'idle' || !last?.story || !this.#host.tern) return;
+    this.#write(last);
+  }
+
+  /** Stops writing, or waiting; returns the text of a message that was not answered yet, for the user to have back. */
+  stop() {
+    if (this.state === 'writing') this.#abort?.abort();
+    if (this.state !== 'waiting') return '';
+    this.#enter('idle');
+    const [message] = this.#conversation.cut(this.#conversation.messages.length - 1);
+    return message.content;
+  }
+
+  #answer() {
+    if (this.#host.phase === 'ready') {
+      const story = this.#host.isStory;
+      this.#write(this.#conversation.add({role: 'assistant', content: '', ...(story ? {story} : {})}));
+    } else {
+      this.#enter('waiting');
+    }
+  }
+
+  #modelChanged() {
+    if (this.#host.phase !== 'ready') this.#abort?.abort();
+    else if (this.state === 'waiting') this.#answer();
+  }
+
+  /** What the model is asked: the messages before the reply, or the text that it goes on with. */
+  #prompt(reply) {
+    const {messages} = this.#conversation;
+    const before = messages.slice(0, messages.indexOf(reply));
+    if (reply.story) return (before.at(-1)?.content ?? '') + reply.content;
+    const system = this.#settings.get('systemPrompt').trim();
+    const said = before.filter(({content}) => content).map(({role, content}) => ({role, content}));
+    return system ? [{role: 'system', content: system}, ...said] : said;
+  }
+
+  /** @param {Message} reply the last of the conversation */
+  async #write(reply) {
+    const abort = this.#abort = new AbortController();
+    const {tern} = this.#host;
+    const options = this.#settings.generateOptions();
+    const prompt = this.#prompt(reply);
+    delete reply.trouble;
+    delete reply.note;
+    this.#enter('writing');
+    let failure = null;
+    try {
+      for await (const text of tern.generate(prompt, {...options, signal: abort.signal})) {
+        if (abort.signal.aborted) break;
+        reply.content += text;
+        this.#conversation.grew();
+        this.dispatchEvent(new CustomEvent('piece', {detail: {message: reply, text}}));
+      }
+    } catch (error) {
+      if (!isCancelled(error) && !abort.signal.aborted) failure = error;
+    }
+    this.#abort = null;
+    reply.note = noteOn(tern.stats, options, abort.signal.aborted);
+    if (failure) reply.trouble = describe(failure, 'run').title;
+    this.#conversation.save();
+    this.#enter('idle');
+    this.dispatchEvent(new CustomEvent('end', {detail: {message: reply}}));
+    if (!failure) return;
+    // A model that was replaced meanwhile is nobody's trouble any more.
+    if (isFatal(failure) && this.#host.tern === tern) await this.#host.lose(failure);
+    else this.dispatchEvent(new CustomEvent('trouble', {detail: describe(failure, 'run', this.#host.info?.backend)}));
+  }
+
+  #enter(state) {
+    this.state = state;
+    this.dispatchEvent(new Event('state'));
+  }
+}
+
+const kEndings = {
+  max_tokens: 'reached the limit of tokens', length: 'reached the limit of tokens',
+  context_full: 'the model’s context is full',
+};
+
+/** One line under a reply: how fast, how long, with which seed, and why it ended where that is not plain. */
+function noteOn(stats, options, stopped) {
+  const parts = [];
+  if (stats?.nGenerated > 0) {
+    parts.push(`${stats.nGenerated} tokens`, `${formatRate(stats.tokensPerSecond)} a second`);
+    parts.push(`first after ${formatDuration(stats.timeToFirstTokenMs)}`);
+  }
+  if (options.temperature > 0) parts.push(`seed ${options.seed}`);
+  const ending = stopped ? 'stopped' : kEndings[stats?.finishReason];
+  if (ending) parts.push(ending);
+  return parts.join(' · ');
+}

@@ -1,0 +1,13 @@
+// Chromium for the scripts of this folder. Needs /usr/bin/chromium and playwright-core, where Node finds it or in the
+// folder that the variable PLAYWRIGHT names.
+
+import {createRequire} from 'node:module';
+import path from 'node:path';
+
+/** @returns {Promise<import('playwright-core').Browser>} */
+export function launch() {
+  const require = createRequire(path.join(process.env.PLAYWRIGHT ?? process.cwd(), 'any.js'));
+  const {chromium} = require('playwright-core');
+  return chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync']});
+}

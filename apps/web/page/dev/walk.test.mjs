@@ -1,0 +1,276 @@
+// Walks through the page with the fake package, as somebody with a keyboard does: node --test dev/walk.test.mjs
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {after, afterEach, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+import {shellOf} from '../make_shell.mjs';
+import {launch} from './browser.mjs';
+import {serve} from './serve.mjs';
+
+const kPage = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const kIdle = '[data-phase="ready"][data-chat="idle"]';
+let browser, site;
+const contexts = [], mistakes = [];
+
+before(async () => {
+  browser = await launch();
+  site = await serve();
+});
+after(async () => {
+  await browser.close();
+  site.server.close();
+});
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+  assert.deepEqual(mistakes.splice(0), []);
+});
+
+async function open(query = '', {ready = true, url = site.url, options = {}} = {}) {
+  const context = await browser.newContext({viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
+  contexts.push(context);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('pageerror', (error) => mistakes.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && mistakes.push(message.text()));
+  await page.goto(`${url}?${query}&fake-load-ms=100`);
+  if (ready) await page.waitForSelector(kIdle);
+  return page;
+}
+
+async function say(page, text) {
+  await page.getByTestId('composer').fill(text);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
+}
+
+const shown = (page) => page.getByTestId('messages').innerText();
+
+test('a story by keyboard alone', async () => {
+  const page = await open('fake-ms=1');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'composer', 'one can type at once');
+  await page.keyboard.type('Once upon');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('a time');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
+  assert.equal(await page.getByTestId('given').innerText(), 'Once upon\na time');
+  assert.match(await page.getByTestId('reply').innerText(), /^, there was a little tern/);
+  assert.equal(await page.getByTestId('reply').count(), 1);
+  const before = (await page.getByTestId('reply').textContent()).length;
+  await page.getByTestId('continue').press('Enter');
+  await page.waitForFunction((n) => document.querySelector('[data-testid="reply"]').textContent.length > n, before);
+});
+
+test('what is typed while the model loads is sent when it is there', async () => {
+  const page = await open('fake-ms=1&fake-load-ms=800', {ready: false});
+  await page.getByTestId('composer').fill('Early');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
+  assert.equal(await page.getByTestId('given').innerText(), 'Early');
+});
+
+test('Escape stops; Again, Edit and New do what they say; the conversation outlives a reload', async () => {
+  const page = await open('fake=chat&fake-ms=20');
+  await page.getByTestId('composer').fill('How far?');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.querySelector('[data-testid="reply"]')?.textContent.length > 20);
+  await page.keyboard.press('Escape');
+  await page.waitForSelector(kIdle);
+  assert.match(await page.getByTestId('note').last().innerText(), /stopped/);
+  const half = await page.getByTestId('reply').innerText();
+
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  assert.equal(await page.getByTestId('reply').innerText(), half);
+
+  await page.getByTestId('regenerate').click();
+  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
+  assert.equal(await page.getByTestId('reply').count(), 1);
+  assert.ok((await page.getByTestId('reply').innerText()).length > half.length);
+
+  await page.getByTestId('composer').fill('a draft');
+  await page.getByTestId('edit').click();
+  assert.equal(await page.getByTestId('composer').inputValue(), 'How far?');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByTestId('composer').inputValue(), 'a draft');
+  await page.getByTestId('edit').click();
+  await say(page, 'How fast?');
+  assert.equal(await page.getByTestId('said').innerText(), 'How fast?');
+  assert.equal(await page.getByTestId('reply').count(), 1);
+
+  const all = await shown(page);
+  await page.getByTestId('new-chat').click();
+  assert.equal(await shown(page), '');
+  await page.getByTestId('undo').click();
+  assert.equal(await shown(page), all);
+});
+
+test('a message that was not sent yet comes back into the field', async () => {
+  const page = await open('fake-load-ms=60000', {ready: false});
+  await page.getByTestId('composer').fill('Too early');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('stop').click();
+  assert.equal(await page.getByTestId('composer').inputValue(), 'Too early');
+  assert.match(await page.getByTestId('progress').innerText(), /tern-stories\.gguf/);
+  await page.getByTestId('progress-cancel').click();
+  await page.waitForSelector('[data-phase="empty"]');
+});
+
+test('a lost device: one click, and the conversation goes on', async () => {
+  const page = await open('fake=chat&fake-run=device_lost&fake-ms=1');
+  await page.getByTestId('composer').fill('How far?');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('error').waitFor();
+  assert.match(await page.getByTestId('error').innerText(), /conversation is kept/);
+  await page.getByTestId('remedy-reload').click();
+  await page.waitForSelector(kIdle);
+  assert.ok(await page.getByTestId('error').isHidden());
+  assert.equal(await page.getByTestId('said').innerText(), 'How far?');
+  await page.getByTestId('regenerate').click();
+  await page.waitForFunction(() => document.querySelector('[data-testid="reply"]')?.textContent.includes('Wikipedia'));
+});
+
+test('a load that fails says why and offers the CPU', async () => {
+  const page = await open('fake-load=out_of_memory', {ready: false});
+  await page.getByTestId('error').waitFor();
+  assert.match(await page.getByTestId('error').innerText(), /not enough memory/);
+  await page.getByTestId('remedy-use_cpu').click();
+  await page.waitForSelector(kIdle);
+  assert.match(await page.getByTestId('model-why').innerText(), /CPU was asked for/);
+});
+
+test('settings are taken, refused and remembered', async () => {
+  const page = await open('fake-ms=1');
+  await page.getByTestId('setting-temperature').fill('1.25');
+  await page.getByTestId('setting-max-tokens').fill('5');
+  await page.getByTestId('setting-seed').fill('42');
+  assert.equal(await page.getByTestId('setting-random-seed').isChecked(), false);
+  await page.getByTestId('setting-top-p').fill('7');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.getByTestId('setting-top-p').inputValue(), '1');
+  await say(page, 'Once');
+  assert.match(await page.getByTestId('note').innerText(), /^5 tokens.*seed 42.*limit/);
+  await page.reload();
+  assert.equal(await page.getByTestId('setting-temperature').inputValue(), '1.25');
+  await page.getByTestId('settings-reset').click();
+  assert.equal(await page.getByTestId('setting-temperature').inputValue(), '0.7');
+  assert.equal(await page.getByTestId('setting-random-seed').isChecked(), true);
+});
+
+test('models: an address, files, a folder dropped, the stored ones', async () => {
+  const page = await open();
+  await page.getByTestId('model-url').fill('https://example.org/Bonsai-1.7B-Q1_0.gguf');
+  await page.getByTestId('model-load').click();
+  await page.waitForSelector(kIdle);
+  assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/);
+  await page.getByTestId('model-file').setInputFiles([{name: 'local.gguf', mimeType: '', buffer: Buffer.from('GGUF')}]);
+  await page.waitForFunction(() => document.querySelector('[data-testid="model-chip"]').innerText.includes('local'));
+  await page.waitForSelector(kIdle);
+  const files = await page.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['GGUF'], 'dropped.gguf'));
+    return data;
+  });
+  await page.dispatchEvent('body', 'dragenter', {dataTransfer: files});
+  assert.ok(await page.locator('#drop').isVisible());
+  await page.dispatchEvent('body', 'drop', {dataTransfer: files});
+  assert.ok(await page.locator('#drop').isHidden());
+  await page.waitForFunction(() => document.querySelector('[data-testid="model-chip"]').innerText.includes('dropped'));
+  await page.waitForSelector(kIdle);
+  const items = page.getByTestId('model-item');
+  assert.equal(await items.count(), 3);
+  await items.nth(1).getByTestId('model-item-delete').click();
+  assert.match(await items.nth(1).innerText(), /Delete 248 MB\?/);
+  await items.nth(1).getByTestId('model-item-delete').click();
+  await page.waitForFunction(() => document.querySelectorAll('[data-testid="model-item"]').length === 2);
+});
+
+test('kernels: by keyboard, in the order of their time', async () => {
+  const page = await open('fake-ms=1');
+  assert.ok(await page.getByTestId('kernels-open').isDisabled());
+  await say(page, 'Once');
+  await page.getByTestId('kernels-open').press('Enter');
+  await page.waitForSelector('dialog[open]');
+  assert.match(await page.getByTestId('kernel').first().innerText(), /float_linear_f16/);
+  await page.getByTestId('kernel').nth(2).press('Enter');
+  assert.match(await page.getByTestId('kernel-source').innerText(), /fn ternary_linear_add\(/);
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('dialog:not([open])', {state: 'attached'});
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'kernels-open', 'the focus goes back');
+});
+
+test('360 pixels: the panel opens over the page, holds the focus, and Escape closes it', async () => {
+  const page = await open('', {options: {viewport: {width: 360, height: 740}}});
+  assert.ok(await page.locator('#panel').isHidden());
+  await page.getByTestId('panel-toggle').press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'panel');
+  assert.ok(await page.evaluate(() => document.querySelector('main').inert));
+  for (let i = 0; i < 12; i++) await page.keyboard.press('Tab');
+  await page.keyboard.press('Escape');
+  assert.ok(await page.locator('#panel').isHidden());
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'panel-toggle');
+});
+
+test('every control has a name, and the page asks nobody else', async () => {
+  const hosts = new Set();
+  const page = await open('fake=chat&fake-ms=1', {ready: false});
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  await say(page, 'How far?');
+  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, a, [role]')]
+      .filter((e) => e.checkVisibility() && !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
+          e.labels?.length || e.innerText?.trim() || ['alert', 'status'].includes(e.getAttribute('role'))))
+      .map((e) => e.outerHTML.slice(0, 100)));
+  assert.deepEqual(nameless, []);
+  assert.deepEqual([...hosts], [new URL(site.url).host]);
+});
+
+test('offline: the page, isolated although the host is not; a new version comes with the next load', async () => {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'tern-page-'));
+  await fs.cp(kPage, folder, {recursive: true});
+  await fs.mkdir(path.join(folder, 'tern'));
+  await fs.cp(path.join(kPage, 'dev/fake_tern.js'), path.join(folder, 'tern/index.js'));
+  const publish = async () => fs.writeFile(path.join(folder, 'shell.json'), JSON.stringify(await shellOf(folder)));
+  await publish();
+  const plain = await serve(0, {root: folder, headers: {}});
+  const port = plain.server.address().port;
+  try {
+    const page = await open('', {url: plain.url, options: {serviceWorkers: 'allow'}});
+    await page.waitForSelector('html[data-offline="ready"]');
+    await page.reload();
+    await page.waitForSelector(kIdle);
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+
+    await fs.appendFile(path.join(folder, 'main.js'), '\ndocument.title = "newer";\n');
+    await publish();
+    await page.reload();  // still the old one, which finds the new one
+    assert.notEqual(await page.title(), 'newer');
+    await page.waitForFunction(() => document.querySelector('[data-testid="offline"]').textContent.includes('new version'));
+    plain.server.close();
+    plain.server.closeAllConnections();
+    await page.reload();
+    await page.waitForSelector(kIdle);
+    assert.equal(await page.title(), 'newer');
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+
+    // A version whose files do not match is not taken.
+    const again = await serve(port, {root: folder, headers: {}});
+    const shell = await shellOf(folder);
+    await fs.writeFile(path.join(folder, 'shell.json'), JSON.stringify({version: 'wrong', files: {...shell.files, 'main.js': '0'}}));
+    await page.reload();
+    await page.waitForSelector('html[data-offline="ready"]');
+    assert.equal(await page.evaluate(async () => (await caches.keys()).some((name) => name.endsWith('wrong'))), false);
+    again.server.close();
+    again.server.closeAllConnections();
+    await page.reload();
+    await page.waitForSelector(kIdle);
+    mistakes.length = 0;  // what the network refused is in the console, rightly
+  } finally {
+    await fs.rm(folder, {recursive: true});
+  }
+});

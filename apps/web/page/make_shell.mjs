@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// Writes SITE/shell.json, which names the files of the page, the package and the engine with their SHA-256, and a version
+// made from these. The service worker (sw.js) keeps exactly them. Usage: make_shell.mjs SITE
+
+import {createHash} from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const kKinds = new Set(['.html', '.css', '.js', '.svg', '.wasm']);
+const kNotServed = new Set(['models', 'dev', 'test', 'fakes', 'node_modules']);
+// A service worker is kept by the browser itself.
+const kNotKept = new Set(['sw.js']);
+
+/** @param {string} site folder @returns {Promise<{version: string, files: Record<string, string>}>} */
+export async function shellOf(site) {
+  const paths = (await filesBelow(site, '')).filter((file) => kKinds.has(path.extname(file)) && !kNotKept.has(file)).sort();
+  /** @type {Record<string, string>} */
+  const files = {};
+  for (const file of paths) {
+    files[file] = createHash('sha256').update(await fs.readFile(path.join(site, file))).digest('hex');
+  }
+  const version = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+  return {version, files};
+}
+
+/** @param {string} site @param {string} folder in it, '' or ending in '/' @returns {Promise<string[]>} with slashes */
+async function filesBelow(site, folder) {
+  const found = [];
+  for (const entry of await fs.readdir(path.join(site, folder), {withFileTypes: true})) {
+    if (entry.isFile()) found.push(folder + entry.name);
+    else if (entry.isDirectory() && !kNotServed.has(entry.name)) found.push(...await filesBelow(site, `${folder}${entry.name}/`));
+  }
+  return found;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [site, ...more] = process.argv.slice(2);
+  if (!site || more.length > 0) {
+    console.error('usage: make_shell.mjs SITE');
+    process.exit(2);
+  }
+  try {
+    const shell = await shellOf(site);
+    if (!shell.files['index.html']) throw new Error(`${site} has no index.html: name the folder of the finished site`);
+    await fs.writeFile(path.join(site, 'shell.json'), `${JSON.stringify(shell, null, 1)}\n`);
+  } catch (error) {
+    console.error(`make_shell: ${error.message}`);
+    process.exit(1);
+  }
+}

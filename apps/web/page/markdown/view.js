@@ -1,0 +1,161 @@
+// Markdown in a document: nodes are made one by one from the parsed tree and text only ever becomes text nodes, so
+// nothing a model writes is read as HTML.
+
+import {BlockStream} from './blocks.js';
+import {parseInline} from './inline.js';
+
+/** @typedef {import('./blocks.js').Block} Block */
+/** @typedef {import('./inline.js').Inline} Inline */
+
+const kInlineTags = {strong: 'strong', em: 'em', del: 'del'};
+
+/** A growing Markdown text inside an element. Only the blocks that may still change are made anew. */
+export class MarkdownView {
+  #stream = new BlockStream();
+  #root;
+  #document;
+  /** @type {{node: Element, block: Block}[]} */
+  #shown = [];
+
+  /** @param {Element} root empty */
+  constructor(root) {
+    this.#root = root;
+    this.#document = root.ownerDocument;
+  }
+
+  /** The Markdown so far. */
+  get text() {
+    return this.#stream.text;
+  }
+
+  /** @param {string} more */
+  append(more) {
+    this.#show(this.#stream.append(more), true);
+  }
+
+  /** Nothing more comes: what was shown as begun is now shown as written. */
+  finish() {
+    this.#show(this.#stream.append(''), false);
+  }
+
+  #show({keep, blocks}, open) {
+    for (let i = 0; i < blocks.length; i++) {
+      const last = open && i === blocks.length - 1;
+      const old = this.#shown[keep + i];
+      if (old && this.#growCode(old, blocks[i])) continue;
+      const node = renderBlock(this.#document, blocks[i], last);
+      if (old) old.node.replaceWith(node);
+      else this.#root.append(node);
+      this.#shown[keep + i] = {node, block: blocks[i]};
+    }
+    for (const {node} of this.#shown.splice(keep + blocks.length)) node.remove();
+  }
+
+  /** Long code grows in place: its copy button keeps the focus, and the reader's selection stays. */
+  #growCode(old, block) {
+    const same = old.block.type === 'code' && block.type === 'code' && old.block.language === block.language;
+    if (!same || !block.text.startsWith(old.block.text)) return false;
+    const text = old.node.querySelector('code').firstChild;
+    text.appendData(block.text.slice(old.block.text.length));
+    old.block = block;
+    return true;
+  }
+}
+
+/**
+ * @param {Document} document
+ * @param {Block} block
+ * @param {boolean} open whether its text still grows
+ * @returns {Element}
+ */
+export function renderBlock(document, block, open = false) {
+  const make = (tag, ...children) => {
+    const node = document.createElement(tag);
+    node.append(...children);
+    return node;
+  };
+  const inline = (text) => renderInline(document, parseInline(text, {open}));
+  switch (block.type) {
+    case 'heading':
+      // The page's own headings are levels 1 and 2.
+      return make(`h${Math.min(6, block.level + 2)}`, ...inline(block.text));
+    case 'code':
+      return renderCode(document, block);
+    case 'rule':
+      return make('hr');
+    case 'quote':
+      return make('blockquote', ...block.blocks.map((b) => renderBlock(document, b, open)));
+    case 'list': {
+      const list = make(block.ordered ? 'ol' : 'ul');
+      if (block.ordered && block.first !== 1) list.setAttribute('start', String(block.first));
+      list.append(...block.items.map((item) => make('li', ...item.flatMap((b) => (
+        b.type === 'paragraph' && !block.loose ? inline(b.text) : [renderBlock(document, b, open)])))));
+      return list;
+    }
+    case 'table':
+      return renderTable(document, block, make, inline);
+    default:
+      return make('p', ...inline(block.text));
+  }
+}
+
+function renderCode(document, block) {
+  const figure = document.createElement('figure');
+  figure.className = 'code';
+  const caption = document.createElement('figcaption');
+  const language = document.createElement('span');
+  language.textContent = block.language.slice(0, 30) || 'text';
+  const copy = document.createElement('button');
+  copy.type = 'button';
+  copy.className = 'quiet';
+  copy.setAttribute('data-action', 'copy-code');
+  copy.textContent = 'Copy';
+  copy.setAttribute('aria-label', 'Copy this code');
+  caption.append(language, copy);
+  const pre = document.createElement('pre');
+  pre.tabIndex = 0;  // it scrolls sideways, so the keyboard must reach it
+  const code = document.createElement('code');
+  code.append(document.createTextNode(block.text));
+  pre.append(code);
+  figure.append(caption, pre);
+  return figure;
+}
+
+function renderTable(document, block, make, inline) {
+  const row = (tag, texts) => make('tr', ...texts.map((text, i) => {
+    const cell = make(tag, ...inline(text));
+    if (block.align[i]) cell.className = `align-${block.align[i]}`;
+    return cell;
+  }));
+  const table = make('table', make('thead', row('th', block.head)),
+      make('tbody', ...block.rows.map((texts) => row('td', texts))));
+  const scroller = make('div', table);
+  scroller.className = 'table';
+  scroller.tabIndex = 0;
+  return scroller;
+}
+
+/**
+ * @param {Document} document
+ * @param {Inline[]} nodes
+ * @returns {Node[]}
+ */
+export function renderInline(document, nodes) {
+  return nodes.map((node) => {
+    if (typeof node === 'string') return document.createTextNode(node);
+    if (node.type === 'break') return document.createElement('br');
+    if (node.type === 'code') {
+      const code = document.createElement('code');
+      code.append(document.createTextNode(node.text));
+      return code;
+    }
+    const element = document.createElement(node.type === 'link' ? 'a' : kInlineTags[node.type]);
+    if (node.type === 'link') {
+      element.setAttribute('href', node.href);
+      element.setAttribute('rel', 'noopener noreferrer');
+      element.setAttribute('target', '_blank');
+    }
+    element.append(...renderInline(document, node.children));
+    return element;
+  });
+}

@@ -1,0 +1,170 @@
+// The one model of the page: loading it, what became of it, and what it is asked to do.
+
+import {describe, isCancelled} from '../base/errors.js';
+
+/**
+ * @typedef {object} Source where a model comes from
+ * @property {string|File|File[]} from an address, a file, or the files of a folder
+ * @property {string} label short, for people
+ * @property {boolean} [isStory] known once it was loaded
+ *
+ * @typedef {object} Progress
+ * @property {string} phase of loading: 'wait', 'download', 'verify', 'load', 'compile', 'ready'
+ * @property {number} loaded bytes, or steps of the phase
+ * @property {number} total 0: not known
+ * @property {string} file
+ * @property {boolean} fromCache
+ * @property {number} bytesPerSecond 0: not known yet
+ *
+ * @typedef {'empty'|'loading'|'ready'|'failed'|'lost'} Phase
+ */
+
+export const kDefaultModel = 'models/tern-stories.gguf';
+
+/** Sends 'phase' when the phase changes, 'progress' while it loads. */
+export class ModelHost extends EventTarget {
+  /** @type {Phase} */
+  phase = 'empty';
+  /** @type {Source|null} */
+  source = null;
+  /** @type {Progress|null} */
+  progress = null;
+  /** @type {import('../base/errors.js').Trouble|null} */
+  trouble = null;
+  tern = null;
+  #Tern;
+  #settings;
+  #gpuWithout;
+  /** @type {AbortController|null} */
+  #loading = null;
+
+  /**
+   * @param {object} Tern the package's class
+   * @param {import('../base/settings.js').Settings} settings
+   * @param {string[]} gpuWithout features and limits that WebGPU shall do without
+   */
+  constructor(Tern, settings, gpuWithout = []) {
+    super();
+    this.#Tern = Tern;
+    this.#settings = settings;
+    this.#gpuWithout = gpuWithout;
+  }
+
+  /** What the loaded model is, or null. */
+  get info() {
+    return this.tern?.info ?? null;
+  }
+
+  /** Whether the model only continues text; a guess from its address until it is loaded. */
+  get isStory() {
+    return this.source?.isStory ?? String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
+  }
+
+  /** Loads a model in the place of the one that is there. Never rejects: see phase and trouble. @param {Source} source */
+  async load(source) {
+    this.#loading?.abort();
+    const loading = this.#loading = new AbortController();
+    this.source = source;
+    this.trouble = null;
+    this.progress = {phase: 'start', loaded: 0, total: 0, file: '', fromCache: false, bytesPerSecond: 0};
+    const old = this.tern;
+    this.tern = null;
+    this.#enter('loading');  // first: whoever generates with the old model must stop
+    const isCurrent = () => this.#loading === loading;
+    await close(old);
+    if (!isCurrent()) return;
+    const speed = new Speedometer();
+    const options = {
+      signal: loading.signal,
+      backend: this.#settings.get('backend'),
+      onProgress: (progress) => {
+        if (!isCurrent()) return;
+        this.progress = {...progress, bytesPerSecond: speed.update(progress)};
+        this.dispatchEvent(new Event('progress'));
+      },
+    };
+    if (this.#settings.get('threads') > 0) options.threads = this.#settings.get('threads');
+    if (this.#gpuWithout.length > 0) options.gpuWithout = this.#gpuWithout;
+    try {
+      const tern = await this.#Tern.load(source.from, options);
+      if (!isCurrent()) return void close(tern);
+      this.tern = tern;
+      source.isStory = !tern.info.hasChatTemplate;
+      source.label = tern.info.name || source.label;
+      this.#enter('ready');
+    } catch (error) {
+      if (!isCurrent()) return;
+      this.trouble = isCancelled(error) ? null : describe(error, 'load', this.#settings.get('backend'));
+      this.#enter(isCancelled(error) ? 'empty' : 'failed');
+    }
+  }
+
+  /** Loads the same model again, with the settings as they are now. */
+  async reload() {
+    if (this.source) await this.load(this.source);
+  }
+
+  cancelLoad() {
+    this.#loading?.abort();
+  }
+
+  /** The model is gone (device lost, worker crashed): it must be loaded again. @param {unknown} error */
+  async lose(error) {
+    this.trouble = describe(error, 'run', this.info?.backend);
+    const old = this.tern;
+    this.tern = null;
+    this.#enter('lost');
+    await close(old);
+  }
+
+  #enter(phase) {
+    this.phase = phase;
+    this.dispatchEvent(new Event('phase'));
+  }
+}
+
+async function close(tern) {
+  try {
+    await tern?.close();
+  } catch {
+    // A worker that crashed cannot be closed either.
+  }
+}
+
+/** Bytes a second over the last few seconds of a download. */
+export class Speedometer {
+  #samples = [];
+
+  /** @param {{loaded: number, file?: string, phase?: string, fromCache?: boolean}} progress @param {number} [now] ms */
+  update({loaded, file, phase, fromCache}, now = performance.now()) {
+    const kWindow = 3000;  // ms
+    const last = this.#samples.at(-1);
+    if (fromCache || (last && (last.file !== file || last.phase !== phase || loaded < last.loaded))) this.#samples = [];
+    this.#samples.push({loaded, file, phase, now});
+    while (this.#samples.length > 2 && now - this.#samples[0].now > kWindow) this.#samples.shift();
+    const first = this.#samples[0];
+    return now - first.now < 200 ? 0 : (loaded - first.loaded) / (now - first.now) * 1000;
+  }
+}
+
+/** @param {string} address absolute, relative to `base`, or hf:owner/name @param {string} base @returns {Source} */
+export function addressSource(address, base) {
+  const path = address.split(/[?#]/)[0].replace(/\/+$/, '');
+  const from = URL.canParse(address, base) ? new URL(address, base).href : address;
+  return {from, label: decoded(path.slice(path.lastIndexOf('/') + 1)) || address};
+}
+
+/** @param {File[]} files one model's @returns {Source} */
+export function filesSource(files) {
+  if (files.length === 1) return {from: files[0], label: files[0].name};
+  const folder = files[0].webkitRelativePath?.split('/')[0];
+  return {from: files, label: folder || `${files.length} files`};
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,126 @@
+// What the page says about its model outside the panel: the chip and the horizon above, progress and trouble below.
+
+import {announce, byId, make} from '../base/dom.js';
+import {kRemedyLabels} from '../base/errors.js';
+import {formatBytes} from '../base/format.js';
+
+const kBackends = {webgpu: 'GPU', cpu: 'CPU', ref: 'reference'};
+
+const kStoryIdeas = ['Once upon a time, a little tern', 'The lighthouse keeper had a secret. Every night',
+  'Deep in the forest there stood a small blue door'];
+const kChatIdeas = ['Explain how arctic terns find their way.', 'Write four lines about the sea in winter.',
+  'What is a language model, in plain words?'];
+
+export class StatusView {
+  #host;
+  #chat;
+  #trouble = byId('trouble');
+  #act;
+
+  /**
+   * @param {import('./model_host.js').ModelHost} host
+   * @param {import('../chat/chat.js').Chat} chat
+   * @param {(remedy: import('../base/errors.js').Remedy) => void} act what the buttons beside a trouble do
+   */
+  constructor(host, chat, act) {
+    this.#host = host;
+    this.#chat = chat;
+    this.#act = act;
+    host.addEventListener('phase', () => this.#phaseChanged());
+    host.addEventListener('progress', () => this.#showProgress());
+    chat.addEventListener('state', () => this.#stateChanged());
+    chat.addEventListener('trouble', ({detail}) => this.showTrouble(detail));
+    byId('loading-cancel').addEventListener('click', () => host.cancelLoad());
+    this.#phaseChanged();
+  }
+
+  /** @param {import('../base/errors.js').Trouble|null} trouble */
+  showTrouble(trouble) {
+    this.#trouble.hidden = trouble === null;
+    if (!trouble) return void this.#trouble.replaceChildren();
+    const buttons = trouble.remedies.map((remedy) => make('button',
+        {type: 'button', data: {testid: `remedy-${remedy}`}, onclick: () => this.#act(remedy)}, kRemedyLabels[remedy]));
+    this.#trouble.dataset.code = trouble.code;
+    this.#trouble.replaceChildren(make('p', {}, make('strong', {}, trouble.title), ' ', make('span', {}, trouble.detail)),
+        make('div', {class: 'remedies'}, ...buttons, make('button',
+            {type: 'button', class: 'quiet', onclick: () => this.showTrouble(null)}, 'Dismiss')));
+  }
+
+  #phaseChanged() {
+    const {phase, info, source, trouble} = this.#host;
+    document.documentElement.dataset.phase = phase;
+    byId('loading').hidden = phase !== 'loading';
+    byId('horizon').classList.toggle('busy', phase === 'loading');
+    if (phase === 'loading') this.#showProgress();
+    if (phase !== 'empty') this.showTrouble(trouble);
+    byId('model-chip-name').textContent = info?.name || source?.label || 'no model';
+    byId('model-chip-where').textContent = info ? kBackends[info.backend] ?? info.backend : '';
+    byId('model-chip').title = `${info?.name || source?.label || 'No model'}: ${kPhases[phase]}`;
+    if (phase === 'ready') announce(`${info.name} is ready.`);
+    this.#showWelcome();
+    this.#stateChanged();
+  }
+
+  #showProgress() {
+    const {progress, source} = this.#host;
+    if (!progress) return;
+    const {phase, loaded, total, bytesPerSecond} = progress;
+    const share = total > 0 ? Math.min(1, loaded / total) : 0;
+    const isKnown = total > 0;
+    const bar = byId('loading-bar');
+    const text = progressText(progress, source.label);
+    byId('loading-text').textContent = text;
+    bar.classList.toggle('unknown', !isKnown);
+    bar.style.setProperty('--share', String(share));
+    byId('horizon').style.setProperty('--share', String(isKnown ? share : 0.5));
+    if (isKnown) bar.setAttribute('aria-valuenow', String(Math.round(share * 100)));
+    else bar.removeAttribute('aria-valuenow');
+    bar.setAttribute('aria-valuetext', text);
+    Object.assign(byId('loading').dataset, {step: phase, loaded, total, speed: Math.round(bytesPerSecond)});
+  }
+
+  #stateChanged() {
+    const {phase, isStory} = this.#host;
+    document.documentElement.dataset.chat = this.#chat.state;
+    const field = byId('composer');
+    field.placeholder = isStory ? 'Begin a story…' : 'Write a message…';
+    byId('composer-label').textContent = isStory ? 'The beginning of a story' : 'Message';
+    byId('composer-hint').textContent = this.#chat.state === 'waiting' ? kWaiting[phase] ?? '' :
+      isStory ? 'This model has no chat template: it does not answer, it goes on with your text. Each message begins anew.' :
+        'Enter sends, Shift+Enter begins a line.';
+  }
+
+  #showWelcome() {
+    const {isStory} = this.#host;
+    byId('welcome-text').textContent = isStory ?
+      'This small one writes stories for children. Give it a beginning; nothing you write leaves this page.' :
+      'Ask it something; nothing you write leaves this page.';
+    byId('ideas').replaceChildren(...(isStory ? kStoryIdeas : kChatIdeas).map((idea) => make('li', {},
+        make('button', {type: 'button', data: {testid: 'idea'}, onclick: () => this.#chat.send(idea)},
+            idea, isStory ? make('span', {'aria-hidden': 'true'}, ' …') : null))));
+  }
+}
+
+const kPhases = {empty: 'nothing loaded', loading: 'loading', ready: 'ready', failed: 'could not be loaded', lost: 'lost'};
+
+const kWaiting = {
+  loading: 'Your message goes out as soon as the model is there.',
+  empty: 'Your message waits for a model: choose one.',
+  failed: 'Your message waits for a model: see above.',
+  lost: 'Your message waits until the model is loaded again.',
+};
+
+/** @param {import('./model_host.js').Progress} progress @param {string} label */
+export function progressText({phase, loaded, total, fromCache, bytesPerSecond}, label) {
+  if (phase === 'ready') return `${label} is ready`;
+  if (phase === 'wait') return `Another tab is busy with ${label}: waiting for it`;
+  if (phase === 'compile') return `Preparing ${label} for the GPU${total > 0 ? `: ${loaded} of ${total}` : ''}`;
+  if (phase === 'start' || !(loaded > 0 || total > 0)) return `Looking for ${label}`;
+  // What the engine counts while it loads may be bytes or parts; a share is true of both.
+  if (phase === 'load') return `Loading ${label}${total > 0 ? ` · ${Math.floor(loaded / total * 100)} %` : ''}`;
+  const verb = phase === 'verify' || fromCache ? 'Checking' : 'Fetching';
+  const parts = [total > 0 ? `${formatBytes(loaded)} of ${formatBytes(total)}` : formatBytes(loaded)];
+  if (bytesPerSecond > 0) parts.push(`${formatBytes(bytesPerSecond)}/s`);
+  if (total > 0) parts.push(`${Math.floor(loaded / total * 100)} %`);
+  return `${verb} ${label} · ${parts.join(' · ')}`;
+}

@@ -1,0 +1,55 @@
+// The panel of instruments: beside the conversation where there is room, over it where there is not.
+
+import {byId} from '../base/dom.js';
+
+const kRoom = matchMedia('(min-width: 68rem)');  // as in style/panel.css
+
+export class Panel {
+  #panel = byId('panel');
+  #toggle = byId('panel-toggle');
+  #settings;
+  #isOpen = false;
+
+  /** @param {import('../base/settings.js').Settings} settings */
+  constructor(settings) {
+    this.#settings = settings;
+    this.#toggle.addEventListener('click', () => this.#choose(!this.#isOpen));
+    byId('panel-close').addEventListener('click', () => this.#choose(false));
+    byId('model-chip').addEventListener('click', () => this.open(byId('model-title')));
+    this.#panel.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || kRoom.matches) return;
+      event.preventDefault();
+      this.#choose(false);
+    });
+    kRoom.addEventListener('change', () => this.#show(this.#wanted()));
+    this.#show(this.#wanted());
+  }
+
+  /** @param {HTMLElement} [part] a heading in it to go to */
+  open(part) {
+    this.#choose(true);
+    part?.scrollIntoView({block: 'start'});
+    part?.focus({preventScroll: true});
+  }
+
+  #wanted() {
+    const wish = this.#settings.get('panel');
+    return kRoom.matches && wish !== 'closed';
+  }
+
+  #choose(open) {
+    // Over the conversation it is open for the moment; beside it, for good.
+    if (kRoom.matches) this.#settings.set('panel', open ? 'open' : 'closed');
+    this.#show(open);
+    if (!kRoom.matches) (open ? this.#panel : this.#toggle).focus();
+  }
+
+  #show(open) {
+    this.#isOpen = open;
+    this.#panel.hidden = !open;
+    this.#toggle.setAttribute('aria-expanded', String(open));
+    document.documentElement.dataset.panel = open ? 'open' : 'closed';
+    // What lies under it is out of reach, for the keyboard too.
+    document.querySelector('main').inert = open && !kRoom.matches;
+  }
+}

@@ -1,0 +1,90 @@
+// What the last reply took: speed as it is written, and the figures that the engine gives.
+
+import {byId, make} from '../base/dom.js';
+import {formatBytes, formatCount, formatDuration, formatRate} from '../base/format.js';
+
+const kPeriod = 250;  // ms between two points of the line
+const kPoints = 60;
+
+/** name (also its data-testid, stats-NAME), label, and the text from the engine's stats and the model's info */
+const kReadings = [
+  ['time-to-first-token', 'first token', (s) => formatDuration(s.timeToFirstTokenMs || NaN)],
+  ['prompt-tokens-per-second', 'prompt', (s) => s.promptTokensPerSecond > 0 ? `${formatRate(s.promptTokensPerSecond)} tokens/s` : '–'],
+  ['tokens', 'tokens', (s) => s.nPrompt > 0 ?
+    `${formatCount(s.nPrompt)} read${s.nReused > 0 ? ` (${formatCount(s.nReused)} kept)` : ''}, ` +
+    `${formatCount(s.nGenerated)} written` : '–'],
+  ['context', 'context', (s, i) => `${formatCount(s.nPrompt + s.nGenerated)} of ${formatCount(i.nCtx)}`],
+  ['dispatches', 'dispatches', (s) => s.dispatchesPerToken > 0 ? `${s.dispatchesPerToken} a token` : '–'],
+  ['gpu-memory', 'GPU memory', (s) => s.gpuBytes > 0 ? formatBytes(s.gpuBytes) : '–'],
+  ['heap', 'heap', (s) => s.heapBytes > 0 ? formatBytes(s.heapBytes) : '–'],
+  ['load-time', 'loaded in', (s) => formatDuration(s.loadMs || NaN)],
+  ['backend', 'runs on', (s, i) => i.backend === 'webgpu' ? 'WebGPU' : i.backend === 'cpu' ? 'CPU' : i.backend],
+  ['threads', 'threads', (s) => s.threads > 0 ? String(s.threads) : '–'],
+  ['adapter', 'adapter', (s, i) => i.adapter?.name || i.adapter?.vendor || '–'],
+  ['features', 'features', (s, i) => i.adapter?.features?.join(', ') || '–'],
+];
+
+export class Readings {
+  #host;
+  #chat;
+  /** @type {Map<string, HTMLElement>} */
+  #values = new Map();
+  #speeds = [];
+  #timer = 0;
+  #tokensBefore = 0;
+
+  /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
+  constructor(host, chat) {
+    this.#host = host;
+    this.#chat = chat;
+    byId('readings').append(...kReadings.flatMap(([name, label]) => {
+      const value = make('dd', {data: {testid: `stats-${name}`}}, '–');
+      this.#values.set(name, value);
+      return [make('dt', {}, label), value];
+    }));
+    host.addEventListener('phase', () => this.#show());
+    chat.addEventListener('state', () => this.#stateChanged());
+  }
+
+  #stateChanged() {
+    clearInterval(this.#timer);
+    if (this.#chat.state === 'writing') {
+      this.#speeds = [];
+      this.#tokensBefore = 0;
+      this.#timer = setInterval(() => this.#tick(), kPeriod);
+    } else {
+      this.#show();
+    }
+  }
+
+  #tick() {
+    const tokens = this.#host.tern?.stats.nGenerated ?? 0;
+    if (tokens > 0) {
+      this.#speeds.push((tokens - this.#tokensBefore) / kPeriod * 1000);
+      if (this.#speeds.length > kPoints) this.#speeds.shift();
+      this.#tokensBefore = tokens;
+      this.#drawLine();
+    }
+    this.#show();
+  }
+
+  #show() {
+    const {tern, info} = this.#host;
+    const stats = tern?.stats ?? {};
+    for (const [name, , text] of kReadings) {
+      const value = this.#values.get(name);
+      const now = info ? text({nPrompt: 0, nGenerated: 0, ...stats}, info) : '–';
+      if (value.textContent !== now) value.textContent = now;
+    }
+    byId('stats-speed').textContent = formatRate(stats.tokensPerSecond);
+  }
+
+  #drawLine() {
+    const top = Math.max(...this.#speeds, 1) * 1.1;
+    const points = this.#speeds.map((speed, i) => {
+      const x = 120 - (this.#speeds.length - 1 - i) * (120 / (kPoints - 1));
+      return `${x.toFixed(1)},${(31 - speed / top * 30).toFixed(1)}`;
+    });
+    byId('stats-line').firstElementChild.setAttribute('points', points.join(' '));
+  }
+}

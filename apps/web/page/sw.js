@@ -1,0 +1,120 @@
+// Keeps the page, the package and the engine (not models: the package keeps those) and serves them without a network.
+// A version is all files that shell.json names, each checked by its SHA-256; it is used from the first load after the
+// last of them came, never in part. What is served carries the headers that threads need, whatever the host sends.
+
+const kState = 'tern-shell';          // one entry: {current, next}, names of versions
+const kPrefix = 'tern-shell-';        // + version: its files
+const kStateKey = new URL('shell-state', registration.scope).href;
+const kHeaders = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+addEventListener('install', (event) => {
+  event.waitUntil(update().then(() => self.skipWaiting()));
+});
+
+addEventListener('activate', (event) => {
+  event.waitUntil(self.clients.claim());
+});
+
+addEventListener('message', (event) => {
+  if (event.data !== 'state') return;
+  event.waitUntil((async () => {
+    await update();
+    event.source.postMessage(await readState());
+  })());
+});
+
+addEventListener('fetch', (event) => {
+  const {request} = event;
+  if (request.method !== 'GET' || !request.url.startsWith(registration.scope) || request.headers.has('range')) return;
+  if (request.url.slice(registration.scope.length).startsWith('models/')) return;
+  event.respondWith(answer(request));
+});
+
+/** @param {Request} request */
+async function answer(request) {
+  const isPage = request.mode === 'navigate';
+  const state = isPage ? await takeOver() : await readState();
+  if (state.current) {
+    const url = new URL(request.url);
+    if (url.pathname.endsWith('/')) url.pathname += 'index.html';
+    const cache = await caches.open(kPrefix + state.current);
+    const kept = await cache.match(url.href, {ignoreSearch: true, ignoreVary: true});
+    if (kept) return isolated(kept);
+  }
+  return isolated(await fetch(request));
+}
+
+/** @param {Response} response */
+function isolated(response) {
+  if (response.type === 'opaque' || response.type === 'opaqueredirect' || response.type === 'error') return response;
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(kHeaders)) headers.set(name, value);
+  const {status, statusText} = response;
+  return new Response([204, 304].includes(status) ? null : response.body, {status, statusText, headers});
+}
+
+/** A page is loaded: the version that has come meanwhile is the current one from now on. */
+async function takeOver() {
+  const state = await readState();
+  if (!state.next) return state;
+  const now = {current: state.next, next: null};
+  await writeState(now);
+  for (const name of await caches.keys()) {
+    if (name.startsWith(kPrefix) && name !== kPrefix + now.current) await caches.delete(name);
+  }
+  return now;
+}
+
+let updating = null;
+
+/** Fetches the newest version if it is not here yet. Never rejects: without a network things stay as they are. */
+function update() {
+  updating ??= fetchVersion().catch(() => {}).finally(() => {
+    updating = null;
+  });
+  return updating;
+}
+
+async function fetchVersion() {
+  const response = await fetch(new URL('shell.json', registration.scope), {cache: 'no-cache'});
+  if (!response.ok) return;
+  const {version, files} = await response.json();
+  const state = await readState();
+  if (version === state.current || version === state.next) return;
+  const name = kPrefix + version;
+  const cache = await caches.open(name);
+  try {
+    await Promise.all(Object.entries(files).map(([path, sha256]) => fetchFile(cache, path, sha256)));
+  } catch (error) {
+    await caches.delete(name);
+    throw error;
+  }
+  await writeState(state.current ? {...await readState(), next: version} : {current: version, next: null});
+}
+
+async function fetchFile(cache, path, sha256) {
+  const url = new URL(path, registration.scope).href;
+  const response = await fetch(url, {cache: 'no-cache'});
+  if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.clone().arrayBuffer()));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (hex !== sha256) throw new Error(`${path} is not the file that shell.json names`);
+  await cache.put(url, response);
+}
+
+async function readState() {
+  const entry = await (await caches.open(kState)).match(kStateKey);
+  const none = {current: null, next: null};
+  if (!entry) return none;
+  const state = await entry.json();
+  // The browser may have thrown a cache away when it ran short of space.
+  return state.current && !await caches.has(kPrefix + state.current) ? none : state;
+}
+
+async function writeState(state) {
+  await (await caches.open(kState)).put(kStateKey, new Response(JSON.stringify(state)));
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {setImmediate as turn} from 'node:timers/promises';
+
+import {Settings} from '../base/settings.js';
+import {Chat} from '../chat/chat.js';
+import {Conversation} from '../chat/conversation.js';
+import {addressSource, filesSource, ModelHost, Speedometer} from '../model/model_host.js';
+import {TinyStorage} from './tiny_storage.js';
+
+/** The package with a model that says what it is told to, one piece at a time, when `next` is called. */
+class ScriptedTern {
+  constructor(info = {}) {
+    this.info = {name: 'scripted', backend: 'webgpu', hasChatTemplate: true, nCtx: 512, ...info};
+    this.stats = {nGenerated: 0};
+    this.asked = [];
+    this.closed = false;
+  }
+
+  async* generate(prompt, options) {
+    this.asked.push({prompt, options});
+    for (const piece of this.script ?? ['one', ' two']) {
+      await turn();
+      if (options.signal.aborted) throw Object.assign(new Error('stopped'), {code: 'cancelled'});
+      if (piece instanceof Error) throw piece;
+      this.stats.nGenerated++;
+      yield piece;
+    }
+    this.stats.finishReason = 'stop_token';
+  }
+
+  async close() {
+    this.closed = true;
+  }
+}
+
+function setUp({tern = new ScriptedTern(), storage = new TinyStorage()} = {}) {
+  const loads = [];
+  const Tern = {load: (from, options) => new Promise((resolve, reject) => {
+    loads.push({from, options, resolve, reject});
+    options.signal.addEventListener('abort', () => reject(Object.assign(new Error('stopped'), {code: 'cancelled'})));
+  })};
+  const settings = new Settings(null);
+  const host = new ModelHost(Tern, settings, ['f16']);
+  const conversation = new Conversation(storage);
+  const chat = new Chat(conversation, host, settings);
+  const said = () => conversation.messages.map(({role, content}) => `${role}: ${content}`);
+  const idle = async () => {
+    for (let i = 0; i < 200 && chat.state !== 'idle'; i++) await turn();
+    assert.equal(chat.state, 'idle');
+    await turn();
+  };
+  const load = async () => {
+    host.load({from: 'm.gguf', label: 'm.gguf'});
+    await turn();
+    loads.at(-1).resolve(tern);
+    await turn();
+  };
+  return {tern, loads, settings, host, conversation, chat, said, idle, load, storage};
+}
+
+test('a message that is sent before there is a model waits for it', async () => {
+  const {chat, load, said, idle, loads} = setUp();
+  chat.send('Hello');
+  assert.equal(chat.state, 'waiting');
+  await load();
+  await idle();
+  assert.deepEqual(said(), ['user: Hello', 'assistant: one two']);
+  assert.deepEqual(loads[0].options.gpuWithout, ['f16']);
+  assert.equal(loads[0].options.backend, 'auto');
+});
+
+test('a message that waits can be taken back', async () => {
+  const {chat, load, said, tern} = setUp();
+  chat.send('Hello');
+  assert.equal(chat.stop(), 'Hello');
+  await load();
+  assert.deepEqual(said(), []);
+  assert.equal(tern.asked.length, 0);
+});
+
+test('the whole conversation and the system prompt are asked', async () => {
+  const {chat, load, idle, tern, settings} = setUp();
+  await load();
+  settings.set('systemPrompt', ' Be brief. ');
+  chat.send('A');
+  await idle();
+  chat.send('B');
+  await idle();
+  assert.deepEqual(tern.asked[1].prompt, [{role: 'system', content: 'Be brief.'}, {role: 'user', content: 'A'},
+    {role: 'assistant', content: 'one two'}, {role: 'user', content: 'B'}]);
+});
+
+test('a model without a chat template goes on with the text, and with its own', async () => {
+  const {chat, load, idle, tern, conversation} = setUp({tern: new ScriptedTern({hasChatTemplate: false})});
+  await load();
+  chat.send('Once');
+  await idle();
+  chat.goOn();
+  await idle();
+  assert.deepEqual(tern.asked.map(({prompt}) => prompt), ['Once', 'Onceone two']);
+  assert.equal(conversation.messages.length, 2);
+  assert.equal(conversation.messages[1].content, 'one twoone two');
+  chat.send('Another');
+  await idle();
+  assert.equal(tern.asked[2].prompt, 'Another');
+});
+
+test('regenerate and resend replace what was there', async () => {
+  const {chat, load, idle, tern, said} = setUp();
+  await load();
+  chat.send('A');
+  await idle();
+  tern.script = ['three'];
+  chat.regenerate();
+  await idle();
+  assert.deepEqual(said(), ['user: A', 'assistant: three']);
+  chat.resend('B');
+  await idle();
+  assert.deepEqual(said(), ['user: B', 'assistant: three']);
+});
+
+test('stop keeps what was written', async () => {
+  const {chat, load, idle, tern, conversation} = setUp();
+  tern.script = ['a', 'b', 'c', 'd', 'e', 'f'];
+  await load();
+  chat.addEventListener('piece', ({detail}) => detail.text === 'b' && chat.stop());
+  chat.send('A');
+  await idle();
+  assert.equal(conversation.messages[1].content, 'ab');
+  assert.match(conversation.messages[1].note, /stopped/);
+  assert.equal(conversation.messages[1].trouble, undefined);
+});
+
+test('a lost device: the conversation stays, the model comes back at one call', async () => {
+  const {chat, load, loads, idle, tern, conversation, host, storage} = setUp();
+  tern.script = ['half', Object.assign(new Error('gone'), {code: 'device_lost'})];
+  await load();
+  chat.send('A');
+  await idle();
+  assert.equal(host.phase, 'lost');
+  assert.ok(tern.closed);
+  assert.deepEqual(host.trouble.remedies, ['reload', 'use_cpu']);
+  assert.equal(conversation.messages[1].content, 'half');
+  assert.match(conversation.messages[1].trouble, /lost/);
+  assert.equal(new Conversation(storage).messages[1].content, 'half', 'kept for the next visit');
+  host.reload();
+  await turn();
+  const fresh = new ScriptedTern();
+  loads.at(-1).resolve(fresh);
+  await turn();
+  chat.regenerate();
+  await idle();
+  assert.equal(conversation.messages[1].content, 'one two');
+  assert.equal(conversation.messages[1].trouble, undefined);
+});
+
+test('an error that the model survives is told and leaves it loaded', async () => {
+  const {chat, load, idle, tern, host} = setUp();
+  tern.script = [Object.assign(new Error('no such role'), {code: 'invalid_argument'})];
+  await load();
+  const told = [];
+  chat.addEventListener('trouble', ({detail}) => told.push(detail));
+  chat.send('A');
+  await idle();
+  assert.equal(host.phase, 'ready');
+  assert.equal(told[0].detail, 'no such role');
+});
+
+test('loading another model ends the reply that is written', async () => {
+  const {chat, load, idle, tern, host, conversation} = setUp();
+  tern.script = Array(1000).fill('x');
+  await load();
+  chat.send('A');
+  await turn();
+  await turn();
+  host.load({from: 'n.gguf', label: 'n.gguf'});
+  await idle();
+  assert.ok(tern.closed);
+  assert.equal(host.phase, 'loading');
+  assert.ok(conversation.messages[1].content.length < 1000);
+  assert.equal(conversation.messages[1].trouble, undefined);
+});
+
+test('of two loads, the later counts', async () => {
+  const {host, loads} = setUp();
+  host.load({from: 'a', label: 'a'});
+  await turn();
+  host.load({from: 'b', label: 'b'});
+  await turn();
+  const late = new ScriptedTern({name: 'a'});
+  loads[0].resolve(late);
+  loads[1].resolve(new ScriptedTern({name: 'b'}));
+  await turn();
+  await turn();
+  assert.equal(host.info.name, 'b');
+  assert.equal(host.phase, 'ready');
+});
+
+test('a load that is cancelled or fails leaves a page that can go on', async () => {
+  const {host, loads} = setUp();
+  host.load({from: 'a', label: 'a'});
+  await turn();
+  host.cancelLoad();
+  await turn();
+  assert.equal(host.phase, 'empty');
+  assert.equal(host.trouble, null);
+  host.reload();
+  await turn();
+  loads.at(-1).reject(Object.assign(new Error('a: HTTP 404'), {code: 'not_found'}));
+  await turn();
+  assert.equal(host.phase, 'failed');
+  assert.equal(host.trouble.detail, 'a: HTTP 404');
+});
+
+test('a stored conversation comes back, a broken one does not', () => {
+  const {conversation, storage} = setUp();
+  conversation.add({role: 'user', content: 'A'});
+  assert.deepEqual(new Conversation(storage).messages, [{role: 'user', content: 'A'}]);
+  for (const text of ['{', '{"version":2,"messages":[]}', '{"version":1,"messages":[{"role":"root","content":"x"}]}',
+    '{"version":1,"messages":[{"role":"user"}]}', '{"version":1,"messages":{}}']) {
+    assert.deepEqual(new Conversation(new TinyStorage({'tern.conversation': text})).messages, [], text);
+  }
+});
+
+test('a conversation that cannot be kept says so once', () => {
+  const {conversation, storage} = setUp();
+  let told = 0;
+  conversation.addEventListener('trouble', () => told++);
+  storage.isFull = true;
+  conversation.add({role: 'user', content: 'A'});
+  conversation.add({role: 'user', content: 'B'});
+  assert.equal(told, 1);
+});
+
+test('speed of a download over the last seconds', () => {
+  const speed = new Speedometer();
+  const at = (ms, loaded, file = 'a') => speed.update({loaded, file, phase: 'download', fromCache: false}, ms);
+  assert.equal(at(0, 0), 0);
+  assert.equal(at(1000, 1e6), 1e6);
+  assert.equal(at(2000, 3e6), 1.5e6);
+  assert.equal(at(6000, 3e6), 0, 'it stalls');
+  assert.equal(at(7000, 9e6, 'b'), 0, 'another file begins anew');
+});
+
+test('where models come from', () => {
+  const base = 'https://host/tern/';
+  assert.deepEqual(addressSource('models/a%20b.gguf?x#y', base),
+      {from: 'https://host/tern/models/a%20b.gguf?x#y', label: 'a b.gguf'});
+  assert.deepEqual(addressSource('hf:owner/name', base), {from: 'hf:owner/name', label: 'name'});
+  assert.equal(addressSource('https://x.org/dir/', base).label, 'dir');
+  const file = {name: 'a.gguf'};
+  assert.deepEqual(filesSource([file]), {from: file, label: 'a.gguf'});
+  assert.equal(filesSource([{name: 'x', webkitRelativePath: 'phi3/x'}, {name: 'y'}]).label, 'phi3');
+});

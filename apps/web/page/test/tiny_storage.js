@@ -1,0 +1,19 @@
+// localStorage, as far as the page uses it.
+
+export class TinyStorage {
+  isFull = false;
+
+  /** @param {Record<string, string>} [items] */
+  constructor(items = {}) {
+    this.items = new Map(Object.entries(items));
+  }
+
+  getItem(key) {
+    return this.items.get(key) ?? null;
+  }
+
+  setItem(key, value) {
+    if (this.isFull) throw new DOMException('full', 'QuotaExceededError');
+    this.items.set(key, value);
+  }
+}

@@ -1,0 +1,269 @@
+// The chat page, as somebody uses it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import {after, afterEach, before, describe, test} from 'node:test';
+import {launch, until} from './support/browser.mjs';
+import {FixtureServer} from './support/fixture_server.mjs';
+import {kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
+import {TernPage} from './support/tern_page.mjs';
+
+let server;
+let browser;
+/** Tabs whose mistakes are looked at after the test that opened them. @type {TernPage[]} */
+let opened = [];
+
+before(async () => {
+  needSite();
+  server = await FixtureServer.start({root: kSite});
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.down();
+});
+
+afterEach(() => {
+  const mistakes = opened.flatMap(({page}) => page.mistakes);
+  opened = [];
+  assert.deepEqual(mistakes, []);
+});
+
+/** A text without its white space, which the page lays out. */
+function words(text) {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function nativeStory(prompt, tokens) {
+  return tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', prompt, '--no-echo', '--temp', '0', '-n', String(tokens));
+}
+
+async function open(context, query = '', from = server) {
+  const tab = await TernPage.open(context, from.url + query);
+  opened.push(tab);
+  return tab;
+}
+
+describe('with the default model', () => {
+  let context;
+  /** @type {TernPage} */
+  let tab;
+  let story;
+  const kPrompt = 'Once upon a time';
+
+  before(async () => {
+    context = await browser.newContext();
+    tab = await open(context, '?backend=cpu');
+  });
+  after(() => context?.close());
+
+  test('it loads by itself, and what was typed before is answered', async () => {
+    assert.ok(await tab.by('composer').isEditable());
+    await tab.greedy(60);
+    await tab.page.evaluate(() => {
+      globalThis.lengths = new Set();
+      const watcher = new MutationObserver(() => {
+        const replies = document.querySelectorAll('[data-testid=reply]');
+        globalThis.lengths.add(replies[replies.length - 1]?.textContent.length);
+      });
+      const messages = document.querySelector('[data-testid=messages]');
+      watcher.observe(messages, {childList: true, subtree: true, characterData: true});
+    });
+    story = await tab.say(kPrompt);
+    assert.equal(words(story), words(nativeStory(kPrompt, 60)));
+    assert.ok((await tab.page.evaluate(() => globalThis.lengths.size)) > 10, 'it appears piece by piece');
+  });
+
+  test('the same again, greedily, is the same', async () => {
+    await tab.by('regenerate').last().click();
+    assert.equal(await tab.reply(), story);
+    assert.equal(await tab.by('reply').count(), 1);
+  });
+
+  test('its speed is shown', async () => {
+    await tab.openPanel();
+    assert.match(await tab.by('stats-tokens-per-second').innerText(), /\d/);
+  });
+
+  test('stopping ends a reply at once', async () => {
+    await tab.greedy(400);
+    await tab.send('The little fox');
+    await until(() => tab.lastReply.textContent(), (text) => text.length > 10 && text !== story, {what: 'a beginning'});
+    await tab.by('stop').click();
+    await tab.by('send').waitFor({state: 'visible', timeout: 2000});
+    const text = await tab.lastReply.textContent();
+    await tab.page.waitForTimeout(300);
+    assert.equal(await tab.lastReply.textContent(), text, 'nothing comes after it');
+    assert.equal(await tab.error(), '');
+  });
+
+  test('Escape stops, too', async () => {
+    await tab.send('The old man');
+    const before = await tab.by('reply').count();
+    await tab.by('stop').waitFor({state: 'visible'});
+    await tab.page.keyboard.press('Escape');
+    await tab.by('stop').waitFor({state: 'hidden', timeout: 2000});
+    assert.ok(before >= 1);
+  });
+
+  test('without the network, everything is there after a reload', async () => {
+    await tab.page.waitForFunction(async () => (await navigator.serviceWorker.ready).active?.state === 'activated');
+    await tab.page.reload();  // the first time that the service worker sees the page's files
+    await tab.ready();
+    const said = await tab.by('messages').innerText();
+    await server.down();
+    try {
+      await tab.page.reload();
+      await tab.ready();
+      assert.equal(await tab.by('messages').innerText(), said, 'the conversation was kept');
+      assert.equal(await tab.page.evaluate(() => globalThis.crossOriginIsolated), true);
+      await tab.greedy(20);
+      assert.ok((await tab.say('One day')).length > 0);
+    } finally {
+      await server.up();
+    }
+  });
+
+  test('a worker that dies: the page says so, keeps the conversation and loads again', async () => {
+    await tab.greedy(400);
+    const said = await tab.by('said').count();
+    await tab.send('A long story');
+    await tab.by('stop').waitFor({state: 'visible'});
+    await tab.page.workers()[0].evaluate(() => setTimeout(() => {
+      throw new Error('made to crash');
+    }));
+    assert.match(await tab.waitForError(), /\w/);
+    tab.page.mistakes.length = 0;  // a crash is one, rightly
+    await tab.by('remedy-reload').click();
+    await tab.ready();
+    assert.equal(await tab.by('said').count(), said + 1);
+    await tab.greedy(10);
+    assert.ok((await tab.say('One day')).length > 0);
+  });
+});
+
+describe('with other models', () => {
+  let context;
+
+  before(async () => {
+    context = await browser.newContext();
+  });
+  after(() => context?.close());
+
+  test('an address that leads nowhere is said in plain words, and the next one works', async () => {
+    const tab = await open(context, '?model=models/nothing.gguf&backend=cpu');
+    assert.match(await tab.waitForError(), /nothing\.gguf|not found|no such file/i);
+    await tab.openPanel();
+    await tab.by('model-url').fill(`${server.url}models/tern-stories.gguf`);
+    await tab.by('model-load').click();
+    await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
+    await tab.ready();
+    assert.ok((await tab.by('models-list').innerText()).includes('tern-stories'));
+  });
+
+  test('something that is no model', async () => {
+    const url = server.mount('noise.gguf', {from: Buffer.alloc(100_000, 'noise')});
+    const tab = await open(context, `?model=${encodeURIComponent(url)}`);
+    assert.match(await tab.waitForError(), /GGUF/);
+  });
+
+  test('a file dropped on the page', async () => {
+    const tab = await open(context, '?model=models/nothing.gguf&backend=cpu');
+    await tab.waitForError();
+    const files = await tab.page.evaluateHandle(async () => {
+      const data = new DataTransfer();
+      data.items.add(new File([await (await fetch('models/tern-stories.gguf')).blob()], 'dropped.gguf'));
+      return data;
+    });
+    for (const event of ['dragenter', 'dragover', 'drop']) {
+      await tab.page.dispatchEvent('body', event, {dataTransfer: files});
+    }
+    await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
+    await tab.ready();
+    await tab.greedy(10);
+    assert.ok((await tab.say('One day')).length > 0);
+  });
+
+  test('a file that is chosen', async () => {
+    const tab = await open(context, '?model=models/nothing.gguf&backend=cpu');
+    await tab.waitForError();
+    await tab.openPanel();
+    await tab.by('model-file').setInputFiles(kDefaultModel);
+    await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
+    await tab.ready();
+    await tab.greedy(10);
+    assert.ok((await tab.say('One day')).length > 0);
+  });
+});
+
+describe('on a GPU', () => {
+  test('WebGPU writes what the CPU writes, and shows its kernels', async () => {
+    const context = await browser.newContext();
+    const tab = await open(context, '?backend=webgpu');
+    await tab.ready();
+    await tab.greedy(20);
+    assert.equal(words(await tab.say('Once upon a time')), words(nativeStory('Once upon a time', 20)));
+    await tab.openPanel();
+    await tab.by('kernels-open').click();
+    await until(() => tab.by('kernel').count(), (count) => count > 3, {what: 'kernels'});
+    assert.match(await tab.by('kernel-source').innerText(), /@compute/);
+    await context.close();
+  });
+
+  test('a device with the smallest limits and without features', async () => {
+    const context = await browser.newContext();
+    const tab = await open(context, '?backend=webgpu&gpu-without=f16,subgroups,limits');
+    await tab.ready();
+    await tab.greedy(10);
+    assert.ok((await tab.say('Once upon a time')).length > 0);
+    await context.close();
+  });
+
+  // Pages of a host that is neither https nor localhost have no navigator.gpu, and no storage either.
+  const kHost = 'tern.test';
+  for (const [name, host] of [['a browser without a device', 'localhost'], ['a page without WebGPU', kHost]]) {
+    test(`${name}: it runs on the CPU, and says why`, async () => {
+      const other = await launch({webGpu: false, args: [`--host-resolver-rules=MAP ${kHost} 127.0.0.1`]});
+      try {
+        const tab = await open(await other.newContext(), '', {url: server.url.replace('localhost', host)});
+        assert.equal(await tab.page.evaluate(() => 'gpu' in navigator), host === 'localhost');
+        await tab.ready();
+        await tab.openPanel();
+        assert.match(await tab.by('model-why').innerText(), /WebGPU/);
+        await tab.greedy(10);
+        assert.ok((await tab.say('Once upon a time')).length > 0);
+      } finally {
+        await other.close();
+      }
+    });
+  }
+});
+
+test('a host without the headers for threads still works, with one', async () => {
+  const plain = await FixtureServer.start({root: kSite, isolated: false});
+  const context = await browser.newContext({serviceWorkers: 'block'});
+  try {
+    const tab = await open(context, '?backend=cpu', plain);
+    await tab.ready();
+    assert.equal(await tab.page.evaluate(() => globalThis.crossOriginIsolated), false);
+    await tab.greedy(10);
+    assert.ok((await tab.say('Once upon a time')).length > 0);
+  } finally {
+    await context.close();
+    await plain.down();
+  }
+});
+
+test('nothing is asked of any other site', async () => {
+  const context = await browser.newContext();
+  const hosts = new Set();
+  context.on('request', (request) => {
+    if (/^https?:/.test(request.url())) hosts.add(new URL(request.url()).host);
+  });
+  const tab = await open(context, '?backend=cpu');
+  await tab.ready();
+  assert.deepEqual([...hosts], [new URL(server.url).host]);
+  assert.ok(fs.existsSync(`${kSite}/sw.js`), 'the page has a service worker');
+  await context.close();
+});

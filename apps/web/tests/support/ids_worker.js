@@ -1,0 +1,35 @@
+// The engine's module by itself, without the package: the ids that a model chooses.
+
+async function choose({build, model, prompt, maxTokens, ...load}) {
+  const bytes = new Uint8Array(await (await fetch(model)).arrayBuffer());
+  const {default: createTern} = await import(`/tern/dist/${build}.js`);
+  const module = await createTern({
+    ...(load.backend === 'webgpu' ? {gpu: navigator.gpu} : {}),
+    files: {
+      list: () => ['/model/model.gguf'],
+      size: () => bytes.length,
+      read: (path, offset, into) => into.set(bytes.subarray(offset, offset + into.length)),
+    },
+  });
+  const info = await module.call('load', {path: '/model/model.gguf', ...load});
+  await module.call('begin', {
+    tokens: prompt, maxTokens, temperature: 0, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, repeatLastN: 64, seed: 0,
+    stop: [], ignoreEos: true,
+  });
+  const ids = [];
+  let text = '';
+  for (let step = {done: false}; !step.done;) {
+    step = await module.call('step', {});
+    ids.push(...step.tokens);
+    text += step.text;
+  }
+  return {ids, text, info, stats: await module.call('stats', {})};
+}
+
+onmessage = async ({data}) => {
+  try {
+    postMessage({value: await choose(data)});
+  } catch (error) {
+    postMessage({error: `${error.code ?? ''} ${error.message}\n${error.stack ?? ''}`});
+  }
+};

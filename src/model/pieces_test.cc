@@ -1,0 +1,78 @@
+// Models whose files are read in pieces: the same weights as in memory, made of every container.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "model/model.h"
+
+namespace tern {
+namespace {
+
+const std::string kGolden = TERN_SOURCE_DIR "/tests/golden/";
+
+std::vector<const Tensor*> tensors_of(const Weights& weights) {
+  std::vector<const Tensor*> tensors = {&weights.token_embd, &weights.output_norm, &weights.output};
+  for (const Layer& l : weights.layers) {
+    for (const Tensor* t :
+         {&l.attn_norm, &l.attn_q, &l.attn_k, &l.attn_v, &l.attn_q_norm, &l.attn_k_norm, &l.attn_sub_norm,
+          &l.attn_output, &l.ffn_norm, &l.ffn_gate, &l.ffn_up, &l.ffn_sub_norm, &l.ffn_down}) {
+      if (t->is_present()) tensors.push_back(t);
+    }
+  }
+  return tensors;
+}
+
+// The bytes, read `n` at a time.
+std::vector<std::byte> read_by(const StoredBytes& bytes, uint64_t n) {
+  std::vector<std::byte> all;
+  Scratch scratch;
+  for (uint64_t at = 0; at < bytes.size(); at += n) {
+    const auto piece = bytes.read(at, std::min(n, bytes.size() - at), scratch);
+    EXPECT_TRUE(piece) << piece.error().message;
+    if (piece) all.insert(all.end(), piece->begin(), piece->end());
+  }
+  return all;
+}
+
+class ModelInPieces : public testing::TestWithParam<const char*> {};
+
+TEST_P(ModelInPieces, HasTheSameWeights) {
+  const std::string path = kGolden + GetParam();
+  const auto in_memory = open_model(path), in_pieces = open_model(path, {}, Access::kPieces);
+  ASSERT_TRUE(in_memory) << in_memory.error().message;
+  ASSERT_TRUE(in_pieces) << in_pieces.error().message;
+  EXPECT_EQ(in_pieces->name, in_memory->name);
+  EXPECT_EQ(in_pieces->weights.n_params(), in_memory->weights.n_params());  // knows what is tied
+  EXPECT_EQ(in_pieces->weights.bytes_per_token(), in_memory->weights.bytes_per_token());
+  EXPECT_EQ(in_pieces->source->file_bytes(), in_memory->source->file_bytes());
+  EXPECT_EQ(in_pieces->source->read_text()->has_value(), in_memory->source->read_text()->has_value());
+  const auto expected = tensors_of(in_memory->weights), actual = tensors_of(in_pieces->weights);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const Tensor &a = *actual[i], &e = *expected[i];
+    ASSERT_EQ(a.name, e.name);
+    EXPECT_EQ(a.format, e.format) << a.name;
+    EXPECT_EQ(a.scale, e.scale) << a.name;
+    EXPECT_FALSE(a.data.is_resident()) << a.name;
+    ASSERT_TRUE(e.data.is_resident()) << e.name;
+    for (const uint64_t n : {a.data.size(), uint64_t{1000}}) {
+      EXPECT_TRUE(std::ranges::equal(read_by(a.data, n), e.data)) << a.name << " by " << n;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Containers, ModelInPieces,
+    testing::Values("../../models/tern-stories.gguf", "bitnet/b_alignment.gguf", "bitnet/d_scale_tensors.gguf",
+                    "families/llama_bitlinear.gguf", "packed/qwen3_q4_0.gguf", "packed/qwen3_tq2_0.gguf",
+                    "families/bitnet_autobitlinear", "families/llama_bitlinear", "families/llama",
+                    "families/qwen3_tied", "families/phi3", "containers/phi3_q4f16_1", "containers/qwen3_q4f16_1"),
+    [](const auto& tested) {
+      std::string name = tested.param;
+      std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,146 @@
+// Decoding on the GPU step by step: with other work between the tokens, and with a look at a token's kernels.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "backend/gpu/device.h"
+#include "tern/engine.h"
+
+namespace tern {
+namespace {
+
+const std::string kStories = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+
+class GpuToken : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  }
+
+  static Engine engine(std::vector<std::string> without = {}) {
+    auto loaded = Engine::load({.model_path = kStories,
+                                .backend = BackendKind::kWebGpu,
+                                .n_threads = 1,
+                                .gpu = {.validation = true, .without = std::move(without)}});
+    EXPECT_TRUE(loaded) << loaded.error().message;
+    return std::move(*loaded);
+  }
+
+  static std::vector<TokenId> prompt(const Engine& engine, std::string_view text) {
+    return engine.tokenizer().encode(text);
+  }
+};
+
+// The device or the host chooses; by chance or greedily.
+const std::vector<SampleOptions> kWays = {
+    {.temperature = 0}, {.temperature = 0.9f, .seed = 7}, {.temperature = 0.9f, .repeat_penalty = 1.1f, .seed = 7}};
+
+GenerateOptions in_way(const SampleOptions& sample, int max_tokens) {
+  return {.max_tokens = max_tokens, .sample = sample, .stop = {}, .ignore_eos = true};
+}
+
+// One step; true while there are more.
+bool step(Generation& generation) {
+  const auto done = generation.next();
+  EXPECT_TRUE(done) << done.error().message;
+  return done && !done->finish;
+}
+
+TEST_F(GpuToken, TwoSessionsTakeTurns) {
+  const Engine gpu = engine();
+  const auto a = prompt(gpu, "Once upon a time"), b = prompt(gpu, "The old bear was very");
+  const auto &greedy = kWays[0], &by_chance = kWays[1], &on_host = kWays[2];
+  for (const auto& [way_of_a, way_of_b] : {std::pair(by_chance, greedy), {by_chance, by_chance}, {greedy, on_host}}) {
+    const GenerateOptions options_a = in_way(way_of_a, 9), options_b = in_way(way_of_b, 6);
+    const auto alone_a = gpu.new_session().value().generate(a, options_a).value();
+    const auto alone_b = gpu.new_session().value().generate(b, options_b).value();
+    Session session_a = gpu.new_session().value(), session_b = gpu.new_session({.n_ctx = 64}).value();
+    Generation turns_a = session_a.begin(a, options_a).value(), turns_b = session_b.begin(b, options_b).value();
+    for (int turn = 1; step(turns_a); ++turn) {
+      if (turn % 2 == 0) step(turns_b);
+    }
+    while (step(turns_b)) {
+    }
+    EXPECT_EQ(turns_a.result().tokens, alone_a.tokens);
+    EXPECT_EQ(turns_b.result().tokens, alone_b.tokens);
+  }
+}
+
+void look(const Engine& engine) {
+  EXPECT_FALSE(engine.gpu_kernels().value().empty());
+  EXPECT_TRUE(engine.gpu_stats());
+}
+
+TEST_F(GpuToken, ALookAtTheKernelsChangesNothing) {
+  const Engine gpu = engine();
+  const auto start = prompt(gpu, "Once upon a time");
+  for (size_t i = 0; i < kWays.size(); ++i) {
+    const SessionOptions options{.n_ctx = i == 0 ? 12 : 64};  // the first is full at the end
+    std::vector<TokenId> plain, looked_at;
+    for (const bool looks : {false, true}) {
+      Session session = gpu.new_session(options).value();
+      auto& tokens = looks ? looked_at : plain;
+      tokens = start;
+      for (const int n : {5, 7}) {
+        Generation generation = session.begin(tokens, in_way(kWays[i], n)).value();
+        for (int at = 0; step(generation); ++at) {
+          if (looks && at == 2) look(gpu);
+        }
+        if (looks) look(gpu);
+        tokens.insert(tokens.end(), generation.result().tokens.begin(), generation.result().tokens.end());
+      }
+    }
+    EXPECT_EQ(looked_at, plain) << "way " << i;
+  }
+}
+
+TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
+  const Engine gpu = engine();
+  EXPECT_TRUE(gpu.gpu_kernels().value().empty());
+  const auto& features = gpu.info().adapter.value().features;
+  const bool is_timed = std::ranges::contains(features, "timestamps");
+  {
+    Session session = gpu.new_session().value();
+    for (const SampleOptions& way : kWays) {
+      session.generate(prompt(gpu, "Once upon a time"), in_way(way, 5)).value();
+      const auto kernels = gpu.gpu_kernels().value();
+      std::set<std::string> texts;
+      int dispatches = 0;
+      for (const GpuKernel& kernel : kernels) {
+        EXPECT_NE(kernel.wgsl.find("fn " + kernel.name), std::string::npos) << kernel.name;
+        EXPECT_GE(kernel.dispatches, 1);
+        EXPECT_EQ(kernel.us > 0, is_timed) << kernel.name;
+        texts.insert(kernel.wgsl);
+        dispatches += kernel.dispatches;
+      }
+      EXPECT_EQ(texts.size(), kernels.size());
+      EXPECT_EQ(dispatches, gpu.gpu_stats().value().dispatches_per_token);
+      const auto is_sampling = [](const GpuKernel& kernel) { return kernel.name.starts_with("sample"); };
+      EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && way.repeat_penalty == 1.0f);
+      // Ten layers share their kernels.
+      EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 10; }));
+    }
+  }
+  EXPECT_TRUE(gpu.gpu_kernels().value().empty());  // the session is gone
+}
+
+TEST_F(GpuToken, WhatComputesIsToldByFeature) {
+  const Engine plain = engine({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps"});
+  const GpuAdapter adapter = plain.info().adapter.value();
+  EXPECT_FALSE(adapter.name.empty());
+  EXPECT_TRUE(adapter.features.empty());
+  EXPECT_EQ(plain.info().n_threads, 0);
+  Session session = plain.new_session().value();
+  session.generate(prompt(plain, "Once"), in_way({.temperature = 0}, 3)).value();
+  for (const GpuKernel& kernel : plain.gpu_kernels().value()) EXPECT_EQ(kernel.us, 0) << kernel.name;
+
+  const Engine cpu = Engine::load({.model_path = kStories, .backend = BackendKind::kCpu, .n_threads = 2}).value();
+  EXPECT_FALSE(cpu.info().adapter);
+  EXPECT_EQ(cpu.info().n_threads, 2);
+  EXPECT_TRUE(cpu.gpu_kernels().value().empty());
+}
+
+}  // namespace
+}  // namespace tern
