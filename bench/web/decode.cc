@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   }
   const auto argument = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
   const int n_tokens = argument(3, 64), n_prompt = argument(4, 64);
-  auto engine = tern::Engine::load(
-      {.model_path = argv[1], .backend = tern::BackendKind::kCpu, .n_threads = argument(2, 1)});
+  auto engine =
+      tern::Engine::load({.model_path = argv[1], .backend = tern::BackendKind::kCpu, .n_threads = argument(2, 1)});
   if (!engine) {
     std::fprintf(stderr, "%s\n", engine.error().message.c_str());
     return 1;
@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
   std::string text;
   for (int round = 0; round < 3; ++round) {  // the first one compiles
     session->reset();
-    const auto result = session->generate(
-        prompt, {.max_tokens = n_tokens, .sample = {.temperature = 0.0f}, .ignore_eos = true});
+    const auto result =
+        session->generate(prompt, {.max_tokens = n_tokens, .sample = {.temperature = 0.0f}, .ignore_eos = true});
     if (!result) {
       std::fprintf(stderr, "%s\n", result.error().message.c_str());
       return 1;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     best_decode = std::max(best_decode, (result->stats.n_generated - 1) / result->stats.decode_seconds);
   }
   const double gigabytes = static_cast<double>(engine->info().bytes_per_token) / 1e9;
-  std::printf("%s: prompt %.1f tokens/s, decode %.1f tokens/s, %.2f GB/s\n", engine->info().backend.c_str(), best_prompt,
-              best_decode, gigabytes * best_decode);
+  std::printf("%s: prompt %.1f tokens/s, decode %.1f tokens/s, %.2f GB/s\n", engine->info().backend.c_str(),
+              best_prompt, best_decode, gigabytes * best_decode);
   if (engine->has_tokenizer()) std::printf("%.200s\n", text.c_str());
 }

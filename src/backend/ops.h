@@ -27,7 +27,8 @@ struct MutableQuantizedRows {
   int32_t* sum;
 };
 
-// int8 rows in blocks of kInt8Block: x[r][i] ≈ q[r][i] · scale[r][i / kInt8Block]. Read-only and writable views.
+// int8 rows in blocks of kInt8Block: x[r][i] ≈ q[r][i] · scale[r][i / kInt8Block], q in −127 … 127. Read-only and
+// writable views.
 struct BlockRows {
   const int8_t* q = nullptr;     // [n, width]
   const float* scale = nullptr;  // [n, width / kInt8Block]

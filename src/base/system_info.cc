@@ -38,7 +38,6 @@ uint64_t kilobytes(std::string_view text) {
   return n * 1024;
 }
 
-
 }  // namespace
 
 bool CpuInfo::has(std::string_view feature) const { return std::ranges::find(features, feature) != features.end(); }

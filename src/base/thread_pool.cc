@@ -45,8 +45,8 @@ void wake_all(std::atomic<uint32_t>& value) { value.notify_all(); }
 
 #endif
 
-// A browser has as many threads ready as it has CPUs. One more would start only when the caller returns to the page, and
-// the caller waits for it; in a build without threads the caller is alone.
+// A browser has as many threads ready as it has CPUs. One more would start only when the caller returns to the page,
+// and the caller waits for it; in a build without threads the caller is alone.
 int can_start(int n_threads) {
 #ifdef __EMSCRIPTEN__
   return std::min(n_threads, ThreadPool::available_cpus());

@@ -14,20 +14,8 @@ constexpr size_t kLongestIndex = size_t{16} << 20;  // indexes of published mode
 constexpr std::string_view kDamaged = "the index is damaged; download it again";
 
 constexpr std::pair<std::string_view, int64_t> kBytesOf[] = {
-    {"bool", 1},
-    {"int8", 1},
-    {"uint8", 1},
-    {"int16", 2},
-    {"uint16", 2},
-    {"float16", 2},
-    {"bfloat16", 2},
-    {"float8_e4m3fn", 1},
-    {"int32", 4},
-    {"uint32", 4},
-    {"float32", 4},
-    {"int64", 8},
-    {"uint64", 8},
-    {"float64", 8},
+    {"bool", 1},          {"int8", 1},  {"uint8", 1},  {"int16", 2},   {"uint16", 2}, {"float16", 2}, {"bfloat16", 2},
+    {"float8_e4m3fn", 1}, {"int32", 4}, {"uint32", 4}, {"float32", 4}, {"int64", 8},  {"uint64", 8},  {"float64", 8},
 };
 
 // Bytes of one value as stored; 0 for a dtype that Tern does not know.

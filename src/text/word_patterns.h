@@ -11,14 +11,14 @@ namespace tern {
 #define TERN_SPACE R"(\t-\r \x85\p{Z})"
 #define TERN_SHORT_FORMS "'[sSſ]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
 
-inline constexpr const char* kGpt2Words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE
-                                          R"(\p{L}\p{N}]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE
-                                          R"(])|[)" TERN_SPACE R"(]+)";
+inline constexpr const char* kGpt2Words =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+|[)" TERN_SPACE
+    R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)";
 
 // The two differ only in how many digits make a word.
-#define TERN_LLAMA_LIKE(digits)                                                                                     \
+#define TERN_LLAMA_LIKE(digits)                                                                                       \
   TERN_SHORT_FORMS R"(|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE \
-  R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)"
+                   R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)"
 inline constexpr const char* kLlamaBpeWords = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
 inline constexpr const char* kQwen2Words = TERN_LLAMA_LIKE(R"(\p{N})");
 

@@ -28,7 +28,7 @@ struct BlockInput {
     for (size_t b = 0; b < in.scale.size(); ++b) {
       in.scale[b] = static_cast<float>(values.integer(1, 1000)) / 1000;
       for (size_t i = b * kInt8Block; i < (b + 1) * kInt8Block; ++i) {
-        in.q[i] = static_cast<int8_t>(b == 0 ? 127 : b == 1 ? -128 : values.integer(-128, 127));
+        in.q[i] = static_cast<int8_t>(b == 0 ? 127 : b == 1 ? -127 : values.integer(-127, 127));
       }
     }
     in.add_up();
@@ -169,7 +169,7 @@ TEST(Conform, BlockLinearOfExtremes) {
           const bool is_scale = is_d_last ? in_block + 2 >= static_cast<size_t>(info.block_bytes) : in_block < 2;
           if (!is_scale) w.bytes[i] = static_cast<unsigned char>(fill);
         }
-        for (const int q : {127, -128}) {
+        for (const int q : {127, -127}) {
           for (const int n : {1, 4}) {
             BlockInput in(n, 512);
             for (size_t i = 0; i < in.q.size(); ++i) in.q[i] = static_cast<int8_t>(q);

@@ -55,6 +55,9 @@ class Guarded {
 // Calls test() once per instruction set that the CPU has and the kernels were compiled for.
 template <class Test>
 void on_every_target(Test&& test) {
+#ifdef HWY_COMPILE_ONLY_STATIC
+  test();
+#else
   const int64_t supported = hwy::SupportedTargets();
   for (int64_t rest = supported; rest != 0; rest &= rest - 1) {
     const int64_t target = rest & -rest;
@@ -65,6 +68,7 @@ void on_every_target(Test&& test) {
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+#endif
 }
 
 // Runs `op(args, share)` on a team of threads, as the backend does.

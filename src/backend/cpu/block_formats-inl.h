@@ -27,6 +27,7 @@
 #include <cstdint>
 
 #include "backend/cpu/interleave.h"
+#include "backend/cpu/wasm_dot-inl.h"
 #include "quant/q1_0.h"
 #include "quant/q2_0.h"
 #include "quant/q4_0.h"
@@ -207,7 +208,8 @@ class Q4 {
   VU8 words_[4];
 };
 
-// A run is a block of eight words. Signed bytes become codes by adding 128.
+// A run is a block of eight words. Signed bytes become codes by adding 128, or stay what the dot products of
+// WebAssembly take (wasm_dot-inl.h).
 class Q8 {
  public:
   using Block = Q8_0Block;
@@ -229,7 +231,11 @@ class Q8 {
   }
   template <int kStep>
   static HWY_INLINE VU8 codes_of(const VU8* words) {
+#if HWY_TARGET == HWY_WASM
+    return WasmCodesOfSigned(words[kStep]);
+#else
     return hn::Xor(words[kStep], hn::Set(DU8(), 0x80));
+#endif
   }
 
  private:

@@ -15,6 +15,8 @@
 #include <type_traits>
 
 #include "backend/cpu/block_formats-inl.h"
+#include "backend/cpu/load_floats-inl.h"
+#include "backend/cpu/wasm_dot-inl.h"
 #include "backend/ops.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,14 +38,30 @@ inline constexpr int kTileTokens = 4;  // 32 registers
 inline constexpr int kTileTokens = 2;
 #endif
 
-// Products of four bytes with codes up to kLargest, summed up over `kCount` steps. Without an instruction for it pairs
+HWY_INLINE VI8 LoadBytes(const uint8_t* at) { return hn::BitCast(DI8(), hn::Load(DU8(), at)); }
+HWY_INLINE VI32 LoadInts(const uint8_t* at) { return hn::Load(DI32(), reinterpret_cast<const int32_t*>(at)); }
+HWY_INLINE VF32 LoadFloat32s(const uint8_t* at) { return hn::Load(DF32(), reinterpret_cast<const float*>(at)); }
+
+#if HWY_TARGET == HWY_WASM
+template <int kLargest>
+using Dot = WasmDot<kLargest>;
+#else
+// Products of four bytes with codes up to kLargest, summed up over `kSteps` steps. Without an instruction for it pairs
 // of products are made first, which fit 16 bits up to 127; and up to 15 so do eight of them: 8·2·15·128 = 30,720.
 template <int kLargest>
 struct Dot {
+  static constexpr size_t kVectors = 1;  // of activations in a step
   static constexpr bool kIn16 = !kHasDot4 && kSteps * 2 * kLargest * 128 < 32768;
   using D = std::conditional_t<kIn16, DI16, DI32>;
   using Sum = hn::Vec<D>;
+  using Operand = VI8;
 
+  // Puts a run's four activations of one step into its lane.
+  static void put(const int8_t* q, uint8_t* lane) { std::memcpy(lane, q, 4); }
+  // What a run's codes exceed its weights by, times its activations, given in the order of the steps.
+  static int32_t excess(const int8_t* /*q*/, size_t /*n*/, int zero, int32_t sum) { return zero * sum; }
+
+  static HWY_INLINE Operand load(const uint8_t* at) { return LoadBytes(at); }
   static HWY_INLINE Sum start(VI32 init) {
     if constexpr (kIn16) {
       return hn::Zero(D());
@@ -51,7 +69,7 @@ struct Dot {
       return init;
     }
   }
-  static HWY_INLINE Sum add(VU8 codes, VI8 q, Sum sum) {
+  static HWY_INLINE Sum add(VU8 codes, Operand q, Sum sum) {
     if constexpr (kIn16) {
       return hn::Add(sum, hn::SatWidenMulPairwiseAdd(DI16(), codes, q));
     } else if constexpr (!kHasDot4 && 2 * kLargest * 128 < 32768) {
@@ -69,6 +87,7 @@ struct Dot {
     }
   }
 };
+#endif
 
 // What the tile kernel has to know of a format; fewer than there are formats.
 template <class F>
@@ -77,15 +96,17 @@ inline constexpr int kLargestOf = kHasDot4            ? 255
                                                       : F::kLargest;
 
 // The activations of one token and group: the steps' values, then d, then −zero·Σq of each run, or of each half run.
-template <bool kHalfScales>
-inline constexpr size_t kActivationBytes = (kSteps + (kHalfScales ? 3 : 2)) * kVectorBytes;
+template <int kLargest>
+inline constexpr size_t kStepBytes = Dot<kLargest>::kVectors * kVectorBytes;
+template <int kLargest>
+inline constexpr size_t kAfterSteps = kSteps * kStepBytes<kLargest>;
+template <int kLargest, bool kHalfScales>
+inline constexpr size_t kActivationBytes = kAfterSteps<kLargest> + (kHalfScales ? 3 : 2) * kVectorBytes;
+template <class F>
+inline constexpr size_t kActivationBytesOf = kActivationBytes<kLargestOf<F>, F::kHalfScales>;
 // A panel's row and group: the steps' codes, d, and the two scales of half runs.
 template <bool kHalfScales>
 inline constexpr size_t kPanelBytes = (kSteps + (kHalfScales ? 3 : 1)) * kVectorBytes;
-
-HWY_INLINE VI8 LoadBytes(const uint8_t* at) { return hn::BitCast(DI8(), hn::Load(DU8(), at)); }
-HWY_INLINE VI32 LoadInts(const uint8_t* at) { return hn::Load(DI32(), reinterpret_cast<const int32_t*>(at)); }
-HWY_INLINE VF32 LoadFloat32s(const uint8_t* at) { return hn::Load(DF32(), reinterpret_cast<const float*>(at)); }
 
 constexpr size_t Groups(size_t cols) { return (cols + kGroup - 1) / kGroup; }
 
@@ -116,26 +137,28 @@ HWY_INLINE void Permute(const int8_t* q, uint8_t* out) {
 // Writes [n][groups] records of kActivationBytes to `out`, the runs beyond the last as zeros.
 template <class F>
 void Arrange(const ops::BlockRows& in, int n, size_t cols, uint8_t* out) {
-  constexpr size_t kBytes = kActivationBytes<F::kHalfScales>;
+  using D = Dot<kLargestOf<F>>;
+  constexpr size_t kBytes = kActivationBytesOf<F>, kStep = kStepBytes<kLargestOf<F>>;
+  constexpr size_t kAfter = kAfterSteps<kLargestOf<F>>;
   const size_t runs = cols / kRun;
-  uint8_t permuted[kRun];
+  int8_t permuted[kRun];
   for (size_t t = 0; t < static_cast<size_t>(n); ++t, out += Groups(cols) * kBytes) {
     if (cols % kGroup != 0) std::memset(out + cols / kGroup * kBytes, 0, kBytes);
     for (size_t run = 0; run < runs; ++run) {
       uint8_t* const lane = out + run / kLanes * kBytes + run % kLanes * 4;
       const int8_t* q = in.q + t * cols + run * kRun;
-      Permute<F>(q, permuted);
-      for (size_t step = 0; step < kSteps; ++step) std::memcpy(lane + step * kVectorBytes, permuted + 4 * step, 4);
-      std::memcpy(lane + kSteps * kVectorBytes, in.scale + t * runs + run, 4);
-      int32_t init[2] = {-F::kZero * in.sum[t * runs + run], 0};
+      Permute<F>(q, reinterpret_cast<uint8_t*>(permuted));
+      for (size_t step = 0; step < kSteps; ++step) D::put(permuted + 4 * step, lane + step * kStep);
+      std::memcpy(lane + kAfter, in.scale + t * runs + run, 4);
+      int32_t init[2] = {-D::excess(permuted, kRun, F::kZero, in.sum[t * runs + run]), 0};
       if constexpr (F::kHalfScales) {
         int32_t first = 0;
         for (size_t i = 0; i < kRun / 2; ++i) first += q[i];
         init[1] = init[0] + F::kZero * first;
         init[0] = -F::kZero * first;
-        std::memcpy(lane + (kSteps + 2) * kVectorBytes, init + 1, 4);
+        std::memcpy(lane + kAfter + 2 * kVectorBytes, init + 1, 4);
       }
-      std::memcpy(lane + (kSteps + 1) * kVectorBytes, init, 4);
+      std::memcpy(lane + kAfter + kVectorBytes, init, 4);
     }
   }
 }
@@ -173,10 +196,7 @@ HWY_INLINE const uint16_t* ScalesOf(const F& weights, const RowScales& gathered,
   return gathered.d + group * kLanes;
 }
 
-HWY_INLINE VF32 LoadScales(const uint16_t* d) {
-  const hn::Rebind<hwy::float16_t, DF32> df16;
-  return hn::PromoteTo(DF32(), hn::LoadU(df16, reinterpret_cast<const hwy::float16_t*>(d)));
-}
+HWY_INLINE VF32 LoadScales(const uint16_t* d) { return LoadFloats(reinterpret_cast<const hwy::float16_t*>(d), kLanes); }
 
 // The scale of every run's first or last half.
 template <int kHalf>
@@ -189,8 +209,8 @@ HWY_INLINE VI32 LoadHalfScales(const uint16_t* halves) {
 template <class F, int kFrom, int kTo, class Sum>
 HWY_INLINE Sum AddSteps(const F& weights, const uint8_t* activations, Sum sum) {
   if constexpr (kFrom < kTo) {
-    const VI8 q = LoadBytes(activations + kFrom * kVectorBytes);
-    sum = Dot<kLargestOf<F>>::add(weights.template codes<kFrom>(), q, sum);
+    using D = Dot<kLargestOf<F>>;
+    sum = D::add(weights.template codes<kFrom>(), D::load(activations + kFrom * kStepBytes<kLargestOf<F>>), sum);
     return AddSteps<F, kFrom + 1, kTo>(weights, activations, sum);
   }
   return sum;
@@ -200,9 +220,10 @@ HWY_INLINE Sum AddSteps(const F& weights, const uint8_t* activations, Sum sum) {
 template <class F>
 HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const uint16_t* halves) {
   using D = Dot<kLargestOf<F>>;
-  const VI32 init = LoadInts(activations + (kSteps + 1) * kVectorBytes);
+  const uint8_t* after = activations + kAfterSteps<kLargestOf<F>>;
+  const VI32 init = LoadInts(after + kVectorBytes);
   if constexpr (F::kHalfScales) {
-    const VI32 init1 = LoadInts(activations + (kSteps + 2) * kVectorBytes);
+    const VI32 init1 = LoadInts(after + 2 * kVectorBytes);
     const VI32 dot0 = D::total(AddSteps<F, 0, kSteps / 2>(weights, activations, D::start(init)), init);
     const VI32 dot1 = D::total(AddSteps<F, kSteps / 2, kSteps>(weights, activations, D::start(init1)), init1);
     return hn::Add(hn::Mul(dot0, LoadHalfScales<0>(halves)), hn::Mul(dot1, LoadHalfScales<1>(halves)));
@@ -234,10 +255,10 @@ HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activati
   VF32 sum = hn::Zero(DF32());
   ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
     for (size_t i = 0; i < kGroupBytes; i += 64) hwy::Prefetch(row + g * kGroupBytes + prefetch + i);
-    const uint8_t* record = activations + g * kActivationBytes<F::kHalfScales>;
+    const uint8_t* record = activations + g * kActivationBytesOf<F>;
     const VI32 dot = GroupDot(weights, record, scales.halves + g * kLanes);
-    const VF32 scale = hn::Mul(LoadScales(ScalesOf(weights, scales, g)), LoadFloat32s(record + kSteps * kVectorBytes));
-    sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), scale, sum);
+    const VF32 d = LoadFloat32s(record + kAfterSteps<kLargestOf<F>>);
+    sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), hn::Mul(LoadScales(ScalesOf(weights, scales, g)), d), sum);
   });
   return sum;
 }
@@ -297,31 +318,33 @@ HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t
                         float (&y)[T][kTileRows]) {
   using D = Dot<kLargest>;
   constexpr int kDots = kHalfScales ? 2 : 1;  // per group
-  constexpr size_t kA = kActivationBytes<kHalfScales>, kW = kPanelBytes<kHalfScales>;
+  constexpr size_t kA = kActivationBytes<kLargest, kHalfScales>, kW = kPanelBytes<kHalfScales>;
+  constexpr size_t kStep = kStepBytes<kLargest>, kAfter = kAfterSteps<kLargest>;
   VF32 sums[T][kTileRows];
   for (auto& token : sums) {
     for (VF32& sum : token) sum = hn::Zero(DF32());
   }
   for (size_t g = 0; g < groups; ++g) {
-    const auto a = [&](size_t t, size_t vector) { return activations + (t * groups + g) * kA + vector * kVectorBytes; };
+    const auto a = [&](size_t t, size_t byte) { return activations + (t * groups + g) * kA + byte; };
+    const auto init = [&](size_t t, size_t part) { return LoadInts(a(t, kAfter + (1 + part) * kVectorBytes)); };
     const auto w = [&](size_t r, size_t vector) { return panel + (r * groups + g) * kW + vector * kVectorBytes; };
     VI32 dots[T][kTileRows];
     for (size_t part = 0; part < kDots; ++part) {
       typename D::Sum acc[T][kTileRows];
       for (size_t t = 0; t < T; ++t) {
-        for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::start(LoadInts(a(t, kSteps + 1 + part)));
+        for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::start(init(t, part));
       }
       for (size_t step = part * kSteps / kDots; step < (part + 1) * kSteps / kDots; ++step) {
         VU8 codes[kTileRows];
         for (size_t r = 0; r < kTileRows; ++r) codes[r] = hn::Load(DU8(), w(r, step));
         for (size_t t = 0; t < T; ++t) {
-          const VI8 q = LoadBytes(a(t, step));
+          const auto q = D::load(a(t, step * kStep));
           for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::add(codes[r], q, acc[t][r]);
         }
       }
       for (size_t t = 0; t < T; ++t) {
         for (size_t r = 0; r < kTileRows; ++r) {
-          VI32 dot = D::total(acc[t][r], LoadInts(a(t, kSteps + 1 + part)));
+          VI32 dot = D::total(acc[t][r], init(t, part));
           if constexpr (kHalfScales) dot = hn::Mul(dot, LoadInts(w(r, kSteps + 1 + part)));
           dots[t][r] = part == 0 ? dot : hn::Add(dots[t][r], dot);
         }
@@ -329,7 +352,7 @@ HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t
     }
     for (size_t t = 0; t < T; ++t) {
       for (size_t r = 0; r < kTileRows; ++r) {
-        const VF32 both = hn::Mul(LoadFloat32s(w(r, kSteps)), LoadFloat32s(a(t, kSteps)));
+        const VF32 both = hn::Mul(LoadFloat32s(w(r, kSteps)), LoadFloat32s(a(t, kAfter)));
         sums[t][r] = hn::MulAdd(hn::ConvertTo(DF32(), dots[t][r]), both, sums[t][r]);
       }
     }

@@ -76,7 +76,7 @@ void RowsForTokens(const Job& job, int begin, int n_rows, const Results& results
                  job.panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalf>);
   }
   const auto tile = [&]<int T>(std::integral_constant<int, T>, int token) {
-    const uint8_t* activations = job.activations + static_cast<size_t>(token) * groups * kActivationBytes<kHalf>;
+    const uint8_t* activations = job.activations + static_cast<size_t>(token) * groups * kActivationBytesOf<F>;
     for (int r = 0; r < n_rows; r += kTileRows) {  // rows beyond the last: what the panel happens to hold
       float y[T][kTileRows];
       const uint8_t* panel = job.panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalf>;
@@ -99,7 +99,7 @@ struct Kernel {
 
 template <class F>
 constexpr Kernel MakeKernel() {
-  return {Arrange<F>, RowsForOneToken<F>, RowsForTokens<F>, kActivationBytes<F::kHalfScales>};
+  return {Arrange<F>, RowsForOneToken<F>, RowsForTokens<F>, kActivationBytesOf<F>};
 }
 
 Kernel KernelFor(const Tensor& w) {
@@ -229,10 +229,11 @@ size_t block_prefetch_bytes() {
 }
 
 size_t block_scratch(int cols, int n) {
-  // Records are largest with 64-byte vectors, 11 of them for a group of 512 values (Q6_K).
+  // Records are largest with 64-byte vectors, 11 of them for a group of 512 values (Q6_K); or, where steps have two, 19
+  // of 16 bytes for 128 values.
   const size_t groups = (static_cast<size_t>(cols) + 511) / 512;
   const size_t records = static_cast<size_t>(n) + (n > 1 ? kBlockPassRows : 0);
-  constexpr size_t kRecordBytes = 11 * 64, kScaleBytes = 4 * 2 * 16 * sizeof(uint16_t), kAlignment = 4 * 64;
+  constexpr size_t kRecordBytes = 4 * 19 * 16, kScaleBytes = 4 * 2 * 16 * sizeof(uint16_t), kAlignment = 4 * 64;
   return (groups * (records * kRecordBytes + kScaleBytes) + kAlignment) / sizeof(float);
 }
 

@@ -21,6 +21,7 @@
 
 #include "backend/cpu/ops.h"
 #include "backend/cpu/results-inl.h"
+#include "backend/cpu/wasm_dot-inl.h"
 #include "base/check.h"
 #include "quant/i2_s.h"
 
@@ -88,6 +89,9 @@ HWY_INLINE VU8 Plane(VU8 packed) {
 // 512.
 HWY_INLINE VI32 Dot4(VU8 codes, VI8 q, VI32 acc) {
   const DI32 di32;
+#if HWY_TARGET == HWY_WASM
+  return WasmDot4(codes, q, acc);
+#endif
   if constexpr (kHasDot4) {
     return hn::SumOfMulQuadAccumulate(di32, codes, q, acc);
   } else {
@@ -99,6 +103,10 @@ HWY_INLINE VI32 Dot4(VU8 codes, VI8 q, VI32 acc) {
 // acc += Σ over the four planes of code·q, in groups of bytes; q points at the block's activations.
 HWY_INLINE VI32 DotBlock(const VU8 (&planes)[4], const int8_t* q, VI32 acc) {
   const DI32 di32;
+#if HWY_TARGET == HWY_WASM && defined(__wasm_relaxed_simd__)
+  for (int p = 0; p < 4; ++p) acc = WasmDot4(planes[p], LoadActivations(q + 32 * p), acc);
+  return acc;
+#endif
   if constexpr (kHasDot4) {
     for (int p = 0; p < 4; ++p) acc = hn::SumOfMulQuadAccumulate(di32, planes[p], LoadActivations(q + 32 * p), acc);
     return acc;

@@ -8,8 +8,8 @@
 #include "text/word_patterns.h"
 
 extern "C" {
-// A pass over the text by the expression; the text is copied. 0 where the browser refuses the expression. To be ended in
-// the same thread.
+// A pass over the text by the expression; the text is copied. 0 where the browser refuses the expression. To be ended
+// in the same thread.
 int tern_words_begin(const char* pattern, const char* text, size_t length);
 // Writes the lengths of the next words in bytes; at most `most`, and 0 of them at the end of the text.
 int tern_words_next(int words, uint32_t* lengths, int most);
