@@ -110,7 +110,7 @@ class GgufFile {
   static Result<GgufFile> open(const std::string& path, Access access = Access::kResident);
   // For tests and fuzzing: one file that is no part of a split model. `name` stands for the path in messages; `bytes`
   // must outlive the result.
-  static Result<GgufFile> parse(Bytes bytes, std::string name);
+  static Result<GgufFile> parse(Bytes bytes, const std::string& name);
 
   const std::string& path() const { return path_; }  // of the first part
   uint32_t version() const { return version_; }
