@@ -52,9 +52,8 @@ Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, con
   }
   const auto make = [n, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
     Scratch scratch;
-    return from.read_all(scratch).transform([&](Bytes in) {
-      format_info(format).decode(in, std::span(reinterpret_cast<float*>(out.data()), n));
-    });
+    return from.read_all(scratch).transform(
+        [&](Bytes in) { format_info(format).decode(in, std::span(reinterpret_cast<float*>(out.data()), n)); });
   };
   TRY(values.data, made.make(std::make_unique<MadeRows>(n * sizeof(float), 1, make), path));
   values.format = Format::kF32;
