@@ -49,8 +49,8 @@ async function explainTypeError(env, url, error) {
       return Object.assign(new NetworkError(message, {cause: error}), {isFinal: true});
     } catch {
       // Not reachable, or the page is cross-origin isolated, where such requests fail, too.
-      const message = `${url}: ${host} cannot be reached, or does not let pages of other sites read its files (CORS); ` +
-        'check the address, or download the model and open it as a file';
+      const message = `${url}: ${host} cannot be reached, or does not let pages of other sites read its files ` +
+        '(CORS); check the address, or download the model and open it as a file';
       return new NetworkError(message, {cause: error});
     }
   }
