@@ -47,7 +47,12 @@ async function explainTypeError(env, url, error) {
       const message = `${url}: ${host} does not let pages of other sites read its files (CORS); ` +
         'download the model and open it as a file, or host it where CORS is allowed';
       return Object.assign(new NetworkError(message, {cause: error}), {isFinal: true});
-    } catch { /* not reachable either: a network problem */ }
+    } catch {
+      // Not reachable, or the page is cross-origin isolated, where such requests fail, too.
+      const message = `${url}: ${host} cannot be reached, or does not let pages of other sites read its files ` +
+        '(CORS); check the address, or download the model and open it as a file';
+      return new NetworkError(message, {cause: error});
+    }
   }
   const message = `${url}: ${host} cannot be reached; check the address and the connection`;
   return new NetworkError(message, {cause: error});

@@ -213,6 +213,12 @@ describe('what servers refuse', () => {
     assert.equal(server.requests.length, 2);
   });
 
+  test('another site, where an isolated page cannot tell why', async () => {
+    server.isIsolated = true;
+    server.put(kOther, kBytes, {cors: false});
+    await assert.rejects(load(kOther), {name: 'NetworkError', message: /cannot be reached, or does not let.*CORS/});
+  });
+
   test('a web page instead of a model, before the rest of it is downloaded', async () => {
     const page = `\n<!DOCTYPE html><html>${' '.repeat(1 << 20)}`;
     server.put(kUrl, page);
