@@ -49,8 +49,8 @@ async function explainTypeError(env, url, error) {
       return Object.assign(new NetworkError(message, {cause: error}), {isFinal: true});
     } catch { /* not reachable either: a network problem */ }
     if (env.crossOriginIsolated) {  // which forbids the request above, unless the answer allows it in so many words
-      const message = `${url}: ${host} cannot be reached, or does not let pages of other sites read its files (CORS); ` +
-        'check the address and the connection, or download the model and open it as a file';
+      const message = `${url}: ${host} cannot be reached, or does not let pages of other sites read its files ` +
+        '(CORS); check the address and the connection, or download the model and open it as a file';
       return new NetworkError(message, {cause: error});
     }
   }
