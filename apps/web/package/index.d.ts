@@ -108,8 +108,8 @@ export interface ModelInfo {
   readonly hasChatTemplate: boolean;
   readonly adapter?: {name: string; vendor: string; driver: string; features: string[]};
   readonly threads: number;
-  /** Which build of the engine runs. */
-  readonly flavour: 'tern' | 'tern-relaxed' | 'tern-threads';
+  /** How the engine runs: on the GPU, or on the CPU with threads, with relaxed SIMD only, or with neither. */
+  readonly flavour: 'webgpu' | 'threads' | 'relaxed' | 'simd';
   /** Where the model's bytes are. */
   readonly storage: 'opfs' | 'cache' | 'memory' | 'file';
   readonly fromCache: boolean;

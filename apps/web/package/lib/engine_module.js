@@ -61,7 +61,7 @@ export class EngineModule {
       });
       return new EngineModule(module);
     } catch (error) {
-      if (error instanceof WebAssembly.CompileError) {
+      if (error instanceof WebAssembly.CompileError || /CompileError/.test(error?.message)) {
         const message = `${url}: this browser cannot run it (${error.message}); use a newer one`;
         throw new NotSupportedError(message, {cause: error});
       }

@@ -59,7 +59,8 @@ for (const worker of [false, true]) {
       assert.equal(params.repeatPenalty, 1);
       assert.ok(Number.isInteger(params.seed));
       const load = engine.state.calls.find(({method}) => method === 'load').params;
-      assert.deepEqual(load, {path: '/model/model.gguf', backend: 'cpu', nCtx: 128, chatTemplate: '{{x}}'});
+      const cpu = {path: '/model/model.gguf', backend: 'cpu', nThreads: 1};
+      assert.deepEqual(load, {...cpu, nCtx: 128, chatTemplate: '{{x}}'});
     });
 
     test('breaking out of the loop ends the generation, and another can begin', async () => {
