@@ -60,8 +60,8 @@ describe('tokens of the default model, chosen greedily', () => {
 });
 
 // Directories without a tokenizer: Phi-3's as MLC quantises it, BitNet's of Hugging Face. The goldens are in float32,
-// and a KV cache of halves is a few 1e-4 away from them (NMSE), in the native program too. Beside that program, only the
-// order of float sums differs, and how often an activation at the border is rounded to its other neighbour.
+// and a KV cache of halves is a few 1e-4 away from them (NMSE), in the native program too. Beside that program, only
+// the order of float sums differs, and how often an activation at the border is rounded to its other neighbour.
 describe('logits of directories', () => {
   const kFromGolden = 1e-3;
   const kFromNative = 1e-5;
