@@ -41,7 +41,7 @@ const SourceTensor& MadeTensors::add(SourceTensor tensor) {
 }
 
 ThreadPool& MadeTensors::pool() {
-  if (!pool_) pool_.emplace(ThreadPool::available_cpus());
+  if (!pool_) pool_.emplace(ThreadPool::passing_cpus());
   return *pool_;
 }
 

@@ -59,16 +59,14 @@ describe('tokens of the default model, chosen greedily', () => {
   }
 });
 
-// Directories without a tokenizer: Phi-3's as MLC quantises it, BitNet's of Hugging Face. Bounds as in the native tests
-// of the same directories: for MLC's, CPU kernels round activations to int8 in blocks of 32 (NMSE of a few 1e-5), while
-// BitNet's rounding is the model's own. Beside the native program, only the order of float sums differs, and how often
-// an activation at the border rounds the other way.
+// Directories without a tokenizer: Phi-3's as MLC quantises it, BitNet's of Hugging Face. The goldens are in float32,
+// and a KV cache of halves is a few 1e-4 away from them (NMSE), in the native program too. Beside that program, only
+// the order of float sums differs, and how often an activation at the border is rounded to its other neighbour.
 describe('logits of directories', () => {
-  const models = [
-    {folder: 'containers', name: 'phi3_q4f16_1', bound: 1e-3},
-    {folder: 'families', name: 'bitnet_autobitlinear', bound: 1e-4},
-  ];
-  for (const {folder, name, bound} of models) {
+  const kFromGolden = 1e-3;
+  const kFromNative = 1e-5;
+  const models = [{folder: 'containers', name: 'phi3_q4f16_1'}, {folder: 'families', name: 'bitnet_autobitlinear'}];
+  for (const {folder, name} of models) {
     for (const backend of ['cpu', 'webgpu']) {
       test(`${name} ${backend}`, async () => {
         const model = golden(folder, name);
@@ -77,14 +75,14 @@ describe('logits of directories', () => {
         const logits = await tab.logits(model.tokens);
         assert.deepEqual([logits.rows, logits.columns], [model.logits.rows, model.logits.columns]);
         const fromGolden = nmse(logits.data, model.logits.data);
-        assert.ok(fromGolden < bound, `against the golden: ${fromGolden}`);
+        assert.ok(fromGolden < kFromGolden, `against the golden: ${fromGolden}`);
         const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tern-logits-'));
         const file = path.join(scratch, 'native.npy');
         tern('logits', '-m', model.directory, '-b', 'cpu', '--tokens', model.tokens.join(','), '-o', file);
         const native = readNpy(file);
         fs.rmSync(scratch, {recursive: true});
         const fromNative = nmse(logits.data, native.data);
-        assert.ok(fromNative < bound, `against the native program: ${fromNative}`);
+        assert.ok(fromNative < kFromNative, `against the native program: ${fromNative}`);
         await tab.close();
       });
     }
