@@ -54,7 +54,8 @@ function appended(bytes, {id, begin, end}, entry) {
   const r = new Reader(bytes, begin);
   const count = leb(r.leb() + 1);
   const rest = bytes.subarray(r.at, end);
-  return [Uint8Array.from([id, ...leb(count.length + rest.length + entry.length), ...count]), rest, Uint8Array.from(entry)];
+  const head = [id, ...leb(count.length + rest.length + entry.length), ...count];
+  return [Uint8Array.from(head), rest, Uint8Array.from(entry)];
 }
 
 function custom(name, text) {
@@ -68,7 +69,8 @@ export function makeAdaptable(bytes) {
   const found = new Map(sections(bytes).map((section) => [section.id, section]));
   const count = (id) => new Reader(bytes, found.get(id).begin).leb();
   const index = readImports(bytes, found.get(kImport)).functions + count(kFunction);
-  const extra = new Map([[kType, kDotType], [kFunction, leb(count(kType))], [kCode, [...leb(kDotBody.length), ...kDotBody]]]);
+  const body = [...leb(kDotBody.length), ...kDotBody];
+  const extra = new Map([[kType, kDotType], [kFunction, leb(count(kType))], [kCode, body]]);
   const parts = [bytes.subarray(0, 8)];
   for (const section of sections(bytes)) {
     const added = extra.get(section.id);
@@ -84,7 +86,7 @@ export function makeAdaptable(bytes) {
   const dots = [];
   walkCode(module, placed.get(kCode), (op, at) => {
     if (op === kRelaxedDot) dots.push(at);
-    else if (op >= 0x100) throw new Error(`relaxed instruction ${op.toString(16)} at ${at}: there is no stand-in for it`);
+    else if (op >= 0x100) throw new Error(`relaxed instruction ${op.toString(16)} at ${at}: it has no stand-in`);
   });
   const dotCall = [0x10, ...leb(index)];
   if (dotCall.length !== 3) throw new Error(`function ${index}: a call of it does not have three bytes`);

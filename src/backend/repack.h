@@ -21,8 +21,8 @@ struct Repacked {
 // kNotSupported. Returns what the plan's steps then point to; the plan's tensors must outlive it.
 Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 
-// Replaces every TQ1_0 matrix, in memory, that is multiplied with int8 blocks by a TQ2_0 one of the same values: two bits are
-// shifted and masked where five digits to a byte need multiplications.
+// Replaces every TQ1_0 matrix, in memory, that is multiplied with int8 blocks by a TQ2_0 one of the same values: two
+// bits are shifted and masked where five digits to a byte need multiplications.
 std::deque<Repacked> repack_block_inputs(Plan& plan);
 
 // Visits every matrix that is multiplied with int8 blocks, as often as the plan names it.

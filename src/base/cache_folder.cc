@@ -5,6 +5,9 @@
 namespace tern {
 
 std::string user_cache_folder() {
+#ifdef __EMSCRIPTEN__
+  return "";  // there are no folders, though HOME has a name
+#endif
   const auto absolute = [](const char* name) -> std::string {
     const char* path = std::getenv(name);
     return path != nullptr && path[0] == '/' ? path : "";

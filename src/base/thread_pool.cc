@@ -122,4 +122,12 @@ int ThreadPool::available_cpus() {
   return n > 0 ? static_cast<int>(n) : 1;
 }
 
+int ThreadPool::passing_cpus() {
+#ifdef __EMSCRIPTEN__
+  return 1;
+#else
+  return available_cpus();
+#endif
+}
+
 }  // namespace tern

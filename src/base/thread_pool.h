@@ -40,6 +40,10 @@ class ThreadPool {
   // The number of CPUs that this process may use; 1 in a browser without threads.
   static int available_cpus();
 
+  // The same for a pool that is gone before another begins, while a model is loaded. 1 in a browser: threads that ended
+  // are ready again only when the caller has returned to the page, and the pool that computes would lack them.
+  static int passing_cpus();
+
  private:
   using Invoke = void (*)(void* context, int worker);
   void run_erased(Invoke invoke, void* context);

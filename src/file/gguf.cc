@@ -28,7 +28,7 @@ Result<GgufFile> GgufFile::open(const std::string& path, Access access) {
   return open_split(std::move(file), *n_parts, access);
 }
 
-Result<GgufFile> GgufFile::parse(Bytes bytes, std::string name) {
+Result<GgufFile> GgufFile::parse(Bytes bytes, const std::string& name) {
   GgufCursor cursor(bytes, name);
   TRY(GgufFile file, parse_part(cursor));
   TRY(const auto n_parts, file.get_int("split.count"));

@@ -110,7 +110,7 @@ class GgufFile {
   static Result<GgufFile> open(const std::string& path, Access access = Access::kResident);
   // For tests and fuzzing: one file that is no part of a split model. `name` stands for the path in messages; `bytes`
   // must outlive the result.
-  static Result<GgufFile> parse(Bytes bytes, std::string name);
+  static Result<GgufFile> parse(Bytes bytes, const std::string& name);
 
   const std::string& path() const { return path_; }  // of the first part
   uint32_t version() const { return version_; }
@@ -146,9 +146,9 @@ class GgufFile {
   std::string path_;
   size_t n_parts_ = 1;
   uint64_t file_bytes_ = 0;
-  std::vector<std::unique_ptr<File>> files_;       // one per part; none of parsed bytes
+  std::vector<std::unique_ptr<File>> files_;        // one per part; none of parsed bytes
   std::vector<std::vector<std::byte>> beginnings_;  // of parts that are read in pieces: what strings point into
-  Bytes bytes_;                                    // of the first part, which has the metadata, or its beginning
+  Bytes bytes_;                                     // of the first part, which has the metadata, or its beginning
   uint32_t version_ = 0;
   std::vector<std::pair<std::string_view, GgufValue>> metadata_;
   std::vector<GgufTensor> tensors_;

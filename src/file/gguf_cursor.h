@@ -1,7 +1,7 @@
 // A place in the bytes of a GGUF file, with the file's name for messages. Used while a file is being opened.
 //
-// Of a file that is read in pieces only the beginning is there. What lies behind it is missing as if the file ended, and
-// needs_more() then says that it does not: the error is worth nothing, and a longer beginning is to be tried.
+// Of a file that is read in pieces only the beginning is there. What lies behind it is missing as if the file ended,
+// and needs_more() then says that it does not: the error is worth nothing, and a longer beginning is to be tried.
 #pragma once
 
 #include <string>

@@ -55,7 +55,8 @@ Result<GgufValue> take_array(GgufCursor& cursor, std::string_view key) {
   if (kind == GgufKind::kString) {
     TRY(value.data, take_string_elements(cursor, key, count));
   } else {
-    if (!cursor.has(count * least_bytes)) return cursor.cut_short(format_text("the array {}", quoted(key)), count * least_bytes);
+    if (!cursor.has(count * least_bytes))
+      return cursor.cut_short(format_text("the array {}", quoted(key)), count * least_bytes);
     value.data = cursor.take_bytes(count * least_bytes);
   }
   return value;

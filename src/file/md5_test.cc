@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace tern {
@@ -33,6 +34,11 @@ TEST(Md5, LengthsAroundBlocks) {
     std::vector<std::byte> bytes(n);
     for (size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 7 % 256);
     EXPECT_EQ(md5(bytes), expected) << n;
+    for (const size_t step : {1u, 7u, 63u, 64u, 130u}) {
+      Md5 sum;
+      for (size_t at = 0; at < n; at += step) sum.add(Bytes(bytes).subspan(at, std::min(step, n - at)));
+      EXPECT_EQ(sum.finish(), expected) << n << " in steps of " << step;
+    }
   }
 }
 

@@ -50,7 +50,8 @@ class SafetensorsFile {
  private:
   SafetensorsFile() = default;
   static Result<SafetensorsFile> open_in_pieces(std::unique_ptr<File> opened);
-  // `begin` has at least the header, as far as the file has it; data is taken from `in_file`, or without it from `begin`.
+  // `begin` has at least the header, as far as the file has it; data is taken from `in_file`, or without it from
+  // `begin`.
   static Result<SafetensorsFile> parse_header(Bytes begin, const File* in_file, std::string name);
 
   std::string path_;

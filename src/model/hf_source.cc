@@ -136,8 +136,8 @@ Result<SourceTensor> HfSource::unpack(SourceTensor tensor, const SafetensorsTens
   tensor.shape = {rows, cols};
   const HfPacked packed{.bytes = in_file.data, .rows = rows, .cols = cols};
   const auto make = [packed, &in_file, this](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
-    TRY(const bool is_good, repack_hf_ternary(packed, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
-                                              made_.pool()));
+    TRY(const bool is_good,
+        repack_hf_ternary(packed, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out, made_.pool()));
     if (is_good) return {};
     return fail(
         ErrorCode::kCorruption,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -187,6 +188,13 @@ TEST_F(HfSourceTest, BitnetAndItsSpellings) {
   EXPECT_EQ(model->config.glu_act, GluAct::kSilu);
   EXPECT_EQ(model->weights.layers[0].attn_q.format, Format::kI2_S);
   expect_values(model->weights.layers[0].ffn_sub_norm, layer("mlp.ffn_layernorm"));
+  const auto in_pieces = open_model(folder_, {}, Access::kPieces);
+  ASSERT_TRUE(in_pieces) << in_pieces.error().message;
+  const Tensor &lazy = in_pieces->weights.layers[0].ffn_down, &made = model->weights.layers[0].ffn_down;
+  EXPECT_EQ(lazy.scale, made.scale);
+  EXPECT_FALSE(lazy.data.is_resident());
+  Scratch scratch;
+  EXPECT_TRUE(std::ranges::equal(lazy.data.read_all(scratch).value(), made.data));
 }
 
 TEST_F(HfSourceTest, TheHeadMayBeTheEmbedding) {
@@ -239,6 +247,13 @@ TEST_F(HfSourceTest, RefusesPackedWeightsThatAreNone) {
   tensors_ = good;
   tensors_[layer("mlp.up_proj")].data[99] = '\xC0';
   expect_refused(kCorruption, "mlp.up_proj.weight holds two-bit codes that no ternary weight has");
+  // In pieces it may be found only when the weights are read.
+  const auto in_pieces = open_model(folder_, {}, Access::kPieces);
+  Scratch scratch;
+  const auto read = in_pieces ? in_pieces->weights.layers[0].ffn_up.data.read_all(scratch)
+                              : Result<Bytes>(std::unexpected(in_pieces.error()));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("holds two-bit codes that no ternary weight has"), std::string::npos);
   tensors_ = good;
   bf16(layer("mlp.up_proj"), {256, 128});
   expect_refused(kNotSupported, "is 'BF16', but config.json says that it is packed");

@@ -44,7 +44,8 @@ Result<bool> repack_hf_ternary(const HfPacked& packed, RowRange rows, MutableByt
   auto* out = reinterpret_cast<uint8_t*>(i2_s.data());
   std::atomic<bool> is_good = true;
   for (int i = 0; i < 4; ++i) {
-    const int64_t begin = std::max(rows.first, i * n_packed), end = std::min(rows.first + rows.count, (i + 1) * n_packed);
+    const int64_t begin = std::max(rows.first, i * n_packed),
+                  end = std::min(rows.first + rows.count, (i + 1) * n_packed);
     const auto repack = [&](RowRange part, Bytes bytes) -> Result<void> {
       const auto* in = reinterpret_cast<const uint8_t*>(bytes.data());
       uint8_t* to = out + (i * n_packed + part.first - rows.first) * out_row;

@@ -37,8 +37,8 @@ std::vector<int8_t> codes_of(Bytes i2_s) {
 bool repack(const StoredBytes& packed, int64_t rows, int64_t cols, float scale, MutableBytes i2_s, ThreadPool& pool) {
   bool is_good = false;
   const auto make = [&](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
-    TRY(is_good, repack_hf_ternary({packed, rows, cols}, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
-                                   pool));
+    TRY(is_good,
+        repack_hf_ternary({packed, rows, cols}, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out, pool));
     return {};
   };
   EXPECT_TRUE(i2_s_rows(rows, cols, scale, make)->read(0, i2_s));

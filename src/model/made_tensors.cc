@@ -41,7 +41,7 @@ const SourceTensor& MadeTensors::add(SourceTensor tensor) {
 }
 
 ThreadPool& MadeTensors::pool() {
-  if (!pool_) pool_.emplace(ThreadPool::available_cpus());
+  if (!pool_) pool_.emplace(ThreadPool::passing_cpus());
   return *pool_;
 }
 
@@ -52,9 +52,8 @@ Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, con
   }
   const auto make = [n, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
     Scratch scratch;
-    return from.read_all(scratch).transform([&](Bytes in) {
-      format_info(format).decode(in, std::span(reinterpret_cast<float*>(out.data()), n));
-    });
+    return from.read_all(scratch).transform(
+        [&](Bytes in) { format_info(format).decode(in, std::span(reinterpret_cast<float*>(out.data()), n)); });
   };
   TRY(values.data, made.make(std::make_unique<MadeRows>(n * sizeof(float), 1, make), path));
   values.format = Format::kF32;

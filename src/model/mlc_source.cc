@@ -101,8 +101,7 @@ std::optional<Format> format_of(const MlcTensor& tensor) {
 
 }  // namespace
 
-Result<std::unique_ptr<MlcSource>> MlcSource::open(const std::string& directory, const MlcCheck& check,
-                                                   Access access) {
+Result<std::unique_ptr<MlcSource>> MlcSource::open(const std::string& directory, const MlcCheck& check, Access access) {
   const std::string config_path = std::filesystem::path(directory) / "mlc-chat-config.json";
   TRY(const auto text, open_file(config_path));
   TRY(MlcConfig config, parse_mlc_config(as_text(text->resident()), config_path));

@@ -1,4 +1,5 @@
-// An MLC directory as a ModelSource: q4f16_1 becomes Q4_0 in memory or as it is read, unquantised matrices are views into the shards.
+// An MLC directory as a ModelSource: q4f16_1 becomes Q4_0 in memory or as it is read, unquantised matrices are views
+// into the shards.
 #pragma once
 
 #include "file/mlc.h"

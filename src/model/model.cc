@@ -98,7 +98,7 @@ Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const 
       if (on_progress) on_progress({.what = "checking", .done = done, .total = total, .unit = "B"});
     };
     return MlcSource::open(
-        path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::available_cpus(), .on_progress = tell},
+        path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::passing_cpus(), .on_progress = tell},
         access);
   }
   if (is_hf_directory(path)) return HfSource::open(path, access);

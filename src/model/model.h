@@ -26,7 +26,8 @@ struct Model {
 
 // The model in any container that Tern reads, not yet checked to be one that it runs: a GGUF file, any part of a split
 // one, a Hugging Face directory or an MLC directory. The shards of an MLC directory are checked when it is first
-// opened, which takes seconds. With Access::kPieces no tensor need lie in memory: they are read, or made, piece by piece.
+// opened, which takes seconds. With Access::kPieces no tensor need lie in memory: they are read, or made, piece by
+// piece.
 Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress = {},
                                                  Access access = Access::kResident);
 

@@ -10,7 +10,7 @@ namespace tern {
 namespace {
 
 constexpr uint64_t kLook = 16384;  // bytes
-constexpr size_t kFewest = 256;  // bytes: 1,024 weights that are all equal are no chance
+constexpr size_t kFewest = 256;    // bytes: 1,024 weights that are all equal are no chance
 
 // Two bits four times: −1, 0, +1.
 constexpr std::array kAllEqual = {std::byte{0x00}, std::byte{0x55}, std::byte{0xAA}};

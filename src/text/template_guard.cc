@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/format_text.h"
+
 namespace tern {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr size_t kMaxDepth = 64;
 
 template <class... Args>
 std::unexpected<Error> refuse(std::format_string<Args...> format, Args&&... args) {
-  return fail(ErrorCode::kNotSupported, "chat template: {}", std::format(format, std::forward<Args>(args)...));
+  return fail(ErrorCode::kNotSupported, "chat template: {}", format_text(format, std::forward<Args>(args)...));
 }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

@@ -1,9 +1,9 @@
 #include "text/utf8.h"
 
 #include <cstring>
-#include <format>
 
 #include "base/check.h"
+#include "base/format_text.h"
 
 namespace tern {
 namespace {
@@ -95,7 +95,7 @@ std::string printable(std::string_view text, size_t max_bytes) {
     if (c.status == Utf8Status::kValid && !control) {
       out += text.substr(at, c.length);
     } else {
-      for (const char byte : text.substr(at, c.length)) out += std::format("\\x{:02X}", static_cast<uint8_t>(byte));
+      for (const char byte : text.substr(at, c.length)) out += format_text("\\x{:02X}", static_cast<uint8_t>(byte));
     }
     at += c.length;
   }

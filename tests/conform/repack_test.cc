@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backend/cpu/ops.h"
 #include "backend/ref/ops.h"
 
@@ -83,6 +85,33 @@ TEST(Repack, OtherTernaryFormatsGiveTheSameResult) {
     EXPECT_EQ(packed.format, Format::kI2_S);
     EXPECT_EQ(packed.scale, 1.5f);
     EXPECT_EQ(multiply(cpu_ternary_linear, packed), multiply(ref::ternary_linear, w));
+  }
+}
+
+// Of matrices that are not in memory: rows are repacked as they are read.
+TEST(Repack, InPiecesGivesTheSameBytes) {
+  for (const Format format : {Format::kTQ1_0, Format::kTQ2_0}) {
+    const auto bytes = encode_rows(format, 0.5f, 0.5f);
+    const uint64_t stride = row_bytes(format, kCols);
+    const MadeRows source(stride, kRows, [&](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+      std::ranges::copy(Bytes(bytes).subspan(first * stride, n * stride), out.begin());
+      return {};
+    });
+    const Tensor in_memory{.name = "w", .format = format, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
+    Tensor in_pieces = in_memory;
+    in_pieces.data = StoredBytes(source, 0, source.size());
+    Plan plan;
+    plan.steps = {{"w", step::TernaryLinear{{0}, &in_memory, {1}}}, {"w", step::TernaryLinear{{0}, &in_pieces, {1}}}};
+    const auto repacked = repack_ternary(plan).value();
+    ASSERT_EQ(repacked.size(), 2u);
+    const Tensor &expected = repacked[0].tensor, &actual = repacked[1].tensor;
+    EXPECT_TRUE(repacked[1].bytes.empty());
+    EXPECT_EQ(actual.format, Format::kI2_S);
+    EXPECT_EQ(actual.scale, expected.scale);
+    Scratch scratch;
+    EXPECT_TRUE(std::ranges::equal(actual.data.read_all(scratch).value(), expected.data));
+    const uint64_t last = row_bytes(Format::kI2_S, kCols) * (kRows - 1);
+    EXPECT_TRUE(std::ranges::equal(actual.data.read(last, 100, scratch).value(), expected.data.subspan(last, 100)));
   }
 }
 

@@ -106,7 +106,9 @@ addEventListener('pagehide', () => conversation.save());
 for (const kind of ['error', 'unhandledrejection']) {
   addEventListener(kind, (event) => {
     const error = event.reason ?? event.error;
-    if (error) status.showTrouble({title: 'Something in this page went wrong.', detail: String(error.message ?? error), remedies: [], code: 'page'});
+    if (!error) return;
+    const detail = String(error.message ?? error);
+    status.showTrouble({title: 'Something in this page went wrong.', detail, remedies: [], code: 'page'});
   });
 }
 

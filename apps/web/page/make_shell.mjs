@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes SITE/shell.json, which names the files of the page, the package and the engine with their SHA-256, and a version
-// made from these. The service worker (sw.js) keeps exactly them. Usage: make_shell.mjs SITE
+// Writes SITE/shell.json, which names the files of the page, the package and the engine with their SHA-256, and a
+// version made from these. The service worker (sw.js) keeps exactly them. Usage: make_shell.mjs SITE
 
 import {createHash} from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -14,7 +14,8 @@ const kNotKept = new Set(['sw.js']);
 
 /** @param {string} site folder @returns {Promise<{version: string, files: Record<string, string>}>} */
 export async function shellOf(site) {
-  const paths = (await filesBelow(site, '')).filter((file) => kKinds.has(path.extname(file)) && !kNotKept.has(file)).sort();
+  const isKept = (file) => kKinds.has(path.extname(file)) && !kNotKept.has(file);
+  const paths = (await filesBelow(site, '')).filter(isKept).sort();
   /** @type {Record<string, string>} */
   const files = {};
   for (const file of paths) {
@@ -28,8 +29,9 @@ export async function shellOf(site) {
 async function filesBelow(site, folder) {
   const found = [];
   for (const entry of await fs.readdir(path.join(site, folder), {withFileTypes: true})) {
-    if (entry.isFile()) found.push(folder + entry.name);
-    else if (entry.isDirectory() && !kNotServed.has(entry.name)) found.push(...await filesBelow(site, `${folder}${entry.name}/`));
+    const name = folder + entry.name;
+    if (entry.isFile()) found.push(name);
+    else if (entry.isDirectory() && !kNotServed.has(entry.name)) found.push(...await filesBelow(site, `${name}/`));
   }
   return found;
 }

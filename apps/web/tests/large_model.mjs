@@ -1,5 +1,5 @@
-// A model of more than a gigabyte on WebGPU, whose weights must not pass through the tab's heap. It takes minutes and 3 GB
-// of memory, so it is run by hand:
+// A model of more than a gigabyte on WebGPU, whose weights must not pass through the tab's heap. It takes minutes and
+// 3 GB of memory, so it is run by hand:
 //
 //   node large_model.mjs [PRESET of tern synth]
 

@@ -35,12 +35,13 @@ Result<void> Chooser::add(Program& program, const wgsl::Kernel<P...>& kernel, ui
 }
 
 Result<void> Chooser::prepare_greedy() {
-  const ArgmaxConfig config{.n = c_.n_vocab, .ring = kRing};
+  ArgmaxConfig config{.n = c_.n_vocab, .ring = kRing, .serial = c_.serial};
+  if (c_.serial) config.workgroup = 16;
   TRY(values_, c_.device.new_buffer("argmax values", 4 * config.parts, BufferUse::kWork));
   TRY(indices_, c_.device.new_buffer("argmax indices", 4 * config.parts, BufferUse::kWork));
   const View<wgsl::F32> logits{c_.logits}, values{{values_.get()}};
   const View<wgsl::U32> indices{{indices_.get()}}, ids{{ids_.get()}}, tokens{{&c_.tokens}}, params{{&c_.params}};
-  TRY_STATUS(add(greedy_, argmax_parts(config), config.parts, logits, values, indices));
+  TRY_STATUS(add(greedy_, argmax_parts(config), config.workgroups(), logits, values, indices));
   return add(greedy_, argmax_next(config), 1, values, indices, tokens, ids, params);
 }
 
@@ -84,7 +85,7 @@ Result<void> Chooser::record_sampling(bool has_top_k, bool has_top_p, Program& p
 }
 
 Result<const Program*> Chooser::sampling(const DeviceSampling& o) {
-  if (c_.n_vocab > kMaxSampleVocab) return nullptr;
+  if (c_.n_vocab > kMaxSampleVocab || c_.serial) return nullptr;
   TRY_STATUS(prepare_sampling());
   const bool has_top_k = o.top_k > 0 && static_cast<uint32_t>(o.top_k) < c_.n_vocab;
   const bool has_top_p = o.top_p < 1;

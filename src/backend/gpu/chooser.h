@@ -22,6 +22,7 @@ struct ChooserContext {
   BufferView logits;     // [n_vocab] f32
   const Buffer& tokens;  // [0] becomes the chosen token
   const Buffer& params;  // RunParams; pos and step move on
+  bool serial = false;   // as Layouts::serial
 };
 
 class Chooser {
@@ -33,7 +34,8 @@ class Chooser {
   const Program& greedy() const { return greedy_; }
 
   // The program that draws with these options (temperature above 0), which hold until the next call. Null where the
-  // vocabulary is too large. Each set of filters is compiled when it is first asked for.
+  // vocabulary is too large or the device slower at it than the host. Each set of filters is compiled when it is first
+  // asked for.
   Result<const Program*> sampling(const DeviceSampling& options);
 
   // Keeps the random number that the draw of this step will use.

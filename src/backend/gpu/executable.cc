@@ -79,7 +79,8 @@ GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, c
       plan_(plan),
       options_(options),
       kernels_(*device_, options.gpu.wgsl_dir),
-      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress) {}
+      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress),
+      layouts_(layouts_for(*device_, options.gpu.without)) {}
 
 Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,
                                                              const CompileOptions& options) {
@@ -122,7 +123,8 @@ Result<void> GpuExecutable::load() {
                                  .n_vocab = static_cast<uint32_t>(plan_.config.n_vocab),
                                  .logits = work_->view(plan_.logits),
                                  .tokens = work_->tokens(),
-                                 .params = work_->params()}));
+                                 .params = work_->params(),
+                                 .serial = layouts_.serial}));
   return device_->wait();
 }
 

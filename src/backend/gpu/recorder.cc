@@ -14,6 +14,23 @@ Caps caps_of(const Device& device) {
   return caps;
 }
 
+Layouts layouts_for(const Device& device, std::span<const std::string> without) {
+  const Features& f = device.features();
+  Layouts layouts;
+  if (device.adapter().type != AdapterType::kSoftware || std::ranges::contains(without, "serial")) return layouts;
+  if (caps_of(device).subgroup == 0 || f.subgroup_min != f.subgroup_max) return layouts;
+  layouts.serial = true;
+  for (MatvecLayout* layout : {&layouts.square, &layouts.wide, &layouts.glu, &layouts.qkv, &layouts.head,
+                               &layouts.float_square, &layouts.float_wide, &layouts.float_glu, &layouts.float_qkv}) {
+    *layout = {1, 1, 16};
+  }
+  layouts.stage_bits = 0;
+  layouts.int8_x = false;
+  layouts.most_ahead = 0;
+  layouts.norm_workgroup = f.subgroup_min;
+  return layouts;
+}
+
 Activation activation(GluAct act) { return act == GluAct::kSilu ? Activation::kSilu : Activation::kRelu2; }
 
 uint32_t attention_workgroup(const Device& device, const Layouts& layouts) {
@@ -56,7 +73,11 @@ Result<void> Recorder::record(const step::SelectRows& s) {
 }
 
 RmsNormConfig Recorder::norm_config(SlotId x, float eps) const {
-  return {.width = width(x), .eps = eps, .caps = caps_, .workgroup = workgroup(c_.layouts.norm_workgroup)};
+  return {.width = width(x),
+          .eps = eps,
+          .caps = caps_,
+          .workgroup = workgroup(c_.layouts.norm_workgroup),
+          .in_loops = c_.layouts.serial};
 }
 
 Result<void> Recorder::rms_norm(const step::RmsNorm& s, SlotId in, const When& when) {

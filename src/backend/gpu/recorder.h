@@ -49,7 +49,13 @@ struct Layouts {
   bool heads_in_attention = true;  // of one token, where the plan has them there: else a dispatch before it
   bool float_matrices = true;      // float layers of prompts as f16 on subgroup matrices, where there are any
   bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
+  // Kernels without barriers and workgroup memory, short texts with loops, norms as dispatches of their own, prompts
+  // token by token: what a driver that runs shaders on a CPU is fastest with, to compile and to run. Takes subgroups.
+  bool serial = false;
 };
+
+// The layouts for this device: serial ones for software adapters, unless `without` says "serial".
+Layouts layouts_for(const Device& device, std::span<const std::string> without);
 
 struct RecorderContext {
   Device& device;
@@ -134,6 +140,7 @@ class Recorder {
   TernaryConfig ternary_config(const Tensor& w, const MatvecLayout& layout) const;
   // The layout for subgroup matrices, where this device has any that serve.
   std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices) const;
+  Extent per_rows(const TernaryConfig& config) const;
 
   // Float layers (recorder_float.cc).
   struct FloatRead {
@@ -216,9 +223,17 @@ class Recorder {
   template <class KvWord>
   Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
   template <class KvWord>
+  Result<void> serial_attention_as(const step::Attention& s);
+  template <class KvWord>
   Result<void> qkv_as(SlotId in, const step::TernaryQkv& s);  // in: int8
+  // The three layers one by one, with RoPE and the write to the cache.
+  using LinearRecorder = Result<void> (Recorder::*)(SlotId in, const Tensor& w, SlotId out, Store store);
+  Result<void> qkv_in_steps(SlotId in, const step::TernaryQkv& s, LinearRecorder linear, const When& when);
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
 
+  // Which runs the vector kernels are for, and whether there are others.
+  When few_tokens() const { return c_.layouts.serial ? When{} : kFewTokens; }
+  bool has_matmuls() const { return c_.max_batch >= kMatmulTokens && !c_.layouts.serial; }
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
   uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
   uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows

@@ -1,6 +1,7 @@
 // Attention, and what leads up to it: projections, RoPE, the write to the cache.
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/qkv_heads.h"
+#include "backend/gpu/kernels/serial_attention.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
 #include "backend/gpu/recorder.h"
 #include "base/bytes.h"
@@ -72,6 +73,11 @@ template <class KvWord>
 Result<void> Recorder::heads_as(const step::FloatHeads& s, const When& when) {
   const HeadsConfig config = heads_config(s);
   TRY(const auto in, head_views(s));
+  if (c_.layouts.serial) {
+    return dispatch(serial_heads<KvWord>(config), {.grid = {.x = config.rows()}, .axis = Axis::kY, .when = when},
+                    in.qkv, in.q_gain, in.k_gain, in.angles, params(), c_.work.floats(s.q),
+                    View<KvWord>{cache_->layer(s.layer)});
+  }
   return dispatch(qkv_heads<KvWord>(config),
                   {.grid = {.x = qkv_heads_workgroups(config)}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain,
                   in.k_gain, in.angles, params(), c_.work.floats(s.q), View<KvWord>{cache_->layer(s.layer)});
@@ -94,12 +100,22 @@ AttentionConfig Recorder::attention_config(int window) const {
 }
 
 bool Recorder::makes_heads(const step::Attention& s) const {
-  return s.heads && c_.layouts.heads_in_attention &&
+  return s.heads && c_.layouts.heads_in_attention && !c_.layouts.serial &&
          has_heads_attention(attention_config(s.window), heads_config(*s.heads), c_.device.limits().workgroup_bytes);
 }
 
 template <class KvWord>
+Result<void> Recorder::serial_attention_as(const step::Attention& s) {
+  SerialAttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
+  if (s.window < cache_->n_ctx()) config.window = static_cast<uint32_t>(s.window);
+  return dispatch(serial_attention<KvWord>(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
+                  c_.work.float_quads(s.q), View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(),
+                  c_.work.floats(s.out));
+}
+
+template <class KvWord>
 Result<void> Recorder::attention_as(const step::Attention& s) {
+  if (c_.layouts.serial) return serial_attention_as<KvWord>(s);
   const AttentionConfig config = attention_config(s.window);
   TRY(const auto next, next_views(s.next, config.heads.n_heads));
   const int split_from = c_.layouts.split_attention_from;
@@ -148,25 +164,32 @@ Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextV
                   parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
 }
 
+Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, LinearRecorder linear, const When& when) {
+  TRY_STATUS((this->*linear)(in, *s.wq, s.q, Store::kSet));
+  TRY_STATUS((this->*linear)(in, *s.wk, s.k, Store::kSet));
+  TRY_STATUS((this->*linear)(in, *s.wv, s.v, Store::kSet));
+  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.pairs, when));
+  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.pairs, when));
+  return append(s.k, s.v, s.layer, when);
+}
+
 Result<void> Recorder::record(const step::TernaryQkv& s) {
+  if (c_.layouts.serial) {
+    TRY(const SlotId in, int8_input(s.in, s.norm));
+    return qkv_in_steps(in, s, &Recorder::linear_few, {});
+  }
   if (!cache_) {
     const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
     TRY_STATUS(c_.weights.ternary(matrices));
     if (s.norm.gain) TRY_STATUS(c_.weights.vector(*s.norm.gain));
     for (const Tensor* const& w : matrices) {  // for many tokens, one by one
-      if (c_.max_batch >= kMatmulTokens) TRY_STATUS(c_.weights.ternary(std::span(&w, 1)));
+      if (has_matmuls()) TRY_STATUS(c_.weights.ternary(std::span(&w, 1)));
     }
     return {};
   }
   TRY(const SlotId in, int8_input(s.in, s.norm));
   TRY_STATUS(cache_->type() == KvType::kF16 ? qkv_as<wgsl::F16x2>(in, s) : qkv_as<wgsl::F32>(in, s));
-  if (c_.max_batch < kMatmulTokens) return {};
-  TRY_STATUS(linear_many(in, *s.wq, s.q, Store::kSet));
-  TRY_STATUS(linear_many(in, *s.wk, s.k, Store::kSet));
-  TRY_STATUS(linear_many(in, *s.wv, s.v, Store::kSet));
-  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.pairs, kManyTokens));
-  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.pairs, kManyTokens));
-  return append(s.k, s.v, s.layer, kManyTokens);
+  return has_matmuls() ? qkv_in_steps(in, s, &Recorder::linear_many, kManyTokens) : Result<void>();
 }
 
 template <class KvWord>

@@ -88,11 +88,15 @@ Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, 
 // How a step's input is read: by kernels for few tokens, which norm it themselves, and by those for many, for which a
 // kernel of its own norms it first. The row whose logits are wanted may be where it was.
 Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const step::FloatNormOnRead& norm) {
+  if (norm.gain && c_.layouts.serial) {
+    TRY_STATUS(record(step::RmsNorm{in, norm.gain, norm.eps, norm.normed}));
+    return std::vector<FloatRead>{{norm.normed, nullptr, {}}};
+  }
   const auto* on_read = norm.gain ? &norm : nullptr;
   if (alias_ && alias_->out == in) {
     return std::vector<FloatRead>{{alias_->in, on_read, {.max_tokens = 1}}, {in, on_read, {.min_tokens = 2}}};
   }
-  return std::vector<FloatRead>{{in, on_read, rows_of(in) == Rows::kTokens ? kFewTokens : When{}}};
+  return std::vector<FloatRead>{{in, on_read, rows_of(in) == Rows::kTokens ? few_tokens() : When{}}};
 }
 
 // What the matrix kernels read; no workgroup of theirs sees a whole row.
@@ -169,7 +173,7 @@ Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices
   TRY(const FloatMatrix* w, c_.weights.matrix(matrices));
   TRY(const auto reads, float_reads(in, norm));
   for (const FloatRead& read : reads) TRY_STATUS(float_matvec(*w, *matrices.front(), read, out, store, layout));
-  if (rows_of(in) == Rows::kLogits || c_.max_batch < kMatmulTokens) return {};
+  if (rows_of(in) == Rows::kLogits || !has_matmuls()) return {};
   TRY(const SlotId many, normed_input(in, norm));
   return float_matmul(*w, *matrices.front(), many, out, store);
 }
@@ -215,7 +219,7 @@ Result<void> Recorder::record(const step::FloatGlu& s) {
                         View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(read.slot), gain,
                         c_.work.floats(s.out)));
   }
-  return c_.max_batch < kMatmulTokens ? Result<void>() : glu_matmul(s, parts);
+  return has_matmuls() ? glu_matmul(s, parts) : Result<void>();
 }
 
 Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const GluParts& parts) {

@@ -17,10 +17,6 @@ Extent per_tile(const Tiles& tiles) {
           .when = kManyTokens};
 }
 
-Extent per_rows(const TernaryConfig& config) {
-  return {.grid = {.x = ceil_div(config.rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = kFewTokens};
-}
-
 }  // namespace
 
 Result<View<WeightScales>> Recorder::scales(float a, float b, float c) {
@@ -29,13 +25,18 @@ Result<View<WeightScales>> Recorder::scales(float a, float b, float c) {
   return View<WeightScales>{view};
 }
 
+Extent Recorder::per_rows(const TernaryConfig& config) const {
+  return {.grid = {.x = ceil_div(config.rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = few_tokens()};
+}
+
 TernaryConfig Recorder::ternary_config(const Tensor& w, const MatvecLayout& layout) const {
   return {.rows = static_cast<uint32_t>(w.rows),
           .cols = static_cast<uint32_t>(w.cols),
           .caps = caps_,
           .lanes = lanes(layout.lanes),
           .rows_per_group = layout.rows_per_group,
-          .workgroup = workgroup(layout.workgroup)};
+          .workgroup = workgroup(layout.workgroup),
+          .in_loops = c_.layouts.serial};
 }
 
 TernaryConfig Recorder::linear_config(const Tensor& w, Store store) const {
@@ -85,7 +86,7 @@ Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store 
 }
 
 Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, Store store) {
-  if (c_.max_batch < kMatmulTokens) return {};
+  if (!has_matmuls()) return {};
   TRY(const auto views, linear_views(w));
   const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles) {
     return dispatch(kernel, per_tile(tiles), views.w, c_.work.int8_quads(in), views.scale, params(),
@@ -143,7 +144,7 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
 }
 
 Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s) {
-  if (c_.max_batch < kMatmulTokens) return {};
+  if (!has_matmuls()) return {};
   TRY(const auto views, glu_views(s));
   const auto use = [&](const TernaryGluMatmulKernel& kernel, const auto& tiles) {
     return dispatch(kernel, per_tile(tiles), views.gate, views.up, c_.work.int8_quads(in), views.scale, params(),
@@ -171,7 +172,7 @@ Result<SlotId> Recorder::int8_input(SlotId in, const step::NormOnRead& norm) {
 // A norm can be done by its reader where the step before has left the statistics, and the row fits workgroup memory.
 bool Recorder::norms_on_read(SlotId in, const step::NormOnRead& norm) const {
   constexpr uint32_t kForReductions = 6144;
-  return norm.gain && n_parts_.contains(norm.stats.index) &&
+  return norm.gain && !c_.layouts.serial && n_parts_.contains(norm.stats.index) &&
          width(in) + kForReductions <= c_.device.limits().workgroup_bytes;
 }
 

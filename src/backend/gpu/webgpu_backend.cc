@@ -26,10 +26,11 @@ Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
       without.timestamps = true;
     } else if (name == "limits") {
       without.default_limits = true;
-    } else {
-      return fail(ErrorCode::kInvalidArgument,
-                  "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits",
-                  name);
+    } else if (name != "serial") {  // a way to lay out kernels (recorder.h), no feature of the device
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial",
+          name);
     }
   }
   return without;

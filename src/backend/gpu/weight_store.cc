@@ -21,10 +21,9 @@ void pack_in_parallel(const Tensor& tensor, const WeightCoding& coding, Bytes ro
   constexpr uint64_t kMostThreads = 8, kWorthThreads = 1u << 20;
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), count = rows.size() / in_bytes;
   const size_t row_units = units.size() / count, row_scales = scales.size() / count;
-  const uint64_t n =
-      units.size_bytes() < kWorthThreads
-          ? 1
-          : std::min({kMostThreads, static_cast<uint64_t>(ThreadPool::available_cpus()), count});
+  const uint64_t n = units.size_bytes() < kWorthThreads
+                         ? 1
+                         : std::min({kMostThreads, static_cast<uint64_t>(ThreadPool::available_cpus()), count});
   std::vector<std::jthread> threads;
   for (uint64_t t = 0; t < n; ++t) {
     const uint64_t begin = count * t / n, end = count * (t + 1) / n;

@@ -1,5 +1,5 @@
-// The model's weights on the device: uploaded once, when the plan is compiled, piece by piece, so that a model that is not
-// in memory need not fit in it.
+// The model's weights on the device: uploaded once, when the plan is compiled, piece by piece, so that a model that is
+// not in memory need not fit in it.
 #pragma once
 
 #include <map>

@@ -64,7 +64,7 @@ addToLibrary({
 
   tern_is_word_category: (c) => /[\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}]/u.test(String.fromCodePoint(c)),
 
-  // JavaScript tells no combining classes. U+0345 has the highest, 240: behind it, a mark of another class than 0 moves.
+  // JavaScript tells no combining classes. U+0345 has the highest, 240: behind it, a mark of any class but 0 moves.
   tern_is_combining_mark: (c) => {
     const mark = String.fromCodePoint(c);
     return /\p{M}/u.test(mark) && (c === 0x345 || ('\u0345' + mark).normalize('NFD')[0] !== '\u0345');

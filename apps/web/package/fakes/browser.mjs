@@ -202,14 +202,15 @@ export function fakeWorkerEnv({server, engine, disk = new FakeDisk(), locks = ne
     fetch: server.fetch,
     navigator: {
       onLine: server.isOnline,
-      locks,
       storage: {
         getDirectory: async () => disk.root,
         estimate: async () => ({quota: disk.quota, usage: disk.usage()}),
         persist: async () => true,
       },
     },
+    locks,
     caches: undefined,
+    canWriteFiles: true,
     FileReaderSync: class {},
     Worker: undefined,
     origin: server.origin,

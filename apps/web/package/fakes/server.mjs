@@ -29,6 +29,7 @@ export class FakeServer {
   /** @type {{url: string, range: string | null, status: number}[]} */
   requests = [];
   isOnline = true;
+  isIsolated = false;  // the page is cross-origin isolated
   chunkBytes = 700;
 
   constructor(origin = 'https://page.example') {
@@ -50,6 +51,7 @@ export class FakeServer {
     if (file?.cors === false && mode !== 'no-cors' && new URL(url).origin !== this.origin) {
       throw new TypeError('Failed to fetch');
     }
+    if (mode === 'no-cors' && this.isIsolated) throw new TypeError('Failed to fetch');
     if (method === 'HEAD') return new Response(null, {status: 200});
     if (!file || fault?.status) {
       log.status = fault?.status ?? 404;

@@ -1,34 +1,38 @@
 // Bytes of a Blob or File: at once in workers, with a Promise elsewhere.
 
+// Small reads, as of a file's header, come from a block of this size, because each request to a Blob takes long.
+const kBlock = 1 << 20;
+
 /**
  * @param {{FileReaderSync?: typeof FileReaderSync}} env
  * @param {Blob} blob
  * @returns {import('./storage.js').Reader}
  */
 export function readerOfBlob(env, blob) {
-  const check = (offset, into) => {
-    if (offset + into.length <= blob.size) return;
-    throw new Error(`bytes ${offset} to ${offset + into.length} of ${blob.size} are wanted`);
+  const fileReader = env.FileReaderSync && new env.FileReaderSync();
+  let block = {begin: 0, bytes: new Uint8Array(0)};
+
+  /** The part of the Blob to ask for; null where the block has what is wanted. */
+  const partFor = (offset, into) => {
+    if (offset + into.length > blob.size) {
+      throw new Error(`bytes ${offset} to ${offset + into.length} of ${blob.size} are wanted`);
+    }
+    if (offset >= block.begin && offset + into.length <= block.begin + block.bytes.length) return null;
+    return blob.slice(offset, offset + Math.max(into.length, kBlock));
   };
-  if (env.FileReaderSync) {
-    const reader = new env.FileReaderSync();
-    return {
-      size: blob.size,
-      sync: true,
-      read: (offset, into) => {
-        check(offset, into);
-        into.set(new Uint8Array(reader.readAsArrayBuffer(blob.slice(offset, offset + into.length))));
-      },
-      close: () => {},
-    };
-  }
-  return {
-    size: blob.size,
-    sync: false,
-    read: async (offset, into) => {
-      check(offset, into);
-      into.set(new Uint8Array(await blob.slice(offset, offset + into.length).arrayBuffer()));
-    },
-    close: () => {},
+  const copy = (offset, into, buffer) => {
+    if (buffer) block = {begin: offset, bytes: new Uint8Array(buffer)};
+    into.set(block.bytes.subarray(offset - block.begin, offset - block.begin + into.length));
+    if (block.bytes.length > kBlock) block = {begin: 0, bytes: new Uint8Array(0)};
   };
+
+  const readSync = (offset, into) => {
+    const part = partFor(offset, into);
+    copy(offset, into, part && fileReader.readAsArrayBuffer(part));
+  };
+  const read = async (offset, into) => {
+    const part = partFor(offset, into);
+    copy(offset, into, part && await part.arrayBuffer());
+  };
+  return {size: blob.size, sync: Boolean(fileReader), read: fileReader ? readSync : read, close: () => {}};
 }

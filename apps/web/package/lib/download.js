@@ -192,7 +192,7 @@ async function checkStored(env, file, writer, pieceBytes, onBytes) {
  * @param {import('./storage.js').Storage} storage
  * @param {import('./model_store.js').Manifest} manifest kept up to date, here and in storage
  * @param {{signal?: AbortSignal, onProgress: (progress: object) => void}} options
- * @returns {Promise<void>} the manifest is complete. Throws ChangedError, or what Tern.load may throw; then what came is
+ * @returns {Promise<void>} the manifest is complete. Throws ChangedError or what Tern.load may; then what came is
  *   kept
  */
 export async function downloadModel(env, storage, manifest, {signal, onProgress}) {

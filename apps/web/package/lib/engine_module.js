@@ -1,6 +1,8 @@
 // The engine: WebAssembly built by Emscripten from C++. All that the package knows about that module is in this file.
 
-import {NotFoundError, NotSupportedError, OutOfMemoryError, TernError, WorkerCrashedError, errorOf} from './errors.js';
+import {
+  CancelledError, NotFoundError, NotSupportedError, OutOfMemoryError, TernError, WorkerCrashedError, errorOf,
+} from './errors.js';
 
 const kCodes = new Set(['not_found', 'corruption', 'not_supported', 'invalid_argument', 'out_of_memory', 'device_lost',
   'io', 'cancelled', 'internal']);
@@ -39,7 +41,7 @@ export class EngineModule {
     try {
       ({default: create} = await env.importModule(url));
     } catch (error) {
-      const message = `${url}: the engine cannot be loaded from there; serve the package's dist folder beside it`;
+      const message = `${url}: the engine cannot be loaded; check the connection, and that dist/ is served, too`;
       throw new NotFoundError(message, {cause: error});
     }
     let abortText = '';
@@ -59,12 +61,12 @@ export class EngineModule {
       });
       return new EngineModule(module);
     } catch (error) {
-      if (error instanceof WebAssembly.CompileError) {
+      if (error instanceof WebAssembly.CompileError || /CompileError/.test(error?.message)) {
         const message = `${url}: this browser cannot run it (${error.message}); use a newer one`;
         throw new NotSupportedError(message, {cause: error});
       }
       if (/fetch|failed to load|404|network|both async and sync/i.test(`${abortText} ${error?.message}`)) {
-        const message = `${url}: its .wasm file cannot be loaded; serve it beside the .js file`;
+        const message = `${url}: its .wasm file cannot be loaded; check the connection, and that it is served, too`;
         throw new NotFoundError(message, {cause: error});
       }
       throw explainCrash(error);
@@ -89,7 +91,10 @@ export class EngineModule {
       return await this.#module.call(method, params);
     } catch (error) {
       if (error instanceof TernError) throw error;
-      if (kCodes.has(error?.code) && typeof error.message === 'string') throw errorOf(error.code, error.message);
+      if (kCodes.has(error?.code) && typeof error.message === 'string') {
+        // Callers know the model's files, not where the engine sees them.
+        throw errorOf(error.code, error.message.replaceAll('/model/', ''));
+      }
       this.crashed = explainCrash(error);
       throw this.crashed;
     }
@@ -100,7 +105,7 @@ export class EngineModule {
     if (!this.crashed) await this.call('unload').catch(() => {});
     this.#module?.PThread?.terminateAllThreads?.();
     this.#module = null;
-    this.crashed ??= new WorkerCrashedError('the model was closed; load it again');
+    this.crashed ??= new CancelledError('the model was closed; load it again');
   }
 
   /** What an engine's progress is called here: its words are for people. */

@@ -5,14 +5,17 @@ import {CancelledError, throwIfAborted} from './errors.js';
 /**
  * @typedef {object} Environment
  * @property {typeof fetch} fetch
- * @property {Navigator | undefined} navigator for storage, locks, onLine, gpu, hardwareConcurrency
+ * @property {Navigator | undefined} navigator for storage, onLine, gpu, hardwareConcurrency
+ * @property {LockManager | undefined} locks shared by all tabs of the site
  * @property {CacheStorage | undefined} caches
  * @property {Crypto | undefined} crypto
  * @property {typeof FileReaderSync | undefined} FileReaderSync there in workers only
+ * @property {boolean} canWriteFiles of the origin private file system, as only dedicated workers can
  * @property {typeof Worker | undefined} Worker
  * @property {string | undefined} origin of the page; undefined outside browsers
  * @property {boolean} crossOriginIsolated
  * @property {boolean} isNode
+ * @property {typeof WebAssembly} [webAssembly] instead of the real one, to ask for features
  * @property {number} pieceBytes models are stored, checked and resumed in pieces of this size
  * @property {number} stallMs a connection that brings nothing for so long is given up
  * @property {() => number} now milliseconds
@@ -40,12 +43,15 @@ export function sleep(ms, signal) {
 // A message to itself, because browsers make nested timers wait for 4 ms.
 function makeNextTurn() {
   if (typeof setImmediate === 'function') return () => new Promise((resolve) => setImmediate(resolve));
-  const {port1, port2} = new MessageChannel();
+  let channel;
   const waiting = [];
-  port1.onmessage = () => waiting.shift()();
   return () => new Promise((resolve) => {
+    if (!channel) {
+      channel = new MessageChannel();
+      channel.port1.onmessage = () => waiting.shift()();
+    }
     waiting.push(resolve);
-    port2.postMessage(0);
+    channel.port2.postMessage(0);
   });
 }
 
@@ -57,9 +63,11 @@ export function environment() {
   return {
     fetch: (...args) => root.fetch(...args),
     navigator: root.navigator,
+    locks: isNode ? undefined : root.navigator?.locks,
     caches: isNode ? undefined : root.caches,
     crypto: root.crypto,
     FileReaderSync: root.FileReaderSync,
+    canWriteFiles: 'createSyncAccessHandle' in (root.FileSystemFileHandle?.prototype ?? {}),
     Worker: isNode ? undefined : root.Worker,
     origin: isNode ? undefined : root.location?.origin,
     crossOriginIsolated: root.crossOriginIsolated === true,
@@ -84,8 +92,8 @@ export function environment() {
  */
 export async function withLock(env, name, {mode = 'exclusive', signal, onWait}, work) {
   throwIfAborted(signal);
-  const locks = env.navigator?.locks;
-  if (!locks || (env.isNode && !env.useLocks)) return work();
+  const {locks} = env;
+  if (!locks) return work();
   const atOnce = await locks.request(name, {mode, ifAvailable: true}, async (lock) => lock && {value: await work()});
   if (atOnce) return atOnce.value;
   onWait?.();
@@ -99,18 +107,22 @@ export async function withLock(env, name, {mode = 'exclusive', signal, onWait}, 
 
 /**
  * Takes a shared lock and keeps it.
- * @returns {Promise<() => void>} gives it back
+ * @returns {Promise<() => Promise<void>>} gives it back
  */
 export async function holdShared(env, name, {signal, onWait}) {
   let release = () => {};
+  let released;
   const done = new Promise((resolve) => {
     release = resolve;
   });
   await new Promise((resolve, reject) => {
-    withLock(env, name, {mode: 'shared', signal, onWait}, () => {
+    released = withLock(env, name, {mode: 'shared', signal, onWait}, () => {
       resolve();
       return done;
     }).catch(reject);
   });
-  return release;
+  return () => {
+    release();
+    return released;
+  };
 }

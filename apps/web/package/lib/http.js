@@ -3,6 +3,7 @@
 import {CancelledError, NetworkError, NotFoundError, throwIfAborted} from './errors.js';
 
 const kAttempts = 6;
+const kFirstAttempts = 4;  // before anything came: the address may simply be wrong
 const kLongestWaitMs = 30_000;
 
 /** A failure that trying again may cure. */
@@ -35,6 +36,10 @@ async function explainTypeError(env, url, error) {
   if (env.navigator?.onLine === false) {
     return new NetworkError(`${url}: this device is offline; connect it and try again`, {cause: error});
   }
+  if (env.origin?.startsWith('https:') && url.startsWith('http:')) {
+    const message = `${url}: pages that come by https may not read from http; use the address with https`;
+    return Object.assign(new NetworkError(message, {cause: error}), {isFinal: true});
+  }
   if (env.origin && new URL(url).origin !== env.origin) {
     try {
       // Such a request may be sent to any site; only its answer stays hidden.
@@ -42,7 +47,12 @@ async function explainTypeError(env, url, error) {
       const message = `${url}: ${host} does not let pages of other sites read its files (CORS); ` +
         'download the model and open it as a file, or host it where CORS is allowed';
       return Object.assign(new NetworkError(message, {cause: error}), {isFinal: true});
-    } catch { /* not reachable either: a network problem */ }
+    } catch {
+      // Not reachable, or the page is cross-origin isolated, where such requests fail, too.
+      const message = `${url}: ${host} cannot be reached, or does not let pages of other sites read its files ` +
+        '(CORS); check the address, or download the model and open it as a file';
+      return new NetworkError(message, {cause: error});
+    }
   }
   const message = `${url}: ${host} cannot be reached; check the address and the connection`;
   return new NetworkError(message, {cause: error});
@@ -87,7 +97,7 @@ export async function withRetries(env, {signal, progress = () => 0}, attempt) {
       if (!(error instanceof Retry)) throw error;
       if (progress() > before) failures = 0;
       before = progress();
-      if (++failures >= kAttempts) throw error.error;
+      if (++failures >= (before > 0 ? kAttempts : kFirstAttempts)) throw error.error;
       await env.sleep(error.waitMs ?? 250 * 2 ** failures, signal);
     }
   }

@@ -39,7 +39,7 @@ export function shapeOf(where) {
   const {pathname} = new URL(where);
   const name = decodeURIComponent(baseName(pathname));
   if (pathname.endsWith('/') || kDescriptions.includes(name)) return 'folder';
-  return /\.[a-z0-9]+$/i.test(name) || where.startsWith('blob:') ? 'file' : 'either';
+  return /\.[a-z0-9]+$/i.test(name) ? 'file' : 'either';
 }
 
 /**

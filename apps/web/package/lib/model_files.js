@@ -28,8 +28,8 @@ export function engineFiles(model) {
     if (!reader) throw new NotFoundError(`${path}: the model has no such file`);
     return reader;
   };
-  const explain = (path, error) => new IoError(`${path}: it cannot be read (${error.message}); load the model again`,
-    {cause: error});
+  // The engine puts the path before it.
+  const explain = (error) => new IoError(`it cannot be read (${error.message}); load the model again`, {cause: error});
   return {
     list: () => [...files.keys()],
     size: (path) => get(path).size,
@@ -37,9 +37,9 @@ export function engineFiles(model) {
       const reader = get(path);
       try {
         const result = reader.read(Number(offset), into);
-        return result instanceof Promise ? result.catch((error) => Promise.reject(explain(path, error))) : result;
+        return result instanceof Promise ? result.catch((error) => Promise.reject(explain(error))) : result;
       } catch (error) {
-        throw explain(path, error);
+        throw explain(error);
       }
     },
   };

@@ -6,6 +6,7 @@ import {Sha256, sha256Hex} from './sha256.js';
 import {openStorages} from './storage.js';
 
 const kVersion = 1;
+const kLockMs = 500;
 
 /**
  * @typedef {object} StoredFile
@@ -13,7 +14,9 @@ const kVersion = 1;
  * @property {string} url
  * @property {'gguf' | 'json' | 'safetensors' | 'other'} kind what its first bytes must look like
  * @property {number | null} size bytes; null until the server told
+ * @property {number} [sizeHint] bytes that it will have, about, from the model's index
  * @property {boolean} [optional] the model works without it
+ * @property {boolean} [absent] the server does not have it, and it is optional
  * @property {import('./http.js').Validator | null} validator the version that the pieces are of
  * @property {(string | null)[]} pieces SHA-256 of each; null: not there
  * @property {(string | null)[]} [expected] what pieces that were found damaged must be
@@ -178,15 +181,17 @@ export class StoredModels {
         found = true;
       }
     };
-    const locks = this.#env.navigator?.locks;
-    if (!locks || (this.#env.isNode && !this.#env.useLocks)) {
+    const {locks} = this.#env;
+    if (!locks) {
       await remove();
     } else {
-      await locks.request(lockOf(id), {ifAvailable: true}, async (lock) => {
-        if (!lock) {
-          throw new BusyError('the model is loaded or being downloaded, here or in another tab; close it first');
-        }
-        await remove();
+      // A worker that was just ended has its lock for a moment more.
+      const control = new AbortController();
+      const message = 'the model is loaded or being downloaded, here or in another tab; close it first';
+      const timer = setTimeout(() => control.abort(new BusyError(message)), kLockMs);
+      await locks.request(lockOf(id), {signal: control.signal}, () => {
+        clearTimeout(timer);
+        return remove();
       });
     }
     if (!found) throw new NotFoundError(`there is no stored model ${id}; Tern.models.list() has those there are`);

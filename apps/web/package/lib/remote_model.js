@@ -20,7 +20,7 @@ import {checkSha256, findDamage} from './verify.js';
  * @property {string[]} notes what the caller may want to know
  * @property {() => Promise<boolean>} [repair] hashes all of it and downloads what is damaged; whether anything was. The
  *   model is closed afterwards
- * @property {() => void} close
+ * @property {() => void | Promise<void>} close
  */
 
 /** @returns {Record<string, string>} by path; '' stands for the only file */
@@ -57,6 +57,8 @@ class RemoteModel {
     const {storages, note} = await openStorages(this.#env, {enabled: this.#options.storage !== false});
     this.#storages = storages;
     if (note) this.#notes.push(note);
+    // What nobody else can see needs no lock, and must not wait for one.
+    if (storages.every(({kind}) => kind === 'memory')) this.#env = {...this.#env, locks: undefined};
     this.#key = await keyOf(this.#env, this.#where);
     if (this.#wanted['']) this.#key = (await keyWithSha256(storages, this.#wanted[''])) ?? this.#key;
     return this.#obtain();
@@ -89,21 +91,24 @@ class RemoteModel {
     const {signal, onProgress} = this.#options;
     const release = await holdShared(this.#env, lockOf(this.#key), this.#waiting());
     let readers = [];
-    const close = () => {
+    const close = async () => {
       for (const reader of readers) reader?.close();
       readers = [];
-      release();
+      await release();
     };
     try {
       const found = await findModel(this.#storages, this.#key);
-      if (found?.manifest.state !== 'complete') return close(), null;
+      if (found?.manifest.state !== 'complete') {
+        await close();
+        return null;
+      }
       const {storage, manifest} = found;
       readers = await this.#openReaders(storage, manifest);
       // What was hashed while it came needs no second look.
       const damage = this.#downloaded && !this.#checkAll ? [] :
         await findDamage(this.#env, manifest, readers, {full: this.#checkAll, signal, onProgress});
       if (damage.length > 0) {
-        close();
+        await close();
         await this.#forget(storage, manifest, damage);
         return null;
       }
@@ -111,7 +116,7 @@ class RemoteModel {
       await this.#checkWanted(storage, manifest, readers);
       return this.#result(storage, manifest, readers, close);
     } catch (error) {
-      close();
+      await close();
       throw error;
     }
   }
@@ -155,7 +160,7 @@ class RemoteModel {
     }
     const repair = async () => {
       const damage = await findDamage(this.#env, manifest, readers, {full: true, ...this.#options});
-      close();
+      await close();
       if (damage.length > 0) await this.#forget(storage, manifest, damage);
       return damage.length > 0;
     };

@@ -1,4 +1,4 @@
-// Everything behind the API, in one place: finds the model's files and the build of the engine that fits, and runs it.
+// Everything behind the API, in one place: finds the model's files and how the engine can run here, and runs it.
 // In a worker as a rule; in the page or under Node where the caller wants that.
 
 import {BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted} from './errors.js';
@@ -183,6 +183,6 @@ export class Runner {
     const [engine, model] = [this.#engine, this.#model];
     this.#engine = this.#model = null;
     await engine?.close();
-    model?.close();
+    await model?.close();
   }
 }

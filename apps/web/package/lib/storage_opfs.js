@@ -22,7 +22,7 @@ export class OpfsStorage {
   constructor(env, root) {
     this.#env = env;
     this.#root = root;
-    this.canWrite = env.FileReaderSync !== undefined;
+    this.canWrite = env.canWriteFiles;
   }
 
   async list() {

@@ -1,7 +1,9 @@
 // The class that callers hold: a loaded model.
 
 import {environment} from './environment.js';
-import {BusyError, CancelledError, InvalidArgumentError, throwIfAborted} from './errors.js';
+import {
+  BusyError, CancelledError, InvalidArgumentError, NotFoundError, NotSupportedError, throwIfAborted,
+} from './errors.js';
 import {EngineModule} from './engine_module.js';
 import {StoredModels} from './model_store.js';
 import {chatCompletions, completions} from './openai.js';
@@ -16,6 +18,16 @@ function pageUrl(env) {
   if (!env.isNode) return globalThis.document?.baseURI ?? globalThis.location?.href ?? kPackage;
   const folder = globalThis.process.cwd().split(/[\\/]/).map(encodeURIComponent).join('/');
   return `file://${folder.startsWith('/') ? '' : '/'}${folder}/`;
+}
+
+/** Addresses that mean something only here and now become what they name. */
+async function readHere(env, source) {
+  if (!/^(blob|data):/.test(source.where ?? '')) return source;
+  try {
+    return {files: {'model.gguf': await (await env.fetch(source.where)).blob()}};
+  } catch (error) {
+    throw new NotFoundError(`Tern.load: nothing is behind ${source.where.slice(0, 80)} any more`, {cause: error});
+  }
 }
 
 /** Where the engine runs: in a worker unless it cannot, or the caller has a GPU that cannot go there. */
@@ -35,7 +47,7 @@ export async function loadTern(env, source, given) {
   const {onProgress = () => {}, onLog, signal, worker, ...options} = checkLoadOptions(given);
   throwIfAborted(signal);
   options.baseUrl = new URL(options.baseUrl ?? kPackage, pageUrl(env)).href;
-  const checked = checkSource(source, pageUrl(env));
+  const checked = await readHere(env, checkSource(source, pageUrl(env)));
   const runner = makeRunner(env, {...options, worker});
   if (checked.where && options.storage) {
     // Only pages may ask; nothing depends on the answer.
@@ -99,6 +111,10 @@ export class Tern {
   async *generate(input, options = {}) {
     const params = generateParams(input, options);
     const {signal} = options;
+    if (params.messages && this.info.hasChatTemplate === false) {
+      throw new NotSupportedError(`${this.info.name} has no chat template, so it holds no conversation; ` +
+        'pass a text for it to continue');
+    }
     throwIfAborted(signal);
     this.#take();
     const pieces = [];

@@ -3,23 +3,32 @@
 import {CorruptionError, throwIfAborted} from './errors.js';
 import {Sha256, sha256Hex} from './sha256.js';
 
-// Small models are hashed whole whenever they are opened (a quarter of a second for 256 MB); of bigger ones, the ends
-// of every file and a sample. When the engine finds a model damaged, all of it is hashed before anybody is told.
+// Small models are hashed whole whenever they are opened (a quarter of a second for 256 MiB); of bigger ones, small
+// files, the ends of big ones, and a sample. When the engine finds a model damaged, all of it is hashed before anybody
+// is told.
 const kWholeBytes = 256 << 20;
 const kSample = 16;
+const kManyFiles = 8;  // so many have too many ends
 
 function pieceLength(file, piece, pieceBytes) {
   return Math.min(pieceBytes, file.size - piece * pieceBytes);
 }
 
-/** Which pieces to look at: [file, piece] pairs. */
-function choosePieces(manifest, full) {
+/**
+ * Which pieces to look at: [file, piece] pairs.
+ * @param {import('./model_store.js').Manifest} manifest
+ * @param {boolean} full all of them
+ */
+export function choosePieces(manifest, full) {
   const all = manifest.files.flatMap((file, f) => file.pieces.map((_, piece) => [f, piece]));
   const bytes = manifest.files.reduce((sum, file) => sum + file.size, 0);
   if (full || bytes <= kWholeBytes) return all;
   const chosen = new Set();
+  const nBig = manifest.files.filter((file) => file.pieces.length > 1).length;
   for (const [f, file] of manifest.files.entries()) {
-    if (file.pieces.length > 0) chosen.add(`${f} 0`).add(`${f} ${file.pieces.length - 1}`);
+    const isBig = file.pieces.length > 1;
+    if (file.pieces.length === 0 || (isBig && nBig > kManyFiles)) continue;
+    chosen.add(`${f} 0`).add(`${f} ${file.pieces.length - 1}`);
   }
   for (let i = 0; i < kSample; ++i) chosen.add(all[Math.floor(Math.random() * all.length)].join(' '));
   return [...chosen].map((text) => text.split(' ').map(Number));

@@ -1,6 +1,6 @@
 // The page's side of the worker: the methods of Runner, by messages. When the worker dies, everything that waits fails.
 
-import {CancelledError, WorkerCrashedError, asTernError, fromPlain} from './errors.js';
+import {CancelledError, InvalidArgumentError, WorkerCrashedError, fromPlain, throwIfAborted} from './errors.js';
 
 // A load that is stopped gets so long to put away what came; an engine that reads weights cannot be asked.
 const kGraceMs = 1000;
@@ -75,7 +75,8 @@ export class WorkerClient {
         this.#worker.postMessage({id, method, params});
       } catch (error) {
         this.#pending.delete(id);
-        reject(asTernError(error));
+        const message = `an option cannot go to a worker (${error.message}); leave it out, or pass worker: false`;
+        reject(new InvalidArgumentError(message, {cause: error}));
       }
     });
   }
@@ -89,7 +90,9 @@ export class WorkerClient {
     signal?.addEventListener('abort', stop, {once: true});
     try {
       const onEvent = (event) => ('log' in event ? onLog?.(event.log) : onProgress(event));
-      return await this.#request('load', {source, options, wantsLog: Boolean(onLog)}, onEvent);
+      const info = await this.#request('load', {source, options, wantsLog: Boolean(onLog)}, onEvent);
+      throwIfAborted(signal);
+      return info;
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -111,6 +114,8 @@ export class WorkerClient {
   }
 
   async close() {
+    // Files and locks are free for others when this returns, if the engine is not in the middle of something long.
+    if (!this.#end) await Promise.race([this.#request('close', {}), this.#env.sleep(kGraceMs)]).catch(() => {});
     // Ending the worker gives back everything it has, also what the engine would keep.
     this.#fail(new CancelledError('the model was closed; load it again'));
   }

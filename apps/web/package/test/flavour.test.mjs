@@ -1,4 +1,4 @@
-// Which build of the engine runs, and what happens when it cannot.
+// How the engine is run, and what happens when it cannot be.
 
 import assert from 'node:assert/strict';
 import {describe, test} from 'node:test';
@@ -18,20 +18,25 @@ function webAssembly({jspi = true, relaxed = true, simd = true} = {}) {
   };
 }
 
-/** Loads with what a browser has, and returns which builds were opened. */
-async function load({gpu, isolated = false, scripts = {}, missing = [], wasm = {}, ...more}, options = {}) {
+/** What options of the engine amount to. */
+function nameOf({gpu, threads, relaxed}) {
+  if (gpu) return 'webgpu';
+  return threads > 1 ? 'threads' : relaxed ? 'relaxed' : 'simd';
+}
+
+/** Loads with what a browser has, and returns how the engine was opened. */
+async function load({gpu, isolated = false, scripts = {}, wasm = {}, ...more}, options = {}, source = fakeGguf(100)) {
   const opened = [];
-  const engine = fakeEngine();
-  const env = fakeWorkerEnv({server: new FakeServer(), engine}, {
+  const create = (given) => {
+    const name = nameOf(given);
+    const engine = fakeEngine(scripts[name]);
+    opened.push({name, engine});
+    return engine.create(given);
+  };
+  const env = fakeWorkerEnv({server: new FakeServer()}, {
     webAssembly: webAssembly(wasm),
     crossOriginIsolated: isolated,
-    importModule: async (url) => {
-      const build = /dist\/(.*)\.js$/.exec(url)[1];
-      if (missing.includes(build)) throw new TypeError('Failed to fetch dynamically imported module');
-      const one = fakeEngine(scripts[build]);
-      opened.push({build, engine: one});
-      return {default: one.create};
-    },
+    importModule: async () => ({default: create}),
     ...more,
   });
   env.navigator.gpu = gpu;
@@ -39,11 +44,11 @@ async function load({gpu, isolated = false, scripts = {}, missing = [], wasm = {
   let tern;
   let error;
   try {
-    tern = await loadTern(env, fakeGguf(100), options);
+    tern = await loadTern(env, source, options);
   } catch (e) {
     error = e;
   }
-  return {tern, error, opened, builds: opened.map(({build}) => build)};
+  return {tern, error, opened, names: opened.map(({name}) => name)};
 }
 
 function failing(code, message = 'no') {
@@ -65,24 +70,26 @@ test('the modules that ask for features are valid where these are', () => {
 
 describe('what is chosen', () => {
   const cases = [
-    ['WebGPU where there is one', {gpu: kGpu, isolated: true}, {}, 'tern', 'webgpu', /^$/],
-    ['no WebGPU', {isolated: true}, {}, 'tern-threads', 'cpu', /this browser has no WebGPU/],
-    ['no adapter', {gpu: {requestAdapter: async () => null}}, {}, 'tern-relaxed', 'cpu', /found no adapter/],
+    ['WebGPU where there is one', {gpu: kGpu, isolated: true}, {}, 'webgpu', 'webgpu', /^$/],
+    ['no WebGPU', {isolated: true}, {}, 'threads', 'cpu', /this browser has no WebGPU/],
+    ['no adapter', {gpu: {requestAdapter: async () => null}}, {}, 'relaxed', 'cpu', /found no adapter/],
     ['an adapter that fails', {gpu: {requestAdapter: async () => Promise.reject(new Error('blocked'))}}, {},
-      'tern-relaxed', 'cpu', /does not work \(blocked\)/],
-    ['no JSPI', {gpu: kGpu, wasm: {jspi: false}}, {}, 'tern-relaxed', 'cpu', /JSPI/],
-    ['no isolation', {}, {backend: 'cpu'}, 'tern-relaxed', 'cpu', /COOP and COEP/],
-    ['one thread wanted', {isolated: true}, {backend: 'cpu', threads: 1}, 'tern-relaxed', 'cpu', /^$/],
-    ['no relaxed SIMD', {isolated: true, wasm: {relaxed: false}}, {backend: 'cpu'}, 'tern', 'cpu', /no relaxed SIMD/],
-    ['the CPU is wanted', {gpu: kGpu, isolated: true}, {backend: 'cpu'}, 'tern-threads', 'cpu', /^$/],
+      'relaxed', 'cpu', /does not work \(blocked\)/],
+    ['no JSPI', {gpu: kGpu, wasm: {jspi: false}}, {}, 'relaxed', 'cpu', /JSPI/],
+    ['no isolation', {}, {backend: 'cpu'}, 'relaxed', 'cpu', /COOP and COEP/],
+    ['one thread wanted', {isolated: true}, {backend: 'cpu', threads: 1}, 'relaxed', 'cpu', /^$/],
+    ['no relaxed SIMD', {isolated: true, wasm: {relaxed: false}}, {backend: 'cpu'},
+      'threads', 'cpu', /no relaxed SIMD/],
+    ['the CPU is wanted', {gpu: kGpu, isolated: true}, {backend: 'cpu'}, 'threads', 'cpu', /^$/],
     ['in a page, which may not wait', {isolated: true, FileReaderSync: undefined}, {backend: 'cpu'},
-      'tern-relaxed', 'cpu', /worker/],
+      'relaxed', 'cpu', /worker/],
   ];
-  for (const [name, has, options, build, backend, why] of cases) {
+  for (const [name, has, options, flavour, backend, why] of cases) {
     test(name, async () => {
       const {tern, error, opened} = await load(has, options);
       assert.equal(error, undefined);
-      assert.equal(tern.info.flavour, build);
+      assert.equal(tern.info.flavour, flavour);
+      assert.equal(opened[0].name, flavour);
       assert.equal(tern.info.backend, `${backend} (fake)`);
       assert.match(tern.info.why, why);
       assert.equal(opened.length, 1);
@@ -108,34 +115,59 @@ describe('what is chosen', () => {
 describe('what fails', () => {
   for (const code of ['not_supported', 'out_of_memory', 'not_found']) {
     test(`WebGPU with ${code}: the CPU, with the reason`, async () => {
-      const {tern, builds} = await load({gpu: kGpu, scripts: {tern: failing(code, 'too big')}});
-      assert.deepEqual(builds, ['tern', 'tern-relaxed']);
+      const {tern, names} = await load({gpu: kGpu, scripts: {webgpu: failing(code, 'too big')}});
+      assert.deepEqual(names, ['webgpu', 'relaxed']);
       assert.match(tern.info.why, /WebGPU was tried first and failed: too big/);
     });
   }
   for (const code of ['corruption', 'device_lost', 'invalid_argument', 'internal']) {
     test(`WebGPU with ${code}: an error`, async () => {
-      const {error, builds} = await load({gpu: kGpu, scripts: {tern: failing(code)}});
+      const {error, names} = await load({gpu: kGpu, scripts: {webgpu: failing(code)}});
       assert.equal(error.code, code);
-      assert.deepEqual(builds, ['tern']);
+      assert.deepEqual(names, ['webgpu']);
     });
   }
 
   test('WebGPU that was asked for by name is not replaced', async () => {
-    const failed = await load({gpu: kGpu, scripts: {tern: failing('out_of_memory')}}, {backend: 'webgpu'});
+    const failed = await load({gpu: kGpu, scripts: {webgpu: failing('out_of_memory')}}, {backend: 'webgpu'});
     assert.equal(failed.error.name, 'OutOfMemoryError');
     const absent = await load({}, {backend: 'webgpu'});
     assert.equal(absent.error.name, 'NotSupportedError');
     assert.match(absent.error.message, /no WebGPU.*use backend 'cpu'/);
   });
 
-  test('a build that is not served is passed over; where none is, it is an error', async () => {
-    const {tern} = await load({isolated: true, missing: ['tern-threads']});
-    assert.equal(tern.info.flavour, 'tern-relaxed');
-    assert.match(tern.info.why, /tern-threads was tried first and failed: .*dist\/tern-threads\.js/);
-    const {error} = await load({missing: ['tern', 'tern-relaxed']});
-    assert.equal(error.name, 'NotFoundError');
-    assert.match(error.message, /serve the package's dist folder/);
+  test('threads that cannot be had are passed over', async () => {
+    const onOpen = () => {
+      throw new WebAssembly.CompileError('no shared memory');
+    };
+    const {tern, names} = await load({isolated: true, scripts: {threads: {onOpen}}});
+    assert.deepEqual(names, ['threads', 'relaxed']);
+    assert.match(tern.info.why, /threads was tried first and failed: .*no shared memory/);
+  });
+
+  test('an engine that is not served is an error', async () => {
+    for (const importModule of [
+      async () => Promise.reject(new TypeError('Failed to fetch dynamically imported module')),
+      async () => ({
+        default: async ({onAbort}) => {
+          onAbort('both async and sync fetching of the wasm failed');
+          throw new WebAssembly.RuntimeError('Aborted');
+        },
+      }),
+    ]) {
+      const {error} = await load({importModule});
+      assert.equal(error.name, 'NotFoundError');
+      assert.match(error.message, /dist\/tern\.js: .*served, too/);
+    }
+  });
+
+  test('an engine that the browser cannot compile is told so', async () => {
+    const create = async () => {
+      throw new WebAssembly.RuntimeError('Aborted(CompileError: invalid opcode)');
+    };
+    const {error} = await load({importModule: async () => ({default: create})});
+    assert.equal(error.name, 'NotSupportedError');
+    assert.match(error.message, /invalid opcode.*newer one/);
   });
 
   test('a browser without SIMD is told so', async () => {
@@ -148,7 +180,7 @@ describe('what fails', () => {
     const load1 = () => {
       throw new WebAssembly.RuntimeError('Aborted(OOM). Build with -sASSERTIONS for more info.');
     };
-    const {error} = await load({scripts: {'tern-relaxed': {on: {load: load1}}}});
+    const {error} = await load({scripts: {'relaxed': {on: {load: load1}}}});
     assert.equal(error.name, 'OutOfMemoryError');
   });
 
@@ -168,7 +200,26 @@ describe('what fails', () => {
 });
 
 test('without synchronous files, an engine that cannot wait gets them from memory', async () => {
-  const {tern, opened} = await load({FileReaderSync: undefined, wasm: {jspi: false}});
-  assert.deepEqual(Buffer.from(opened[0].engine.state.read['/model/model.gguf']), Buffer.from(fakeGguf(100)));
-  assert.equal(tern.info.flavour, 'tern-relaxed');
+  const bytes = fakeGguf(100);
+  const onLoad = (_, {options}) => {
+    const into = new Uint8Array(100);
+    assert.equal(options.files.read('/model/model.gguf', 0, into), undefined);
+    assert.deepEqual(into, bytes);
+    return {name: 'x'};
+  };
+  const has = {FileReaderSync: undefined, wasm: {jspi: false}, scripts: {'relaxed': {on: {load: onLoad}}}};
+  const {error, tern} = await load(has, {}, new Blob([bytes]));
+  assert.equal(error, undefined);
+  assert.equal(tern.info.flavour, 'relaxed');
+});
+
+test('a GPU of the caller is used in place', async () => {
+  const Worker = class {
+    constructor() {
+      assert.fail('a worker was started');
+    }
+  };
+  const {tern, opened} = await load({Worker}, {gpu: kGpu});
+  assert.equal(tern.info.flavour, 'webgpu');
+  assert.equal(opened[0].engine.state.options.gpu, kGpu);
 });

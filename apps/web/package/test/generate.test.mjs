@@ -59,7 +59,8 @@ for (const worker of [false, true]) {
       assert.equal(params.repeatPenalty, 1);
       assert.ok(Number.isInteger(params.seed));
       const load = engine.state.calls.find(({method}) => method === 'load').params;
-      assert.deepEqual(load, {path: '/model/model.gguf', backend: 'cpu', nCtx: 128, chatTemplate: '{{x}}'});
+      const cpu = {path: '/model/model.gguf', backend: 'cpu', nThreads: 1};
+      assert.deepEqual(load, {...cpu, nCtx: 128, chatTemplate: '{{x}}'});
     });
 
     test('breaking out of the loop ends the generation, and another can begin', async () => {
@@ -83,12 +84,20 @@ for (const worker of [false, true]) {
       await assert.rejects(collect(tern.generate('a', {signal: control.signal})), {code: 'cancelled'});
     });
 
+    test('a signal also stops an engine that has nothing to say', async () => {
+      const {tern} = await open({on: {step: () => ({text: '', tokens: [1], done: false})}}, {worker});
+      const control = new AbortController();
+      setTimeout(() => control.abort(), 20);
+      await assert.rejects(collect(tern.generate('a', {signal: control.signal})), {name: 'CancelledError'});
+    });
+
     test('a second generation at the same time is refused, and the first goes on', async () => {
       const {tern} = await open({reply: Array(100_000).fill('x')}, {worker});
       const first = tern.generate('a');
       await first.next();
       await assert.rejects(collect(tern.generate('b')), {name: 'BusyError', code: 'busy'});
       await assert.rejects(tern.reset(), {name: 'BusyError'});
+      assert.ok(tern.stats.nGenerated > 0, 'the numbers are those of the first');
       assert.match((await first.next()).value, /^x+$/);
       await first.return();
       await tern.reset();
@@ -207,4 +216,22 @@ test('log and progress cross the worker', async () => {
   assert.deepEqual(logs, ['hello']);
   assert.deepEqual(progress.map(({phase}) => phase), ['load', 'compile', 'ready']);
   await tern.close();
+});
+
+test('an option that cannot go to a worker is told', async () => {
+  const options = {emscripten: {locateFile: () => ''}};
+  const error = {name: 'InvalidArgumentError', message: /pass worker: false/};
+  await assert.rejects(open({}, {worker: true, ...options}), error);
+  await open({}, {worker: false, ...options});
+});
+
+test('a load in a worker that does not answer is ended when it is stopped', async () => {
+  const control = new AbortController();
+  const workers = [];
+  const engine = fakeEngine({on: {load: () => new Promise(() => {})}});
+  const inner = fakeWorkerEnv({server: new FakeServer(), engine});
+  const env = {...inner, Worker: fakeWorkerClass(() => inner, workers)};
+  setTimeout(() => control.abort(), 10);
+  await assert.rejects(loadTern(env, kBytes, {signal: control.signal}), {name: 'CancelledError'});
+  assert.ok(workers[0].isTerminated);
 });

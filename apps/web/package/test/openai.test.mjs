@@ -129,6 +129,12 @@ test('what would change the reply and cannot be done is refused by name', async 
   await assert.rejects(create(undefined), {name: 'InvalidArgumentError'});
 });
 
+test('a model without a chat template says what it can do instead', async () => {
+  const load = () => ({name: 'Stories', hasChatTemplate: false});
+  const {create} = await open({on: {load}});
+  await assert.rejects(create({messages: kMessages}), {name: 'NotSupportedError', message: /Stories.*pass a text/});
+});
+
 test('a signal stops it', async () => {
   const {create} = await open({});
   await assert.rejects(create({messages: kMessages}, {signal: AbortSignal.abort()}), {code: 'cancelled'});

@@ -8,6 +8,7 @@ import {FakeServer, fakeGguf} from '../fakes/server.mjs';
 import {StoredModels} from '../lib/model_store.js';
 import {Sha256} from '../lib/sha256.js';
 import {loadTern} from '../lib/tern.js';
+import {choosePieces} from '../lib/verify.js';
 
 const kUrl = 'https://page.example/models/m.gguf';
 const kOther = 'https://hub.example/m.gguf';
@@ -154,10 +155,14 @@ describe('download', () => {
 
   test('a server without ranges still works, from the beginning each time', async () => {
     server.put(kUrl, kBytes, {ranges: false, faults: [{cutAt: 9_000}]});
-    const {progress} = await load();
+    let now = 0;
+    const {progress} = await load(kUrl, {}, {now: () => (now += 100)});
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
     assert.deepEqual(server.requests.map(({status}) => status), [200, 200]);
     assert.equal(progress.at(-1).phase, 'ready');
+    assert.ok(progress.every(({loaded}) => loaded <= 20_000));
+    const afterCut = progress.findIndex(({loaded}) => loaded === 9_000) + 1;
+    assert.ok(afterCut > 0 && progress[afterCut].loaded < 9_000);
   });
 
   test('a size that is not announced is found out', async () => {
@@ -206,6 +211,12 @@ describe('what servers refuse', () => {
     const message = /hub\.example does not let pages of other sites.*CORS/;
     await assert.rejects(load(kOther), {name: 'NetworkError', message});
     assert.equal(server.requests.length, 2);
+  });
+
+  test('another site, where an isolated page cannot tell why', async () => {
+    server.isIsolated = true;
+    server.put(kOther, kBytes, {cors: false});
+    await assert.rejects(load(kOther), {name: 'NetworkError', message: /cannot be reached, or does not let.*CORS/});
   });
 
   test('a web page instead of a model, before the rest of it is downloaded', async () => {
@@ -315,7 +326,7 @@ describe('storage', () => {
   test('a model that is wrong as it was published is an error, not a loop', async () => {
     server.put(kUrl, kBytes);
     const wrong = () => {
-      throw {code: 'corruption', message: 'm.gguf: tensor x is damaged'};
+      throw {code: 'corruption', message: '/model/m.gguf: tensor x is damaged'};
     };
     engine = fakeEngine({on: {load: wrong}});
     await assert.rejects(load(), {name: 'CorruptionError', message: 'm.gguf: tensor x is damaged'});
@@ -361,7 +372,6 @@ describe('storage', () => {
     assert.equal((await models().usage()).models, 20_000);
     await assert.rejects(models().delete(model.id), {name: 'BusyError', message: /close it first/});
     await tern.close();
-    await new Promise((resolve) => setImmediate(resolve));
     await models().delete(model.id);
     assert.deepEqual(await models().list(), []);
     assert.equal(disk.files('').length, 0);
@@ -403,7 +413,7 @@ describe('storage', () => {
 
   test('the cache of responses takes the place of the file system', async () => {
     const caches = new FakeCaches();
-    const navigator = {onLine: true, locks, storage: {}};
+    const navigator = {onLine: true, storage: {}};
     const more = {caches, navigator, FileReaderSync: undefined, webAssembly: kWithoutJspi};
     server.put(kUrl, kBytes, {faults: [{cutAt: 9_000}, ...Array(20).fill({cutAt: 0})]});
     await assert.rejects(load(kUrl, {}, more), {code: 'network'});
@@ -414,10 +424,8 @@ describe('storage', () => {
     assert.equal(tern.info.storage, 'cache');
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
     await tern.close();
-    await new Promise((resolve) => setImmediate(resolve));
     server.isOnline = false;
     await (await load(kUrl, {}, more)).tern.close();
-    await new Promise((resolve) => setImmediate(resolve));
     const [model] = await models(more).list();
     assert.equal(model.storage, 'cache');
     await models(more).delete(model.id);
@@ -428,7 +436,7 @@ describe('storage', () => {
     server.put(kUrl, kBytes);
     await (await load()).tern.close();
     server.isOnline = false;
-    const {tern} = await load(kUrl, {}, {FileReaderSync: undefined, caches: new FakeCaches()});
+    const {tern} = await load(kUrl, {}, {FileReaderSync: undefined, canWriteFiles: false, caches: new FakeCaches()});
     assert.equal(tern.info.storage, 'opfs');
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
   });
@@ -443,6 +451,28 @@ describe('storage', () => {
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
     assert.equal(disk.files('').length, 0);
   });
+});
+
+test('of big models a sample is hashed: the ends of big files, small files, and some more', () => {
+  const manifestOf = (...sizes) => {
+    const pieceBytes = 8 << 20;
+    return {pieceBytes, files: sizes.map((size) => ({size, pieces: Array(Math.ceil(size / pieceBytes)).fill('x')}))};
+  };
+  assert.equal(choosePieces(manifestOf(200 << 20), false).length, 25);
+  const big = manifestOf(2 ** 31, 1000);
+  const chosen = choosePieces(big, false).map(String);
+  for (const piece of ['0,0', '0,255', '1,0']) assert.ok(chosen.includes(piece));
+  assert.ok(chosen.length > 10 && chosen.length <= 19);
+  assert.equal(choosePieces(big, true).length, 257);
+  const many = manifestOf(...Array(100).fill(30 << 20), 1000);
+  assert.ok(choosePieces(many, false).length <= 17);
+});
+
+test('a page by https is told that it may not read from http', async () => {
+  server.isOnline = false;
+  const navigator = {onLine: true};
+  const error = {name: 'NetworkError', message: /with https/};
+  await assert.rejects(load('http://hub.example/m.gguf', {}, {navigator}), error);
 });
 
 /** A browser that cannot let WebAssembly wait. */

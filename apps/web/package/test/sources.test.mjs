@@ -9,6 +9,7 @@ import {beforeEach, describe, test} from 'node:test';
 import {FakeCaches, fakeWorkerEnv} from '../fakes/browser.mjs';
 import {fakeEngine} from '../fakes/engine.mjs';
 import {FakeServer, fakeGguf} from '../fakes/server.mjs';
+import {readerOfBlob} from '../lib/blob_reader.js';
 import {environment} from '../lib/environment.js';
 import {loadTern} from '../lib/tern.js';
 
@@ -94,7 +95,6 @@ describe('folders', () => {
     putAll(kBase, kHf);
     const env = fakeWorkerEnv({server, engine});
     await (await loadTern(env, kBase, {})).close();
-    await new Promise((resolve) => setImmediate(resolve));
     server.isOnline = false;
     engine.state.read = {};
     await loadTern(env, kBase, {});
@@ -195,7 +195,7 @@ describe('Hugging Face', () => {
 
 describe('files of the user', () => {
   const file = (name, bytes, path) => Object.assign(new File([bytes], name), path && {webkitRelativePath: path});
-  const inPage = {FileReaderSync: undefined, caches: new FakeCaches()};
+  const inPage = {FileReaderSync: undefined, canWriteFiles: false, caches: new FakeCaches()};
 
   test('a File, bytes, several of a split model, a folder', async () => {
     const bytes = fakeGguf(60);
@@ -231,6 +231,35 @@ describe('files of the user', () => {
       await assert.rejects(load(source, {}, inPage), {name: 'InvalidArgumentError', message});
     });
   }
+
+  test('an address of a Blob is what it names, and nothing is stored', async () => {
+    server.put('blob:https://page.example/1', fakeGguf(60));
+    const {tern} = await load('blob:https://page.example/1', {}, inPage);
+    assert.equal(tern.info.storage, 'file');
+    assert.deepEqual(Buffer.from(engine.state.read['/model/model.gguf']), Buffer.from(fakeGguf(60)));
+    server.isOnline = false;
+    await assert.rejects(load('blob:https://page.example/2', {}, inPage), {name: 'NotFoundError', message: /blob:/});
+  });
+
+  test('small reads of a Blob come from blocks, and are right', async () => {
+    const bytes = fakeGguf(3 << 20);
+    let asked = 0;
+    const FileReaderSync = class {
+      readAsArrayBuffer(blob) {
+        ++asked;
+        return blob.bytes.slice().buffer;
+      }
+    };
+    const blob = {size: bytes.length, slice: (begin, end) => ({bytes: bytes.subarray(begin, end)})};
+    const reader = readerOfBlob({FileReaderSync}, blob);
+    for (const [offset, n] of [[0, 4], [4, 100], [1000, 1 << 19], [1 << 20, 2 << 20], [7, 9], [(3 << 20) - 5, 5]]) {
+      const into = new Uint8Array(n);
+      reader.read(offset, into);
+      assert.deepEqual(Buffer.from(into), Buffer.from(bytes.subarray(offset, offset + n)));
+    }
+    assert.equal(asked, 4);
+    assert.throws(() => reader.read(3 << 20, new Uint8Array(1)));
+  });
 
   test('addresses that cannot be fetched', async () => {
     await assert.rejects(load('ftp://x/y.gguf'), {name: 'NotSupportedError', message: /ftp:/});

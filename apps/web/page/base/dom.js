@@ -1,7 +1,7 @@
 // A few words for making and finding elements.
 
 /**
- * An element. Properties that begin with "on" are listeners, `data`, `aria` and `class` are what they say, the rest are
+ * An element. Properties that begin with "on" are listeners, `data` and `class` are what they say, the rest are
  * attributes (true: present, false, null and undefined: absent).
  * @param {string} tag
  * @param {Record<string, any>} [properties]
@@ -13,7 +13,6 @@ export function make(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else if (name === 'data') Object.assign(element.dataset, value);
-    else if (name === 'aria') for (const [key, text] of Object.entries(value)) element.setAttribute(`aria-${key}`, text);
     else if (name === 'class') element.className = value;
     else if (value === true) element.setAttribute(name, '');
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);

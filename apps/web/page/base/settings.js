@@ -36,7 +36,9 @@ export const kRanges = Object.freeze({
   threads: {min: 0, max: 64, step: 1},
 });
 
-const kChoices = {backend: ['auto', 'webgpu', 'cpu'], theme: ['auto', 'light', 'dark'], panel: ['auto', 'open', 'closed']};
+const kChoices = {
+  backend: ['auto', 'webgpu', 'cpu'], theme: ['auto', 'light', 'dark'], panel: ['auto', 'open', 'closed'],
+};
 
 /** The settings that reset() puts back. */
 export const kSampling = Object.freeze(

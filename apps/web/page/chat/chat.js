@@ -2,6 +2,7 @@
 
 import {describe, isCancelled, isFatal} from '../base/errors.js';
 import {formatDuration, formatRate} from '../base/format.js';
+import {fitting, storyEnd} from './context.js';
 
 /** @typedef {import('./conversation.js').Message} Message */
 
@@ -85,14 +86,20 @@ export class Chat extends EventTarget {
     else if (this.state === 'waiting') this.#answer();
   }
 
-  /** What the model is asked: the messages before the reply, or the text that it goes on with. */
+  /** What the model is asked: the messages before the reply, or the text that it goes on with; and what is left out. */
   #prompt(reply) {
     const {messages} = this.#conversation;
+    const {nCtx} = this.#host.info;
     const before = messages.slice(0, messages.indexOf(reply));
-    if (reply.story) return (before.at(-1)?.content ?? '') + reply.content;
+    if (reply.story) {
+      const given = before.at(-1)?.content ?? '';
+      return {prompt: reply.content ? storyEnd(given + reply.content, nCtx) : given, dropped: 0};
+    }
     const system = this.#settings.get('systemPrompt').trim();
     const said = before.filter(({content}) => content).map(({role, content}) => ({role, content}));
-    return system ? [{role: 'system', content: system}, ...said] : said;
+    const all = system ? [{role: 'system', content: system}, ...said] : said;
+    const fit = fitting(all, nCtx, this.#settings.get('maxTokens'));
+    return {prompt: fit.messages, dropped: fit.dropped};
   }
 
   /** @param {Message} reply the last of the conversation */
@@ -100,7 +107,7 @@ export class Chat extends EventTarget {
     const abort = this.#abort = new AbortController();
     const {tern} = this.#host;
     const options = this.#settings.generateOptions();
-    const prompt = this.#prompt(reply);
+    const {prompt, dropped} = this.#prompt(reply);
     delete reply.trouble;
     delete reply.note;
     this.#enter('writing');
@@ -116,7 +123,7 @@ export class Chat extends EventTarget {
       if (!isCancelled(error) && !abort.signal.aborted) failure = error;
     }
     this.#abort = null;
-    reply.note = noteOn(tern.stats, options, abort.signal.aborted);
+    reply.note = noteOn(tern.stats, {...options, dropped, stopped: abort.signal.aborted});
     if (failure) reply.trouble = describe(failure, 'run').title;
     this.#conversation.save();
     this.#enter('idle');
@@ -124,7 +131,7 @@ export class Chat extends EventTarget {
     if (!failure) return;
     // A model that was replaced meanwhile is nobody's trouble any more.
     if (isFatal(failure) && this.#host.tern === tern) await this.#host.lose(failure);
-    else this.dispatchEvent(new CustomEvent('trouble', {detail: describe(failure, 'run', this.#host.info?.backend)}));
+    else this.dispatchEvent(new CustomEvent('trouble', {detail: describe(failure, 'run', this.#host.backend)}));
   }
 
   #enter(state) {
@@ -139,13 +146,14 @@ const kEndings = {
 };
 
 /** One line under a reply: how fast, how long, with which seed, and why it ended where that is not plain. */
-function noteOn(stats, options, stopped) {
+function noteOn(stats, {temperature, seed, dropped, stopped}) {
   const parts = [];
   if (stats?.nGenerated > 0) {
     parts.push(`${stats.nGenerated} tokens`, `${formatRate(stats.tokensPerSecond)} a second`);
     parts.push(`first after ${formatDuration(stats.timeToFirstTokenMs)}`);
   }
-  if (options.temperature > 0) parts.push(`seed ${options.seed}`);
+  if (temperature > 0) parts.push(`seed ${seed}`);
+  if (dropped > 0) parts.push(`without the oldest ${dropped} messages, which no longer fit`);
   const ending = stopped ? 'stopped' : kEndings[stats?.finishReason];
   if (ending) parts.push(ending);
   return parts.join(' · ');

@@ -28,7 +28,7 @@ export class ChatView {
     this.#conversation = conversation;
     this.#chat = chat;
     this.#root = root;
-    this.#follow = new Follow(log, root, jump);
+    this.#follow = new Follow(log, jump);
     this.#tools = new LastTools(chat, edit);
     conversation.addEventListener('change', () => this.#show());
     chat.addEventListener('state', () => this.#stateChanged());
@@ -48,7 +48,8 @@ export class ChatView {
     }
     visible.forEach((message, i) => {
       const turn = this.#turns.get(message) ?? this.#make(message);
-      if (this.#root.children[i] !== turn.element) this.#root.insertBefore(turn.element, this.#root.children[i] ?? null);
+      const there = this.#root.children[i] ?? null;
+      if (there !== turn.element) this.#root.insertBefore(turn.element, there);
     });
     const added = visible.length > this.#shown.length;
     this.#shown = visible;
@@ -158,7 +159,8 @@ class LastTools {
   constructor(chat, edit) {
     const button = (name, symbol, label, title, onclick) => make('button',
         {type: 'button', class: 'quiet', data: {testid: name}, title, onclick}, icon(symbol), make('span', {}, label));
-    this.#regenerate = button('regenerate', 'again', 'Again', 'Another reply to the same message', () => chat.regenerate());
+    this.#regenerate = button('regenerate', 'again', 'Again', 'Another reply to the same message',
+        () => chat.regenerate());
     this.#goOn = button('continue', 'on', 'Go on', 'Let the story go on from here', () => chat.goOn());
     this.#edit = button('edit', 'edit', 'Edit', 'Change your last message and send it again', edit);
   }
@@ -169,7 +171,8 @@ class LastTools {
     for (const tool of [this.#regenerate, this.#goOn, this.#edit]) {
       if (!turn || !tools.includes(tool)) tool.remove();
     }
-    if (turn && !(tools[0].parentNode === turn.tools && tools.at(-1).parentNode === turn.tools)) turn.tools.append(...tools);
+    // Appending what is there already would take the focus from it.
+    if (turn && tools.some((tool) => tool.parentNode !== turn.tools)) turn.tools.append(...tools);
   }
 }
 

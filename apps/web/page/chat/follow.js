@@ -7,8 +7,8 @@ export class Follow {
   #jump;
   #following = true;
 
-  /** @param {HTMLElement} log that scrolls @param {HTMLElement} content that grows in it @param {HTMLElement} jump a button */
-  constructor(log, content, jump) {
+  /** @param {HTMLElement} log that scrolls @param {HTMLElement} jump a button */
+  constructor(log, jump) {
     this.#log = log;
     this.#jump = jump;
     log.addEventListener('scroll', () => this.#scrolled(), {passive: true});

@@ -8,6 +8,7 @@ import path from 'node:path';
 export function launch() {
   const require = createRequire(path.join(process.env.PLAYWRIGHT ?? process.cwd(), 'any.js'));
   const {chromium} = require('playwright-core');
-  return chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync']});
+  const args = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'];
+  return chromium.launch({executablePath: '/usr/bin/chromium', args});
 }

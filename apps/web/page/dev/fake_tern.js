@@ -1,5 +1,5 @@
-// A stand-in for the package with the same interface and a script instead of a model, for working on the page, its tests
-// and its pictures. What it does can be chosen in the page's address:
+// A stand-in for the package with the same interface and a script instead of a model, for working on the page, its
+// tests and its pictures. What it does can be chosen in the page's address:
 //   fake=chat       a model with a chat template that answers in Markdown (default: one that goes on with stories)
 //   fake-load=CODE  loading fails with this error      fake-run=CODE  the reply breaks off with this error, once
 //   fake-ms=N       milliseconds a token takes         fake-load-ms=N milliseconds that loading takes
@@ -16,11 +16,11 @@ export class TernError extends Error {
   }
 }
 
-const kStory = `, there was a little tern who lived on a quiet shore. She had white wings and a black cap, and she could fly ` +
-`farther than any other bird.
+const kStory = `, there was a little tern who lived on a quiet shore. She had white wings and a black cap, and she ` +
+`could fly farther than any other bird.
 
-One day she said, "I want to see where the summer goes." Her mother smiled. "Then follow the light," she said, "and come ` +
-`back when you have seen it."
+One day she said, "I want to see where the summer goes." Her mother smiled. "Then follow the light," she said, ` +
+`"and come back when you have seen it."
 
 So the little tern flew over the grey sea, past the ships and the sleeping whales, until the sun did not set at all.`;
 
@@ -86,9 +86,12 @@ const sleep = (ms, signal) => new Promise((resolve, reject) => {
 let stored = [
   {id: 'a1', url: new URL('models/tern-stories.gguf', kParameters.get('base') ?? globalThis.location?.href).href,
     name: 'tern-stories.gguf', bytes: 16329312, complete: true},
-  {id: 'b2', url: 'https://example.org/Bonsai-1.7B-Q1_0.gguf', name: 'Bonsai-1.7B-Q1_0.gguf', bytes: 248e6, complete: true},
-  {id: 'c3', url: 'https://example.org/bitnet-b1.58-2B-4T.gguf', name: 'bitnet-b1.58-2B-4T.gguf', bytes: 1187e6, complete: false},
+  {id: 'b2', url: 'https://example.org/Bonsai-1.7B-Q1_0.gguf', name: 'Bonsai-1.7B-Q1_0.gguf', bytes: 248e6,
+    complete: true},
+  {id: 'c3', url: 'https://example.org/bitnet-b1.58-2B-4T.gguf', name: 'bitnet-b1.58-2B-4T.gguf', bytes: 1187e6,
+    complete: false},
 ];
+const kAdapter = {name: 'Radeon 780M', vendor: 'amd', features: ['shader-f16', 'subgroups', 'timestamp-query']};
 let failNext = kParameters.get('fake-run');
 
 export class Tern {
@@ -116,14 +119,17 @@ export class Tern {
 
   constructor(name, backend, threads) {
     this.info = {
-      name: name.includes('stories') ? 'Tern Stories 34M' : name, architecture: 'bitnet-b1.58', backend,
-      adapter: backend === 'webgpu' ? {name: 'Radeon 780M', vendor: 'amd', features: ['shader-f16', 'subgroups', 'timestamp-query']} : null,
+      name: name.includes('stories') ? 'Tern Stories 34M' : name, architecture: 'bitnet-b1.58',
+      backend: backend === 'cpu' ? 'cpu (WASM, 1 thread)' : backend,
+      adapter: backend === 'webgpu' ? kAdapter : null,
       nParams: 34.4e6, fileBytes: 16329312, nCtx: 512, hasChatTemplate: kParameters.get('fake') === 'chat',
       why: backend === 'cpu' ? 'the CPU was asked for' : '',
     };
-    this.stats = {tokensPerSecond: 0, promptTokensPerSecond: 0, timeToFirstTokenMs: 0, nPrompt: 0, nReused: 0, nGenerated: 0,
+    this.stats = {
+      tokensPerSecond: 0, promptTokensPerSecond: 0, timeToFirstTokenMs: 0, nPrompt: 0, nReused: 0, nGenerated: 0,
       dispatchesPerToken: backend === 'webgpu' ? 74 : 0, gpuBytes: backend === 'webgpu' ? 41e6 : 0, heapBytes: 33.5e6,
-      threads: threads || 1, loadMs: kLoadMs, finishReason: null};
+      threads: threads || 1, loadMs: kLoadMs, finishReason: null,
+    };
   }
 
   async* generate(prompt, {maxTokens = 512, signal} = {}) {

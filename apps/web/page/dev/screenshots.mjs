@@ -96,7 +96,8 @@ for (const colorScheme of ['light', 'dark']) {
   for (const [size, viewport] of Object.entries(kSizes)) {
     for (const [name, [query, prepare]] of Object.entries(kStates)) {
       if (only && !only.split(',').includes(name)) continue;
-      const context = await browser.newContext({viewport, colorScheme, serviceWorkers: 'block', reducedMotion: 'reduce'});
+      const context = await browser.newContext(
+          {viewport, colorScheme, serviceWorkers: 'block', reducedMotion: 'reduce'});
       const page = await context.newPage();
       const picture = `${name}-${size}-${colorScheme}`;
       page.on('pageerror', (error) => fail(`${picture}: ${error.message}`));

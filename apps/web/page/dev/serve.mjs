@@ -6,8 +6,10 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const kRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const kTypes = {'.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
-  '.json': 'application/json'};
+const kTypes = {
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+};
 
 const kIsolated = {'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp'};
 

@@ -33,7 +33,7 @@ async function open(query = '', {ready = true, url = site.url, options = {}} = {
   const context = await browser.newContext({viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
   contexts.push(context);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on('pageerror', (error) => mistakes.push(error.message));
   page.on('console', (message) => message.type() === 'error' && mistakes.push(message.text()));
   await page.goto(`${url}?${query}&fake-load-ms=100`);
@@ -167,6 +167,9 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
   await page.getByTestId('model-load').click();
   await page.waitForSelector(kIdle);
   assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/);
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/, 'what was chosen is there again');
   await page.getByTestId('model-file').setInputFiles([{name: 'local.gguf', mimeType: '', buffer: Buffer.from('GGUF')}]);
   await page.waitForFunction(() => document.querySelector('[data-testid="model-chip"]').innerText.includes('local'));
   await page.waitForSelector(kIdle);
@@ -222,7 +225,8 @@ test('every control has a name, and the page asks nobody else', async () => {
   await page.reload();
   await page.waitForSelector(kIdle);
   await say(page, 'How far?');
-  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, a, [role]')]
+  const nameless = await page.evaluate(() => [
+    ...document.querySelectorAll('button, input, select, textarea, a, [role]')]
       .filter((e) => e.checkVisibility() && !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
           e.labels?.length || e.innerText?.trim() || ['alert', 'status'].includes(e.getAttribute('role'))))
       .map((e) => e.outerHTML.slice(0, 100)));
@@ -250,7 +254,7 @@ test('offline: the page, isolated although the host is not; a new version comes 
     await publish();
     await page.reload();  // still the old one, which finds the new one
     assert.notEqual(await page.title(), 'newer');
-    await page.waitForFunction(() => document.querySelector('[data-testid="offline"]').textContent.includes('new version'));
+    await page.getByTestId('offline').filter({hasText: 'new version'}).waitFor();
     plain.server.close();
     plain.server.closeAllConnections();
     await page.reload();
@@ -261,7 +265,8 @@ test('offline: the page, isolated although the host is not; a new version comes 
     // A version whose files do not match is not taken.
     const again = await serve(port, {root: folder, headers: {}});
     const shell = await shellOf(folder);
-    await fs.writeFile(path.join(folder, 'shell.json'), JSON.stringify({version: 'wrong', files: {...shell.files, 'main.js': '0'}}));
+    const wrong = {version: 'wrong', files: {...shell.files, 'main.js': '0'}};
+    await fs.writeFile(path.join(folder, 'shell.json'), JSON.stringify(wrong));
     await page.reload();
     await page.waitForSelector('html[data-offline="ready"]');
     assert.equal(await page.evaluate(async () => (await caches.keys()).some((name) => name.endsWith('wrong'))), false);

@@ -225,7 +225,7 @@ export class BlockStream {
     const base = this.#settledEnd;
     const blocks = parseBlocks(this.#text.slice(base));
     for (const block of blocks) block.start += base;
-    // A block is settled once the first line of the next is complete: until then that line may turn out to be part of it.
+    // A block is settled once the first line of the next is complete: until then that may turn out to be part of it.
     for (let i = 1; i < blocks.length && this.#text.indexOf('\n', blocks[i].start) >= 0; i++) {
       this.#settledEnd = blocks[i].start;
       this.#settled = keep + i;

@@ -55,12 +55,21 @@ export class ModelHost extends EventTarget {
     return this.tern?.info ?? null;
   }
 
+  /** What computes; '' without a model. @returns {'webgpu'|'cpu'|'ref'|''} */
+  get backend() {
+    // The engine says more than the name: 'cpu (WASM, 1 thread)'.
+    return /^\w*/.exec(this.info?.backend ?? '')[0];
+  }
+
   /** Whether the model only continues text; a guess from its address until it is loaded. */
   get isStory() {
     return this.source?.isStory ?? String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
   }
 
-  /** Loads a model in the place of the one that is there. Never rejects: see phase and trouble. @param {Source} source */
+  /**
+   * Loads a model in the place of the one that is there. Never rejects: see phase and trouble.
+   * @param {Source} source
+   */
   async load(source) {
     this.#loading?.abort();
     const loading = this.#loading = new AbortController();
@@ -110,7 +119,7 @@ export class ModelHost extends EventTarget {
 
   /** The model is gone (device lost, worker crashed): it must be loaded again. @param {unknown} error */
   async lose(error) {
-    this.trouble = describe(error, 'run', this.info?.backend);
+    this.trouble = describe(error, 'run', this.backend);
     const old = this.tern;
     this.tern = null;
     this.#enter('lost');

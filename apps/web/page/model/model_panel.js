@@ -4,6 +4,8 @@ import {byId, make} from '../base/dom.js';
 import {formatBytes, formatCount} from '../base/format.js';
 import {addressSource, filesSource, kDefaultModel} from './model_host.js';
 
+const defaultAddress = () => new URL(kDefaultModel, document.baseURI).href;
+
 export class ModelPanel {
   #Tern;
   #host;
@@ -42,10 +44,12 @@ export class ModelPanel {
     this.showStored();
   }
 
-  /** @param {string} address */
-  loadAddress(address) {
-    this.#settings.set('model', address === kDefaultModel ? '' : address);
-    this.#host.load(addressSource(address, document.baseURI));
+  /** Loads a model, and has the next visit begin with it if it can be loaded. @param {string} address */
+  async loadAddress(address) {
+    const source = addressSource(address, document.baseURI);
+    await this.#host.load(source);
+    if (this.#host.phase !== 'ready' || this.#host.source !== source) return;
+    this.#settings.set('model', source.from === defaultAddress() ? '' : address);
   }
 
   /** @param {File[]} files of one model */
@@ -62,10 +66,9 @@ export class ModelPanel {
       byId('usage-text').textContent = `What is stored cannot be read: ${error.message}`;
       return;
     }
-    const defaultAddress = new URL(kDefaultModel, document.baseURI).href;
     const items = models.map((model) => this.#item(model));
-    if (!models.some(({url}) => url === defaultAddress)) {
-      items.unshift(this.#item({id: null, url: defaultAddress, name: 'Tern Stories', bytes: 16329312, complete: true}));
+    if (!models.some(({url}) => url === defaultAddress())) {
+      items.unshift(this.#item({id: null, url: defaultAddress(), name: 'Tern Stories', bytes: 0, complete: true}));
     }
     this.#list.replaceChildren(...items);
     const meter = byId('usage-meter');
@@ -78,14 +81,15 @@ export class ModelPanel {
 
   #item({id, url, name, bytes, complete}) {
     const isLoaded = this.#host.phase === 'ready' && this.#host.source?.from === url;
-    const state = id === null ? 'comes with this page' : complete ? formatBytes(bytes) : `${formatBytes(bytes)}, not complete`;
+    const size = complete ? formatBytes(bytes) : `${formatBytes(bytes)}, not complete`;
+    const state = id === null ? 'comes with this page' : size;
     const item = make('li', {data: {testid: 'model-item', url}},
         make('span', {class: 'model-name', title: url}, name || url),
         make('span', {class: 'small'}, isLoaded ? `${state}, in use` : state));
     const tools = make('div', {class: 'model-tools'});
     if (!isLoaded) {
-      tools.append(make('button', {type: 'button', class: 'quiet', 'aria-label': `Load ${name}`, data: {testid: 'model-item-load'},
-        onclick: () => this.loadAddress(url)}, complete ? 'Load' : 'Go on'));
+      tools.append(make('button', {type: 'button', class: 'quiet', 'aria-label': `Load ${name}`,
+        data: {testid: 'model-item-load'}, onclick: () => this.loadAddress(url)}, complete ? 'Load' : 'Go on'));
     }
     if (id !== null) tools.append(this.#deleteButton(id, name, bytes));
     item.append(tools);
@@ -136,7 +140,7 @@ export class ModelPanel {
       'One thread: this page is not cross-origin isolated, so the browser withholds threads.';
     threads.addEventListener('change', () => {
       if (!this.#settings.set('threads', Number(threads.value))) threads.value = this.#settings.get('threads') || '';
-      else if (this.#host.info?.backend !== 'webgpu') this.#host.reload();
+      else if (this.#host.backend !== 'webgpu') this.#host.reload();
     });
     this.#settings.addEventListener('change', () => {
       backend.value = this.#settings.get('backend');
@@ -154,6 +158,6 @@ export class ModelPanel {
       make('dt', {}, term), make('dd', {data: {testid: `fact-${term}`}}, text)]));
     const why = byId('model-why');
     why.hidden = !info?.why;
-    why.textContent = info?.why ? `Runs on the ${info.backend === 'webgpu' ? 'GPU' : 'CPU'}: ${info.why}` : '';
+    why.textContent = info?.why ? `Runs on the ${this.#host.backend === 'webgpu' ? 'GPU' : 'CPU'}: ${info.why}` : '';
   }
 }

@@ -41,7 +41,8 @@ export class StatusView {
     const buttons = trouble.remedies.map((remedy) => make('button',
         {type: 'button', data: {testid: `remedy-${remedy}`}, onclick: () => this.#act(remedy)}, kRemedyLabels[remedy]));
     this.#trouble.dataset.code = trouble.code;
-    this.#trouble.replaceChildren(make('p', {}, make('strong', {}, trouble.title), ' ', make('span', {}, trouble.detail)),
+    this.#trouble.replaceChildren(
+        make('p', {}, make('strong', {}, trouble.title), ' ', make('span', {}, trouble.detail)),
         make('div', {class: 'remedies'}, ...buttons, make('button',
             {type: 'button', class: 'quiet', onclick: () => this.showTrouble(null)}, 'Dismiss')));
   }
@@ -54,7 +55,7 @@ export class StatusView {
     if (phase === 'loading') this.#showProgress();
     if (phase !== 'empty') this.showTrouble(trouble);
     byId('model-chip-name').textContent = info?.name || source?.label || 'no model';
-    byId('model-chip-where').textContent = info ? kBackends[info.backend] ?? info.backend : '';
+    byId('model-chip-where').textContent = kBackends[this.#host.backend] ?? '';
     byId('model-chip').title = `${info?.name || source?.label || 'No model'}: ${kPhases[phase]}`;
     if (phase === 'ready') announce(`${info.name} is ready.`);
     this.#showWelcome();
@@ -86,8 +87,8 @@ export class StatusView {
     field.placeholder = isStory ? 'Begin a story…' : 'Write a message…';
     byId('composer-label').textContent = isStory ? 'The beginning of a story' : 'Message';
     byId('composer-hint').textContent = this.#chat.state === 'waiting' ? kWaiting[phase] ?? '' :
-      isStory ? 'This model has no chat template: it does not answer, it goes on with your text. Each message begins anew.' :
-        'Enter sends, Shift+Enter begins a line.';
+      isStory ? kStoryHint :
+        matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line.';
   }
 
   #showWelcome() {
@@ -101,7 +102,12 @@ export class StatusView {
   }
 }
 
-const kPhases = {empty: 'nothing loaded', loading: 'loading', ready: 'ready', failed: 'could not be loaded', lost: 'lost'};
+const kPhases = {
+  empty: 'nothing loaded', loading: 'loading', ready: 'ready', failed: 'could not be loaded', lost: 'lost',
+};
+
+const kStoryHint = 'This model has no chat template: it does not answer, it goes on with your text. ' +
+    'Each message begins anew.';
 
 const kWaiting = {
   loading: 'Your message goes out as soon as the model is there.',

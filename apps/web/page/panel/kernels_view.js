@@ -3,7 +3,10 @@
 import {byId, copyFrom, make} from '../base/dom.js';
 import {tokens} from './wgsl.js';
 
-/** @typedef {{name: string, wgsl: string, dispatches: number, us: number}} Kernel us: of all its dispatches, 0: not measured */
+/**
+ * @typedef {{name: string, wgsl: string, dispatches: number, us: number}} Kernel
+ * us: of all its dispatches, 0: not measured
+ */
 
 export class KernelsView {
   #host;
@@ -22,15 +25,16 @@ export class KernelsView {
     this.#dialog.addEventListener('click', (event) => {
       if (event.target === this.#dialog) this.#dialog.close();  // beside it
     });
-    for (const [target, name] of [[host, 'phase'], [chat, 'state']]) target.addEventListener(name, () => this.#enable());
+    host.addEventListener('phase', () => this.#enable());
+    chat.addEventListener('state', () => this.#enable());
     this.#enable();
   }
 
   #enable() {
-    const {info, tern} = this.#host;
+    const {backend, info, tern} = this.#host;
     const hasRun = (tern?.stats?.nGenerated ?? 0) > 0;
-    this.#button.disabled = info?.backend !== 'webgpu' || !hasRun || this.#chat.state === 'writing';
-    byId('kernels-why').textContent = !info ? '' : info.backend !== 'webgpu' ?
+    this.#button.disabled = backend !== 'webgpu' || !hasRun || this.#chat.state === 'writing';
+    byId('kernels-why').textContent = !info ? '' : backend !== 'webgpu' ?
       'The CPU runs this model, so there are no GPU kernels to see.' :
       hasRun ? '' : 'Once something was written, its last token’s kernels are here.';
   }
@@ -66,9 +70,11 @@ export class KernelsView {
       const percent = `${(kernel[key] / sum(key) * 100).toFixed(kernel[key] / sum(key) < 0.0995 ? 1 : 0)} %`;
       const bar = make('span', {class: 'kernel-bar', 'aria-hidden': 'true'});
       bar.style.setProperty('--share', String(kernel[key] / most));
-      const button = make('button', {type: 'button', data: {testid: 'kernel'}, onclick: () => this.#select(button, kernel)},
-          make('span', {class: 'kernel-name'}, kernel.name), make('span', {class: 'kernel-count'}, `${kernel.dispatches}×`),
-          make('span', {class: 'kernel-time'}, share), make('span', {class: 'kernel-share'}, percent), bar);
+      const select = () => this.#select(button, kernel);
+      const cell = (name, text) => make('span', {class: `kernel-${name}`}, text);
+      const button = make('button', {type: 'button', data: {testid: 'kernel'}, onclick: select},
+          cell('name', kernel.name), cell('count', `${kernel.dispatches}×`), cell('time', share),
+          cell('share', percent), bar);
       if (i === 0) this.#select(button, kernel);
       return make('li', {}, button);
     }));

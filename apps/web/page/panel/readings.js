@@ -9,7 +9,8 @@ const kPoints = 60;
 /** name (also its data-testid, stats-NAME), label, and the text from the engine's stats and the model's info */
 const kReadings = [
   ['time-to-first-token', 'first token', (s) => formatDuration(s.timeToFirstTokenMs || NaN)],
-  ['prompt-tokens-per-second', 'prompt', (s) => s.promptTokensPerSecond > 0 ? `${formatRate(s.promptTokensPerSecond)} tokens/s` : '–'],
+  ['prompt-tokens-per-second', 'prompt', (s) => s.promptTokensPerSecond > 0 ?
+    `${formatRate(s.promptTokensPerSecond)} tokens/s` : '–'],
   ['tokens', 'tokens', (s) => s.nPrompt > 0 ?
     `${formatCount(s.nPrompt)} read${s.nReused > 0 ? ` (${formatCount(s.nReused)} kept)` : ''}, ` +
     `${formatCount(s.nGenerated)} written` : '–'],
@@ -18,7 +19,7 @@ const kReadings = [
   ['gpu-memory', 'GPU memory', (s) => s.gpuBytes > 0 ? formatBytes(s.gpuBytes) : '–'],
   ['heap', 'heap', (s) => s.heapBytes > 0 ? formatBytes(s.heapBytes) : '–'],
   ['load-time', 'loaded in', (s) => formatDuration(s.loadMs || NaN)],
-  ['backend', 'runs on', (s, i) => i.backend === 'webgpu' ? 'WebGPU' : i.backend === 'cpu' ? 'CPU' : i.backend],
+  ['backend', 'runs on', (s, i) => i.backend.startsWith('webgpu') ? 'WebGPU' : i.backend],
   ['threads', 'threads', (s) => s.threads > 0 ? String(s.threads) : '–'],
   ['adapter', 'adapter', (s, i) => i.adapter?.name || i.adapter?.vendor || '–'],
   ['features', 'features', (s, i) => i.adapter?.features?.join(', ') || '–'],
@@ -76,7 +77,9 @@ export class Readings {
       const now = info ? text({nPrompt: 0, nGenerated: 0, ...stats}, info) : '–';
       if (value.textContent !== now) value.textContent = now;
     }
-    byId('stats-speed').textContent = formatRate(stats.tokensPerSecond);
+    const speed = byId('stats-speed');
+    speed.textContent = formatRate(stats.tokensPerSecond);
+    speed.classList.toggle('none', !(stats.tokensPerSecond > 0));
   }
 
   #drawLine() {

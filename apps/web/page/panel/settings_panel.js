@@ -19,7 +19,10 @@ export class SettingsPanel {
   #settings;
   #host;
 
-  /** @param {import('../base/settings.js').Settings} settings @param {import('../model/model_host.js').ModelHost} host */
+  /**
+   * @param {import('../base/settings.js').Settings} settings
+   * @param {import('../model/model_host.js').ModelHost} host
+   */
   constructor(settings, host) {
     this.#settings = settings;
     this.#host = host;
@@ -52,9 +55,10 @@ export class SettingsPanel {
   #number(name) {
     const {min, max, step} = kRanges[name];
     const id = `setting-${kebab(name)}`;
-    const input = make('input', {type: 'number', id, min, max, step: Number.isInteger(step) ? step : 'any', required: true,
-      inputmode: Number.isInteger(step) ? 'numeric' : 'decimal', 'aria-describedby': `help-${kebab(name)}`,
-      data: {testid: id}});
+    const isWhole = Number.isInteger(step);
+    const input = make('input', {type: 'number', id, min, max, required: true,
+      step: isWhole ? step : 'any', inputmode: isWhole ? 'numeric' : 'decimal',
+      'aria-describedby': `help-${kebab(name)}`, data: {testid: id}});
     input.addEventListener('input', () => {
       const taken = input.value.trim() !== '' && this.#settings.set(name, Number(input.value));
       input.setAttribute('aria-invalid', String(!taken));
@@ -64,7 +68,7 @@ export class SettingsPanel {
     input.addEventListener('change', () => {
       if (input.getAttribute('aria-invalid') === 'true') this.#show([name]);
     });
-    if (!Number.isInteger(step)) stepWithArrows(input, min, max, step);
+    if (!isWhole) stepWithArrows(input, min, max, step);
     return input;
   }
 

@@ -7,14 +7,15 @@ const kToken = new RegExp([
   /(?<word>[A-Za-z_]\w*)/,
 ].map((part) => part.source).join('|'), 'g');
 
-const kKeywords = new Set(('alias break case const const_assert continue continuing default diagnostic discard else enable ' +
-    'false fn for if let loop override requires return struct switch true var while').split(' '));
-const kTypes = new Set(('array atomic bool f16 f32 i32 u32 mat2x2 mat3x3 mat4x4 ptr vec2 vec3 vec4 vec2f vec3f vec4f vec2h vec4h ' +
-    'vec2u vec3u vec4u vec2i vec3i vec4i storage uniform workgroup private function read write read_write').split(' '));
+const kKeywords = new Set(('alias break case const const_assert continue continuing default diagnostic discard else ' +
+    'enable false fn for if let loop override requires return struct switch true var while').split(' '));
+const kTypes = new Set(('array atomic bool f16 f32 i32 u32 mat2x2 mat3x3 mat4x4 ptr vec2 vec3 vec4 vec2f vec3f vec4f ' +
+    'vec2h vec4h vec2u vec3u vec4u vec2i vec3i vec4i storage uniform workgroup private ' +
+    'function read write read_write').split(' '));
 
 /**
  * @param {string} text
- * @returns {{kind: ''|'comment'|'attribute'|'number'|'keyword'|'type'|'call', text: string}[]} all of the text, in order
+ * @returns {{kind: ''|'comment'|'attribute'|'number'|'keyword'|'type'|'call', text: string}[]} the whole text
  */
 export function tokens(text) {
   const found = [];

@@ -4,6 +4,7 @@ import {setImmediate as turn} from 'node:timers/promises';
 
 import {Settings} from '../base/settings.js';
 import {Chat} from '../chat/chat.js';
+import {fitting, guessTokens, storyEnd} from '../chat/context.js';
 import {Conversation} from '../chat/conversation.js';
 import {addressSource, filesSource, ModelHost, Speedometer} from '../model/model_host.js';
 import {TinyStorage} from './tiny_storage.js';
@@ -34,11 +35,13 @@ class ScriptedTern {
   }
 }
 
-function setUp({tern = new ScriptedTern(), storage = new TinyStorage()} = {}) {
+/** deaf: loading does not heed its signal, as when it is done just then */
+function setUp({tern = new ScriptedTern(), storage = new TinyStorage(), deaf = false} = {}) {
   const loads = [];
   const Tern = {load: (from, options) => new Promise((resolve, reject) => {
     loads.push({from, options, resolve, reject});
-    options.signal.addEventListener('abort', () => reject(Object.assign(new Error('stopped'), {code: 'cancelled'})));
+    const stop = () => reject(Object.assign(new Error('stopped'), {code: 'cancelled'}));
+    if (!deaf) options.signal.addEventListener('abort', stop);
   })};
   const settings = new Settings(null);
   const host = new ModelHost(Tern, settings, ['f16']);
@@ -183,17 +186,19 @@ test('loading another model ends the reply that is written', async () => {
 });
 
 test('of two loads, the later counts', async () => {
-  const {host, loads} = setUp();
+  const {host, loads} = setUp({deaf: true});
   host.load({from: 'a', label: 'a'});
   await turn();
   host.load({from: 'b', label: 'b'});
   await turn();
   const late = new ScriptedTern({name: 'a'});
-  loads[0].resolve(late);
   loads[1].resolve(new ScriptedTern({name: 'b'}));
+  await turn();
+  loads[0].resolve(late);
   await turn();
   await turn();
   assert.equal(host.info.name, 'b');
+  assert.ok(late.closed, 'nobody uses it');
   assert.equal(host.phase, 'ready');
 });
 
@@ -252,4 +257,34 @@ test('where models come from', () => {
   const file = {name: 'a.gguf'};
   assert.deepEqual(filesSource([file]), {from: file, label: 'a.gguf'});
   assert.equal(filesSource([{name: 'x', webkitRelativePath: 'phi3/x'}, {name: 'y'}]).label, 'phi3');
+});
+
+test('of a long conversation, the end is asked', async () => {
+  const said = (n, length) => Array.from({length: n},
+      (_, i) => ({role: i % 2 ? 'assistant' : 'user', content: 'x'.repeat(length)}));
+  const short = said(5, 30);
+  assert.deepEqual(fitting(short, 512, 512), {messages: short, dropped: 0});
+  const long = [{role: 'system', content: 'Be brief.'}, ...said(9, 300)];
+  const {messages, dropped} = fitting(long, 512, 512);
+  assert.equal(dropped, 6);
+  assert.deepEqual(messages, [long[0], ...long.slice(7)]);
+  assert.equal(messages[1].role, 'user');
+  assert.equal(fitting(said(1, 9999), 512, 512).messages.length, 1, 'the last stays: the model says what is wrong');
+  assert.ok(guessTokens('鳥は海を渡る') >= 6);
+
+  const {chat, load, idle, tern, conversation} = setUp();
+  await load();
+  conversation.replace(said(8, 600));
+  chat.send('And now?');
+  await idle();
+  assert.ok(tern.asked[0].prompt.length < 9);
+  assert.match(conversation.messages.at(-1).note, /without the oldest \d+ messages/);
+});
+
+test('a story that has filled the context goes on from its end', () => {
+  const text = 'It was so. Then came more of it. '.repeat(60);
+  const end = storyEnd(text, 512);
+  assert.ok(end.length <= 1024 && text.endsWith(end) && /^(It|Then)/.test(end), end.slice(0, 20));
+  assert.equal(storyEnd('Once', 512), 'Once');
+  assert.ok(storyEnd('x'.repeat(5000), 512).length <= 1024);
 });

@@ -33,6 +33,7 @@ test('emphasis', () => {
   assert.equal(html('2 * 3 * 4 and ** and a~b~c'), '<p>2 * 3 * 4 and ** and a~b~c</p>');
   assert.equal(html('\\*not\\* em'), '<p>*not* em</p>');
   assert.equal(html('*a'), '<p>*a</p>');
+  assert.equal(html('a **[](x)** b'), '<p>a **** b</p>', 'nothing between');
 });
 
 test('code spans keep what is in them', () => {
@@ -42,7 +43,8 @@ test('code spans keep what is in them', () => {
 
 test('fenced code, closed and not', () => {
   const code = (lang, text) => '<figure class="code"><figcaption><span>' + lang + '</span><button class="quiet" ' +
-      `data-action="copy-code" aria-label="Copy this code">Copy</button></figcaption><pre><code>${text}</code></pre></figure>`;
+      `data-action="copy-code" aria-label="Copy this code">Copy</button></figcaption>` +
+      `<pre><code>${text}</code></pre></figure>`;
   assert.equal(html('```js\nlet a = 1;\n\n# b\n```\nafter'), code('js', 'let a = 1;\n\n# b') + '<p>after</p>');
   assert.equal(html('```\nx'), code('text', 'x'));
   assert.equal(html('~~~py\n```\n~~~'), code('py', '```'));
@@ -71,12 +73,14 @@ test('links go to http, https and mailto only', () => {
   assert.equal(html('[a *b*](https://x.org/y "t")'), `<p>${link('https://x.org/y', 'a <em>b</em>')}</p>`);
   assert.equal(html('[m](mailto:a@b.c)'), `<p>${link('mailto:a@b.c', 'm')}</p>`);
   assert.equal(html('see https://x.org/a_(b). Or (https://y.org)'),
-      `<p>see ${link('https://x.org/a_(b)', 'https://x.org/a_(b)')}. Or (${link('https://y.org/', 'https://y.org')})</p>`);
+      `<p>see ${link('https://x.org/a_(b)', 'https://x.org/a_(b)')}. ` +
+      `Or (${link('https://y.org/', 'https://y.org')})</p>`);
   assert.equal(html('**https://x.org**'), `<p><strong>${link('https://x.org/', 'https://x.org')}</strong></p>`);
   assert.equal(html('<https://x.org>'), `<p>${link('https://x.org/', 'https://x.org')}</p>`);
   assert.equal(html('![cat](https://x.org/cat.png)'), `<p>${link('https://x.org/cat.png', 'cat')}</p>`);
   for (const bad of ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'java\nscript:alert(1)', ' javascript:alert(1)',
-    'data:text/html,<script>alert(1)</script>', 'vbscript:x', 'file:///etc/passwd', '/relative', '//x.org', 'blob:x', '']) {
+    'data:text/html,<script>alert(1)</script>', 'vbscript:x', 'file:///etc/passwd', '/relative', '//x.org',
+    'blob:x', '']) {
     assert.equal(safeHref(bad), null, bad);
     assert.ok(!html(`[x](${bad})`).includes('<a '), bad);
     assert.ok(!html(`[x](<${bad}>)`).includes('<a '), bad);
@@ -108,8 +112,8 @@ const kAttacks = [
   '[a](https://x.org) [b]: javascript:alert(1)',
   '\u0000<script\u0000>alert(1)</script>',
 ];
-const kTags = new Set(('p br h3 h4 h5 h6 hr em strong del code a ul ol li blockquote figure figcaption span button pre div ' +
-    'table thead tbody tr th td').split(' '));
+const kTags = new Set(('p br h3 h4 h5 h6 hr em strong del code a ul ol li blockquote figure figcaption span button ' +
+    'pre div table thead tbody tr th td').split(' '));
 const kAttributes = new Set('class start href rel target data-action aria-label'.split(' '));
 
 function assertHarmless(root, text) {
@@ -143,8 +147,9 @@ function random(seed) {
   };
 }
 
-const kBits = ['a', 'bc ', '\n', '\n\n', '# ', '- ', '1. ', '  ', '    ', '> ', '```', '```js\n', '|', '|--|', '*', '**', '_', '`',
-  '[x](', 'https://x.org', ')', '~~', '---', '<b>', '\\', '\r\n', '&amp;', '![', ']', 'é', '鳥', '1984. '];
+const kBits = ['a', 'bc ', '\n', '\n\n', '# ', '- ', '1. ', '  ', '    ', '> ', '```', '```js\n', '|', '|--|', '*',
+  '**', '_', '`', '[x](', 'https://x.org', ')', '~~', '---', '<b>', '\\', '\r\n', '&amp;', '![', ']', 'é', '鳥',
+  '1984. '];
 
 test('a text in pieces looks as it does in one, whatever it is', () => {
   const pick = random(7);

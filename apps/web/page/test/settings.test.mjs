@@ -20,8 +20,8 @@ test('settings are remembered', () => {
 
 test('what cannot be is not taken', () => {
   const settings = new Settings(null);
-  for (const [name, value] of [['temperature', -1], ['temperature', NaN], ['temperature', '1'], ['topK', 1.5], ['topP', 1.01],
-    ['maxTokens', 0], ['seed', 2 ** 32], ['backend', 'tpu'], ['randomSeed', 1]]) {
+  for (const [name, value] of [['temperature', -1], ['temperature', NaN], ['temperature', '1'], ['topK', 1.5],
+    ['topP', 1.01], ['maxTokens', 0], ['seed', 2 ** 32], ['backend', 'tpu'], ['randomSeed', 1]]) {
     assert.equal(settings.set(name, value), false, `${name} = ${value}`);
     assert.equal(settings.get(name), kDefaults[name]);
   }
@@ -30,7 +30,9 @@ test('what cannot be is not taken', () => {
 test('stored nonsense does no harm', () => {
   for (const text of ['', 'null', '[]', '{"temperature":"hot","topK":-3,"theme":"pink"}', '{"temperature":', '7']) {
     const settings = new Settings(new TinyStorage({'tern.settings': text}));
-    for (const [name, value] of Object.entries(kDefaults)) assert.equal(settings.get(name), value, `${name} from ${text}`);
+    for (const [name, value] of Object.entries(kDefaults)) {
+      assert.equal(settings.get(name), value, `${name} from ${text}`);
+    }
   }
 });
 
@@ -84,13 +86,14 @@ test('numbers as people read them', () => {
   assert.deepEqual([0, 999, 1000, 16329312, 41e6, 1187e6, NaN, 999600].map(formatBytes),
       ['0 B', '999 B', '1.00 kB', '16.3 MB', '41.0 MB', '1.19 GB', '–', '1.00 MB']);
   assert.deepEqual([512, 34.4e6, 2.41e9].map(formatCount), ['512', '34 M', '2.4 B']);
-  assert.deepEqual([0, 0.5, 9.96, 57.84, 1240.4, undefined].map(formatRate), ['–', '0.50', '10.0', '57.8', '1,240', '–']);
+  assert.deepEqual([0, 0.5, 9.96, 57.84, 1240.4, undefined].map(formatRate),
+      ['–', '0.50', '10.0', '57.8', '1,240', '–']);
   assert.deepEqual([84.2, 1500, 12345, 90500].map(formatDuration), ['84 ms', '1.50 s', '12.3 s', '1 min 30 s']);
 });
 
 test('every error has plain words and a way on', () => {
-  const codes = ['not_found', 'corruption', 'not_supported', 'invalid_argument', 'out_of_memory', 'device_lost', 'network', 'quota',
-    'worker_crashed', 'busy', 'internal', 'io'];
+  const codes = ['not_found', 'corruption', 'not_supported', 'invalid_argument', 'out_of_memory', 'device_lost',
+    'network', 'quota', 'worker_crashed', 'busy', 'internal', 'io'];
   for (const code of codes) {
     const trouble = describe({code, message: 'x.gguf: what'}, 'load');
     assert.ok(trouble.title.endsWith('.') && !trouble.title.includes('_'), trouble.title);

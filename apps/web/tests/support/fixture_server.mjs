@@ -49,6 +49,17 @@ function openContent(from) {
   };
 }
 
+/** Until there is room for more, or nobody wants more. @param {http.ServerResponse} response */
+function drained(response) {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+  });
+}
+
 /** Sends files of a folder, and what is mounted over them. Everything that was asked for is in `requests`. */
 export class FixtureServer {
   /** @type {{path: string, method: string, range: string, ifRange: string, status: number, sent: number}[]} */
@@ -191,7 +202,7 @@ export class FixtureServer {
     const stop = cuts ? resource.cutAt : end;
     for (let at = begin; at < stop && !response.destroyed; at += kPiece) {
       const piece = content.read(at, Math.min(kPiece, stop - at));
-      if (!response.write(piece)) await new Promise((go) => response.once('drain', go).once('close', go));
+      if (!response.write(piece)) await drained(response);
       entry.sent += piece.length;
       const ms = piece.length / (resource.bytesPerSecond ?? Infinity) * 1000;
       if (ms > 0) await new Promise((go) => setTimeout(go, ms));

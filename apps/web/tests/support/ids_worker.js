@@ -1,9 +1,11 @@
 // The engine's module by itself, without the package: the ids that a model chooses.
 
-async function choose({build, model, prompt, maxTokens, ...load}) {
+/** engine: of createTern; load, prompt, maxTokens: of its methods; model: an address */
+async function choose({engine, load, model, prompt, maxTokens}) {
   const bytes = new Uint8Array(await (await fetch(model)).arrayBuffer());
-  const {default: createTern} = await import(`/tern/dist/${build}.js`);
+  const {default: createTern} = await import('/tern/dist/tern.js');
   const module = await createTern({
+    ...engine,
     ...(load.backend === 'webgpu' ? {gpu: navigator.gpu} : {}),
     files: {
       list: () => ['/model/model.gguf'],

@@ -27,9 +27,63 @@ void reduce_greatest(const Shared<F32>& values, const Shared<U32>& indices, cons
   workgroupBarrier();
 }
 
+void keep_greater(const Var<F32>& value, const Var<U32>& index, const Name<F32>& other, const Name<U32>& at) {
+  when(other > value || (other == value && at < index), [&] {
+    value = other;
+    index = at;
+  });
+}
+
+ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
+  CHECK(c.parts % c.workgroup == 0);
+  const uint32_t size = (c.n + c.parts - 1) / c.parts;
+  return kernel("argmax_parts", c.workgroup,
+                [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices, WorkgroupId wg,
+                    LocalIndex tid) {
+                  auto value = var("value", kLowest);
+                  auto index = var("index", 0xFFFFFFFFu);
+                  auto part = let("part", wg.x * c.workgroup + tid);
+                  auto last = let("last", min(part * size + size, c.n));
+                  loop("i", part * size, last, 1u, [&](const Name<U32>& i) {
+                    auto logit = let("logit", logits[i]);
+                    keep_greater(value, index, logit, i);
+                  });
+                  values[part] = value;
+                  indices[part] = index;
+                });
+}
+
+// Makes the winner the next token, and moves the run on.
+void advance(const ArgmaxConfig& c, const Name<U32>& winner, const Out<"tokens", U32>& tokens,
+             const Out<"ids", U32>& ids, const InOut<"params", U32>& params) {
+  auto token = let("token", select(winner, 0u, winner == 0xFFFFFFFFu));
+  auto step = let("step_now", params[kStep]);
+  tokens[0u] = token;
+  ids[step % c.ring] = token;
+  params[kStep] = step + 1u;
+  params[kPos] += 1u;
+}
+
+ArgmaxNextKernel serial_next(const ArgmaxConfig& c) {
+  return kernel("argmax_next", 1,
+                [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
+                    Out<"ids", U32> ids, InOut<"params", U32> params, LocalIndex) {
+                  auto value = var("value", kLowest);
+                  auto index = var("index", 0xFFFFFFFFu);
+                  loop("i", 0u, c.parts, 1u, [&](const Name<U32>& i) {
+                    auto other = let("other", values[i]);
+                    auto at_i = let("at_i", indices[i]);
+                    keep_greater(value, index, other, at_i);
+                  });
+                  auto winner = let("winner", index);
+                  advance(c, winner, tokens, ids, params);
+                });
+}
+
 }  // namespace
 
 ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
+  if (c.serial) return serial_parts(c);
   const uint32_t size = (c.n + c.parts - 1) / c.parts;
   return kernel("argmax_parts", c.workgroup,
                 [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices, WorkgroupId wg,
@@ -41,10 +95,7 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
                   auto last = let("last", min(wg.x * size + size, c.n));
                   loop("i", wg.x * size + tid, last, c.workgroup, [&](const Name<U32>& i) {
                     auto logit = let("logit", logits[i]);
-                    when(logit > value || (logit == value && i < index), [&] {
-                      value = logit;
-                      index = i;
-                    });
+                    keep_greater(value, index, logit, i);
                   });
                   best[tid] = value;
                   best_at[tid] = index;
@@ -57,6 +108,7 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
 }
 
 ArgmaxNextKernel argmax_next(const ArgmaxConfig& c) {
+  if (c.serial) return serial_next(c);
   CHECK((c.parts & (c.parts - 1)) == 0);
   return kernel("argmax_next", c.parts,
                 [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
@@ -68,12 +120,7 @@ ArgmaxNextKernel argmax_next(const ArgmaxConfig& c) {
                   reduce_greatest(best, best_at, tid, c.parts);
                   when(tid == 0u, [&] {
                     auto winner = let("winner", best_at[0u]);
-                    auto token = let("token", select(winner, 0u, winner == 0xFFFFFFFFu));
-                    auto step = let("step_now", params[kStep]);
-                    tokens[0u] = token;
-                    ids[step % c.ring] = token;
-                    params[kStep] = step + 1u;
-                    params[kPos] += 1u;
+                    advance(c, winner, tokens, ids, params);
                   });
                 });
 }

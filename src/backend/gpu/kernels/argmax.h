@@ -10,10 +10,13 @@ struct ArgmaxConfig {
   uint32_t parts = 64;  // workgroups of the first stage
   uint32_t ring = 64;   // entries of `ids`
   uint32_t workgroup = 256;
+  // Every invocation has a part to itself, and one looks through the parts: slower on a GPU, but without barriers.
+  bool serial = false;
+  uint32_t workgroups() const { return serial ? parts / workgroup : parts; }  // of the first stage
 };
 
 // The greatest of each part of the logits: value and index. NaN is never greatest; of equals the lowest index is.
-// Grid: [parts].
+// Grid: [workgroups()].
 using ArgmaxPartsKernel = wgsl::Kernel<wgsl::In<"logits", wgsl::F32>, wgsl::Out<"values", wgsl::F32>,
                                        wgsl::Out<"indices", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c);

@@ -31,23 +31,33 @@ Name<F32> inverse_rms(const RmsNormConfig& c, const Name<F32>& squares, const Lo
   return let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
 }
 
-// Quantises the vec4s that `values` holds and writes them with the row's scale and sum.
-void write_quantized(const RmsNormConfig& c, const std::vector<Var<Vec4<F32>>>& values, const Out<"y", I8x4>& y,
+template <class Body>
+void loop_over_row(const RmsNormConfig& c, const LocalIndex& tid, Body&& body) {
+  loop("i", tid, c.width / 4, c.workgroup, std::forward<Body>(body));
+}
+
+template <class V>
+void add_largest(const Var<F32>& largest, const V& v) {
+  auto a = let("a", abs(v));
+  auto b = let("b", max(at(a, 0), at(a, 1)));
+  auto d = let("d", max(at(a, 2), at(a, 3)));
+  largest = max(largest, max(b, d));
+}
+
+// Quantises the row and writes it with its scale and sum. each_value(body) calls body(v, i) for this invocation's
+// vec4s: for the largest of all in each_value, then for what is written in each_again.
+template <class Each, class Again>
+void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again& each_again, const Out<"y", I8x4>& y,
                      const WorkgroupId& wg, const LocalIndex& tid) {
   auto largest = var("largest", 0.0f);
-  for (const auto& v : values) {
-    auto a = let("a", abs(v));
-    auto b = let("b", max(at(a, 0), at(a, 1)));
-    auto d = let("d", max(at(a, 2), at(a, 3)));
-    largest = max(largest, max(b, d));
-  }
+  each_value([&](const auto& v) { add_largest(largest, v); });
   auto mine = let("mine", largest);
   auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
   auto scale = let("scale", 127.0f / max(top, 1e-5f));
   auto base = let("base", wg.y * (4 * quantized_stride(c.width)));
   auto sum = var("sum", 0);
-  for_my_vectors(c, tid, [&](uint32_t k, const Name<U32>& i) {
-    auto limited = let("limited", clamp(round(values[k] * scale), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
+  each_again([&](const auto& v, const Name<U32>& i) {
+    auto limited = let("limited", clamp(round(v * scale), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
     auto q = let("q", call<Vec4<I32>>("vec4<i32>", limited));
     y[base + i] = pack_int8(c.caps, q);
     sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
@@ -58,6 +68,31 @@ void write_quantized(const RmsNormConfig& c, const std::vector<Var<Vec4<F32>>>& 
     y[base + c.width / 4] = packed<I8x4>(bitcast<U32>(scale));
     y[base + (c.width / 4 + 1)] = packed<I8x4>(bitcast<U32>(total));
   });
+}
+
+// The same of vec4s that are held in registers.
+void write_quantized(const RmsNormConfig& c, const std::vector<Var<Vec4<F32>>>& values, const Out<"y", I8x4>& y,
+                     const WorkgroupId& wg, const LocalIndex& tid) {
+  const auto each = [&](const auto& body) {
+    for (const auto& v : values) body(v);
+  };
+  const auto again = [&](const auto& body) {
+    for_my_vectors(c, tid, [&](uint32_t k, const Name<U32>& i) { body(values[k], i); });
+  };
+  write_quantized(c, each, again, y, wg, tid);
+}
+
+// And of vec4s that value(i) makes each time anew.
+template <class Value>
+void quantize_in_loops(const RmsNormConfig& c, const Value& value, const Out<"y", I8x4>& y, const WorkgroupId& wg,
+                       const LocalIndex& tid) {
+  const auto each = [&](const auto& body) {
+    loop_over_row(c, tid, [&](const Name<U32>& i) { body(let("v", value(i))); });
+  };
+  const auto again = [&](const auto& body) {
+    loop_over_row(c, tid, [&](const Name<U32>& i) { body(let("v", value(i)), i); });
+  };
+  write_quantized(c, each, again, y, wg, tid);
 }
 
 // The row's vec4s, zero beyond its end.
@@ -107,15 +142,37 @@ HeadNormKernel head_norm(const HeadNormConfig& c) {
 
 QuantizeKernel quantize(const RmsNormConfig& c) {
   return kernel("quantize", c.workgroup, [&](In<"x", Vec4<F32>> x, Out<"y", I8x4> y, WorkgroupId wg, LocalIndex tid) {
+    if (c.in_loops) {
+      auto first = let("first", wg.y * (c.width / 4));
+      return quantize_in_loops(c, [&](const Name<U32>& i) { return x[first + i]; }, y, wg, tid);
+    }
     const auto values = load_row(c, x, wg, tid);
     write_quantized(c, values, y, wg, tid);
   });
 }
 
+namespace {
+
+void rms_norm_quantize_in_loops(const RmsNormConfig& c, const In<"x", Vec4<F32>>& x, const In<"gain", Vec4<F32>>& gain,
+                                const Out<"y", I8x4>& y, const WorkgroupId& wg, const LocalIndex& tid) {
+  auto first = let("first", wg.y * (c.width / 4));
+  auto squares = var("squares", 0.0f);
+  loop_over_row(c, tid, [&](const Name<U32>& i) {
+    auto v = let("v", x[first + i]);
+    squares += dot(v, v);
+  });
+  auto mine = let("mine", squares);
+  auto factor = inverse_rms(c, mine, tid);
+  quantize_in_loops(c, [&](const Name<U32>& i) { return x[first + i] * factor * gain[i]; }, y, wg, tid);
+}
+
+}  // namespace
+
 RmsNormQuantizeKernel rms_norm_quantize(const RmsNormConfig& c) {
   return kernel(
       "rms_norm_quantize", c.workgroup,
       [&](In<"x", Vec4<F32>> x, In<"gain", Vec4<F32>> gain, Out<"y", I8x4> y, WorkgroupId wg, LocalIndex tid) {
+        if (c.in_loops) return rms_norm_quantize_in_loops(c, x, gain, y, wg, tid);
         const auto values = load_row(c, x, wg, tid);
         auto squares = var("squares", 0.0f);
         for (const auto& v : values) squares += dot(v, v);

@@ -10,6 +10,7 @@ struct RmsNormConfig {
   float eps;
   Caps caps;
   uint32_t workgroup = 256;
+  bool in_loops = false;  // the row is read again for each pass, instead of held in registers
 };
 using RmsNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
                                    wgsl::WorkgroupId, wgsl::LocalIndex>;

@@ -20,6 +20,8 @@ struct TernaryConfig {
   uint32_t lanes = 8;
   uint32_t rows_per_group = 2;
   uint32_t workgroup = 128;
+  // Loops instead of written-out rounds and planes: for drivers to which compiling is dearer than running a loop.
+  bool in_loops = false;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
 };
 
@@ -63,7 +65,11 @@ class TernaryDots {
   uint32_t n_vec() const { return c_.cols / 64; }  // of a row
   uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
   // Unrolled, and all loads on their way before the first is needed, as far as registers go.
-  bool loads_ahead(size_t n_rows) const { return rounds() * n_rows <= 8; }
+  bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= 8; }
+
+  template <class Load, class Quad>
+  void multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Quad& quad,
+                         const std::vector<wgsl::Var<wgsl::I32>>& sums) const;
 
   TernaryConfig c_;
   wgsl::LocalIndex tid_;
@@ -75,8 +81,8 @@ class TernaryDots {
 // Quads of int8 rows in storage, for TernaryDots::multiply.
 template <class X>
 auto stored_quads(const X& x, const wgsl::Name<wgsl::U32>& x_base) {
-  return [x, x_base](const wgsl::Name<wgsl::U32>& i, uint32_t p) {
-    return x[x_base + ((i >> 1u) * 8u + (i & 1u)) + 2 * p];
+  return [x, x_base]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) {
+    return x[x_base + ((i >> 1u) * 8u + (i & 1u)) + p * 2u];
   };
 }
 
@@ -155,6 +161,23 @@ void TernaryDots::load_weights(const std::vector<wgsl::Name<wgsl::U32>>& starts,
 }
 
 template <class Load, class Quad>
+void TernaryDots::multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load,
+                                    const Quad& quad, const std::vector<wgsl::Var<wgsl::I32>>& sums) const {
+  using namespace wgsl;
+  loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
+    std::vector<Name<TernaryWeights>> w;
+    for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));
+    loop("plane", 0u, 4u, 1u, [&](const Name<U32>& plane) {
+      auto q = let("q4", quad(i, plane));
+      auto shift = let("shift", 6u - plane * 2u);
+      for (uint32_t k = 0; k < 4; ++k) {
+        for (size_t r = 0; r < w.size(); ++r) sums[r] += dot4_(codes(at(w[r], k), shift), at(q, k));
+      }
+    });
+  });
+}
+
+template <class Load, class Quad>
 std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply(const std::vector<wgsl::Name<wgsl::U32>>& starts,
                                                          const Load& load, const Quad& quad) const {
   using namespace wgsl;
@@ -176,7 +199,9 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply(const std::vector<wgsl:
       when(i < n_vec(), [&] { add(ahead_[k], i); });
     }
   }
-  if (ahead_.empty()) {
+  if (c_.in_loops) {
+    multiply_in_loops(starts, load, quad, sums);
+  } else if (ahead_.empty()) {
     loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
       std::vector<Name<TernaryWeights>> w;
       for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));

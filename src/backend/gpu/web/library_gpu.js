@@ -118,7 +118,8 @@ addToLibrary({
     takeStaging(bytes) {
       const found = ternGpu.staging.findIndex((buffer) => buffer.size >= bytes);
       if (found >= 0) return ternGpu.staging.splice(found, 1)[0];
-      return ternGpu.device.createBuffer({ label: 'staging', size: Math.max(bytes, 256), usage: 9 });  // MAP_READ, COPY_DST
+      const usage = 9;  // MAP_READ, COPY_DST
+      return ternGpu.device.createBuffer({ label: 'staging', size: Math.max(bytes, 256), usage });
     },
     giveBack(buffer) {
       if (ternGpu.staging.length < 8) ternGpu.staging.push(buffer);

@@ -171,5 +171,9 @@ inline Temp<I8x4> codes(const Name<I2sWord>& word, uint32_t plane) {
   const std::string shifted = shift == 0 ? word.text : cat("(", word.text, " >> ", std::to_string(shift), "u)");
   return Temp<I8x4>(cat(shifted, " & 0x03030303u"), Binding::kOther);
 }
+// The same of plane 3 − shift/2, for planes that a loop counts.
+inline Temp<I8x4> codes(const Name<I2sWord>& word, const Name<U32>& shift) {
+  return Temp<I8x4>(cat("(", word.text, " >> ", shift.text, ") & 0x03030303u"), Binding::kOther);
+}
 
 }  // namespace tern::wgsl

@@ -35,4 +35,12 @@ Name<TypeOf<A>> subgroupShuffleXor(A&& a, uint32_t mask) {
   return let("sg", call<TypeOf<A>>("subgroupShuffleXor", std::forward<A>(a), mask));
 }
 
+// The value of lane `from`, the same number on every lane.
+template <Traced A, ValueOf<U32> From>
+  requires Number<TypeOf<A>>
+Name<TypeOf<A>> subgroupShuffle(A&& a, From&& from) {
+  detail::begin_subgroup_operation();
+  return let("sg", call<TypeOf<A>>("subgroupShuffle", std::forward<A>(a), std::forward<From>(from)));
+}
+
 }  // namespace tern::wgsl

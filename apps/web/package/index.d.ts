@@ -1,0 +1,270 @@
+// Low-bit language models in a browser tab, or under Node.
+
+/** Where a model comes from: an address, or files that are there already. */
+export type ModelSource =
+  | string  // URL of a GGUF file, or of a folder (ending in /); hf:OWNER/NAME[@REVISION][/FILE or :PART_OF_A_NAME]
+  | URL
+  | Blob  // a File that the user chose
+  | ArrayBuffer
+  | Uint8Array
+  | Iterable<File>
+  | ArrayLike<File>  // a FileList: all parts of a split GGUF, or all files of a folder
+  | {files: ModelSource | Record<string, Blob | ArrayBuffer | Uint8Array>};
+
+export interface Progress {
+  /**
+   * wait: another tab has the model · download · verify: stored bytes are hashed · load: weights go to the engine ·
+   * compile: GPU kernels · ready
+   */
+  phase: 'wait' | 'download' | 'verify' | 'load' | 'compile' | 'ready';
+  /** Bytes in 'download' and 'verify'. */
+  loaded: number;
+  /** 0 where it is not known. */
+  total: number;
+  /** Which file, or what the engine is doing, in words. */
+  file: string;
+  fromCache: boolean;
+}
+
+export interface LoadOptions {
+  onProgress?: (progress: Progress) => void;
+  /** What the engine has to say, a line at a time; without it, it goes to the console. */
+  onLog?: (text: string) => void;
+  /** Stops the load. What was downloaded stays, and the next load goes on from there. */
+  signal?: AbortSignal;
+  /** 'auto' (the default): the GPU where there is a way to it, else the CPU; info.why has the reason. */
+  backend?: 'auto' | 'webgpu' | 'cpu';
+  /** Of the CPU; by default as many as the device has. More than one needs a cross-origin isolated page. */
+  threads?: number;
+  /** Tokens of context; by default what the model was trained for. */
+  context?: number;
+  /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
+  sha256?: string | Record<string, string>;
+  /** Hash all of a stored model before it is used, whatever its size. */
+  verify?: boolean;
+  /** false: keep nothing on the device. */
+  storage?: boolean;
+  /** false: run in the page, which stutters while the engine computes. A string or URL: the worker's address. */
+  worker?: boolean | string | URL;
+  /** A GPU of your own, such as that of npm's webgpu under Node; implies worker: false. */
+  gpu?: object;
+  /** Features to leave unused: 'f16', 'subgroups', 'subgroup-matrix', 'dot4', 'timestamps', 'limits'. */
+  gpuWithout?: string[];
+  /** Jinja source, instead of the model's own. */
+  chatTemplate?: string;
+  /** Where hf: names are looked up; https://huggingface.co by default. */
+  hub?: string;
+  /** Where this package is served, if not where index.js came from. */
+  baseUrl?: string | URL;
+  /** More options for Emscripten's module: wasmBinary, locateFile, … Functions need worker: false. */
+  emscripten?: object;
+}
+
+export interface Message {
+  role: 'system' | 'user' | 'assistant' | (string & {});
+  content: string;
+}
+
+export interface GenerateOptions {
+  /** 0.7 by default; 0: always the most probable token. */
+  temperature?: number;
+  /** Keep the k most probable tokens; 40 by default, 0: all. */
+  topK?: number;
+  /** Keep the smallest set with this much probability; 1 by default, which is all. */
+  topP?: number;
+  /** Drop tokens less probable than this fraction of the best; 0 by default, which drops none. */
+  minP?: number;
+  /** 1 by default, which is none. */
+  repeatPenalty?: number;
+  /** How many of the last tokens the penalty looks at; 64 by default, -1: all. */
+  repeatLastN?: number;
+  /** By default until the model stops or the context is full. */
+  maxTokens?: number;
+  /** A random one by default; stats.seed tells which. The same seed gives the same text. */
+  seed?: number;
+  /** Text that ends the generation; it is not part of the output. */
+  stop?: string | string[];
+  /** Go on past the model's stop tokens. */
+  ignoreEos?: boolean;
+  /** For models that can think first: whether they do. */
+  think?: boolean;
+  /** Stops the generation with a CancelledError. Leaving the loop stops it, too, quietly. */
+  signal?: AbortSignal;
+}
+
+export interface ModelInfo {
+  readonly name: string;
+  readonly architecture: string;
+  /** What computes, in words. */
+  readonly backend: string;
+  readonly nParams: number;
+  readonly fileBytes: number;
+  readonly bytesPerToken: number;
+  readonly nVocab: number;
+  readonly nCtx: number;
+  readonly nLayers: number;
+  readonly hasTokenizer: boolean;
+  /** false: the model continues texts, and messages are refused. */
+  readonly hasChatTemplate: boolean;
+  readonly adapter?: {name: string; vendor: string; driver: string; features: string[]};
+  readonly threads: number;
+  /** How the engine runs: on the GPU, or on the CPU with threads, with relaxed SIMD only, or with neither. */
+  readonly flavour: 'webgpu' | 'threads' | 'relaxed' | 'simd';
+  /** Where the model's bytes are. */
+  readonly storage: 'opfs' | 'cache' | 'memory' | 'file';
+  readonly fromCache: boolean;
+  readonly loadMs: number;
+  /** Why nothing faster was chosen; '' where nothing is faster. */
+  readonly why: string;
+  /** What else may be worth knowing: that nothing can be stored, or what was mended. */
+  readonly notes: string[];
+}
+
+export type FinishReason = 'stop_token' | 'stop_string' | 'max_tokens' | 'context_full' | 'cancelled';
+
+/** Of the last generation, or of the one in progress; undefined where not measured. */
+export interface Stats {
+  backend: string;
+  adapter?: string;
+  features: string[];
+  threads: number;
+  loadMs: number;
+  /** Tokens of the prompt, of which … */
+  nPrompt: number;
+  /** … were still known from the generation before. */
+  nReused: number;
+  nGenerated: number;
+  /** Ids of what was generated, the stop token included; after the end. */
+  tokens?: number[];
+  seed?: number;
+  finishReason?: FinishReason;
+  timeToFirstTokenMs?: number;
+  tokensPerSecond?: number;
+  promptTokensPerSecond?: number;
+  contextUsed?: number;
+  dispatchesPerToken?: number;
+  gpuBytes?: number;
+  gpu?: Record<string, number>;
+  heapBytes?: number;
+}
+
+export interface Kernel {
+  name: string;
+  wgsl: string;
+  dispatches: number;
+  /** Microseconds of all its dispatches; 0 where the GPU takes no time stamps. */
+  us: number;
+}
+
+export interface StoredModel {
+  id: string;
+  url: string;
+  name: string;
+  /** Stored so far. */
+  bytes: number;
+  totalBytes: number;
+  complete: boolean;
+  /** Of what it holds, the same wherever it came from; null until it is complete. */
+  contentId: string | null;
+  storage: 'opfs' | 'cache';
+  /** Milliseconds since 1970. */
+  lastUsed: number;
+}
+
+export interface StoredModels {
+  /** Last used first. */
+  list(): Promise<StoredModel[]>;
+  /** BusyError while it is loaded or being downloaded; NotFoundError. */
+  delete(id: string): Promise<void>;
+  /** Bytes that the site uses, may use, and that models take; whether the browser promised to keep them. */
+  usage(): Promise<{used: number; quota: number; models: number; persisted: boolean}>;
+}
+
+/** As OpenAI's, plus top_k, min_p, repeat_penalty. What would change the reply and cannot be done is refused. */
+export interface CompletionBody {
+  model?: string;
+  temperature?: number;
+  top_p?: number;
+  top_k?: number;
+  min_p?: number;
+  repeat_penalty?: number;
+  max_tokens?: number;
+  max_completion_tokens?: number;
+  seed?: number;
+  stop?: string | string[];
+  stream?: boolean;
+  stream_options?: {include_usage?: boolean};
+  [ignoredOrRefused: string]: unknown;
+}
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_tokens_details: {cached_tokens: number};
+}
+
+interface Envelope<Choice> {
+  id: string;
+  object: string;
+  created: number;
+  model: string;
+  choices: (Choice & {index: 0; logprobs: null; finish_reason: 'stop' | 'length' | null})[];
+  usage?: Usage | null;
+}
+
+export type ChatCompletion = Envelope<{message: {role: 'assistant'; content: string; refusal: null}}>;
+export type ChatCompletionChunk = Envelope<{delta: {role?: 'assistant'; content?: string}}>;
+export type Completion = Envelope<{text: string}>;
+
+interface Create<Body, Whole, Chunk> {
+  create(body: Body & {stream: true}, options?: {signal?: AbortSignal}): Promise<AsyncIterable<Chunk>>;
+  create(body: Body & {stream?: false}, options?: {signal?: AbortSignal}): Promise<Whole>;
+}
+
+/** A loaded model. One generation at a time; a second is a BusyError. */
+export class Tern {
+  private constructor();
+  static load(source: ModelSource, options?: LoadOptions): Promise<Tern>;
+  static readonly models: StoredModels;
+
+  readonly info: ModelInfo;
+  readonly stats: Stats;
+  readonly chat: {completions: Create<CompletionBody & {messages: object[]}, ChatCompletion, ChatCompletionChunk>};
+  readonly completions: Create<CompletionBody & {prompt: string | number[]}, Completion, Completion>;
+
+  /** Continues a text (as it is, without a chat template) or token ids, or answers messages; yields pieces of text. */
+  generate(
+    input: string | Message[] | ArrayLike<number>, options?: GenerateOptions): AsyncGenerator<string, void, void>;
+  /** Forgets the conversation. Not needed between conversations: what differs is read anew by itself. */
+  reset(): Promise<void>;
+  tokenize(text: string, options?: {addBos?: boolean; parseSpecial?: boolean}): Promise<number[]>;
+  renderChat(messages: Message[]): Promise<string>;
+  /** Logits after each of the tokens, from an empty context: a row per token, a column per id. */
+  logits(tokens: ArrayLike<number>): Promise<{rows: number; columns: number; data: Float32Array}>;
+  /** Of the last token; [] on the CPU. */
+  kernels(): Promise<Kernel[]>;
+  /** Ends what runs and gives the memory back. */
+  close(): Promise<void>;
+}
+
+export type ErrorCode =
+  | 'not_found' | 'corruption' | 'not_supported' | 'invalid_argument' | 'out_of_memory' | 'device_lost' | 'io'
+  | 'network' | 'quota' | 'cancelled' | 'worker_crashed' | 'busy' | 'internal';
+
+/** The message is one line: what, where, what to do. */
+export class TernError extends Error {
+  readonly code: ErrorCode;
+}
+export class NotFoundError extends TernError {}
+export class CorruptionError extends TernError {}
+export class NotSupportedError extends TernError {}
+export class InvalidArgumentError extends TernError {}
+export class OutOfMemoryError extends TernError {}
+export class DeviceLostError extends TernError {}
+export class IoError extends TernError {}
+export class NetworkError extends TernError {}
+export class QuotaError extends TernError {}
+export class CancelledError extends TernError {}
+export class WorkerCrashedError extends TernError {}
+export class BusyError extends TernError {}

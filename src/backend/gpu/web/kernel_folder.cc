@@ -1,0 +1,10 @@
+// A page has no folder in which kernels could be edited.
+#include "backend/gpu/kernel_library.h"
+
+namespace tern::gpu {
+
+Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& /*module*/) {
+  return fail(ErrorCode::kNotSupported, "{}: in a browser kernels cannot be taken from a folder", dir_);
+}
+
+}  // namespace tern::gpu
