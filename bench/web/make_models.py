@@ -53,7 +53,8 @@ def write(path: pathlib.Path, architecture: str, kind: TYPES, head: TYPES) -> No
     if architecture == "qwen3":
         writer.add_key_length(HEAD_DIM)
         writer.add_value_length(HEAD_DIM)
-    for name, field in Metadata(STORIES).fields.items():
+    metadata = Metadata(STORIES).fields
+    for name, field in metadata.items():
         if name.startswith("tokenizer."):
             kinds = field.types
             writer.add_key_value(name, field.contents(), kinds[0], kinds[1] if kinds[0] == gguf.GGUFValueType.ARRAY else None)
@@ -64,7 +65,11 @@ def write(path: pathlib.Path, architecture: str, kind: TYPES, head: TYPES) -> No
     def add_norm(name: str, width: int) -> None:
         writer.add_tensor(name, np.ones(width, np.float32))
 
-    add_matrix("token_embd.weight", VOCAB, D_MODEL, head)
+    embedding = matrix(VOCAB, D_MODEL, head)
+    for token, text in enumerate(metadata["tokenizer.ggml.tokens"].contents()):
+        if not text.replace("\u0120", "").replace("\u010a", "").isascii():
+            embedding[token] = 0  # never the most probable one: wllama stops at text that is not UTF-8
+    writer.add_tensor("token_embd.weight", embedding, raw_dtype=head)
     add_norm("output_norm.weight", D_MODEL)
     for i in range(LAYERS):
         blk = f"blk.{i}."
