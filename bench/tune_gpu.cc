@@ -3,7 +3,8 @@
 //   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [NAME=LANESxROWSxWORKGROUP | norm=N |
 //   attention=N | split=N | heads=0 | stage=BITS | int8=0 | ahead=N]...
 //
-// Arguments of one variant are joined with commas; without variants, a sweep that changes one layout at a time.
+// Arguments of one variant are joined with commas, on top of what the device gets by itself, or with "gpu" in front, on
+// top of what a GPU gets; without variants, a sweep that changes one layout at a time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -35,7 +36,7 @@ struct Setup {
 
 bool apply_one(Layouts& l, const std::string& setting) {
   const size_t equals = setting.find('=');
-  if (equals == std::string::npos) return setting == "base";
+  if (equals == std::string::npos) return setting == "base" || setting == "gpu";
   const std::string name = setting.substr(0, equals);
   unsigned a = 0, b = 0, c = 0;
   const int n = std::sscanf(setting.c_str() + equals + 1, "%ux%ux%u", &a, &b, &c);
@@ -126,7 +127,7 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
   m.gpu_ms = stats.gpu_ms_per_token;
   m.waits_ms = stats.host_ms_per_token;
   m.records_ms = stats.record_ms_per_token;
-  executable.set_layouts({});
+  executable.set_layouts(layouts_for(executable.device(), {}));
   return m;
 }
 
@@ -143,7 +144,7 @@ int run(const Setup& setup) {
   std::printf("%s\n", (*executable)->description().c_str());
   const auto variants = setup.variants.empty() ? sweep(model->config.int8_activations) : setup.variants;
   for (const std::string& variant : variants) {
-    Layouts layouts;
+    Layouts layouts = variant.starts_with("gpu") ? Layouts{} : layouts_for((*executable)->device(), {});
     if (!apply(layouts, variant)) return std::fprintf(stderr, "%s: no such setting\n", variant.c_str()), 2;
     (*executable)->set_layouts(layouts);
     const auto m = measure(**executable, setup);

@@ -11,6 +11,10 @@ endif()
 
 # What is downloaded should be small; src/backend/cpu, where the time goes, is compiled for speed.
 set(CMAKE_CXX_FLAGS_RELEASE "-Oz -DNDEBUG")
+if(NOT TERN_TESTS)  # a hundred links of tests would take too long
+  add_compile_options(-flto)
+  add_link_options(-flto)
+endif()
 
 # Exceptions as instructions, not as calls to JavaScript. Sizes are 64 bits wide in files and 32 in memory: what is read
 # from a file is checked against the bytes that are there before it becomes a size.

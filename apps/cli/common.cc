@@ -85,11 +85,11 @@ void ModelOptions::add_gpu(CLI::App& app) {
           ->type_name("DIR")
           ->check(not_empty()),
       app.add_option("--gpu-without", gpu.without,
-                     "Leave features unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits")
+                     "Leave features unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial")
           ->type_name("LIST")
           ->delimiter(',')
           ->allow_extra_args(false)
-          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits"})),
+          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial"})),
       app.add_flag("--gpu-validate", gpu.validation, "Have every call checked: slow, finds mistakes"),
   };
   for (CLI::Option* option : options) option->group("GPU");

@@ -69,7 +69,7 @@ TEST_F(GpuFault, EveryFeatureCanBeLeftOut) {
   const RunResult all = run_tern(story());
   EXPECT_EQ(all.exit_code, 0) << all.err;
   EXPECT_FALSE(all.out.empty());
-  for (const char* without : {"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits",
+  for (const char* without : {"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial",
                               "f16,subgroups,subgroup-matrix,dot4,timestamps,limits"}) {
     const RunResult result = run_tern(story({"--gpu-without", without}));
     EXPECT_EQ(result.exit_code, 0) << without << result.err;

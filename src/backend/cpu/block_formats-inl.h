@@ -109,10 +109,22 @@ HWY_INLINE VU8 Broadcast32(VU8 v) {  // within each 16-byte part
   return hn::BitCast(DU8(), hn::Broadcast<kLane>(hn::BitCast(DU32(), v)));
 }
 
-// Runs 4i … 4i + 3 shifted right by 0, 1, 2, 3 times `bits`.
-HWY_INLINE VU8 ShiftRunsRight(VU8 v, VU32 bits) { return hn::BitCast(DU8(), hn::Shr(hn::BitCast(DU32(), v), bits)); }
-HWY_INLINE VU32 RunShifts(uint32_t a, uint32_t b, uint32_t c, uint32_t e) {
-  return hn::Dup128VecFromValues(DU32(), a, b, c, e);
+// Runs 4i … 4i + 3 shifted right by s0, s1, s2, s3, for a mask of bytes without their upper bits: as many as the
+// largest shift.
+template <int s0, int s1, int s2, int s3>
+HWY_INLINE VU8 ShiftRunsRight(VU8 v) {
+#if HWY_TARGET == HWY_WASM
+  // There is no shift of lanes by different distances: up first, by a product, and then all down by the same.
+  constexpr int kMost = s3;
+  static_assert(s0 <= kMost && s1 <= kMost && s2 <= kMost);
+  constexpr uint16_t u0 = 1 << (kMost - s0), u1 = 1 << (kMost - s1), u2 = 1 << (kMost - s2);
+  auto up = hn::Dup128VecFromValues(DU16(), u0, u0, u1, u1, u2, u2, 1, 1);
+  asm("" : "+r"(up.raw));  // or Clang makes shifts of it again, lane by lane
+  return ShiftRightBits<kMost>(hn::BitCast(DU8(), hn::Mul(hn::BitCast(DU16(), v), up)));
+#else
+  const auto bits = hn::Dup128VecFromValues(DU32(), s0, s1, s2, s3);
+  return hn::BitCast(DU8(), hn::Shr(hn::BitCast(DU32(), v), bits));
+#endif
 }
 
 // From vectors a, b, c, d whose part k holds the four words of run 4k, 4k + 1, …: vectors with one word of every run.
@@ -293,7 +305,7 @@ class Tq2 {
   template <int kStep>
   HWY_INLINE VU8 codes() const {
     const VU8 words = Broadcast32<kStep % 4>(planes_[kStep / 4]);
-    return hn::And(ShiftRunsRight(words, RunShifts(0, 2, 4, 6)), hn::Set(DU8(), 3));
+    return hn::And(ShiftRunsRight<0, 2, 4, 6>(words), hn::Set(DU8(), 3));
   }
 
  private:
@@ -333,9 +345,9 @@ class Q6 {
     } else {
       both = hn::Per4LaneBlockShuffle<3, 2, 3, 2>(pairs);
     }
-    const VU8 low = hn::And(ShiftRunsRight(hn::BitCast(DU8(), both), RunShifts(0, 0, 4, 4)), hn::Set(DU8(), 15));
+    const VU8 low = hn::And(ShiftRunsRight<0, 0, 4, 4>(hn::BitCast(DU8(), both)), hn::Set(DU8(), 15));
     const VU8 words = Broadcast32<kStep % 4>(high_[kStep / 4]);
-    const VU8 high = hn::And(ShiftRunsRight(words, RunShifts(0, 2, 4, 6)), hn::Set(DU8(), 3));
+    const VU8 high = hn::And(ShiftRunsRight<0, 2, 4, 6>(words), hn::Set(DU8(), 3));
     return hn::Or(low, hn::BitCast(DU8(), hn::ShiftLeft<4>(hn::BitCast(DU16(), high))));
   }
 

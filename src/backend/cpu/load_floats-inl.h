@@ -20,11 +20,24 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_WASM
-// Halves as floats, exactly, but infinity as 65,536 and NaN as more: the bits moved to where a float has them make a
-// number 2¹¹² times too small, subnormal or not.
-HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> HalvesToFloats(v128_t sign_extended) {
-  const v128_t bits = wasm_v128_and(wasm_i32x4_shl(sign_extended, 13), wasm_i32x4_const_splat(~0x70001FFF));
-  return {wasm_f32x4_mul(bits, wasm_f32x4_const_splat(0x1p112f))};
+// Four halves as floats, exactly, but infinity as 65,536 and NaN as more. The bits moved to where a float has them make
+// a number 2¹¹² times too small. Where it is subnormal, as the half was, processors take 100 cycles more: this is for
+// weights, of which few are.
+HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> FloatsOfHalves(const void* at) {
+  const v128_t bits = wasm_i32x4_shl(wasm_i32x4_load16x4(at), 13);
+  return {wasm_f32x4_mul(wasm_v128_and(bits, wasm_i32x4_const_splat(~0x70001FFF)), wasm_f32x4_const_splat(0x1p112f))};
+}
+
+// The same where subnormal halves are common, as among the scales of small weights. Adding 112 to the exponent e makes
+// a float of a normal half; of a subnormal one 2⁻¹⁵ + m·2⁻²⁵ for m·2⁻²⁴, which is put right by adding it once more
+// without 2⁻¹⁴.
+HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> FloatsOfSmallHalves(const void* at) {
+  const v128_t bits = wasm_i32x4_shl(wasm_i32x4_load16x4(at), 13);
+  const v128_t magnitude =
+      wasm_i32x4_add(wasm_v128_and(bits, wasm_i32x4_const_splat(0x0FFFE000)), wasm_i32x4_const_splat(112 << 23));
+  const v128_t missing = wasm_f32x4_sub(magnitude, wasm_f32x4_const_splat(0x1p-14f));
+  const v128_t exact = wasm_f32x4_add(magnitude, wasm_f32x4_pmin(wasm_f32x4_const_splat(0), missing));
+  return {wasm_v128_or(exact, wasm_v128_and(bits, wasm_i32x4_const_splat(INT32_MIN)))};
 }
 #endif
 
@@ -37,10 +50,10 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadF
     return n == hn::Lanes(d) ? hn::LoadU(d, at) : hn::LoadN(d, at, n);
 #if HWY_TARGET == HWY_WASM
   } else if constexpr (std::is_same_v<T, hwy::float16_t>) {
-    if (n == 4) return HalvesToFloats(wasm_i32x4_load16x4(at));
+    if (n == 4) return FloatsOfHalves(at);
     int16_t some[4] = {};
     std::memcpy(some, at, n * sizeof(T));
-    return HalvesToFloats(wasm_i32x4_load16x4(some));
+    return FloatsOfHalves(some);
 #endif
   } else {
     const hn::Rebind<T, hn::ScalableTag<float>> dt;

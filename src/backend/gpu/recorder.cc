@@ -24,6 +24,11 @@ Layouts layouts_for(const Device& device, std::span<const std::string> without) 
                                &layouts.float_square, &layouts.float_wide, &layouts.float_glu, &layouts.float_qkv}) {
     *layout = {1, 1, 16};
   }
+  // Rows that share what they load of float activations, as far as that pays for the longer text.
+  for (MatvecLayout* layout : {&layouts.head, &layouts.float_square, &layouts.float_wide, &layouts.float_qkv}) {
+    layout->rows_per_group = 4;
+  }
+  layouts.float_glu.rows_per_group = 2;
   layouts.stage_bits = 0;
   layouts.int8_x = false;
   layouts.most_ahead = 0;

@@ -110,7 +110,7 @@ Result<void> Recorder::serial_attention_as(const step::Attention& s) {
   if (s.window < cache_->n_ctx()) config.window = static_cast<uint32_t>(s.window);
   return dispatch(serial_attention<KvWord>(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
                   c_.work.float_quads(s.q), View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(),
-                  c_.work.floats(s.out));
+                  c_.work.float_quads(s.out));
 }
 
 template <class KvWord>

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "backend/gpu/kernels/serial_attention.h"
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"
@@ -150,6 +151,16 @@ struct Stats {
 };
 
 template <class KvWord>
+void test_serial(GpuBench& bench, const Problem& p) {
+  if (!bench.has_serial_subgroups()) return;
+  const gpu::SerialAttentionConfig config{.heads = p.s, .caps = bench.caps(), .window = p.window};
+  auto y = poisoned<float>(p.expected.size());
+  bench.run(gpu::serial_attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n}, in<Vec4<F32>>(p.q),
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<Vec4<F32>>(y));
+  p.expect(y, "serial");
+}
+
+template <class KvWord>
 void test_unsplit(GpuBench& bench, const Problem& p) {
   const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .window = p.window});
   auto y = poisoned<float>(p.expected.size());
@@ -159,6 +170,7 @@ void test_unsplit(GpuBench& bench, const Problem& p) {
             out<gpu::NormStats>(stats.parts));
   p.expect(y, "unsplit");
   stats.expect(y);
+  test_serial<KvWord>(bench, p);
 }
 
 template <class KvWord>

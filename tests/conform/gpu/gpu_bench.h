@@ -65,6 +65,11 @@ class GpuBench {
 
   gpu::Device& device() { return *devices_.front(); }
   const gpu::Caps& caps() const { return caps_; }
+  // Whether kernels whose workgroup is one subgroup run here.
+  bool has_serial_subgroups() {
+    const gpu::Features& features = device().features();
+    return caps_.subgroup > 0 && features.subgroup_min == features.subgroup_max;
+  }
 
   template <class... P, class... A>
   void run(const wgsl::Kernel<P...>& kernel, gpu::Grid grid, const A&... args) {

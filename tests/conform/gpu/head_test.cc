@@ -17,12 +17,14 @@ struct Chosen {
   std::vector<uint32_t> tokens, ids;
 };
 
-Chosen choose(GpuBench& bench, const std::vector<float>& logits, uint32_t step = 5) {
+Chosen choose_with(GpuBench& bench, const std::vector<float>& logits, uint32_t step, bool serial) {
   constexpr uint32_t kRing = 8;
-  const gpu::ArgmaxConfig config{.n = static_cast<uint32_t>(logits.size()), .ring = kRing};
+  gpu::ArgmaxConfig config{.n = static_cast<uint32_t>(logits.size()), .ring = kRing, .serial = serial};
+  if (serial) config.workgroup = 16;
   auto values = poisoned<float>(config.parts);
   auto indices = poisoned<uint32_t>(config.parts);
-  bench.run(gpu::argmax_parts(config), {.x = config.parts}, in<F32>(logits), out<F32>(values), out<U32>(indices));
+  bench.run(gpu::argmax_parts(config), {.x = config.workgroups()}, in<F32>(logits), out<F32>(values),
+            out<U32>(indices));
   std::vector<uint32_t> tokens = poisoned<uint32_t>(3), ids = poisoned<uint32_t>(kRing), params = {20, 1, 7, step};
   bench.run(gpu::argmax_next(config), {}, in<F32>(values), in<U32>(indices), out<U32>(tokens), out<U32>(ids),
             out<U32>(params));
@@ -34,6 +36,12 @@ Chosen choose(GpuBench& bench, const std::vector<float>& logits, uint32_t step =
   EXPECT_EQ(params[gpu::kPos], 21u);
   EXPECT_EQ(params[gpu::kStep], step + 1);
   return {tokens[0], params[gpu::kPos], params[gpu::kStep], tokens, ids};
+}
+
+Chosen choose(GpuBench& bench, const std::vector<float>& logits, uint32_t step = 5) {
+  const Chosen chosen = choose_with(bench, logits, step, false);
+  EXPECT_EQ(choose_with(bench, logits, step, true).token, chosen.token) << "serial";
+  return chosen;
 }
 
 TEST_P(GpuHead, ArgmaxFindsTheGreatest) {

@@ -17,8 +17,9 @@ TERN_FOR_EVERY_VARIANT(GpuNorms);
 // Rows that fill a part of a workgroup's vec4s, exactly one round of them, and one and a bit; then those of models.
 constexpr int kWidths[] = {16, 48, 256, 1008, 1024, 1040, 2560};
 
-gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256) {
-  return {.width = static_cast<uint32_t>(width), .eps = 1e-3f, .caps = caps, .workgroup = workgroup};
+gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256, bool in_loops = false) {
+  return {
+      .width = static_cast<uint32_t>(width), .eps = 1e-3f, .caps = caps, .workgroup = workgroup, .in_loops = in_loops};
 }
 
 struct Input {
@@ -87,10 +88,10 @@ void expect_quantized(const std::vector<float>& x, const Int8Rows& actual, doubl
   }
 }
 
-Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 256) {
+Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 256, bool in_loops = false) {
   auto y = Int8Rows::blank(input.n, input.width);
-  bench.run(gpu::quantize(config_of(input.width, bench.caps(), workgroup)), input.grid(), in<Vec4<F32>>(input.x),
-            out<I8x4>(y));
+  bench.run(gpu::quantize(config_of(input.width, bench.caps(), workgroup, in_loops)), input.grid(),
+            in<Vec4<F32>>(input.x), out<I8x4>(y));
   // The rest of the row's last 16 bytes is nobody's.
   for (size_t r = 1; r <= static_cast<size_t>(input.n); ++r) {
     const size_t end = r * gpu::quantized_row_bytes(static_cast<uint32_t>(input.width)) / 4;
@@ -110,6 +111,10 @@ TEST_P(GpuNorms, QuantizeIsBitIdentical) {
     const Input input(3, 1040, workgroup);
     expect_quantized(input.x, run_quantize(bench(), input, workgroup), 5 * kUlp);
   }
+  for (const uint32_t workgroup : {std::max(caps().subgroup, 4u), 64u}) {
+    const Input input(3, 1040, workgroup);
+    expect_quantized(input.x, run_quantize(bench(), input, workgroup, true), 5 * kUlp);
+  }
 }
 
 TEST_P(GpuNorms, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
@@ -123,14 +128,15 @@ TEST_P(GpuNorms, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
   EXPECT_EQ(head, (std::vector<int8_t>{127, -127, 0, 2, 2, 0, -2, -2, 0, 126, 0, 0, 4}));
 }
 
-TEST_P(GpuNorms, RmsNormQuantize) {
+void test_rms_norm_quantize(GpuBench& bench, bool in_loops) {
   for (const int width : kWidths) {
     const Input input(1 + width % 5, width, static_cast<uint64_t>(width) + 7);
     std::vector<float> normed(input.x.size());
     ref::rms_norm({input.x.data(), input.gain.data(), 1e-3f, input.n, width, normed.data()});
     auto y = Int8Rows::blank(input.n, width);
-    bench().run(gpu::rms_norm_quantize(config_of(width, caps())), input.grid(), in<Vec4<F32>>(input.x),
-                in<Vec4<F32>>(input.gain), out<I8x4>(y));
+    const uint32_t workgroup = in_loops ? std::max(bench.caps().subgroup, 4u) : 256;
+    bench.run(gpu::rms_norm_quantize(config_of(width, bench.caps(), workgroup, in_loops)), input.grid(),
+              in<Vec4<F32>>(input.x), in<Vec4<F32>>(input.gain), out<I8x4>(y));
     const Int8Rows actual = Int8Rows::unpacked(y, input.n, width);
     for (int r = 0; r < input.n; ++r) {
       const float scale = actual.scale[static_cast<size_t>(r)];
@@ -150,6 +156,9 @@ TEST_P(GpuNorms, RmsNormQuantize) {
     }
   }
 }
+
+TEST_P(GpuNorms, RmsNormQuantize) { test_rms_norm_quantize(bench(), false); }
+TEST_P(GpuNorms, RmsNormQuantizeInLoops) { test_rms_norm_quantize(bench(), true); }
 
 // The two kernels and the fused one may round their sums of squares in another order, but not the integers by more than
 // one step; and where the gain is 1 and the sums are exact, not at all.

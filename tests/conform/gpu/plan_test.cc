@@ -34,6 +34,7 @@ double nmse(const Rows& actual, const Rows& expected) {
 
 struct Device {
   std::vector<std::string> without = {};
+  bool serial = false;  // what a software driver gets by itself; else what GPUs do
   Fusions fuse = Fusions::all();
   int max_batch = 128;
   int max_logit_rows = 16;
@@ -47,9 +48,11 @@ class GpuPlan : public testing::Test {
 
   std::unique_ptr<Executable> on_gpu(const Device& device = {}) {
     plans_.push_back(std::make_unique<Plan>(make_plan(model_.config, model_.weights, {.fuse = device.fuse})));
+    auto without = device.without;
+    if (!device.serial) without.emplace_back("serial");
     auto compiled = gpu::compile(*plans_.back(), {.max_batch = device.max_batch,
                                                   .max_logit_rows = device.max_logit_rows,
-                                                  .gpu = {.validation = true, .without = device.without}});
+                                                  .gpu = {.validation = true, .without = without}});
     EXPECT_TRUE(compiled) << compiled.error().message;
     return std::move(*compiled);
   }
@@ -124,6 +127,16 @@ TEST_F(GpuPlan, LogitsAreThoseOfTheCpu) {
     const auto tokens = story(n);
     for (const KvType type : {KvType::kF16, KvType::kF32}) {
       EXPECT_LT(nmse(logits_of(*gpu, tokens, 128, type), logits_of(*cpu, tokens, 128, type)), kClose) << n << " tokens";
+    }
+  }
+}
+
+TEST_F(GpuPlan, LogitsOfSoftwareDriversAreThoseOfTheCpu) {
+  const auto cpu = on_cpu(), gpu = on_gpu({.serial = true});
+  for (const size_t n : {1u, 5u, 100u}) {
+    const auto tokens = story(n);
+    for (const KvType type : {KvType::kF16, KvType::kF32}) {
+      EXPECT_LT(nmse(logits_of(*gpu, tokens, 64, type), logits_of(*cpu, tokens, 128, type)), kClose) << n << " tokens";
     }
   }
 }
@@ -226,11 +239,12 @@ TEST_F(GpuPlan, FillsTheContextToTheLastPosition) {
 // either way, and the texts part there (tests/golden/default_model_golden_test.cc, which has the bound). Nowhere else.
 TEST_F(GpuPlan, TwoHundredGreedyTokensAreThoseOfTheCpu) {
   constexpr double kNearTie = 0.25;
-  const auto cpu = on_cpu(), gpu = on_gpu();
+  const auto cpu = on_cpu(), gpu = on_gpu(), serial = on_gpu({.serial = true});
   size_t together = 0;
   for (const TokenId first : {303, 309, 331, 400}) {
     const std::vector<TokenId> prompt = {1, first};
-    const auto expected = greedy(*cpu, prompt, 200), actual = greedy(*gpu, prompt, 200);
+    auto& on = first == 400 ? *serial : *gpu;
+    const auto expected = greedy(*cpu, prompt, 200), actual = greedy(on, prompt, 200);
     const auto same = static_cast<size_t>(std::ranges::mismatch(actual, expected).in1 - actual.begin());
     together += same;
     if (same == expected.size()) continue;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "backend/gpu/kernels/serial_attention.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "conform/gpu/gpu_bench.h"
@@ -52,16 +53,11 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
   const size_t at = s.head_dim / 2 * static_cast<size_t>(pos);
   ref::rope({q.data(), n, n_heads, d, table.cos() + at, table.sin() + at, pairs});
   ref::rope({k.data(), n, n_kv, d, table.cos() + at, table.sin() + at, pairs});
-  KvData expected(s, kType), actual(s, kType);
+  KvData expected(s, kType);
   ref::kv_append({k.data(), v.data(), n, pos, expected.layer});
 
   const gpu::HeadsConfig config{
       .shape = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
-  auto y = poisoned<float>(q.size());
-  bench.run(gpu::qkv_heads<KvWord>(config), {.x = gpu::qkv_heads_workgroups(config), .y = static_cast<uint32_t>(n)},
-            in<F32>(qkv), in<F32>(q_gain), in<F32>(k_gain), in<Vec2<F32>>(angles),
-            in<U32>(std::vector<uint32_t>{static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0}), out<F32>(y),
-            out<KvWord>(actual.words));
   // A head keeps its length when it is turned. Two products and a sum, after a norm (norms_test.cc has its error).
   const auto expect = [&](float is, float should, double length, const char* what, size_t i) {
     const double error = (4 + (normed ? d / 2.0 + 23 : 0)) * kUlp * length;
@@ -74,12 +70,22 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
     }
     return std::sqrt(squares);
   };
-  for (size_t i = 0; i < q.size(); ++i) expect(y[i], q[i], length_at(q, i), "q", i);
-  const auto a = actual.floats(), b = expected.floats();
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
-    expect(a[i], b[i], length_at(b, i), "kv", i);
-  }
+  const auto test = [&](const auto& kernel, uint32_t workgroups) {
+    auto y = poisoned<float>(q.size());
+    KvData actual(s, kType);
+    bench.run(kernel, {.x = workgroups, .y = static_cast<uint32_t>(n)}, in<F32>(qkv), in<F32>(q_gain), in<F32>(k_gain),
+              in<Vec2<F32>>(angles),
+              in<U32>(std::vector<uint32_t>{static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0}), out<F32>(y),
+              out<KvWord>(actual.words));
+    for (size_t i = 0; i < q.size(); ++i) expect(y[i], q[i], length_at(q, i), "q", i);
+    const auto a = actual.floats(), b = expected.floats();
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+      expect(a[i], b[i], length_at(b, i), "kv", i);
+    }
+  };
+  test(gpu::qkv_heads<KvWord>(config), gpu::qkv_heads_workgroups(config));
+  if (bench.has_serial_subgroups()) test(gpu::serial_heads<KvWord>(config), config.rows());
 }
 
 TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {

@@ -100,6 +100,8 @@ TEST_P(GpuTernary, MatvecInOtherLayouts) {
     config.rows_per_group = rows_per_group;
     config.workgroup = workgroup;
     test_matvec(bench(), c, config);
+    config.in_loops = true;
+    test_matvec(bench(), c, config);
   }
   const Case long_rows(2, 9, 2560, seed);  // which are not unrolled
   gpu::TernaryConfig config = config_of(long_rows, caps());
@@ -171,7 +173,8 @@ TEST_P(GpuTernary, Glu) {
       const gpu::TernaryConfig config{.rows = static_cast<uint32_t>(rows),
                                       .cols = static_cast<uint32_t>(cols),
                                       .act = silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2,
-                                      .caps = caps()};
+                                      .caps = caps(),
+                                      .in_loops = n == 4};
       auto y = poisoned<float>(static_cast<size_t>(n * rows));
       bench().run(gpu::ternary_glu(config),
                   {.x = ceil_div(config.rows, config.workgroup / config.lanes), .y = static_cast<uint32_t>(n)},

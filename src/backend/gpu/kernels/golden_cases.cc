@@ -12,6 +12,7 @@
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/sample.h"
+#include "backend/gpu/kernels/serial_attention.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
@@ -37,6 +38,9 @@ struct NamedCaps {
 const NamedCaps kAll = {"all", {.f16 = true, .packed_dot = true, .subgroup = 32}};
 const NamedCaps kNone = {"none", {}};
 const NamedCaps kSubgroup8 = {"subgroup8", {.f16 = false, .packed_dot = false, .subgroup = 8}};
+
+// SwiftShader's.
+const NamedCaps kSubgroup4 = {"serial4", {.f16 = false, .packed_dot = true, .subgroup = 4}};
 
 constexpr float kEps = 1e-5f;
 
@@ -87,6 +91,30 @@ class Cases {
     add("attention_merge", attention_merge(attention_config(16)));
     add_float();
     add_sampling();
+  }
+
+  // What software drivers run instead of the GPUs' kernels.
+  void add_serial(const NamedCaps& caps) {
+    caps_ = caps;
+    const RmsNormConfig norm{
+        .width = m_.width, .eps = kEps, .caps = caps.caps, .workgroup = caps.caps.subgroup, .in_loops = true};
+    add("quantize", quantize(norm));
+    add("rms_norm_quantize", rms_norm_quantize(norm));
+    const ArgmaxConfig argmax{.n = m_.n_vocab, .workgroup = 16, .serial = true};
+    add("argmax_parts", argmax_parts(argmax));
+    add("argmax_next", argmax_next(argmax));
+    TernaryConfig ternary{.rows = m_.width,
+                          .cols = m_.ffn,
+                          .caps = caps.caps,
+                          .lanes = 1,
+                          .rows_per_group = 1,
+                          .workgroup = 16,
+                          .in_loops = true};
+    add("ternary_matvec", ternary_matvec(ternary));
+    std::swap(ternary.rows, ternary.cols);
+    add("ternary_glu", ternary_glu(ternary));
+    add_serial_attention<F16x2>("f16");
+    add_serial_attention<F32>("f32");
   }
 
   std::vector<GoldenCase> take() { return std::move(cases_); }
@@ -182,6 +210,20 @@ class Cases {
     add("heads_attention_split_" + kv, heads_attention<KvWord>(attention_config(16), heads));
   }
 
+  template <class KvWord>
+  void add_serial_attention(const std::string& kv) {
+    SerialAttentionConfig attention{.heads = m_.heads, .caps = caps_.caps};
+    add("serial_attention_" + kv, serial_attention<KvWord>(attention));
+    attention.window = 300;
+    attention.heads.head_dim = 72;  // which four lanes do not divide
+    add("serial_attention_window_" + kv, serial_attention<KvWord>(attention));
+    HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
+    add("serial_heads_normed_" + kv, serial_heads<KvWord>(heads));
+    heads.normed = false;
+    heads.interleaved = true;
+    add("serial_heads_" + kv, serial_heads<KvWord>(heads));
+  }
+
   void add_float() {
     for (const auto& [name, coding] : kCodings) {
       if (m_.width % coding.values() != 0) continue;
@@ -255,6 +297,7 @@ std::vector<GoldenCase> golden_cases() {
   stories.add_plain();
   stories.add_capable(kNone);
   stories.add_capable(kSubgroup8);
+  stories.add_serial(kSubgroup4);
   bitnet.add_plain();
   bitnet.add_capable(kAll);
   std::vector<GoldenCase> cases = stories.take();

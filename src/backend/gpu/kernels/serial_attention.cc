@@ -50,7 +50,7 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
   const uint32_t lanes = c.caps.subgroup;
   CHECK(lanes > 0 && c.heads.head_dim % 4 == 0);
   return kernel("serial_attention", lanes,
-                [&](In<"q", Vec4<F32>> q, In<"kv", KvQuad<KvWord>> kv, ParamsBuffer params, Out<"y", F32> y,
+                [&](In<"q", Vec4<F32>> q, In<"kv", KvQuad<KvWord>> kv, ParamsBuffer params, Out<"y", Vec4<F32>> y,
                     WorkgroupId wg, LocalIndex tid) {
                   const Places here(c, params, wg);
                   const Quads mine(c, tid);
@@ -88,10 +88,7 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
                   auto my_total = let("my_total", total);
                   auto all = reduce_lanes(Reduce::kSum, c.caps, my_total, tid, lanes, lanes);
                   for (size_t r = 0; r < mine.sum.size(); ++r) {
-                    const auto store = [&] {
-                      auto result = let("result", mine.sum[r] * (1.0f / all));
-                      for (uint32_t i = 0; i < 4; ++i) y[(here.q_base + mine.index[r]) * 4u + i] = at(result, i);
-                    };
+                    const auto store = [&] { y[here.q_base + mine.index[r]] = mine.sum[r] * (1.0f / all); };
                     if (mine.is_whole[r]) {
                       store();
                     } else {

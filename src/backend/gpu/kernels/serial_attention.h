@@ -17,7 +17,7 @@ struct SerialAttentionConfig {
 template <class KvWord>
 using SerialAttentionKernel =
     wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
-                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+                 wgsl::Out<"y", wgsl::Vec4<wgsl::F32>>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // As attention (attention.h), unsplit and without norm statistics. Grid: [n_heads, n_tokens].
 template <class KvWord>
 SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c);

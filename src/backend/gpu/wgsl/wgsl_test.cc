@@ -121,6 +121,7 @@ TEST(PackedWords, CodesOfEachPlane) {
   EXPECT_TEXT(codes(word, 0), "(word >> 6u) & 0x03030303u");
   EXPECT_TEXT(codes(word, 2), "(word >> 2u) & 0x03030303u");
   EXPECT_TEXT(codes(word, 3), "word & 0x03030303u");
+  EXPECT_TEXT(codes(word, Name<U32>{"shift"}), "(word >> shift) & 0x03030303u");
   const Names n;
   EXPECT_TEXT(dot4I8Packed(codes(word, 3), n.w), "dot4I8Packed(word & 0x03030303u, w)");
   EXPECT_TEXT(bits(n.w) >> 8u, "w >> 8u");
