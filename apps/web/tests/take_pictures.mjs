@@ -45,6 +45,7 @@ try {
   await tab.ready();
   await take(tab, 'welcome');
   await tellStory(tab);
+  await tab.by('stats-tokens-per-second').scrollIntoViewIfNeeded();
   await take(tab, 'story');
   await tab.by('kernels-open').click();
   await until(() => tab.by('kernel').count(), (count) => count > 3, {what: 'kernels'});
