@@ -31,8 +31,10 @@ struct GpuOptions {
   std::string wgsl_dir = {};  // kernels are written there on first use and loaded from there afterwards: edit them
   bool validation = false;    // let the driver layers check every call: slow
   bool robustness = false;    // let shaders check every index: slower
-  std::vector<std::string> without = {};  // leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits
-  std::string cache_dir = {};             // compiled pipelines are kept there; empty: the user's cache folder
+  // Leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits; serial: what software drivers run instead
+  // of a GPU's kernels.
+  std::vector<std::string> without = {};
+  std::string cache_dir = {};  // compiled pipelines are kept there; empty: the user's cache folder
 };
 
 struct LoadOptions {
