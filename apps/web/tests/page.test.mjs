@@ -158,7 +158,7 @@ describe('with other models', () => {
     await tab.by('model-load').click();
     await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
     await tab.ready();
-    assert.ok((await tab.by('models-list').innerText()).includes('tern-stories'));
+    await until(() => tab.by('models-list').innerText(), (list) => list.includes('tern-stories'), {what: 'the model in the list'});
   });
 
   test('something that is no model', async () => {
