@@ -218,6 +218,26 @@ describe('on a GPU', () => {
     assert.ok((await tab.say('Once upon a time', {timeout: kSlow})).length > 0);
   });
 
+  test('a GPU that is lost: the page says so, keeps the conversation and loads again', async () => {
+    const other = await launch();
+    try {
+      const tab = await open({from: other, query: '?backend=webgpu'});
+      await tab.ready({timeout: kSlow});
+      await tab.greedy(400);
+      await tab.send('Once upon a time');
+      await tab.by('stop').waitFor({state: 'visible'});
+      const session = await other.newBrowserCDPSession();
+      await session.send('Browser.crashGpuProcess');
+      assert.match(await tab.waitForError(), /GPU.*lost/);
+      tab.page.mistakes.length = 0;
+      await tab.by('remedy-reload').click();
+      await tab.ready({timeout: kSlow});
+      assert.equal(await tab.by('given').count(), 1);
+    } finally {
+      await other.close();
+    }
+  });
+
   // Pages of a host that is neither https nor localhost have no navigator.gpu, and no storage either.
   const kHost = 'tern.test';
   for (const [name, host] of [['a browser without a device', 'localhost'], ['a page without WebGPU', kHost]]) {
