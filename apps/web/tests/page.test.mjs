@@ -158,7 +158,8 @@ describe('with other models', () => {
     await tab.by('model-load').click();
     await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
     await tab.ready();
-    await until(() => tab.by('models-list').innerText(), (list) => list.includes('tern-stories'), {what: 'the model in the list'});
+    await until(() => tab.by('models-list').innerText(), (list) => list.includes('tern-stories'),
+      {what: 'the model in the list'});
   });
 
   test('something that is no model', async () => {
