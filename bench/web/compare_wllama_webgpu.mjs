@@ -148,7 +148,7 @@ async function measureWllama({modules, model, tokens, log}) {
     await wllama.loadModel([await fs.openAsBlob(model)], {n_threads: 1, n_gpu_layers: 999, n_ctx: kContext});
     const [, done, all] = /offloaded (\d+)\/(\d+) layers to GPU/.exec(lines.join('\n')) ?? [];
     const offloaded = done && done === all && lines.some((line) => line.includes('using device WebGPU'));
-    if (!offloaded) throw new Error('wllama has not all layers on WebGPU (--log says why): is there an adapter with f16?');
+    if (!offloaded) throw new Error('wllama has layers off WebGPU; --log says why (it needs an adapter with f16)');
     const decode = async (count) => {
       const {timings, choices} = await wllama.createCompletion({prompt: kPrompt, max_tokens: count, temperature: 0,
                                                                 ignore_eos: true, cache_prompt: false});
@@ -211,8 +211,8 @@ async function main() {
   const [tern, wllama] = names.map((name) => median(results[name].map(({perSecond}) => perSecond)));
   const texts = new Set(Object.values(results).flat().map(({text}) => text));
   const same = texts.size === 1 ? 'the same text' : `${texts.size} different texts`;
-  console.log(`${path.basename(values.model)}, medians: tern ${tern.toFixed(1)}, wllama ${wllama.toFixed(1)} tokens/s, ` +
-    `×${(tern / wllama).toFixed(2)}; ${same}`);
+  console.log(`${path.basename(values.model)}, medians: tern ${tern.toFixed(1)}, wllama ${wllama.toFixed(1)} tokens/s` +
+    `, ×${(tern / wllama).toFixed(2)}; ${same}`);
 }
 
 try {
