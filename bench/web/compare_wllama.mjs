@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// Tern against wllama in Chromium, on the CPU, in turns: tokens per second while decoding, and the processor time that a
-// token took, which other programs on the machine disturb less. Models: make_models.py.
+// Tern against wllama in Chromium, on the CPU, or with --gpu on Chromium's WebGPU adapter, in turns: tokens per second while
+// decoding, and on the CPU the processor time that a token took, which other programs on the machine disturb less. Models:
+// make_models.py.
 //
-// usage: compare_wllama.mjs --modules DIR --tern DIST --model FILE [--threads N] [--tokens N] [--rounds N] [--only NAME]
+// usage: compare_wllama.mjs --modules DIR --tern DIST --model FILE [--gpu] [--threads N] [--tokens N] [--rounds N]
+//                           [--only NAME]
 //   --modules   a node_modules with @wllama/wllama and playwright-core
 //   --tern      the folder of tern.js and tern.wasm
 import fs from 'node:fs';
@@ -17,16 +19,17 @@ const kTypes = {'.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'a
 const kTernWorker = `
 import createTern from '/tern/tern.js';
 let module;
-self.onmessage = async ({data: {load, threads, tokens}}) => {
+self.onmessage = async ({data: {load, gpu, threads, tokens}}) => {
   if (load) {
     const bytes = new Uint8Array(await (await fetch('/model')).arrayBuffer());
-    module = await createTern({threads, files: {
+    module = await createTern({threads, ...(gpu ? {gpu: navigator.gpu} : {}), files: {
       list: () => ['/model/model.gguf'],
       size: () => bytes.length,
       read: (path, offset, into) => into.set(bytes.subarray(offset, offset + into.length)),
     }});
-    await module.call('load', {path: '/model/model.gguf', backend: 'cpu', nThreads: threads, nCtx: 256});
-    return self.postMessage({});
+    const backend = gpu ? 'webgpu' : 'cpu';
+    const info = await module.call('load', {path: '/model/model.gguf', backend, nThreads: threads, nCtx: 256});
+    return self.postMessage({info});
   }
   await module.call('reset');
   await module.call('begin', {prompt: 'Once upon a time', maxTokens: tokens, temperature: 0, ignoreEos: true});
@@ -43,14 +46,14 @@ const ask = (message) => new Promise((resolve, reject) => {
   worker.onerror = ({message}) => reject(new Error(message));
   worker.postMessage(message);
 });
-window.load = (threads) => ask({load: true, threads});
+window.load = (threads, gpu) => ask({load: true, threads, gpu});
 window.decode = (tokens) => ask({tokens});`,
   wllama: `
 import {Wllama, LoggerWithoutDebug} from '/wllama/index.js';
 const wllama = new Wllama({default: '/wllama/wasm/wllama.wasm'}, {logger: LoggerWithoutDebug});
-window.load = async (threads) => {
+window.load = async (threads, gpu) => {
   const blob = await (await fetch('/model')).blob();
-  await wllama.loadModel([blob], {n_threads: threads, n_gpu_layers: 0, n_ctx: 256});
+  await wllama.loadModel([blob], {n_threads: threads, n_gpu_layers: gpu ? 999 : 0, n_ctx: 256});
 };
 window.decode = async (tokens) => {
   const {timings} = await wllama.createCompletion({prompt: 'Once upon a time', max_tokens: tokens, temperature: 0,
@@ -92,7 +95,7 @@ async function measure(browser, url, options) {
     page.on('pageerror', (error) => console.error(error.message));
     await page.goto(url);
     await page.waitForFunction(() => window.load, null, {timeout: 60_000});
-    await page.evaluate((threads) => window.load(threads), options.threads);
+    await page.evaluate(({threads, gpu}) => window.load(threads, gpu), options);
     await page.evaluate(() => window.decode(8)); // compiles
     const before = await rendererSeconds(session);
     const {perSecond, count} = await page.evaluate((tokens) => window.decode(tokens), options.tokens);
@@ -107,7 +110,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 async function main() {
   const {values} = parseArgs({options: {
-    modules: {type: 'string'}, tern: {type: 'string'}, model: {type: 'string'}, only: {type: 'string'},
+    modules: {type: 'string'}, tern: {type: 'string'}, model: {type: 'string'}, only: {type: 'string'}, gpu: {type: 'boolean', default: false},
     threads: {type: 'string', default: '1'}, tokens: {type: 'string', default: '48'}, rounds: {type: 'string', default: '3'},
   }});
   if (!values.modules || !values.tern || !values.model) {
@@ -117,7 +120,7 @@ async function main() {
   const options = {...values, threads: Number(values.threads), tokens: Number(values.tokens)};
   const {chromium} = createRequire(path.resolve(options.modules, 'x.js'))('playwright-core');
   const server = await serve(options);
-  const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
+  const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--enable-unsafe-webgpu']});
   const results = {tern: [], wllama: []};
   try {
     for (let round = 0; round < Number(values.rounds); ++round) {

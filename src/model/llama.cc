@@ -15,7 +15,8 @@ Result<bool> has_one_scale(const StoredBytes& blocks, size_t block_bytes, size_t
   std::optional<uint16_t> scale;
   Scratch scratch;
   for (uint64_t first = 0; first < blocks.size(); first += kBlocksAtOnce * block_bytes) {
-    TRY(const Bytes piece, blocks.read(first, std::min<uint64_t>(kBlocksAtOnce * block_bytes, blocks.size() - first), scratch));
+    TRY(const Bytes piece,
+        blocks.read(first, std::min<uint64_t>(kBlocksAtOnce * block_bytes, blocks.size() - first), scratch));
     for (size_t at = 0; at + block_bytes <= piece.size(); at += block_bytes) {
       const auto d = load<uint16_t>(piece.data() + at + scale_at);
       if (d == 0) continue;

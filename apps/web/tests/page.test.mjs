@@ -158,7 +158,7 @@ describe('with other models', () => {
     await tab.by('model-load').click();
     await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
     await tab.ready();
-    assert.ok((await tab.by('models-list').innerText()).includes('tern-stories'));
+    await until(() => tab.by('models-list').innerText(), (list) => list.includes('tern-stories'), {what: 'the model in the list'});
   });
 
   test('something that is no model', async () => {
@@ -216,6 +216,26 @@ describe('on a GPU', () => {
     await tab.ready({timeout: kSlow});
     await tab.greedy(5);
     assert.ok((await tab.say('Once upon a time', {timeout: kSlow})).length > 0);
+  });
+
+  test('a GPU that is lost: the page says so, keeps the conversation and loads again', async () => {
+    const other = await launch();
+    try {
+      const tab = await open({from: other, query: '?backend=webgpu'});
+      await tab.ready({timeout: kSlow});
+      await tab.greedy(400);
+      await tab.send('Once upon a time');
+      await tab.by('stop').waitFor({state: 'visible'});
+      const session = await other.newBrowserCDPSession();
+      await session.send('Browser.crashGpuProcess');
+      assert.match(await tab.waitForError(), /GPU.*lost/);
+      tab.page.mistakes.length = 0;
+      await tab.by('remedy-reload').click();
+      await tab.ready({timeout: kSlow});
+      assert.equal(await tab.by('given').count(), 1);
+    } finally {
+      await other.close();
+    }
   });
 
   // Pages of a host that is neither https nor localhost have no navigator.gpu, and no storage either.
