@@ -90,6 +90,30 @@ describe('tokens of the default model, chosen greedily', () => {
   }
 });
 
+// A story on which no backend comes near a tie: the same on the CPU, on lavapipe and on an H200.
+describe('a story without near ties', () => {
+  const kPrompt = 'One day, Tom went to the park with a big book.';
+  const kTokens = 100;
+  let prompt;
+  let native;
+
+  before(() => {
+    const encode = (text) => tern('tokenize', '-m', kDefaultModel, '-p', text).trim().split(/\s+/).map(Number);
+    prompt = encode(kPrompt);
+    const text = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', kPrompt, '--temp', '0', '-n', String(kTokens));
+    native = encode(text.trimEnd()).slice(prompt.length);
+    assert.equal(native.length, kTokens);
+  });
+
+  for (const backend of ['cpu', 'webgpu']) {
+    test(`all of it is the same: ${backend}`, async () => {
+      const {ids} = await tab.ids({engine: {threads: 1}, load: {backend}, maxTokens: kTokens, prompt,
+        model: '/models/tern-stories.gguf'});
+      assert.deepEqual(ids, native);
+    });
+  }
+});
+
 // Directories without a tokenizer: Phi-3's as MLC quantises it, BitNet's of Hugging Face. The goldens are in float32;
 // activations in int8 (Q4_0, except on software GPUs) or a KV cache of halves are a few 1e-4 away from them (NMSE), in
 // the native program too. Whichever of the two is computed, the rest is the order of float sums, and how often an
