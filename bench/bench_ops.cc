@@ -3,9 +3,14 @@
 
 #include <vector>
 
+#include "backend/cpu/base3.h"
+#include "backend/cpu/best_logits.h"
 #include "backend/cpu/block_linear.h"
+#include "backend/cpu/cpu_target.h"
 #include "backend/cpu/ops.h"
 #include "backend/host_memory.h"
+#include "base/check.h"
+#include "base/half.h"
 #include "base/thread_pool.h"
 
 namespace tern {
@@ -36,13 +41,36 @@ void run(ThreadPool& pool, std::vector<std::vector<float>>& scratch, void (*op)(
   });
 }
 
-// range: rows, cols, tokens, threads
+// The same bytes as rows of base 3: any bytes are.
+struct Base3Matrices : Matrices {
+  Base3Matrices(int rows, int cols, uint64_t total_bytes) : Matrices(Format::kI2_S, rows, cols, total_bytes) {
+    tensors.clear();
+    const uint64_t each = static_cast<uint64_t>(rows) * cpu::base3_row_bytes(static_cast<size_t>(cols));
+    for (uint64_t at = 0; at + each <= total_bytes; at += each) {
+      tensors.push_back({.name = "w",
+                         .format = Format::kTQ1_0,
+                         .rows = rows,
+                         .cols = cols,
+                         .data = {memory.data() + at, each},
+                         .is_rearranged = true});
+    }
+  }
+};
+
+// range: base 3 or I2_S, rows, cols, tokens, threads
 void BM_TernaryLinear(benchmark::State& state) {
-  const int rows = static_cast<int>(state.range(0)), cols = static_cast<int>(state.range(1)),
-            n = static_cast<int>(state.range(2));
-  const Matrices weights(Format::kI2_S, rows, cols, uint64_t{512} << 20);
-  ThreadPool pool(static_cast<int>(state.range(3)));
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(16384));
+  if (const auto chosen = cpu::choose_cpu_target_from_environment(); !chosen) {
+    return state.SkipWithError(chosen.error().message);
+  }
+  const int rows = static_cast<int>(state.range(1)), cols = static_cast<int>(state.range(2)),
+            n = static_cast<int>(state.range(3));
+  constexpr uint64_t kBytes = uint64_t{512} << 20;
+  const Matrices weights =
+      state.range(0) != 0 ? Base3Matrices(rows, cols, kBytes) : Matrices(Format::kI2_S, rows, cols, kBytes);
+  state.SetLabel(std::string(cpu::cpu_target().name));
+  ThreadPool pool(static_cast<int>(state.range(4)));
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
+                                          std::vector<float>(cpu::ternary_scratch(cols)));
   const std::vector<int8_t> q(static_cast<size_t>(n) * static_cast<size_t>(cols), 1);
   const std::vector<float> scale(static_cast<size_t>(n), 1.0f);
   const std::vector<int32_t> sum(static_cast<size_t>(n), cols);
@@ -59,10 +87,12 @@ void BM_TernaryLinear(benchmark::State& state) {
       benchmark::Counter(static_cast<double>(rows) * cols * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(BM_TernaryLinear)
-    ->ArgNames({"rows", "cols", "tokens", "threads"})
-    ->ArgsProduct({{13824}, {2560}, {1, 128}, {1, 2}})
-    ->Args({2560, 6912, 1, 2})
-    ->Args({640, 2560, 1, 2})
+    ->ArgNames({"base3", "rows", "cols", "tokens", "threads"})
+    ->ArgsProduct({{0, 1}, {13824}, {2560}, {1, 128}, {1, 2}})
+    ->ArgsProduct({{0, 1}, {4096}, {4096}, {1}, {1}})
+    ->Args({0, 2560, 6912, 1, 2})
+    ->Args({0, 2560, 6912, 128, 2})
+    ->Args({0, 640, 2560, 1, 2})
     ->UseRealTime();
 
 // range: format, rows, cols, tokens, threads
@@ -116,6 +146,43 @@ void BM_Head(benchmark::State& state) {
 }
 BENCHMARK(BM_Head)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
+// A head of random bytes' values, as BM_Head has it, by its int8 copy: the best logit (range: threads), and of how many
+// rows it had to be computed. Bytes per second are the copy's.
+void BM_ExactHead(benchmark::State& state) {
+  const int rows = 128256, cols = 2560;
+  Matrices weights(Format::kF16, rows, cols, tensor_bytes(Format::kF16, rows, cols));
+  auto* values = reinterpret_cast<uint16_t*>(weights.memory.data());
+  uint64_t random = 1;
+  for (size_t i = 0; i < weights.tensors[0].data.size() / 2; ++i) {  // −0.06 … 0.06, nearly normal
+    random = random * 6364136223846793005 + 1442695040888963407;
+    const auto sum = static_cast<int>((random >> 60) + (random >> 56 & 15) + (random >> 52 & 15) + (random >> 48 & 15));
+    values[i] = f32_to_f16(static_cast<float>(sum - 30) / 512 + static_cast<float>(random >> 40 & 255) / 131072);
+  }
+  ThreadPool pool(static_cast<int>(state.range(0)));
+  cpu::BestLogits best(cpu::copy_head(weights.tensors[0], pool).value(), pool.size());
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
+                                          std::vector<float>(cpu::BestLogits::scratch(cols)));
+  std::vector<float> x(cols), out(rows);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((i * 7919 + 13) % 1000) / 500 - 1;
+  const ops::FloatLinear op{{.x = x.data()}, 1, weights.tensors.data(), ops::Store::kSet, out.data()};
+  for (auto _ : state) {
+    CHECK(best.begin(1));
+    std::atomic<int> next = 0, rest = 0;
+    pool.run([&](int worker) {
+      cpu::Share share(next, pool.size(), scratch[static_cast<size_t>(worker)]);
+      CHECK(best.estimate(op, worker, share));
+      pool.barrier();
+      if (worker == 0) best.choose();
+      pool.barrier();
+      cpu::Share rest_share(rest, pool.size(), scratch[static_cast<size_t>(worker)]);
+      best.rescore(op, worker, rest_share);
+    });
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(best.copy().bytes_per_token()));
+  state.counters["rescored"] = best.n_rescored();
+}
+BENCHMARK(BM_ExactHead)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+
 // range: history length, threads
 void BM_Attention(benchmark::State& state) {
   Config config;
@@ -126,7 +193,7 @@ void BM_Attention(benchmark::State& state) {
   const auto cache = HostKvCache::create(config, n_pos, KvType::kF16).value();
   ThreadPool pool(static_cast<int>(state.range(1)));
   std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
-                                          std::vector<float>(static_cast<size_t>(n_pos)));
+                                          std::vector<float>(static_cast<size_t>(cpu::kAttentionTokens * n_pos)));
   const std::vector<float> q(2560, 0.1f);
   std::vector<float> out(2560);
   for (auto _ : state)

@@ -4,6 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_energy.h"
+#include "cli/bench_kernels.h"
 #include "cli/bench_ops.h"
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -20,20 +22,31 @@ constexpr const char* kFooter = R"(Examples
   tern bench                                      the model that comes with Tern
   tern bench -m model.gguf -t 8 -p 512 -n 128
   tern bench -o json > before.json
+  tern bench --energy -n 256                      and what the processor used for it
   tern bench ops -b webgpu -n 512                 each operation of a token, after 512 others
+  tern bench kernels --shape 4096x4096 -t 1       ways to multiply with a ternary matrix on this CPU
 
 Prefill is reading the prompt, decode is writing one token after another. Decoding reads all weights for each token,
-so it cannot be faster than memory; the last line says how close it comes.
+so it cannot be faster than memory; the line 'memory' says how close it comes.
+
+--energy reads the processor's own counters (RAPL, through powercap or perf) around each part. They count the whole
+processor, and memory where it is counted apart: what else runs is in the figures, a GPU is not. Most systems let only
+root read them.
 
 'bench ops' times every dispatch of one token on the GPU. 'alone' is the same work where nothing else runs, in one
 submit; its weights may come out of the GPU's cache.
+
+'bench kernels' needs no model. It packs one random matrix in several ways (floats, two bits a weight, base 3 with five
+weights a byte), multiplies with each, checks the results, and prints what each reads and how fast.
 )";
 
 struct BenchCommand {
   ModelOptions model;
   BenchOptions options;
+  KernelsCommand kernels;
   std::string what;
   std::string format = "table";
+  const CLI::App* app = nullptr;
   const CLI::Option* generate = nullptr;
   const CLI::Option* repeats = nullptr;
   const CLI::Option* prompt = nullptr;
@@ -57,7 +70,7 @@ std::string table(const ModelInfo& info, const BenchOptions& options, const Benc
     text += format_text("; this machine reads {} GB/s ({:.0f} %)", human_number(result.machine_gb_per_s),
                         100 * result.decode_gb_per_s / result.machine_gb_per_s);
   }
-  return text + "\n";
+  return text + "\n" + bench_energy_table(result, info.adapter.has_value(), style);
 }
 
 nlohmann::ordered_json spread_json(const Spread& spread) {
@@ -66,20 +79,22 @@ nlohmann::ordered_json spread_json(const Spread& spread) {
 
 std::string json(const ModelInfo& info, const BenchOptions& options, const BenchResult& result) {
   using Json = nlohmann::ordered_json;
-  const Json json = {{"tern", version()},
-                     {"model", info.path},
-                     {"name", info.name},
-                     {"architecture", info.architecture},
-                     {"parameters", info.n_params},
-                     {"backend", info.backend},
-                     {"n_prompt", options.n_prompt},
-                     {"n_generate", options.n_generate},
-                     {"repeats", options.repeats},
-                     {"prefill_tokens_per_s", spread_json(result.prefill)},
-                     {"decode_tokens_per_s", spread_json(result.decode)},
-                     {"bytes_per_token", result.bytes_per_token},
-                     {"decode_gb_per_s", result.decode_gb_per_s},
-                     {"machine_gb_per_s", result.machine_gb_per_s}};
+  Json json = {{"tern", version()},
+               {"model", info.path},
+               {"name", info.name},
+               {"architecture", info.architecture},
+               {"parameters", info.n_params},
+               {"backend", info.backend},
+               {"head", info.head},
+               {"n_prompt", options.n_prompt},
+               {"n_generate", options.n_generate},
+               {"repeats", options.repeats},
+               {"prefill_tokens_per_s", spread_json(result.prefill)},
+               {"decode_tokens_per_s", spread_json(result.decode)},
+               {"bytes_per_token", result.bytes_per_token},
+               {"decode_gb_per_s", result.decode_gb_per_s},
+               {"machine_gb_per_s", result.machine_gb_per_s}};
+  add_bench_energy(json, result);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -95,8 +110,13 @@ Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
 }
 
 Result<ExitCode> BenchCommand::run() {
+  if (what == "kernels")
+    return kernels.run(*app, model.load.n_threads, repeats->count() > 0 ? options.repeats : 0, format);
+  TERN_TRY_STATUS(kernels.check_unused());
   if (what == "ops" && prompt->count() > 0)
     return fail(ErrorCode::kInvalidArgument, "bench ops reads no prompt: give -n, the tokens that are there already");
+  if (what == "ops" && options.energy)
+    return fail(ErrorCode::kInvalidArgument, "bench ops measures no energy: a single operation is over too soon");
   TERN_TRY(const Engine engine, load_engine(model));
   if (what == "ops") return run_ops(engine);
   ProgressBar bar;
@@ -115,10 +135,13 @@ Command add_bench(CLI::App& tern) {
   auto command = std::make_shared<BenchCommand>();
   CLI::App* app =
       add_command(tern, "bench", "Measure and check", "Measure tokens per second, beside what memory allows.",
-                  "[ops] [-p N] [-n N] [-r N] [options]", kFooter);
-  app->add_option("what", command->what, "Time the operations of one token instead (-b webgpu)")
-      ->option_text("ops")
-      ->check(one_of({"ops"}))
+                  "[ops|kernels] [-p N] [-n N] [-r N] [options]", kFooter);
+  command->app = app;
+  app->add_option(
+         "what", command->what,
+         "ops: time the operations of one token instead (-b webgpu); kernels: ways to multiply, without a model")
+      ->option_text("ops|kernels")
+      ->check(one_of({"ops", "kernels"}))
       ->group("Measure");
   command->prompt = app->add_option("-p,--prompt", command->options.n_prompt, "Prompt tokens to read (default 128)")
                         ->type_name("N")
@@ -130,10 +153,15 @@ Command add_bench(CLI::App& tern) {
           ->type_name("N")
           ->check(in_range(1, 1 << 20))
           ->group("Measure");
-  command->repeats = app->add_option("-r,--repeats", command->options.repeats, "How often (default 5; for ops 20)")
+  command->repeats = app->add_option("-r,--repeats", command->options.repeats,
+                                     "How often (default 5; for ops 20, for kernels half a second)")
                          ->type_name("N")
                          ->check(in_range(1, 10000))
                          ->group("Measure");
+  app->add_flag("--energy", command->options.energy,
+                "Joules per token and average watts of the processor, where its counters can be read")
+      ->group("Measure");
+  command->kernels.add(*app);
   app->add_option("-o,--output", command->format, "table or json (default table)")
       ->type_name("FORM")
       ->check(one_of({"table", "json"}))

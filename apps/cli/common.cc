@@ -65,9 +65,21 @@ void ModelOptions::add_backend(CLI::App& app) {
       ->type_name("NAME")
       ->check(one_of({"auto", "cpu", "webgpu", "ref"}))
       ->group("Model");
-  app.add_option("-t,--threads", load.n_threads, "CPU threads (default: one per CPU)")
+  app.add_option("-t,--threads", load.n_threads, "CPU threads, one per CPU at most (default 0: one per CPU)")
       ->type_name("N")
-      ->check(in_range(1, 1024))
+      ->check(in_range(0, 1024))
+      ->group("Model");
+  app.add_flag("--pin", load.pin_threads, "Keep each thread on a CPU of its own")->group("Model");
+  static const std::map<std::string, HeadKind> kHeads = {{"auto", HeadKind::kAuto},
+                                                         {"f16", HeadKind::kFile},
+                                                         {"q8_0", HeadKind::kQ8_0},
+                                                         {"q6_k", HeadKind::kQ6_K},
+                                                         {"exact", HeadKind::kExact}};
+  app.add_option_function<std::string>(
+         "--head", [this](const std::string& name) { load.head = kHeads.at(name); },
+         "The last matrix: f16 (as in the file), q8_0, q6_k, exact (f16's text, half the bytes), auto (default auto)")
+      ->type_name("FORM")
+      ->check(one_of({"auto", "f16", "q8_0", "q6_k", "exact"}))
       ->group("Model");
   app.add_flag_callback(
          "--no-fuse", [this] { load.fuse = false; }, "Run each step of the model on its own, to compare")
@@ -145,8 +157,8 @@ Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab)
 }
 
 std::string describe(const ModelInfo& info) {
-  return one_line(format_text("{} · {} · {} parameters · {}", info.name, info.architecture, human_count(info.n_params),
-                              info.backend));
+  return one_line(format_text("{} · {} · {} parameters · head {} · {}", info.name, info.architecture,
+                              human_count(info.n_params), info.head, info.backend));
 }
 
 std::string shorten_or_raise_ctx(const Engine& engine, const Session& session) {

@@ -72,7 +72,7 @@ Result<std::vector<TokenId>> parse_token_ids(std::string_view text, int n_vocab)
 // What to do about a text that is longer than the context: "shorten it", or raise --ctx where the model allows more.
 std::string shorten_or_raise_ctx(const Engine& engine, const Session& session);
 
-// "tern-stories · bitnet-b1.58 · 24.5 M parameters · cpu (AVX2, 2 threads)"
+// "tern-stories · bitnet-b1.58 · 24.5 M parameters · head F16 · cpu (avx2, 2 threads)"
 std::string describe(const ModelInfo& info);
 
 }  // namespace tern::cli

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kFooter = R"(Examples
   tern eval -f book.txt
   tern eval -m model.gguf -f wiki.test.raw --ctx 512
+  tern eval -f book.txt --head q6_k               … with that head, and what it costs against the file's own
 
 The text is read in windows of --ctx tokens that overlap by half, so every counted prediction has at least half a
 window before it. Lower is better.
@@ -27,18 +28,37 @@ struct EvalCommand {
   int n_ctx = 0;
 
   Result<ExitCode> run() const;
+  Result<EvalResult> eval_with(HeadKind head, std::string_view text, std::string& used) const;
 };
 
-Result<ExitCode> EvalCommand::run() const {
-  TERN_TRY(const std::string text, read_text(file));
-  TERN_TRY(const Engine engine, load_engine(model));
+// `used`: which head that is.
+Result<EvalResult> EvalCommand::eval_with(HeadKind head, std::string_view text, std::string& used) const {
+  ModelOptions with_head = model;
+  with_head.load.head = head;
+  TERN_TRY(const Engine engine, load_engine(with_head));
   TERN_TRY_STATUS(need_tokenizer(engine));
+  used = engine.info().head;
   ProgressBar bar;
   TERN_TRY(const EvalResult result, eval(engine, text, n_ctx, bar.callback()));
   bar.wipe();
-  TERN_TRY_STATUS(print(format_text("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n",
-                                    result.perplexity, result.nats_per_token, result.nats_per_token / std::numbers::ln2,
-                                    result.n_tokens)));
+  return result;
+}
+
+Result<ExitCode> EvalCommand::run() const {
+  TERN_TRY(const std::string text, read_text(file));
+  std::string head, own_head;
+  TERN_TRY(const EvalResult result, eval_with(model.load.head, text, head));
+  std::string report =
+      format_text("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n", result.perplexity,
+                  result.nats_per_token, result.nats_per_token / std::numbers::ln2, result.n_tokens);
+  if (model.load.head == HeadKind::kQ8_0 || model.load.head == HeadKind::kQ6_K) {
+    TERN_TRY(const EvalResult own, eval_with(HeadKind::kFile, text, own_head));
+    report += format_text(
+        "head         {}\n\nwith the file's own head, {}\nperplexity   {:.4f}\ndifference   {:+.4f} ({:+.3f} %)\n",
+        head, own_head, own.perplexity, result.perplexity - own.perplexity,
+        100 * (result.perplexity / own.perplexity - 1));
+  }
+  TERN_TRY_STATUS(print(report));
   return ExitCode::kDone;
 }
 

@@ -35,9 +35,10 @@ struct ModelInfo {
   std::string name;          // general.name, or the file's name
   std::string architecture;  // as in the file, e.g. "bitnet-b1.58"
   std::string backend;       // e.g. "cpu (AVX3_SPR, 2 threads)"
+  std::string head;          // what the logits are computed from: "F16", "Q8_0 (file: F16)", "exact (int8 + F16)"
   uint64_t n_params = 0;
   uint64_t file_bytes = 0;
-  uint64_t bytes_per_token = 0;     // weight bytes read per decoded token
+  uint64_t bytes_per_token = 0;     // weight bytes read per decoded token; an exact head's few rows at the end aside
   uint64_t kv_bytes_per_token = 0;  // KV cache bytes per token of context, in f16
   int n_vocab = 0;
   int n_ctx = 0;  // trained context length

@@ -16,6 +16,16 @@ enum class BackendKind { kAuto, kCpu, kWebGpu, kRef };
 // How keys and values are stored in the KV cache.
 enum class KvType { kF16, kF32 };
 
+// What the LM head, the matrix from the last activations to the logits, is read from.
+enum class HeadKind {
+  kAuto,   // exact where it pays: on the cpu backend, where the file's head is floats and large; else as in the file
+  kFile,   // as the file has it
+  kQ8_0,   // encoded anew when the model is loaded; the token embedding stays as it is
+  kQ6_K,   // likewise
+  kExact,  // an int8 copy says which logits could matter, and only these are computed from the file's: the same text as
+           // with kFile for about half the bytes. Only on the cpu backend.
+};
+
 // Called now and then while something long runs: what it is, and how much of the total is done (both in `unit`s).
 struct Progress {
   std::string what;
@@ -40,9 +50,11 @@ struct GpuOptions {
 struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
   BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
-  int n_threads = 0;                         // 0: one per CPU that this process may use
+  int n_threads = 0;                         // 0: one per CPU that this process may use, which is also the most
+  bool pin_threads = false;                  // bind each to a CPU of its own; the caller's only while it computes
   int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size
   std::string chat_template = {};            // Jinja source, instead of the model's own; empty: that
+  HeadKind head = HeadKind::kAuto;           // what the logits are computed from
   bool fuse = true;                          // false: run the plan without fused steps, for comparing
   GpuOptions gpu = {};
   OnProgress on_progress = {};

@@ -79,7 +79,23 @@ struct BenchOptions {
   int n_prompt = 128;
   int n_generate = 32;
   int repeats = 5;
+  bool energy = false;  // measure it too
   OnProgress on_progress = {};
+};
+
+// Energy over all runs of one part.
+struct PartEnergy {
+  double joules_per_token = 0;
+  double watts = 0;             // on average
+  double seconds_of_a_run = 0;  // the counters move about once a millisecond: below 0.05 these figures are coarse
+};
+
+// What the whole processor used, other programs included and GPUs not.
+struct BenchEnergy {
+  std::string source;                 // "powercap (package-0, dram)"; empty: nothing could be read, and
+  std::string reason;                 // … why
+  std::optional<PartEnergy> prefill;  // where that part was measured
+  std::optional<PartEnergy> decode;
 };
 
 struct BenchResult {
@@ -90,6 +106,7 @@ struct BenchResult {
   // What this machine reads from memory with as many threads. A model that fits into the caches can be above it. 0: a
   // GPU computes, whose memory is not measured.
   double machine_gb_per_s = 0;
+  std::optional<BenchEnergy> energy = {};  // where it was asked for
 };
 
 Result<BenchResult> bench(const Engine& engine, const BenchOptions& options);
@@ -124,6 +141,45 @@ struct OpBenchResult {
 // kNotSupported on backends that do not time single operations (only webgpu does), and on GPUs without timestamps.
 // kInvalidArgument: a position for which the context has no room.
 Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& options);
+
+// ---- bench kernels: what packings of a ternary matrix and ways to multiply with it cost on this CPU
+
+struct KernelBenchOptions {
+  int64_t rows = 4096, cols = 4096;
+  int n_threads = 0;    // one per CPU at most; 0: one per CPU that this process may use
+  int repeats = 0;      // products per kernel; 0: at least 20, and as many as half a second takes
+  bool cached = false;  // multiply with one copy of the matrix, which may stay in a cache, instead of many in turns
+  OnProgress on_progress = {};
+};
+
+struct KernelBench {
+  std::string name;         // "base3-int8"
+  std::string packing;      // "f32", "2-bit", "base-3"
+  std::string activations;  // "f32", "int8"
+  std::string what;         // one line about it
+  std::string target;       // the instruction set it runs on, "avx2"; "scalar" for plain C++
+  uint64_t bytes = 0;       // of the packed matrix, all that a product reads of it
+  double bits_per_weight = 0;
+  Spread ms = {};            // of one product, quantising or look-up tables included
+  int runs = 0;              // that `ms` is made of
+  int copies = 0;            // of the matrix, multiplied with in turns
+  double gb_per_s = 0;       // bytes ÷ median
+  double read_gb_per_s = 0;  // the same, of as many threads that only read, in turns with the products
+  double share = 0;          // gb_per_s ÷ read_gb_per_s
+  double max_error = 0;      // of any result, against sums in double of the same weights and the float activations
+};
+
+struct KernelBenchResult {
+  std::vector<KernelBench> kernels = {};
+  int n_threads = 0;
+  uint64_t cache_bytes = 0;  // the CPU's last-level cache; 0 where the system does not say
+  double result_rms = 0;     // of the exact results, to judge errors by
+};
+
+// Random weights and activations. Results are checked before anything is reported: kNotSupported names a kernel that
+// is off by more than its bound, which is a bug in Tern. kInvalidArgument: a shape, thread count or number of runs out
+// of range, or TERN_CPU_TARGET names none. kOutOfMemory: copies of the matrix do not fit.
+Result<KernelBenchResult> bench_kernels(const KernelBenchOptions& options);
 
 // ---- eval: how well it predicts a text
 

@@ -32,6 +32,9 @@ struct Batch {
   std::span<const TokenId> tokens;  // 1 to max_batch(); with kAll at most max_logit_rows()
   int first_pos = 0;                // first_pos + tokens.size() ≤ the cache's n_ctx
   WantLogits logits = WantLogits::kLast;
+  // With kLast: of the logits, only the n_best greatest (NaN aside), and whatever equals the least of these, will be
+  // looked at. A backend may leave −infinity for any other, and is free to ignore this. 0: all are wanted.
+  int n_best = 0;
 };
 
 // What a step wrote, for comparing backends: float rows (int8 blocks: as the floats that they stand for), or the int8
@@ -76,11 +79,18 @@ struct TokenTimes {
   double seconds = 0;       // from one token to the next while tokens are generated
 };
 
+// What an executable reads for the logits of a token instead of the plan's last matrix.
+struct OwnHead {
+  std::string name;         // "exact (int8 + F16)"
+  uint64_t bytes = 0;       // per token
+  uint64_t file_bytes = 0;  // of the matrix that it stands for
+};
+
 class Executable {
  public:
   virtual ~Executable() = default;
 
-  virtual std::string description() const = 0;  // "cpu (AVX3_DL, 2 threads)"
+  virtual std::string description() const = 0;  // "cpu (avx512vnni, 2 threads)"
   virtual int max_batch() const = 0;
   virtual int max_logit_rows() const = 0;
 
@@ -102,6 +112,7 @@ class Executable {
   }
 
   // For Engine and ModelInfo (include/tern/engine.h).
+  virtual std::optional<OwnHead> own_head() const { return {}; }
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
   virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
@@ -117,10 +128,18 @@ class Executable {
   virtual void observe(StepObserver observer) = 0;
 };
 
+// Whether the head's best logits are found with an int8 copy of it (Batch::n_best).
+enum class ExactHead {
+  kNo,
+  kWherePays,  // where it can be made, and the head is large
+  kYes,        // kNotSupported where it cannot be made, kOutOfMemory
+};
+
 struct CompileOptions {
   int n_threads = 1;
   int max_batch = 256;
   int max_logit_rows = 16;
+  ExactHead exact_head = ExactHead::kNo;  // cpu only
   GpuOptions gpu = {};
   bool only_hardware_gpu = false;  // kNotFound where the adapter that would be used draws on the CPU
   OnProgress on_progress = {};

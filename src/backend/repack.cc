@@ -92,7 +92,7 @@ Repacked to_tq2_0(const Tensor& w) {
 class Repacker {
  public:
   Result<void> replace(const Tensor*& w) {
-    if (w->format == Format::kI2_S) return {};
+    if (w->format == Format::kI2_S || w->is_rearranged) return {};
     TRY(auto repacked, to_i2_s(*w));
     w = &done_.emplace_back(std::move(repacked)).tensor;
     return {};
@@ -108,22 +108,27 @@ class Repacker {
 
 }  // namespace
 
-Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
-  Repacker repacker;
+Result<void> for_ternary_matrices(Plan& plan, const std::function<Result<void>(const Tensor*&)>& visit) {
   for (Step& step : plan.steps) {
     if (auto* linear = std::get_if<step::TernaryLinear>(&step.body)) {
-      TRY_STATUS(repacker.replace(linear->w));
+      TRY_STATUS(visit(linear->w));
     } else if (auto* linear_add = std::get_if<step::TernaryLinearAdd>(&step.body)) {
-      TRY_STATUS(repacker.replace(linear_add->w));
+      TRY_STATUS(visit(linear_add->w));
     } else if (auto* glu = std::get_if<step::TernaryGlu>(&step.body)) {
-      TRY_STATUS(repacker.replace(glu->w_gate));
-      TRY_STATUS(repacker.replace(glu->w_up));
+      TRY_STATUS(visit(glu->w_gate));
+      TRY_STATUS(visit(glu->w_up));
     } else if (auto* qkv = std::get_if<step::TernaryQkv>(&step.body)) {
-      TRY_STATUS(repacker.replace(qkv->wq));
-      TRY_STATUS(repacker.replace(qkv->wk));
-      TRY_STATUS(repacker.replace(qkv->wv));
+      TRY_STATUS(visit(qkv->wq));
+      TRY_STATUS(visit(qkv->wk));
+      TRY_STATUS(visit(qkv->wv));
     }
   }
+  return {};
+}
+
+Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
+  Repacker repacker;
+  TRY_STATUS(for_ternary_matrices(plan, [&](const Tensor*& w) { return repacker.replace(w); }));
   return repacker.take();
 }
 
@@ -131,6 +136,68 @@ std::deque<Repacked> repack_block_inputs(Plan& plan) {
   Repacker repacker;
   for_block_matrices(plan, [&](const Tensor*& w) { repacker.replace_tq1_0(w); });
   return repacker.take();
+}
+
+Result<Repacked> reencode(const Tensor& w, Format format) {
+  const FormatInfo& to = format_info(format);
+  if (w.cols % to.block != 0) {
+    return fail(ErrorCode::kNotSupported,
+                "tensor {}: rows of {} values are no whole blocks of {}, as {} has them; use --head f16", w.name,
+                w.cols, to.block, to.name);
+  }
+  const uint64_t in_stride = row_bytes(w.format, w.cols), out_stride = row_bytes(format, w.cols);
+  const auto make = [w, &to, in_stride, out_stride](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+    std::vector<float> row(static_cast<size_t>(w.cols));
+    const auto encode = [&](RowRange part, Bytes bytes) -> Result<void> {
+      for (uint64_t r = 0; r < static_cast<uint64_t>(part.count); ++r) {
+        format_info(w.format).decode(bytes.subspan(r * in_stride, in_stride), row);
+        to.encode(row, out.subspan((static_cast<uint64_t>(part.first) - first + r) * out_stride, out_stride));
+      }
+      return {};
+    };
+    return read_rows(w.data, in_stride, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, encode);
+  };
+  Repacked out{.tensor = w, .bytes = {}, .made = {}};
+  out.made = std::make_unique<MadeRows>(out_stride, static_cast<uint64_t>(w.rows), make);
+  out.tensor.format = format;
+  out.tensor.data = StoredBytes(*out.made, 0, out.made->size());
+  return out;
+}
+
+namespace {
+
+Result<HostMemory> read_on(ThreadPool& pool, const Tensor& w) {
+  TRY(auto memory, HostMemory::allocate(w.data.size(), "the head in another format"));
+  memory.advise_huge_pages();
+  const MutableBytes all(memory.data(), memory.bytes());
+  const auto rows = static_cast<uint64_t>(w.rows), workers = static_cast<uint64_t>(pool.size());
+  const uint64_t stride = row_bytes(w.format, w.cols);
+  std::vector<Result<void>> done(static_cast<size_t>(workers));
+  pool.run([&](int worker) {
+    const auto number = static_cast<uint64_t>(worker);
+    const uint64_t begin = rows * number / workers, end = rows * (number + 1) / workers;
+    if (begin == end) return;
+    done[static_cast<size_t>(worker)] =
+        w.data.source()->read(w.data.offset() + begin * stride, all.subspan(begin * stride, (end - begin) * stride));
+  });
+  for (Result<void>& part : done) TRY_STATUS(std::move(part));
+  return memory;
+}
+
+}  // namespace
+
+Result<MadeResident> make_resident(Plan& plan, ThreadPool& pool) {
+  MadeResident made;
+  for (Step& step : plan.steps) {
+    auto* linear = std::get_if<step::FloatLinear>(&step.body);
+    if (!linear || linear->w->data.is_resident()) continue;
+    TRY(auto memory, read_on(pool, *linear->w));
+    Tensor& tensor = made.tensors.emplace_back(*linear->w);
+    tensor.data = Bytes(memory.data(), memory.bytes());
+    made.memory.push_back(std::move(memory));
+    linear->w = &tensor;
+  }
+  return made;
 }
 
 void for_block_matrices(Plan& plan, const std::function<void(const Tensor*&)>& visit) {

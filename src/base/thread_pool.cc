@@ -5,45 +5,12 @@
 #endif
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/check.h"
 
 namespace tern {
 namespace {
-
-inline void pause_cpu() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-// About 20–50 µs on current cores: longer than the imbalance of a matvec's last rows, shorter than a scheduler tick.
-// WebAssembly has no pause, so a spin is several times shorter there.
-#ifdef __EMSCRIPTEN__
-constexpr int kSpins = 10'000;
-#else
-constexpr int kSpins = 1000;
-#endif
-
-#ifdef __EMSCRIPTEN_PTHREADS__
-
-// Of the library, Emscripten's has no wait of its own and polls. Not on a page's main thread, which may not sleep.
-void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) {
-  constexpr int64_t kForever = -1;
-  __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), kForever);
-}
-void wake_all(std::atomic<uint32_t>& value) {
-  __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), UINT32_MAX);
-}
-
-#else
-
-void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) { value.wait(seen, std::memory_order_seq_cst); }
-void wake_all(std::atomic<uint32_t>& value) { value.notify_all(); }
-
-#endif
 
 // A browser has as many threads ready as it has CPUs. One more would start only when the caller returns to the page,
 // and the caller waits for it; in a build without threads the caller is alone.
@@ -55,58 +22,120 @@ int can_start(int n_threads) {
 #endif
 }
 
+#ifdef __EMSCRIPTEN__
+
+std::vector<int> allowed_cpus() { return {}; }
+void bind_to(int /*cpu*/) {}
+class BoundWhileItLives {
+ public:
+  explicit BoundWhileItLives(int /*cpu*/) {}
+};
+
+#else
+
+// Empty where the system does not say: more CPUs than cpu_set_t has bits.
+std::vector<int> allowed_cpus() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return {};
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+// Binds the calling thread. A CPU that was taken from the process meanwhile is refused, and the thread runs where it
+// may.
+void bind_to(int cpu) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(cpu, &mask);
+  sched_setaffinity(0, sizeof(mask), &mask);
+}
+
+// For a thread that is not ours.
+class BoundWhileItLives {
+ public:
+  explicit BoundWhileItLives(int cpu) {
+    CPU_ZERO(&before_);
+    is_bound_ = sched_getaffinity(0, sizeof(before_), &before_) == 0;
+    if (is_bound_) bind_to(cpu);
+  }
+  ~BoundWhileItLives() {
+    if (is_bound_) sched_setaffinity(0, sizeof(before_), &before_);
+  }
+  BoundWhileItLives(const BoundWhileItLives&) = delete;
+  BoundWhileItLives& operator=(const BoundWhileItLives&) = delete;
+
+ private:
+  cpu_set_t before_;
+  bool is_bound_ = false;
+};
+
+#endif
+
 }  // namespace
 
-void ThreadPool::Signal::wait_while(uint32_t seen) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (value.load(std::memory_order_acquire) != seen) return;
-    pause_cpu();
+ThreadPool::ThreadPool(const Options& options) {
+  CHECK(options.n_threads >= 1);
+  const int wanted = can_start(options.n_threads);
+  if (options.pin) cpus_ = allowed_cpus();
+  threads_.reserve(static_cast<size_t>(wanted - 1));
+  try {
+    for (; n_threads_ < wanted; ++n_threads_)
+      threads_.emplace_back([this, worker = n_threads_] { worker_loop(worker); });
+  } catch (const std::system_error&) {  // a limit on the threads of a user or a container
   }
-  sleepers.fetch_add(1, std::memory_order_seq_cst);
-  while (value.load(std::memory_order_seq_cst) == seen) sleep_while(value, seen);
-  sleepers.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void ThreadPool::Signal::advance() {
-  value.fetch_add(1, std::memory_order_seq_cst);
-  if (sleepers.load(std::memory_order_seq_cst) > 0) wake_all(value);
-}
-
-ThreadPool::ThreadPool(int n_threads) : n_threads_(can_start(n_threads)) {
-  CHECK(n_threads >= 1);
-  threads_.reserve(static_cast<size_t>(n_threads_ - 1));
-  for (int worker = 1; worker < n_threads_; ++worker) threads_.emplace_back([this, worker] { worker_loop(worker); });
 }
 
 ThreadPool::~ThreadPool() {
   stopping_.store(true, std::memory_order_relaxed);
-  start_.advance();
+  start_.add(1);
+}
+
+void ThreadPool::pin_worker(int worker) const {
+  if (!cpus_.empty()) bind_to(cpus_[static_cast<size_t>(worker) % cpus_.size()]);
 }
 
 void ThreadPool::worker_loop(int worker) {
-  for (uint32_t seen = 0;; ++seen) {
-    start_.wait_while(seen);
+  pin_worker(worker);
+  uint32_t last_run = 0;
+  for (uint32_t seen = 0;;) {
+    seen = start_.wait_while(seen);
     if (stopping_.load(std::memory_order_relaxed)) return;
-    invoke_(context_, worker);
-    barrier();
+    if (!gate_.add_one_where(kOpen)) continue;
+    // Who was late for a run and came in for the next is woken for that one once more.
+    if (run_ != last_run) {
+      last_run = run_;
+      task_.invoke(task_.context, worker);
+      finished_.add(1);
+    }
+    gate_.add(-1);
   }
 }
 
-void ThreadPool::run_erased(Invoke invoke, void* context) {
-  if (n_threads_ == 1) return invoke(context, 0);
-  invoke_ = invoke;
-  context_ = context;
-  start_.advance();
-  invoke(context, 0);
-  barrier();
+void ThreadPool::run_erased(Task task, Wait wait) {
+  std::optional<BoundWhileItLives> bound;
+  if (!cpus_.empty()) bound.emplace(cpus_[0]);
+  if (n_threads_ == 1) return task.invoke(task.context, 0);
+  task_ = task;
+  ++run_;
+  finished_.set(0);
+  gate_.set(kOpen);
+  start_.add(1);
+  task.invoke(task.context, 0);
+  if (wait == Wait::kForAll) finished_.wait_for(static_cast<uint32_t>(n_threads_ - 1));
+  gate_.add(kOpen);  // 2^31 twice: the bit is clear
+  gate_.wait_for(0);
 }
 
 void ThreadPool::barrier() {
   if (n_threads_ == 1) return;
-  const uint32_t generation = barrier_.value.load(std::memory_order_acquire);
+  const uint32_t generation = barrier_.value();
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_threads_) {
     arrived_.store(0, std::memory_order_relaxed);
-    barrier_.advance();
+    barrier_.add(1);
   } else {
     barrier_.wait_while(generation);
   }

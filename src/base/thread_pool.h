@@ -1,23 +1,35 @@
-// A persistent team of threads that runs one function on all of them, with a barrier between its phases.
+// A persistent team of threads that runs one function on all of them.
 //
-// A token is hundreds of short phases, so a phase must not cost a lock, an allocation or a system call: threads spin
-// for a short while at a barrier and only then sleep. The sleep matters where there are more threads than free cores;
-// there the thread that others wait for needs the core that a spinning thread would burn.
+// A token is hundreds of short phases, so a phase must not cost a lock, an allocation or a system call: threads that
+// wait spin for a short while and only then sleep (wait_counter.h). The sleep matters where there are more threads than
+// free cores; there the thread that others wait for needs the core that a spinning thread would burn.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <vector>
+
+#include "base/result.h"
+#include "base/wait_counter.h"
 
 namespace tern {
 
 class ThreadPool {
  public:
-  // n_threads ≥ 1 counts the calling thread: ThreadPool(1) starts no thread and its barrier is free. In a browser there
-  // are at most available_cpus().
-  explicit ThreadPool(int n_threads);
+  struct Options {
+    int n_threads = 1;  // ≥ 1, the calling thread among them
+    // Binds worker i to the i-th CPU that the process may use (to the first again after the last). The caller of run is
+    // bound only while it runs, and gets back what it had. Not in a browser.
+    bool pin = false;
+  };
+
+  // ThreadPool(1) starts no thread. In a browser there are at most available_cpus(). Where the system starts no more
+  // threads the pool has fewer.
+  explicit ThreadPool(int n_threads) : ThreadPool(Options{.n_threads = n_threads}) {}
+  explicit ThreadPool(const Options& options);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -28,13 +40,19 @@ class ThreadPool {
   // Not reentrant: one run at a time, and body must not call run.
   template <class Body>
   void run(Body&& body) {
-    using BodyType = std::remove_reference_t<Body>;
-    run_erased([](void* context, int worker) { (*static_cast<BodyType*>(context))(worker); },
-               const_cast<void*>(static_cast<const void*>(&body)));
+    run_erased(Task::of(body), Wait::kForAll);
   }
 
-  // Inside run: waits until every worker has called barrier() as often as this one. Writes before it are visible after
-  // it.
+  // Calls body(0), and meanwhile body(worker) for every other worker that gets a CPU: perhaps none, none twice. Returns
+  // when all that came have left. Whatever has to be done is done by those who are there, so a thread that the system
+  // does not run holds nobody up. Otherwise as run.
+  template <class Body>
+  void run_with_comers(Body&& body) {
+    run_erased(Task::of(body), Wait::kForComers);
+  }
+
+  // Inside run, not inside run_with_comers: waits until every worker has called barrier() as often as this one. Writes
+  // before it are visible after it.
   void barrier();
 
   // The number of CPUs that this process may use; 1 in a browser without threads.
@@ -45,25 +63,35 @@ class ThreadPool {
   static int passing_cpus();
 
  private:
-  using Invoke = void (*)(void* context, int worker);
-  void run_erased(Invoke invoke, void* context);
-  void worker_loop(int worker);
+  struct Task {
+    void (*invoke)(void* context, int worker) = nullptr;
+    void* context = nullptr;
 
-  // A counter that threads wait on: spin first, then sleep.
-  struct alignas(64) Signal {
-    std::atomic<uint32_t> value = 0;
-    std::atomic<uint32_t> sleepers = 0;
-    void wait_while(uint32_t seen);
-    void advance();
+    template <class Body>
+    static Task of(Body& body) {
+      return {[](void* context, int worker) { (*static_cast<Body*>(context))(worker); },
+              const_cast<void*>(static_cast<const void*>(&body))};
+    }
   };
+  enum class Wait { kForAll, kForComers };
+  void run_erased(Task task, Wait wait);
+  void worker_loop(int worker);
+  void pin_worker(int worker) const;
 
-  const int n_threads_;
-  Signal start_;    // advanced once per run, and to stop
-  Signal barrier_;  // advanced when the last worker arrives
+  // Of gate_: workers may come in. The other bits count those inside.
+  static constexpr uint32_t kOpen = 1u << 31;
+
+  int n_threads_ = 1;
+  std::vector<int> cpus_;  // to bind workers to; empty: they are not bound
+  WaitCounter start_;      // advanced once per run, and to stop
+  WaitCounter gate_;
+  WaitCounter finished_;  // workers other than 0 that have run the task
+  WaitCounter barrier_;   // advanced when the last worker arrives
   alignas(64) std::atomic<int> arrived_ = 0;
   std::atomic<bool> stopping_ = false;
-  Invoke invoke_ = nullptr;
-  void* context_ = nullptr;
+  // Of this run; read only inside the gate.
+  Task task_;
+  uint32_t run_ = 0;
   std::vector<std::jthread> threads_;
 };
 

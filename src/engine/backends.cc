@@ -1,6 +1,7 @@
 #include "engine/backends.h"
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/cpu_target.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/sum_words.h"
 #include "backend/ref/ref_backend.h"
@@ -58,7 +59,11 @@ std::string default_pipeline_cache() {
   return folder.empty() ? "" : folder + "/pipelines";
 }
 
-std::string cpu_target() { return cpu::target_name(); }
+Result<void> choose_cpu_target() { return cpu::choose_cpu_target_from_environment(); }
+
+std::string cpu_target() { return std::string(cpu::cpu_target().name); }
+
+std::string cpu_targets() { return cpu::targets_that_run(); }
 
 uint64_t cpu_sum_words(std::span<const uint64_t> words) { return cpu::sum_words(words); }
 

@@ -26,8 +26,15 @@ bool may_have_gpu();
 // Where compiled pipelines are kept between runs: in the user's cache folder (base/cache_folder.h); empty: nowhere.
 std::string default_pipeline_cache();
 
-// The instruction set whose kernels the cpu backend runs on this machine, as Highway names it: "AVX3_DL".
+// Makes the cpu backend use what TERN_CPU_TARGET names, once per process. kInvalidArgument, kNotSupported as
+// backend/cpu/cpu_target.h has them.
+Result<void> choose_cpu_target();
+
+// The instruction set whose kernels the cpu backend runs on this machine, as TERN_CPU_TARGET names it: "avx512vnni".
 std::string cpu_target();
+
+// The names of all that this machine can run, the plainest first: "sse2, sse4, avx2".
+std::string cpu_targets();
 
 // The sum of all words, by the cpu backend's fastest loop: for measuring how fast this machine reads memory.
 uint64_t cpu_sum_words(std::span<const uint64_t> words);

@@ -10,8 +10,8 @@ size_t Context::keep_common(std::span<const TokenId> prompt) {
   return tokens_.size();
 }
 
-Result<std::span<const float>> Context::append(std::span<const TokenId> tokens, WantLogits logits) {
-  const Batch batch{.tokens = tokens, .first_pos = n_used(), .logits = logits};
+Result<std::span<const float>> Context::append(std::span<const TokenId> tokens, WantLogits logits, int n_best) {
+  const Batch batch{.tokens = tokens, .first_pos = n_used(), .logits = logits, .n_best = n_best};
   TRY(const auto rows, executable_.run(*cache_, batch));
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   return rows;

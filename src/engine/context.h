@@ -23,8 +23,9 @@ class Context {
   // run again. Returns how many tokens are left.
   size_t keep_common(std::span<const TokenId> prompt);
 
-  // Runs at most max_batch() tokens after those that are there. The logits are valid until the next run.
-  Result<std::span<const float>> append(std::span<const TokenId> tokens, WantLogits logits);
+  // Runs at most max_batch() tokens after those that are there. The logits are valid until the next run; n_best: which
+  // of them are wanted (Batch).
+  Result<std::span<const float>> append(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0);
 
   // The device's own choice of the tokens after `token`; null where the host has to choose. add() what the stream has
   // run when it has been taken.

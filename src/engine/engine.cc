@@ -53,28 +53,51 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
   });
 }
 
-Result<void> compile_for(Engine::Impl& impl, BackendKind backend, bool fuse, const CompileOptions& options) {
+Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOptions& load, CompileOptions options) {
   impl.backend = backend;
-  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fuse ? fusions_for(backend) : Fusions::none()});
+  TRY(options.exact_head, exact_head_for(backend, load.head));
+  const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
+  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions});
   TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
   return {};
 }
 
-// kAuto: the GPU where there is one that computes and holds the model, or the one asked for by name; else the CPU.
+// kAuto: the GPU where there is one that computes and holds the model, or the one asked for by name; else, and for an
+// exact head, the CPU.
 Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
   CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
   if (options.max_batch > 0) compile.max_batch = options.max_batch;
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
-  if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options.fuse, compile);
+  if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
   const bool is_named = !options.gpu.adapter.empty();
-  if (is_named || may_have_gpu()) {
+  if (is_named || (options.head != HeadKind::kExact && may_have_gpu())) {
     compile.only_hardware_gpu = true;
-    const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options.fuse, compile);
+    const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options, compile);
     if (on_gpu) return {};
     const bool is_expected = on_gpu.error().code == ErrorCode::kNotFound && !is_named;
     if (!is_expected) warn("the GPU is not used: {}", on_gpu.error().message);
   }
-  return compile_for(impl, BackendKind::kCpu, options.fuse, compile);
+  return compile_for(impl, BackendKind::kCpu, options, compile);
+}
+
+void describe_head(Engine::Impl& impl) {
+  const std::optional<OwnHead> own = impl.executable->own_head();
+  impl.info.head = impl.head.describe(impl.model, own);
+  impl.info.bytes_per_token = impl.model.weights.bytes_per_token();
+  if (own) impl.info.bytes_per_token -= own->file_bytes - own->bytes;
+}
+
+// One per CPU at most: threads beyond would only take turns.
+Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
+  const int cpus = ThreadPool::available_cpus();
+  const int n = options.n_threads > 0 ? std::min(options.n_threads, cpus) : cpus;
+  auto pool = std::make_unique<ThreadPool>(ThreadPool::Options{.n_threads = n, .pin = options.pin_threads});
+  if (options.n_threads > 0 && pool->size() < n) {
+    return fail(ErrorCode::kOutOfMemory,
+                "the system starts only {} of {} threads; ask for fewer, or raise the limit on processes (ulimit -u)",
+                pool->size(), n);
+  }
+  return pool;
 }
 
 // That take part in a run.
@@ -101,6 +124,7 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   }
   if (options.max_batch < 0)
     return fail(ErrorCode::kInvalidArgument, "max_batch is {}, but cannot be negative", options.max_batch);
+  TRY_STATUS(choose_cpu_target());
   std::string path = options.model_path;
   if (path.empty()) {
     TRY(path, default_model_path());
@@ -111,14 +135,17 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   TRY(impl->model, open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident));
   TRY_STATUS(load_text(*impl, options.chat_template));
   impl->info = describe_model(impl->model);
-  impl->pool = std::make_unique<ThreadPool>(options.n_threads > 0 ? options.n_threads : ThreadPool::available_cpus());
-  if (auto compiled = compile_model(*impl, options); !compiled) {
+  TRY(impl->pool, make_pool(options));
+  auto compiled =
+      impl->head.replace_in(impl->model, options.head).and_then([&] { return compile_model(*impl, options); });
+  if (!compiled) {
     Error error = std::move(compiled).error();
     error.message = path + ": " + error.message;
     return std::unexpected(std::move(error));
   }
   // A device has its own copy of the weights by now.
   if (impl->backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
+  describe_head(*impl);
   impl->info.backend = impl->executable->description();
   impl->info.adapter = impl->executable->gpu_adapter();
   impl->info.n_threads = n_threads(*impl);

@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "base/thread_pool.h"
 #include "engine/generator.h"
+#include "engine/head.h"
 #include "model/model.h"
 #include "plan/plan.h"
 #include "tern/engine.h"
@@ -18,6 +19,7 @@ namespace tern {
 // Members are destroyed in reverse: the executable goes before what it points to.
 struct Engine::Impl {
   Model model;
+  Head head;  // of the model
   ModelInfo info;
   std::unique_ptr<Tokenizer> tokenizer;  // null where the file holds none
   std::optional<ChatTemplate> chat_template;

@@ -45,7 +45,8 @@ Result<std::optional<TokenId>> Generation::Impl::read_prompt() {
   const auto rest = std::span(prompt_).subspan(n_read_);
   const size_t n = std::min(rest.size(), static_cast<size_t>(context_.max_batch()));
   const bool is_last = n == rest.size();
-  TRY(const auto logits, context_.append(rest.first(n), is_last ? WantLogits::kLast : WantLogits::kNone));
+  TRY(const auto logits,
+      context_.append(rest.first(n), is_last ? WantLogits::kLast : WantLogits::kNone, sampler_.n_best()));
   n_read_ += n;
   if (!is_last || options_.max_tokens == 0) return std::nullopt;
   const TokenId first = sampler_.sample(logits);
@@ -76,7 +77,7 @@ Result<TokenId> Generation::Impl::choose_next() {
     TRY(next, stream_->next());
     context_.add(last);
   } else {
-    TRY(const auto logits, context_.append(std::span(&last, 1), WantLogits::kLast));
+    TRY(const auto logits, context_.append(std::span(&last, 1), WantLogits::kLast, sampler_.n_best()));
     next = sampler_.sample(logits);
   }
   sampler_.accept(next);

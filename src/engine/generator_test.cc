@@ -70,6 +70,7 @@ TEST(Generator, PromptsAreBatchedAndOnlyTheLastAsksForLogits) {
   EXPECT_EQ(f.log.calls[1].first_pos, 4);
   EXPECT_EQ(f.log.calls[2].tokens, ids("i"));
   EXPECT_EQ(f.log.calls[2].logits, WantLogits::kLast);
+  EXPECT_EQ(f.log.calls[2].n_best, 1);  // greedy
 }
 
 TEST(Generator, AConversationIsNotComputedTwice) {

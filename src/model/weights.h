@@ -20,8 +20,9 @@ struct Tensor {
   StoredBytes data;
   // Multiplies what Format's decode gives: I2_S's own scale, and blk.N.*.scale where the file has one.
   float scale = 1.0f;
-  // Only inside the CPU backend: `data` are not rows as in the file, but as backend/cpu/interleave.h makes them.
-  bool is_interleaved = false;
+  // Only inside the CPU backend: `data` are not rows as in the file, but as backend/cpu/interleave.h or, of TQ1_0,
+  // backend/cpu/base3.h makes them.
+  bool is_rearranged = false;
 
   bool is_present() const { return !name.empty(); }
 };

@@ -10,10 +10,10 @@
 
 namespace tern {
 
-// Calls body(const Block&, float* values) for each block; `values` points at the block's kValues floats.
+// Calls body(const Block&, Value* values) for each block; `values` points at the block's kValues values.
 // Blocks are copied out, since a file's bytes need not be aligned for Block.
-template <class Block, size_t kValues, class Body>
-void decode_blocks(Bytes blocks, std::span<float> values, Body body) {
+template <class Block, size_t kValues, class Value, class Body>
+void decode_blocks(Bytes blocks, std::span<Value> values, Body body) {
   CHECK(values.size() % kValues == 0 && blocks.size() == values.size() / kValues * sizeof(Block));
   const std::byte* at = blocks.data();
   for (size_t i = 0; i < values.size(); i += kValues, at += sizeof(Block)) body(load<Block>(at), values.data() + i);
@@ -32,9 +32,13 @@ void encode_blocks(std::span<const float> values, MutableBytes blocks, Body body
 
 // Nearest integer, halves away from zero, saturated to [low, high]. NaN gives 0, so a broken weight cannot become
 // undefined behaviour.
+//
+// Adding the greatest float below a half and cutting off does for |x| < 2^22 what std::round does, which is a library
+// call on the baseline CPU.
 inline int round_and_clamp(float x, int low, int high) {
   if (std::isnan(x)) return 0;
-  return static_cast<int>(std::clamp(std::round(x), static_cast<float>(low), static_cast<float>(high)));
+  const float clamped = std::clamp(x, static_cast<float>(low), static_cast<float>(high));
+  return static_cast<int>(clamped + std::copysign(0x1.fffffep-2f, clamped));
 }
 
 // 1/x, and 0 for 0: the scale of a block of zeros.

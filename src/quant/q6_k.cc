@@ -26,17 +26,20 @@ constexpr Place place_of(int i) {
           .high_shift = quarter * 2};
 }
 
-// Nearest code in −32 … 31, ties to even. Adding 1.5·2^23 leaves the integer in the low mantissa bits; std::lrint is a
-// library call on the baseline CPU, and this runs 20 times per value.
-int nearest_code(float x) {
-  const float clamped = std::clamp(x, -32.0f, 31.0f);
-  const auto bits = std::bit_cast<uint32_t>(clamped + 0x1.8p23f);
-  return static_cast<int>(bits & 0x7FFFFFu) - 0x400000;
+// Nearest code in −32 … 31, ties to even. Adding 1.5·2^23 leaves the integer in the low bits of the float, where it can
+// be cut to its range as an integer (which compilers vectorise, unlike comparisons of floats). NaN, of infinities,
+// gives an end of the range.
+float nearest_code(float x) {
+  constexpr float kShift = 0x1.8p23f;
+  constexpr auto kZero = std::bit_cast<int32_t>(kShift);
+  const auto bits = std::bit_cast<int32_t>(x + kShift);
+  const int32_t above = bits > kZero + 31 ? kZero + 31 : bits;
+  return std::bit_cast<float>(above < kZero - 32 ? kZero - 32 : above) - kShift;
 }
 
 // The scale that codes the 16 values with least squared error, among those found from 19 divisors around the one that
 // maps the signed maximum to −32. For given codes q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq²
-// and so the greatest (Σxq)² / Σq² wins.
+// and so the greatest (Σxq)² / Σq² wins. All divisors are tried side by side, which is what vectors are good at.
 float best_scale(const float* x) {
   float greatest = 0;
   for (int j = 0; j < kQ6_KGroup; ++j) {
@@ -44,21 +47,25 @@ float best_scale(const float* x) {
   }
   // A scale of scales this small is 0 as f16, and the divisors must stay finite.
   if (!(std::fabs(greatest) > 1e-15f)) return 0;
+  constexpr int kTries = 19, kLanes = 20;
+  float divisor[kLanes] = {}, xq[kLanes] = {}, qq[kLanes] = {};
+  for (int i = 0; i < kTries; ++i) {
+    const int step = (i + 9) % 19 - 9;  // 0 first, so that where all are equally good the plain divisor stays
+    divisor[i] = -(32.0f + 0.1f * static_cast<float>(step)) / greatest;
+  }
+  for (int j = 0; j < kQ6_KGroup; ++j) {
+    for (int i = 0; i < kLanes; ++i) {
+      const float q = nearest_code(x[j] * divisor[i]);
+      xq[i] += x[j] * q;
+      qq[i] += q * q;
+    }
+  }
   float scale = 0;
   float best_gain = 0;
-  for (int i = 0; i < 19; ++i) {
-    const int step = (i + 9) % 19 - 9;  // 0 first, so that where all are equally good the plain divisor stays
-    const float divisor = -(32.0f + 0.1f * static_cast<float>(step)) / greatest;
-    float xq = 0;
-    float qq = 0;
-    for (int j = 0; j < kQ6_KGroup; ++j) {
-      const auto q = static_cast<float>(nearest_code(x[j] * divisor));
-      xq += x[j] * q;
-      qq += q * q;
-    }
-    if (qq > 0 && xq * xq > best_gain * qq) {
-      scale = xq / qq;
-      best_gain = xq * scale;
+  for (int i = 0; i < kTries; ++i) {
+    if (qq[i] > 0 && xq[i] * xq[i] > best_gain * qq[i]) {
+      scale = xq[i] / qq[i];
+      best_gain = xq[i] * scale;
     }
   }
   return scale;
@@ -76,6 +83,29 @@ void set_scales(const float* x, Q6_KBlock& block) {
   const float inverse = inverse_or_zero(f16_to_f32(block.d));
   for (int g = 0; g < kGroups; ++g) {
     block.scales[g] = static_cast<int8_t>(round_and_clamp(scales[g] * inverse, -128, 127));
+  }
+}
+
+// The values' codes, under the block's scales, in their places (the table in q6_k.h).
+void put_codes(const float* x, Q6_KBlock& block) {
+  constexpr int kHalf = 128, kQuarter = 32;
+  const float d = f16_to_f32(block.d);
+  uint8_t codes[kQ6_KBlock];
+  for (int g = 0; g < kGroups; ++g) {
+    const float inverse = inverse_or_zero(d * static_cast<float>(block.scales[g]));
+    for (int i = g * kQ6_KGroup; i < (g + 1) * kQ6_KGroup; ++i) {
+      codes[i] = static_cast<uint8_t>(static_cast<int>(nearest_code(x[i] * inverse)) + 32);
+    }
+  }
+  for (int half = 0; half < 2; ++half) {
+    const uint8_t* const c = codes + half * kHalf;
+    for (int i = 0; i < 2 * kQuarter; ++i) {
+      block.low[half * 64 + i] = static_cast<uint8_t>((c[i] & 15) | c[i + 2 * kQuarter] << 4);
+    }
+    for (int l = 0; l < kQuarter; ++l) {
+      const int high = c[l] >> 4 | (c[l + kQuarter] >> 4) << 2 | (c[l + 2 * kQuarter] >> 4) << 4;
+      block.high[half * 32 + l] = static_cast<uint8_t>(high | (c[l + 3 * kQuarter] >> 4) << 6);
+    }
   }
 }
 
@@ -100,14 +130,7 @@ void encode_q6_k(std::span<const float> values, MutableBytes blocks) {
     for (int i = 0; i < kQ6_KBlock; ++i) x[i] = std::isnan(from_caller[i]) ? 0.0f : from_caller[i];
     Q6_KBlock block = {};
     set_scales(x, block);
-    const float d = f16_to_f32(block.d);
-    for (int i = 0; i < kQ6_KBlock; ++i) {
-      const Place at = place_of(i);
-      const float inverse = inverse_or_zero(d * static_cast<float>(block.scales[i / kQ6_KGroup]));
-      const int code = nearest_code(x[i] * inverse) + 32;
-      block.low[at.low] = static_cast<uint8_t>(block.low[at.low] | (code & 15) << at.low_shift);
-      block.high[at.high] = static_cast<uint8_t>(block.high[at.high] | (code >> 4) << at.high_shift);
-    }
+    put_codes(x, block);
     return block;
   });
 }

@@ -1,5 +1,8 @@
 #include "quant/tq1_0.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/half.h"
 #include "quant/block_loop.h"
 
@@ -15,6 +18,20 @@ struct Run {
 constexpr Run kFive32 = {32, 5, 0};
 constexpr Run kFive16 = {16, 5, 160};
 constexpr Run kFour = {4, 4, 240};
+
+// Byte by byte within a digit, as a compiler takes vectors of them.
+void decode_run_codes(const uint8_t* bytes, Run run, uint8_t* codes) {
+  std::array<uint8_t, 32> fractions;
+  std::copy_n(bytes, run.n_bytes, fractions.begin());
+  for (int n = 0; n < run.n_digits; ++n) {
+    uint8_t* const out = codes + run.first + n * run.n_bytes;
+    for (int m = 0; m < run.n_bytes; ++m) {
+      const int thrice = fractions[static_cast<size_t>(m)] * 3;
+      out[m] = static_cast<uint8_t>(thrice >> 8);
+      fractions[static_cast<size_t>(m)] = static_cast<uint8_t>(thrice);
+    }
+  }
+}
 
 void decode_run(const uint8_t* bytes, Run run, float d, float* values) {
   for (int m = 0; m < run.n_bytes; ++m) {
@@ -46,6 +63,20 @@ void decode_tq1_0(Bytes blocks, std::span<float> values) {
     decode_run(block.five, kFive32, d, out);
     decode_run(block.five + 32, kFive16, d, out);
     decode_run(block.four, kFour, d, out);
+  });
+}
+
+void decode_tq1_0_codes(Bytes blocks, std::span<uint8_t> codes) {
+  decode_blocks<Tq1_0Block, kTq1_0Block>(blocks, codes, [](const Tq1_0Block& block, uint8_t* out) {
+    if ((block.d & 0x7FFF) == 0) {
+      std::fill_n(out, kTq1_0Block, uint8_t{1});
+      return;
+    }
+    decode_run_codes(block.five, kFive32, out);
+    decode_run_codes(block.five + 32, kFive16, out);
+    decode_run_codes(block.four, kFour, out);
+    if ((block.d & 0x8000) == 0) return;
+    for (int i = 0; i < kTq1_0Block; ++i) out[i] = static_cast<uint8_t>(2 - out[i]);
   });
 }
 

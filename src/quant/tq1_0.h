@@ -42,6 +42,11 @@ struct Tq1_0Block {
 static_assert(sizeof(Tq1_0Block) == 54);
 
 void decode_tq1_0(Bytes blocks, std::span<float> values);
+
+// The bare codes of whole blocks, a weight's sign + 1: 0, 1, 2, and 1 throughout where the scale is 0. codes.size() is
+// a multiple of kTq1_0Block.
+void decode_tq1_0_codes(Bytes blocks, std::span<uint8_t> codes);
+
 void encode_tq1_0(std::span<const float> values, MutableBytes blocks);
 
 }  // namespace tern

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
+
 #include "quant/test_support.h"
 
 namespace tern {
@@ -58,6 +61,21 @@ TEST(TQ1_0, EveryDigitCombination) {
 TEST(TQ1_0, RandomTernarySurvivesTheRoundTrip) {
   const std::vector<float> values = Random(8).ternary(64 * 256, 0.375f);
   EXPECT_EQ(decode(Format::kTQ1_0, encode(Format::kTQ1_0, values)), values);
+}
+
+// Of any bytes, those included that no digits give; and of scales of either sign and 0.
+TEST(TQ1_0, CodesAreTheSignsOfTheValues) {
+  Random random(9);
+  ByteVector blocks(3 * 64 * sizeof(Tq1_0Block));
+  for (std::byte& byte : blocks) byte = static_cast<std::byte>(random.below(256));
+  for (size_t b = 0; b < 3 * 64; ++b) {
+    constexpr uint16_t kScales[] = {0x3800, 0xB800, 0x0000};  // 0.5, −0.5, 0
+    std::memcpy(blocks.data() + b * sizeof(Tq1_0Block) + offsetof(Tq1_0Block, d), &kScales[b % 3], sizeof(uint16_t));
+  }
+  const std::vector<float> values = decode(Format::kTQ1_0, blocks);
+  std::vector<uint8_t> codes(values.size());
+  decode_tq1_0_codes(blocks, codes);
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(0.5f * static_cast<float>(codes[i] - 1), values[i]) << i;
 }
 
 TEST(TQ1_0, ZerosStayZeros) {

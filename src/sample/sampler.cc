@@ -79,6 +79,7 @@ Sampler::Sampler(const SampleOptions& options, int n_vocab)
 void Sampler::reset() {
   random_ = SplitMix64(options_.seed);
   std::ranges::fill(counts_, 0);
+  n_seen_ = 0;
   window_next_ = 0;
   window_used_ = 0;
 }
@@ -86,15 +87,25 @@ void Sampler::reset() {
 void Sampler::accept(TokenId token) {
   CHECK(token >= 0 && token < n_vocab_);
   if (!uses_penalty_) return;
-  ++counts_[token];
+  if (counts_[token]++ == 0) ++n_seen_;
   if (window_.empty()) return;
   if (window_used_ == window_.size()) {
-    --counts_[window_[window_next_]];
+    if (--counts_[window_[window_next_]] == 0) --n_seen_;
   } else {
     ++window_used_;
   }
   window_[window_next_] = token;
   window_next_ = (window_next_ + 1) % window_.size();
+}
+
+// A penalty of 1 or more only lowers logits. With n tokens lowered, the k best that remain are among the k + n best of
+// before: at most n that were better have made room.
+int Sampler::n_best() const {
+  const bool is_greedy = options_.temperature == 0;
+  if (!is_greedy && (options_.top_k == 0 || options_.top_k >= n_vocab_)) return 0;
+  if (uses_penalty_ && options_.repeat_penalty < 1) return 0;
+  const int64_t n = int64_t{is_greedy ? 1 : options_.top_k} + n_seen_;
+  return n < n_vocab_ ? static_cast<int>(n) : 0;
 }
 
 // The logits after the penalty: `logits` itself, or a copy that lives until the next call.

@@ -42,6 +42,10 @@ class Sampler {
   // The next token for logits [n_vocab]. It is not recorded: call accept with it.
   TokenId sample(std::span<const float> logits);
 
+  // How many of the greatest logits (NaN aside) decide what sample() returns: any other that is less than all of these
+  // may as well be −infinity. 0: all decide.
+  int n_best() const;
+
   // Records a token (0 ≤ token < n_vocab) of the prompt or the output, for the repetition penalty.
   void accept(TokenId token);
 
@@ -81,6 +85,7 @@ class Sampler {
   std::vector<float> penalised_;  // [n_vocab] logits after the penalty; empty where there is none
   std::vector<int32_t> counts_;   // [n_vocab] occurrences within the window; empty where there is no penalty
   std::vector<TokenId> window_;   // ring of the last repeat_last_n tokens; empty where all count
+  int n_seen_ = 0;                // tokens whose count is not 0
   size_t window_next_ = 0;        // the ring's oldest entry once it is full
   size_t window_used_ = 0;
 };

@@ -4,6 +4,8 @@
 #include "base/result.h"
 #include "engine/engine_impl.h"
 #include "tern/tools.h"
+#include "tools/energy.h"
+#include "tools/energy_meter.h"
 #include "tools/memory_bandwidth.h"
 #include "tools/random_values.h"
 #include "tools/spread.h"
@@ -46,15 +48,25 @@ struct Rates {
 
 // Reads the prompt anew and generates. The first sampled token belongs to the prompt, so one more is sampled than
 // decoded.
-Result<void> run_once(Session& session, std::span<const TokenId> prompt, int n_generate, Rates& rates) {
+Result<void> run_once(Session& session, std::span<const TokenId> prompt, int n_generate, Rates& rates,
+                      EnergyMeter& energy) {
   session.reset();
   GenerateOptions options;
   options.max_tokens = n_generate + 1;
   options.ignore_eos = true;
   options.sample.temperature = 0;
-  TRY(const auto result, session.generate(prompt, options));
-  const GenerateStats& stats = result.stats;
-  const double n_decoded = stats.n_generated - 1;
+  energy.begin();
+  TRY(Generation generation, session.begin(prompt, options));
+  for (bool is_read = false; !generation.done();) {
+    TRY(const GenerationStep step, generation.next());
+    if (!is_read && step.token) {
+      energy.end_prefill(static_cast<int>(prompt.size()));
+      is_read = true;
+    }
+  }
+  const GenerateStats& stats = generation.result().stats;
+  const int n_decoded = stats.n_generated - 1;
+  energy.end_decode(n_decoded);
   if (stats.prompt_seconds > 0) rates.prefill.push_back(stats.n_prompt / stats.prompt_seconds);
   if (n_decoded > 0 && stats.decode_seconds > 0) rates.decode.push_back(n_decoded / stats.decode_seconds);
   return {};
@@ -71,12 +83,22 @@ Spread spread_of(std::vector<double> values) {
 }
 
 Result<BenchResult> bench(const Engine& engine, const BenchOptions& options) {
+  if (!options.energy) return bench_with(engine, options, nullptr);
+  const auto reader = open_energy_reader();
+  TRY(BenchResult result, bench_with(engine, options, reader ? reader->get() : nullptr));
+  if (!reader) result.energy = BenchEnergy{.source = {}, .reason = reader.error().message, .prefill = {}, .decode = {}};
+  return result;
+}
+
+Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options, EnergyReader* reader) {
   TRY_STATUS(check_arguments(engine, options));
   const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab);
   TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate}));
   Rates warm_up, rates;
+  EnergyMeter no_energy(nullptr), energy(reader);
   for (int run = 0; run <= options.repeats; ++run) {
-    TRY_STATUS(run_once(session, prompt, options.n_generate, run == 0 ? warm_up : rates));
+    const bool counts = run > 0;
+    TRY_STATUS(run_once(session, prompt, options.n_generate, counts ? rates : warm_up, counts ? energy : no_energy));
     if (options.on_progress) {
       options.on_progress({.what = "measuring",
                            .done = static_cast<uint64_t>(run) + 1,
@@ -85,6 +107,10 @@ Result<BenchResult> bench(const Engine& engine, const BenchOptions& options) {
     }
   }
   BenchResult result;
+  if (reader) {
+    result.energy = energy.result();
+    if (options.n_prompt == 0) result.energy->prefill.reset();
+  }
   if (options.n_prompt > 0) result.prefill = spread_of(std::move(rates.prefill));
   result.decode = spread_of(std::move(rates.decode));
   result.bytes_per_token = engine.info().bytes_per_token;

@@ -19,11 +19,14 @@
 namespace tern {
 namespace {
 
-// Highway's names for the sets that kernels are compiled for, with what each contains.
-constexpr std::array kAvx2Targets = {"AVX2", "AVX3", "AVX3_DL"};
-constexpr std::array kAvx512Targets = {"AVX3", "AVX3_DL"};
-constexpr std::array kVnniTargets = {"AVX3_DL"};
-constexpr std::array kNeonTargets = {"NEON", "NEON_WITHOUT_AES"};
+// The targets that kernels are compiled for (backend/cpu/cpu_target.h), by what each contains.
+constexpr std::array kAvx2Targets = {"avx2", "avxvnni", "avx512", "avx512vnni", "amx"};
+constexpr std::array kAvxVnniTargets = {"avxvnni"};
+constexpr std::array kAvx512Targets = {"avx512", "avx512vnni", "amx"};
+constexpr std::array kVnniTargets = {"avx512vnni", "amx"};
+constexpr std::array kAmxTargets = {"amx"};
+constexpr std::array kNeonTargets = {"neon", "neondot"};
+constexpr std::array kNeonDotTargets = {"neondot"};
 
 struct Feature {
   std::string_view name;  // as the kernel spells it
@@ -35,13 +38,13 @@ constexpr Feature kFeatures[] = {
     {"avx2", false, kAvx2Targets, "256-bit vectors"},
     {"avx512f", false, kAvx512Targets, "512-bit vectors"},
     {"avx512_vnni", false, kVnniTargets, "8-bit dot products of the ternary layers"},
-    {"avx_vnni", false, {}, "8-bit dot products are only written for 512-bit vectors"},
+    {"avx_vnni", false, kAvxVnniTargets, "8-bit dot products of the ternary layers, without AVX-512"},
     {"avx512_bf16", false, {}, "no kernel needs it: float layers are computed in f32"},
     {"avx512_fp16", false, {}, "no kernel needs it: float layers are computed in f32"},
-    {"amx_int8", false, {}, "no kernel is written for it yet"},
+    {"amx_int8", false, kAmxTargets, "8-bit tiles of the ternary layers, for prompts"},
     {"asimd", true, kNeonTargets, "128-bit vectors"},
-    {"asimddp", true, {}, "no kernel is written for it yet"},
-    {"i8mm", true, {}, "no kernel is written for it yet"},
+    {"asimddp", true, kNeonDotTargets, "8-bit dot products of the ternary layers"},
+    {"i8mm", true, {}, "codes fit signed bytes, for which asimddp is enough"},
     {"sve", true, {}, "the kernels need vectors whose length is known when they are compiled"},
 };
 
@@ -68,10 +71,12 @@ bool is_arm_machine() {
 DeviceInfo cpu_device() {
   const CpuInfo cpu = read_cpu_info();
   const MemoryInfo memory = read_memory_info();
+  const auto chosen = choose_cpu_target();
   const std::string target = cpu_target();
   DeviceInfo device{.backend = "cpu", .name = cpu.name.empty() ? "unknown processor" : cpu.name, .facts = {}};
   device.facts.emplace_back("CPUs", format_text("{} that this process may use", ThreadPool::available_cpus()));
-  device.facts.emplace_back("kernels", target + ", the best of those in this build that this machine can run");
+  device.facts.emplace_back("kernels", format_text("{}; TERN_CPU_TARGET chooses from {}", target, cpu_targets()));
+  if (!chosen) device.facts.emplace_back("not used", chosen.error().message);
   for (auto& fact : feature_facts(cpu, target, is_arm_machine())) device.facts.push_back(std::move(fact));
   device.facts.emplace_back("memory", format_text("{}, of which {} are available", gigabytes(memory.total_bytes),
                                                   gigabytes(memory.available_bytes)));

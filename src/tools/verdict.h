@@ -30,7 +30,7 @@ double allowed_cosine(double rounding_nmse);
 double near_tie(double nmse);
 
 struct WhatWasRun {
-  std::string backend;  // "cpu (AVX3_DL, 2 threads)"
+  std::string backend;  // "cpu (avx512vnni, 2 threads)"
   size_t n_reference = 0;
   size_t n_decode = 0;
 };

@@ -64,7 +64,7 @@ TEST(Conform, Attention) {
         const int window = windows[index++ % std::size(windows)];
         ref::attention({q.data(), c.n, c.n_heads, c.first_pos, window, cache.layer, expected.data()});
         run_on(3, cpu::attention, {q.data(), c.n, c.n_heads, c.first_pos, window, cache.layer, actual.data()},
-               static_cast<size_t>(n_pos));
+               static_cast<size_t>(cpu::kAttentionTokens * n_pos));
         // A score is off by at most head_dim roundings of Σ |q·k|/√d ≤ 30·30·√d (twice: the largest is subtracted), an
         // exponential by two more; the weighted mean of |v| ≤ 30 by that and a rounding per position, twice.
         const double score_error = (c.head_dim + 4) * kUlp * 900 * std::sqrt(c.head_dim);
@@ -72,6 +72,37 @@ TEST(Conform, Attention) {
         for (size_t i = 0; i < expected.size(); ++i)
           ASSERT_NEAR(actual[i], expected[i], bound) << c.n_heads << " heads, at " << i;
         EXPECT_TRUE(actual.intact());
+      }
+    }
+  });
+}
+
+// A token's bits must not depend on its neighbours in the batch, or cached and full runs would differ.
+TEST(Conform, AttentionDoesNotDependOnTheBatch) {
+  on_every_target([] {
+    for (const KvType type : {KvType::kF16, KvType::kF32}) {
+      for (const Case& c : {Case{9, 31, 20, 5, 128, 40}, Case{6, 200, 2, 1, 40, 206}, Case{8, 0, 2, 2, 10, 8}}) {
+        for (const int window : {0, 1, 3, 5, 37, 300}) {
+          Values values(13);
+          const int n_pos = c.first_pos + c.n;
+          std::vector<float> k(static_cast<size_t>(n_pos * c.n_kv_heads * c.head_dim)), v(k.size());
+          values.fill(k);
+          values.fill(v);
+          Cache cache(c, type);
+          ref::kv_append({k.data(), v.data(), n_pos, 0, cache.layer});
+          const auto width = static_cast<size_t>(c.n_heads * c.head_dim);
+          std::vector<float> q(static_cast<size_t>(c.n) * width), batch(q.size()), alone(q.size());
+          values.fill(q);
+          const auto scratch = static_cast<size_t>(cpu::kAttentionTokens * n_pos);
+          run_on(2, cpu::attention, {q.data(), c.n, c.n_heads, c.first_pos, window, cache.layer, batch.data()},
+                 scratch);
+          for (int t = 0; t < c.n; ++t) {
+            const size_t at = static_cast<size_t>(t) * width;
+            run_on(1, cpu::attention,
+                   {q.data() + at, 1, c.n_heads, c.first_pos + t, window, cache.layer, alone.data() + at}, scratch);
+          }
+          ASSERT_EQ(batch, alone) << "window " << window;
+        }
       }
     }
   });
@@ -92,7 +123,8 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
     Cache cache(c, KvType::kF32);
     run_on(1, cpu::kv_append, {k.data(), v.data(), kPositions, 0, cache.layer});
     std::vector<float> q(kPositions * kHeads * kDim, 1.0f), out(q.size());
-    run_on(2, cpu::attention, {q.data(), kPositions, kHeads, 0, 0, cache.layer, out.data()}, kPositions);
+    run_on(2, cpu::attention, {q.data(), kPositions, kHeads, 0, 0, cache.layer, out.data()},
+           cpu::kAttentionTokens * kPositions);
     for (int pos = 0; pos < kPositions; ++pos) {
       for (int h = 0; h < kHeads; ++h) {
         // Keys are 0, so the weights are equal: the mean of 0 … pos, in the head's group.
@@ -115,7 +147,8 @@ TEST(Conform, AttentionReadsTheWindow) {
     run_on(1, cpu::kv_append, {k.data(), v.data(), kPositions, 0, cache.layer});
     std::vector<float> q(kPositions * kDim, 1.0f), out(q.size());
     for (const int window : {1, 2, 4, 8, 9, 10, 100}) {
-      run_on(2, cpu::attention, {q.data(), kPositions, 1, 0, window, cache.layer, out.data()}, kPositions);
+      run_on(2, cpu::attention, {q.data(), kPositions, 1, 0, window, cache.layer, out.data()},
+             cpu::kAttentionTokens * kPositions);
       for (int pos = 0; pos < kPositions; ++pos) {
         const int first = std::max(0, pos - window + 1);
         EXPECT_NEAR(out[static_cast<size_t>(pos * kDim)], static_cast<float>(first + pos) / 2, 1e-5)

@@ -84,7 +84,7 @@ struct InterleavedMatrix {
       cpu::interleave_row(w.format, w.data.subspan(r * from, from), w.cols, MutableBytes(bytes).subspan(r * to, to));
     }
     tensor.data = bytes;
-    tensor.is_interleaved = true;
+    tensor.is_rearranged = true;
   }
   std::vector<std::byte> bytes;
   Tensor tensor;

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "backend/cpu/cpu_target.h"
 #include "backend/cpu/share.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
@@ -52,23 +52,16 @@ class Guarded {
   unsigned char* begin_ = nullptr;
 };
 
-// Calls test() once per instruction set that the CPU has and the kernels were compiled for.
+// Calls test() once per target that this machine can run and the kernels were compiled for.
 template <class Test>
 void on_every_target(Test&& test) {
-#ifdef HWY_COMPILE_ONLY_STATIC
-  test();
-#else
-  const int64_t supported = hwy::SupportedTargets();
-  for (int64_t rest = supported; rest != 0; rest &= rest - 1) {
-    const int64_t target = rest & -rest;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    SCOPED_TRACE(hwy::TargetName(target));
+  for (const cpu::CpuTarget& target : cpu::cpu_targets()) {
+    if (!cpu::can_run(target)) continue;
+    cpu::choose_cpu_target(target);
+    SCOPED_TRACE(target.name);
     test();
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-#endif
+  CHECK(cpu::choose_cpu_target("").has_value());
 }
 
 // Runs `op(args, share)` on a team of threads, as the backend does.

@@ -66,7 +66,7 @@ struct SomePlan {
 };
 
 void expect_rows(const Tensor& actual, const Tensor& original) {
-  EXPECT_TRUE(actual.is_interleaved);
+  EXPECT_TRUE(actual.is_rearranged);
   EXPECT_EQ(actual.format, original.format);
   EXPECT_EQ(actual.scale, original.scale);
   const uint64_t from = row_bytes(original.format, original.cols);
@@ -92,8 +92,27 @@ TEST(Interleave, ReplacesWhatMeetsInt8BlocksOnce) {
       EXPECT_EQ(std::get<step::FloatLinearAdd>(p.plan.steps[1].body).w, glu.w_gate);
       EXPECT_EQ(std::get<step::FloatLinear>(p.plan.steps[2].body).w, &p.other);
       EXPECT_EQ(std::get<step::FloatLinear>(p.plan.steps[3].body).w, &p.a);
-      EXPECT_FALSE(p.a.is_interleaved);
+      EXPECT_FALSE(p.a.is_rearranged);
     }
+  }
+}
+
+// Rows that are made as they are read.
+TEST(Interleave, ReadsWhatIsNotInMemory) {
+  for (const Format format : kFormats) {
+    SomePlan p(format);
+    const uint64_t stride = row_bytes(format, 544);
+    const auto make = [&](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+      std::ranges::copy(Bytes(p.bytes).subspan(first * stride, n * stride), out.begin());
+      return {};
+    };
+    const MadeRows made(stride, 7, make);
+    const Tensor original = p.a;
+    p.a.data = StoredBytes(made, 0, made.size());
+    ThreadPool pool(3);
+    const auto weights = interleave_block_inputs(p.plan, UINT64_MAX, pool);
+    ASSERT_EQ(weights.tensors.size(), 2u);
+    expect_rows(*std::get<step::FloatGlu>(p.plan.steps[0].body).w_gate, original);
   }
 }
 

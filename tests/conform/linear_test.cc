@@ -2,40 +2,22 @@
 #include "backend/cpu/ops.h"
 #include "backend/ref/ops.h"
 #include "conform/conform.h"
+#include "conform/int8_input.h"
 #include "conform/matrix.h"
 
 namespace tern::conform {
 namespace {
 
-constexpr size_t kScratch = 1024;  // floats: enough for the widest input here
-
-struct Int8Input {
-  Int8Input(int n, int width, uint64_t seed)
-      : q(static_cast<size_t>(n * width), 1), scale(static_cast<size_t>(n)), sum(static_cast<size_t>(n)) {
-    Values values(seed);
-    for (int r = 0; r < n; ++r) {
-      scale[static_cast<size_t>(r)] = 1.0f + static_cast<float>(values.integer(1, 1000));
-      for (int i = 0; i < width; ++i) {
-        // Whole rows of extremes come first: sums that would overflow 16 bits must not.
-        const int value = r == 0 ? 127 : r == 1 ? -128 : values.integer(-128, 127);
-        q[static_cast<size_t>(r * width + i)] = static_cast<int8_t>(value);
-        sum[static_cast<size_t>(r)] += value;
-      }
-    }
-  }
-  ops::QuantizedRows view() const { return {q.data(), scale.data(), sum.data()}; }
-  Guarded<int8_t> q;
-  Guarded<float> scale;
-  Guarded<int32_t> sum;
-};
+const size_t kScratch = cpu::ternary_scratch(6912);  // floats: enough for the widest input here
 
 // The integer part is exact and the float part is the same three operations: no tolerance.
 TEST(Conform, TernaryLinearIsBitIdentical) {
   on_every_target([] {
     uint64_t seed = 1;
-    for (const int cols : {128, 256, 384, 640, 2560}) {
+    for (const int cols : {128, 256, 384, 640, 2560, 6912}) {
       for (const int rows : {1, 2, 3, 4, 5, 7, 16, 17, 37}) {
-        for (const int n : {1, 2, 3, 4, 5, 8, 9, 15}) {
+        for (const int n : {1, 2, 3, 4, 5, 6, 8, 9, 15, 16, 33, 70}) {
+          if (cols * rows * n > 3'000'000) continue;
           const Matrix w(Format::kI2_S, rows, cols, ++seed);
           const Int8Input in(n, cols, ++seed);
           const auto count = static_cast<size_t>(n * rows);

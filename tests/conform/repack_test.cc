@@ -40,7 +40,7 @@ std::vector<float> multiply(void (*op)(const ops::TernaryLinear&), const Tensor&
 
 void cpu_ternary_linear(const ops::TernaryLinear& op) {
   std::atomic<int> next = 0;
-  std::vector<float> scratch(kCols);
+  std::vector<float> scratch(ternary_scratch(kCols));
   Share share(next, 1, scratch);
   ternary_linear(op, share);
 }
@@ -113,6 +113,46 @@ TEST(Repack, InPiecesGivesTheSameBytes) {
     const uint64_t last = row_bytes(Format::kI2_S, kCols) * (kRows - 1);
     EXPECT_TRUE(std::ranges::equal(actual.data.read(last, 100, scratch).value(), expected.data.subspan(last, 100)));
   }
+}
+
+// What the encoder gives for the whole matrix; in memory, however many threads read it there.
+TEST(Reencode, IsTheEncoderRowByRow) {
+  std::vector<std::byte> bytes(tensor_bytes(Format::kF16, kRows, kCols));
+  std::vector<float> values(static_cast<size_t>(kRows) * kCols);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * i % 1009) / 512 - 1;
+  format_info(Format::kF16).encode(values, bytes);
+  format_info(Format::kF16).decode(bytes, values);
+  const Tensor w{.name = "w", .format = Format::kF16, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
+  for (const Format format : {Format::kQ8_0, Format::kQ6_K}) {
+    std::vector<std::byte> expected(tensor_bytes(format, kRows, kCols));
+    format_info(format).encode(values, expected);
+    const Repacked made = reencode(w, format).value();
+    EXPECT_EQ(made.tensor.format, format);
+    EXPECT_EQ(made.tensor.scale, 3.0f);
+    Scratch scratch;
+    EXPECT_TRUE(std::ranges::equal(made.tensor.data.read_all(scratch).value(), expected));
+    for (const int n_threads : {1, 3, 8}) {
+      Plan plan;
+      plan.steps = {{"w", step::FloatLinear{{0}, &made.tensor, {1}}}, {"v", step::FloatLinear{{0}, &w, {1}}}};
+      ThreadPool pool(n_threads);
+      const MadeResident resident = make_resident(plan, pool).value();
+      const Tensor& actual = *std::get<step::FloatLinear>(plan.steps[0].body).w;
+      EXPECT_EQ(resident.tensors.size(), 1u);
+      ASSERT_TRUE(actual.data.is_resident());
+      EXPECT_TRUE(std::ranges::equal(actual.data, expected));
+      EXPECT_EQ(std::get<step::FloatLinear>(plan.steps[1].body).w, &w);
+    }
+  }
+}
+
+TEST(Reencode, RefusesPartsOfBlocks) {
+  const std::vector<std::byte> bytes(tensor_bytes(Format::kF16, 2, 72));
+  const Tensor w{.name = "output.weight", .format = Format::kF16, .rows = 2, .cols = 72, .data = bytes};
+  const auto refused = reencode(w, Format::kQ8_0);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
+  EXPECT_EQ(refused.error().message,
+            "tensor output.weight: rows of 72 values are no whole blocks of 32, as Q8_0 has them; use --head f16");
 }
 
 TEST(Repack, RefusesBlocksOfDifferentScales) {

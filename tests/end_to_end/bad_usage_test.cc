@@ -23,6 +23,12 @@ TEST(BadUsage, UnknownCommandOrOption) {
   EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"excludes", "--prompt"}));
 }
 
+TEST(BadUsage, CpuTargetsThatAreNone) {
+  const std::vector<std::string> command = with_model({"run", "-p", "Once", "-n", "1"});
+  EXPECT_TRUE(failed_with(run_tern(command, {.variables = {{"TERN_CPU_TARGET", "avx9"}}}), 2,
+                          {"TERN_CPU_TARGET=avx9", "there is no such target", "this machine runs"}));
+}
+
 TEST(BadUsage, ValuesThatAreNoValues) {
   const std::vector<std::vector<std::string>> commands = {
       {"run", "-p", "x", "-n", "many"},
@@ -37,7 +43,8 @@ TEST(BadUsage, ValuesThatAreNoValues) {
       {"run", "-p", "x", "--min-p", "2"},
       {"run", "-p", "x", "--seed", "-1"},
       {"run", "-p", "x", "--repeat-penalty", "0"},
-      {"run", "-p", "x", "-t", "0"},
+      {"run", "-p", "x", "-t", "-1"},
+      {"run", "-p", "x", "-t", "1025"},
       {"run", "-p", "x", "-b", "quantum"},
       {"run", "-p", "x", "--kv", "q4"},
       {"run", "-p", "x", "--ctx", "0"},
@@ -72,6 +79,37 @@ TEST(BadUsage, GpuOptionsOnOtherBackends) {
   EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "--gpu", ""}), 2, {"--gpu", "empty"}));
   // -b auto is the default, and a list takes no more than one argument.
   EXPECT_TRUE(run_tern(with_model({"run", "--gpu-without", "f16,dot4", "-n", "1", "Once"})).exit_code == 0);
+}
+
+TEST(BadUsage, KernelsOfImpossibleMatrices) {
+  const auto kernels = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"bench", "kernels"});
+    return run_tern(options);
+  };
+  for (const char* shape :
+       {"", "4096", "4096x", "x4096", "4096x4096x1", "4096×4096", "axb", "99999999999999999999x1"}) {
+    EXPECT_TRUE(failed_with(kernels({"--shape", shape}), 2, {"--shape", "4096x4096"})) << shape;
+  }
+  for (const char* shape : {"0x128", "128x0", "-1x128", "9999999x128"}) {
+    EXPECT_TRUE(failed_with(kernels({"--shape", shape}), 2, {"rows", "columns", "give 1 to"})) << shape;
+  }
+  EXPECT_TRUE(failed_with(kernels({"--shape", "1000000x1000000"}), 1, {"1000000x1000000", "memory", "smaller"}));
+  EXPECT_TRUE(failed_with(kernels({"-t", "-1"}), 2, {"--threads"}));
+  EXPECT_TRUE(failed_with(kernels({"-t", "5000"}), 2, {"--threads"}));
+  EXPECT_TRUE(failed_with(kernels({"-r", "0"}), 2, {"--repeats"}));
+  EXPECT_TRUE(failed_with(kernels({"-m", "/nowhere.gguf"}), 2, {"no model", "--model"}));
+  EXPECT_TRUE(failed_with(kernels({"-b", "webgpu"}), 2, {"--backend"}));
+  EXPECT_TRUE(failed_with(run_tern({"bench", "--cached"}), 2, {"--cached", "bench kernels"}));
+  EXPECT_TRUE(failed_with(run_tern({"bench", "kernel"}), 2, {"kernel", "ops, kernels"}));
+}
+
+TEST(BadUsage, HeadsThatCannotBe) {
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", "x", "--head", "q4_0"})), 2, {"--head", "q6_k", "exact"}));
+  for (const char* backend : {"ref", "webgpu"}) {
+    EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", "x", "-b", backend, "--head", "exact"})), 1,
+                            {default_model(), "exact head", "-b cpu"}))
+        << backend;
+  }
 }
 
 TEST(BadUsage, EmptyPrompt) {

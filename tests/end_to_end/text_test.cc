@@ -38,6 +38,26 @@ TEST(Run, GreedyTextIsTheSameEveryTimeAndWithAnyNumberOfThreads) {
   EXPECT_EQ(greedy({"--no-fuse"}), text);
 }
 
+// Half the bytes of the head, and the same text; packed heads write a text of their own.
+TEST(Run, ExactHeadWritesTheSame) {
+  const std::string text = greedy({"--head", "f16"});
+  EXPECT_EQ(greedy({"-b", "cpu", "--head", "exact"}), text);
+  EXPECT_EQ(greedy({"-b", "cpu", "--head", "exact", "-t", "1"}), text);
+  EXPECT_EQ(greedy({"-b", "cpu", "--head", "exact", "--no-fuse"}), text);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--top-k", "40"},
+                                               {"--top-k", "0"},
+                                               {"--top-k", "20", "--repeat-penalty", "1.3"},
+                                               {"--repeat-penalty", "0.9"}}) {
+    const auto sampled = [&](const std::string& head) {
+      std::vector<std::string> arguments = {"-p", kPrompt, "-n", "50", "--seed", "5", "-b", "cpu", "--head", head};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return run_default(arguments).out;
+    };
+    EXPECT_EQ(sampled("exact"), sampled("f16")) << more[0] << " " << more[1];
+  }
+  for (const char* head : {"q8_0", "q6_k"}) EXPECT_TRUE(greedy({"--head", head}).starts_with(kPrompt)) << head;
+}
+
 TEST(Run, SeedRepeatsASampledText) {
   const std::vector<std::string> seven = {"-p", kPrompt, "-n", "40", "--seed", "7"};
   const std::string text = run_default(seven).out;

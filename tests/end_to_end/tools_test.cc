@@ -1,6 +1,7 @@
 // The commands that look at models and measure them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,35 @@ TEST(Eval, PredictsStoriesBetterThanNoise) {
   EXPECT_GT(perplexity(noise), 50);
 }
 
+TEST(Eval, ComparesAPackedHeadWithTheFilesOwn) {
+  const ScratchFolder folder;
+  const std::string story = folder.write("story.txt",
+                                         "Once upon a time, there was a little girl named Lily. She loved to play in "
+                                         "the park with her mom. One day, she saw a big dog.");
+  const auto run_eval = [&](const std::string& head) {
+    return run_tern({"eval", "-m", default_model(), "-f", story, "-b", "cpu", "--head", head});
+  };
+  double own = 0, packed = 0, own_again = 0, difference = 0;
+  const RunResult file = run_eval("f16");
+  ASSERT_EQ(std::sscanf(file.out.c_str(), "perplexity %lf", &own), 1) << file.err;
+  EXPECT_EQ(file.out.find("head"), std::string::npos);
+  EXPECT_EQ(run_eval("exact").out, file.out);
+  for (const char* head : {"q8_0", "q6_k"}) {
+    const RunResult result = run_eval(head);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    ASSERT_EQ(std::sscanf(result.out.c_str(), "perplexity %lf", &packed), 1) << result.out;
+    const size_t second = result.out.find("the file's own head, F16");
+    ASSERT_NE(second, std::string::npos) << result.out;
+    ASSERT_EQ(std::sscanf(result.out.c_str() + second, "the file's own head, F16 perplexity %lf difference %lf",
+                          &own_again, &difference),
+              2)
+        << result.out;
+    EXPECT_EQ(own_again, own);
+    EXPECT_NEAR(difference, packed - own, 1.1e-4);
+    EXPECT_LT(std::abs(difference), 0.02 * own);
+  }
+}
+
 TEST(Bench, TableAndJson) {
   const std::vector<std::string> arguments = {"bench", "-m", default_model(), "-p", "16", "-n", "4", "-r", "2"};
   const RunResult table = run_tern(arguments);
@@ -111,6 +141,63 @@ TEST(Bench, TableAndJson) {
     EXPECT_LE(spread.at("median"), spread.at("max"));
   }
   EXPECT_GT(json.at("machine_gb_per_s"), 0.1);
+  EXPECT_EQ(json.at("head"), "F16");
+}
+
+TEST(Bench, Kernels) {
+  const std::vector<std::string> arguments = {"bench", "kernels", "--shape", "200x640", "-t", "2", "-r", "3"};
+  const RunResult table = run_tern(arguments);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  for (const char* part :
+       {"bits/weight", "base3-int8", "2bit-lut", "tern I2_S", "tern TQ1_0", "200 × 640 weights, ", "GB/s"}) {
+    EXPECT_NE(table.out.find(part), std::string::npos) << part << " is missing from\n" << table.out;
+  }
+  std::vector<std::string> json_arguments = arguments;
+  json_arguments.insert(json_arguments.end(), {"--cached", "-o", "json"});
+  const nlohmann::json json = nlohmann::json::parse(run_tern(json_arguments).out);
+  EXPECT_EQ(json.at("rows"), 200);
+  EXPECT_EQ(json.at("cols"), 640);
+  EXPECT_GE(json.at("threads"), 1);
+  ASSERT_GE(json.at("kernels").size(), 10u);
+  for (const nlohmann::json& kernel : json.at("kernels")) {
+    EXPECT_EQ(kernel.at("runs"), 3);
+    EXPECT_EQ(kernel.at("copies"), 1);
+    EXPECT_GT(kernel.at("ms").at("min"), 0);
+    EXPECT_LE(kernel.at("ms").at("min"), kernel.at("ms").at("max"));
+    EXPECT_GE(kernel.at("bits_per_weight"), 1.6);
+  }
+  const nlohmann::json& reference = json.at("kernels").at(0);
+  EXPECT_EQ(reference.at("bytes"), 200 * 640 * 4);
+  EXPECT_EQ(reference.at("activations"), "f32");
+}
+
+// Machines with counters print figures, others the reason; both are successes.
+TEST(Bench, EnergyOrWhyNot) {
+  std::vector<std::string> arguments = {"bench", "-m", default_model(), "-b", "cpu", "-p", "16", "-n", "4",
+                                        "-r",    "1",  "--energy"};
+  const RunResult table = run_tern(arguments);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("energy"), std::string::npos) << table.out;
+  arguments.insert(arguments.end(), {"-o", "json"});
+  const RunResult result = run_tern(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  ASSERT_TRUE(json.contains("energy"));
+  if (json.at("energy").is_null()) {
+    EXPECT_NE(table.out.find("not measured, because no counter can be read"), std::string::npos) << table.out;
+    EXPECT_NE(json.at("energy_reason").get<std::string>().find("powercap"), std::string::npos) << json;
+  } else {
+    EXPECT_GT(json.at("energy").at("decode").at("watts"), 0);
+  }
+}
+
+TEST(Bench, ThreadCounts) {
+  for (const char* threads : {"0", "1", "1000"}) {
+    const RunResult result = run_tern(
+        {"bench", "-m", default_model(), "-b", "cpu", "-p", "4", "-n", "2", "-r", "1", "-t", threads, "--pin"});
+    EXPECT_EQ(result.exit_code, 0) << threads << result.err;
+    EXPECT_NE(result.out.find(" thread"), std::string::npos) << result.out;
+  }
 }
 
 TEST(Validate, TheBackendAgreesWithTheReference) {

@@ -1,4 +1,9 @@
-// Causal attention over the KV cache, one unit per token and query head; and the append that fills the cache.
+// Causal attention over the KV cache, a unit for every query head and kTileTokens tokens; and the append that fills the
+// cache.
+//
+// The tokens of a tile share what they all see of the cache: a key or value is read, and made a float, once for them.
+// Each token's sums run in the same order as if it came alone, so that its result does not depend on its neighbours:
+// over the head's dimensions for a score, over ascending positions for the weighted sum.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
 // clang-format off: this order
@@ -21,6 +26,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
+// Positions [begin, end); none where end ≤ begin.
+struct Range {
+  size_t begin, end;
+};
+
 template <class T>
 HWY_INLINE void StoreCached(VF values, T* at, size_t n) {
   const DF d;
@@ -32,19 +42,38 @@ HWY_INLINE void StoreCached(VF values, T* at, size_t n) {
   }
 }
 
-// scores[pos] = q·K[pos] · factor.
-template <class T>
-void Scores(const float* q, const T* k, size_t dim, size_t n_pos, float factor, float* scores) {
+inline constexpr int kTileTokens = kAttentionTokens;
+
+// scores[t][pos − from[t]] = q[t]·K[pos] · factor for T tokens and the positions [begin, end).
+template <int T, class K>
+void Scores(const float* const (&q)[T], const K* keys, size_t dim, Range positions, float factor,
+            const size_t (&from)[T], float* const (&scores)[T]) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
-  for (size_t pos = 0; pos < n_pos; ++pos, k += dim) {
-    VF acc = hn::Zero(d);
+  const auto put = [&]<int P>(size_t pos) HWY_ATTR {  // P positions from pos on
+    const K* const k = keys + pos * dim;
+    VF acc[T][P];
+    for (int t = 0; t < T; ++t) {
+      for (int p = 0; p < P; ++p) acc[t][p] = hn::Zero(d);
+    }
     for (size_t i = 0; i < dim; i += lanes) {
       const size_t n = std::min(lanes, dim - i);
-      acc = hn::MulAdd(LoadFloats(q + i, n), LoadFloats(k + i, n), acc);
+      VF key[P];
+      for (int p = 0; p < P; ++p) key[p] = LoadFloats(k + static_cast<size_t>(p) * dim + i, n);
+      for (int t = 0; t < T; ++t) {
+        const VF query = LoadFloats(q[t] + i, n);
+        for (int p = 0; p < P; ++p) acc[t][p] = hn::MulAdd(query, key[p], acc[t][p]);
+      }
     }
-    scores[pos] = hn::ReduceSum(d, acc) * factor;
-  }
+    for (int t = 0; t < T; ++t) {
+      for (int p = 0; p < P; ++p) {
+        scores[t][pos + static_cast<size_t>(p) - from[t]] = hn::ReduceSum(d, acc[t][p]) * factor;
+      }
+    }
+  };
+  size_t pos = positions.begin;
+  for (; pos + 2 <= positions.end; pos += 2) put.template operator()<2>(pos);
+  if (pos < positions.end) put.template operator()<1>(pos);
 }
 
 // scores → exp(scores − max), not yet divided by their sum, which is returned.
@@ -65,44 +94,118 @@ float Exponentials(float* scores, size_t n_pos) {
   return hn::ReduceSum(d, sums);
 }
 
-// out = Σ weights[pos] · V[pos] / total, four positions per pass over out.
-template <class T>
-void WeightedSum(const float* weights, const T* v, size_t dim, size_t n_pos, float total, float* out) {
+// out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions [begin, end), in blocks of them whose values stay
+// in the first-level cache.
+template <int T, class K>
+void AddWeighted(const float* const (&weights)[T], const K* values, size_t dim, Range positions,
+                 const size_t (&from)[T], float* const (&out)[T]) {
+  constexpr size_t kBlock = 64;
   const DF d;
   const size_t lanes = hn::Lanes(d);
-  std::fill(out, out + dim, 0.0f);
-  for (size_t pos = 0; pos < n_pos; pos += 4) {
-    const size_t n_rows = std::min<size_t>(4, n_pos - pos);
-    const T* row = v + pos * dim;
-    for (size_t i = 0; i < dim; i += lanes) {
-      const size_t n = std::min(lanes, dim - i);
-      VF acc = hn::LoadN(d, out + i, n);
-      for (size_t j = 0; j < n_rows; ++j) {
-        acc = hn::MulAdd(hn::Set(d, weights[pos + j]), LoadFloats(row + j * dim + i, n), acc);
+  for (size_t begin = positions.begin; begin < positions.end; begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, positions.end);
+    const auto add = [&]<int V>(size_t i) HWY_ATTR {  // to V vectors from dimension i on
+      const size_t last = std::min(lanes, dim - i - (V - 1) * lanes);
+      const auto count = [&](int v) { return v + 1 < V ? lanes : last; };
+      VF acc[T][V];
+      for (int t = 0; t < T; ++t) {
+        for (int v = 0; v < V; ++v) acc[t][v] = LoadFloats(out[t] + i + static_cast<size_t>(v) * lanes, count(v));
       }
-      hn::StoreN(acc, d, out + i, n);
-    }
+      for (size_t pos = begin; pos < end; ++pos) {
+        VF value[V];
+        for (int v = 0; v < V; ++v) {
+          value[v] = LoadFloats(values + pos * dim + i + static_cast<size_t>(v) * lanes, count(v));
+        }
+        for (int t = 0; t < T; ++t) {
+          const VF weight = hn::Set(d, weights[t][pos - from[t]]);
+          for (int v = 0; v < V; ++v) acc[t][v] = hn::MulAdd(weight, value[v], acc[t][v]);
+        }
+      }
+      for (int t = 0; t < T; ++t) {
+        for (int v = 0; v < V; ++v) {
+          hn::StoreN(acc[t][v], d, out[t] + i + static_cast<size_t>(v) * lanes, count(v));
+        }
+      }
+    };
+    size_t i = 0;
+    for (; i + lanes < dim; i += 2 * lanes) add.template operator()<2>(i);
+    if (i < dim) add.template operator()<1>(i);
   }
-  const float inverse = 1.0f / total;
-  for (size_t i = 0; i < dim; ++i) out[i] *= inverse;
 }
 
-template <class T>
-void AttendTyped(const ops::Attention& op, Share& share) {
+// What one token's query of one head sees, and where its scores and its result are.
+struct Query {
+  const float* q;
+  Range seen;  // positions
+  float* scores;
+  float* out;
+};
+
+Query QueryOf(const ops::Attention& op, int token, int head, float* scores) {
+  const int end = op.first_pos + token + 1;
+  const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
+  const size_t at = (static_cast<size_t>(token) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(head)) *
+                    static_cast<size_t>(op.cache.head_dim);
+  return {op.q + at, {static_cast<size_t>(first), static_cast<size_t>(end)}, scores, op.out + at};
+}
+
+// T tokens of one head.
+template <int T, class K>
+void Attend(const ops::Attention& op, int token, int head, float* scratch) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
-  const int group = op.n_heads / op.cache.n_kv_heads;
   const float factor = 1.0f / std::sqrt(static_cast<float>(op.cache.head_dim));
-  float* scores = share.scratch().data();
-  share.for_ranges(op.n * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
+  const size_t row = kv_offset(op.cache, head / (op.n_heads / op.cache.n_kv_heads), 0);
+  const K* const keys = static_cast<const K*>(op.cache.k) + row;
+  const K* const values = static_cast<const K*>(op.cache.v) + row;
+  const float *q[T], *weights[T];
+  float *scores[T], *out[T];
+  size_t from[T];
+  Query queries[T];
+  const size_t stride = static_cast<size_t>(op.first_pos + token + T);
+  for (int t = 0; t < T; ++t) {
+    queries[t] = QueryOf(op, token + t, head, scratch + static_cast<size_t>(t) * stride);
+    q[t] = queries[t].q;
+    weights[t] = scores[t] = queries[t].scores;
+    out[t] = queries[t].out;
+    from[t] = queries[t].seen.begin;
+  }
+  // What all of them see; before it is what only the windows of some hold, after it the tile's own tokens.
+  const Range common{std::min(queries[T - 1].seen.begin, queries[0].seen.end), queries[0].seen.end};
+  Scores<T>(q, keys, dim, common, factor, from, scores);
+  for (const Query& query : queries) {
+    const auto rest = [&](size_t from_pos, size_t to) HWY_ATTR {
+      Scores<1>({query.q}, keys, dim, {from_pos, to}, factor, {query.seen.begin}, {query.scores});
+    };
+    rest(query.seen.begin, common.begin);
+    rest(std::max(query.seen.begin, common.end), query.seen.end);
+  }
+  float totals[T];
+  for (int t = 0; t < T; ++t) {
+    totals[t] = Exponentials(scores[t], queries[t].seen.end - queries[t].seen.begin);
+    std::fill_n(out[t], dim, 0.0f);
+    AddWeighted<1>({weights[t]}, values, dim, {from[t], common.begin}, {from[t]}, {out[t]});
+  }
+  AddWeighted<T>(weights, values, dim, common, from, out);
+  for (int t = 0; t < T; ++t) {
+    AddWeighted<1>({weights[t]}, values, dim, {std::max(from[t], common.end), queries[t].seen.end}, {from[t]},
+                   {out[t]});
+    const float inverse = 1.0f / totals[t];
+    for (size_t i = 0; i < dim; ++i) out[t][i] *= inverse;
+  }
+}
+
+template <class K>
+void AttendTyped(const ops::Attention& op, Share& share) {
+  float* const scratch = share.scratch().data();
+  const int n_tiles = (op.n + kTileTokens - 1) / kTileTokens;
+  share.for_ranges(n_tiles * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
     for (int unit = begin; unit < end; ++unit) {
-      const int pos_end = op.first_pos + unit / op.n_heads + 1;
-      const int first = op.window > 0 ? std::max(0, pos_end - op.window) : 0;
-      const auto n_pos = static_cast<size_t>(pos_end - first);
-      const size_t head = kv_offset(op.cache, unit % op.n_heads / group, first);
-      const size_t at = static_cast<size_t>(unit) * dim;
-      Scores(op.q + at, static_cast<const T*>(op.cache.k) + head, dim, n_pos, factor, scores);
-      const float total = Exponentials(scores, n_pos);
-      WeightedSum(scores, static_cast<const T*>(op.cache.v) + head, dim, n_pos, total, op.out + at);
+      const int head = unit % op.n_heads, token = unit / op.n_heads * kTileTokens;
+      if (token + kTileTokens <= op.n) {
+        Attend<kTileTokens, K>(op, token, head, scratch);
+      } else {
+        for (int t = token; t < op.n; ++t) Attend<1, K>(op, t, head, scratch);
+      }
     }
   });
 }

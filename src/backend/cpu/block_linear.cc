@@ -17,9 +17,11 @@
 #include "backend/cpu/block_linear.h"
 
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "backend/cpu/block_kernels-inl.h"
+#include "backend/cpu/cpu_target.h"
 #include "backend/cpu/results-inl.h"
 #include "base/check.h"
 #include "quant/format.h"
@@ -40,7 +42,7 @@ struct Job {
   uint8_t* panel;  // kBlockPassRows rows
 
   size_t row_stride() const {  // bytes
-    return w->is_interleaved ? interleaved_row_bytes(w->format, w->cols) : row_bytes(w->format, w->cols);
+    return w->is_rearranged ? interleaved_row_bytes(w->format, w->cols) : row_bytes(w->format, w->cols);
   }
   const uint8_t* row(int r) const {
     return reinterpret_cast<const uint8_t*>(w->data.data()) + static_cast<size_t>(r) * row_stride();
@@ -52,7 +54,7 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& resul
   float y[1][kBlockPassRows] = {};
   const auto cols = static_cast<size_t>(job.w->cols);
   const uint8_t* row = job.row(begin);
-  const size_t stride = job.row_stride(), prefetch = block_prefetch_bytes();
+  const size_t stride = job.row_stride(), prefetch = weight_prefetch_bytes();
   for (int r = 0; r < n_rows; r += kScaleRows) {
     const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
     // Ahead of all rows: a vector read right after the narrow writes that it covers would wait for them.
@@ -103,7 +105,7 @@ constexpr Kernel MakeKernel() {
 }
 
 Kernel KernelFor(const Tensor& w) {
-  if (w.is_interleaved) {
+  if (w.is_rearranged) {
     CHECK(has_interleaved(w.format));
     return w.format == Format::kQ4_0 ? MakeKernel<Interleaved<Q4>>() : MakeKernel<Interleaved<Q8>>();
   }
@@ -139,7 +141,7 @@ T* Take(std::span<float>& free, size_t bytes) {
   return taken;
 }
 
-// A matrix with its format's functions and its input in their order.
+// A matrix with its format's functions and its input in their order. Made by a worker once it has claimed rows.
 class Operand {
  public:
   // `same_input` may be another matrix's, which serves this one too where the formats agree.
@@ -181,23 +183,31 @@ void ForPasses(int n_rows, Share& share, const Pass& pass) {
 
 void Linear(const ops::FloatLinear& op, Share& share) {
   if (op.n == 0) return;
-  std::span<float> free = share.scratch();
-  const Operand w(*op.w, op.in.blocks, op.n, free);
+  std::optional<Operand> w;
   const Results results(op.store, op.out, op.w->rows);
-  ForPasses(op.w->rows, share, [&](int begin, int end) { w.pass(begin, end, results); });
+  ForPasses(op.w->rows, share, [&](int begin, int end) {
+    if (!w) {
+      std::span<float> free = share.scratch();
+      w.emplace(*op.w, op.in.blocks, op.n, free);
+    }
+    w->pass(begin, end, results);
+  });
 }
 
 // The gate's results go to the output, and the up pass over the same rows finishes them.
 void Glu(const ops::FloatGlu& op, Share& share) {
   if (op.n == 0) return;
-  std::span<float> free = share.scratch();
-  const Operand gate(*op.w_gate, op.in.blocks, op.n, free);
-  const Operand up(*op.w_up, op.in.blocks, op.n, free, &gate);
+  std::optional<Operand> gate, up;
   const Results store(ops::Store::kSet, op.out, op.w_gate->rows);
   const Results finish(op.act, op.out, op.w_gate->rows);
   ForPasses(op.w_gate->rows, share, [&](int begin, int end) {
-    gate.pass(begin, end, store);
-    up.pass(begin, end, finish);
+    if (!gate) {
+      std::span<float> free = share.scratch();
+      gate.emplace(*op.w_gate, op.in.blocks, op.n, free);
+      up.emplace(*op.w_up, op.in.blocks, op.n, free, &*gate);
+    }
+    gate->pass(begin, end, store);
+    up->pass(begin, end, finish);
   });
 }
 
@@ -218,15 +228,6 @@ HWY_EXPORT(BlockGlu);
 
 void block_linear(const ops::FloatLinear& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, share); }
 void block_glu(const ops::FloatGlu& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, share); }
-
-size_t block_prefetch_bytes() {
-#if HWY_ARCH_X86
-  static const bool is_intel = __builtin_cpu_is("intel") != 0;
-  return is_intel ? 4096 : 512;
-#else
-  return 512;
-#endif
-}
 
 size_t block_scratch(int cols, int n) {
   // Records are largest with 64-byte vectors, 11 of them for a group of 512 values (Q6_K); or, where steps have two, 19

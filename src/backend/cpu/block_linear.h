@@ -13,10 +13,6 @@ inline constexpr int kBlockPassRows = 16;  // computed at a time by a worker, fo
 // formats agree, else twice.
 size_t block_scratch(int cols, int n);
 
-// How far ahead of the weights that it reads one token's pass asks for the next, which depends on the processor's own
-// prefetching (docs/performance.md).
-size_t block_prefetch_bytes();
-
 void block_linear(const ops::FloatLinear& op, Share& share);
 void block_glu(const ops::FloatGlu& op, Share& share);
 

@@ -4,9 +4,13 @@
 #include <array>
 #include <deque>
 
+#include "backend/cpu/base3.h"
+#include "backend/cpu/best_logits.h"
 #include "backend/cpu/block_linear.h"
+#include "backend/cpu/cpu_target.h"
 #include "backend/cpu/interleave.h"
 #include "backend/cpu/ops.h"
+#include "backend/cpu/phases.h"
 #include "backend/host_binder.h"
 #include "backend/repack.h"
 #include "base/check.h"
@@ -71,27 +75,36 @@ std::vector<bool> find_barriers(const Plan& plan) {
 
 // The matrices that are not read as they lie in the file.
 struct OwnWeights {
+  Base3Weights base3;
   std::deque<Repacked> ternary, for_blocks;
   InterleavedWeights interleaved;
+  MadeResident resident;
 };
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ExpandedPlan expanded, OwnWeights weights, const CompileOptions& options, ThreadPool& pool)
+  // `head` without a matrix: all logits are always computed.
+  CpuExecutable(ExpandedPlan expanded, OwnWeights weights, HeadCopy head, const CompileOptions& options,
+                ThreadPool& pool)
       : plan_(std::move(expanded.plan)),
         completes_(std::move(expanded.completes)),
         weights_(std::move(weights)),
         options_(options),
         pool_(pool),
         barrier_before_(find_barriers(plan_)),
-        claims_(plan_.steps.size()) {
+        claims_(plan_.steps.size()),
+        phases_(1 + static_cast<size_t>(std::ranges::count(barrier_before_, true))) {
     for (const Slot& slot : plan_.slots) {
       if (slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8) widest_ = std::max(widest_, slot.width);
     }
     for (const Step& step : plan_.steps) {
-      if (const auto floats = block_scratch_of(step.body)) scratch_floats_ = std::max(scratch_floats_, floats);
+      scratch_floats_ = std::max({scratch_floats_, block_scratch_of(step.body), ternary_scratch_of(step.body)});
     }
     scratch_floats_ = std::max(scratch_floats_, static_cast<size_t>(widest_));
+    if (head.w) {
+      scratch_floats_ = std::max(scratch_floats_, BestLogits::scratch(head.w->cols));
+      best_logits_.emplace(std::move(head), pool.size());
+    }
   }
 
   Result<void> allocate() {
@@ -101,10 +114,18 @@ class CpuExecutable final : public Executable {
   }
 
   std::string description() const override {
-    return format_text("cpu ({}, {} thread{})", target_name(), pool_.size(), pool_.size() == 1 ? "" : "s");
+    return format_text("cpu ({}, {} thread{})", cpu_target().name, pool_.size(), pool_.size() == 1 ? "" : "s");
   }
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
+
+  std::optional<OwnHead> own_head() const override {
+    if (!best_logits_) return {};
+    const HeadCopy& copy = best_logits_->copy();
+    return OwnHead{.name = format_text("exact (int8 + {})", format_info(copy.w->format).name),
+                   .bytes = copy.bytes_per_token(),
+                   .file_bytes = copy.w->data.size()};
+  }
 
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
     return HostKvCache::create(plan_.config, n_ctx, type);
@@ -116,8 +137,12 @@ class CpuExecutable final : public Executable {
     binder_->begin(static_cast<const HostKvCache&>(cache), batch);
     CHECK(binder_->n_logit_rows() <= max_logit_rows());
     reserve_scratch(cache.n_ctx());
+    const bool is_for_some = batch.logits == WantLogits::kLast && !observer_;
+    only_best_ = is_for_some && best_logits_ && best_logits_->begin(batch.n_best);
     for (Claim& claim : claims_) claim.next.store(0, std::memory_order_relaxed);
-    pool_.run([this](int worker) { work(worker); });
+    rescore_claim_.next.store(0, std::memory_order_relaxed);
+    phases_.reset();
+    pool_.run_with_comers([this](int worker) { work(worker); });
     return binder_->logits();
   }
 
@@ -139,23 +164,55 @@ class CpuExecutable final : public Executable {
     return 0;
   }
 
-  // One worker's way through the plan.
+  // The same for a ternary layer.
+  static size_t ternary_scratch_of(const StepBody& body) {
+    if (const auto* linear = std::get_if<step::TernaryLinear>(&body)) return ternary_scratch(linear->w->cols);
+    if (const auto* add = std::get_if<step::TernaryLinearAdd>(&body)) return ternary_scratch(add->w->cols);
+    if (const auto* glu = std::get_if<step::TernaryGlu>(&body)) return ternary_scratch(glu->w_gate->cols);
+    return 0;
+  }
+
+  // One worker's way through the plan. Returns when there is nothing left to claim.
   void work(int worker) {
+    Phases::Walk walk(phases_);
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      if (barrier_before_[i]) pool_.barrier();
+      if (barrier_before_[i]) walk.next_phase();
       Share share(claims_[i].next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
-      binder_->with_bound(plan_.steps[i].body, [&](const auto& op) { run_op(op, share); });
+      binder_->with_bound(plan_.steps[i].body, [&]<class Op>(const Op& op) {
+        if constexpr (std::is_same_v<Op, ops::FloatLinear>) {
+          if (only_best_ && op.w == best_logits_->copy().w) return run_best_logits(op, share, worker, walk);
+        }
+        run_op(op, share);
+        walk.add(share);
+      });
       if (observer_ && completes_[i]) {
-        pool_.barrier();
+        walk.settle();
         if (worker == 0) binder_->report(*completes_[i], observer_);
-        pool_.barrier();
+        walk.add_unit(worker == 0);
+        walk.settle();
       }
     }
   }
 
-  // Attention keeps one score per position. Grows once per context size, never in the token loop.
+  // Adds to the walk what it does.
+  void run_best_logits(const ops::FloatLinear& op, Share& share, int worker, Phases::Walk& walk) {
+    if (!best_logits_->estimate(op, worker, share)) {
+      run_op(op, share);
+      return walk.add(share);
+    }
+    walk.add(share);
+    walk.settle();
+    if (worker == 0) best_logits_->choose();
+    walk.add_unit(worker == 0);
+    walk.settle();
+    Share rest(rescore_claim_.next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
+    best_logits_->rescore(op, worker, rest);
+    walk.add(rest);
+  }
+
+  // Attention keeps a score per position and token of a tile. Grows once per context size, never in the token loop.
   void reserve_scratch(int n_ctx) {
-    const size_t size = std::max(static_cast<size_t>(n_ctx), scratch_floats_);
+    const size_t size = std::max(static_cast<size_t>(n_ctx) * kAttentionTokens, scratch_floats_);
     for (auto& scratch : scratch_) {
       if (scratch.size() < size) scratch.resize(size);
     }
@@ -172,6 +229,10 @@ class CpuExecutable final : public Executable {
   ThreadPool& pool_;
   const std::vector<bool> barrier_before_;
   std::vector<Claim> claims_;
+  Phases phases_;
+  Claim rescore_claim_;
+  std::optional<BestLogits> best_logits_;
+  bool only_best_ = false;  // of this run's logits
   int widest_ = 0;
   size_t scratch_floats_ = 0;
   std::unique_ptr<HostBinder> binder_;
@@ -181,7 +242,7 @@ class CpuExecutable final : public Executable {
 
 // A copy must leave the file's pages in memory that are still read, and room for the context; without one everything
 // works, only slower.
-uint64_t most_bytes_to_interleave() {
+uint64_t most_bytes_to_copy() {
   const uint64_t available = read_memory_info().available_bytes;
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
@@ -191,10 +252,14 @@ uint64_t most_bytes_to_interleave() {
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
   ExpandedPlan expanded = expand(plan);
   OwnWeights weights;
+  TRY(weights.base3, rearrange_base3(expanded.plan, pool));
   TRY(weights.ternary, repack_ternary(expanded.plan));
   weights.for_blocks = repack_block_inputs(expanded.plan);
-  weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_interleave(), pool);
-  auto executable = std::make_unique<CpuExecutable>(std::move(expanded), std::move(weights), options, pool);
+  weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_copy(), pool);
+  TRY(weights.resident, make_resident(expanded.plan, pool));
+  TRY(auto head, copy_head_of(expanded.plan, options.exact_head, most_bytes_to_copy(), pool));
+  auto executable =
+      std::make_unique<CpuExecutable>(std::move(expanded), std::move(weights), std::move(head), options, pool);
   TRY_STATUS(executable->allocate());
   return executable;
 }

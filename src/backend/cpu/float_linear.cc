@@ -12,6 +12,7 @@
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/results-inl.h"
+#include "base/check.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
@@ -115,6 +116,27 @@ void FloatLinear(const ops::FloatLinear& op, Share& share) {
   share.for_ranges(op.w->rows, kTileRows, [&](int begin, int end) { Rows(job, begin, end, share.scratch()); });
 }
 
+template <class T>
+float RowInPlace(const Tensor& w, int row, const float* x) {
+  const auto cols = static_cast<size_t>(w.cols);
+  float y[1][1];
+  Tile<1, 1>(reinterpret_cast<const T*>(w.data.data()) + static_cast<size_t>(row) * cols, cols, x, w.scale, y);
+  return y[0][0];
+}
+
+float FloatRow(const Tensor& w, int row, const float* x) {
+  switch (w.format) {
+    case Format::kF32:
+      return RowInPlace<float>(w, row, x);
+    case Format::kF16:
+      return RowInPlace<hwy::float16_t>(w, row, x);
+    case Format::kBF16:
+      return RowInPlace<hwy::bfloat16_t>(w, row, x);
+    default:
+      CHECK(false);
+  }
+}
+
 // The gate's results go to the output, and the up pass over the same rows finishes them.
 void FloatGlu(const ops::FloatGlu& op, Share& share) {
   if (op.n == 0) return;
@@ -136,11 +158,14 @@ namespace tern::cpu {
 
 HWY_EXPORT(FloatLinear);
 HWY_EXPORT(FloatGlu);
+HWY_EXPORT(FloatRow);
 
 void float_linear(const ops::FloatLinear& op, Share& share) {
   if (op.in.blocks.q) return block_linear(op, share);
   HWY_DYNAMIC_DISPATCH(FloatLinear)(op, share);
 }
+
+float float_row(const Tensor& w, int row, const float* x) { return HWY_DYNAMIC_DISPATCH(FloatRow)(w, row, x); }
 
 void float_glu(const ops::FloatGlu& op, Share& share) {
   if (op.in.blocks.q) return block_glu(op, share);

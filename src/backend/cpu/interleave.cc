@@ -1,6 +1,7 @@
 #include "backend/cpu/interleave.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -68,15 +69,24 @@ InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, Thre
     const auto rows = static_cast<uint64_t>(w->rows), workers = static_cast<uint64_t>(pool.size());
     const MutableBytes out = free.first(rows * stride);
     free = free.subspan(rows * stride);
+    std::atomic<bool> failed = false;  // to make rows that are made as they are read
     pool.run([&](int worker) {
       const uint64_t begin = rows * static_cast<uint64_t>(worker) / workers;
       const uint64_t end = rows * (static_cast<uint64_t>(worker) + 1) / workers;
-      for (uint64_t r = begin; r < end; ++r) {
-        interleave_row(w->format, w->data.subspan(r * in_stride, in_stride), w->cols, out.subspan(r * stride, stride));
-      }
+      const auto put = [&](RowRange part, Bytes from) -> Result<void> {
+        const auto first = static_cast<uint64_t>(part.first), n = static_cast<uint64_t>(part.count);
+        for (uint64_t r = 0; r < n; ++r) {
+          const MutableBytes to = out.subspan((first + r) * stride, stride);
+          interleave_row(w->format, from.subspan(r * in_stride, in_stride), w->cols, to);
+        }
+        return {};
+      };
+      const RowRange range{static_cast<int64_t>(begin), static_cast<int64_t>(end - begin)};
+      if (!read_rows(w->data, in_stride, range, put)) failed = true;
     });
+    if (failed) return {};
     copies[w]->data = out;
-    copies[w]->is_interleaved = true;
+    copies[w]->is_rearranged = true;
   }
   for_block_matrices(plan, [&](const Tensor*& w) {
     if (const auto found = copies.find(w); found != copies.end()) w = found->second;

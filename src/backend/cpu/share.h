@@ -15,27 +15,41 @@ class Share {
       : next_(next), n_workers_(n_workers), scratch_(scratch) {}
 
   // Calls body(begin, end) with ranges that cover [0, n_units) once over all workers. Ranges start at multiples of
-  // `grain` and are a multiple of it long, except for the last.
+  // `grain` and are a multiple of it long, except for the last. At most once per op, for all of its work.
+  //
+  // An op touches memory of others only inside body: a worker that comes late, when all ranges are done, may find that
+  // the steps after this one have begun to overwrite its inputs.
   template <class Body>
   void for_ranges(int n_units, int grain, Body&& body) {
-    const int grains = (n_units + grain - 1) / grain;
-    const int step = n_workers_ == 1 ? n_units : std::max(1, grains / (n_workers_ * kClaimsPerWorker)) * grain;
-    for (;;) {
-      const int begin = next_.fetch_add(step, std::memory_order_relaxed);
-      if (begin >= n_units) return;
-      body(begin, std::min(begin + step, n_units));
+    units_ = n_units;
+    for (int begin = next_.load(std::memory_order_relaxed); begin < n_units;) {
+      const int end = begin + std::min(n_units - begin, claim(n_units - begin, grain));
+      if (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
+      body(begin, end);
+      done_ += end - begin;
+      begin = next_.load(std::memory_order_relaxed);
     }
   }
 
   // Private to the worker; at least as long as the widest row and the context.
   std::span<float> scratch() const { return scratch_; }
 
+  int units() const { return units_; }  // of the op
+  int done() const { return done_; }    // of them, by this worker
+
  private:
-  static constexpr int kClaimsPerWorker = 8;
+  // A part of what is left: ranges long enough for memory to be read in a stream, and short ones at the end, where
+  // everybody waits for the last.
+  int claim(int left, int grain) const {
+    if (n_workers_ == 1) return left;
+    return std::max(1, left / (grain * n_workers_ * 2)) * grain;
+  }
 
   std::atomic<int>& next_;
   int n_workers_;
   std::span<float> scratch_;
+  int units_ = 0;
+  int done_ = 0;
 };
 
 }  // namespace tern::cpu

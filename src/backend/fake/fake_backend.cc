@@ -73,7 +73,7 @@ class FakeExecutable final : public Executable {
   Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
     const int n = static_cast<int>(batch.tokens.size());
     CHECK(n >= 1 && n <= max_batch() && batch.first_pos >= 0 && batch.first_pos + n <= cache.n_ctx());
-    log_.calls.push_back({{batch.tokens.begin(), batch.tokens.end()}, batch.first_pos, batch.logits});
+    log_.calls.push_back({{batch.tokens.begin(), batch.tokens.end()}, batch.first_pos, batch.logits, batch.n_best});
     if (script_.fail_at_pos >= 0 && batch.first_pos + n > script_.fail_at_pos) {
       return lost(script_);
     }

@@ -24,6 +24,7 @@ struct Log {
     std::vector<TokenId> tokens;
     int first_pos;
     WantLogits logits;
+    int n_best = 0;
   };
   std::vector<Call> calls;
   struct Stream {

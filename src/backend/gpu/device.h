@@ -118,6 +118,8 @@ struct Command {
   Bytes immediates = {};
 };
 
+inline constexpr uint64_t kMaxReadBytes = uint64_t{1} << 20;  // of one read_later
+
 // Bytes on their way back from the device, in the order of their submits.
 class ReadBack {
  public:
@@ -162,7 +164,7 @@ class Device {
   // All commands, in order, as one command buffer and one submit.
   virtual Result<void> submit(std::span<const Command> commands) = 0;
 
-  // Starts copying a view (at most 1 MiB) to the host, after everything submitted so far; does not wait. With
+  // Starts copying a view (at most kMaxReadBytes) to the host, after everything submitted so far; does not wait. With
   // `commands`, they and the copy are one submit.
   virtual Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) = 0;
 

@@ -175,4 +175,11 @@ Result<void> check_read(const BufferView& view) {
               bytes, view.offset, size);
 }
 
+Result<void> check_read_later(const BufferView& view) {
+  TRY_STATUS(check_read(view));
+  if (view_bytes(view) <= kMaxReadBytes) return {};
+  return fail(ErrorCode::kInvalidArgument, "reading {} bytes at once from the GPU: at most {}", view_bytes(view),
+              kMaxReadBytes);
+}
+
 }  // namespace tern::gpu

@@ -34,5 +34,6 @@ Result<void> check_new_buffer(std::string_view label, uint64_t bytes, const Devi
 
 Result<void> check_write(const Buffer& buffer, uint64_t offset, uint64_t bytes);
 Result<void> check_read(const BufferView& view);
+Result<void> check_read_later(const BufferView& view);  // and not too much at once
 
 }  // namespace tern::gpu

@@ -2,6 +2,7 @@
 
 #include "backend/host_binder.h"
 #include "backend/ref/ops.h"
+#include "backend/repack.h"
 #include "base/check.h"
 #include "plan/expand.h"
 
@@ -27,15 +28,16 @@ void run_op(const ops::Add& op) { add(op); }
 
 class RefExecutable final : public Executable {
  public:
-  RefExecutable(const Plan& plan, const CompileOptions& options, std::unique_ptr<HostBinder> binder)
-      : plan_(plan), expanded_(expand(plan)), options_(options), binder_(std::move(binder)) {}
+  RefExecutable(ExpandedPlan expanded, MadeResident made, const CompileOptions& options,
+                std::unique_ptr<HostBinder> binder)
+      : expanded_(std::move(expanded)), made_(std::move(made)), options_(options), binder_(std::move(binder)) {}
 
   std::string description() const override { return "ref (plain loops, 1 thread)"; }
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
 
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
-    return HostKvCache::create(plan_.config, n_ctx, type);
+    return HostKvCache::create(expanded_.plan.config, n_ctx, type);
   }
 
   Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
@@ -52,8 +54,8 @@ class RefExecutable final : public Executable {
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
  private:
-  const Plan& plan_;
   const ExpandedPlan expanded_;
+  const MadeResident made_;
   CompileOptions options_;
   std::unique_ptr<HostBinder> binder_;
   StepObserver observer_;
@@ -62,8 +64,11 @@ class RefExecutable final : public Executable {
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options) {
+  ExpandedPlan expanded = expand(plan);
+  ThreadPool alone(1);
+  TRY(auto made, make_resident(expanded.plan, alone));
   TRY(auto binder, HostBinder::create(plan, options.max_batch, options.max_logit_rows));
-  return std::make_unique<RefExecutable>(plan, options, std::move(binder));
+  return std::make_unique<RefExecutable>(std::move(expanded), std::move(made), options, std::move(binder));
 }
 
 }  // namespace tern::ref

@@ -5,6 +5,7 @@
 
 #include "base/mapped_file.h"
 #include "base/web/library_files.h"
+#include "base/web/take_text.h"
 
 namespace tern {
 namespace {
@@ -20,11 +21,9 @@ class PageFile final : public File {
   Bytes resident() const override { return memory_ ? Bytes(memory_.get(), static_cast<size_t>(size_)) : Bytes(); }
 
   Result<void> read(uint64_t offset, MutableBytes into) const override {
-    char* error = tern_file_read(path_.c_str(), static_cast<double>(offset), into.data(), into.size());
-    if (!error) return {};
-    const std::string message = error;
-    std::free(error);
-    return fail(ErrorCode::kIo, "{}", message);
+    const std::string error =
+        take_text(tern_file_read(path_.c_str(), static_cast<double>(offset), into.data(), into.size()));
+    return error.empty() ? Result<void>() : fail(ErrorCode::kIo, "{}", error);
   }
 
   Result<void> bring() {
@@ -74,15 +73,9 @@ bool is_file(const std::string& path) { return tern_file_size(path.c_str()) >= 0
 bool is_directory(const std::string& path) { return !list_directory(path).empty(); }
 
 std::vector<std::string> list_directory(const std::string& path) {
-  char* text = tern_file_names(path.c_str());
-  std::vector<std::string> names;
-  for (std::string_view rest = text; !rest.empty();) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    names.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  std::free(text);
-  return names;
+  const std::string text = take_text(tern_file_names(path.c_str()));
+  const auto names = parts_of(text, '\n');
+  return {names.begin(), names.end()};
 }
 
 }  // namespace tern

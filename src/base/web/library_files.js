@@ -1,8 +1,9 @@
 // Files of a page: whatever Module.files (list, size, read) says is there. read() may give a promise where the browser
 // can suspend the C++ stack meanwhile (JSPI).
 addToLibrary({
+  $ternFiles__deps: ['$stringToNewUTF8'],
   $ternFiles: {
-    // The end of an error: what a page's read() threw.
+    // What a page's read() threw, in memory that C++ frees.
     failed(path, error) {
       return stringToNewUTF8(`${path}: ${error?.message ?? error}`.split('\n')[0]);
     },
@@ -28,7 +29,7 @@ addToLibrary({
   tern_file_names: (folder) => stringToNewUTF8(ternFiles.names(UTF8ToString(folder)).join('\n')),
 
   // Null, or what went wrong, in memory that the caller frees.
-  tern_file_read__deps: ['$ternFiles', '$UTF8ToString', '$stringToNewUTF8'],
+  tern_file_read__deps: ['$ternFiles', '$UTF8ToString'],
   tern_file_read__async: true,
   tern_file_read__sig: 'ppdpp',
   tern_file_read: (path, offset, pointer, bytes) => {

@@ -61,15 +61,10 @@ Result<std::unique_ptr<ReadBack>> DawnDevice::copy_back(const wgpu::CommandEncod
 Result<std::unique_ptr<ReadBack>> DawnDevice::read_later(BufferView view, std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
-  TRY_STATUS(check_read(view));
-  const uint64_t bytes = view_bytes(view);
-  if (bytes > kMaxStagingBytes) {
-    return fail(ErrorCode::kInvalidArgument, "reading {} bytes at once from the GPU: at most {}", bytes,
-                kMaxStagingBytes);
-  }
+  TRY_STATUS(check_read_later(view));
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
   encode(encoder, commands);
-  return copy_back(encoder, dawn(*view.buffer).handle, view.offset, bytes);
+  return copy_back(encoder, dawn(*view.buffer).handle, view.offset, view_bytes(view));
 }
 
 Result<void> DawnDevice::read(BufferView view, MutableBytes out) {
@@ -81,7 +76,7 @@ Result<void> DawnDevice::read(BufferView view, MutableBytes out) {
 
 Result<void> DawnDevice::read_all(const wgpu::Buffer& buffer, uint64_t offset, MutableBytes out) {
   while (!out.empty()) {
-    const uint64_t bytes = std::min<uint64_t>(out.size(), kMaxStagingBytes);
+    const uint64_t bytes = std::min<uint64_t>(out.size(), kMaxReadBytes);
     TRY(const auto piece, copy_back(device_.CreateCommandEncoder(), buffer, offset, bytes));
     TRY(const Bytes mapped, piece->wait());
     std::memcpy(out.data(), mapped.data(), bytes);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "backend/gpu/device.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -16,7 +17,7 @@ size_t size_class(uint64_t bytes, uint64_t min_bytes) {
 }  // namespace
 
 wgpu::Buffer StagingPool::take(uint64_t bytes) {
-  CHECK(bytes <= kMaxStagingBytes);
+  CHECK(bytes <= kMaxReadBytes);
   const size_t index = size_class(bytes, kMinBytes);
   auto& free = free_[index];
   if (!free.empty()) {

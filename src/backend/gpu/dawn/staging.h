@@ -9,13 +9,11 @@
 
 namespace tern::gpu {
 
-constexpr uint64_t kMaxStagingBytes = uint64_t{1} << 20;
-
 class StagingPool {
  public:
   explicit StagingPool(const wgpu::Device& device) : device_(device) {}
 
-  // At least `bytes`, at most kMaxStagingBytes. Null where the device fails.
+  // At least `bytes`, at most kMaxReadBytes. Null where the device fails.
   wgpu::Buffer take(uint64_t bytes);
 
   // Not mapped. Copies into it that still run come before those of its next user.

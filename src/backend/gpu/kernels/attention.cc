@@ -10,9 +10,6 @@ using namespace wgsl;
 
 namespace {
 
-// Lower than any score, and finite: e^(kLowest − m) is 0 without an infinity in sight.
-constexpr float kLowest = -3.0e38f;
-
 // The statistics of what all invocations have added to `squares` and `largest`, as part `index` of all rows' parts.
 template <ValueOf<U32> Index>
 void leave_stats(const Caps& caps, const Var<F32>& squares, const Var<F32>& largest, const LocalIndex& tid,
@@ -90,7 +87,7 @@ class AttentionBody {
         weights_(shared<F32>("weights", c.chunk)),
         sums_(shared<Vec4<F32>>("sums", c.workgroup)),
         my_q_(share_of(c, query)),
-        greatest_(var("greatest", kLowest)),
+        greatest_(var("greatest", kLowestScore)),
         total_(var("total", 0.0f)),
         acc_(var<Vec4<F32>>("acc")) {
     CHECK(c.heads.head_dim % 4 == 0 && c.workgroup == c.chunk * c.per_pos && c.workgroup % quads_ == 0);
@@ -105,7 +102,7 @@ class AttentionBody {
       auto pos = let("pos", first + here_.my_pos);
       auto my_score = score_at(pos);
       auto whole = reduce_lanes(Reduce::kSum, c_.caps, my_score, tid, c_.per_pos, c_.workgroup);
-      auto seen = let("seen", select(kLowest, whole, pos < here_.n_pos));
+      auto seen = let("seen", select(kLowestScore, whole, pos < here_.n_pos));
       auto top = reduce_workgroup(Reduce::kMax, c_.caps, seen, tid, c_.workgroup);
       auto new_greatest = let("new_greatest", max(greatest_, top));
       auto shrink = let("shrink", exp(greatest_ - new_greatest));
@@ -324,7 +321,7 @@ AttentionMergeKernel attention_merge(const AttentionConfig& c) {
                   // Splits of earlier tokens that saw no position have Σ e = 0 and the lowest score.
                   auto n_pos = let("n_pos", params[kPos] + params[kNTokens]);
                   auto splits = let("splits", min((n_pos + (c.chunk - 1)) / c.chunk, c.max_splits));
-                  auto greatest = var("greatest", kLowest);
+                  auto greatest = var("greatest", kLowestScore);
                   loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
                     greatest = max(greatest, parts[base + i * c.partial_stride() + s.head_dim]);
                   });

@@ -11,6 +11,10 @@ struct HeadShape {
   uint32_t n_ctx;
 };
 
+// What attention's softmax begins with. Lower than any score, and finite: e^(kLowestScore − m) is 0 without an infinity
+// in sight.
+inline constexpr float kLowestScore = -3.0e38f;
+
 // A KvWord is what a kernel writes at once: one f32, or two f16.
 template <class KvWord>
 constexpr uint32_t kv_word_values() {

@@ -8,9 +8,6 @@ using namespace wgsl;
 
 namespace {
 
-// Lower than any score, and finite: e^(kLowest − m) is 0 without an infinity in sight.
-constexpr float kLowest = -3.0e38f;
-
 uint32_t quads(const SerialAttentionConfig& c) { return c.heads.head_dim / 4; }
 
 // What an invocation works on. Bases are in quads.
@@ -55,7 +52,7 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
                   const Places here(c, params, wg);
                   const Quads mine(c, tid);
                   auto last = let("last", here.n_pos - 1u);
-                  auto greatest = var("greatest", kLowest);
+                  auto greatest = var("greatest", kLowestScore);
                   auto total = var("total", 0.0f);
                   auto start = let("start", c.window > 0 ? max(here.n_pos, c.window) - c.window : e(0u));
                   loop("first", start, here.n_pos, lanes, [&](const Name<U32>& first) {
@@ -68,7 +65,7 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
                       score += dot(q4, kv_values<KvWord>(k4));
                     });
                     const float scale = 1.0f / std::sqrt(static_cast<float>(c.heads.head_dim));
-                    auto seen = let("seen", select(kLowest, score * scale, pos < here.n_pos));
+                    auto seen = let("seen", select(kLowestScore, score * scale, pos < here.n_pos));
                     auto top = reduce_lanes(Reduce::kMax, c.caps, seen, tid, lanes, lanes);
                     auto new_greatest = let("new_greatest", max(greatest, top));
                     auto shrink = let("shrink", exp(greatest - new_greatest));

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "backend/gpu/device_checks.h"
 #include "backend/gpu/web/library_gpu.h"
 #include "base/check.h"
 #include "base/file.h"
+#include "base/web/take_text.h"
 
 namespace tern::gpu {
 
@@ -28,8 +28,7 @@ Result<void> take_error(const AdapterInfo& adapter) {
   char* text = nullptr;
   const int code = tern_gpu_take_error(&text);
   if (code == 0) return {};
-  const std::string message = text;
-  std::free(text);
+  const std::string message = take_text(text);
   if (code == kLost) return fail(ErrorCode::kDeviceLost, "the GPU {} was lost: {}", adapter.name, message);
   return fail(code == kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kNotSupported, "WebGPU: {}", message);
 }
@@ -105,13 +104,10 @@ Result<void> WebDevice::write_from(const Buffer& buffer, uint64_t offset, const 
   if (!file) return Device::write_from(buffer, offset, bytes, scratch);
   TRY_STATUS(take_error(info_));
   TRY_STATUS(check_write(buffer, offset, bytes.size()));
-  char* error = tern_gpu_write_file(id_of(buffer), static_cast<double>(offset), file->path().c_str(),
-                                    static_cast<double>(bytes.offset()), static_cast<double>(bytes.size()));
-  if (error) {
-    const std::string message = error;
-    std::free(error);
-    return fail(ErrorCode::kIo, "{}", message);
-  }
+  const std::string error =
+      take_text(tern_gpu_write_file(id_of(buffer), static_cast<double>(offset), file->path().c_str(),
+                                    static_cast<double>(bytes.offset()), static_cast<double>(bytes.size())));
+  if (!error.empty()) return fail(ErrorCode::kIo, "{}", error);
   return count_written(bytes.size());
 }
 
@@ -182,24 +178,19 @@ Result<void> WebDevice::submit(std::span<const Command> commands) {
 }
 
 Result<std::unique_ptr<ReadBack>> WebDevice::read_later(BufferView view, std::span<const Command> commands) {
-  constexpr uint64_t kMaxBytes = uint64_t{1} << 20;
   TRY_STATUS(prepare(commands));
-  TRY_STATUS(check_read(view));
+  TRY_STATUS(check_read_later(view));
   const uint64_t bytes = view_bytes(view);
-  if (bytes > kMaxBytes) {
-    return fail(ErrorCode::kInvalidArgument, "reading {} bytes at once from the GPU: at most {}", bytes, kMaxBytes);
-  }
   const int id = tern_gpu_read_later(words_.data(), static_cast<int>(words_.size()), id_of(*view.buffer),
                                      static_cast<double>(view.offset), static_cast<int>(bytes));
   return std::make_unique<WebReadBack>(info_, id, bytes);
 }
 
 Result<void> WebDevice::read(BufferView view, MutableBytes out) {
-  constexpr uint64_t kPiece = uint64_t{1} << 20;
   TRY_STATUS(check_read(view));
   CHECK(out.size() == view_bytes(view));
-  for (uint64_t at = 0; at < out.size(); at += kPiece) {
-    const uint64_t bytes = std::min<uint64_t>(kPiece, out.size() - at);
+  for (uint64_t at = 0; at < out.size(); at += kMaxReadBytes) {
+    const uint64_t bytes = std::min<uint64_t>(kMaxReadBytes, out.size() - at);
     TRY(const auto back, read_later({view.buffer, view.offset + at, bytes}, {}));
     TRY(const Bytes here, back->wait());
     std::ranges::copy(here, out.begin() + static_cast<ptrdiff_t>(at));

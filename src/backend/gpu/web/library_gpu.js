@@ -5,8 +5,7 @@
 // tells later are kept until C++ asks (tern_gpu_take_error); the loss of the device stays.
 addToLibrary({
   $ternGpu: {
-    adapter: null, device: null, objects: [null], free: [], error: null, lost: null, pending: [], staging: [],
-    insideQueries: false,
+    device: null, objects: [null], free: [], error: null, lost: null, pending: [], staging: [],
 
     add(object) {
       const id = ternGpu.free.length ? ternGpu.free.pop() : ternGpu.objects.length;
@@ -46,8 +45,7 @@ addToLibrary({
       if (!adapter) return 'error=no GPU: the browser has WebGPU, but no adapter for it; chrome://gpu says why';
       const { info } = adapter;
       if (onlyHardware && info.isFallbackAdapter) return 'error=no GPU: the only adapter draws on the CPU';
-      const wanted = ['shader-f16', 'subgroups', 'timestamp-query', 'chromium-experimental-subgroup-matrix',
-        'chromium-experimental-timestamp-query-inside-passes'];
+      const wanted = ['shader-f16', 'subgroups', 'timestamp-query', 'chromium-experimental-subgroup-matrix'];
       const requiredFeatures = wanted.filter((name, bit) => !(without >> bit & 1) && adapter.features.has(name));
       const requiredLimits = {};
       if (!(without >> 8 & 1)) {
@@ -58,13 +56,12 @@ addToLibrary({
         }
       }
       const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
-      Object.assign(ternGpu, { adapter, device, error: null, lost: null, pending: [], staging: [] });
+      Object.assign(ternGpu, { device, error: null, lost: null, pending: [], staging: [] });
       device.addEventListener?.('uncapturederror', (event) => ternGpu.fail(2, event.error.message));
       device.lost.then((why) => {
         if (ternGpu.device === device) ternGpu.lost = why.message || 'the browser or its driver reset it';
       });
       const has = (name) => (device.features.has(name) ? 1 : 0);
-      ternGpu.insideQueries = has(wanted[4]) === 1;
       const packedDot = gpu.wgslLanguageFeatures?.has('packed_4x8_integer_dot_product') ? 1 : 0;
       const matrices = !has(wanted[3]) ? '' : (info.subgroupMatrixConfigs ?? [])
         .map((c) => [c.componentType, c.resultComponentType, c.M, c.N, c.K].join(' ')).join(',');
@@ -199,7 +196,7 @@ addToLibrary({
   tern_gpu_close__sig: 'v',
   tern_gpu_close: () => {
     const { device } = ternGpu;
-    Object.assign(ternGpu, { device: null, adapter: null, objects: [null], free: [], pending: [], staging: [] });
+    Object.assign(ternGpu, { device: null, objects: [null], free: [], pending: [], staging: [] });
     device?.destroy();
   },
 
@@ -249,7 +246,7 @@ addToLibrary({
   },
 
   // From a file to the GPU, past the module's memory. Null, or what went wrong, in memory that the caller frees.
-  tern_gpu_write_file__deps: ['$ternGpu', '$UTF8ToString', '$stringToNewUTF8'],
+  tern_gpu_write_file__deps: ['$ternGpu', '$ternFiles', '$UTF8ToString'],
   tern_gpu_write_file__async: true,
   tern_gpu_write_file__sig: 'pidpdd',
   tern_gpu_write_file: async (id, offset, path, from, bytes) => {
@@ -264,7 +261,7 @@ addToLibrary({
       }
       return 0;
     } catch (error) {
-      return stringToNewUTF8(`${name}: ${error?.message ?? error}`.split('\n')[0]);
+      return ternFiles.failed(name, error);
     }
   },
 

@@ -1,13 +1,13 @@
 // Opening the browser's device, and what it says of itself.
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 
 #include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/device_checks.h"
 #include "backend/gpu/web/device.h"
 #include "backend/gpu/web/library_gpu.h"
+#include "base/web/take_text.h"
 
 namespace tern::gpu {
 namespace {
@@ -17,12 +17,9 @@ using Facts = std::map<std::string, std::string, std::less<>>;
 // "key=value" lines.
 Facts parse_facts(std::string_view text) {
   Facts facts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+  for (const std::string_view line : parts_of(text, '\n')) {
     const size_t equals = std::min(line.find('='), line.size());
     facts.emplace(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())));
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return facts;
 }
@@ -52,15 +49,8 @@ std::optional<wgsl::MatrixTypes> types_of(std::string_view from, std::string_vie
 // "f16 f32 16 16 16,i8 i32 16 16 32"
 std::vector<wgsl::MatrixShape> parse_matrices(std::string_view text) {
   std::vector<wgsl::MatrixShape> shapes;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    std::vector<std::string_view> words;
-    for (std::string_view rest = text.substr(0, end); !rest.empty();) {
-      const size_t space = std::min(rest.find(' '), rest.size());
-      words.push_back(rest.substr(0, space));
-      rest.remove_prefix(std::min(space + 1, rest.size()));
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view shape : parts_of(text, ',')) {
+    const auto words = parts_of(shape, ' ');
     if (words.size() != 5) continue;
     const auto types = types_of(words[0], words[1]);
     uint32_t sizes[3] = {};
@@ -102,8 +92,7 @@ AdapterInfo adapter_of(const Facts& facts) {
 // A bit for each feature that is not asked for, in the order of library_gpu.js; bit 8: the guaranteed limits.
 int bits_of(const Restrictions& without) {
   return int{without.f16} | int{without.subgroups} << 1 | int{without.timestamps} << 2 |
-         int{without.subgroup_matrix || without.subgroups} << 3 | int{without.timestamps} << 4 |
-         int{without.default_limits} << 8;
+         int{without.subgroup_matrix || without.subgroups} << 3 | int{without.default_limits} << 8;
 }
 
 }  // namespace
@@ -114,9 +103,8 @@ WebDevice::WebDevice(AdapterInfo info, const Restrictions& without)
 }
 
 Result<std::unique_ptr<WebDevice>> WebDevice::open(const DeviceOptions& options) {
-  char* text = tern_gpu_open(bits_of(options.without), options.only_hardware ? 1 : 0);
+  const std::string text = take_text(tern_gpu_open(bits_of(options.without), options.only_hardware ? 1 : 0));
   const Facts facts = parse_facts(text);
-  std::free(text);
   if (const auto error = facts.find("error"); error != facts.end())
     return fail(ErrorCode::kNotFound, "{}", error->second);
   return std::unique_ptr<WebDevice>(new WebDevice(adapter_of(facts), options.without));

@@ -1,0 +1,135 @@
+// I2_S rows: Σ code·q of one row and one token, and rows as panels. Included once per instruction set.
+//
+// A block's 32 bytes hold four planes of 32 codes (quant/i2_s.h), so a vector of bytes masked with 3 is a run of codes
+// as the dot products take them. Two planes need one shift by 4 to get there and two none: masked with 3 << 2 these are
+// four times the code, which is added up apart and divided at the end.
+#if defined(TERN_BACKEND_CPU_I2_S_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
+#undef TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
+#else
+#define TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/dot_bytes-inl.h"
+#include "backend/cpu/transpose_words-inl.h"
+#include "quant/i2_s.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tern::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct I2sRows {
+  static size_t row_bytes(size_t cols) { return cols / 4; }
+
+  // Bytes of the activations of one row after arrange().
+  static size_t arranged_bytes(size_t cols) { return (cols / 4 + kVectorBytes - 1) / kVectorBytes * kVectorBytes * 4; }
+
+  // The activations of one token in the order in which dot() meets them: for every vector of codes, the activations of
+  // its plane 0, then 1, 2, 3; 0 beyond the row's end.
+  static void arrange(const int8_t* q, size_t cols, int8_t* out) {
+    const size_t lanes = hn::Lanes(DU8()), chunk = std::min<size_t>(lanes, kI2sBlockBytes), n_bytes = cols / 4;
+    for (size_t vector = 0; vector < n_bytes; vector += lanes) {
+      for (size_t plane = 0; plane < 4; ++plane) {
+        for (size_t i = vector; i < vector + lanes; i += chunk, out += chunk) {
+          if (i < n_bytes) {
+            std::memcpy(out, q + i / kI2sBlockBytes * kI2sBlock + plane * kI2sBlockBytes + i % kI2sBlockBytes, chunk);
+          } else {
+            std::memset(out, 0, chunk);
+          }
+        }
+      }
+    }
+  }
+
+  // Σ code·q. Rows are read as they lie: one stream, which the hardware's prefetchers follow; `ahead` bytes are asked
+  // for before.
+  template <class Dot>
+  static HWY_INLINE int32_t dot(const uint8_t* codes, const int8_t* q, size_t cols, size_t ahead) {
+    const DU8 d;
+    const size_t lanes = hn::Lanes(d), n_bytes = cols / 4;
+    VI32 ones = hn::Zero(DI32()), fours = ones;
+    size_t byte = 0;
+    while (byte + lanes <= n_bytes) {
+      // Eight steps of pairs: 8 · 2 · (8 · 128 · 2) = 32,768, which −32,768 just holds and its positive twin of 127
+      // does not reach.
+      const size_t end = Dot::kQuads ? n_bytes : std::min(n_bytes, byte + 8 * lanes);
+      Sums<Dot> sums;
+      sums.clear();
+      for (; byte + lanes <= end; byte += lanes, q += 4 * lanes) {
+        if (ahead != 0) hwy::Prefetch(codes + byte + ahead);
+        sums.add(hn::LoadU(d, codes + byte), q);
+      }
+      sums.flush(ones, fours);
+    }
+    if (byte < n_bytes) {  // half a 64-byte vector: the codes beyond meet activations that are 0
+      Sums<Dot> sums;
+      sums.clear();
+      sums.add(hn::LoadN(d, codes + byte, n_bytes - byte), q);
+      sums.flush(ones, fours);
+    }
+    return hn::ReduceSum(DI32(), ones) + hn::ReduceSum(DI32(), fours) / 4;
+  }
+
+  // kPanelRows rows as a panel (code_panel.h). The packed bytes are brought into words of rows first, a quarter of the
+  // work; a word's planes are then words of the panel. `spare` has spare_bytes().
+  static size_t spare_bytes(size_t cols) { return kPanelRows * cols / 4; }
+  static void make_panel(const uint8_t* rows, size_t cols, uint8_t* panel, uint8_t* spare) {
+    TransposeWords(rows, cols / 4, cols / 4, spare);
+    const DU8 d;
+    const size_t lanes = hn::Lanes(d);
+    constexpr size_t kWord = 4 * kPanelRows, kPlaneWords = kI2sBlockBytes / 4;  // bytes of a word of all rows
+    const VU8 three = hn::Set(d, 3);
+    for (size_t word = 0; word < cols / 16; ++word) {
+      uint8_t* const out = panel + (word / kPlaneWords * 4 * kPlaneWords + word % kPlaneWords) * kWord;
+      for (size_t i = 0; i < kWord; i += lanes) {
+        const VU16 packed = hn::BitCast(DU16(), hn::LoadU(d, spare + word * kWord + i));
+        const auto put = [&](size_t plane, VU16 v) HWY_ATTR {
+          hn::StoreU(hn::And(hn::BitCast(d, v), three), d, out + plane * kPlaneWords * kWord + i);
+        };
+        put(0, hn::ShiftRight<6>(packed));
+        put(1, hn::ShiftRight<4>(packed));
+        put(2, hn::ShiftRight<2>(packed));
+        put(3, packed);
+      }
+    }
+  }
+
+ private:
+  // A sum for each plane's chain of dot products, 0 and 2 of fourfold codes.
+  template <class Dot>
+  struct Sums {
+    typename Dot::Sum plane[4];
+
+    HWY_INLINE void clear() {
+      for (auto& sum : plane) sum = Dot::zero();
+    }
+
+    HWY_INLINE void add(VU8 low, const int8_t* q) {
+      const DU8 d;
+      const size_t lanes = hn::Lanes(d);
+      const VU8 high = hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(DU16(), low)));
+      const VU8 one = hn::Set(d, 3), four = hn::Set(d, 12);
+      plane[0] = Dot::add(hn::And(high, four), hn::LoadU(DI8(), q), plane[0]);
+      plane[1] = Dot::add(hn::And(high, one), hn::LoadU(DI8(), q + lanes), plane[1]);
+      plane[2] = Dot::add(hn::And(low, four), hn::LoadU(DI8(), q + 2 * lanes), plane[2]);
+      plane[3] = Dot::add(hn::And(low, one), hn::LoadU(DI8(), q + 3 * lanes), plane[3]);
+    }
+    HWY_INLINE void flush(VI32& ones, VI32& fours) const {
+      ones = hn::Add(ones, Dot::widen(hn::Add(plane[1], plane[3])));
+      fours = hn::Add(fours, Dot::widen(hn::Add(plane[0], plane[2])));
+    }
+  };
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tern::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,55 @@
+// What the two float look-up kernels have in common: a byte of codes is an index into a table of 256 partial sums, one
+// table for each byte position of a row, made once for a product.
+//
+// A table is 1 KB, so those of a whole row are far more than a cache holds: positions go in chunks whose tables stay in
+// the second-level cache while all rows of a range pass. A weight's share is then a fourth or a fifth of a load that
+// misses the first cache, and such loads are the limit.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/study/kernel_rows.h"
+
+namespace tern::cpu::study {
+
+inline constexpr size_t kTableFloats = 256;
+inline constexpr size_t kChunkBytes = 256;  // positions whose tables are looked up together: 256 KB
+
+// Σ tables[m][codes[m]] over n positions, in four chains.
+inline float look_up(const float* tables, const uint8_t* codes, size_t n) {
+  float sum[4] = {};
+  size_t m = 0;
+  for (; m + 4 <= n; m += 4, tables += 4 * kTableFloats) {
+    sum[0] += tables[codes[m]];
+    sum[1] += tables[kTableFloats + codes[m + 1]];
+    sum[2] += tables[2 * kTableFloats + codes[m + 2]];
+    sum[3] += tables[3 * kTableFloats + codes[m + 3]];
+  }
+  for (; m < n; ++m, tables += kTableFloats) sum[0] += tables[codes[m]];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// This worker's rows of y, from tables for all `row_bytes` positions.
+inline void multiply_by_tables(const Packed& w, size_t row_bytes, const float* tables, Share& share, float* y) {
+  share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
+    std::fill(y + begin, y + end, 0.0f);
+    for (size_t chunk = 0; chunk < row_bytes; chunk += kChunkBytes) {
+      const size_t n = std::min(kChunkBytes, row_bytes - chunk);
+      for (int row = begin; row < end; ++row) {
+        const uint8_t* codes = w.bytes() + static_cast<size_t>(row) * row_bytes + chunk;
+        y[row] += look_up(tables + chunk * kTableFloats, codes, n);
+      }
+    }
+    for (int row = begin; row < end; ++row) y[row] *= w.scale;
+  });
+}
+
+// Roundings of a result: the table's entry, a chain and the sum of chains in a chunk, the sum of chunks, the scale.
+inline double table_roundings(int64_t row_bytes, int per_entry) {
+  const double chain = static_cast<double>(std::min<int64_t>(row_bytes, kChunkBytes)) / 4 + 4;
+  return per_entry + chain + 3 + static_cast<double>(row_bytes) / static_cast<double>(kChunkBytes) + 1;
+}
+
+}  // namespace tern::cpu::study

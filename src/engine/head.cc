@@ -1,0 +1,50 @@
+#include "engine/head.h"
+
+#include "base/format_text.h"
+#include "quant/format.h"
+
+namespace tern {
+namespace {
+
+std::optional<Format> format_of(HeadKind kind) {
+  if (kind == HeadKind::kQ8_0) return Format::kQ8_0;
+  if (kind == HeadKind::kQ6_K) return Format::kQ6_K;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<void> Head::replace_in(Model& model, HeadKind kind) {
+  Tensor& output = model.weights.output;
+  in_file_ = output;
+  const std::optional<Format> format = format_of(kind);
+  if (!format || *format == output.format) return {};
+  TRY(replaced_, reencode(in_file_, *format));
+  output = replaced_->tensor;
+  return {};
+}
+
+std::string Head::describe(const Model& model, const std::optional<OwnHead>& own) const {
+  if (own) return own->name;
+  const std::string_view used = format_info(model.weights.output.format).name;
+  if (!replaced_) return std::string(used);
+  return format_text("{} (file: {})", used, format_info(in_file_.format).name);
+}
+
+Result<ExactHead> exact_head_for(BackendKind backend, HeadKind kind) {
+  // In a browser memory is short, and there are no dot products of bytes that would make up for it.
+#ifdef __EMSCRIPTEN__
+  constexpr ExactHead kAuto = ExactHead::kNo;
+#else
+  constexpr ExactHead kAuto = ExactHead::kWherePays;
+#endif
+  const bool is_cpu = backend == BackendKind::kCpu || backend == BackendKind::kAuto;
+  if (kind == HeadKind::kExact && !is_cpu) {
+    return fail(ErrorCode::kNotSupported,
+                "an exact head is computed on the CPU only; use -b cpu, or --head f16, q8_0 or q6_k");
+  }
+  if (kind == HeadKind::kExact) return ExactHead::kYes;
+  return kind == HeadKind::kAuto && is_cpu ? kAuto : ExactHead::kNo;
+}
+
+}  // namespace tern

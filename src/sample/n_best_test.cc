@@ -1,0 +1,76 @@
+// Sampler::n_best: what a backend may leave out of the logits.
+#include <algorithm>
+
+#include "sample/test_support.h"
+
+namespace tern {
+namespace {
+
+using namespace sample_test;
+
+constexpr int kVocab = 60;
+
+// −infinity for what is less than the n greatest, NaN aside.
+Logits only_best(const Logits& logits, int n) {
+  if (n == 0) return logits;
+  Logits sorted;
+  std::ranges::copy_if(logits, std::back_inserter(sorted), [](float x) { return !std::isnan(x); });
+  std::ranges::sort(sorted, std::greater<>());
+  const float least = sorted[std::min(sorted.size(), static_cast<size_t>(n)) - 1];
+  Logits best = logits;
+  for (float& x : best) x = x < least ? -kInf : x;
+  return best;
+}
+
+TEST(NBest, TheRestDoesNotMatter) {
+  SplitMix64 random(1);
+  const auto below = [&](int n) { return static_cast<int>(random.uniform() * static_cast<float>(n)); };
+  int n_limited = 0;
+  for (int round = 0; round < 400; ++round) {
+    const SampleOptions options{.temperature = below(3) == 0 ? 0.0f : 1.0f,
+                                .top_k = below(12),
+                                .top_p = below(2) == 0 ? 1.0f : 0.8f,
+                                .min_p = below(2) == 0 ? 0.0f : 0.05f,
+                                .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
+                                .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
+                                .seed = static_cast<uint64_t>(round)};
+    Sampler full(options, kVocab), best(options, kVocab);
+    for (int step = 0; step < 30; ++step) {
+      Logits logits(kVocab);
+      for (float& x : logits) x = static_cast<float>(below(40)) / 4 - 4;  // with ties and both signs
+      if (below(4) == 0) logits[static_cast<size_t>(below(kVocab))] = kNan;
+      ASSERT_EQ(best.n_best(), full.n_best());
+      n_limited += best.n_best() > 0 ? 1 : 0;
+      const TokenId expected = full.sample(logits);
+      ASSERT_EQ(best.sample(only_best(logits, best.n_best())), expected) << "round " << round << ", step " << step;
+      full.accept(expected);
+      best.accept(expected);
+    }
+  }
+  EXPECT_GT(n_limited, 5000);
+}
+
+TEST(NBest, CountsWhatAPenaltyLowers) {
+  EXPECT_EQ(Sampler(plain(0), kVocab).n_best(), 1);
+  EXPECT_EQ(Sampler({.temperature = 1, .top_k = 7}, kVocab).n_best(), 7);
+  EXPECT_EQ(Sampler({.temperature = 1, .top_k = kVocab}, kVocab).n_best(), 0);
+  EXPECT_EQ(Sampler(plain(1), kVocab).n_best(), 0);
+  EXPECT_EQ(Sampler({.temperature = 0, .repeat_penalty = 0.9f}, kVocab).n_best(), 0);
+
+  Sampler sampler({.temperature = 1, .top_k = 7, .repeat_penalty = 1.1f, .repeat_last_n = 3}, kVocab);
+  EXPECT_EQ(sampler.n_best(), 7);
+  for (const auto& [token, expected] : {std::pair{4, 8}, {4, 8}, {5, 9}, {6, 10}, {6, 9}, {6, 8}}) {
+    sampler.accept(token);
+    EXPECT_EQ(sampler.n_best(), expected) << token;
+  }
+  sampler.reset();
+  EXPECT_EQ(sampler.n_best(), 7);
+  Sampler most({.temperature = 1, .top_k = 58, .repeat_penalty = 1.1f, .repeat_last_n = -1}, kVocab);
+  most.accept(1);
+  EXPECT_EQ(most.n_best(), 59);
+  most.accept(2);
+  EXPECT_EQ(most.n_best(), 0);
+}
+
+}  // namespace
+}  // namespace tern
