@@ -19,6 +19,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-maybe-uninitialized)  # false positives on every std::optional<std::vector<…>>
+  add_compile_options(-fpch-preprocess)  # so that ccache sees precompiled headers
 endif()
 if(EMSCRIPTEN)
   include(cmake/web_settings.cmake)
@@ -31,7 +32,8 @@ endif()
 
 find_program(TERN_CCACHE ccache)
 if(TERN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TERN_CCACHE})
+  # What precompiled headers need (ccache's manual): macros and times in them do not matter here.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TERN_CCACHE})
 endif()
 find_program(TERN_MOLD mold)
 if(TERN_MOLD AND NOT EMSCRIPTEN)

@@ -1,10 +1,59 @@
-# tern_library(NAME SOURCES... LINK targets...): the library of one folder. `#include` paths start at src/ and include/.
+# How a target is compiled. HOT: for speed. COLD: what waits for people, disks and networks, or runs once for a model, and
+# would be half of the compile time. TEST: the tests' own code; what they test is built as it is used.
+#
+# The standard library's headers are most of what a file of ours includes, so they are read once for all of a kind. Files
+# still include what they use: clang-tidy reads them without.
+if(NOT EMSCRIPTEN)  # there, everything but the kernels is compiled for size
+  set(tern_cold_options $<$<CONFIG:Release>:-O1>)
+endif()
+function(tern_compile target kind)
+  if(NOT kind STREQUAL "HOT")
+    target_compile_options(${target} PRIVATE ${tern_cold_options})
+  endif()
+  if(NOT EMSCRIPTEN)
+    target_precompile_headers(${target} REUSE_FROM tern_precompiled_${kind})
+  endif()
+endfunction()
+
+function(tern_precompile kind)
+  set(target tern_precompiled_${kind})
+  set(source ${PROJECT_BINARY_DIR}/precompiled/${kind}.cc)
+  if(NOT EXISTS ${source})
+    file(WRITE ${source} "")
+  endif()
+  add_library(${target} OBJECT ${source})
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+  target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <atomic> <bit> <chrono> <cmath> <cstdint> <cstring> <expected> <filesystem> <format> <fstream>
+      <functional> <limits> <map> <memory> <mutex> <optional> <ranges> <span> <string> <string_view> <thread> <utility>
+      <variant> <vector>)
+  if(NOT kind STREQUAL "HOT")
+    target_compile_options(${target} PRIVATE ${tern_cold_options})
+  endif()
+endfunction()
+if(NOT EMSCRIPTEN)
+  tern_precompile(HOT)
+  tern_precompile(COLD)
+  if(TERN_TESTS)
+    tern_precompile(TEST)
+    target_link_libraries(tern_precompiled_TEST PRIVATE GTest::gtest)
+    target_precompile_headers(tern_precompiled_TEST PRIVATE <gtest/gtest.h>)
+  endif()
+endif()
+
+# tern_library(NAME [COLD] SOURCES... LINK targets...): the library of one folder. `#include` paths start at src/ and
+# include/.
 function(tern_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LINK_PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;LINK;LINK_PRIVATE" ${ARGN})
+  set(kind HOT)
+  if(ARG_COLD)
+    set(kind COLD)
+  endif()
   if(ARG_SOURCES)
     add_library(${name} STATIC ${ARG_SOURCES})
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_LINK_PRIVATE})
+    tern_compile(${name} ${kind})
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -37,6 +86,7 @@ function(tern_test name)
   if(EMSCRIPTEN)  # run by Node, on the machine's own files
     target_link_options(${name} PRIVATE -sNODERAWFS -sEXIT_RUNTIME)
   endif()
+  tern_compile(${name} TEST)
   if("threads" IN_LIST ARG_LABELS)
     if(NOT TARGET thread_tests)
       add_custom_target(thread_tests)

@@ -8,6 +8,7 @@ namespace tern {
 
 // 'text' with everything but printable ASCII written as \xNN, and cut after 80 characters: a hostile file must not be
 // able to move the cursor of somebody's terminal, or to fill the screen.
+// Called as tern::quoted() with a std::string: std::quoted() is found too where <iomanip> was included.
 std::string quoted(std::string_view text);
 
 }  // namespace tern

@@ -122,11 +122,12 @@ Result<void> GgufWriter::add_tensor(std::string_view name, GgmlType type, std::s
         ErrorCode::kInvalidArgument,
         "{}: tensor {} of shape [{}] cannot be stored as {}; GGUF takes 1 to {} dimensions and rows of whole blocks "
         "(here {} values)",
-        path_, quoted(name), dims, info ? info->name : "an unknown type", kMostDimensions, info ? info->block : 1);
+        path_, tern::quoted(name), dims, info ? info->name : "an unknown type", kMostDimensions,
+        info ? info->block : 1);
   }
   if (!tensor_names_.emplace(name).second) {
     return fail(ErrorCode::kInvalidArgument, "{}: tensor {} was declared twice; give each its own name", path_,
-                quoted(name));
+                tern::quoted(name));
   }
   tensors_.push_back({std::string(name), type, {shape.begin(), shape.end()}, *bytes});
   return {};
@@ -136,7 +137,7 @@ Result<void> GgufWriter::begin() {
   CHECK(!file_);
   if (!doubled_key_.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{}: metadata {} was added twice; add each key once", path_,
-                quoted(doubled_key_));
+                tern::quoted(doubled_key_));
   }
   std::string head = "GGUF";
   put<uint32_t>(head, 3);
@@ -165,7 +166,7 @@ Result<void> GgufWriter::append(Bytes data) {
   if (data.size() > room) {
     return fail(ErrorCode::kInvalidArgument,
                 "{}: {} bytes were given where {} lacks {}; append each tensor's own bytes", path_, data.size(),
-                current_ < tensors_.size() ? quoted(tensors_[current_].name) : "no tensor", room);
+                current_ < tensors_.size() ? tern::quoted(tensors_[current_].name) : "no tensor", room);
   }
   TRY_STATUS(file_->write(data));
   current_bytes_ += data.size();
@@ -185,7 +186,7 @@ Result<void> GgufWriter::finish() {
   CHECK(file_);  // begin() was called
   if (current_ < tensors_.size()) {
     return fail(ErrorCode::kInvalidArgument, "{}: tensor {} has only {} of its {} bytes; append all data first", path_,
-                quoted(tensors_[current_].name), current_bytes_, tensors_[current_].bytes);
+                tern::quoted(tensors_[current_].name), current_bytes_, tensors_[current_].bytes);
   }
   return file_->finish();
 }

@@ -119,12 +119,15 @@ TEST_F(MatrixMatmul, SetsTheSameBits) {
   for (const Case& c : kCases) compare(c, Store::kSet);
 }
 
+// Drivers on a CPU compile such a kernel for seconds: what else is done with the sums needs fewer shapes.
+constexpr Case kFewCases[] = {{65, 128, 64}, {200, 640, 77}, {100, 128, 70, 64, 32}};
+
 TEST_F(MatrixMatmul, AddsTheSameBits) {
-  for (const Case& c : kCases) compare(c, Store::kAdd);
+  for (const Case& c : kFewCases) compare(c, Store::kAdd);
 }
 
 TEST_F(MatrixMatmul, GluGivesTheSameBits) {
-  for (Case c : kCases) {
+  for (Case c : kFewCases) {
     c.tile_tokens = 32;
     const auto gate = weights(c.rows, c.cols), up = weights(c.rows, c.cols), x = activations(c.n_tokens, c.cols);
     const auto scales =

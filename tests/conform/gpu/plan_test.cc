@@ -1,4 +1,6 @@
-// The default model as a whole on the GPU: against the CPU, and against itself in every other way of running it.
+// The default model on the GPU: against the CPU, and against itself in every other way of running it. As a whole only
+// where its depth matters: drivers on a CPU take long for ten layers, and what can go wrong between layers shows in
+// two.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,8 +42,17 @@ struct Device {
   int max_logit_rows = 16;
 };
 
+Model first_layers(size_t n) {
+  Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  model.weights.layers.resize(n);
+  model.config.n_layers = static_cast<int>(n);
+  return model;
+}
+
 class GpuPlan : public testing::Test {
  protected:
+  explicit GpuPlan(size_t n_layers = 2) : model_(first_layers(n_layers)) {}
+
   void SetUp() override {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   }
@@ -111,9 +122,14 @@ class GpuPlan : public testing::Test {
     return logits[0] - logits[1];
   }
 
-  const Model model_ = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model_;
   ThreadPool pool_{2};
   std::vector<std::unique_ptr<Plan>> plans_;
+};
+
+class GpuWholePlan : public GpuPlan {
+ protected:
+  GpuWholePlan() : GpuPlan(10) {}
 };
 
 // A key or value rounded to f16, or float sums in another order, carry some activation over the edge to the next int8
@@ -121,7 +137,7 @@ class GpuPlan : public testing::Test {
 // as much). A wrong step gives 1e-1 and more.
 constexpr double kClose = 1e-3;
 
-TEST_F(GpuPlan, LogitsAreThoseOfTheCpu) {
+TEST_F(GpuWholePlan, LogitsAreThoseOfTheCpu) {
   const auto cpu = on_cpu(), gpu = on_gpu();
   for (const size_t n : {1u, 5u, 100u}) {
     const auto tokens = story(n);
@@ -131,7 +147,7 @@ TEST_F(GpuPlan, LogitsAreThoseOfTheCpu) {
   }
 }
 
-TEST_F(GpuPlan, LogitsOfSoftwareDriversAreThoseOfTheCpu) {
+TEST_F(GpuWholePlan, LogitsOfSoftwareDriversAreThoseOfTheCpu) {
   const auto cpu = on_cpu(), gpu = on_gpu({.serial = true});
   for (const size_t n : {1u, 5u, 100u}) {
     const auto tokens = story(n);
@@ -141,12 +157,13 @@ TEST_F(GpuPlan, LogitsOfSoftwareDriversAreThoseOfTheCpu) {
   }
 }
 
-TEST_F(GpuPlan, EveryFeatureCanBeLeftOut) {
+// What each kernel does without one of them is compared in the other tests of this folder.
+TEST_F(GpuPlan, FeaturesCanBeLeftOut) {
   const auto tokens = story(70);
   const Rows expected = logits_of(*on_cpu(), tokens);
   const std::vector<std::string> all = {"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits"};
   std::vector<std::vector<std::string>> sets = {all};
-  for (const std::string& name : all) sets.push_back({name});
+  for (const char* name : {"subgroups", "limits"}) sets.push_back({name});
   for (const auto& without : sets) {
     const auto gpu = on_gpu({.without = without});
     EXPECT_LT(nmse(logits_of(*gpu, tokens), expected), kClose) << "without " << without.front();
@@ -163,16 +180,19 @@ TEST_F(GpuPlan, FusedAndUnfusedAgree) {
   }
 }
 
-// Around the switch from vectors to matrices, around a tile of tokens, and one token at a time.
+// Around the switch from vectors to matrices, and around a tile of tokens.
 TEST_F(GpuPlan, TheBatchSizeDoesNotMatter) {
-  const auto gpu = on_gpu();
+  const auto cpu = on_cpu(), gpu = on_gpu(), small = on_gpu({.max_batch = 4});
   const auto tokens = story(130);
-  const Rows expected = logits_of(*on_cpu(), tokens);
-  for (const size_t batch : {1u, 2u, 7u, 8u, 9u, 63u, 64u, 65u, 128u}) {
+  const auto few = std::span(tokens).first(18);
+  const Rows expected = logits_of(*cpu, tokens), expected_of_few = logits_of(*cpu, few);
+  for (const size_t batch : {64u, 65u, 128u}) {
     EXPECT_LT(nmse(logits_of(*gpu, tokens, batch), expected), kClose) << "batches of " << batch;
   }
-  const auto small = on_gpu({.max_batch = 4});
-  EXPECT_LT(nmse(logits_of(*small, tokens, 4), expected), kClose) << "max_batch 4";
+  for (const size_t batch : {2u, 7u, 8u, 9u}) {
+    EXPECT_LT(nmse(logits_of(*gpu, few, batch), expected_of_few), kClose) << "batches of " << batch;
+  }
+  EXPECT_LT(nmse(logits_of(*small, few, 4), expected_of_few), kClose) << "max_batch 4";
 }
 
 TEST_F(GpuPlan, GivesAsManyRowsOfLogitsAsAreWanted) {
@@ -237,20 +257,21 @@ TEST_F(GpuPlan, FillsTheContextToTheLastPosition) {
 
 // Logits are close, but not the same to the bit, so a choice between two tokens that are nearly as probable may fall
 // either way, and the texts part there (tests/golden/default_model_golden_test.cc, which has the bound). Nowhere else.
-TEST_F(GpuPlan, TwoHundredGreedyTokensAreThoseOfTheCpu) {
+TEST_F(GpuWholePlan, GreedyTokensAreThoseOfTheCpu) {
   constexpr double kNearTie = 0.25;
+  constexpr int kTokens = 100;
   const auto cpu = on_cpu(), gpu = on_gpu(), serial = on_gpu({.serial = true});
   size_t together = 0;
-  for (const TokenId first : {303, 309, 331, 400}) {
+  for (const TokenId first : {303, 331, 400}) {
     const std::vector<TokenId> prompt = {1, first};
     auto& on = first == 400 ? *serial : *gpu;
-    const auto expected = greedy(*cpu, prompt, 200), actual = greedy(on, prompt, 200);
+    const auto expected = greedy(*cpu, prompt, kTokens), actual = greedy(on, prompt, kTokens);
     const auto same = static_cast<size_t>(std::ranges::mismatch(actual, expected).in1 - actual.begin());
     together += same;
     if (same == expected.size()) continue;
     EXPECT_LT(lead(*cpu, prompt, std::span(expected).first(same)), kNearTie) << "prompt " << first << ", step " << same;
   }
-  EXPECT_GE(together, 4 * 40u);  // a wrong step parts them at once
+  EXPECT_GE(together, 3 * 40u);  // a wrong step parts them at once
 }
 
 }  // namespace

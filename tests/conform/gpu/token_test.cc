@@ -11,7 +11,8 @@
 namespace tern {
 namespace {
 
-const std::string kStories = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+// Two layers of random weights: drivers on a CPU take a third of a second for a token of the default model's ten.
+const std::string kModel = std::string(TERN_SOURCE_DIR) + "/tests/golden/bitnet/b_alignment.gguf";
 
 class GpuToken : public testing::Test {
  protected:
@@ -22,7 +23,7 @@ class GpuToken : public testing::Test {
   // Software drivers do as GPUs do, which draw tokens themselves.
   static Engine engine(std::vector<std::string> without = {}) {
     without.emplace_back("serial");
-    auto loaded = Engine::load({.model_path = kStories,
+    auto loaded = Engine::load({.model_path = kModel,
                                 .backend = BackendKind::kWebGpu,
                                 .n_threads = 1,
                                 .gpu = {.validation = true, .without = std::move(without)}});
@@ -121,8 +122,8 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
       EXPECT_EQ(dispatches, gpu.gpu_stats().value().dispatches_per_token);
       const auto is_sampling = [](const GpuKernel& kernel) { return kernel.name.starts_with("sample"); };
       EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && way.repeat_penalty == 1.0f);
-      // Ten layers share their kernels.
-      EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 10; }));
+      // The layers share their kernels.
+      EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 2; }));
     }
   }
   EXPECT_TRUE(gpu.gpu_kernels().value().empty());  // the session is gone
@@ -138,7 +139,7 @@ TEST_F(GpuToken, WhatComputesIsToldByFeature) {
   session.generate(prompt(plain, "Once"), in_way({.temperature = 0}, 3)).value();
   for (const GpuKernel& kernel : plain.gpu_kernels().value()) EXPECT_EQ(kernel.us, 0) << kernel.name;
 
-  const Engine cpu = Engine::load({.model_path = kStories, .backend = BackendKind::kCpu, .n_threads = 2}).value();
+  const Engine cpu = Engine::load({.model_path = kModel, .backend = BackendKind::kCpu, .n_threads = 2}).value();
   EXPECT_FALSE(cpu.info().adapter);
   EXPECT_EQ(cpu.info().n_threads, 2);
   EXPECT_TRUE(cpu.gpu_kernels().value().empty());
