@@ -21,7 +21,9 @@ FOLDERS = ("src", "apps", "tests")
 # Tests are half of the run time and no user ever runs them: only what makes a test say the wrong thing, and names.
 TEST_CHECKS = ("-*,bugprone-argument-comment,bugprone-unused-raii,bugprone-unused-return-value,bugprone-use-after-move,"
                "misc-redundant-expression,readability-identifier-naming")
-GCC_FLAGS = (" -fno-tree-pre",)  # that clang does not know
+# What only GCC knows, and precompiled headers: a file is checked as if it were compiled without, so that it has to
+# include what it uses.
+NOT_FOR_CLANG = re.compile(r" -fno-tree-pre| -fpch-preprocess| -Winvalid-pch| -include \S*cmake_pch\.hxx")
 NOISE = re.compile(r"^\d+ warnings? .*generated|^Suppressed |^Use -header-filter|^\s*$")
 
 
@@ -64,8 +66,9 @@ def check(tidy, build, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=ROOT / "build/release", type=pathlib.Path, help="a build folder")
-    parser.add_argument("--clang-tidy", default="clang-tidy-21")
+    parser.add_argument("--clang-tidy", default="clang-tidy-22")
     parser.add_argument("-j", "--jobs", default=os.cpu_count(), type=int)
+    parser.add_argument("--tests", action="store_true", help="tests too, which take as long as everything else")
     parser.add_argument("files", nargs="*", help="only files whose path contains one of these words")
     args = parser.parse_args()
 
@@ -76,10 +79,10 @@ def main():
     headers = recorded_headers(build)
     commands = json.loads((build / "compile_commands.json").read_text())
     for entry in commands:
-        for flag in GCC_FLAGS:
-            entry["command"] = entry["command"].replace(flag, "")
+        entry["command"] = NOT_FOR_CLANG.sub("", entry["command"])
     entries = [e for e in commands
                if any(pathlib.Path(e["file"]).is_relative_to(ROOT / f) for f in FOLDERS)
+               and (args.tests or args.files or not is_test(e["file"]))
                and (not args.files or any(word in e["file"] for word in args.files))]
     markers = build / "tidy"
     markers.mkdir(exist_ok=True)

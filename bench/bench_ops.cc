@@ -8,6 +8,7 @@
 #include "backend/cpu/block_linear.h"
 #include "backend/cpu/cpu_target.h"
 #include "backend/cpu/ops.h"
+#include "backend/cpu/scratch.h"
 #include "backend/host_memory.h"
 #include "base/check.h"
 #include "base/half.h"
@@ -32,8 +33,7 @@ struct Matrices {
 };
 
 template <class Args>
-void run(ThreadPool& pool, std::vector<std::vector<float>>& scratch, void (*op)(const Args&, cpu::Share&),
-         const Args& args) {
+void run(ThreadPool& pool, std::vector<cpu::Scratch>& scratch, void (*op)(const Args&, cpu::Share&), const Args& args) {
   std::atomic<int> next = 0;
   pool.run([&](int worker) {
     cpu::Share share(next, pool.size(), scratch[static_cast<size_t>(worker)]);
@@ -69,8 +69,7 @@ void BM_TernaryLinear(benchmark::State& state) {
       state.range(0) != 0 ? Base3Matrices(rows, cols, kBytes) : Matrices(Format::kI2_S, rows, cols, kBytes);
   state.SetLabel(std::string(cpu::cpu_target().name));
   ThreadPool pool(static_cast<int>(state.range(4)));
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
-                                          std::vector<float>(cpu::ternary_scratch(cols)));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(pool.size()), cpu::Scratch(cpu::ternary_scratch(cols)));
   const std::vector<int8_t> q(static_cast<size_t>(n) * static_cast<size_t>(cols), 1);
   const std::vector<float> scale(static_cast<size_t>(n), 1.0f);
   const std::vector<int32_t> sum(static_cast<size_t>(n), cols);
@@ -102,8 +101,7 @@ void BM_BlockLinear(benchmark::State& state) {
             n = static_cast<int>(state.range(3));
   const Matrices weights(format, rows, cols, uint64_t{256} << 20);
   ThreadPool pool(static_cast<int>(state.range(4)));
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
-                                          std::vector<float>(cpu::block_scratch(cols, n)));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(pool.size()), cpu::Scratch(cpu::block_scratch(cols, n)));
   const auto values = static_cast<size_t>(n) * static_cast<size_t>(cols);
   const std::vector<int8_t> q(values, 1);
   const std::vector<float> scale(values / kInt8Block, 1.0f);
@@ -136,7 +134,7 @@ void BM_Head(benchmark::State& state) {
   const int rows = 128256, cols = 2560;
   const Matrices weights(Format::kF16, rows, cols, tensor_bytes(Format::kF16, rows, cols));
   ThreadPool pool(static_cast<int>(state.range(0)));
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()), std::vector<float>(cols));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(pool.size()), cpu::Scratch(cols));
   const std::vector<float> x(cols, 0.5f);
   std::vector<float> out(rows);
   for (auto _ : state)
@@ -160,8 +158,7 @@ void BM_ExactHead(benchmark::State& state) {
   }
   ThreadPool pool(static_cast<int>(state.range(0)));
   cpu::BestLogits best(cpu::copy_head(weights.tensors[0], pool).value(), pool.size());
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
-                                          std::vector<float>(cpu::BestLogits::scratch(cols)));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(pool.size()), cpu::Scratch(cpu::BestLogits::scratch(cols)));
   std::vector<float> x(cols), out(rows);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((i * 7919 + 13) % 1000) / 500 - 1;
   const ops::FloatLinear op{{.x = x.data()}, 1, weights.tensors.data(), ops::Store::kSet, out.data()};
@@ -192,8 +189,8 @@ void BM_Attention(benchmark::State& state) {
   const int n_pos = static_cast<int>(state.range(0));
   const auto cache = HostKvCache::create(config, n_pos, KvType::kF16).value();
   ThreadPool pool(static_cast<int>(state.range(1)));
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.size()),
-                                          std::vector<float>(static_cast<size_t>(cpu::kAttentionTokens * n_pos)));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(pool.size()),
+                                    cpu::Scratch(static_cast<size_t>(cpu::kAttentionTokens * n_pos)));
   const std::vector<float> q(2560, 0.1f);
   std::vector<float> out(2560);
   for (auto _ : state)
@@ -206,7 +203,7 @@ BENCHMARK(BM_Attention)->ArgNames({"history", "threads"})->ArgsProduct({{128, 10
 void BM_RmsNormQuantize(benchmark::State& state) {
   const int width = static_cast<int>(state.range(0));
   ThreadPool pool(1);
-  std::vector<std::vector<float>> scratch(1, std::vector<float>(static_cast<size_t>(width)));
+  std::vector<cpu::Scratch> scratch(1, cpu::Scratch(static_cast<size_t>(width)));
   const std::vector<float> x(static_cast<size_t>(width), 0.5f), gain(static_cast<size_t>(width), 1.0f);
   std::vector<int8_t> q(static_cast<size_t>(width));
   float scale = 0;

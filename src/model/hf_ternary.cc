@@ -101,7 +101,8 @@ Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& s
       for (int64_t r = first; r < last; ++r) {
         format_info(latent.format).decode(bytes.subspan(static_cast<uint64_t>(r) * in_row, in_row), row);
         for (size_t c = 0; c < cols; ++c) {
-          codes[c] = static_cast<int8_t>(std::clamp(std::nearbyint(row[c] * scale.inverse), -1.0f, 1.0f));
+          const float rounded = std::nearbyint(row[c] * scale.inverse);
+          codes[c] = static_cast<int8_t>((rounded > 0) - (rounded < 0));  // 0 of what is no number
         }
         encode_i2_s_codes(codes, i2_s.subspan(static_cast<uint64_t>(part.first - rows.first + r) * out_row, out_row));
       }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cpu/cpu_target.h"
+#include "backend/cpu/scratch.h"
 #include "backend/cpu/share.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
@@ -69,7 +70,7 @@ template <class Args>
 void run_on(int n_threads, void (*op)(const Args&, cpu::Share&), const Args& args, size_t scratch_floats = 0) {
   ThreadPool pool(n_threads);
   std::atomic<int> next = 0;
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(n_threads), std::vector<float>(scratch_floats));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(n_threads), cpu::Scratch(scratch_floats));
   pool.run([&](int worker) {
     cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
     op(args, share);

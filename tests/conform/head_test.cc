@@ -80,8 +80,7 @@ Outcome run_best(const Case& c, int n_best, int n_threads = 1) {
   const ops::FloatLinear op{{.x = c.x.data()}, 1, &c.w, ops::Store::kSet, out.data()};
   ThreadPool pool(n_threads);
   std::atomic<int> next = 0, rest = 0, n_done = 0;
-  std::vector<std::vector<float>> scratch(static_cast<size_t>(n_threads),
-                                          std::vector<float>(BestLogits::scratch(c.cols)));
+  std::vector<cpu::Scratch> scratch(static_cast<size_t>(n_threads), cpu::Scratch(BestLogits::scratch(c.cols)));
   pool.run([&](int worker) {
     cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
     if (!best.estimate(op, worker, share)) return;

@@ -6,7 +6,6 @@
 #define TERN_BACKEND_CPU_BASE3_ROWS_INL_H_
 #endif
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "backend/cpu/base3.h"
 #include "backend/cpu/dot_bytes-inl.h"
+#include "backend/cpu/fetch_ahead.h"
 #include "backend/cpu/transpose_words-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -66,7 +66,7 @@ struct Base3Rows {
   }
 
   template <class Dot>
-  static HWY_INLINE int32_t dot(const uint8_t* row, const int8_t* q, size_t cols, size_t ahead) {
+  static HWY_INLINE int32_t dot(const uint8_t* row, const int8_t* q, size_t cols, FetchAhead ahead) {
     const auto* words = reinterpret_cast<const uint16_t*>(row);
     const DU16 d;
     const VU8 digits[2] = {hn::LoadDup128(DU8(), kFirstDigit), hn::LoadDup128(DU8(), kSecondDigit)};
@@ -78,9 +78,7 @@ struct Base3Rows {
       const size_t end = Dot::kQuads ? n_words : std::min(n_words, word + 12 * kStep);
       typename Dot::Sum first = Dot::zero(), second = Dot::zero();
       for (; word + kStep <= end; word += kStep, q += kBase3Digits * kVectorBytes) {
-        if (ahead != 0) {
-          for (size_t i = 0; i < 2 * kVectorBytes; i += 64) hwy::Prefetch(row + word * 2 + ahead + i);
-        }
+        for (size_t i = 0; i < 2 * kVectorBytes; i += kCacheLine) fetch_ahead(row + word * 2 + i, ahead);
         add_step<Dot>(hn::LoadU(d, words + word), hn::LoadU(d, words + word + kWordsPerVector), digits, q, first,
                       second);
       }

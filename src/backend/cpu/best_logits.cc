@@ -6,7 +6,6 @@
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
 // clang-format on
 
 #include "backend/cpu/best_logits.h"
@@ -15,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/cpu/fetch_ahead.h"
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
 #include "base/check.h"
@@ -39,8 +39,7 @@ inline constexpr bool kHasDot4 = true;  // vpdpbusd
 inline constexpr bool kHasDot4 = false;
 #endif
 
-inline constexpr int kMostX = 8191;             // |X|: hi is 64 at most
-inline constexpr size_t kPrefetchBytes = 2048;  // as far ahead as the ternary kernels read
+inline constexpr int kMostX = 8191;  // |X|: hi is 64 at most
 
 // A token's activations as integers, in the worker's scratch memory.
 struct Activations {
@@ -123,12 +122,15 @@ HWY_INLINE VI32 Dot4(hn::Vec<DU8> codes, hn::Vec<DI8> q, VI32 acc) {
 HWY_INLINE void DotRow(const uint8_t* codes, size_t stride, const Activations& x, int32_t& hi, int32_t& lo) {
   const DU8 d;
   const DI8 di8;
+  const FetchAhead ahead = weights_ahead();
   VI32 sum_hi = hn::Zero(DI32()), sum_lo = hn::Zero(DI32());
-  for (size_t i = 0; i < stride; i += hn::Lanes(d)) {
-    hwy::Prefetch(codes + i + kPrefetchBytes);
-    const auto some = hn::Load(d, codes + i);
-    sum_hi = Dot4(some, hn::Load(di8, x.hi + i), sum_hi);
-    sum_lo = Dot4(some, hn::Load(di8, x.lo + i), sum_lo);
+  for (size_t line = 0; line < stride; line += kCacheLine) {
+    fetch_ahead(codes + line, ahead);
+    for (size_t i = line; i < line + kCacheLine; i += hn::Lanes(d)) {
+      const auto some = hn::Load(d, codes + i);
+      sum_hi = Dot4(some, hn::Load(di8, x.hi + i), sum_hi);
+      sum_lo = Dot4(some, hn::Load(di8, x.lo + i), sum_lo);
+    }
   }
   hi = hn::ReduceSum(DI32(), sum_hi) - 128 * x.sum_hi;  // codes are c + 128
   lo = hn::ReduceSum(DI32(), sum_lo) - 128 * x.sum_lo;

@@ -7,7 +7,6 @@
 #define TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
 #endif
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <type_traits>
 
 #include "backend/cpu/block_formats-inl.h"
+#include "backend/cpu/fetch_ahead.h"
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/wasm_dot-inl.h"
 #include "backend/ops.h"
@@ -246,15 +246,15 @@ HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
   }
 }
 
-// Σ over the groups of one row, not yet over the lanes. Its scales have been gathered. The weights `prefetch` bytes
-// ahead, those of the next rows, are asked for.
+// Σ over the groups of one row, not yet over the lanes. Its scales have been gathered. Weights are asked for
+// ahead, those of the next rows too.
 template <class F>
 HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales,
-                        size_t prefetch) {
+                        FetchAhead ahead) {
   constexpr size_t kGroupBytes = kGroup * sizeof(typename F::Block) / F::kValues;
   VF32 sum = hn::Zero(DF32());
   ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
-    for (size_t i = 0; i < kGroupBytes; i += 64) hwy::Prefetch(row + g * kGroupBytes + prefetch + i);
+    for (size_t i = 0; i < kGroupBytes; i += kCacheLine) fetch_ahead(row + g * kGroupBytes + i, ahead);
     const uint8_t* record = activations + g * kActivationBytesOf<F>;
     const VI32 dot = GroupDot(weights, record, scales.halves + g * kLanes);
     const VF32 d = LoadFloat32s(record + kAfterSteps<kLargestOf<F>>);

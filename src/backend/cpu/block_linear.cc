@@ -54,14 +54,15 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& resul
   float y[1][kBlockPassRows] = {};
   const auto cols = static_cast<size_t>(job.w->cols);
   const uint8_t* row = job.row(begin);
-  const size_t stride = job.row_stride(), prefetch = weight_prefetch_bytes();
+  const size_t stride = job.row_stride();
+  const FetchAhead ahead = blocks_ahead();
   for (int r = 0; r < n_rows; r += kScaleRows) {
     const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
     // Ahead of all rows: a vector read right after the narrow writes that it covers would wait for them.
     for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
     VF32 sums[kScaleRows] = {hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32())};
     for (size_t i = 0; i < n; ++i, row += stride) {
-      sums[i] = RowSums<F>(row, cols, job.activations, job.scales.row(i, cols), prefetch);
+      sums[i] = RowSums<F>(row, cols, job.activations, job.scales.row(i, cols), ahead);
     }
     SumLanes(sums, job.w->scale, y[0] + r);
   }

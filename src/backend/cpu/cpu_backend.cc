@@ -11,6 +11,7 @@
 #include "backend/cpu/interleave.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/phases.h"
+#include "backend/cpu/scratch.h"
 #include "backend/host_binder.h"
 #include "backend/repack.h"
 #include "base/check.h"
@@ -109,7 +110,7 @@ class CpuExecutable final : public Executable {
 
   Result<void> allocate() {
     TRY(binder_, HostBinder::create(plan_, options_.max_batch, options_.max_logit_rows));
-    scratch_.assign(static_cast<size_t>(pool_.size()), std::vector<float>(scratch_floats_));
+    scratch_.assign(static_cast<size_t>(pool_.size()), Scratch(scratch_floats_));
     return {};
   }
 
@@ -236,7 +237,7 @@ class CpuExecutable final : public Executable {
   int widest_ = 0;
   size_t scratch_floats_ = 0;
   std::unique_ptr<HostBinder> binder_;
-  std::vector<std::vector<float>> scratch_;
+  std::vector<Scratch> scratch_;
   StepObserver observer_;
 };
 

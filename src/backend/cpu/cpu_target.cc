@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backend/cpu/fetch_ahead.h"
 #include "base/check.h"
 
 #if defined(__linux__) && defined(__x86_64__)
@@ -154,14 +155,25 @@ Result<void> choose_cpu_target(std::string_view name) {
               targets_that_run());
 }
 
-size_t weight_prefetch_bytes() {
+namespace {
+bool is_intel() {
 #if HWY_ARCH_X86
-  static const bool is_intel = __builtin_cpu_is("intel") != 0;
-  return is_intel ? 4096 : 512;
+  static const bool is = __builtin_cpu_is("intel") != 0;
+  return is;
 #else
-  return 512;
+  return false;
 #endif
 }
+}  // namespace
+
+FetchAhead weights_ahead() {
+  if (is_intel()) return {.first_cache = 2048, .second_cache = 8192};
+  return HWY_ARCH_X86 ? FetchAhead{.second_cache = 8192} : FetchAhead{.first_cache = 512};
+}
+
+FetchAhead blocks_ahead() { return is_intel() ? weights_ahead() : FetchAhead{.first_cache = 512}; }
+
+FetchAhead reading_ahead() { return is_intel() ? FetchAhead{.second_cache = 4096} : FetchAhead{}; }
 
 Result<void> choose_cpu_target_from_environment() {
   static const Result<void> result = []() -> Result<void> {

@@ -45,8 +45,4 @@ Result<void> choose_cpu_target(std::string_view name);
 // What the environment's TERN_CPU_TARGET says, once per process: later calls give the first one's result.
 Result<void> choose_cpu_target_from_environment();
 
-// How far ahead of the weights that one token's kernels read they ask for more, which depends on the processor's own
-// prefetching (docs/performance.md).
-size_t weight_prefetch_bytes();
-
 }  // namespace tern::cpu

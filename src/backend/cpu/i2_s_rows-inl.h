@@ -10,13 +10,13 @@
 #define TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
 #endif
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/dot_bytes-inl.h"
+#include "backend/cpu/fetch_ahead.h"
 #include "backend/cpu/transpose_words-inl.h"
 #include "quant/i2_s.h"
 
@@ -48,10 +48,9 @@ struct I2sRows {
     }
   }
 
-  // Σ code·q. Rows are read as they lie: one stream, which the hardware's prefetchers follow; `ahead` bytes are asked
-  // for before.
+  // Σ code·q. Rows are read as they lie: one stream, which the hardware's prefetchers follow, and are asked for ahead.
   template <class Dot>
-  static HWY_INLINE int32_t dot(const uint8_t* codes, const int8_t* q, size_t cols, size_t ahead) {
+  static HWY_INLINE int32_t dot(const uint8_t* codes, const int8_t* q, size_t cols, FetchAhead ahead) {
     const DU8 d;
     const size_t lanes = hn::Lanes(d), n_bytes = cols / 4;
     VI32 ones = hn::Zero(DI32()), fours = ones;
@@ -62,10 +61,11 @@ struct I2sRows {
       const size_t end = Dot::kQuads ? n_bytes : std::min(n_bytes, byte + 8 * lanes);
       Sums<Dot> sums;
       sums.clear();
-      for (; byte + lanes <= end; byte += lanes, q += 4 * lanes) {
-        if (ahead != 0) hwy::Prefetch(codes + byte + ahead);
-        sums.add(hn::LoadU(d, codes + byte), q);
+      for (; byte + kCacheLine <= end; byte += kCacheLine) {
+        fetch_ahead(codes + byte, ahead);
+        for (size_t i = 0; i < kCacheLine; i += lanes, q += 4 * lanes) sums.add(hn::LoadU(d, codes + byte + i), q);
       }
+      for (; byte + lanes <= end; byte += lanes, q += 4 * lanes) sums.add(hn::LoadU(d, codes + byte), q);
       sums.flush(ones, fours);
     }
     if (byte < n_bytes) {  // half a 64-byte vector: the codes beyond meet activations that are 0

@@ -41,24 +41,32 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> FloatsOfSmallHalves(const void* at)
 }
 #endif
 
-// `n` ≤ lanes values of float, hwy::float16_t or hwy::bfloat16_t; the lanes beyond are 0.
+// A vector of values of float, hwy::float16_t or hwy::bfloat16_t.
+template <class T>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadWholeFloats(const T* at) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::LoadU(d, at);
+#if HWY_TARGET == HWY_WASM
+  } else if constexpr (std::is_same_v<T, hwy::float16_t>) {
+    return FloatsOfHalves(at);
+#endif
+  } else {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, hn::ScalableTag<float>>(), at));
+  }
+}
+
+// `n` ≤ lanes of them; the lanes beyond are 0.
 template <class T>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadFloats(const T* at, size_t n) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
-  if constexpr (std::is_same_v<T, float>) {
-    return n == hn::Lanes(d) ? hn::LoadU(d, at) : hn::LoadN(d, at, n);
-#if HWY_TARGET == HWY_WASM
-  } else if constexpr (std::is_same_v<T, hwy::float16_t>) {
-    if (n == 4) return FloatsOfHalves(at);
-    int16_t some[4] = {};
-    std::memcpy(some, at, n * sizeof(T));
-    return FloatsOfHalves(some);
-#endif
-  } else {
-    const hn::Rebind<T, hn::ScalableTag<float>> dt;
-    return hn::PromoteTo(d, n == hn::Lanes(d) ? hn::LoadU(dt, at) : hn::LoadN(dt, at, n));
-  }
+  if (n == hn::Lanes(d)) return LoadWholeFloats(at);
+  // Copied, since weights lie anywhere in a file: an element may not be aligned to its size.
+  HWY_ALIGN T some[hn::MaxLanes(d)] = {};
+  std::memcpy(some, at, n * sizeof(T));
+  return LoadWholeFloats(some);
 }
 
 }  // namespace HWY_NAMESPACE

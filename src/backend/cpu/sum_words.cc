@@ -4,27 +4,27 @@
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
 // clang-format on
 
 #include "backend/cpu/sum_words.h"
+
+#include "backend/cpu/fetch_ahead.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Far enough ahead that memory is never waited for, on cores with few and with many outstanding loads.
-inline constexpr size_t kPrefetchWords = 512;
-
 uint64_t SumWords(std::span<const uint64_t> words) {
   const hn::ScalableTag<uint64_t> d;
   const size_t lanes = hn::Lanes(d);
   auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
+  constexpr size_t kLineWords = kCacheLine / sizeof(uint64_t);
+  const FetchAhead ahead = reading_ahead();
   size_t i = 0;
   for (; i + 4 * lanes <= words.size(); i += 4 * lanes) {
     const uint64_t* at = words.data() + i;
-    for (size_t line = 0; line < 4 * lanes; line += 8) hwy::Prefetch(at + kPrefetchWords + line);
+    for (size_t line = 0; line < 4 * lanes; line += kLineWords) fetch_ahead(at + line, ahead);
     a = hn::Add(a, hn::LoadU(d, at));
     b = hn::Add(b, hn::LoadU(d, at + lanes));
     c = hn::Add(c, hn::LoadU(d, at + 2 * lanes));

@@ -49,7 +49,7 @@ struct Job {
   int n;
   size_t cols;
   std::span<float> scratch;
-  size_t ahead;  // bytes of weights to ask for ahead
+  FetchAhead ahead;
 };
 
 HWY_INLINE const uint8_t* RowAt(const Tensor& w, size_t stride, int row) {
@@ -165,7 +165,7 @@ HWY_INLINE void WithRows(const Tensor& w, const Body& body) {
 }
 
 Job JobOf(const ops::QuantizedRows& in, int n, const Tensor& w, Share& share) {
-  return {in, n, static_cast<size_t>(w.cols), share.scratch(), weight_prefetch_bytes()};
+  return {in, n, static_cast<size_t>(w.cols), share.scratch(), weights_ahead()};
 }
 
 void TernaryLinear(const ops::TernaryLinear& op, Share& share) {

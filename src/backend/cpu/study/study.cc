@@ -53,7 +53,7 @@ Result<Multiplier> Multiplier::create(ThreadPool& pool, int64_t cols) {
 Multiplier::Multiplier(ThreadPool& pool, HostMemory prepared, size_t scratch_floats)
     : pool_(pool),
       prepared_(std::move(prepared)),
-      scratch_(static_cast<size_t>(pool.size()), std::vector<float>(scratch_floats)) {}
+      scratch_(static_cast<size_t>(pool.size()), Scratch(scratch_floats)) {}
 
 void Multiplier::multiply_with(const Kernel& kernel, const Packed& w, std::span<const float> x, std::span<float> y) {
   CHECK(x.size() == static_cast<size_t>(w.cols) && y.size() == static_cast<size_t>(w.rows));

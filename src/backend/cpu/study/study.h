@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/cpu/scratch.h"
 #include "backend/cpu/share.h"
 #include "backend/host_memory.h"
 #include "base/bytes.h"
@@ -91,7 +92,7 @@ class Multiplier {
 
   ThreadPool& pool_;
   HostMemory prepared_;
-  std::vector<std::vector<float>> scratch_;  // each worker's own
+  std::vector<Scratch> scratch_;  // each worker's own
 };
 
 }  // namespace tern::cpu::study
