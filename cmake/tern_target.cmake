@@ -1,6 +1,6 @@
 # How a target is compiled. HOT: for speed. COLD: what waits for people, or runs once for a model, and would be half of
-# the compile time; without UndefinedBehaviorSanitizer, which compiles some of it for minutes. TEST: the tests' own code;
-# what they test is built as it is used.
+# the compile time. TEST: the tests' own code; what they test is built as it is used. These two are built without
+# UndefinedBehaviorSanitizer, which compiles some of them for minutes.
 #
 # The standard library's headers are most of what a file of ours includes, so they are read once for all of a kind. Files
 # still include what they use: clang-tidy reads them without.
@@ -12,10 +12,7 @@ if(TERN_SANITIZE MATCHES "undefined")
 endif()
 function(tern_compile target kind)
   if(NOT kind STREQUAL "HOT")
-    target_compile_options(${target} PRIVATE ${tern_cold_options})
-  endif()
-  if(kind STREQUAL "COLD")
-    target_compile_options(${target} PRIVATE ${tern_cold_sanitizers})
+    target_compile_options(${target} PRIVATE ${tern_cold_options} ${tern_cold_sanitizers})
   endif()
   if(NOT EMSCRIPTEN)
     target_precompile_headers(${target} REUSE_FROM tern_precompiled_${kind})
