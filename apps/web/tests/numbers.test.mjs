@@ -60,6 +60,7 @@ describe('tokens of the default model, chosen greedily', () => {
       return best - second;
     };
     firstTie = native.findIndex((_, step) => margin(step) < kNearTie);
+    if (firstTie < 0) firstTie = kTokens;
     assert.ok(firstTie > 50, `a near tie at step ${firstTie}`);
   });
 
