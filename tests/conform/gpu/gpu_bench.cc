@@ -85,13 +85,13 @@ void GpuBench::run_module(const wgsl::Module& module, gpu::Grid grid, std::span<
 }
 
 std::vector<Variant> variants() {
-  return {{"everything", {}, true},
-          {"no_subgroups", {.subgroups = true}},
-          {"no_dot4", {.packed_dot = true}},
-          {"no_f16", {.f16 = true}},
-          {"nothing",
-           {.f16 = true, .subgroups = true, .subgroup_matrix = true, .packed_dot = true, .timestamps = true}},
-          {"default_limits", {.default_limits = true}}};
+  return {
+      {"everything", {}, true},
+      {"no_subgroups", {.subgroups = true}},
+      {"no_dot4", {.packed_dot = true}},
+      {"no_f16", {.f16 = true}},
+      {"nothing", {.f16 = true, .subgroups = true, .subgroup_matrix = true, .packed_dot = true, .timestamps = true}},
+      {"default_limits", {.default_limits = true}}};
 }
 
 std::unique_ptr<GpuBench> GpuBench::open(const Variant& variant, std::string& why_not) {
