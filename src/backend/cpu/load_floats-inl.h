@@ -65,7 +65,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadF
   if (n == hn::Lanes(d)) return LoadWholeFloats(at);
   // Copied, since weights lie anywhere in a file: an element may not be aligned to its size.
   HWY_ALIGN T some[hn::MaxLanes(d)] = {};
-  std::memcpy(some, at, n * sizeof(T));
+  std::memcpy(some, reinterpret_cast<const char*>(at), n * sizeof(T));
   return LoadWholeFloats(some);
 }
 
