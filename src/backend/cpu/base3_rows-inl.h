@@ -92,6 +92,14 @@ struct Base3Rows {
     return hn::ReduceSum(DI32(), total);
   }
 
+  // One after another: what each unpacks takes too many registers for two.
+  static constexpr size_t kRows = 1;
+  template <class Dot>
+  static HWY_INLINE void dots(const uint8_t* row, size_t, const int8_t* q, size_t cols, FetchAhead ahead,
+                              int32_t (&out)[kRows]) {
+    out[0] = dot<Dot>(row, q, cols, ahead);
+  }
+
   // kPanelRows rows as a panel (code_panel.h): each row's codes as bytes, and these as words. `spare` has
   // spare_bytes().
   static size_t spare_bytes(size_t cols) { return kPanelRows * decoded_bytes(cols); }

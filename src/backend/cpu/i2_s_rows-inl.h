@@ -77,6 +77,46 @@ struct I2sRows {
     return hn::ReduceSum(DI32(), ones) + hn::ReduceSum(DI32(), fours) / 4;
   }
 
+  // The same for kRows rows that are `stride` bytes apart, which read the activations once.
+  static constexpr size_t kRows = 4;
+  template <class Dot>
+  static HWY_INLINE void dots(const uint8_t* codes, size_t stride, const int8_t* q, size_t cols, FetchAhead ahead,
+                              int32_t (&out)[kRows]) {
+    if constexpr (Dot::kQuads || kVectorBytes > kI2sBlockBytes) {
+      // An instruction for four products leaves nothing to be gained; and a 64-byte vector may end with half a one.
+      for (size_t r = 0; r < kRows; ++r) out[r] = dot<Dot>(codes + r * stride, q, cols, ahead);
+    } else {
+      const size_t lanes = hn::Lanes(DU8()), n_bytes = cols / 4;
+      // Lines are asked for in the order of their addresses, and the next rows' for the first cache: no hardware
+      // follows several short streams.
+      ahead.first_cache = std::max(ahead.first_cache, kRows * stride);
+      VI32 totals[kRows];  // fourfold
+      for (VI32& total : totals) total = hn::Zero(DI32());
+      for (size_t byte = 0; byte < n_bytes;) {
+        const size_t end = std::min(n_bytes, byte + 8 * lanes);  // as in dot()
+        VI16 ones[kRows], fours[kRows];
+        for (size_t r = 0; r < kRows; ++r) ones[r] = fours[r] = hn::Zero(DI16());
+        const auto step = [&]() HWY_ATTR {
+          for (size_t r = 0; r < kRows; ++r) {
+            add<Dot>(hn::LoadU(DU8(), codes + r * stride + byte), q, fours[r], ones[r], fours[r], ones[r]);
+          }
+          byte += lanes;
+          q += 4 * lanes;
+        };
+        while (byte + kCacheLine <= end) {
+          for (size_t i = 0; i < kRows * kCacheLine; i += kCacheLine) fetch_ahead(codes + kRows * byte + i, ahead);
+          for (size_t i = 0; i < kCacheLine; i += lanes) step();
+        }
+        while (byte < end) step();
+        for (size_t r = 0; r < kRows; ++r) {
+          totals[r] = hn::Add(totals[r], hn::WidenMulPairwiseAdd(DI32(), ones[r], hn::Set(DI16(), 4)));
+          totals[r] = hn::Add(totals[r], Dot::widen(fours[r]));
+        }
+      }
+      for (size_t r = 0; r < kRows; ++r) out[r] = hn::ReduceSum(DI32(), totals[r]) / 4;
+    }
+  }
+
   // kPanelRows rows as a panel (code_panel.h). The packed bytes are brought into words of rows first, a quarter of the
   // work; a word's planes are then words of the panel. `spare` has spare_bytes().
   static size_t spare_bytes(size_t cols) { return kPanelRows * cols / 4; }
@@ -102,6 +142,19 @@ struct I2sRows {
   }
 
  private:
+  // A vector of codes and its activations. Planes 0 and 2 give fourfold sums.
+  template <class Dot, class Sum>
+  static HWY_INLINE void add(VU8 low, const int8_t* q, Sum& plane0, Sum& plane1, Sum& plane2, Sum& plane3) {
+    const DU8 d;
+    const size_t lanes = hn::Lanes(d);
+    const VU8 high = hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(DU16(), low)));
+    const VU8 one = hn::Set(d, 3), four = hn::Set(d, 12);
+    plane0 = Dot::add(hn::And(high, four), hn::LoadU(DI8(), q), plane0);
+    plane1 = Dot::add(hn::And(high, one), hn::LoadU(DI8(), q + lanes), plane1);
+    plane2 = Dot::add(hn::And(low, four), hn::LoadU(DI8(), q + 2 * lanes), plane2);
+    plane3 = Dot::add(hn::And(low, one), hn::LoadU(DI8(), q + 3 * lanes), plane3);
+  }
+
   // A sum for each plane's chain of dot products, 0 and 2 of fourfold codes.
   template <class Dot>
   struct Sums {
@@ -111,15 +164,8 @@ struct I2sRows {
       for (auto& sum : plane) sum = Dot::zero();
     }
 
-    HWY_INLINE void add(VU8 low, const int8_t* q) {
-      const DU8 d;
-      const size_t lanes = hn::Lanes(d);
-      const VU8 high = hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(DU16(), low)));
-      const VU8 one = hn::Set(d, 3), four = hn::Set(d, 12);
-      plane[0] = Dot::add(hn::And(high, four), hn::LoadU(DI8(), q), plane[0]);
-      plane[1] = Dot::add(hn::And(high, one), hn::LoadU(DI8(), q + lanes), plane[1]);
-      plane[2] = Dot::add(hn::And(low, four), hn::LoadU(DI8(), q + 2 * lanes), plane[2]);
-      plane[3] = Dot::add(hn::And(low, one), hn::LoadU(DI8(), q + 3 * lanes), plane[3]);
+    HWY_INLINE void add(VU8 codes, const int8_t* q) {
+      I2sRows::add<Dot>(codes, q, plane[0], plane[1], plane[2], plane[3]);
     }
     HWY_INLINE void flush(VI32& ones, VI32& fours) const {
       ones = hn::Add(ones, Dot::widen(hn::Add(plane[1], plane[3])));

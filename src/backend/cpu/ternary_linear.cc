@@ -63,9 +63,17 @@ void StreamRows(const Job& job, const Tensor& w, int begin, int end, const Resul
   const size_t stride = Rows::row_bytes(job.cols), one = Rows::arranged_bytes(job.cols);
   for (int t = 0; t < job.n; ++t, arranged += one) {
     float y[1][kPassRows] = {};
-    for (int i = 0; i < end - begin; ++i) {
-      const int32_t dot = Rows::template dot<Dot>(RowAt(w, stride, begin + i), arranged, job.cols, job.ahead);
+    const auto put = [&](int i, int32_t dot) {
       y[0][i] = static_cast<float>(dot - job.in.sum[t]) / job.in.scale[t] * w.scale;
+    };
+    int i = 0;
+    for (constexpr int kRows = Rows::kRows; i + kRows <= end - begin; i += kRows) {
+      int32_t sums[kRows];
+      Rows::template dots<Dot>(RowAt(w, stride, begin + i), stride, arranged, job.cols, job.ahead, sums);
+      for (int r = 0; r < kRows; ++r) put(i + r, sums[r]);
+    }
+    for (; i < end - begin; ++i) {
+      put(i, Rows::template dot<Dot>(RowAt(w, stride, begin + i), arranged, job.cols, job.ahead));
     }
     PutTile(results, y, t, begin, end - begin);
   }
