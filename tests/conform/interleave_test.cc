@@ -40,6 +40,29 @@ TEST(Interleave, PutsEveryByteInItsPlace) {
   }
 }
 
+TEST(Interleave, PutsEveryValueOfQ6KInItsPlace) {
+  for (const int cols : {256, 512, 768, 1280}) {
+    const auto row = some_bytes(row_bytes(Format::kQ6_K, cols));
+    const auto records = static_cast<size_t>(cols + 511) / 512;
+    ASSERT_EQ(interleaved_row_bytes(Format::kQ6_K, cols), records * 448);
+    std::vector<std::byte> out(records * 448, std::byte{0xEE});
+    interleave_row(Format::kQ6_K, row, cols, out);
+    const auto from = [&](size_t at) { return at < row.size() ? std::to_integer<int>(row[at]) : 0; };
+    const auto to = [&](size_t at) { return std::to_integer<int>(out[at]); };
+    for (size_t i = 0; i < records * 512; ++i) {
+      const size_t block = i / 256 * 210, half = i % 256 / 128, quarter = i % 128 / 32, l = i % 32;
+      const int low = from(block + 64 * half + 32 * (quarter % 2) + l) >> (quarter / 2 * 4) & 15;
+      const int high = from(block + 128 + 32 * half + l) >> (2 * quarter) & 3;
+      const size_t record = i / 512 * 448, lane = i % 512 / 32, step = l / 4, at = record + 4 * lane + l % 4;
+      ASSERT_EQ(to(at + 64 * (step % 4)) >> (step / 4 * 4) & 15, low) << cols << " columns, value " << i;
+      ASSERT_EQ(to(at + 64 * (4 + step / 4)) >> (step % 4 * 2) & 3, high) << cols << " columns, value " << i;
+      ASSERT_EQ(to(record + 384 + 2 * lane + l / 16), from(block + 192 + i % 256 / 16)) << i;
+      ASSERT_EQ(to(record + 416 + 2 * lane), from(block + 208)) << i;
+      ASSERT_EQ(to(record + 416 + 2 * lane + 1), from(block + 209)) << i;
+    }
+  }
+}
+
 // A plan over three matrices: a shared one and one that also meets floats, and one of a format that stays.
 struct SomePlan {
   explicit SomePlan(Format format)
@@ -51,7 +74,7 @@ struct SomePlan {
           .data = Bytes(bytes).first(tensor_bytes(format, 7, 544)),
           .scale = 3.0f},
         b{.name = "b", .format = format, .rows = 1, .cols = 544, .data = Bytes(bytes).last(row_bytes(format, 544))},
-        other{.name = "other", .format = Format::kQ6_K, .rows = 1, .cols = 256, .data = Bytes(bytes).first(210)} {
+        other{.name = "other", .format = Format::kTQ2_0, .rows = 1, .cols = 256, .data = Bytes(bytes).first(66)} {
     for (const SlotType type : {SlotType::kInt8Blocks, SlotType::kF32}) {
       plan.slots.push_back({.name = "x", .type = type, .rows = RowsOf::kBatch, .width = 544});
     }

@@ -79,6 +79,13 @@ struct Dot {
       return hn::SumOfMulQuadAccumulate(DI32(), codes, q, sum);
     }
   }
+  // Two steps at once, where their pairs fit 16 bits together.
+  static constexpr bool kTwoSteps = !kHasDot4 && !kIn16 && 4 * kLargest * 128 < 32768;
+  static HWY_INLINE Sum add_two(VU8 codes0, Operand q0, VU8 codes1, Operand q1, Sum sum) {
+    const DI16 d;
+    const auto pairs = hn::Add(hn::SatWidenMulPairwiseAdd(d, codes0, q0), hn::SatWidenMulPairwiseAdd(d, codes1, q1));
+    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI32(), pairs, hn::Set(d, 1)));
+  }
   static HWY_INLINE VI32 total(Sum sum, VI32 init) {
     if constexpr (kIn16) {
       return hn::Add(init, hn::WidenMulPairwiseAdd(DI32(), sum, hn::Set(DI16(), 1)));
@@ -196,6 +203,13 @@ HWY_INLINE const uint16_t* ScalesOf(const F& weights, const RowScales& gathered,
   return gathered.d + group * kLanes;
 }
 
+// The scales of half runs, likewise.
+template <class F>
+HWY_INLINE const uint16_t* HalvesOf(const F& weights, const RowScales& gathered, size_t group) {
+  if constexpr (kHasScales<F> && F::kHalfScales) return weights.halves();
+  return gathered.halves + group * kLanes;
+}
+
 HWY_INLINE VF32 LoadScales(const uint16_t* d) { return LoadFloats(reinterpret_cast<const hwy::float16_t*>(d), kLanes); }
 
 // The scale of every run's first or last half.
@@ -208,9 +222,16 @@ HWY_INLINE VI32 LoadHalfScales(const uint16_t* halves) {
 
 template <class F, int kFrom, int kTo, class Sum>
 HWY_INLINE Sum AddSteps(const F& weights, const uint8_t* activations, Sum sum) {
-  if constexpr (kFrom < kTo) {
-    using D = Dot<kLargestOf<F>>;
-    sum = D::add(weights.template codes<kFrom>(), D::load(activations + kFrom * kStepBytes<kLargestOf<F>>), sum);
+  using D = Dot<kLargestOf<F>>;
+  constexpr size_t kStep = kStepBytes<kLargestOf<F>>;
+  constexpr bool kTwo = requires { requires D::kTwoSteps; };
+  if constexpr (kTwo && kFrom + 1 < kTo) {
+    const uint8_t* const at = activations + kFrom * kStep;
+    sum = D::add_two(weights.template codes<kFrom>(), D::load(at), weights.template codes<kFrom + 1>(),
+                     D::load(at + kStep), sum);
+    return AddSteps<F, kFrom + 2, kTo>(weights, activations, sum);
+  } else if constexpr (kFrom < kTo) {
+    sum = D::add(weights.template codes<kFrom>(), D::load(activations + kFrom * kStep), sum);
     return AddSteps<F, kFrom + 1, kTo>(weights, activations, sum);
   }
   return sum;
@@ -251,12 +272,13 @@ HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
 template <class F>
 HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales,
                         FetchAhead ahead) {
-  constexpr size_t kGroupBytes = kGroup * sizeof(typename F::Block) / F::kValues;
+  size_t group_bytes = kGroup * sizeof(typename F::Block) / F::kValues;
+  if constexpr (kHasScales<F>) group_bytes = F::kGroupBytes;
   VF32 sum = hn::Zero(DF32());
   ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
-    for (size_t i = 0; i < kGroupBytes; i += kCacheLine) fetch_ahead(row + g * kGroupBytes + i, ahead);
+    for (size_t i = 0; i < group_bytes; i += kCacheLine) fetch_ahead(row + g * group_bytes + i, ahead);
     const uint8_t* record = activations + g * kActivationBytesOf<F>;
-    const VI32 dot = GroupDot(weights, record, scales.halves + g * kLanes);
+    const VI32 dot = GroupDot(weights, record, HalvesOf(weights, scales, g));
     const VF32 d = LoadFloat32s(record + kAfterSteps<kLargestOf<F>>);
     sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), hn::Mul(LoadScales(ScalesOf(weights, scales, g)), d), sum);
   });
@@ -306,8 +328,9 @@ void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t
     hn::Store(LoadScales(ScalesOf(weights, scales, g)), DF32(), after);
     if constexpr (F::kHalfScales) {
       auto* const halves = reinterpret_cast<int32_t*>(after + kLanes);
-      hn::Store(LoadHalfScales<0>(scales.halves + g * kLanes), DI32(), halves);
-      hn::Store(LoadHalfScales<1>(scales.halves + g * kLanes), DI32(), halves + kLanes);
+      const uint16_t* const scales_of_halves = HalvesOf(weights, scales, g);
+      hn::Store(LoadHalfScales<0>(scales_of_halves), DI32(), halves);
+      hn::Store(LoadHalfScales<1>(scales_of_halves), DI32(), halves + kLanes);
     }
   });
 }

@@ -107,8 +107,16 @@ constexpr Kernel MakeKernel() {
 
 Kernel KernelFor(const Tensor& w) {
   if (w.is_rearranged) {
-    CHECK(has_interleaved(w.format));
-    return w.format == Format::kQ4_0 ? MakeKernel<Interleaved<Q4>>() : MakeKernel<Interleaved<Q8>>();
+    switch (w.format) {
+      case Format::kQ4_0:
+        return MakeKernel<Interleaved<Q4>>();
+      case Format::kQ8_0:
+        return MakeKernel<Interleaved<Q8>>();
+      case Format::kQ6_K:
+        return MakeKernel<InterleavedQ6>();
+      default:
+        CHECK(false);
+    }
   }
   switch (w.format) {
     case Format::kQ1_0:

@@ -9,6 +9,7 @@
 #include "backend/repack.h"
 #include "base/check.h"
 #include "quant/q4_0.h"
+#include "quant/q6_k.h"
 #include "quant/q8_0.h"
 
 namespace tern::cpu {
@@ -31,19 +32,67 @@ void interleave(Bytes row, MutableBytes out) {
   }
 }
 
+uint32_t word_at(const uint8_t* bytes) {
+  uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Run r of a block, as in quant/q6_k.h.
+void interleave_run(const Q6_KBlock& block, size_t r, std::byte* record, size_t lane) {
+  constexpr size_t kWords = 8, kLine = kRecordBlocks * sizeof(uint32_t);
+  const size_t half = r / 4, quarter = r % 4;
+  const uint8_t* const low = block.low + 64 * half + 32 * (quarter % 2);
+  const uint8_t* const high = block.high + 32 * half;
+  uint32_t lines[6] = {};
+  for (size_t w = 0; w < kWords; ++w) {
+    lines[w % 4] |= (word_at(low + 4 * w) >> (quarter / 2 * 4) & 0x0F0F0F0F) << (w / 4 * 4);
+    lines[4 + w / 4] |= (word_at(high + 4 * w) >> (2 * quarter) & 0x03030303) << (w % 4 * 2);
+  }
+  for (size_t i = 0; i < 6; ++i) std::memcpy(record + i * kLine + lane * sizeof(uint32_t), &lines[i], sizeof(uint32_t));
+  std::byte* const scales = record + 6 * kLine + lane * sizeof(uint16_t);
+  std::memcpy(scales, block.scales + 2 * r, sizeof(uint16_t));
+  std::memcpy(scales + kRecordBlocks * sizeof(uint16_t), &block.d, sizeof block.d);
+}
+
+void interleave_q6_k(Bytes row, MutableBytes out) {
+  constexpr size_t kRuns = kQ6_KBlock / 32, kBlocks = kRecordBlocks / kRuns;  // of a block; of a record
+  const size_t blocks = row.size() / sizeof(Q6_KBlock);
+  if (blocks % kBlocks != 0) std::ranges::fill(out.last(kQ6RecordBytes), std::byte{0});
+  for (size_t b = 0; b < blocks; ++b) {
+    Q6_KBlock block;
+    std::memcpy(&block, row.data() + b * sizeof block, sizeof block);
+    std::byte* const record = out.data() + b / kBlocks * kQ6RecordBytes;
+    for (size_t r = 0; r < kRuns; ++r) interleave_run(block, r, record, b % kBlocks * kRuns + r);
+  }
+}
+
 }  // namespace
 
-bool has_interleaved(Format format) { return format == Format::kQ4_0 || format == Format::kQ8_0; }
+bool has_interleaved(Format format) {
+  return format == Format::kQ4_0 || format == Format::kQ8_0 || format == Format::kQ6_K;
+}
 
 uint64_t interleaved_row_bytes(Format format, int cols) {
   constexpr int kCols = kRecordBlocks * kQ4_0Block;
   static_assert(kQ4_0Block == kQ8_0Block);
-  return row_bytes(format, (cols + kCols - 1) / kCols * kCols);
+  const int records = (cols + kCols - 1) / kCols;
+  if (format == Format::kQ6_K) return static_cast<uint64_t>(records) * kQ6RecordBytes;
+  return row_bytes(format, records * kCols);
 }
 
 void interleave_row(Format format, Bytes row, int cols, MutableBytes out) {
   CHECK(row.size() == row_bytes(format, cols) && out.size() == interleaved_row_bytes(format, cols));
-  format == Format::kQ4_0 ? interleave<Q4_0Block>(row, out) : interleave<Q8_0Block>(row, out);
+  switch (format) {
+    case Format::kQ4_0:
+      return interleave<Q4_0Block>(row, out);
+    case Format::kQ8_0:
+      return interleave<Q8_0Block>(row, out);
+    case Format::kQ6_K:
+      return interleave_q6_k(row, out);
+    default:
+      CHECK(false);
+  }
 }
 
 InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool) {

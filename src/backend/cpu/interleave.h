@@ -5,10 +5,16 @@
 // words of all blocks side by side, then their second words, …, and last their f16 scales. A record has as many bytes
 // as its blocks had; what a row's last one lacks is filled up with blocks of zeros.
 //
+// Of Q6_K two blocks become a record, of sixteen runs of 32 values. Its four lines of low bits hold word w of the run's
+// values in their lower halves and word w + 4 in their upper ones; then come two lines of high bits, line i with words
+// 4i … 4i + 3 in bits 0, 2, 4, 6; then the sixteen pairs of scales; last the d of each run, so 448 bytes for 420.
+//
 // The same bytes suit every instruction set: where a vector holds fewer than kRecordBlocks words, it takes a part of
 // each line.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 
 #include "backend/host_memory.h"
@@ -17,7 +23,8 @@
 
 namespace tern::cpu {
 
-inline constexpr int kRecordBlocks = 16;
+inline constexpr int kRecordBlocks = 16;  // of 32 values
+inline constexpr size_t kQ6RecordBytes = kRecordBlocks * (6 * sizeof(uint32_t) + 2 * sizeof(uint16_t));
 
 // Whether matrices of this format are worth it.
 bool has_interleaved(Format format);
