@@ -96,18 +96,17 @@ struct I2sRows {
         const size_t end = std::min(n_bytes, byte + 8 * lanes);  // as in dot()
         VI16 ones[kRows], fours[kRows];
         for (size_t r = 0; r < kRows; ++r) ones[r] = fours[r] = hn::Zero(DI16());
-        const auto step = [&]() HWY_ATTR {
+        const auto add_rows = [&](const uint8_t* at) HWY_ATTR {
           for (size_t r = 0; r < kRows; ++r) {
-            add<Dot>(hn::LoadU(DU8(), codes + r * stride + byte), q, fours[r], ones[r], fours[r], ones[r]);
+            add<Dot>(hn::LoadU(DU8(), at + r * stride), q, fours[r], ones[r], fours[r], ones[r]);
           }
-          byte += lanes;
           q += 4 * lanes;
         };
-        while (byte + kCacheLine <= end) {
+        for (; byte + kCacheLine <= end; byte += kCacheLine) {
           for (size_t i = 0; i < kRows * kCacheLine; i += kCacheLine) fetch_ahead(codes + kRows * byte + i, ahead);
-          for (size_t i = 0; i < kCacheLine; i += lanes) step();
+          for (size_t i = 0; i < kCacheLine; i += lanes) add_rows(codes + byte + i);
         }
-        while (byte < end) step();
+        for (; byte < end; byte += lanes) add_rows(codes + byte);
         for (size_t r = 0; r < kRows; ++r) {
           totals[r] = hn::Add(totals[r], hn::WidenMulPairwiseAdd(DI32(), ones[r], hn::Set(DI16(), 4)));
           totals[r] = hn::Add(totals[r], Dot::widen(fours[r]));
