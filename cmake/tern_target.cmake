@@ -103,6 +103,11 @@ function(tern_test name)
     set(environment ENVIRONMENT
         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0")
   endif()
+  set(processors)
+  if(TERN_SANITIZE MATCHES "thread" AND "threads" IN_LIST ARG_LABELS)
+    # Beside another such test, threads that wait for each other take several times as long.
+    set(processors PROCESSORS 2)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${environment} LABELS "${ARG_LABELS}")
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${environment} ${processors} LABELS "${ARG_LABELS}")
 endfunction()

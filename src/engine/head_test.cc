@@ -68,7 +68,7 @@ TEST(Head, ExactWritesTheSameText) {
     ASSERT_EQ(tokens_of(exact, sample), tokens_of(file, sample))
         << "top_k " << sample.top_k << ", seed " << sample.seed;
   }
-  for (const size_t i : {0, 1, 3, 8}) {
+  for (const size_t i : {0, 3}) {
     const std::vector<TokenId> expected = tokens_of(file, all[i]);
     EXPECT_EQ(tokens_of(alone, all[i]), expected) << "sample " << i;
     EXPECT_EQ(tokens_of(three, all[i]), expected) << "sample " << i;
