@@ -105,7 +105,8 @@ function(tern_test name)
   endif()
   set(processors)
   if(TERN_SANITIZE MATCHES "thread" AND "threads" IN_LIST ARG_LABELS)
-    # Beside another such test, threads that wait for each other take several times as long.
+    # Ten times as slow; and beside another such test, threads that wait for each other take several times as long again.
+    math(EXPR ARG_TIMEOUT "3 * ${ARG_TIMEOUT}")
     set(processors PROCESSORS 2)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST

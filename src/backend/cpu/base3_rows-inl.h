@@ -65,6 +65,10 @@ struct Base3Rows {
     }
   }
 
+  // One after another: what each unpacks takes too many registers for two.
+  template <class Dot>
+  static constexpr int kRows = 1;
+
   template <class Dot>
   static HWY_INLINE int32_t dot(const uint8_t* row, const int8_t* q, size_t cols, FetchAhead ahead) {
     const auto* words = reinterpret_cast<const uint16_t*>(row);
@@ -90,14 +94,6 @@ struct Base3Rows {
       total = hn::Add(total, hn::Add(Dot::widen(first), Dot::widen(second)));
     }
     return hn::ReduceSum(DI32(), total);
-  }
-
-  // One after another: what each unpacks takes too many registers for two.
-  static constexpr size_t kRows = 1;
-  template <class Dot>
-  static HWY_INLINE void dots(const uint8_t* row, size_t, const int8_t* q, size_t cols, FetchAhead ahead,
-                              int32_t (&out)[kRows]) {
-    out[0] = dot<Dot>(row, q, cols, ahead);
   }
 
   // kPanelRows rows as a panel (code_panel.h): each row's codes as bytes, and these as words. `spare` has

@@ -27,7 +27,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backend/cpu/interleave.h"
 #include "backend/cpu/wasm_dot-inl.h"
 #include "quant/q1_0.h"
 #include "quant/q2_0.h"
@@ -255,39 +254,6 @@ class Q8 {
   VU8 words_[8];
 };
 
-// Blocks of Q4 or Q8, interleaved when the model was loaded: words, and so vectors, lie ready.
-template <class F>
-class Interleaved {
- public:
-  using Block = typename F::Block;
-  static constexpr int kValues = F::kValues, kZero = F::kZero, kLargest = F::kLargest;
-  static constexpr bool kHalfScales = false;
-  static constexpr int value(int step, int byte) { return F::value(step, byte); }
-
-  HWY_INLINE Interleaved(const uint8_t* row, size_t group) {
-    constexpr size_t kLine = kRecordBlocks * sizeof(uint32_t);
-    const uint8_t* record = row + group / kGroups * kRecordBlocks * sizeof(Block);
-    const uint8_t* first = record + group % kGroups * kVectorBytes;
-    for (size_t i = 0; i < kWords; ++i) words_[i] = hn::LoadU(DU8(), first + i * kLine);
-    scales_ = record + kWords * kLine + group % kGroups * kLanes * sizeof(uint16_t);
-  }
-  template <int kStep>
-  HWY_INLINE VU8 codes() const {
-    return F::template codes_of<kStep>(words_);
-  }
-  HWY_INLINE const uint16_t* scales() const { return reinterpret_cast<const uint16_t*>(scales_); }
-  static constexpr size_t kGroupBytes = kLanes * sizeof(Block);
-
- private:
-  static constexpr size_t kGroups = kRecordBlocks / kLanes;  // in a record
-  static constexpr size_t kWords = (sizeof(Block) - sizeof(Block::d)) / sizeof(uint32_t);
-  VU8 words_[kWords];
-  const uint8_t* scales_;
-};
-
-template <class F>
-inline constexpr bool kHasScales = requires(const F& format) { format.scales(); };
-
 // Four runs are the planes of the same 32 bytes.
 class Tq2 {
  public:
@@ -355,48 +321,6 @@ class Q6 {
 
  private:
   VU8 high_[2], low_[4];
-};
-
-// Blocks of Q6, interleaved when the model was loaded.
-class InterleavedQ6 {
- public:
-  using Block = Q6_KBlock;
-  static constexpr int kValues = kQ6_KBlock, kZero = Q6::kZero, kLargest = Q6::kLargest;
-  static constexpr bool kHalfScales = true;
-  static constexpr size_t kGroupBytes = kQ6RecordBytes / kRecordBlocks * kLanes;
-  static constexpr int value(int step, int byte) { return 4 * step + byte; }
-
-  HWY_INLINE InterleavedQ6(const uint8_t* row, size_t group) {
-    constexpr size_t kLine = kRecordBlocks * sizeof(uint32_t), kGroups = kRecordBlocks / kLanes;
-    const uint8_t* record = row + group / kGroups * kQ6RecordBytes;
-    const uint8_t* first = record + group % kGroups * kVectorBytes;
-    for (size_t i = 0; i < 4; ++i) low_[i] = hn::LoadU(DU8(), first + i * kLine);
-    for (size_t i = 0; i < 2; ++i) high_[i] = hn::LoadU(DU8(), first + (4 + i) * kLine);
-    scales_ = reinterpret_cast<const uint16_t*>(record + 6 * kLine) + group % kGroups * kLanes;
-  }
-  template <int kStep>
-  HWY_INLINE VU8 codes() const {
-    const DU8 d;
-    const VU8 low = hn::And(kStep < 4 ? low_[kStep % 4] : ShiftRightBits<4>(low_[kStep % 4]), hn::Set(d, 15));
-    return hn::Or(low, hn::And(in_place<kStep % 4>(high_[kStep / 4]), hn::Set(d, 0x30)));
-  }
-  HWY_INLINE const uint16_t* halves() const { return scales_; }
-  HWY_INLINE const uint16_t* scales() const { return scales_ + kRecordBlocks; }
-
- private:
-  // A step's two bits as bits 4 and 5.
-  template <int kAt>
-  static HWY_INLINE VU8 in_place(VU8 v) {
-    if constexpr (kAt == 2) {
-      return v;
-    } else if constexpr (kAt == 3) {
-      return ShiftRightBits<2>(v);
-    } else {
-      return hn::BitCast(DU8(), hn::ShiftLeft<4 - 2 * kAt>(hn::BitCast(DU16(), v)));
-    }
-  }
-  VU8 low_[4], high_[2];
-  const uint16_t* scales_;
 };
 
 }  // namespace block

@@ -15,6 +15,7 @@
 
 #include "backend/cpu/block_formats-inl.h"
 #include "backend/cpu/fetch_ahead.h"
+#include "backend/cpu/interleaved_formats-inl.h"
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/wasm_dot-inl.h"
 #include "backend/ops.h"

@@ -77,43 +77,42 @@ struct I2sRows {
     return hn::ReduceSum(DI32(), ones) + hn::ReduceSum(DI32(), fours) / 4;
   }
 
-  // The same for kRows rows that are `stride` bytes apart, which read the activations once.
-  static constexpr size_t kRows = 4;
+  // How many rows are best taken at once. An instruction for four products leaves nothing to be gained, and a 64-byte
+  // vector may end with half a one.
   template <class Dot>
+  static constexpr int kRows = Dot::kQuads || kVectorBytes > kI2sBlockBytes ? 1 : 4;
+
+  // dot() of R rows that are `stride` bytes apart, which read the activations once.
+  template <class Dot, size_t R>
   static HWY_INLINE void dots(const uint8_t* codes, size_t stride, const int8_t* q, size_t cols, FetchAhead ahead,
-                              int32_t (&out)[kRows]) {
-    if constexpr (Dot::kQuads || kVectorBytes > kI2sBlockBytes) {
-      // An instruction for four products leaves nothing to be gained; and a 64-byte vector may end with half a one.
-      for (size_t r = 0; r < kRows; ++r) out[r] = dot<Dot>(codes + r * stride, q, cols, ahead);
-    } else {
-      const size_t lanes = hn::Lanes(DU8()), n_bytes = cols / 4;
-      // Lines are asked for in the order of their addresses, and the next rows' for the first cache: no hardware
-      // follows several short streams.
-      ahead.first_cache = std::max(ahead.first_cache, kRows * stride);
-      VI32 totals[kRows];  // fourfold
-      for (VI32& total : totals) total = hn::Zero(DI32());
-      for (size_t byte = 0; byte < n_bytes;) {
-        const size_t end = std::min(n_bytes, byte + 8 * lanes);  // as in dot()
-        VI16 ones[kRows], fours[kRows];
-        for (size_t r = 0; r < kRows; ++r) ones[r] = fours[r] = hn::Zero(DI16());
-        const auto add_rows = [&](const uint8_t* at) HWY_ATTR {
-          for (size_t r = 0; r < kRows; ++r) {
-            add<Dot>(hn::LoadU(DU8(), at + r * stride), q, fours[r], ones[r], fours[r], ones[r]);
-          }
-          q += 4 * lanes;
-        };
-        for (; byte + kCacheLine <= end; byte += kCacheLine) {
-          for (size_t i = 0; i < kRows * kCacheLine; i += kCacheLine) fetch_ahead(codes + kRows * byte + i, ahead);
-          for (size_t i = 0; i < kCacheLine; i += lanes) add_rows(codes + byte + i);
+                              int32_t (&out)[R]) {
+    const size_t lanes = hn::Lanes(DU8()), n_bytes = cols / 4;
+    // Lines are asked for in the order of their addresses, and the next rows' for the first cache: no hardware
+    // follows several short streams.
+    ahead.first_cache = std::max(ahead.first_cache, R * stride);
+    VI32 totals[R];  // fourfold
+    for (VI32& total : totals) total = hn::Zero(DI32());
+    for (size_t byte = 0; byte < n_bytes;) {
+      const size_t end = std::min(n_bytes, byte + 8 * lanes);  // as in dot()
+      VI16 ones[R], fours[R];
+      for (size_t r = 0; r < R; ++r) ones[r] = fours[r] = hn::Zero(DI16());
+      const auto add_rows = [&](const uint8_t* at) HWY_ATTR {
+        for (size_t r = 0; r < R; ++r) {
+          add<Dot>(hn::LoadU(DU8(), at + r * stride), q, fours[r], ones[r], fours[r], ones[r]);
         }
-        for (; byte < end; byte += lanes) add_rows(codes + byte);
-        for (size_t r = 0; r < kRows; ++r) {
-          totals[r] = hn::Add(totals[r], hn::WidenMulPairwiseAdd(DI32(), ones[r], hn::Set(DI16(), 4)));
-          totals[r] = hn::Add(totals[r], Dot::widen(fours[r]));
-        }
+        q += 4 * lanes;
+      };
+      for (; byte + kCacheLine <= end; byte += kCacheLine) {
+        for (size_t i = 0; i < R * kCacheLine; i += kCacheLine) fetch_ahead(codes + R * byte + i, ahead);
+        for (size_t i = 0; i < kCacheLine; i += lanes) add_rows(codes + byte + i);
       }
-      for (size_t r = 0; r < kRows; ++r) out[r] = hn::ReduceSum(DI32(), totals[r]) / 4;
+      for (; byte < end; byte += lanes) add_rows(codes + byte);
+      for (size_t r = 0; r < R; ++r) {
+        totals[r] = hn::Add(totals[r], hn::WidenMulPairwiseAdd(DI32(), ones[r], hn::Set(DI16(), 4)));
+        totals[r] = hn::Add(totals[r], Dot::widen(fours[r]));
+      }
     }
+    for (size_t r = 0; r < R; ++r) out[r] = hn::ReduceSum(DI32(), totals[r]) / 4;
   }
 
   // kPanelRows rows as a panel (code_panel.h). The packed bytes are brought into words of rows first, a quarter of the

@@ -40,7 +40,7 @@ uint32_t word_at(const uint8_t* bytes) {
 
 // Run r of a block, as in quant/q6_k.h.
 void interleave_run(const Q6_KBlock& block, size_t r, std::byte* record, size_t lane) {
-  constexpr size_t kWords = 8, kLine = kRecordBlocks * sizeof(uint32_t);
+  constexpr size_t kWords = 8;
   const size_t half = r / 4, quarter = r % 4;
   const uint8_t* const low = block.low + 64 * half + 32 * (quarter % 2);
   const uint8_t* const high = block.high + 32 * half;
@@ -49,8 +49,9 @@ void interleave_run(const Q6_KBlock& block, size_t r, std::byte* record, size_t 
     lines[w % 4] |= (word_at(low + 4 * w) >> (quarter / 2 * 4) & 0x0F0F0F0F) << (w / 4 * 4);
     lines[4 + w / 4] |= (word_at(high + 4 * w) >> (2 * quarter) & 0x03030303) << (w % 4 * 2);
   }
-  for (size_t i = 0; i < 6; ++i) std::memcpy(record + i * kLine + lane * sizeof(uint32_t), &lines[i], sizeof(uint32_t));
-  std::byte* const scales = record + 6 * kLine + lane * sizeof(uint16_t);
+  for (size_t i = 0; i < 6; ++i)
+    std::memcpy(record + i * kRecordLine + lane * sizeof(uint32_t), &lines[i], sizeof(uint32_t));
+  std::byte* const scales = record + 6 * kRecordLine + lane * sizeof(uint16_t);
   std::memcpy(scales, block.scales + 2 * r, sizeof(uint16_t));
   std::memcpy(scales + kRecordBlocks * sizeof(uint16_t), &block.d, sizeof block.d);
 }

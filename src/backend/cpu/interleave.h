@@ -23,8 +23,9 @@
 
 namespace tern::cpu {
 
-inline constexpr int kRecordBlocks = 16;  // of 32 values
-inline constexpr size_t kQ6RecordBytes = kRecordBlocks * (6 * sizeof(uint32_t) + 2 * sizeof(uint16_t));
+inline constexpr int kRecordBlocks = 16;                                 // of 32 values
+inline constexpr size_t kRecordLine = kRecordBlocks * sizeof(uint32_t);  // bytes
+inline constexpr size_t kQ6RecordBytes = 6 * kRecordLine + 2 * kRecordBlocks * sizeof(uint16_t);
 
 // Whether matrices of this format are worth it.
 bool has_interleaved(Format format);

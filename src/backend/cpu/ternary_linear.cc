@@ -67,10 +67,12 @@ void StreamRows(const Job& job, const Tensor& w, int begin, int end, const Resul
       y[0][i] = static_cast<float>(dot - job.in.sum[t]) / job.in.scale[t] * w.scale;
     };
     int i = 0;
-    for (constexpr int kRows = Rows::kRows; i + kRows <= end - begin; i += kRows) {
-      int32_t sums[kRows];
-      Rows::template dots<Dot>(RowAt(w, stride, begin + i), stride, arranged, job.cols, job.ahead, sums);
-      for (int r = 0; r < kRows; ++r) put(i + r, sums[r]);
+    if constexpr (constexpr int kRows = Rows::template kRows<Dot>; kRows > 1) {
+      for (; i + kRows <= end - begin; i += kRows) {
+        int32_t sums[kRows];
+        Rows::template dots<Dot>(RowAt(w, stride, begin + i), stride, arranged, job.cols, job.ahead, sums);
+        for (int r = 0; r < kRows; ++r) put(i + r, sums[r]);
+      }
     }
     for (; i < end - begin; ++i) {
       put(i, Rows::template dot<Dot>(RowAt(w, stride, begin + i), arranged, job.cols, job.ahead));
