@@ -1,6 +1,7 @@
 // Buffers, kernels, copies and the way back, on whatever adapter is there.
 #include "backend/gpu/device.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -194,13 +195,20 @@ TEST_F(DeviceTest, TimesEachDispatch) {
   const Command small = {.pipeline = add, .bindings = group.get(), .grid = {1}, .from = {}, .to = {}};
   const Command copy = {.grid = {}, .from = {y.get()}, .to = {x.get()}};
   const Command commands[] = {large, copy, small, large};
-  const std::vector<double> seconds = device->time(commands).value();
-  ASSERT_EQ(seconds.size(), 4u);
-  EXPECT_GT(seconds[0], 0);
-  EXPECT_EQ(seconds[1], 0);
-  EXPECT_GT(seconds[3], seconds[2]);
-  EXPECT_LT(seconds[0], 10);
-  EXPECT_EQ(read(*y), iota(n, 2));
+  // The least of several runs: another process may hold the CPU during any one dispatch, never during all of them.
+  std::vector<double> least(4, 10);
+  uint32_t runs = 0;  // each adds one to x
+  for (; runs < 50 && (runs < 3 || std::min(least[0], least[3]) <= least[2]); ++runs) {
+    const std::vector<double> seconds = device->time(commands).value();
+    ASSERT_EQ(seconds.size(), 4u);
+    EXPECT_GT(seconds[0], 0);
+    EXPECT_EQ(seconds[1], 0);
+    EXPECT_LT(seconds[0], 10);
+    for (size_t i = 0; i < 4; ++i) least[i] = std::min(least[i], seconds[i]);
+  }
+  EXPECT_GT(least[3], least[2]);
+  EXPECT_GT(least[0], least[2]);
+  EXPECT_EQ(read(*y), iota(n, runs + 1));
 }
 
 TEST_F(DeviceTest, TimesMoreDispatchesThanOneQuerySetHolds) {
