@@ -113,6 +113,9 @@ class Executable {
 
   // For Engine and ModelInfo (include/tern/engine.h).
   virtual std::optional<OwnHead> own_head() const { return {}; }
+  // What a decoded token reads beyond the bytes of the plan's matrices, of which there are copies in another order or
+  // format. Below 0: less.
+  virtual int64_t bytes_beyond_plan() const { return 0; }
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
   virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }

@@ -80,6 +80,7 @@ struct OwnWeights {
   std::deque<Repacked> ternary, for_blocks;
   InterleavedWeights interleaved;
   MadeResident resident;
+  int64_t bytes_beyond_plan = 0;  // of all of these
 };
 
 class CpuExecutable final : public Executable {
@@ -127,6 +128,8 @@ class CpuExecutable final : public Executable {
                    .bytes = copy.bytes_per_token(),
                    .file_bytes = copy.w->data.size()};
   }
+
+  int64_t bytes_beyond_plan() const override { return weights_.bytes_beyond_plan; }
 
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
     return HostKvCache::create(plan_.config, n_ctx, type);
@@ -248,16 +251,29 @@ uint64_t most_bytes_to_copy() {
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
+// Of the matrices that kernels have orders of their own for.
+int64_t matrix_bytes(Plan& plan) {
+  uint64_t bytes = 0;
+  CHECK(for_ternary_matrices(plan, [&](const Tensor*& w) -> Result<void> {
+    bytes += w->data.size();
+    return {};
+  }));
+  for_block_matrices(plan, [&](const Tensor*& w) { bytes += w->data.size(); });
+  return static_cast<int64_t>(bytes);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
   ExpandedPlan expanded = expand(plan);
   OwnWeights weights;
+  const int64_t given_bytes = matrix_bytes(expanded.plan);
   TRY(weights.base3, rearrange_base3(expanded.plan, pool));
   TRY(weights.ternary, repack_ternary(expanded.plan));
   weights.for_blocks = repack_block_inputs(expanded.plan);
   weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_copy(), pool);
   TRY(weights.resident, make_resident(expanded.plan, pool));
+  weights.bytes_beyond_plan = matrix_bytes(expanded.plan) - given_bytes;
   TRY(auto head, copy_head_of(expanded.plan, options.exact_head, most_bytes_to_copy(), pool));
   auto executable =
       std::make_unique<CpuExecutable>(std::move(expanded), std::move(weights), std::move(head), options, pool);
