@@ -79,13 +79,6 @@ struct TokenTimes {
   double seconds = 0;       // from one token to the next while tokens are generated
 };
 
-// What an executable reads for the logits of a token instead of the plan's last matrix.
-struct OwnHead {
-  std::string name;         // "exact (int8 + F16)"
-  uint64_t bytes = 0;       // per token
-  uint64_t file_bytes = 0;  // of the matrix that it stands for
-};
-
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -112,9 +105,10 @@ class Executable {
   }
 
   // For Engine and ModelInfo (include/tern/engine.h).
-  virtual std::optional<OwnHead> own_head() const { return {}; }
-  // What a decoded token reads beyond the bytes of the plan's matrices, of which there are copies in another order or
-  // format. Below 0: less.
+  // What is read for the logits of a token instead of the plan's last matrix: "exact (int8 + F16)".
+  virtual std::optional<std::string> own_head() const { return {}; }
+  // What a decoded token reads beyond the bytes of the plan's matrices, of which there may be copies in another order
+  // or format. Below 0: less.
   virtual int64_t bytes_beyond_plan() const { return 0; }
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }

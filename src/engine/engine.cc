@@ -81,11 +81,9 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
 }
 
 void describe_head(Engine::Impl& impl) {
-  const std::optional<OwnHead> own = impl.executable->own_head();
-  impl.info.head = impl.head.describe(impl.model, own);
+  impl.info.head = impl.executable->own_head().value_or(impl.head.describe(impl.model));
   impl.info.bytes_per_token =
       impl.model.weights.bytes_per_token() + static_cast<uint64_t>(impl.executable->bytes_beyond_plan());
-  if (own) impl.info.bytes_per_token -= own->file_bytes - own->bytes;
 }
 
 // One per CPU at most: threads beyond would only take turns.

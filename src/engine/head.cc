@@ -24,8 +24,7 @@ Result<void> Head::replace_in(Model& model, HeadKind kind) {
   return {};
 }
 
-std::string Head::describe(const Model& model, const std::optional<OwnHead>& own) const {
-  if (own) return own->name;
+std::string Head::describe(const Model& model) const {
   const std::string_view used = format_info(model.weights.output.format).name;
   if (!replaced_) return std::string(used);
   return format_text("{} (file: {})", used, format_info(in_file_.format).name);

@@ -18,8 +18,8 @@ class Head {
   // this object. kNotSupported.
   Result<void> replace_in(Model& model, HeadKind kind);
 
-  // "F16", "Q8_0 (file: F16)"; `own` is what an executable uses instead.
-  std::string describe(const Model& model, const std::optional<OwnHead>& own) const;
+  // "F16", "Q8_0 (file: F16)".
+  std::string describe(const Model& model) const;
 
  private:
   Tensor in_file_;

@@ -121,15 +121,16 @@ class CpuExecutable final : public Executable {
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
 
-  std::optional<OwnHead> own_head() const override {
+  std::optional<std::string> own_head() const override {
     if (!best_logits_) return {};
-    const HeadCopy& copy = best_logits_->copy();
-    return OwnHead{.name = format_text("exact (int8 + {})", format_info(copy.w->format).name),
-                   .bytes = copy.bytes_per_token(),
-                   .file_bytes = copy.w->data.size()};
+    return format_text("exact (int8 + {})", format_info(best_logits_->copy().w->format).name);
   }
 
-  int64_t bytes_beyond_plan() const override { return weights_.bytes_beyond_plan; }
+  int64_t bytes_beyond_plan() const override {
+    if (!best_logits_) return weights_.bytes_beyond_plan;
+    const HeadCopy& copy = best_logits_->copy();
+    return weights_.bytes_beyond_plan + static_cast<int64_t>(copy.bytes_per_token() - copy.w->data.size());
+  }
 
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
     return HostKvCache::create(plan_.config, n_ctx, type);
