@@ -173,9 +173,10 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-// The path of the model that comes with Tern: $TERN_MODEL, or ../share/tern/models beside the program.
+// The path of the model that comes with Tern: $TERN_MODEL; else the one under share/tern/models in the prefix of the
+// shared library or of the program, or in the one that Tern was installed to.
 Result<std::string> default_model_path();
 
-std::string_view version();  // "0.1.0"
+std::string_view version();  // "MAJOR.MINOR.PATCH"
 
 }  // namespace tern

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tern/data_dir.h"
+
 namespace tern {
 
 using TokenId = int32_t;

@@ -1,22 +1,50 @@
 // Where the model that comes with Tern lies.
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "base/result.h"
+#include "engine/own_file.h"
 #include "tern/engine.h"
+#include "tern/version.h"
 
 namespace tern {
+namespace {
+
+constexpr const char* kModel = "models/tern-stories.gguf";
+
+std::atomic<const char*> data_dir = TERN_INSTALLED_DATA_DIR;
+
+// In the order in which they count: an installation that was moved, or unpacked beside another, uses its own model.
+std::vector<std::filesystem::path> data_dirs() {
+  std::vector<std::filesystem::path> dirs;
+  if (const std::filesystem::path file = own_file(); !file.empty()) {
+    const auto above = file.parent_path().parent_path();  // of PREFIX/bin or PREFIX/lib
+    dirs.push_back(above / "share/tern");
+    dirs.push_back(above.parent_path() / "share/tern");  // of PREFIX/lib/x86_64-linux-gnu
+  }
+  dirs.emplace_back(data_dir.load());
+  return dirs;
+}
+
+}  // namespace
+
+void internal::set_data_dir(const char* path) { data_dir = path; }
 
 Result<std::string> default_model_path() {
   if (const char* path = std::getenv("TERN_MODEL"); path && *path) return std::string(path);
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto path = program.parent_path().parent_path() / "share/tern/models/tern-stories.gguf";
-  if (!error && std::filesystem::exists(path, error)) return path.string();
-  return fail(ErrorCode::kNotFound, "{}: the default model is not there; name a model with -m FILE", path.string());
+  const auto dirs = data_dirs();
+  for (const auto& dir : dirs) {
+    std::error_code error;
+    if (const auto path = dir / kModel; std::filesystem::exists(path, error)) return path.string();
+  }
+  return fail(ErrorCode::kNotFound,
+              "{}: the default model is not there, nor in {}; name a model, or set TERN_MODEL to the path of one",
+              (dirs.front() / kModel).string(), dirs.back().string());
 }
 
-std::string_view version() { return "0.1.0"; }
+std::string_view version() { return TERN_VERSION_STRING; }
 
 }  // namespace tern

@@ -1,0 +1,13 @@
+// Where the data of this installation lies. A shared library and the program find it beside themselves; a static library
+// becomes part of a program that may be anywhere, so find_package(Tern) defines TERN_DATA_DIR for whoever links it.
+#pragma once
+
+namespace tern::internal {
+
+void set_data_dir(const char* path);  // lives as long as the program
+
+#ifdef TERN_DATA_DIR
+inline const bool kDataDirIsSet = (set_data_dir(TERN_DATA_DIR), true);
+#endif
+
+}  // namespace tern::internal
