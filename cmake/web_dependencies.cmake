@@ -12,7 +12,7 @@ add_library(Threads::Threads INTERFACE IMPORTED)
 # tern_web_headers(TARGET FOLDER HEADER REPOSITORY REVISION [FOLDER_IN_REPOSITORY]): a target whose include path has
 # `FOLDER` alone in it, from the system if it is there: the rest of /usr/include is not for this machine.
 function(tern_web_headers target folder header repository revision)
-  find_path(tern_${folder}_headers ${folder}/${header} PATHS /usr/local/include /usr/include NO_CMAKE_FIND_ROOT_PATH)
+  find_path(tern_${folder}_headers ${folder}/${header} PATHS ${tern_toolchains}/build/usr/include /usr/local/include /usr/include NO_CMAKE_FIND_ROOT_PATH)
   set(from ${tern_${folder}_headers})
   if(NOT from)
     FetchContent_Declare(tern_${folder} GIT_REPOSITORY ${repository} GIT_TAG ${revision} SOURCE_SUBDIR none)
@@ -34,7 +34,7 @@ tern_web_headers(minja::minja minja minja.hpp https://github.com/google/minja.gi
 
 # Tests are programs that CTest starts under Node.
 if(TERN_TESTS)
-  find_path(TERN_GOOGLETEST googletest/CMakeLists.txt PATHS /usr/src/googletest NO_CMAKE_FIND_ROOT_PATH)
+  find_path(TERN_GOOGLETEST googletest/CMakeLists.txt PATHS ${tern_toolchains}/build/usr/src/googletest /usr/src/googletest NO_CMAKE_FIND_ROOT_PATH)
   set(INSTALL_GTEST OFF CACHE BOOL "")
   set(BUILD_GMOCK OFF CACHE BOOL "")
   set(gtest_disable_pthreads ON CACHE BOOL "")

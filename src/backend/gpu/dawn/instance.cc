@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "backend/gpu/dawn/driver_files.h"
 #include "base/format_text.h"
 
 namespace tern::gpu {
@@ -118,6 +119,7 @@ AdapterInfo describe(const Instance& instance, const wgpu::Adapter& adapter) {
 }  // namespace
 
 std::shared_ptr<const Instance> new_instance() {
+  add_own_drivers();
   // What Dawn would print is nobody's business here: what matters comes back as errors.
   dawn::native::DawnInstanceDescriptor native;
   native.SetLoggingCallback([](wgpu::LoggingType, wgpu::StringView) {});

@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# Sourced by ./setup: makes unpacked packages work where they lie, without the scripts that a package manager would run.
+# `root` is the checkout, `loader` and `triplet` are the machine's, `work` and `log` private.sh's.
+
+# patch_programs FOLDER: programs name their loader and libraries by paths that are the system's; here they get this
+# folder's. What is linked to a fixed address cannot be rewritten safely, so a script beside it starts the loader with it.
+# The programs' search path serves their libraries too (it is an RPATH), but not those that bring a RUNPATH: that becomes
+# an RPATH.
+patch_programs() {
+  local folder=$1 libraries start patch file head paths
+  libraries=$(library_path "$folder")
+  start="$folder/$loader --library-path $libraries"
+  cp "$folder/usr/bin/patchelf" "$work/patchelf"
+  patch="$start $work/patchelf"
+  while IFS= read -r -d '' file; do
+    head=$(od -An -tx1 -N18 "$file" | tr -d ' \n')
+    [[ $head == 7f454c46* ]] || continue
+    if [[ $($patch --print-interpreter "$file" 2>/dev/null) != /lib*/ld-linux-* ]]; then
+      paths=$($patch --print-rpath "$file" 2>/dev/null) && [[ -n $paths ]] || continue
+      $patch --force-rpath --set-rpath "${paths//\/usr\//$folder\/usr/}" "$file"
+    elif [[ ${head:32:4} == 0200 ]]; then
+      mv "$file" "$file.real"
+      printf '#!/bin/sh\nexec %s --argv0 "$0" %s.real "$@"\n' "$start" "$file" >"$file"
+      chmod +x "$file"
+    else
+      $patch --set-interpreter "$folder/$loader" --force-rpath --set-rpath "$libraries" "$file"
+    fi || die "$file could not be made to run from there"
+  done < <(find "$folder" -type f -size +2k \( -perm /111 -o -name '*.so' -o -name '*.so.*' \) ! -name '*.py' ! -name '*.js' -print0)
+  rm -f "$work/patchelf"
+}
+
+# The folders of a root that hold libraries which programs name without a path.
+library_path() {
+  local folder=$1 path=$1/usr/lib/$triplet sub
+  for sub in "$folder"/usr/lib/llvm-*/lib "$folder/usr/lib/$triplet"/{blas,lapack,libfakeroot,pulseaudio,nss} "$folder"/usr/lib/{chromium,emscripten}; do
+    [[ ! -d $sub ]] || path+=:$sub
+  done
+  echo "$path"
+}
+
+# describe SET FOLDER: what a build needs to know, and the programs for PATH.
+describe() {
+  local -n program_names=$1_programs
+  local folder=$2 program target
+  mkdir -p "$folder/tools"
+  for program in "${program_names[@]}"; do
+    target=$folder/usr/bin/$program
+    [[ $program != chromium ]] || target=$folder/usr/lib/chromium/chromium  # the script before it reads /etc
+    [[ -e $target ]] || continue
+    { echo '#!/bin/sh'; environment_of "$program" "$folder"; printf 'exec %s "$@"\n' "$target"; } >"$folder/tools/$program"
+    chmod +x "$folder/tools/$program"
+  done
+  [[ ! -e $folder/tools/llvm-symbolizer-21 ]] || ln -sf llvm-symbolizer-21 "$folder/tools/llvm-symbolizer"
+  case $1 in
+    build) write_cmake_toolchain "$folder" ;;
+    web) configure_emscripten "$folder" && configure_node "$folder" ;;
+    checks) write_font_configuration "$folder" && configure_node "$folder" ;;
+  esac
+}
+
+# Node has paths of its files compiled in; the comment in node_files.c says which.
+configure_node() {
+  local folder=$1 node=$1/usr/bin/node shim=$1/usr/lib/$triplet/node_files.so sysroot=()
+  [[ -e $node && ! -e $node.real ]] || return 0
+  . "$root/toolchain/path.sh"
+  if [[ -e $root/build/toolchain/build ]]; then
+    sysroot=(--sysroot="$root/build/toolchain/build" -B"$root/build/toolchain/build/usr/bin")
+  fi
+  gcc-16 ${sysroot[@]+"${sysroot[@]}"} -D_GNU_SOURCE -DROOT="\"$folder\"" -O1 -fPIC \
+    -shared -nostdlib -o "$shim" "$root/toolchain/node_files.c" >>"$log" 2>&1 || die "Node's files could not be redirected ($(tail -n 1 "$log"))"
+  mv "$node" "$node.real"
+  "$folder/usr/bin/patchelf" --add-needed "$shim" "$node.real" || die "$node could not be made to run from there"
+  printf '#!/bin/sh\nexport NODE_PATH=%s${NODE_PATH:+:$NODE_PATH}\nexec %s.real "$@"\n' \
+    "$folder/usr/share/nodejs:$folder/usr/lib/$triplet/nodejs:$folder/usr/lib/nodejs" "$node" >"$node"
+  chmod +x "$node"
+}
+
+# Lines of shell that a program must have before it starts.
+environment_of() {
+  case $1 in
+    em*) echo "export EMSDK_PYTHON=$2/usr/bin/python3" ;;
+    npm) echo "export PATH=$2/tools:\$PATH" ;;
+    chromium) echo "export FONTCONFIG_FILE=$2/fonts.conf" ;;
+  esac
+}
+
+write_cmake_toolchain() {
+  local folder=$1
+  cat >"$folder/toolchain.cmake" <<END
+# Written by Tern's ./setup: GCC and the libraries of Debian 14 in this folder. CMAKE_CXX_COMPILER may name another compiler.
+set(TERN_TOOLCHAIN "$folder")
+set(CMAKE_SYSROOT "$folder")
+if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
+  set(CMAKE_CXX_COMPILER "$folder/usr/bin/g++-16")
+endif()
+if(NOT CMAKE_C_COMPILER AND NOT DEFINED ENV{CC})
+  set(CMAKE_C_COMPILER "$folder/usr/bin/gcc-16")
+endif()
+set(CMAKE_MAKE_PROGRAM "$folder/usr/bin/ninja" CACHE FILEPATH "")
+set(CMAKE_PREFIX_PATH "$folder/usr")
+list(APPEND CMAKE_PROGRAM_PATH "$folder/usr/bin")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)
+# Programs run on this machine with this folder's loader and libraries.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(tern_toolchain_link "-B$folder/usr/bin -Wl,--dynamic-linker=$folder/$loader -Wl,--disable-new-dtags,-rpath,$(library_path "$folder")")
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_\${kind}_LINKER_FLAGS_INIT "\${tern_toolchain_link}")
+endforeach()
+set(CMAKE_CXX_FLAGS_INIT "-B$folder/usr/bin")
+set(CMAKE_C_FLAGS_INIT "-B$folder/usr/bin")
+set(ENV{PKG_CONFIG_LIBDIR} "$folder/usr/lib/$triplet/pkgconfig:$folder/usr/share/pkgconfig")
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "$folder")
+END
+}
+
+# Emscripten reads where its tools are from a file in its own folder.
+configure_emscripten() {
+  sed -i "s,'/usr,'$1/usr," "$1/usr/share/emscripten/.emscripten"
+}
+
+write_font_configuration() {
+  cat >"$1/fonts.conf" <<END
+<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>$1/usr/share/fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+END
+}

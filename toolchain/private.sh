@@ -1,0 +1,228 @@
+# shellcheck shell=bash
+# Sourced by ./setup: a toolchain of its own in the user's cache. Packages of Debian 14 are downloaded with an apt state
+# that is not the system's, unpacked side by side and made to run where they lie. Each set of packages with all that it
+# depends on is a folder SET-HASH, the hash being that of the packages' contents; build/toolchain/SET of a checkout links
+# to it.
+readonly layout=1  # counts up when what is done to unpacked files changes
+readonly suite=forky
+readonly default_mirror=http://deb.debian.org/debian
+
+# provide SET: sees to build/toolchain/SET, or to its absence where the system's own packages do.
+provide() {
+  local link=$root/build/toolchain/$1
+  use_cache_folder
+  recipe=$toolchains/recipes/$(recipe_of "$1")
+  if [[ -e $link/.complete && -e $recipe && $(readlink "$link") == "$(<"$recipe")" ]]; then return 0; fi
+  if system_suffices "$1"; then
+    ((dry_run)) || [[ ! -L $link ]] || { rm "$link" && forget_builds "$1"; }
+    return 0
+  fi
+  done_any=1
+  if [[ -e $recipe && -e $(<"$recipe")/.complete ]]; then
+    ((dry_run)) && { say "would use $(<"$recipe")"; return 0; }
+    link_set "$1" "$(<"$recipe")"
+    return 0
+  fi
+  ((dry_run)) && { say "would unpack Debian 14's ${1} packages and what they need into $toolchains"; return 0; }
+  require_means
+  take_lock
+  # Somebody else may have done it meanwhile.
+  [[ -e $recipe && -e $(<"$recipe")/.complete ]] || fetch_set "$1"
+  exec {lock_fd}>&-
+  link_set "$1" "$(<"$recipe")"
+}
+
+use_cache_folder() {
+  [[ -n ${XDG_CACHE_HOME-} || -n ${HOME-} ]] || die "neither HOME nor XDG_CACHE_HOME is set, so there is no place for the toolchain"
+  toolchains=${XDG_CACHE_HOME:-$HOME/.cache}/tern/toolchains
+}
+
+recipe_of() {
+  local -n recipe_packages=$1_packages
+  printf '%s\n' "$layout" "$suite" "$(uname -m)" "$toolchains" "$1" "${recipe_packages[@]}" patchelf | sha256sum | cut -c1-16
+}
+
+# What unpacking needs of the machine itself.
+require_means() {
+  local tool
+  have_dpkg || die "this system (${PRETTY_NAME:-unknown}) has no apt. $(what_to_install)"
+  for tool in dpkg-deb flock tar sha256sum awk; do
+    command -v "$tool" >/dev/null || die "the program $tool is not on this machine, and unpacking the toolchain needs it"
+  done
+  case $(uname -m) in
+    x86_64) triplet=x86_64-linux-gnu architecture=amd64 loader=usr/lib64/ld-linux-x86-64.so.2 ;;
+    aarch64) triplet=aarch64-linux-gnu architecture=arm64 loader=usr/lib/ld-linux-aarch64.so.1 ;;
+    *) die "there is no private toolchain for $(uname -m). $(what_to_install)" ;;
+  esac
+  keyring=
+  for tool in /usr/share/keyrings/debian-archive-keyring.{gpg,pgp}; do
+    [[ ! -e $tool ]] || keyring=$tool
+  done
+  [[ -n $keyring ]] || die "Debian's keys are not on this machine, so nothing that is downloaded could be trusted; install the package debian-archive-keyring"
+  mkdir -p "$toolchains/recipes" 2>/dev/null && [[ -w $toolchains ]] ||
+    die "cannot write to $toolchains; set XDG_CACHE_HOME to a folder that can be written and has 2 GB free"
+}
+
+take_lock() {
+  exec {lock_fd}>"$toolchains/.lock"
+  if ! flock -n "$lock_fd"; then
+    say "another ./setup is at work in $toolchains; waiting for it"
+    flock "$lock_fd"
+  fi
+}
+
+# fetch_set SET: downloads, unpacks and patches; each step can be repeated after an interruption.
+fetch_set() {
+  local -n set_packages=$1_packages
+  local names=("${set_packages[@]%%>=*}" patchelf) folder
+  work=$toolchains/download
+  log=$work/log
+  mkdir -p "$work"/{state/lists/partial,cache/archives/partial} || die "cannot write to $work"
+  write_apt_configuration
+  update_lists
+  apt_get --print-uris -y install "${names[@]}" >"$work/uris" 2>>"$log" ||
+    die "Debian's archive at $mirror lacks some of: ${names[*]} ($(last_apt_error))"
+  grep "^'" "$work/uris" | awk '{print $2, $3, $4}' | sort >"$work/files"
+  folder=$toolchains/$1-$( (echo "$layout"; cut -d' ' -f1,3 "$work/files") | sha256sum | cut -c1-16)
+  if [[ ! -e $folder/.complete ]]; then
+    check_space "${names[@]}"
+    download "${names[@]}"
+    unpack "$folder"
+    say "making the programs run from there"
+    patch_programs "$folder"
+    describe "$1" "$folder"
+    touch "$folder/.complete" || die "cannot write to $folder"
+  fi
+  echo "$folder" >"$recipe.new" && mv "$recipe.new" "$recipe" || die "cannot write to $recipe"
+  rm -rf "$work/cache"
+  say "unpacked into $folder ($(du -sm "$folder" | cut -f1) MB)"
+}
+
+# An apt that reads nothing of the system but its keys, its mirror and how it reaches the network.
+write_apt_configuration() {
+  mirror=$(debian_mirror)
+  : >"$work/status"
+  echo "deb [signed-by=$keyring check-valid-until=no] $mirror $suite main" >"$work/sources.list"
+  {
+    apt-config dump | grep '^Acquire::' || true
+    cat <<END
+Dir::State "$work/state";
+Dir::State::status "$work/status";
+Dir::Cache "$work/cache";
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::Etc::parts "/dev/null";
+Dir::Etc::main "/dev/null";
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Install-Recommends "0";
+APT::Sandbox::User "";
+Debug::NoLocking "1";
+Acquire::Retries "3";
+Acquire::http::Timeout "30";
+Acquire::https::Timeout "30";
+Acquire::Languages "none";
+END
+  } >"$work/apt.conf"
+}
+
+apt_get() { APT_CONFIG=$work/apt.conf apt-get -q "$@"; }
+
+# The mirror that this machine already takes Debian from.
+debian_mirror() {
+  # shellcheck disable=SC2016  # the placeholders are apt's, not the shell's
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+    awk '$1 ~ /^https?:.*\/debian\/?$/ && $1 !~ /snapshot|security|archive\.debian/ && $2 !~ /-/ {sub(/\/$/, "", $1); print $1; exit}' |
+    grep . || echo "$default_mirror"
+}
+
+# What apt said last, as the end of a sentence.
+last_apt_error() { { grep -aE '^(E|W|Err):' "$log" || tail -n 1 "$log"; } | tail -n 1 | sed -E 's/^[EW]: *//' | cut -c1-240; }
+
+update_lists() {
+  say "reading Debian 14's package lists from $mirror"
+  : >"$log"
+  apt_get update --error-on=any >>"$log" 2>&1 || die "the package lists could not be fetched; is this machine offline? ($(last_apt_error)) Run ./setup again when it is not"
+}
+
+check_space() {
+  local needed free
+  needed=$(APT_CONFIG=$work/apt.conf apt-cache show --no-all-versions $(sed -E 's/^([^_]+)_.*/\1/' "$work/files") 2>/dev/null |
+    awk '/^Installed-Size:/ {kb += $2} /^Size:/ {kb += $2 / 1024} END {printf "%d", kb / 1000 + 100}')
+  free=$(df -Pm "$toolchains" | awk 'NR == 2 {print $4}')
+  ((free >= needed)) || die "$toolchains has $free MB free, and the toolchain needs $needed; make room, or set XDG_CACHE_HOME to a folder elsewhere"
+}
+
+# Shows a line that changes on a terminal, and now and then a line elsewhere, while the process PID lives.
+# show_progress PID TOTAL UNIT TEXT COMMAND...: the command prints how much is done.
+show_progress() {
+  local pid=$1 total=$2 unit=$3 text=$4 done_now shown=0
+  shift 4
+  while kill -0 "$pid" 2>/dev/null; do
+    done_now=$("$@")
+    if [[ -t 1 ]]; then
+      printf '\rsetup: %s: %d of %d %s ' "$text" "$done_now" "$total" "$unit"
+    elif ((done_now * 4 >= total * (shown + 1) && shown < 3)); then
+      shown=$((done_now * 4 / total))
+      say "$text: $done_now of $total $unit"
+    fi
+    sleep 0.5
+  done
+  [[ ! -t 1 ]] || printf '\r\033[K'
+}
+
+downloaded_mb() { du -sm "$work/cache/archives" 2>/dev/null | cut -f1; }
+
+download() {
+  local total pid
+  total=$(awk '{b += $2} END {printf "%d", b / 1e6 + 1}' "$work/files")
+  say "downloading $(wc -l <"$work/files") packages, $total MB"
+  apt_get -y --download-only install "$@" >>"$log" 2>&1 &
+  pid=$!
+  show_progress "$pid" "$total" MB downloading downloaded_mb
+  wait "$pid" || die "the download stopped after $(downloaded_mb) of $total MB ($(last_apt_error)). Run ./setup again: it goes on from there"
+}
+
+count_unpacked() { find "$work/unpacked" -type f | wc -l; }
+
+# One package, into the current folder. Manuals and translations stay behind.
+unpack_one() {
+  dpkg-deb --fsys-tarfile "$1" |
+    tar -x --keep-directory-symlink --no-same-owner --exclude=./usr/share/{man,info,locale} -f - && touch "$2/${1##*/}"
+}
+
+unpack() {
+  local folder=$1 pid total
+  rm -rf "$folder" "$work/unpacked"
+  mkdir -p "$folder"/usr/{bin,sbin,lib,lib64} "$work/unpacked"
+  local name
+  for name in bin sbin lib lib64; do ln -s "usr/$name" "$folder/$name"; done
+  total=$(wc -l <"$work/files")
+  export -f unpack_one
+  (cd "$folder" && find "$work/cache/archives" -maxdepth 1 -name '*.deb' -print0 |
+    xargs -0 -P 4 -I{} bash -c 'set -o pipefail; unpack_one "$1" "$2" || exit 255' - {} "$work/unpacked") >>"$log" 2>&1 &
+  pid=$!
+  show_progress "$pid" "$total" packages unpacking count_unpacked
+  wait "$pid" || die "unpacking into $folder failed ($(tail -n 1 "$log")). Run ./setup again when that is mended"
+  [[ $(count_unpacked) -eq $total ]] || die "only $(count_unpacked) of $total packages were unpacked into $folder (log: $log). Run ./setup again"
+  rm -rf "$work/unpacked"
+}
+
+link_set() {
+  local link=$root/build/toolchain/$1
+  mkdir -p "$root/build/toolchain" 2>/dev/null || die "cannot write to $root/build; is the checkout read-only?"
+  [[ $(readlink "$link" || true) == "$2" ]] && return 0
+  ln -sfn "$2" "$link"
+  forget_builds "$1"
+}
+
+# What was configured with another compiler has to be configured anew.
+forget_builds() {
+  case $1 in
+    build) rm -f "$root"/build/{release,debug,asan,tsan,web}/CMakeCache.txt ;;
+    web) rm -f "$root"/build/web/CMakeCache.txt ;;
+    checks) rm -f "$root"/build/asan/CMakeCache.txt ;;
+  esac
+}
