@@ -8,13 +8,13 @@
 #include "base/quoted.h"
 #include "file/gguf_cursor.h"
 #include "file/gguf_header.h"
+#include "file/gguf_limits.h"
 #include "file/gguf_metadata.h"
 #include "file/gguf_tensors.h"
 
 namespace tern {
 namespace {
 
-constexpr uint64_t kDefaultAlignment = 32;
 // The specification wants a multiple of 8. Tern relies on it: f32 tensors are read in place.
 constexpr int64_t kLeastAlignment = 8;
 constexpr uint64_t kFirstBeginning = 1 << 20;  // bytes; vocabularies of 150,000 tokens take 8 MB
@@ -75,7 +75,7 @@ Result<GgufFile> GgufFile::parse_part(GgufCursor& cursor) {
   file.metadata_index_ = std::move(metadata.index);
 
   TRY(const auto declared, file.get_int("general.alignment"));
-  const int64_t alignment = declared.value_or(kDefaultAlignment);
+  const int64_t alignment = declared.value_or(kGgufDefaultAlignment);
   if (alignment < kLeastAlignment || alignment > std::numeric_limits<uint32_t>::max() ||
       !std::has_single_bit(static_cast<uint64_t>(alignment))) {
     const auto at = static_cast<uint64_t>(file.find("general.alignment")->data.data() - bytes.data());

@@ -4,12 +4,10 @@
 
 #include "base/format_text.h"
 #include "base/quoted.h"
+#include "file/gguf_limits.h"
 
 namespace tern {
 namespace {
-
-// Counts come from the file: memory for more entries than this is taken only as they turn out to be there.
-constexpr uint64_t kMostReserved = 4096;
 
 bool is_known(uint32_t kind) { return kind <= static_cast<uint32_t>(GgufKind::kF64); }
 
@@ -84,7 +82,7 @@ Result<GgufValue> take_value(GgufCursor& cursor, std::string_view key) {
 
 Result<GgufMetadata> read_gguf_metadata(GgufCursor& cursor, uint64_t count) {
   GgufMetadata metadata;
-  metadata.entries.reserve(std::min(count, kMostReserved));
+  metadata.entries.reserve(std::min(count, kGgufMostReserved));
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t at = cursor.position();
     std::string_view key;

@@ -6,15 +6,13 @@
 
 #include "base/format_text.h"
 #include "base/quoted.h"
+#include "file/gguf_limits.h"
 #include "file/gguf_q2_0.h"
 
 namespace tern {
 namespace {
 
-constexpr uint32_t kMostDimensions = 4;
-constexpr uint64_t kLongestName = 1024;  // llama.cpp cuts at 64; other writers exceed that
-constexpr uint64_t kMostReserved = 4096;
-constexpr std::string_view kDamaged = "the file is damaged; fetch or convert it again";
+constexpr std::string_view kGgufDamaged = "the file is damaged; fetch or convert it again";
 
 // As told by the file, before its data is placed.
 struct TensorEntry {
@@ -45,9 +43,9 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
     return cursor.cut_short(format_text("the rank of tensor {}", name()), sizeof(uint32_t));
   }
   const auto n_dims = cursor.take<uint32_t>();
-  if (n_dims < 1 || n_dims > kMostDimensions) {
+  if (n_dims < 1 || n_dims > kGgufMostDimensions) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has {} dimensions, not 1 to {}: {}", cursor.path(),
-                name(), entry.entry_at, n_dims, kMostDimensions, kDamaged);
+                name(), entry.entry_at, n_dims, kGgufMostDimensions, kGgufDamaged);
   }
   const uint64_t shape_bytes = n_dims * sizeof(uint64_t);
   if (!cursor.has(shape_bytes)) return cursor.cut_short(format_text("the shape of tensor {}", name()), shape_bytes);
@@ -57,11 +55,11 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
     dim = cursor.take<int64_t>();
     if (dim < 1) {
       return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has a dimension of {}, which must be 1 or more: {}",
-                  cursor.path(), name(), entry.entry_at, static_cast<uint64_t>(dim), kDamaged);
+                  cursor.path(), name(), entry.entry_at, static_cast<uint64_t>(dim), kGgufDamaged);
     }
     if (__builtin_mul_overflow(n_elements, dim, &n_elements)) {
       return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has more than 2^63 values: {}", cursor.path(),
-                  name(), entry.entry_at, kDamaged);
+                  name(), entry.entry_at, kGgufDamaged);
     }
   }
   std::ranges::reverse(entry.tensor.shape);
@@ -81,7 +79,7 @@ std::unexpected<Error> broken_rows(std::string_view path, const TensorEntry& ent
   }
   return fail(ErrorCode::kCorruption,
               "{}: tensor {} at byte {} is {} with rows of {} values, which is no multiple of its block of {}: {}",
-              path, name, entry.entry_at, info.name, cols, info.block, kDamaged);
+              path, name, entry.entry_at, info.name, cols, info.block, kGgufDamaged);
 }
 
 Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t count) {
@@ -90,9 +88,9 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   std::string_view& name = entry.tensor.name;
   if (!cursor.take_string(name))
     return cursor.string_cut_short(format_text("the name of tensor {} of {}", number, count));
-  if (name.size() > kLongestName) {
+  if (name.size() > kGgufLongestName) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} of {} at byte {} has a name of {} bytes, more than {}: {}",
-                cursor.path(), number, count, entry.entry_at, name.size(), kLongestName, kDamaged);
+                cursor.path(), number, count, entry.entry_at, name.size(), kGgufLongestName, kGgufDamaged);
   }
   TRY_STATUS(take_shape(cursor, entry));
   constexpr uint64_t kRestBytes = sizeof(uint32_t) + sizeof(uint64_t);
@@ -108,7 +106,7 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   const auto bytes = ggml_tensor_bytes(entry.tensor.type, entry.tensor.shape);
   if (!bytes) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has more than 2^63 bytes: {}", cursor.path(),
-                quoted(name), entry.entry_at, kDamaged);
+                quoted(name), entry.entry_at, kGgufDamaged);
   }
   entry.bytes = *bytes;
   return entry;
@@ -162,13 +160,13 @@ Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entri
     if (entry.relative_offset % alignment != 0) {
       return fail(ErrorCode::kCorruption,
                   "{}: tensor {} at byte {} has its data at offset {}, which is no multiple of the alignment {}: {}",
-                  cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, alignment, kDamaged);
+                  cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, alignment, kGgufDamaged);
     }
     uint64_t end = 0;
     if (__builtin_add_overflow(data_begin, entry.relative_offset, &entry.tensor.offset) ||
         __builtin_add_overflow(entry.tensor.offset, entry.bytes, &end)) {
       return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has its data at offset {}, beyond any file: {}",
-                  cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, kDamaged);
+                  cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, kGgufDamaged);
     }
     if (end > last_end) {
       last = &entry;
@@ -214,7 +212,7 @@ Result<void> cut_data(const GgufCursor& cursor, std::vector<TensorEntry>& entrie
       return fail(ErrorCode::kCorruption,
                   "{}: tensor {} needs {} bytes at byte {}, but tensor {} begins {} bytes later, so they overlap: {}",
                   cursor.path(), quoted(tensor.name), entry.bytes, tensor.offset, quoted(by_offset[i + 1]->tensor.name),
-                  tensor.span, kDamaged);
+                  tensor.span, kGgufDamaged);
     }
     tensor.data = cursor.stored(tensor.offset, entry.bytes);
   }
@@ -226,7 +224,7 @@ Result<void> cut_data(const GgufCursor& cursor, std::vector<TensorEntry>& entrie
 Result<GgufTensors> read_gguf_tensors(GgufCursor& cursor, uint64_t count, uint64_t alignment) {
   GgufTensors tensors;
   std::vector<TensorEntry> entries;
-  entries.reserve(std::min(count, kMostReserved));
+  entries.reserve(std::min(count, kGgufMostReserved));
   for (uint64_t i = 0; i < count; ++i) {
     TRY(TensorEntry entry, take_entry(cursor, i + 1, count));
     if (!tensors.index.emplace(entry.tensor.name, i).second) {

@@ -8,14 +8,12 @@
 
 #include "base/check.h"
 #include "base/quoted.h"
+#include "file/gguf_limits.h"
 
 namespace tern {
 namespace {
 
 constexpr std::string_view kAlignmentKey = "general.alignment";
-constexpr uint32_t kDefaultAlignment = 32;
-constexpr size_t kMostDimensions = 4;
-constexpr size_t kLongestName = 1024;
 
 template <class T>
 void put(std::string& out, T value) {
@@ -33,7 +31,7 @@ void put_string(std::string& out, std::string_view text) {
 
 GgufWriter::GgufWriter(std::string path, uint32_t alignment) : path_(std::move(path)), alignment_(alignment) {
   CHECK(std::has_single_bit(alignment) && alignment >= 8);
-  if (alignment != kDefaultAlignment) add_u32(kAlignmentKey, alignment);
+  if (alignment != kGgufDefaultAlignment) add_u32(kAlignmentKey, alignment);
 }
 
 void GgufWriter::add_key(std::string_view key, GgufKind kind) {
@@ -109,12 +107,12 @@ void GgufWriter::add(std::string_view key, const GgufValue& value) {
 
 Result<void> GgufWriter::add_tensor(std::string_view name, GgmlType type, std::span<const int64_t> shape) {
   CHECK(!file_);  // tensors are declared before begin()
-  if (name.empty() || name.size() > kLongestName) {
+  if (name.empty() || name.size() > kGgufLongestName) {
     return fail(ErrorCode::kInvalidArgument, "{}: a tensor's name has {} bytes; give it 1 to {}", path_, name.size(),
-                kLongestName);
+                kGgufLongestName);
   }
   const auto bytes = ggml_tensor_bytes(type, shape);
-  if (!bytes || shape.size() > kMostDimensions) {
+  if (!bytes || shape.size() > kGgufMostDimensions) {
     const GgmlTypeInfo* info = ggml_type_info(type);
     std::string dims;
     for (const int64_t dim : shape) dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
@@ -122,7 +120,7 @@ Result<void> GgufWriter::add_tensor(std::string_view name, GgmlType type, std::s
         ErrorCode::kInvalidArgument,
         "{}: tensor {} of shape [{}] cannot be stored as {}; GGUF takes 1 to {} dimensions and rows of whole blocks "
         "(here {} values)",
-        path_, tern::quoted(name), dims, info ? info->name : "an unknown type", kMostDimensions,
+        path_, tern::quoted(name), dims, info ? info->name : "an unknown type", kGgufMostDimensions,
         info ? info->block : 1);
   }
   if (!tensor_names_.emplace(name).second) {

@@ -11,7 +11,7 @@ namespace tern {
 namespace {
 
 constexpr size_t kLongestIndex = size_t{16} << 20;  // indexes of published models have less than 1 MB
-constexpr std::string_view kDamaged = "the index is damaged; download it again";
+constexpr std::string_view kIndexDamaged = "the index is damaged; download it again";
 
 constexpr std::pair<std::string_view, int64_t> kBytesOf[] = {
     {"bool", 1},          {"int8", 1},  {"uint8", 1},  {"int16", 2},   {"uint16", 2}, {"float16", 2}, {"bfloat16", 2},
@@ -132,7 +132,7 @@ class IndexReader {
     return value->get<uint64_t>();
   }
   std::unexpected<Error> damaged(std::string_view what, std::string_view how) const {
-    return fail(ErrorCode::kCorruption, "{}: {} {}: {}", path_, what, how, kDamaged);
+    return fail(ErrorCode::kCorruption, "{}: {} {}: {}", path_, what, how, kIndexDamaged);
   }
 
   std::string_view path_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kLongestHeader = 100'000'000;       // the format's own bound
 constexpr uint64_t kLongestRead = uint64_t{16} << 20;  // headers of published models have less than 1 MB
-constexpr std::string_view kDamaged = "the file is damaged; download it again";
+constexpr std::string_view kSafetensorsDamaged = "the file is damaged; download it again";
 
 constexpr std::pair<std::string_view, uint32_t> kBits[] = {
     {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F4", 4},
@@ -68,7 +68,7 @@ class EntryReader {
     if (__builtin_mul_overflow(n_elements, bits, &n_bits) || n_bits % 8 != 0 ||
         static_cast<uint64_t>(n_bits / 8) != n_bytes) {
       return fail(ErrorCode::kCorruption, "{}: tensor {} has {} values of {}, which do not fill its {} bytes: {}",
-                  path_, tern::quoted(name_), n_elements, tensor.dtype, n_bytes, kDamaged);
+                  path_, tern::quoted(name_), n_elements, tensor.dtype, n_bytes, kSafetensorsDamaged);
     }
     return {};
   }
@@ -82,7 +82,7 @@ class EntryReader {
   }
   std::unexpected<Error> damaged(std::string_view what) const {
     return fail(ErrorCode::kCorruption, "{}: tensor {} of the header {}: {}", path_, tern::quoted(name_), what,
-                kDamaged);
+                kSafetensorsDamaged);
   }
 
   std::string_view path_;
@@ -121,12 +121,12 @@ Result<std::string_view> header_text(Bytes bytes, uint64_t file_bytes, std::stri
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 Result<Metadata> read_metadata(const Json& object, std::string_view path) {
-  if (!object.is_object()) return fail(ErrorCode::kCorruption, "{}: __metadata__ is no object: {}", path, kDamaged);
+  if (!object.is_object()) return fail(ErrorCode::kCorruption, "{}: __metadata__ is no object: {}", path, kSafetensorsDamaged);
   Metadata metadata;
   for (const auto& [key, value] : object.items()) {
     if (!value.is_string()) {
       return fail(ErrorCode::kCorruption, "{}: __metadata__ has {} without a text: {}", path, tern::quoted(key),
-                  kDamaged);
+                  kSafetensorsDamaged);
     }
     metadata.emplace_back(key, value.get<std::string>());
   }
@@ -143,7 +143,7 @@ Result<void> check_places(std::span<const Placed> tensors, uint64_t data_bytes, 
       return fail(ErrorCode::kCorruption,
                   "{}: tensor {} begins at byte {} of the data, but the one before ends at {}, so {}: {}", path,
                   tern::quoted(tensor.name), place.begin, at, place.begin < at ? "they overlap" : "there is a gap",
-                  kDamaged);
+                  kSafetensorsDamaged);
     }
     at = place.end;
   }
@@ -155,7 +155,7 @@ Result<void> check_places(std::span<const Placed> tensors, uint64_t data_bytes, 
   }
   if (at < data_bytes) {
     return fail(ErrorCode::kCorruption, "{}: {} bytes follow the last tensor, and no header tells what they are: {}",
-                path, data_bytes - at, kDamaged);
+                path, data_bytes - at, kSafetensorsDamaged);
   }
   return {};
 }

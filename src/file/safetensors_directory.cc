@@ -13,10 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestIndex = size_t{16} << 20;
+constexpr size_t kLongestDirectoryIndex = size_t{16} << 20;
 constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
-constexpr std::string_view kRevisions =
+constexpr std::string_view kMixedRevisions =
     "the files are of different revisions of the model, or damaged; download all of them again";
 
 std::unexpected<Error> no_weights(const std::string& directory) {
@@ -36,14 +36,14 @@ Result<void> check_shard(const SafetensorsFile& file, std::vector<std::string> i
   for (const std::string& name : indexed) {
     if (!file.find(name)) {
       return fail(ErrorCode::kCorruption, "{}: tensor {} is not in this file, though {} places it there: {}",
-                  file.path(), tern::quoted(name), index_path, kRevisions);
+                  file.path(), tern::quoted(name), index_path, kMixedRevisions);
     }
   }
   std::ranges::sort(indexed);
   for (const SafetensorsTensor& tensor : file.tensors()) {
     if (!std::ranges::binary_search(indexed, tensor.name)) {
       return fail(ErrorCode::kCorruption, "{}: tensor {} is in this file, but {} does not place it there: {}",
-                  file.path(), tern::quoted(tensor.name), index_path, kRevisions);
+                  file.path(), tern::quoted(tensor.name), index_path, kMixedRevisions);
     }
   }
   return {};
@@ -52,7 +52,7 @@ Result<void> check_shard(const SafetensorsFile& file, std::vector<std::string> i
 }  // namespace
 
 Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_view path) {
-  TRY(const Json root, parse_json(text, path, {.max_bytes = kLongestIndex, .unique_names = true}));
+  TRY(const Json root, parse_json(text, path, {.max_bytes = kLongestDirectoryIndex, .unique_names = true}));
   const auto map = root.is_object() ? root.find("weight_map") : root.end();
   if (!root.is_object() || map == root.end() || !map->is_object() || map->empty()) {
     return fail(ErrorCode::kCorruption, "{}: no \"weight_map\", so this is no index of safetensors files", path);

@@ -14,7 +14,7 @@
 namespace tern::hub {
 namespace {
 
-constexpr auto kPollTime = std::chrono::milliseconds(50);
+constexpr auto kLockPollTime = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Result<FileLock> FileLock::take(const std::string& path, const std::stop_token& 
     if (errno != EWOULDBLOCK) break;  // file systems without locks: a download is safe without, only wasteful
     if (!std::exchange(waiting, true)) on_wait();
     if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while waiting for another process");
-    std::this_thread::sleep_for(kPollTime);
+    std::this_thread::sleep_for(kLockPollTime);
   }
   return lock;
 }

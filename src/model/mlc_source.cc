@@ -15,7 +15,7 @@ namespace {
 // Which rows of MLC's tensor are the one that is asked for.
 enum class Part { kAll, kQ, kK, kV, kGate, kUp };
 
-struct Name {
+struct MlcName {
   std::string_view gguf;
   std::string_view mlc;
   Part part = Part::kAll;
@@ -25,12 +25,12 @@ struct Name {
 struct Names {
   std::string_view architecture;
   std::string_view layers;
-  std::vector<Name> outer;
-  std::vector<Name> in_layer;
+  std::vector<MlcName> outer;
+  std::vector<MlcName> in_layer;
 };
 
 // Sources: mlc-llm, python/mlc_llm/model/{llama,phi3,qwen3}/*_loader.py. Phi-3's family takes its fused matrices whole.
-std::vector<Name> llama_layer(std::string_view fused) {
+std::vector<MlcName> llama_layer(std::string_view fused) {
   return {{"attn_norm", "input_layernorm"},
           {"attn_q", fused, Part::kQ},
           {"attn_k", fused, Part::kK},
@@ -45,7 +45,7 @@ std::vector<Name> llama_layer(std::string_view fused) {
 }
 
 const Names& names_of(std::string_view architecture) {
-  static const std::vector<Name> kOuter = {
+  static const std::vector<MlcName> kOuter = {
       {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
   static const std::vector<Names> kNames = {
       {"llama", "model.layers.", kOuter, llama_layer("self_attn.qkv_proj")},
@@ -74,7 +74,7 @@ std::optional<Wanted> wanted(const Names& names, std::string_view gguf_name) {
   if (!layer && !gguf_name.ends_with(kWeight)) return std::nullopt;
   const std::string_view rest = layer ? layer->rest : gguf_name.substr(0, gguf_name.size() - kWeight.size());
   const auto& table = layer ? names.in_layer : names.outer;
-  const auto found = std::ranges::find(table, rest, &Name::gguf);
+  const auto found = std::ranges::find(table, rest, &MlcName::gguf);
   if (found == table.end()) return std::nullopt;
   std::string name = layer ? format_text("{}{}.{}", names.layers, layer->number, found->mlc) : std::string(found->mlc);
   return Wanted{std::move(name), found->part};
@@ -86,7 +86,7 @@ bool is_known(const Names& names, std::string_view mlc_name) {
       mlc_name.remove_suffix(end.size());
       const bool in_layer = mlc_name.starts_with(names.layers);
       if (in_layer) mlc_name.remove_prefix(std::min(mlc_name.size(), mlc_name.find('.', names.layers.size()) + 1));
-      return std::ranges::contains(in_layer ? names.in_layer : names.outer, mlc_name, &Name::mlc);
+      return std::ranges::contains(in_layer ? names.in_layer : names.outer, mlc_name, &MlcName::mlc);
     }
   }
   return false;

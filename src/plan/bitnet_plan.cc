@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-struct Slots {
+struct BitNetSlots {
   SlotId x;              // [d_model] residual stream
   SlotId h, hq;          // [d_model] normed, and as int8
   SlotId q, k, v;        // [n_heads, head_dim], [n_kv_heads, head_dim] twice
@@ -16,7 +16,7 @@ struct Slots {
   SlotId o;              // [d_model] what the layer adds to x
 };
 
-void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config& c, int layer) {
+void write_attention(PlanWriter& p, const Layer& l, const BitNetSlots& s, const Config& c, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   p.quantize(s.h, s.hq);
   p.linear(s.hq, l.attn_q, s.q);
@@ -32,7 +32,7 @@ void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config
   p.add(s.o, s.x);
 }
 
-void write_feed_forward(PlanWriter& p, const Layer& l, const Slots& s) {
+void write_feed_forward(PlanWriter& p, const Layer& l, const BitNetSlots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.quantize(s.h, s.hq);
   p.linear(s.hq, l.ffn_gate, s.gate);
@@ -44,7 +44,7 @@ void write_feed_forward(PlanWriter& p, const Layer& l, const Slots& s) {
   p.add(s.o, s.x);
 }
 
-Slots make_slots(PlanWriter& p, const Config& c) {
+BitNetSlots make_slots(PlanWriter& p, const Config& c) {
   return {.x = p.slot("x", c.d_model),
           .h = p.slot("h", c.d_model),
           .hq = p.slot("hq", c.d_model, SlotType::kInt8),
@@ -66,7 +66,7 @@ Slots make_slots(PlanWriter& p, const Config& c) {
 
 Plan make_bitnet_plan(const Config& config, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(config);
-  const Slots s = make_slots(p, config);
+  const BitNetSlots s = make_slots(p, config);
   return p.decoder(weights, s.x, options, [&](const Layer& l, int layer) {
     write_attention(p, l, s, config, layer);
     write_feed_forward(p, l, s);

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-struct Slots {
+struct LlamaSlots {
   SlotId x;              // [d_model] residual stream
   SlotId h;              // [d_model] normed
   SlotId q, k, v;        // [n_heads, head_dim], [n_kv_heads, head_dim] twice
@@ -16,7 +16,7 @@ struct Slots {
   SlotId h_q, a_q, f_q;  // int8, where the linear layers are BitLinear
 };
 
-void write_attention(PlanWriter& p, const Layer& l, Slots& s, const Config& c, int layer) {
+void write_attention(PlanWriter& p, const Layer& l, LlamaSlots& s, const Config& c, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   const SlotId h = p.linear_input(s.h, s.h_q);
   p.linear(h, l.attn_q, s.q);
@@ -30,7 +30,7 @@ void write_attention(PlanWriter& p, const Layer& l, Slots& s, const Config& c, i
   p.add(s.o, s.x);
 }
 
-void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
+void write_feed_forward(PlanWriter& p, const Layer& l, LlamaSlots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   const SlotId h = p.linear_input(s.h, s.h_q);
   p.linear(h, l.ffn_gate, s.gate);
@@ -44,7 +44,7 @@ void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
 
 Plan make_llama_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
-  Slots s{.x = p.slot("x", c.d_model),
+  LlamaSlots s{.x = p.slot("x", c.d_model),
           .h = p.slot("h", c.d_model),
           .q = p.slot("q", c.q_width()),
           .k = p.slot("k", c.kv_width()),

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-struct Slots {
+struct Qwen3Slots {
   SlotId x;            // [d_model] residual stream
   SlotId h;            // [d_model] normed
   SlotId q, k, v;      // [n_heads, head_dim], [n_kv_heads, head_dim] twice
@@ -15,7 +15,7 @@ struct Slots {
   SlotId o;            // [d_model] what the layer adds to x
 };
 
-void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config& c, int layer) {
+void write_attention(PlanWriter& p, const Layer& l, const Qwen3Slots& s, const Config& c, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   p.linear(s.h, l.attn_q, s.q);
   p.linear(s.h, l.attn_k, s.k);
@@ -30,7 +30,7 @@ void write_attention(PlanWriter& p, const Layer& l, const Slots& s, const Config
   p.add(s.o, s.x);
 }
 
-void write_feed_forward(PlanWriter& p, const Layer& l, const Slots& s) {
+void write_feed_forward(PlanWriter& p, const Layer& l, const Qwen3Slots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear(s.h, l.ffn_gate, s.gate);
   p.linear(s.h, l.ffn_up, s.up);
@@ -43,7 +43,7 @@ void write_feed_forward(PlanWriter& p, const Layer& l, const Slots& s) {
 
 Plan make_qwen3_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
-  const Slots s{.x = p.slot("x", c.d_model),
+  const Qwen3Slots s{.x = p.slot("x", c.d_model),
                 .h = p.slot("h", c.d_model),
                 .q = p.slot("q", c.q_width()),
                 .k = p.slot("k", c.kv_width()),

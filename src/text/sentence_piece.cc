@@ -10,7 +10,7 @@ namespace tern {
 namespace {
 
 // A longer word is cut here, to bound the memory of merging (about 40 bytes per character).
-constexpr size_t kMaxWord = size_t{16} << 20;
+constexpr size_t kMaxPieceText = size_t{16} << 20;
 
 // The length of the space or of the mark for one at the front of `text`; 0 if there is none.
 size_t leading_space(std::string_view text) {
@@ -92,9 +92,9 @@ class Encoder {
 
   // The length of `text`, or that of the characters at its front that are handled at once.
   static size_t whole_characters(std::string_view text) {
-    if (text.size() <= kMaxWord) return text.size();
-    size_t at = kMaxWord;
-    while (at > kMaxWord - 4 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
+    if (text.size() <= kMaxPieceText) return text.size();
+    size_t at = kMaxPieceText;
+    while (at > kMaxPieceText - 4 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
     return at;
   }
 

@@ -16,7 +16,7 @@ struct Merge {
   float score;
 };
 
-std::unexpected<Error> duplicate(const Vocab& vocab, TokenId first, TokenId second) {
+std::unexpected<Error> duplicate_piece(const Vocab& vocab, TokenId first, TokenId second) {
   return fail(ErrorCode::kCorruption, "tokenizer: tokens {} and {} are both '{}'", first, second,
               printable(vocab.tokens[static_cast<size_t>(second)]));
 }
@@ -42,7 +42,7 @@ Result<void> add_byte_token(const Vocab& vocab, size_t i, SentencePieceModel& mo
   }
   const char c = static_cast<char>(*byte);
   const TokenId id = model.tokens.add({&c, 1});
-  if (model.byte_ids[*byte] != kNoToken) return duplicate(vocab, model.byte_ids[*byte], id);
+  if (model.byte_ids[*byte] != kNoToken) return duplicate_piece(vocab, model.byte_ids[*byte], id);
   model.byte_ids[*byte] = id;
   return {};
 }
@@ -65,7 +65,7 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     }
     const TokenId id = model.tokens.add(prefix_of(vocab, i) + with_plain_spaces(vocab.tokens[i]));
     if (type != TokenType::kNormal || vocab.tokens[i].empty()) continue;
-    if (const TokenId first = model.tokens.make_findable(id); first != kNoToken) return duplicate(vocab, first, id);
+    if (const TokenId first = model.tokens.make_findable(id); first != kNoToken) return duplicate_piece(vocab, first, id);
   }
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     if (vocab.type(i) == TokenType::kNormal || vocab.tokens[i].empty()) continue;
@@ -73,9 +73,9 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     const std::string_view spelling = model.spellings.emplace_back(with_plain_spaces(vocab.tokens[i]));
     const auto [existing, inserted] = model.other_tokens.emplace(spelling, id);
     // Vocabularies are padded with any number of tokens of one name, which no text reaches.
-    if (!inserted && vocab.type(i) != TokenType::kUnused) return duplicate(vocab, existing->second, id);
+    if (!inserted && vocab.type(i) != TokenType::kUnused) return duplicate_piece(vocab, existing->second, id);
     const TokenId first = model.tokens.find(spelling);
-    if (first != kNoToken && vocab.type(i) != TokenType::kUnused) return duplicate(vocab, first, id);
+    if (first != kNoToken && vocab.type(i) != TokenType::kUnused) return duplicate_piece(vocab, first, id);
   }
   return {};
 }

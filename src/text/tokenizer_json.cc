@@ -11,17 +11,17 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMaxId = (1 << 22) - 1;  // bounds what one absurd id can make us allocate
+constexpr int64_t kMaxVocabId = (1 << 22) - 1;  // bounds what one absurd id can make us allocate
 
 // What the views of the vocabulary point into.
-struct Storage {
+struct JsonStorage {
   Json root;
   std::deque<std::string> strings;  // what the JSON does not hold in one piece
 };
 
 class Reader {
  public:
-  Reader(Storage& storage, std::string_view path) : storage_(storage), root_(storage.root), path_(path) {}
+  Reader(JsonStorage& storage, std::string_view path) : storage_(storage), root_(storage.root), path_(path) {}
 
   Result<Vocab> read() {
     if (!root_.is_object())
@@ -104,9 +104,9 @@ class Reader {
 
   // Ids may leave holes; those become unused tokens without a spelling.
   Result<void> place(std::string_view token, const Json& id, TokenType type) {
-    if (!id.is_number_integer() || id < 0 || id > kMaxId) {
+    if (!id.is_number_integer() || id < 0 || id > kMaxVocabId) {
       return fail(ErrorCode::kCorruption, "{}: the id of token '{}' is not an integer from 0 to {}", path_,
-                  printable(token), kMaxId);
+                  printable(token), kMaxVocabId);
     }
     const auto index = id.get<size_t>();
     Vocab& vocab = vocab_;
@@ -165,7 +165,7 @@ class Reader {
     vocab_.flags[id] = flags;
   }
 
-  Storage& storage_;
+  JsonStorage& storage_;
   const Json& root_;
   std::string_view path_;
   Vocab vocab_;
@@ -174,7 +174,7 @@ class Reader {
 }  // namespace
 
 Result<Vocab> read_tokenizer_json(Bytes json, std::string_view path) {
-  const auto storage = std::make_shared<Storage>();
+  const auto storage = std::make_shared<JsonStorage>();
   TRY(storage->root, parse_json(as_text(json), path));
   TRY(Vocab vocab, Reader(*storage, path).read());
   vocab.storage = storage;

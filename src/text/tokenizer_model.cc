@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{64} << 20;
+constexpr size_t kMaxFileBytes = size_t{64} << 20;
 
 // The fields of a protobuf message, one after another. https://protobuf.dev/programming-guides/encoding
 class Message {
@@ -208,8 +208,8 @@ bool looks_like_tokenizer_model(Bytes file) {
 }
 
 Result<Vocab> read_tokenizer_model(Bytes file, std::string_view path) {
-  if (file.size() > kMaxBytes) {
-    return fail(ErrorCode::kCorruption, "{}: {} bytes; a tokenizer.model has at most {}", path, file.size(), kMaxBytes);
+  if (file.size() > kMaxFileBytes) {
+    return fail(ErrorCode::kCorruption, "{}: {} bytes; a tokenizer.model has at most {}", path, file.size(), kMaxFileBytes);
   }
   if (looks_like_tiktoken(as_text(file))) return read_tiktoken(as_text(file), path);
   const auto copy = std::make_shared<const std::string>(as_text(file));

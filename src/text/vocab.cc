@@ -7,15 +7,15 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxTokens = size_t{1} << 24;  // 60 times the largest published vocabulary
+constexpr size_t kMaxVocabTokens = size_t{1} << 24;  // 60 times the largest published vocabulary
 constexpr size_t kMaxMerges = size_t{1} << 26;
 
 Result<void> check_counts(const Vocab& vocab) {
   const size_t n = vocab.tokens.size();
   if (n == 0) return fail(ErrorCode::kCorruption, "tokenizer: the vocabulary has no tokens");
-  if (n > kMaxTokens) {
+  if (n > kMaxVocabTokens) {
     return fail(ErrorCode::kCorruption, "tokenizer: {} tokens, more than the {} that any vocabulary has", n,
-                kMaxTokens);
+                kMaxVocabTokens);
   }
   if (vocab.merges.size() > kMaxMerges) {
     return fail(ErrorCode::kCorruption, "tokenizer: {} merges, more than the {} that any vocabulary has",

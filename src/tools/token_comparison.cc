@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-constexpr int kChunk = 8;  // tokens whose logits lie in memory at a time
+constexpr int kTokensAtATime = 8;  // tokens whose logits lie in memory at a time
 
 Result<std::vector<TokenId>> generate_greedily(const Engine& engine, std::span<const TokenId> prompt, int n_tokens) {
   TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + n_tokens}));
@@ -42,15 +42,15 @@ Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> promp
   Engine::Impl& impl = engine.impl();
   TRY(const auto generated, generate_greedily(engine, prompt, n_tokens));
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions_for(BackendKind::kCpu)});
-  const CompileOptions compile{.n_threads = impl.pool->size(), .max_batch = kChunk, .max_logit_rows = kChunk};
+  const CompileOptions compile{.n_threads = impl.pool->size(), .max_batch = kTokensAtATime, .max_logit_rows = kTokensAtATime};
   TRY(const auto cpu, compile_on(BackendKind::kCpu, plan, compile, *impl.pool));
   std::vector<TokenId> tokens(prompt.begin(), prompt.end());
   tokens.insert(tokens.end(), generated.begin(), generated.end());
   TRY(const auto cache, cpu->new_cache(static_cast<int>(tokens.size()), KvType::kF16));
   const auto n_vocab = static_cast<size_t>(engine.info().n_vocab);
   const size_t n_run = tokens.size() - 1;  // nothing was chosen after the last
-  for (size_t first = 0; first < n_run; first += kChunk) {
-    const auto batch = std::span(tokens).subspan(first, std::min<size_t>(kChunk, n_run - first));
+  for (size_t first = 0; first < n_run; first += kTokensAtATime) {
+    const auto batch = std::span(tokens).subspan(first, std::min<size_t>(kTokensAtATime, n_run - first));
     TRY(const auto logits,
         cpu->run(*cache, {.tokens = batch, .first_pos = static_cast<int>(first), .logits = WantLogits::kAll}));
     for (size_t i = 0; i < batch.size(); ++i) {

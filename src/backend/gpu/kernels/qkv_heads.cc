@@ -7,20 +7,20 @@ namespace tern::gpu {
 using namespace wgsl;
 
 namespace {
-constexpr uint32_t kWorkgroup = 64;
+constexpr uint32_t kHeadsWorkgroup = 64;
 }  // namespace
 
-uint32_t qkv_heads_workgroups(const HeadsConfig& c) { return ceil_div(c.rows(), kWorkgroup / c.team()); }
+uint32_t qkv_heads_workgroups(const HeadsConfig& c) { return ceil_div(c.rows(), kHeadsWorkgroup / c.team()); }
 
 template <class KvWord>
 QkvHeadsKernel<KvWord> qkv_heads(const HeadsConfig& c) {
   constexpr uint32_t kValues = kv_word_values<KvWord>();
   const HeadShape& s = c.shape;
-  const uint32_t teams = kWorkgroup / c.team();
-  return kernel("qkv_heads", kWorkgroup,
+  const uint32_t teams = kHeadsWorkgroup / c.team();
+  return kernel("qkv_heads", kHeadsWorkgroup,
                 [&](QkvRows qkv, QueryGain q_gain, KeyGain k_gain, RopeAngles angles, ParamsBuffer params,
                     Out<"q", F32> q, Out<"kv", KvWord> kv, WorkgroupId wg, LocalIndex tid) {
-                  const HeadTeams heads(c, teams, tid, kWorkgroup);
+                  const HeadTeams heads(c, teams, tid, kHeadsWorkgroup);
                   auto token = let("token", wg.y);
                   auto row = let("row", wg.x * teams + heads.team());
                   auto pos = let("pos", params[kPos] + token);

@@ -11,8 +11,8 @@ namespace {
 uint32_t quads(const SerialAttentionConfig& c) { return c.heads.head_dim / 4; }
 
 // What an invocation works on. Bases are in quads.
-struct Places {
-  Places(const SerialAttentionConfig& c, const ParamsBuffer& params, const WorkgroupId& wg)
+struct SerialPlaces {
+  SerialPlaces(const SerialAttentionConfig& c, const ParamsBuffer& params, const WorkgroupId& wg)
       : kv_head(let("kv_head", wg.x / (c.heads.n_heads / c.heads.n_kv_heads))),
         n_pos(let("n_pos", params[kPos] + wg.y + 1u)),
         k_base(let("k_base", kv_index(c.heads, 0u, kv_head, 0u) / 4u)),
@@ -49,7 +49,7 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
   return kernel("serial_attention", lanes,
                 [&](In<"q", Vec4<F32>> q, In<"kv", KvQuad<KvWord>> kv, ParamsBuffer params, Out<"y", Vec4<F32>> y,
                     WorkgroupId wg, LocalIndex tid) {
-                  const Places here(c, params, wg);
+                  const SerialPlaces here(c, params, wg);
                   const Quads mine(c, tid);
                   auto last = let("last", here.n_pos - 1u);
                   auto greatest = var("greatest", kLowestScore);
