@@ -18,7 +18,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kBenchFooter = R"(Examples
   tern bench                                      the model that comes with Tern
   tern bench -m model.gguf -t 8 -p 512 -n 128
   tern bench -o json > before.json
@@ -135,7 +135,7 @@ Command add_bench(CLI::App& tern) {
   auto command = std::make_shared<BenchCommand>();
   CLI::App* app =
       add_command(tern, "bench", "Measure and check", "Measure tokens per second, beside what memory allows.",
-                  "[ops|kernels] [-p N] [-n N] [-r N] [options]", kFooter);
+                  "[ops|kernels] [-p N] [-n N] [-r N] [options]", kBenchFooter);
   command->app = app;
   app->add_option(
          "what", command->what,

@@ -16,7 +16,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(In the conversation
+constexpr const char* kChatFooter = R"(In the conversation
   /help, /stats, /reset, /quit                    what they say; Ctrl-D also leaves
   Ctrl-C                                          ends the reply; twice during a reply ends the program
   a line that ends with \                         goes on in the next line
@@ -164,7 +164,7 @@ Result<ExitCode> ChatCommand::run() {
 Command add_chat(CLI::App& tern) {
   auto command = std::make_shared<ChatCommand>();
   CLI::App* app =
-      add_command(tern, "chat", "Text", "Talk to a model, with line editing and a history.", "[options]", kFooter);
+      add_command(tern, "chat", "Text", "Talk to a model, with line editing and a history.", "[options]", kChatFooter);
   app->add_option("--system", command->system, "How the model should behave")->type_name("TEXT")->group("Conversation");
   command->chat_flags.add(*app, "Conversation");
   command->generation.add(*app, "Tokens of a reply at most (default: until the model ends)");

@@ -8,7 +8,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kConvertFooter = R"(Examples
   tern convert Falcon3-7B-Instruct-1.58bit falcon3.gguf --type i2_s     a Hugging Face directory, packed
   tern convert Phi-3-mini-4k-instruct-q4f16_1-MLC phi3.gguf             an MLC directory; nothing is lost
   tern convert ggml-model-i2_s.gguf small.gguf --head q6_k              another format for the embedding
@@ -24,7 +24,7 @@ Command add_convert(CLI::App& tern) {
   auto command = std::make_shared<ConvertCommand>();
   ConvertOptions& options = command->options;
   CLI::App* app = add_command(tern, "convert", "Models", "Write a model as a GGUF file, in another format if you like.",
-                              "IN OUT.gguf [--type TYPE] [--head TYPE]", kFooter);
+                              "IN OUT.gguf [--type TYPE] [--head TYPE]", kConvertFooter);
   app->add_option("in", options.in_path, "GGUF file, or directory of Hugging Face or MLC")
       ->required()
       ->option_text("IN")

@@ -14,7 +14,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kDevicesFooter = R"(Examples
   tern devices
   tern devices -m model.gguf                      and what the model needs on each, and whether that fits
 )";
@@ -53,7 +53,7 @@ Command add_devices(CLI::App& tern) {
   auto command = std::make_shared<DevicesCommand>();
   CLI::App* app =
       add_command(tern, "devices", "Measure and check",
-                  "List what each backend found, which features it will use, and why.", "[-m FILE]", kFooter);
+                  "List what each backend found, which features it will use, and why.", "[-m FILE]", kDevicesFooter);
   CLI::Option* path = app->add_option("-m,--model", command->path,
                                       "Also say what this model (GGUF) needs on each, and whether that fits")
                           ->type_name("FILE")

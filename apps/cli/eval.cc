@@ -13,7 +13,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kEvalFooter = R"(Examples
   tern eval -f book.txt
   tern eval -m model.gguf -f wiki.test.raw --ctx 512
   tern eval -f book.txt --head q6_k               … with that head, and what it costs against the file's own
@@ -68,7 +68,7 @@ Command add_eval(CLI::App& tern) {
   auto command = std::make_shared<EvalCommand>();
   CLI::App* app =
       add_command(tern, "eval", "Measure and check", "Measure how well the model predicts a text (perplexity).",
-                  "-f FILE [--ctx N] [options]", kFooter);
+                  "-f FILE [--ctx N] [options]", kEvalFooter);
   app->add_option("-f,--file", command->file, "The text; - is standard input")
       ->type_name("FILE")
       ->required()

@@ -15,7 +15,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kInspectFooter = R"(Examples
   tern inspect model.gguf
   tern inspect model.gguf --json | jq '.tensors[].type'
   tern inspect                                    the model that comes with Tern
@@ -201,7 +201,7 @@ Command add_inspect(CLI::App& tern) {
   auto options = std::make_shared<Options>();
   CLI::App* app = add_command(tern, "inspect", "Models",
                               "Show what is in a model file: metadata, tensors, formats, bytes read per token.",
-                              "[FILE] [--json]", kFooter);
+                              "[FILE] [--json]", kInspectFooter);
   CLI::Option* file = app->add_option("file", options->path, "Model file; without it, the model that comes with Tern")
                           ->option_text("FILE")
                           ->check(not_empty())

@@ -10,7 +10,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"~(Examples
+constexpr const char* kLogitsFooter = R"~(Examples
   tern logits --tokens 1,15,204 -o logits.npy
   tern logits -p "Once upon a time" -o logits.npy
   python3 -c "import numpy; print(numpy.load('logits.npy').argmax(1))"
@@ -68,7 +68,7 @@ Command add_logits(CLI::App& tern) {
   auto command = std::make_shared<LogitsCommand>();
   CLI::App* app =
       add_command(tern, "logits", "Tokens", "Write the logits after each token as float32 [tokens, vocabulary].",
-                  "(--tokens 1,2,3 | -p TEXT) -o FILE [options]", kFooter);
+                  "(--tokens 1,2,3 | -p TEXT) -o FILE [options]", kLogitsFooter);
   command->tokens_option = app->add_option("--tokens", command->tokens, "Token ids; works on files without a tokenizer")
                                ->type_name("IDS")
                                ->group("Input");

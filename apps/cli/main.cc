@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kDescription =
     "Tern runs low-bit language models on a plain CPU. Text goes to standard output, all else to standard error.";
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kTernFooter = R"(Examples
   tern run -p "Once upon a time"                  let the model that comes with Tern tell a story
   tern chat -m model.gguf                         talk to a model
   tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf  … that is downloaded on first use
@@ -57,7 +57,7 @@ ExitCode tern_main(int argc, char** argv) {
 
   CLI::App app(kDescription, "tern");
   app.usage("tern COMMAND [options]");
-  app.footer(kFooter);
+  app.footer(kTernFooter);
   app.formatter(std::make_shared<HelpFormatter>());
   app.option_defaults()->group("Other");
   app.set_help_flag("-h,--help", "Print this page")->group("Other");

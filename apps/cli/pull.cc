@@ -9,7 +9,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kPullFooter = R"(Examples
   tern pull microsoft/bitnet-b1.58-2B-4T-gguf     prints the path of the file
   tern pull OWNER/NAME:Q2_0                       one of several, by a part of its name
   tern pull OWNER/NAME --list                     what there is
@@ -58,7 +58,7 @@ Command add_pull(CLI::App& tern) {
   auto command = std::make_shared<PullCommand>();
   CLI::App* app =
       add_command(tern, "pull", "Models", "Download a model from Hugging Face, or a host like it, and print its path.",
-                  "OWNER/NAME[@REVISION][:FILE] [options]", kFooter);
+                  "OWNER/NAME[@REVISION][:FILE] [options]", kPullFooter);
   app->add_option("model", command->model, "The repository, and which of its files; see below")
       ->option_text("REPO[:FILE]")
       ->required()

@@ -13,7 +13,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kRunFooter = R"(Examples
   tern run -p "Once upon a time"                  a new story each time
   tern run -p "Once upon a time" --temp 0 -n 60   always the same 60 tokens
   tern run -f prompt.txt --seed 7 --stats         repeatable, and how fast it was
@@ -105,7 +105,7 @@ Result<ExitCode> RunCommand::run() {
 Command add_run(CLI::App& tern) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* app = add_command(tern, "run", "Text", "Continue a text, or answer one question with --chat.",
-                              "[TEXT | -f FILE] [options]", kFooter);
+                              "[TEXT | -f FILE] [options]", kRunFooter);
   CLI::Option* positional =
       app->add_option("text", command->prompt, "The text to continue")->option_text("TEXT")->group("Prompt");
   command->prompt_option = app->add_option("-p,--prompt", command->prompt, "The same, as an option")

@@ -10,7 +10,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kServeFooter = R"(Examples
   tern serve --static build/web/site          the page that runs models in a browser
   tern serve --static site --port 0           on any free port; its address is printed
   tern serve --static site --host 0.0.0.0     for other machines, too
@@ -56,7 +56,7 @@ Command add_serve(CLI::App& tern) {
   auto command = std::make_shared<ServeCommand>();
   CLI::App* app =
       add_command(tern, "serve", "Browser", "Serve a folder over HTTP: the page that runs models in a browser.",
-                  "--static DIR [options]", kFooter);
+                  "--static DIR [options]", kServeFooter);
   app->add_option("--static", command->options.folder, "The folder; its index.html is the first page")
       ->type_name("DIR")
       ->check(not_empty())

@@ -11,7 +11,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kSynthFooter = R"(Examples
   tern synth --list
   tern synth --preset bitnet-2b-4t --type i2_s --head f16 -o /tmp/bitnet.gguf
   tern synth --preset bonsai-1.7b --type q1_0 --head q1_0 -o /tmp/bonsai.gguf
@@ -57,7 +57,7 @@ Command add_synth(CLI::App& tern) {
   SynthOptions& options = command->options;
   CLI::App* app =
       add_command(tern, "synth", "Models", "Make a random model of a given shape, for measuring without a download.",
-                  "[--preset NAME] -o FILE [options]", kFooter);
+                  "[--preset NAME] -o FILE [options]", kSynthFooter);
   app->add_flag("--list", command->list, "List the presets")->group("Shape");
   app->add_option("--preset", options.preset, "Which model's shape (default bitnet-2b-4t)")
       ->type_name("NAME")

@@ -14,7 +14,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples
+constexpr const char* kValidateFooter = R"(Examples
   tern validate
   tern validate -m model.gguf -t 8 --tokens 1,2,3,4
 
@@ -90,7 +90,7 @@ Command add_validate(CLI::App& tern) {
   auto command = std::make_shared<ValidateCommand>();
   CLI::App* app = add_command(tern, "validate", "Measure and check",
                               "Check that the backend computes what slow, exact loops compute, on this machine.",
-                              "[options]", kFooter);
+                              "[options]", kValidateFooter);
   app->add_option("--tokens", command->tokens, "Token ids to run (default: a built-in text)")
       ->type_name("IDS")
       ->check(not_empty())
