@@ -27,5 +27,6 @@ Command add_convert(CLI::App& tern);
 Command add_pull(CLI::App& tern);
 Command add_devices(CLI::App& tern);
 Command add_serve(CLI::App& tern);
+Command add_manual(CLI::App& tern);
 
 }  // namespace tern::cli

@@ -168,7 +168,11 @@ CLI::Validator not_empty() {
   return CLI::Validator([](const std::string& text) { return text.empty() ? "the value is empty" : ""; }, "", "");
 }
 
+constexpr std::string_view kOneOf = "one of ";  // begins the name of such a validator; the words follow
+
 CLI::Validator one_of(std::vector<std::string> words) {
+  std::string name(kOneOf);
+  for (const std::string& word : words) name += word + " ";
   return CLI::Validator(
       [words = std::move(words)](const std::string& text) -> std::string {
         if (std::ranges::contains(words, text)) return "";
@@ -176,7 +180,24 @@ CLI::Validator one_of(std::vector<std::string> words) {
         for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
         return format_text("there is no '{}'; choose one of {}", text, list);
       },
-      "", "");
+      "", name);
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  std::vector<std::string> words;
+  try {
+    for (int i = 0;; ++i) {  // the library counts validators for nobody else
+      const std::string name = const_cast<CLI::Option&>(option).get_validator(i)->get_name();
+      if (!name.starts_with(kOneOf)) continue;
+      for (size_t start = kOneOf.size(); start < name.size();) {
+        const size_t end = name.find(' ', start);
+        words.push_back(name.substr(start, end - start));
+        start = end + 1;
+      }
+    }
+  } catch (const CLI::OptionNotFound&) {
+    return words;
+  }
 }
 
 }  // namespace tern::cli

@@ -25,4 +25,7 @@ CLI::Validator not_empty();
 // Accepts these words.
 CLI::Validator one_of(std::vector<std::string> words);
 
+// The words that one_of lets an option have; none where it takes others too.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
 }  // namespace tern::cli

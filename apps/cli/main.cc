@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/hub_model.h"
 #include "cli/output.h"
+#include "cli/version_text.h"
 
 namespace tern::cli {
 namespace {
@@ -61,12 +62,13 @@ ExitCode tern_main(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.option_defaults()->group("Other");
   app.set_help_flag("-h,--help", "Print this page")->group("Other");
-  app.set_version_flag("--version", "tern " + std::string(version()), "Print the version")->group("Other");
+  app.set_version_flag("--version", "", "Print the version, and what this build is made of")->group("Other");
   app.require_subcommand(0, 1);
   const std::vector<Command> commands = {
       add_run(app),     add_chat(app), add_inspect(app), add_tokenize(app), add_detokenize(app),
       add_logits(app),  add_eval(app), add_bench(app),   add_validate(app), add_synth(app),
       add_convert(app), add_pull(app), add_devices(app), add_serve(app),
+      add_manual(app),
   };
   try {
     const std::vector<std::string> arguments = with_long_hf(argc, argv);
@@ -81,8 +83,8 @@ ExitCode tern_main(int argc, char** argv) {
     }
     return finish(
         print(parsed.empty() ? app.help() : parsed.front()->help()).transform([] { return ExitCode::kDone; }));
-  } catch (const CLI::CallForVersion& version_text) {
-    return finish(print(version_text.what() + std::string("\n")).transform([] { return ExitCode::kDone; }));
+  } catch (const CLI::CallForVersion&) {
+    return finish(print(version_text()).transform([] { return ExitCode::kDone; }));
   } catch (const CLI::ParseError& error) {
     print_error(usage_error(app, error));
     return ExitCode::kWrongUsage;

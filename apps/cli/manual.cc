@@ -1,0 +1,53 @@
+// tern manual: writes the manual pages and the completions. Hidden: the build runs it.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/completions.h"
+#include "cli/help.h"
+#include "cli/manual_pages.h"
+
+namespace tern::cli {
+namespace {
+
+Result<void> write_file(const std::filesystem::path& path, const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (error || !file) return fail(ErrorCode::kIo, "{}: cannot be written; is there room, and may you write there?", path.string());
+  return {};
+}
+
+Result<ExitCode> run(const CLI::App& tern, const std::filesystem::path& folder, const std::string& date) {
+  const ProgramDescription program = describe_program(tern);
+  for (const auto& [name, text] : manual_pages(program, {.version = std::string(version()), .date = date})) {
+    TERN_TRY_STATUS(write_file(folder / "man/man1" / name, text));
+  }
+  TERN_TRY_STATUS(write_file(folder / "bash-completion/completions/tern", bash_completions(program)));
+  TERN_TRY_STATUS(write_file(folder / "zsh/site-functions/_tern", zsh_completions(program)));
+  TERN_TRY_STATUS(write_file(folder / "fish/vendor_completions.d/tern.fish", fish_completions(program)));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_manual(CLI::App& tern) {
+  struct Options {
+    std::string folder;
+    std::string date;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* app = add_command(tern, "manual", "", "Write the manual pages and the completions for shells.", "DIR", "");
+  app->add_option("dir", options->folder, "The folder to write to: what is installed as share")
+      ->required()
+      ->option_text("DIR")
+      ->check(not_empty())
+      ->group("Output");
+  app->add_option("--date", options->date, "The day that the pages are of")->type_name("DATE")->group("Output");
+  return {.app = app, .run = [&tern, options] { return run(tern, options->folder, options->date); }};
+}
+
+}  // namespace tern::cli
