@@ -15,9 +15,11 @@ patch_programs() {
   while IFS= read -r -d '' file; do
     head=$(od -An -tx1 -N18 "$file" | tr -d ' \n')
     [[ $head == 7f454c46* ]] || continue
-    if [[ $($patch --print-interpreter "$file" 2>/dev/null) != /lib*/ld-linux-* ]]; then
+    if [[ ${file##*/} == *.so?(.*) ]]; then
       paths=$($patch --print-rpath "$file" 2>/dev/null) && [[ -n $paths ]] || continue
       $patch --force-rpath --set-rpath "${paths//\/usr\//$folder\/usr/}" "$file"
+    elif [[ $($patch --print-interpreter "$file" 2>/dev/null) != /lib*/ld-linux-* ]]; then
+      continue  # static
     elif [[ ${head:32:4} == 0200 ]]; then
       mv "$file" "$file.real"
       printf '#!/bin/sh\nexec %s --argv0 "$0" %s.real "$@"\n' "$start" "$file" >"$file"
