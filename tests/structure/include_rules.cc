@@ -38,6 +38,7 @@ const std::vector<FolderRule>& include_table() {
         "src/backend/ref", "src/backend/cpu", "src/backend/cpu/study", "src/backend/gpu", "src/backend/fake",
         "src/engine"}},
       {"src/hub", {"src/base"}},
+      {"src/c_api", {"src/base"}},
       {"apps/cli", {"apps/server"}},
       {"apps/server", {}},
       {"apps/web", {}},

@@ -1,0 +1,333 @@
+/* Tern for C, and for every language that can call C. Start here:
+ *
+ *   tern_engine* engine = NULL;
+ *   tern_session* session = NULL;
+ *   tern_error* error = NULL;
+ *   int32_t* prompt = NULL;
+ *   size_t n = 0;
+ *   if (tern_engine_load(NULL, &engine, &error) || tern_session_new(engine, NULL, &session, &error) ||
+ *       tern_tokenize(engine, "Once upon a time", 16, TERN_ADD_BOS, &prompt, &n, &error) ||
+ *       tern_generate(session, prompt, n, NULL, print_text, stdout, NULL, &error)) {
+ *     fprintf(stderr, "%s\n", tern_error_message(error));
+ *   }
+ *   tern_free(prompt);
+ *   tern_error_free(error);
+ *   tern_session_free(session);
+ *   tern_engine_free(engine);
+ *
+ * with
+ *
+ *   static bool print_text(void* user, const char* text, size_t n_bytes) {
+ *     return fwrite(text, 1, n_bytes, (FILE*)user) == n_bytes;
+ *   }
+ *
+ * Errors. What can fail returns a code, TERN_OK (0) where it did not. Where the last argument is not NULL, it then gets
+ * an error with a line of text, to be freed with tern_error_free; without a failure it is left alone. What else a
+ * function would have given is not touched by a failure. No C++ exception comes out of any function.
+ *
+ * Memory. What a `T** out` argument gets belongs to the caller: handles are freed by their own function, all else by
+ * tern_free. Freeing NULL does nothing. A `const char*` that is returned, or found in a struct, belongs to the handle;
+ * how long it lives is said there. What is passed in is not kept after the call. Handles may be freed in any order: a
+ * session keeps what it needs of its engine, a generation what it needs of its session.
+ *
+ * Threads. Every function may be called on any thread. Calls on one engine and on what came from it take turns by
+ * themselves, those on different engines do not wait for each other; one step of a generation is one turn. What does not
+ * wait for a turn says so ("never waits"). A handle must not be freed while another thread is using it. Callbacks run on
+ * the thread of the call that they were given to, and may call anything but free what that call uses.
+ *
+ * Structs begin with their size, so that they can grow: `T_init(&options, sizeof options)` sets it and the defaults, and
+ * is what to begin with; NULL options are the defaults. Of a struct that is filled in, set `size` to its sizeof. A library
+ * that is older than the header refuses fields that it does not know, unless they are 0. Text is UTF-8. */
+#ifndef TERN_TERN_H_
+#define TERN_TERN_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tern/version.h"
+
+#if defined(__GNUC__)
+#define TERN_API __attribute__((visibility("default")))
+#else
+#define TERN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library, where TERN_VERSION_STRING is that of the header. Never waits; lives for ever. */
+TERN_API const char* tern_version(void);
+
+/* Frees text and tokens that a function gave. Never waits. */
+TERN_API void tern_free(void* memory);
+
+/* ---- errors */
+
+typedef enum tern_code {
+  TERN_OK = 0,
+  TERN_NOT_FOUND = 1,        /* the named file, tensor or device does not exist */
+  TERN_CORRUPTION = 2,       /* the file's bytes contradict its format */
+  TERN_NOT_SUPPORTED = 3,    /* well-formed, but Tern cannot run it right */
+  TERN_INVALID_ARGUMENT = 4, /* the caller's argument is out of range */
+  TERN_OUT_OF_MEMORY = 5,    /* the model or the context does not fit */
+  TERN_DEVICE_LOST = 6,      /* the GPU went away */
+  TERN_IO = 7,               /* reading or writing failed, here or over the network */
+  TERN_INTERRUPTED = 8,      /* a callback asked to stop */
+  TERN_INTERNAL = 9          /* a mistake of Tern's own */
+} tern_code;
+
+typedef struct tern_error tern_error;
+
+/* What, where and what to do, in one line; "" for NULL. Lives as long as the error. These three never wait. */
+TERN_API const char* tern_error_message(const tern_error* error);
+TERN_API tern_code tern_error_code(const tern_error* error); /* TERN_OK for NULL */
+TERN_API void tern_error_free(tern_error* error);
+
+/* Warnings go to standard error unless somebody takes them. `line` lives until the handler returns. The handler may be
+ * called on any thread that is in a call, by several at once. NULL brings standard error back. Never waits. */
+typedef void (*tern_on_warning)(void* user, const char* line);
+TERN_API void tern_set_warning_handler(tern_on_warning handler, void* user);
+
+/* ---- engines: a model, ready to run */
+
+typedef struct tern_engine tern_engine;
+
+/* What is being done, and how much of the total, in `unit`s. The texts live until the callback returns. */
+typedef void (*tern_on_progress)(void* user, const char* what, uint64_t done, uint64_t total, const char* unit);
+
+enum { TERN_BACKEND_AUTO = 0, TERN_BACKEND_CPU = 1, TERN_BACKEND_WEBGPU = 2, TERN_BACKEND_REF = 3 };
+
+/* What the last matrix is read from: see HeadKind in options.h. */
+enum { TERN_HEAD_AUTO = 0, TERN_HEAD_FILE = 1, TERN_HEAD_Q8_0 = 2, TERN_HEAD_Q6_K = 3, TERN_HEAD_EXACT = 4 };
+
+typedef struct tern_load_options {
+  size_t size;
+  const char* model_path;       /* NULL or "": the model that comes with Tern */
+  const char* chat_template;    /* Jinja source, instead of the model's own; NULL or "": that */
+  const char* gpu_adapter;      /* part of its name, or its index; NULL or "": the first that can run */
+  const char* gpu_cache_dir;    /* compiled pipelines are kept there; NULL or "": the user's cache folder */
+  tern_on_progress on_progress; /* may be NULL */
+  void* user;                   /* given to it */
+  int32_t backend;              /* TERN_BACKEND_AUTO: the fastest that can run this model */
+  int32_t n_threads;            /* 0: one per CPU, which is also the most */
+  int32_t max_batch;            /* prompt tokens per step; 0: a good size */
+  int32_t head;                 /* TERN_HEAD_AUTO */
+  int32_t pin_threads;          /* 1: each on a CPU of its own */
+  int32_t reserved;             /* 0 */
+} tern_load_options;
+
+/* Never waits. */
+TERN_API void tern_load_options_init(tern_load_options* options, size_t size);
+
+/* Loads a model, or fails with NOT_FOUND, CORRUPTION, NOT_SUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY or IO. Waits for
+ * nobody: there is no engine yet. */
+TERN_API tern_code tern_engine_load(const tern_load_options* options, tern_engine** engine, tern_error** error);
+TERN_API void tern_engine_free(tern_engine* engine);
+
+typedef struct tern_model_info {
+  size_t size;
+  const char* path; /* these live as long as the engine */
+  const char* name;
+  const char* architecture; /* as in the file, "bitnet-b1.58" */
+  const char* backend;      /* "cpu (AVX3_SPR, 2 threads)" */
+  const char* head;         /* what the logits are computed from */
+  const char* gpu;          /* its name; "" where none computes */
+  uint64_t n_params;
+  uint64_t file_bytes;
+  uint64_t bytes_per_token;    /* weights read per decoded token */
+  uint64_t kv_bytes_per_token; /* of context */
+  int32_t n_vocab;
+  int32_t n_ctx; /* tokens of context that it was trained for */
+  int32_t n_layers;
+  int32_t n_threads;         /* that compute on the host; 0: a GPU computes */
+  int32_t has_tokenizer;     /* 1 or 0 */
+  int32_t has_chat_template; /* 1 or 0 */
+} tern_model_info;
+
+/* INVALID_ARGUMENT: `info->size` is not set. Never waits. */
+TERN_API tern_code tern_engine_info(const tern_engine* engine, tern_model_info* info, tern_error** error);
+
+/* The path of the model that comes with Tern, or NOT_FOUND. Never waits. */
+TERN_API tern_code tern_default_model_path(char** path, tern_error** error);
+
+/* ---- text and tokens: NOT_SUPPORTED where the model has no tokenizer */
+
+enum {
+  TERN_ADD_BOS = 1,       /* tokenize: put the begin-of-sequence token first, if the model wants one */
+  TERN_SPECIAL_TOKENS = 2 /* tokenize: recognise control tokens in the text; detokenize: spell them out */
+};
+
+/* `text` may hold any bytes. `*n_tokens` may become 0; `*tokens` is never NULL. */
+TERN_API tern_code tern_tokenize(const tern_engine* engine, const char* text, size_t n_bytes, uint32_t flags,
+                                   int32_t** tokens, size_t* n_tokens, tern_error** error);
+
+/* The bytes of the tokens, and a 0 after them that does not count; `n_bytes` may be NULL. May end inside a character if
+ * the tokens do. Ids outside the vocabulary give nothing. */
+TERN_API tern_code tern_detokenize(const tern_engine* engine, const int32_t* tokens, size_t n_tokens, uint32_t flags,
+                                     char** text, size_t* n_bytes, tern_error** error);
+
+/* The token that is spelled exactly so, e.g. "<|eot_id|>", or -1. */
+TERN_API int32_t tern_find_token(const tern_engine* engine, const char* text);
+
+/* The token that begins texts, or -1. */
+TERN_API int32_t tern_bos_token(const tern_engine* engine);
+
+/* Tokens that end a reply. They live as long as the engine. */
+TERN_API const int32_t* tern_stop_tokens(const tern_engine* engine, size_t* n_tokens);
+
+typedef struct tern_chat_message {
+  const char* role; /* "system", "user" or "assistant" */
+  const char* content;
+} tern_chat_message;
+
+typedef struct tern_chat_options {
+  size_t size;
+  int32_t add_generation_prompt; /* 1: end the text where the model's reply is to begin */
+  int32_t think;                 /* the template's enable_thinking: 1, 0, or -1: what it does by itself */
+} tern_chat_options;
+
+/* Never waits. */
+TERN_API void tern_chat_options_init(tern_chat_options* options, size_t size);
+
+/* The conversation in the model's own template, ready for tern_tokenize with TERN_SPECIAL_TOKENS alone. NOT_SUPPORTED
+ * where the model has none. `n_bytes` may be NULL. */
+TERN_API tern_code tern_render_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
+                                      const tern_chat_options* options, char** text, size_t* n_bytes,
+                                      tern_error** error);
+
+/* ---- sessions: a context, and what is in it */
+
+typedef struct tern_session tern_session;
+
+enum { TERN_KV_F16 = 0, TERN_KV_F32 = 1 };
+
+typedef struct tern_session_options {
+  size_t size;
+  int32_t n_ctx;   /* tokens; 0: what the model was trained for */
+  int32_t kv_type; /* TERN_KV_F16 */
+} tern_session_options;
+
+/* Never waits. */
+TERN_API void tern_session_options_init(tern_session_options* options, size_t size);
+
+TERN_API tern_code tern_session_new(tern_engine* engine, const tern_session_options* options, tern_session** session,
+                                      tern_error** error);
+TERN_API void tern_session_free(tern_session* session);
+
+TERN_API int32_t tern_session_n_ctx(const tern_session* session);
+TERN_API int32_t tern_session_n_used(const tern_session* session); /* tokens in it */
+TERN_API void tern_session_reset(tern_session* session);           /* forgets them */
+
+/* The logits after tokens[first], tokens[first + 1], … of a text that begins with tokens[0], in rows of n_vocab floats:
+ * (n_tokens - first) · n_vocab of them, and `n_floats` must say that `logits` has just that room. Forgets what was in the
+ * session. A failure may leave some rows written. */
+TERN_API tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
+                                         float* logits, size_t n_floats, tern_error** error);
+
+/* ---- generating */
+
+enum {
+  TERN_FINISH_NONE = 0, /* it goes on */
+  TERN_FINISH_STOP_TOKEN = 1,
+  TERN_FINISH_STOP_STRING = 2,
+  TERN_FINISH_MAX_TOKENS = 3,
+  TERN_FINISH_CONTEXT_FULL = 4,
+  TERN_FINISH_CANCELLED = 5
+};
+
+typedef struct tern_generate_options {
+  size_t size;
+  const char* const* stop; /* texts that end it, and are no part of it */
+  size_t n_stop;
+  uint64_t seed;         /* same seed, same text */
+  int32_t max_tokens;    /* -1: until the model stops or the context is full */
+  int32_t ignore_eos;    /* 1: go on past the model's stop tokens */
+  float temperature;     /* 0.7; 0: always the most probable token */
+  float top_p;           /* keep the smallest set with this much probability; 1: all */
+  float min_p;           /* drop tokens less probable than this part of the best; 0: none */
+  float repeat_penalty;  /* 1: off */
+  int32_t top_k;         /* 40: keep so many of the most probable; 0: all */
+  int32_t repeat_last_n; /* 64: how many of the last tokens count as seen; -1: all */
+} tern_generate_options;
+
+/* Never waits. */
+TERN_API void tern_generate_options_init(tern_generate_options* options, size_t size);
+
+typedef struct tern_stats {
+  size_t size;
+  int32_t finish;         /* TERN_FINISH_…; NONE until it is over */
+  int32_t n_prompt;       /* tokens of the prompt, of which */
+  int32_t n_reused;       /* … were in the session already */
+  int32_t n_generated;    /* tokens sampled, the stop token included */
+  double prompt_seconds;  /* until the first token */
+  double decode_seconds;  /* for those after it */
+  double load_seconds;    /* of the engine */
+} tern_stats;
+
+/* Called after each step, of the prompt too: then, and after tokens that are no whole character yet, n_bytes is 0. `text`
+ * is whole UTF-8 characters with a 0 after them, and lives until the callback returns. false ends the reply, which is no
+ * error. */
+typedef bool (*tern_on_text)(void* user, const char* text, size_t n_bytes);
+
+/* Continues `prompt`. What the session has already seen of it is not computed again, so a conversation is generated by
+ * passing its whole history each time. on_text and stats may be NULL. Each step is a turn of its own, and on_text is not
+ * part of one. */
+TERN_API tern_code tern_generate(tern_session* session, const int32_t* prompt, size_t n_prompt,
+                                   const tern_generate_options* options, tern_on_text on_text, void* user,
+                                   tern_stats* stats, tern_error** error);
+
+/* A reply step by step. A session has one at a time: beginning another, and whatever else uses or resets the session,
+ * cancels it. */
+typedef struct tern_generation tern_generation;
+
+typedef struct tern_step {
+  size_t size;
+  const char* text; /* that is certain now: whole characters and a 0; lives until the next step, or the end of the handle */
+  size_t n_bytes;
+  int32_t token;  /* -1 while the prompt is being read, and where it is over */
+  int32_t finish; /* why it is over; TERN_FINISH_NONE while it goes on */
+} tern_step;
+
+TERN_API tern_code tern_generation_begin(tern_session* session, const int32_t* prompt, size_t n_prompt,
+                                           const tern_generate_options* options, tern_generation** generation,
+                                           tern_error** error);
+
+/* One bounded piece of work: a batch of the prompt, or a token. After the end there is nothing to do: `finish` again. */
+TERN_API tern_code tern_generation_next(tern_generation* generation, tern_step* step, tern_error** error);
+
+/* Ends it: the next step says TERN_FINISH_CANCELLED, unless it is over already. One that is running on another thread
+ * is finished first. Never waits. */
+TERN_API void tern_generation_cancel(tern_generation* generation);
+
+/* Up to now. */
+TERN_API tern_code tern_generation_stats(const tern_generation* generation, tern_stats* stats, tern_error** error);
+TERN_API void tern_generation_free(tern_generation* generation);
+
+/* ---- downloading */
+
+/* As tern_on_progress; false gives up with INTERRUPTED, and what has arrived is kept. */
+typedef bool (*tern_on_download)(void* user, const char* what, uint64_t done, uint64_t total, const char* unit);
+
+typedef struct tern_pull_options {
+  size_t size;
+  const char* cache_dir; /* NULL or "": the folder of Hugging Face's own tools */
+  tern_on_download on_progress;
+  void* user;
+  int32_t offline;       /* 1: use the cache only */
+  int32_t prefer_cached; /* 1: ask the network only where the cache does not have it */
+} tern_pull_options;
+
+/* Never waits. */
+TERN_API void tern_pull_options_init(tern_pull_options* options, size_t size);
+
+/* Makes sure that a model of Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine, and gives its path. See
+ * hub_pull in hub.h. Waits for nobody's engine. */
+TERN_API tern_code tern_pull(const char* model, const tern_pull_options* options, char** path, tern_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,391 @@
+"""Engines, sessions and replies: handles of the library as objects."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, TypeVar, Unpack
+
+from . import _library as c
+from ._errors import Error, check
+from ._library import lib
+from ._types import (
+    BACKENDS,
+    HEADS,
+    KV_TYPES,
+    Backend,
+    Finish,
+    GenerateOptions,
+    Head,
+    KvType,
+    Message,
+    ModelInfo,
+    OnProgress,
+    Progress,
+    Prompt,
+    Stats,
+)
+
+_Self = TypeVar("_Self", bound="_Handle")
+
+
+class _Handle:
+    """Something of the library's, freed by close(), at the end of `with`, or with the object."""
+
+    _pointer: ctypes.c_void_p | None = None
+
+    def __init__(self, pointer: ctypes.c_void_p, free: Any) -> None:
+        self._pointer = pointer
+        self._free = free
+
+    @property
+    def _handle(self) -> ctypes.c_void_p:
+        if self._pointer is None:
+            raise ValueError(f"this {type(self).__name__} is closed")
+        return self._pointer
+
+    def close(self) -> None:
+        if self._pointer is not None:
+            pointer, self._pointer = self._pointer, None
+            self._free(pointer)
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _Watch:
+    """Calls on_progress from a callback of C, through which no exception may go, and keeps what it raised."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self.raised: BaseException | None = None
+
+    def __call__(self, _user: Any, what: bytes, done: int, total: int, unit: bytes) -> bool:
+        if self._on_progress is None or self.raised is not None:
+            return self.raised is None
+        try:
+            self._on_progress(Progress(what.decode(errors="replace"), done, total, unit.decode(errors="replace")))
+        except BaseException as e:  # raised again as soon as C has returned
+            self.raised = e
+        return self.raised is None
+
+
+def _bytes(text: str | os.PathLike[str] | None) -> bytes | None:
+    return None if text is None else os.fsencode(text)
+
+
+def _taken_text(text: ctypes.c_void_p, n_bytes: int | None = None) -> bytes:
+    made = ctypes.string_at(text) if n_bytes is None else ctypes.string_at(text, n_bytes)
+    lib.tern_free(text)
+    return made
+
+
+def _token_array(tokens: Sequence[int]) -> Any:
+    return (ctypes.c_int32 * len(tokens))(*tokens)
+
+
+def _chosen(name: str, value: str, choices: dict[str, int]) -> int:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, but can be {', '.join(choices)}")
+    return choices[value]
+
+
+def _generate_options(given: GenerateOptions) -> Any:
+    options = c.initialised(c.GenerateOptions, lib.tern_generate_options_init)
+    known = GenerateOptions.__annotations__
+    for name, value in given.items():
+        if name not in known:
+            raise TypeError(f"{name!r} is no option of a reply; there are {', '.join(sorted(known))}")
+        if name == "stop":
+            texts = [text.encode() for text in given["stop"]]
+            options.stop = (ctypes.c_char_p * len(texts))(*texts)
+            options.n_stop = len(texts)
+        else:
+            setattr(options, name, value)
+    return options
+
+
+class Generation(_Handle, Iterator[str]):
+    """A reply under way: an iterator of pieces of text, whole characters each.
+
+    A session has one at a time; beginning another cancels it. One thread at a time may iterate; cancel() may be called
+    on any.
+    """
+
+    def __init__(self, pointer: ctypes.c_void_p) -> None:
+        super().__init__(pointer, lib.tern_generation_free)
+        self.tokens: list[int] = []
+        self.finish: Finish | None = None  # once it is over
+
+    def __next__(self) -> str:
+        while self.finish is None:
+            step = c.sized(c.Step)
+            check(lib.tern_generation_next, self._handle, ctypes.byref(step))
+            if step.token >= 0:
+                self.tokens.append(step.token)
+            if step.finish != 0:
+                self.finish = Finish(step.finish)
+            if step.n_bytes > 0:
+                text: bytes = step.text
+                return text.decode(errors="replace")
+        raise StopIteration
+
+    def cancel(self) -> None:
+        """Ends it after the step that is running; `finish` is then CANCELLED."""
+        lib.tern_generation_cancel(self._handle)
+
+    @property
+    def stats(self) -> Stats:
+        stats = c.sized(c.Stats)
+        check(lib.tern_generation_stats, self._handle, ctypes.byref(stats))
+        return Stats(**{field.name: getattr(stats, field.name) for field in dataclasses.fields(Stats)})
+
+
+class Session(_Handle):
+    """One conversation's context. Made by Engine.session()."""
+
+    def __init__(self, engine: Engine, pointer: ctypes.c_void_p) -> None:
+        super().__init__(pointer, lib.tern_session_free)
+        self.engine = engine
+
+    @property
+    def n_ctx(self) -> int:
+        return int(lib.tern_session_n_ctx(self._handle))
+
+    @property
+    def n_used(self) -> int:
+        """Tokens in the context."""
+        return int(lib.tern_session_n_used(self._handle))
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        lib.tern_session_reset(self._handle)
+
+    def generate(self, prompt: Prompt, **options: Unpack[GenerateOptions]) -> Generation:
+        """Continues a text, or tokens. What the session has already seen of it is not computed again."""
+        tokens = self.engine.tokenize(prompt) if isinstance(prompt, str) else prompt
+        wanted = _generate_options(options)
+        made = ctypes.c_void_p()
+        check(
+            lib.tern_generation_begin,
+            self._handle,
+            _token_array(tokens),
+            len(tokens),
+            ctypes.byref(wanted),
+            ctypes.byref(made),
+        )
+        return Generation(made)
+
+    def chat(
+        self, messages: Sequence[Message], *, think: bool | None = None, **options: Unpack[GenerateOptions]
+    ) -> Generation:
+        """The model's reply to a conversation, given as a whole each time."""
+        text = self.engine.render_chat(messages, think=think)
+        return self.generate(self.engine.tokenize(text, add_bos=False, special=True), **options)
+
+    def logits(self, tokens: Sequence[int], *, first: int = 0) -> memoryview:
+        """The logits after tokens[first], tokens[first + 1], … as floats of shape (rows, n_vocab).
+
+        numpy.asarray(result) shares its memory. Forgets what was in the session.
+        """
+        n_vocab = self.engine.info.n_vocab
+        n_rows = len(tokens) - first
+        if first < 0 or n_rows <= 0:
+            raise ValueError(f"logits from token {first} on, of {len(tokens)} tokens")
+        memory = bytearray(n_rows * n_vocab * ctypes.sizeof(ctypes.c_float))
+        floats = (ctypes.c_float * (n_rows * n_vocab)).from_buffer(memory)
+        check(
+            lib.tern_session_logits, self._handle, _token_array(tokens), len(tokens), first, floats, n_rows * n_vocab
+        )
+        return memoryview(memory).cast("f", shape=[n_rows, n_vocab])
+
+
+class Engine(_Handle):
+    """A model, ready to run; without a path, the one that comes with Tern.
+
+    May be used on any thread: calls on one engine, its sessions and replies take turns.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | None = None,
+        *,
+        backend: Backend = "auto",
+        threads: int = 0,
+        head: Head = "auto",
+        max_batch: int = 0,
+        pin_threads: bool = False,
+        chat_template: str | None = None,
+        gpu_adapter: str | None = None,
+        gpu_cache_dir: str | os.PathLike[str] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        options = c.initialised(c.LoadOptions, lib.tern_load_options_init)
+        options.model_path = _bytes(model)
+        options.backend = _chosen("backend", backend, BACKENDS)
+        options.head = _chosen("head", head, HEADS)
+        options.n_threads = threads
+        options.max_batch = max_batch
+        options.pin_threads = pin_threads
+        options.chat_template = None if chat_template is None else chat_template.encode()
+        options.gpu_adapter = None if gpu_adapter is None else gpu_adapter.encode()
+        options.gpu_cache_dir = _bytes(gpu_cache_dir)
+        watch = _Watch(on_progress)
+        if on_progress is not None:
+            options.on_progress = c.OnProgress(lambda *arguments: void(watch(*arguments)))
+        made = ctypes.c_void_p()
+        check(lib.tern_engine_load, ctypes.byref(options), ctypes.byref(made))
+        super().__init__(made, lib.tern_engine_free)
+        if watch.raised is not None:
+            self.close()
+            raise watch.raised
+        self.info: ModelInfo = self._read_info()
+
+    def _read_info(self) -> ModelInfo:
+        info = c.sized(c.ModelInfo)
+        check(lib.tern_engine_info, self._handle, ctypes.byref(info))
+        values: dict[str, Any] = {}
+        for field in dataclasses.fields(ModelInfo):
+            value = getattr(info, field.name)
+            if isinstance(value, bytes):
+                value = value.decode(errors="replace")
+            values[field.name] = bool(value) if field.name.startswith("has_") else value
+        return ModelInfo(**values)
+
+    def session(self, *, n_ctx: int = 0, kv_type: KvType = "f16") -> Session:
+        """A context of so many tokens; 0: as many as the model was trained for."""
+        options = c.initialised(c.SessionOptions, lib.tern_session_options_init)
+        options.n_ctx = n_ctx
+        options.kv_type = _chosen("kv_type", kv_type, KV_TYPES)
+        made = ctypes.c_void_p()
+        check(lib.tern_session_new, self._handle, ctypes.byref(options), ctypes.byref(made))
+        return Session(self, made)
+
+    def generate(self, prompt: Prompt, **options: Unpack[GenerateOptions]) -> Generation:
+        """Continues a text or tokens, in a session of its own."""
+        with self.session() as session:  # the generation keeps what it needs of it
+            return session.generate(prompt, **options)
+
+    def chat(
+        self, messages: Sequence[Message], *, think: bool | None = None, **options: Unpack[GenerateOptions]
+    ) -> Generation:
+        """The model's reply to a conversation, in a session of its own."""
+        with self.session() as session:
+            return session.chat(messages, think=think, **options)
+
+    def tokenize(self, text: str | bytes, *, add_bos: bool = True, special: bool = False) -> list[int]:
+        """`special`: control tokens such as <|eot_id|> are recognised in the text."""
+        data = text.encode() if isinstance(text, str) else text
+        flags = (c.ADD_BOS if add_bos else 0) | (c.SPECIAL_TOKENS if special else 0)
+        made, n = ctypes.c_void_p(), ctypes.c_size_t()
+        check(lib.tern_tokenize, self._handle, data, len(data), flags, ctypes.byref(made), ctypes.byref(n))
+        tokens = ctypes.cast(made, ctypes.POINTER(ctypes.c_int32))[: n.value]
+        lib.tern_free(made)
+        return list(tokens)
+
+    def detokenize_bytes(self, tokens: Sequence[int], *, special: bool = False) -> bytes:
+        """The bytes of the tokens, which may end inside a character; `special`: control tokens are spelled out."""
+        flags = c.SPECIAL_TOKENS if special else 0
+        made, n = ctypes.c_void_p(), ctypes.c_size_t()
+        check(
+            lib.tern_detokenize,
+            self._handle,
+            _token_array(tokens),
+            len(tokens),
+            flags,
+            ctypes.byref(made),
+            ctypes.byref(n),
+        )
+        return _taken_text(made, n.value)
+
+    def detokenize(self, tokens: Sequence[int], *, special: bool = False) -> str:
+        """The same as text; bytes that are no character become U+FFFD."""
+        return self.detokenize_bytes(tokens, special=special).decode(errors="replace")
+
+    def find_token(self, text: str) -> int | None:
+        """The token that is spelled exactly so."""
+        token = int(lib.tern_find_token(self._handle, text.encode()))
+        return token if token >= 0 else None
+
+    @property
+    def bos_token(self) -> int | None:
+        token = int(lib.tern_bos_token(self._handle))
+        return token if token >= 0 else None
+
+    @property
+    def stop_tokens(self) -> list[int]:
+        """Those that end a reply."""
+        n = ctypes.c_size_t()
+        tokens = lib.tern_stop_tokens(self._handle, ctypes.byref(n))
+        return list(tokens[: n.value]) if n.value else []
+
+    def render_chat(
+        self, messages: Sequence[Message], *, add_generation_prompt: bool = True, think: bool | None = None
+    ) -> str:
+        """The conversation in the model's own template; tokenize it with add_bos=False and special=True."""
+        pairs = [m if isinstance(m, tuple) else (m["role"], m["content"]) for m in messages]
+        array = (c.ChatMessage * len(pairs))(*[(role.encode(), content.encode()) for role, content in pairs])
+        options = c.initialised(c.ChatOptions, lib.tern_chat_options_init)
+        options.add_generation_prompt = add_generation_prompt
+        options.think = -1 if think is None else int(think)
+        made, n = ctypes.c_void_p(), ctypes.c_size_t()
+        check(
+            lib.tern_render_chat,
+            self._handle,
+            array,
+            len(pairs),
+            ctypes.byref(options),
+            ctypes.byref(made),
+            ctypes.byref(n),
+        )
+        return _taken_text(made, n.value).decode(errors="replace")
+
+
+def void(_result: object) -> None:
+    """For callbacks that give nothing."""
+
+
+def default_model_path() -> str:
+    """Of the model that comes with Tern."""
+    made = ctypes.c_void_p()
+    check(lib.tern_default_model_path, ctypes.byref(made))
+    return os.fsdecode(_taken_text(made))
+
+
+def pull(
+    model: str,
+    *,
+    cache_dir: str | os.PathLike[str] | None = None,
+    offline: bool = False,
+    prefer_cached: bool = False,
+    on_progress: OnProgress | None = None,
+) -> str:
+    """Makes sure that a model of Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine; gives its path.
+
+    An exception in on_progress, KeyboardInterrupt included, ends the download, which a later call continues.
+    """
+    options = c.initialised(c.PullOptions, lib.tern_pull_options_init)
+    options.cache_dir = _bytes(cache_dir)
+    options.offline = offline
+    options.prefer_cached = prefer_cached
+    watch = _Watch(on_progress)
+    options.on_progress = c.OnDownload(watch)
+    made = ctypes.c_void_p()
+    try:
+        check(lib.tern_pull, model.encode(), ctypes.byref(options), ctypes.byref(made))
+    except Error:
+        if watch.raised is not None:
+            raise watch.raised from None
+        raise
+    return os.fsdecode(_taken_text(made))

@@ -1,0 +1,95 @@
+"""Plain values that go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal, TypedDict
+
+Backend = Literal["auto", "cpu", "webgpu", "ref"]
+BACKENDS: dict[str, int] = {"auto": 0, "cpu": 1, "webgpu": 2, "ref": 3}
+
+Head = Literal["auto", "file", "q8_0", "q6_k", "exact"]
+HEADS: dict[str, int] = {"auto": 0, "file": 1, "q8_0": 2, "q6_k": 3, "exact": 4}
+
+KvType = Literal["f16", "f32"]
+KV_TYPES: dict[str, int] = {"f16": 0, "f32": 1}
+
+Message = Mapping[str, str] | tuple[str, str]
+"""{"role": "user", "content": "…"}, or ("user", "…")."""
+
+Prompt = str | Sequence[int]
+"""Text, which is tokenized with the model's begin-of-sequence token, or tokens as they are."""
+
+
+class Finish(IntEnum):
+    """Why a reply is over."""
+
+    STOP_TOKEN = 1
+    STOP_STRING = 2
+    MAX_TOKENS = 3
+    CONTEXT_FULL = 4
+    CANCELLED = 5
+
+
+class GenerateOptions(TypedDict, total=False):
+    """What a reply may be asked for; what is left out has the default of tern.h."""
+
+    max_tokens: int
+    temperature: float
+    top_k: int
+    top_p: float
+    min_p: float
+    repeat_penalty: float
+    repeat_last_n: int
+    seed: int
+    stop: Sequence[str]
+    ignore_eos: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is being done, and how much of the total, in `unit`s."""
+
+    what: str
+    done: int
+    total: int
+    unit: str
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What was loaded, and what runs it."""
+
+    path: str
+    name: str
+    architecture: str
+    backend: str
+    head: str
+    gpu: str
+    n_params: int
+    file_bytes: int
+    bytes_per_token: int
+    kv_bytes_per_token: int
+    n_vocab: int
+    n_ctx: int
+    n_layers: int
+    n_threads: int
+    has_tokenizer: bool
+    has_chat_template: bool
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Of a reply, up to now."""
+
+    n_prompt: int
+    n_reused: int
+    n_generated: int
+    prompt_seconds: float
+    decode_seconds: float
+    load_seconds: float

@@ -1,0 +1,165 @@
+#include "c_api/options.h"
+
+#include <stop_token>
+
+namespace tern::c_api {
+namespace {
+
+// Sizes of the first version, without padding at the end: a new field there would not make the struct larger.
+constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40;
+static_assert(sizeof(tern_load_options) == kLoadSize);
+static_assert(sizeof(tern_chat_options) == kChatSize);
+static_assert(sizeof(tern_session_options) == kSessionSize);
+static_assert(sizeof(tern_generate_options) == kGenerateSize);
+static_assert(sizeof(tern_pull_options) == kPullSize);
+
+constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
+                                     .model_path = nullptr,
+                                     .chat_template = nullptr,
+                                     .gpu_adapter = nullptr,
+                                     .gpu_cache_dir = nullptr,
+                                     .on_progress = nullptr,
+                                     .user = nullptr,
+                                     .backend = TERN_BACKEND_AUTO,
+                                     .n_threads = 0,
+                                     .max_batch = 0,
+                                     .head = TERN_HEAD_AUTO,
+                                     .pin_threads = 0,
+                                     .reserved = 0};
+constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
+constexpr tern_session_options kSession = {.size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16};
+constexpr tern_pull_options kPull = {.size = sizeof(tern_pull_options),
+                                     .cache_dir = nullptr,
+                                     .on_progress = nullptr,
+                                     .user = nullptr,
+                                     .offline = 0,
+                                     .prefer_cached = 0};
+
+tern_generate_options generate_defaults() {
+  const GenerateOptions options;
+  return {.size = sizeof(tern_generate_options),
+          .stop = nullptr,
+          .n_stop = 0,
+          .seed = options.sample.seed,
+          .max_tokens = options.max_tokens,
+          .ignore_eos = 0,
+          .temperature = options.sample.temperature,
+          .top_p = options.sample.top_p,
+          .min_p = options.sample.min_p,
+          .repeat_penalty = options.sample.repeat_penalty,
+          .top_k = options.sample.top_k,
+          .repeat_last_n = options.sample.repeat_last_n};
+}
+
+// The enums of both sides are in the same order.
+template <class E>
+Result<E> read_enum(int32_t value, E last, std::string_view name) {
+  if (value >= 0 && value <= static_cast<int32_t>(last)) return static_cast<E>(value);
+  return fail(ErrorCode::kInvalidArgument, "{} is {}, but can be 0 to {}", name, value, static_cast<int32_t>(last));
+}
+
+Result<bool> read_bool(int32_t value, std::string_view name) {
+  if (value == 0 || value == 1) return value == 1;
+  return fail(ErrorCode::kInvalidArgument, "{} is {}, but can be 0 or 1", name, value);
+}
+
+template <class T>
+void init(T* options, size_t size, T defaults) {
+  if (!options) return;
+  std::memset(static_cast<void*>(options), 0, size);
+  defaults.size = size;
+  std::memcpy(options, &defaults, std::min(size, sizeof(T)));
+}
+
+}  // namespace
+
+Result<LoadOptions> read_options(const tern_load_options* given) {
+  TRY(const auto from, read_struct(given, kLoad, kLoadSize, "tern_load_options"));
+  LoadOptions to;
+  to.model_path = text_or_empty(from.model_path);
+  to.chat_template = text_or_empty(from.chat_template);
+  to.gpu.adapter = text_or_empty(from.gpu_adapter);
+  to.gpu.cache_dir = text_or_empty(from.gpu_cache_dir);
+  TRY(to.backend, read_enum(from.backend, BackendKind::kRef, "tern_load_options.backend"));
+  TRY(to.head, read_enum(from.head, HeadKind::kExact, "tern_load_options.head"));
+  TRY(to.pin_threads, read_bool(from.pin_threads, "tern_load_options.pin_threads"));
+  if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_load_options.reserved is not 0");
+  to.n_threads = from.n_threads;
+  to.max_batch = from.max_batch;
+  if (from.on_progress) {
+    to.on_progress = [call = from.on_progress, user = from.user](const Progress& progress) {
+      call(user, progress.what.c_str(), progress.done, progress.total, progress.unit.c_str());
+    };
+  }
+  return to;
+}
+
+Result<ChatOptions> read_options(const tern_chat_options* given) {
+  TRY(const auto from, read_struct(given, kChat, kChatSize, "tern_chat_options"));
+  ChatOptions to;
+  TRY(to.add_generation_prompt, read_bool(from.add_generation_prompt, "tern_chat_options.add_generation_prompt"));
+  if (from.think == -1) return to;
+  if (from.think != 0 && from.think != 1) {
+    return fail(ErrorCode::kInvalidArgument, "tern_chat_options.think is {}, but can be -1, 0 or 1", from.think);
+  }
+  to.think = from.think == 1;
+  return to;
+}
+
+Result<SessionOptions> read_options(const tern_session_options* given) {
+  TRY(const auto from, read_struct(given, kSession, kSessionSize, "tern_session_options"));
+  SessionOptions to;
+  to.n_ctx = from.n_ctx;
+  TRY(to.kv_type, read_enum(from.kv_type, KvType::kF32, "tern_session_options.kv_type"));
+  return to;
+}
+
+Result<GenerateOptions> read_options(const tern_generate_options* given) {
+  TRY(const auto from, read_struct(given, generate_defaults(), kGenerateSize, "tern_generate_options"));
+  GenerateOptions to;
+  to.max_tokens = from.max_tokens;
+  TRY(to.ignore_eos, read_bool(from.ignore_eos, "tern_generate_options.ignore_eos"));
+  to.sample = {.temperature = from.temperature,
+               .top_k = from.top_k,
+               .top_p = from.top_p,
+               .min_p = from.min_p,
+               .repeat_penalty = from.repeat_penalty,
+               .repeat_last_n = from.repeat_last_n,
+               .seed = from.seed};
+  if (from.n_stop > 0 && !from.stop) {
+    return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop is NULL, but n_stop is {}", from.n_stop);
+  }
+  for (size_t i = 0; i < from.n_stop; ++i) {
+    if (!from.stop[i]) return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop[{}] is NULL", i);
+    to.stop.emplace_back(from.stop[i]);
+  }
+  return to;
+}
+
+Result<HubOptions> read_options(const tern_pull_options* given) {
+  TRY(const auto from, read_struct(given, kPull, kPullSize, "tern_pull_options"));
+  HubOptions to;
+  to.cache_dir = text_or_empty(from.cache_dir);
+  TRY(to.offline, read_bool(from.offline, "tern_pull_options.offline"));
+  TRY(to.prefer_cached, read_bool(from.prefer_cached, "tern_pull_options.prefer_cached"));
+  if (from.on_progress) {
+    std::stop_source stop;
+    to.stop = stop.get_token();
+    to.on_progress = [call = from.on_progress, user = from.user, stop](const Progress& progress) mutable {
+      if (!call(user, progress.what.c_str(), progress.done, progress.total, progress.unit.c_str())) stop.request_stop();
+    };
+  }
+  return to;
+}
+
+}  // namespace tern::c_api
+
+using namespace tern::c_api;
+
+void tern_load_options_init(tern_load_options* options, size_t size) { init(options, size, kLoad); }
+void tern_chat_options_init(tern_chat_options* options, size_t size) { init(options, size, kChat); }
+void tern_session_options_init(tern_session_options* options, size_t size) { init(options, size, kSession); }
+void tern_generate_options_init(tern_generate_options* options, size_t size) {
+  init(options, size, generate_defaults());
+}
+void tern_pull_options_init(tern_pull_options* options, size_t size) { init(options, size, kPull); }
