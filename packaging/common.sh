@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# Sourced by ./package: what the kinds of packages share. prepare() sets
+#   version, epoch, program (a stripped copy), scratch (a folder that goes away at the end),
+#   loader, library_folder, and system_root: where what the program was linked with lies; "" or a private toolchain
+
+prepare() {
+  [[ -x $build/bin/tern ]] || die "build/release/bin/tern is not there; leave out --no-build"
+  need readelf binutils
+  need strip binutils
+  need patchelf patchelf
+  version=$("$build/bin/tern" --version | sed -n '1s/^tern //p')
+  [[ -n $version ]] || die "build/release/bin/tern does not say its version"
+  epoch=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/CHANGELOG.md")}
+  loader=$(readelf -lW "$build/bin/tern" | sed -n 's/.*Requesting program interpreter: \(.*\)]/\1/p')
+  [[ -x $loader ]] || die "build/release/bin/tern has no loader: a static program is not packed"
+  system_root=${loader%/lib64/*}
+  system_root=${system_root%/usr}
+  library_folder=$(dirname "$(libraries_of "$build/bin/tern" | awk '$1 == "libc.so.6" {print $2}')")
+  scratch=$(mktemp -d "$out/scratch.XXXXXX")
+  trap 'rm -rf "$scratch"' EXIT
+  program=$scratch/tern
+  strip -o "$program" --strip-all --remove-section=.comment "$build/bin/tern"
+}
+
+# Lists "SONAME PATH" of every library that a program or library is loaded with, theirs too. Not all know where the private
+# toolchain's are, so they are told.
+libraries_of() {
+  "$loader" ${library_folder:+--library-path "$library_folder"} --list "$1" | awk '$2 == "=>" {print $1, $3}'
+}
+
+# Prints the Debian package that a library is from, by Debian's rule for their names: libpsl.so.5 is in libpsl5, libssh2.so.1
+# in libssh2-1; t64 where time_t grew. What has its own rule stands first.
+package_of() {
+  local soname=$1 name number candidate
+  name=${soname%%.so*} number=${soname#*.so.}
+  name=${name,,} name=${name//_/-}
+  case $name in
+    libc | libm | libresolv | libdl | libpthread | librt | ld-linux*) candidate=libc6 ;;
+    libz) candidate=zlib1g ;;
+    libcrypto) candidate=libssl$number ;;
+    liblber) candidate=libldap$number ;;
+    libbrotli*) candidate=libbrotli$number ;;
+    libabsl-*) candidate=libabsl$number ;;
+    *[0-9]) candidate=$name-$number ;;
+    *) candidate=$name$number ;;
+  esac
+  local found
+  for found in "$candidate" "${candidate}t64"; do
+    [[ -e $system_root/usr/share/doc/$found/copyright ]] || continue
+    echo "$found"
+    return
+  done
+  die "no package $candidate in ${system_root:-/}usr/share/doc for $soname; teach package_of in packaging/common.sh its name"
+}
+
+# install_data PREFIX: what both kinds have under share/, apart from documentation.
+install_data() {
+  local share=$1/share from=$build/share
+  [[ -e $from/man/man1/tern.1 ]] || die "$from/man is not there; leave out --no-build"
+  install -D -m 644 -t "$share/tern/models" "$root"/models/{tern-stories.gguf,README.md,SOURCES.md}
+  install -D -m 644 -t "$share/man/man1" "$from"/man/man1/*.1
+}
