@@ -1,0 +1,174 @@
+"""Of the installed package, on the model that comes with it; with the standard library alone."""
+
+from __future__ import annotations
+
+import os
+import threading
+import unittest
+from pathlib import Path
+
+import tern
+
+
+class EngineTest(unittest.TestCase):
+    engine: tern.Engine
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.engine = tern.Engine(threads=2, backend="cpu")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.engine.close()
+
+    def test_model_is_the_packages_own(self) -> None:
+        site = os.environ.get("TERN_TEST_SITE")
+        self.assertEqual(self.engine.info.path, tern.default_model_path())
+        if site:
+            self.assertTrue(Path(tern.__file__).is_relative_to(site))
+            self.assertTrue(Path(self.engine.info.path).is_relative_to(site))
+        self.assertGreater(self.engine.info.n_params, 10_000_000)
+        self.assertTrue(self.engine.info.has_tokenizer)
+
+    def test_text_comes_back_from_its_tokens(self) -> None:
+        text = "A bird\0and — a worm"
+        tokens = self.engine.tokenize(text)
+        self.assertEqual(tokens[0], self.engine.bos_token)
+        self.assertEqual(self.engine.detokenize(tokens), text)
+        self.assertEqual(self.engine.tokenize(text, add_bos=False), tokens[1:])
+        self.assertEqual(self.engine.tokenize("", add_bos=False), [])
+        self.assertEqual(self.engine.detokenize_bytes([]), b"")
+        self.assertIsNone(self.engine.find_token("<|no such token|>"))
+        self.assertTrue(self.engine.stop_tokens)
+
+    def test_generates_pieces(self) -> None:
+        with self.engine.generate("Once upon a time", max_tokens=20, temperature=0) as reply:
+            pieces = list(reply)
+        self.assertGreater(len(pieces), 5)
+        self.assertEqual(len(reply.tokens), 20)
+        self.assertEqual(reply.finish, tern.Finish.MAX_TOKENS)
+        with self.engine.generate(self.engine.tokenize("Once upon a time"), max_tokens=20, temperature=0) as again:
+            self.assertEqual("".join(again), "".join(pieces))
+            self.assertEqual(again.stats.n_generated, 20)
+            self.assertGreater(again.stats.decode_seconds, 0)
+
+    def test_same_seed_same_text(self) -> None:
+        texts = {"".join(self.engine.generate("One day", max_tokens=12, seed=7, temperature=1.0)) for _ in range(2)}
+        self.assertEqual(len(texts), 1)
+        other = "".join(self.engine.generate("One day", max_tokens=12, seed=8, temperature=1.0))
+        self.assertNotIn(other, texts)
+
+    def test_stops_at_a_text(self) -> None:
+        reply = self.engine.generate("Once upon a time", temperature=0, stop=["little"])
+        self.assertNotIn("little", "".join(reply))
+        self.assertEqual(reply.finish, tern.Finish.STOP_STRING)
+
+    def test_another_thread_cancels(self) -> None:
+        reply = self.engine.generate("Once upon a time", ignore_eos=True)
+        next(reply)
+        threading.Thread(target=reply.cancel).start()
+        for _ in reply:
+            pass
+        self.assertEqual(reply.finish, tern.Finish.CANCELLED)
+
+    def test_threads_take_turns(self) -> None:
+        texts: list[str] = []
+
+        def tell() -> None:
+            texts.append("".join(self.engine.generate("Once upon a time", max_tokens=30, temperature=0)))
+
+        threads = [threading.Thread(target=tell) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(texts), 3)
+        self.assertEqual(len(set(texts)), 1)
+
+    def test_session_goes_on_where_it_was(self) -> None:
+        with self.engine.session(n_ctx=128) as session:
+            self.assertEqual(session.n_ctx, 128)
+            first = session.generate("Once upon a time", max_tokens=8, temperature=0)
+            text = "".join(first)
+            second = session.generate(self.engine.tokenize("Once upon a time") + first.tokens, max_tokens=1)
+            list(second)
+            self.assertGreater(second.stats.n_reused, 4)
+            self.assertTrue(text)
+            session.reset()
+            self.assertEqual(session.n_used, 0)
+
+    def test_logits_are_shared_memory(self) -> None:
+        tokens = self.engine.tokenize("Once upon a time")
+        with self.engine.session() as session:
+            logits = session.logits(tokens)
+            last = session.logits(tokens, first=len(tokens) - 1)
+        self.assertEqual(logits.shape, (len(tokens), self.engine.info.n_vocab))
+        self.assertEqual((logits.format, logits.itemsize), ("f", 4))
+        self.assertEqual(last.tolist()[0], logits.tolist()[-1])
+        with self.engine.generate(tokens, max_tokens=1, temperature=0) as reply:
+            list(reply)
+        row = last.tolist()[0]
+        self.assertEqual(row.index(max(row)), reply.tokens[0])
+        try:
+            import numpy
+        except ImportError:
+            return
+        array = numpy.asarray(logits)
+        array[0, 0] = 123
+        self.assertEqual(logits[0, 0], 123)
+
+    def test_errors_have_a_code(self) -> None:
+        with self.assertRaises(tern.Error) as caught:
+            tern.Engine("/nowhere/model.gguf")
+        self.assertEqual(caught.exception.code, tern.Code.NOT_FOUND)
+        self.assertIn("/nowhere/model.gguf", str(caught.exception))
+        with self.assertRaises(tern.Error) as caught:
+            self.engine.chat([{"role": "user", "content": "hello"}])
+        self.assertEqual(caught.exception.code, tern.Code.NOT_SUPPORTED)
+        with self.assertRaises(tern.Error) as caught:
+            self.engine.generate([])
+        self.assertEqual(caught.exception.code, tern.Code.INVALID_ARGUMENT)
+
+    def test_wrong_arguments_are_refused(self) -> None:
+        with self.assertRaisesRegex(TypeError, "max_token'"):
+            self.engine.generate("Once", max_token=1)  # type: ignore[call-arg]
+        with self.assertRaisesRegex(ValueError, "gpu"):
+            tern.Engine(backend="gpu")  # type: ignore[arg-type]
+        with self.engine.session() as session, self.assertRaises(ValueError):
+            session.logits([1, 2], first=2)
+
+    def test_closed_is_closed(self) -> None:
+        session = self.engine.session()
+        session.close()
+        session.close()
+        with self.assertRaisesRegex(ValueError, "Session is closed"):
+            session.generate("Once")
+
+    def test_chat_renders_a_template(self) -> None:
+        template = "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}[reply]{% endif %}"
+        with tern.Engine(chat_template=template, threads=1) as engine:
+            messages: list[tern.Message] = [{"role": "user", "content": "Hello"}, ("assistant", "Hi")]
+            self.assertEqual(engine.render_chat(messages), "[user] Hello\n[assistant] Hi\n[reply]")
+            self.assertNotIn("[reply]", engine.render_chat(messages, add_generation_prompt=False))
+            self.assertTrue("".join(engine.chat(messages, max_tokens=5)))
+
+    def test_progress_is_told_and_its_exceptions_come_out(self) -> None:
+        seen: list[tern.Progress] = []
+        tern.Engine(on_progress=seen.append).close()
+        self.assertTrue(seen)
+        self.assertTrue(all(p.what and p.done <= p.total for p in seen))
+
+        def fail(_: tern.Progress) -> None:
+            raise RuntimeError("enough")
+
+        with self.assertRaisesRegex(RuntimeError, "enough"):
+            tern.Engine(on_progress=fail)
+
+    def test_pull_says_what_is_wrong(self) -> None:
+        with self.assertRaises(tern.Error) as caught:
+            tern.pull("no name", offline=True)
+        self.assertIn(caught.exception.code, (tern.Code.INVALID_ARGUMENT, tern.Code.NOT_SUPPORTED))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,11 @@
+# Makes the wheel, unpacks it as an installer does, and runs the package's tests on what was unpacked.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+file(REMOVE_RECURSE ${folder})
+run(${python} ${source}/make_wheel.py ${prefix} ${folder}/wheels)
+file(GLOB wheel ${folder}/wheels/tern-*.whl)
+run(${python} -m zipfile -e ${wheel} ${folder}/site)
+set(ENV{PYTHONPATH} ${folder}/site)
+set(ENV{PYTHONDONTWRITEBYTECODE} 1)
+set(ENV{TERN_LIBRARY} "")
+set(ENV{TERN_TEST_SITE} ${folder}/site)
+run(${python} -m unittest discover -s ${source}/tests -v)

@@ -1,0 +1,3 @@
+#include <tern/engine.h>
+
+int main() { return tern::version().empty(); }
