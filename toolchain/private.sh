@@ -77,15 +77,17 @@ fetch_set() {
   local names=("${set_packages[@]%%>=*}" patchelf) folder
   work=$toolchains/download
   log=$work/log
-  mkdir -p "$work"/{state/lists/partial,cache/archives/partial} || die "cannot write to $work"
+  mkdir -p "$work"/{state/lists/partial,cache/archives/partial,none/partial} || die "cannot write to $work"
   write_apt_configuration
   update_lists
-  apt_get --print-uris -y install "${names[@]}" >"$work/uris" 2>>"$log" ||
+  # As if nothing had been downloaded before: the list names all packages.
+  apt_get -o Dir::Cache::archives="$work/none" --print-uris -y install "${names[@]}" >"$work/uris" 2>>"$log" ||
     die "Debian's archive at $mirror lacks some of: ${names[*]} ($(last_apt_error))"
   grep "^'" "$work/uris" | awk '{print $2, $3, $4}' | sort >"$work/files"
   folder=$toolchains/$1-$( (echo "$layout"; cut -d' ' -f1,3 "$work/files") | sha256sum | cut -c1-16)
   if [[ ! -e $folder/.complete ]]; then
-    check_space "${names[@]}"
+    rm -rf "$folder"  # what an interrupted run left
+    check_space
     download "${names[@]}"
     unpack "$folder"
     say "making the programs run from there"
@@ -93,7 +95,7 @@ fetch_set() {
     describe "$1" "$folder"
     touch "$folder/.complete" || die "cannot write to $folder"
   fi
-  echo "$folder" >"$recipe.new" && mv "$recipe.new" "$recipe" || die "cannot write to $recipe"
+  { echo "$folder" >"$recipe.new" && mv "$recipe.new" "$recipe"; } || die "cannot write to $recipe"
   rm -rf "$work/cache"
   say "unpacked into $folder ($(du -sm "$folder" | cut -f1) MB)"
 }
@@ -139,18 +141,23 @@ debian_mirror() {
 }
 
 # What apt said last, as the end of a sentence.
-last_apt_error() { { grep -aE '^(E|W|Err):' "$log" || tail -n 1 "$log"; } | tail -n 1 | sed -E 's/^[EW]: *//' | cut -c1-240; }
+last_apt_error() {
+  { grep -aE -m1 "^(E|W): Failed to fetch" "$log" || grep -aE "^(E|W|Err):" "$log" || tail -n 1 "$log"; } |
+    tail -n 1 | sed -E "s/^[EW]: *//; s/  +/ /g" | cut -c1-240
+}
 
 update_lists() {
   say "reading Debian 14's package lists from $mirror"
   : >"$log"
-  apt_get update --error-on=any >>"$log" 2>&1 || die "the package lists could not be fetched; is this machine offline? ($(last_apt_error)) Run ./setup again when it is not"
+  apt_get update --error-on=any >>"$log" 2>&1 || die "Debian's package lists could not be fetched: $(last_apt_error). If this machine is offline, run ./setup again when it is not"
 }
 
 check_space() {
-  local needed free
-  needed=$(APT_CONFIG=$work/apt.conf apt-cache show --no-all-versions $(sed -E 's/^([^_]+)_.*/\1/' "$work/files") 2>/dev/null |
+  local needed free packages
+  mapfile -t packages < <(sed -E 's/^([^_]+)_.*/\1/' "$work/files")
+  needed=$(APT_CONFIG=$work/apt.conf apt-cache show --no-all-versions "${packages[@]}" 2>/dev/null |
     awk '/^Installed-Size:/ {kb += $2} /^Size:/ {kb += $2 / 1024} END {printf "%d", kb / 1000 + 100}')
+  needed=$((needed - $(downloaded_mb)))
   free=$(df -Pm "$toolchains" | awk 'NR == 2 {print $4}')
   ((free >= needed)) || die "$toolchains has $free MB free, and the toolchain needs $needed; make room, or set XDG_CACHE_HOME to a folder elsewhere"
 }
@@ -179,13 +186,15 @@ download() {
   local total pid
   total=$(awk '{b += $2} END {printf "%d", b / 1e6 + 1}' "$work/files")
   say "downloading $(wc -l <"$work/files") packages, $total MB"
-  apt_get -y --download-only install "$@" >>"$log" 2>&1 &
+  apt_get -y --download-only install "$@" >>"$log" 2>&1 {lock_fd}>&- &
   pid=$!
   show_progress "$pid" "$total" MB downloading downloaded_mb
   wait "$pid" || die "the download stopped after $(downloaded_mb) of $total MB ($(last_apt_error)). Run ./setup again: it goes on from there"
 }
 
 count_unpacked() { find "$work/unpacked" -type f | wc -l; }
+
+last_unpacking_error() { grep -am1 'No space left' "$log" || tail -n 1 "$log"; }
 
 # One package, into the current folder. Manuals and translations stay behind.
 unpack_one() {
@@ -195,17 +204,18 @@ unpack_one() {
 
 unpack() {
   local folder=$1 pid total
-  rm -rf "$folder" "$work/unpacked"
+  rm -rf "$work/unpacked"
   mkdir -p "$folder"/usr/{bin,sbin,lib,lib64} "$work/unpacked"
   local name
   for name in bin sbin lib lib64; do ln -s "usr/$name" "$folder/$name"; done
   total=$(wc -l <"$work/files")
   export -f unpack_one
+  # The lock is not for children, which may outlive this script.
   (cd "$folder" && find "$work/cache/archives" -maxdepth 1 -name '*.deb' -print0 |
-    xargs -0 -P 4 -I{} bash -c 'set -o pipefail; unpack_one "$1" "$2" || exit 255' - {} "$work/unpacked") >>"$log" 2>&1 &
+    xargs -0 -P 4 -I{} bash -c 'set -o pipefail; unpack_one "$1" "$2" || exit 255' - {} "$work/unpacked") >>"$log" 2>&1 {lock_fd}>&- &
   pid=$!
   show_progress "$pid" "$total" packages unpacking count_unpacked
-  wait "$pid" || die "unpacking into $folder failed ($(tail -n 1 "$log")). Run ./setup again when that is mended"
+  wait "$pid" || die "unpacking into $folder failed ($(last_unpacking_error)). Run ./setup again when that is mended"
   [[ $(count_unpacked) -eq $total ]] || die "only $(count_unpacked) of $total packages were unpacked into $folder (log: $log). Run ./setup again"
   rm -rf "$work/unpacked"
 }
