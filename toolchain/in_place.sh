@@ -118,8 +118,10 @@ set(ENV{PKG_CONFIG_SYSROOT_DIR} "$folder")
 END
 }
 
-# Emscripten reads where its tools are from a file in its own folder.
+# Emscripten reads where its tools are from a file in its own folder; the C library and the like that it builds on first use
+# are kept beside it, for all checkouts.
 configure_emscripten() {
+  echo "CACHE = '$1/cache'" >>"$1/usr/share/emscripten/.emscripten"
   sed -i "s,'/usr,'$1/usr," "$1/usr/share/emscripten/.emscripten"
 }
 
