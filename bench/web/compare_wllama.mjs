@@ -12,6 +12,7 @@ import http from 'node:http';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
+import {findChromium} from '../../apps/web/tests/support/find_chromium.mjs';
 
 const kTypes = {'.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html'};
 
@@ -120,7 +121,7 @@ async function main() {
   const options = {...values, threads: Number(values.threads), tokens: Number(values.tokens)};
   const {chromium} = createRequire(path.resolve(options.modules, 'x.js'))('playwright-core');
   const server = await serve(options);
-  const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--enable-unsafe-webgpu']});
+  const browser = await chromium.launch({executablePath: findChromium(), args: ['--no-sandbox', '--enable-unsafe-webgpu']});
   const results = {tern: [], wllama: []};
   try {
     for (let round = 0; round < Number(values.rounds); ++round) {

@@ -1,8 +1,9 @@
-// Chromium for the scripts of this folder. Needs /usr/bin/chromium and playwright-core, where Node finds it or in the
-// folder that the variable PLAYWRIGHT names.
+// Chromium for the scripts of this folder. Needs Chromium and playwright-core, where Node finds it or in the folder that
+// the variable PLAYWRIGHT names.
 
 import {createRequire} from 'node:module';
 import path from 'node:path';
+import {findChromium} from '../../tests/support/find_chromium.mjs';
 
 /** @returns {Promise<import('playwright-core').Browser>} */
 export function launch() {
@@ -10,5 +11,5 @@ export function launch() {
   const {chromium} = require('playwright-core');
   const args = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync'];
-  return chromium.launch({executablePath: '/usr/bin/chromium', args});
+  return chromium.launch({executablePath: findChromium(), args});
 }

@@ -1,10 +1,9 @@
 // Chromium without a window, as the tests want it.
 
-import fs from 'node:fs';
 import {chromium} from 'playwright-core';
+import {findChromium} from './find_chromium.mjs';
 
-const kExecutable = process.env.TERN_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
+const kExecutable = findChromium();
 // The bundled software device is offered only where WebGPU is asked for like this.
 const kWebGpu = ['--enable-unsafe-webgpu'];
 const kQuiet = ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
