@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "hub/certificates.h"
 
 namespace tern::hub {
 namespace {
@@ -15,14 +16,6 @@ constexpr long kMaxRedirects = 8;
 void start_curl() {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
   CHECK(started == CURLE_OK);
-}
-
-// Private certificates, as behind a company's proxy: under the names that curl and OpenSSL know.
-const char* certificate_file() {
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
-    if (const char* path = std::getenv(name); path && *path) return path;
-  }
-  return nullptr;
 }
 
 std::string without_quotes(std::string etag) {
@@ -129,7 +122,8 @@ CurlHandle make_handle(const HttpOptions& options, const std::string& url, CurlL
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.stall_timeout.count()));
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 256L << 10);
-  if (const char* path = certificate_file()) curl_easy_setopt(curl, CURLOPT_CAINFO, path);
+  const std::string certificates = certificate_file([](const char* name) { return std::getenv(name); });
+  if (!certificates.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, certificates.c_str());
   if (!options.token.empty()) {
     // curl sends a header of this name to the first host only.
     headers.reset(curl_slist_append(headers.release(), ("Authorization: Bearer " + options.token).c_str()));
@@ -146,7 +140,11 @@ std::string header_of(CURL* handle, const char* name) {
 std::string describe_failure(CURL* handle, CURLcode code) {
   const char* url = nullptr;
   curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_URL, &url);
-  return format_text("{}: {}", host_of(url ? url : ""), curl_easy_strerror(code));
+  std::string text = format_text("{}: {}", host_of(url ? url : ""), curl_easy_strerror(code));
+  if (code == CURLE_SSL_CACERT_BADFILE) {
+    text += "; install your system's certificates (ca-certificates), or name a file of them in SSL_CERT_FILE";
+  }
+  return text;
 }
 
 bool is_passing_failure(CURLcode code) {
