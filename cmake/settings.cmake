@@ -19,12 +19,11 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -ffp-contract=off)
 if(NOT EMSCRIPTEN)
   # The same objects make the static library, the shared one and the program. With hidden symbols this costs nothing:
-  # nobody outside can replace a function. An option for all, since programs share precompiled headers with libraries.
+  # nobody outside can replace a function.
   add_compile_options(-fPIC -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-maybe-uninitialized)  # false positives on every std::optional<std::vector<…>>
-  add_compile_options(-fpch-preprocess)  # so that ccache sees precompiled headers
 endif()
 if(EMSCRIPTEN)
   include(cmake/web_settings.cmake)
@@ -35,10 +34,10 @@ if(TERN_SANITIZE)
   add_link_options(-fsanitize=${TERN_SANITIZE})
 endif()
 
+option(TERN_UNITY "Compile the files of a target together, which takes half as long as each alone" ON)
 find_program(TERN_CCACHE ccache)
 if(TERN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What precompiled headers need (ccache's manual): macros and times in them do not matter here.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TERN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TERN_CCACHE})
 endif()
 find_program(TERN_MOLD mold)
 if(TERN_MOLD AND NOT EMSCRIPTEN)

@@ -1,63 +1,48 @@
-# How a target is compiled. HOT: for speed. COLD: what waits for people, or runs once for a model, and would be half of
-# the compile time. TEST: the tests' own code; what they test is built as it is used. These two are built without
-# UndefinedBehaviorSanitizer, which compiles some of them for minutes.
-#
-# The standard library's headers are most of what a file of ours includes, so they are read once for all of a kind. Files
-# still include what they use: clang-tidy reads them without.
+# How a target is compiled. Everything but KERNELS in one go, file after file (a unity build): the standard library's
+# headers, most of what a file includes, are read once for all of them. Files still include what they use: clang-tidy reads
+# each alone. So do builds with TERN_UNITY=OFF, where an edited file compiles sooner.
+#   KERNELS  for speed, and each file alone: what stands beside a kernel must not change its code
+#   HOT      for speed
+#   ONCE     what runs once for a model or a file
+#   COLD     what waits for people or for a driver
+#   TEST     the tests' own code; what they test is built as it is used
+# COLD and TEST are built without UndefinedBehaviorSanitizer, which compiles some of them for minutes.
 if(NOT EMSCRIPTEN)  # there, everything but the kernels is compiled for size
-  set(tern_cold_options $<$<CONFIG:Release>:-O1>)
+  set(tern_options_HOT $<$<CONFIG:Release>:-O3>)
+  set(tern_options_ONCE $<$<CONFIG:Release>:-O1>)
+  set(tern_options_COLD ${tern_options_ONCE})
+  set(tern_options_TEST ${tern_options_ONCE})
 endif()
 if(TERN_SANITIZE MATCHES "undefined")
-  set(tern_cold_sanitizers -fno-sanitize=undefined)
+  list(APPEND tern_options_COLD -fno-sanitize=undefined)
+  list(APPEND tern_options_TEST -fno-sanitize=undefined)
 endif()
 function(tern_compile target kind)
-  if(NOT kind STREQUAL "HOT")
-    target_compile_options(${target} PRIVATE ${tern_cold_options} ${tern_cold_sanitizers})
-  endif()
-  if(NOT EMSCRIPTEN)
-    target_precompile_headers(${target} REUSE_FROM tern_precompiled_${kind})
+  target_compile_options(${target} PRIVATE ${tern_options_${kind}})
+  if(TERN_UNITY AND NOT kind STREQUAL "KERNELS")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
 endfunction()
 
-function(tern_precompile kind)
-  set(target tern_precompiled_${kind})
-  set(source ${PROJECT_BINARY_DIR}/precompiled/${kind}.cc)
-  if(NOT EXISTS ${source})
-    file(WRITE ${source} "")
-  endif()
-  add_library(${target} OBJECT ${source})
-  target_link_libraries(${target} PRIVATE Threads::Threads)
-  target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <atomic> <bit> <chrono> <cmath> <cstdint> <cstring> <expected> <filesystem> <format> <fstream>
-      <functional> <limits> <map> <memory> <mutex> <optional> <ranges> <span> <string> <string_view> <thread> <utility>
-      <variant> <vector>)
-  if(NOT kind STREQUAL "HOT")
-    target_compile_options(${target} PRIVATE ${tern_cold_options})
-  endif()
-endfunction()
-if(NOT EMSCRIPTEN)
-  tern_precompile(HOT)
-  tern_precompile(COLD)
-  if(TERN_TESTS)
-    tern_precompile(TEST)
-    target_link_libraries(tern_precompiled_TEST PRIVATE GTest::gtest)
-    target_precompile_headers(tern_precompiled_TEST PRIVATE <gtest/gtest.h>)
-  endif()
-endif()
-
-# tern_library(NAME [COLD] SOURCES... LINK targets...): the library of one folder. `#include` paths start at src/ and
+# tern_library(NAME [KERNELS|ONCE|COLD] SOURCES... [HOT sources...] LINK targets...): the library of one folder; those of
+# its sources that are named HOT as well are compiled so. `#include` paths start at src/ and
 # include/.
 function(tern_library name)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;LINK;LINK_PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "KERNELS;ONCE;COLD" "" "SOURCES;HOT;LINK;LINK_PRIVATE" ${ARGN})
   set(kind HOT)
-  if(ARG_COLD)
-    set(kind COLD)
-  endif()
+  foreach(other KERNELS ONCE COLD)
+    if(ARG_${other})
+      set(kind ${other})
+    endif()
+  endforeach()
   if(ARG_SOURCES)
     add_library(${name} STATIC ${ARG_SOURCES})
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_LINK_PRIVATE})
     tern_compile(${name} ${kind})
+    if(ARG_HOT AND tern_options_HOT)  # options of their own keep them out of the unit
+      set_property(SOURCE ${ARG_HOT} APPEND PROPERTY COMPILE_OPTIONS ${tern_options_HOT})
+    endif()
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -75,12 +60,13 @@ endfunction()
 
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
 # TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
+# APART: its files use the same names for different things, so each is compiled alone.
 # LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).
 function(tern_test name)
   if(NOT TERN_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -91,6 +77,9 @@ function(tern_test name)
     target_link_options(${name} PRIVATE -sNODERAWFS -sEXIT_RUNTIME)
   endif()
   tern_compile(${name} TEST)
+  if(ARG_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if("threads" IN_LIST ARG_LABELS)
     if(NOT TARGET thread_tests)
       add_custom_target(thread_tests)

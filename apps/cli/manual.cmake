@@ -9,6 +9,7 @@ add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/version_commit.cc
   COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/version_commit.cc
           -P ${CMAKE_CURRENT_SOURCE_DIR}/version_commit.cmake
   DEPENDS version_commit.cmake ${tern_git_log} VERBATIM)
+set_property(SOURCE ${CMAKE_CURRENT_BINARY_DIR}/version_commit.cc PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Man pages and completions are what the built program says of itself. They carry the day of the newest release that
 # CHANGELOG.md names.

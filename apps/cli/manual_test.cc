@@ -7,11 +7,11 @@
 namespace tern::cli {
 namespace {
 
-struct Program {
+struct ManualProgram {
   CLI::App app{"Runs models. More words.", "tern"};
   std::string text, form, list, file;
 
-  Program() {
+  ManualProgram() {
     app.usage("tern COMMAND [options]");
     app.set_help_flag("-h,--help", "Print this page")->group("Other");
     app.add_subcommand("secret", "Not to be seen")->group("");
@@ -42,7 +42,7 @@ testing::AssertionResult has(const std::string& text, const std::string& part) {
 }
 
 TEST(Manual, DescriptionKnowsValuesAndHidesWhatIsHidden) {
-  const ProgramDescription about = Program().description();
+  const ProgramDescription about = ManualProgram().description();
   ASSERT_EQ(about.commands.size(), 1u);
   const std::vector<OptionDescription>& options = about.commands[0].options;
   ASSERT_EQ(options.size(), 5u);
@@ -57,7 +57,7 @@ TEST(Manual, DescriptionKnowsValuesAndHidesWhatIsHidden) {
 }
 
 TEST(Manual, PagesOfProgramAndCommands) {
-  const Program program;
+  const ManualProgram program;
   EXPECT_EQ(manual_pages(program.description(), {}).size(), 2u);
   EXPECT_TRUE(has(program.page("tern.1"), ".TH TERN 1 2026-01-02 \"Tern 1.2.3\" \"Tern\"\n"));
   EXPECT_TRUE(has(program.page("tern.1"), "\\fBtern\\-run\\fR(1)\n"));
@@ -71,13 +71,13 @@ TEST(Manual, PagesOfProgramAndCommands) {
 }
 
 TEST(Manual, NothingInATextIsAnEscapeOrAMacro) {
-  const std::string page = Program().page("tern-run.1");
+  const std::string page = ManualProgram().page("tern-run.1");
   EXPECT_TRUE(has(page, "tern run \\-p \\(dqx\\(dq \\(aqy\\(aq \\e \\(ti\n"));
   EXPECT_TRUE(has(page, "\n\\&.5 begins a line\n"));
 }
 
 TEST(Completions, NameCommandsOptionsAndValues) {
-  const ProgramDescription about = Program().description();
+  const ProgramDescription about = ManualProgram().description();
   const std::string bash = bash_completions(about), zsh = zsh_completions(about), fish = fish_completions(about);
   EXPECT_TRUE(has(bash, "'') _tern_words 'run -h --help' ;;"));
   EXPECT_TRUE(has(bash, "-f | --file) _tern_files; return ;;"));
