@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/layout.h"
 #include "cli/progress_bar.h"
+#include "cli/remedies.h"
 #include "cli/terminal.h"
 #include "tern/tools.h"
 
@@ -22,7 +23,7 @@ ExitCode exit_code_for(ErrorCode code) {
 
 void print_error(std::string_view message) {
   const std::string prefix = Style::of(STDERR_FILENO).red("tern:");
-  std::fprintf(stderr, "%s %s\n", prefix.c_str(), one_line(message).c_str());
+  std::fprintf(stderr, "%s %s\n", prefix.c_str(), one_line(with_flags(message)).c_str());
 }
 
 void print_note(std::string_view note) {

@@ -117,7 +117,7 @@ class Executable {
   // Measures a token at position `pos` of an empty cache with room for pos + repeats + 2 tokens, `repeats` times, and
   // takes medians. kNotSupported where steps cannot be timed.
   virtual Result<TokenTimes> time_ops(KvCache& /*cache*/, int /*pos*/, int /*repeats*/) {
-    return fail(ErrorCode::kNotSupported, "{} does not time single operations; use -b webgpu", description());
+    return fail(ErrorCode::kNotSupported, "{} does not time single operations; use the webgpu backend", description());
   }
 
   // Called after every step with what it wrote, scratch aside; empty switches it off. For tests and `tern validate`:

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Executable>> compile_on_gpu([[maybe_unused]] const Plan& 
   if (with_cache.gpu.cache_dir.empty()) with_cache.gpu.cache_dir = default_pipeline_cache();
   return gpu::compile(plan, with_cache);
 #else
-  return fail(ErrorCode::kNotSupported, "the webgpu backend is not part of this build; use -b cpu");
+  return fail(ErrorCode::kNotSupported, "the webgpu backend is not part of this build; use the cpu backend");
 #endif
 }
 

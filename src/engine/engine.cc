@@ -167,7 +167,7 @@ bool Engine::has_chat_template() const { return impl_->chat_template.has_value()
 Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, const ChatOptions& options) const {
   if (!impl_->chat_template) {
     return fail(ErrorCode::kNotSupported,
-                "{}: the model has no chat template, so it cannot hold a conversation; use `tern run`",
+                "{}: the model has no chat template, so it cannot hold a conversation; give it text to continue",
                 impl_->model.path);
   }
   return impl_->chat_template->render(messages, options);

@@ -40,7 +40,7 @@ Result<ExactHead> exact_head_for(BackendKind backend, HeadKind kind) {
   const bool is_cpu = backend == BackendKind::kCpu || backend == BackendKind::kAuto;
   if (kind == HeadKind::kExact && !is_cpu) {
     return fail(ErrorCode::kNotSupported,
-                "an exact head is computed on the CPU only; use -b cpu, or --head f16, q8_0 or q6_k");
+                "an exact head is computed on the CPU only; use the cpu backend, or another head");
   }
   if (kind == HeadKind::kExact) return ExactHead::kYes;
   return kind == HeadKind::kAuto && is_cpu ? kAuto : ExactHead::kNo;

@@ -108,7 +108,7 @@ TEST(Head, RefusesWhatCannotBe) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kNotSupported);
   EXPECT_NE(none.error().message.find("qwen3_q4_0.gguf"), std::string::npos);
-  EXPECT_NE(none.error().message.find("leave --head out"), std::string::npos) << none.error().message;
+  EXPECT_NE(none.error().message.find("use the file's head"), std::string::npos) << none.error().message;
   EXPECT_TRUE(Engine::load({.model_path = packed, .backend = BackendKind::kCpu}));
 }
 

@@ -55,7 +55,7 @@ Result<ModelText> make_model_text(Vocab vocab, std::optional<std::string> chat_t
 Result<ModelText> read_model_text(const ModelSource& source, const std::string& chat_template) {
   TRY(auto text, source.read_text());
   if (!text) return ModelText();
-  if (!chat_template.empty()) return make_model_text(std::move(text->vocab), chat_template, "--template");
+  if (!chat_template.empty()) return make_model_text(std::move(text->vocab), chat_template, "the given chat template");
   return make_model_text(std::move(text->vocab), std::move(text->chat_template), source.path());
 }
 
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path) {
   TRY(auto tokenizer, load_from(file_path));
   if (!tokenizer) {
     return fail(ErrorCode::kNotSupported,
-                "{}: the file holds no tokenizer; name another with -m, or a tokenizer.json or tokenizer.model",
+                "{}: the file holds no tokenizer; name another model, or a tokenizer.json or tokenizer.model",
                 file_path);
   }
   return tokenizer;

@@ -8,8 +8,8 @@ namespace {
 std::unexpected<Error> absent() {
   return fail(
       ErrorCode::kNotSupported,
-      "this Tern is built without libcurl and OpenSSL, so it cannot download; run ./setup and build it again, or "
-      "name a file with -m");
+      "this Tern is built without libcurl and OpenSSL, so it cannot download; build it with them, or name a model on this "
+      "machine");
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ Result<ModelName> parse_model_name(std::string_view text) {
   if (!is_name(owner) || !is_name(repo)) {
     return fail(ErrorCode::kInvalidArgument,
                 "'{}' names no repository; give OWNER/NAME or OWNER/NAME:FILE, as in "
-                "microsoft/bitnet-b1.58-2B-4T-gguf (a file on this machine is named with -m)",
+                "microsoft/bitnet-b1.58-2B-4T-gguf (a file on this machine is named by its path)",
                 text);
   }
   if (!is_revision(name.revision)) {

@@ -76,7 +76,7 @@ Result<void> check_memory(const KernelBenchOptions& o) {
   const uint64_t available = read_memory_info().available_bytes;
   if (available == 0 || needed <= available) return {};
   return fail(ErrorCode::kOutOfMemory,
-              "bench kernels: {}x{} needs {} MB of memory and {} MB are available; give a smaller --shape", o.rows,
+              "bench kernels: {}x{} needs {} MB of memory and {} MB are available; give a smaller matrix", o.rows,
               o.cols, needed / 1'000'000, available / 1'000'000);
 }
 

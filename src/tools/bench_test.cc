@@ -84,7 +84,7 @@ TEST_F(Bench, OperationsAreOnlyTimedOnAGpu) {
   const auto result = bench_ops(engine_, {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kNotSupported);
-  EXPECT_NE(result.error().message.find("use -b webgpu"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("use the webgpu backend"), std::string::npos) << result.error().message;
 }
 
 TEST_F(Bench, OperationsNeedRoomInTheContext) {

@@ -78,8 +78,8 @@ Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
       if (magnitude == 0 || magnitude == found) continue;
       if (found != 0) {
         return fail(ErrorCode::kNotSupported,
-                    "{}: tensor {} has blocks of different scales ({} and {}), but I2_S has one scale; choose --type "
-                    "tq2_0 or tq1_0",
+                    "{}: tensor {} has blocks of different scales ({} and {}), but I2_S has one scale; choose another "
+                    "type: tq2_0 or tq1_0",
                     path, t.name, found, magnitude);
       }
       found = magnitude;
@@ -184,7 +184,7 @@ Result<void> Converter::collect_tensor(const std::string& name) {
   }
   if (job.cols() % format_info(job.format).block != 0) {
     return fail(ErrorCode::kNotSupported,
-                "{}: rows of tensor {} have {} values, but {} packs {}; choose another --type or --head",
+                "{}: rows of tensor {} have {} values, but {} packs {}; choose another type or another head",
                 source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
   }
   const bool interleave = config().rope_pairs == RopePairs::kHalves && config().architecture == "llama";

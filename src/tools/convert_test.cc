@@ -131,7 +131,7 @@ TEST(Convert, RefusesWithTheReason) {
        "the head cannot be \"i2_s\""},
       {{.in_path = kGolden + "families/llama.gguf", .out_path = "/tmp/x.gguf", .type = "tq2_0"},
        ErrorCode::kNotSupported,
-       "choose another --type"},
+       "choose another type"},
       {{.in_path = "/does/not/exist", .out_path = "/tmp/x.gguf"}, ErrorCode::kNotFound, "/does/not/exist"},
   };
   for (const auto& c : cases) {

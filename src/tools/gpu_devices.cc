@@ -17,7 +17,7 @@ std::string_view type_text(gpu::AdapterType type) {
     case gpu::AdapterType::kIntegrated:
       return "integrated GPU";
     case gpu::AdapterType::kSoftware:
-      return "software, runs on the CPU: for trying things out, slower than -b cpu";
+      return "software, runs on the CPU: for trying things out, slower than the cpu backend";
     case gpu::AdapterType::kUnknown:
       return "unknown";
   }

@@ -152,7 +152,7 @@ TEST(Reencode, RefusesPartsOfBlocks) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
   EXPECT_EQ(refused.error().message,
-            "tensor output.weight: rows of 72 values are no whole blocks of 32, as Q8_0 has them; use --head f16");
+            "tensor output.weight: rows of 72 values are no whole blocks of 32, as Q8_0 has them; use the file's head");
 }
 
 TEST(Repack, RefusesBlocksOfDifferentScales) {

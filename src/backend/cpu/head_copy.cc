@@ -135,7 +135,7 @@ std::unexpected<Error> no_copy(const Tensor& w) {
                           : w.cols > kMostHeadCols ? format_text("it has {} columns", w.cols)
                                                    : "it has a scale of its own";
   return fail(ErrorCode::kNotSupported,
-              "tensor {}: an exact head needs F16, BF16 or F32 in at most {} columns, but {}; leave --head out", w.name,
+              "tensor {}: an exact head needs F16, BF16 or F32 in at most {} columns, but {}; use the file's head", w.name,
               kMostHeadCols, why);
 }
 
@@ -191,11 +191,11 @@ Result<HeadCopy> copy_head_of(const Plan& plan, ExactHead wanted, uint64_t most_
   }
   if (!head) {
     return fail(ErrorCode::kNotSupported,
-                "an exact head needs F16, BF16 or F32, but the file's is packed already; leave --head out");
+                "an exact head needs F16, BF16 or F32, but the file's is packed already; use the file's head");
   }
   if (!can_copy_head(*head)) return no_copy(*head);
   if (const uint64_t bytes = head_copy_bytes(head->rows, head->cols); bytes > most_bytes) {
-    return fail(ErrorCode::kOutOfMemory, "the exact head's copy takes {} MB, more than is free; use --head f16",
+    return fail(ErrorCode::kOutOfMemory, "the exact head's copy takes {} MB, more than is free; use the file's head",
                 bytes / 1'000'000);
   }
   return copy_head(*head, pool);

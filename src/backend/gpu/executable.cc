@@ -94,7 +94,7 @@ Result<void> GpuExecutable::check_heads() const {
   const auto most = static_cast<int>(4 * attention_workgroup(*device_, layouts_));
   const int head_dim = plan_.config.head_dim;
   if (head_dim % 4 == 0 && head_dim <= most) return {};
-  return fail(ErrorCode::kNotSupported, "heads of {} dimensions; the GPU takes multiples of 4 up to {}, use -b cpu",
+  return fail(ErrorCode::kNotSupported, "heads of {} dimensions; the GPU takes multiples of 4 up to {}, use the cpu backend",
               head_dim, most);
 }
 
@@ -104,11 +104,11 @@ Result<void> GpuExecutable::load() {
   for (const Step& step : plan_.steps) {
     for (const WeightUse& use : weight_uses(step.body)) {
       if (use.is_ternary && use.tensor->cols % 128 != 0) {
-        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 128; use -b cpu",
+        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 128; use the cpu backend",
                     use.tensor->name, use.tensor->cols);
       }
       if (use.tensor->cols % 4 != 0) {
-        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 4; use -b cpu",
+        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 4; use the cpu backend",
                     use.tensor->name, use.tensor->cols);
       }
     }

@@ -18,7 +18,7 @@ Result<std::unique_ptr<GpuKvCache>> GpuKvCache::create(Device& device, const Con
   if (memory > 0 && device.allocated_bytes() + all_layers > memory) {
     return fail(ErrorCode::kOutOfMemory,
                 "a context of {} tokens takes {} MB, which do not fit beside the {} MB that are in use of the {} MB of "
-                "the GPU {}; use a smaller context, or -b cpu",
+                "the GPU {}; use a smaller context, or use the cpu backend",
                 n_ctx, all_layers >> 20, device.allocated_bytes() >> 20, memory >> 20, device.adapter().name);
   }
   std::unique_ptr<GpuKvCache> cache(new GpuKvCache(n_ctx, type));

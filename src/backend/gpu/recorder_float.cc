@@ -198,7 +198,7 @@ Result<Recorder::GluParts> Recorder::glu_parts(const step::FloatGlu& s) {
   TRY(const FloatMatrix* gate, alike ? c_.weights.matrix(*s.w_gate) : c_.weights.f32_matrix(*s.w_gate));
   TRY(const FloatMatrix* up, alike ? c_.weights.matrix(*s.w_up) : c_.weights.f32_matrix(*s.w_up));
   if (gate->parts.size() == 1 && up->parts.size() == 1) return GluParts{&gate->parts[0], &up->parts[0]};
-  return fail(ErrorCode::kNotSupported, "{}: more than the {} MB that this GPU binds at once; use -b cpu",
+  return fail(ErrorCode::kNotSupported, "{}: more than the {} MB that this GPU binds at once; use the cpu backend",
               s.w_gate->name, c_.device.limits().binding_bytes >> 20);
 }
 

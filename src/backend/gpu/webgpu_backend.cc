@@ -42,7 +42,7 @@ std::string gigabytes(uint64_t bytes) { return format_text("{:.1f} GB", static_c
 Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
   const uint64_t need = memory_need(plan, options, 0, KvType::kF16).total();
   if (adapter.memory_bytes == 0 || need <= adapter.memory_bytes) return {};
-  return fail(ErrorCode::kOutOfMemory, "the model needs {} without its context, but the GPU {} has {}; use -b cpu",
+  return fail(ErrorCode::kOutOfMemory, "the model needs {} without its context, but the GPU {} has {}; use the cpu backend",
               gigabytes(need), adapter.name, gigabytes(adapter.memory_bytes));
 }
 
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
   TRY(auto device, open_device(device_options));
   static std::atomic_flag has_warned;  // once for all models of a process
   if (device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty() && !has_warned.test_and_set()) {
-    warn("no GPU found: {} draws on the CPU, far slower than -b cpu", device->adapter().name);
+    warn("no GPU found: {} draws on the CPU, far slower than the cpu backend", device->adapter().name);
   }
   return compile_on(std::move(device), plan, options);
 }
