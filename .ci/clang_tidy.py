@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's sources, skipping files that passed before and have not changed.
 
-A file is known by a hash over everything its result depends on: its text, the project headers that it includes (as the
-build recorded them), its compile command, .clang-tidy and the version of clang-tidy. Passed files leave an empty marker
-named by that hash in BUILD/tidy.
+A file is known by a hash over everything its result depends on: its text, the project headers that it includes, its
+compile command, .clang-tidy and the version of clang-tidy. Passed files leave an empty marker named by that hash in
+BUILD/passed. BUILD is only configured: in it every file is compiled alone (TERN_UNITY=OFF), so that each has to include
+what it uses.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -22,31 +24,36 @@ FOLDERS = ("src", "apps", "tests")
 # Tests are half of the run time and no user ever runs them: only what makes a test say the wrong thing, and names.
 TEST_CHECKS = ("-*,bugprone-argument-comment,bugprone-unused-raii,bugprone-unused-return-value,bugprone-use-after-move,"
                "misc-redundant-expression,readability-identifier-naming")
-# What only GCC knows, and precompiled headers: a file is checked as if it were compiled without, so that it has to
-# include what it uses.
-NOT_FOR_CLANG = re.compile(r" -fno-tree-pre| -fpch-preprocess| -Winvalid-pch| -include \S*cmake_pch\.hxx")
+NOT_FOR_CLANG = re.compile(r" -fno-tree-pre")  # what only GCC knows
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 NOISE = re.compile(r"^\d+ warnings? .*generated|^Suppressed |^Use -header-filter|^\s*$")
 
 
-def recorded_headers(build):
-    """Object file -> the project files that it was made from, from ninja's dependency log."""
-    headers, output = {}, None
-    log = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=False).stdout
-    for line in log.splitlines():
-        if line.startswith("    "):
-            path = pathlib.Path(os.path.normpath(os.path.join(build, line.strip())))
-            if path.is_relative_to(ROOT) and not path.is_relative_to(build):
-                headers[output].append(path)
-        elif ": #deps" in line:
-            output = line.split(": #deps")[0]
-            headers[output] = []
-    return headers
+@functools.cache
+def included(file, folders):
+    """The project's headers that `file` names, as they are found from its folder or from `folders`."""
+    found = []
+    for name in INCLUDE.findall(file.read_text(errors="replace")):
+        found += [path for folder in (file.parent, *folders) if (path := folder / name).is_file()][:1]
+    return found
 
 
-def state_of(entry, headers, common):
+def headers_of(entry):
+    """All project headers that a file is made from."""
+    folders = tuple(pathlib.Path(name) for name in re.findall(rf"-I({ROOT}\S*)", entry["command"]))
+    seen, queue = set(), [pathlib.Path(entry["file"])]
+    while queue:
+        for path in included(queue.pop(), folders):
+            if path not in seen:
+                seen.add(path)
+                queue.append(path)
+    return seen
+
+
+def state_of(entry, common):
     digest = hashlib.sha256(common)
     digest.update(entry["command"].encode())
-    for path in sorted({pathlib.Path(entry["file"]), *headers.get(entry.get("output", ""), [])}):
+    for path in sorted({pathlib.Path(entry["file"]), *headers_of(entry)}):
         digest.update(str(path).encode())
         digest.update(path.read_bytes() if path.exists() else b"")
     return digest.hexdigest()
@@ -78,7 +85,7 @@ def check(tidy, build, file, deadline):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default=ROOT / "build/release", type=pathlib.Path, help="a build folder")
+    parser.add_argument("--build", default=ROOT / "build/tidy", type=pathlib.Path, help="where to configure")
     parser.add_argument("--clang-tidy", default="clang-tidy-22")
     parser.add_argument("-j", "--jobs", default=os.cpu_count(), type=int)
     parser.add_argument("--minutes", type=float, default=float("inf"),
@@ -91,7 +98,11 @@ def main():
     version = subprocess.run([args.clang_tidy, "--version"], capture_output=True, check=True).stdout
     settings = [ROOT / ".clang-tidy", *sorted(ROOT.glob("src/**/.clang-tidy"))]
     common = b"".join([version, TEST_CHECKS.encode(), *(path.read_bytes() for path in settings)])
-    headers = recorded_headers(build)
+    configured = subprocess.run(["cmake", "--preset", "release", "-B", build, "-DTERN_UNITY=OFF"], cwd=ROOT,
+                                capture_output=True, text=True, check=False)
+    if configured.returncode:
+        print(f"clang-tidy: cmake failed\n{configured.stdout}{configured.stderr}")
+        return 1
     commands = json.loads((build / "compile_commands.json").read_text())
     for entry in commands:
         entry["command"] = NOT_FOR_CLANG.sub("", entry["command"])
@@ -99,10 +110,10 @@ def main():
                if any(pathlib.Path(e["file"]).is_relative_to(ROOT / f) for f in FOLDERS)
                and (args.tests or args.files or not is_test(e["file"]))
                and (not args.files or any(word in e["file"] for word in args.files))]
-    markers = build / "tidy"
+    markers = build / "passed"
     markers.mkdir(exist_ok=True)
     (markers / "compile_commands.json").write_text(json.dumps(commands))
-    pending = {e["file"]: markers / state_of(e, headers, common) for e in entries}
+    pending = {e["file"]: markers / state_of(e, common) for e in entries}
     total = len(pending)
     pending = {file: marker for file, marker in pending.items() if not marker.exists()}
 
