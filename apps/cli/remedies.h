@@ -6,7 +6,8 @@
 
 namespace tern::cli {
 
-// "…; use the cpu backend" becomes "…; use the cpu backend (-b cpu)". A message that names the flag already stays as it is.
+// "…; use the cpu backend" becomes "…; use the cpu backend (-b cpu)". A message that names the flag already stays as it
+// is.
 std::string with_flags(std::string_view message);
 
 }  // namespace tern::cli

@@ -6,9 +6,12 @@ namespace tern::cli {
 namespace {
 
 TEST(Remedies, HaveTheirFlags) {
-  EXPECT_EQ(with_flags("heads of 6 dimensions; use the cpu backend"), "heads of 6 dimensions; use the cpu backend (-b cpu)");
-  EXPECT_EQ(with_flags("use the cpu backend, or another head"), "use the cpu backend (-b cpu), or another head (--head)");
-  EXPECT_EQ(with_flags("not there; name a model, or set TERN_MODEL"), "not there; name a model (-m FILE), or set TERN_MODEL");
+  EXPECT_EQ(with_flags("heads of 6 dimensions; use the cpu backend"),
+            "heads of 6 dimensions; use the cpu backend (-b cpu)");
+  EXPECT_EQ(with_flags("use the cpu backend, or another head"),
+            "use the cpu backend (-b cpu), or another head (--head)");
+  EXPECT_EQ(with_flags("not there; name a model, or set TERN_MODEL"),
+            "not there; name a model (-m FILE), or set TERN_MODEL");
 }
 
 TEST(Remedies, AreNotSaidTwice) {

@@ -1,5 +1,6 @@
-// Where the data of this installation lies. A shared library and the program find it beside themselves; a static library
-// becomes part of a program that may be anywhere, so find_package(Tern) defines TERN_DATA_DIR for whoever links it.
+// Where the data of this installation lies. A shared library and the program find it beside themselves; a static
+// library becomes part of a program that may be anywhere, so find_package(Tern) defines TERN_DATA_DIR for whoever links
+// it.
 #pragma once
 
 namespace tern::internal {

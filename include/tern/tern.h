@@ -31,13 +31,13 @@
  * session keeps what it needs of its engine, a generation what it needs of its session.
  *
  * Threads. Every function may be called on any thread. Calls on one engine and on what came from it take turns by
- * themselves, those on different engines do not wait for each other; one step of a generation is one turn. What does not
- * wait for a turn says so ("never waits"). A handle must not be freed while another thread is using it. Callbacks run on
- * the thread of the call that they were given to, and may call anything but free what that call uses.
+ * themselves, those on different engines do not wait for each other; one step of a generation is one turn. What does
+ * not wait for a turn says so ("never waits"). A handle must not be freed while another thread is using it. Callbacks
+ * run on the thread of the call that they were given to, and may call anything but free what that call uses.
  *
- * Structs begin with their size, so that they can grow: `T_init(&options, sizeof options)` sets it and the defaults, and
- * is what to begin with; NULL options are the defaults. Of a struct that is filled in, set `size` to its sizeof. A library
- * that is older than the header refuses fields that it does not know, unless they are 0. Text is UTF-8. */
+ * Structs begin with their size, so that they can grow: `T_init(&options, sizeof options)` sets it and the defaults,
+ * and is what to begin with; NULL options are the defaults. Of a struct that is filled in, set `size` to its sizeof. A
+ * library that is older than the header refuses fields that it does not know, unless they are 0. Text is UTF-8. */
 #ifndef TERN_TERN_H_
 #define TERN_TERN_H_
 
@@ -161,12 +161,12 @@ enum {
 
 /* `text` may hold any bytes. `*n_tokens` may become 0; `*tokens` is never NULL. */
 TERN_API tern_code tern_tokenize(const tern_engine* engine, const char* text, size_t n_bytes, uint32_t flags,
-                                   int32_t** tokens, size_t* n_tokens, tern_error** error);
+                                 int32_t** tokens, size_t* n_tokens, tern_error** error);
 
 /* The bytes of the tokens, and a 0 after them that does not count; `n_bytes` may be NULL. May end inside a character if
  * the tokens do. Ids outside the vocabulary give nothing. */
 TERN_API tern_code tern_detokenize(const tern_engine* engine, const int32_t* tokens, size_t n_tokens, uint32_t flags,
-                                     char** text, size_t* n_bytes, tern_error** error);
+                                   char** text, size_t* n_bytes, tern_error** error);
 
 /* The token that is spelled exactly so, e.g. "<|eot_id|>", or -1. */
 TERN_API int32_t tern_find_token(const tern_engine* engine, const char* text);
@@ -194,8 +194,7 @@ TERN_API void tern_chat_options_init(tern_chat_options* options, size_t size);
 /* The conversation in the model's own template, ready for tern_tokenize with TERN_SPECIAL_TOKENS alone. NOT_SUPPORTED
  * where the model has none. `n_bytes` may be NULL. */
 TERN_API tern_code tern_render_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
-                                      const tern_chat_options* options, char** text, size_t* n_bytes,
-                                      tern_error** error);
+                                    const tern_chat_options* options, char** text, size_t* n_bytes, tern_error** error);
 
 /* ---- sessions: a context, and what is in it */
 
@@ -213,7 +212,7 @@ typedef struct tern_session_options {
 TERN_API void tern_session_options_init(tern_session_options* options, size_t size);
 
 TERN_API tern_code tern_session_new(tern_engine* engine, const tern_session_options* options, tern_session** session,
-                                      tern_error** error);
+                                    tern_error** error);
 TERN_API void tern_session_free(tern_session* session);
 
 TERN_API int32_t tern_session_n_ctx(const tern_session* session);
@@ -221,10 +220,10 @@ TERN_API int32_t tern_session_n_used(const tern_session* session); /* tokens in 
 TERN_API void tern_session_reset(tern_session* session);           /* forgets them */
 
 /* The logits after tokens[first], tokens[first + 1], … of a text that begins with tokens[0], in rows of n_vocab floats:
- * (n_tokens - first) · n_vocab of them, and `n_floats` must say that `logits` has just that room. Forgets what was in the
- * session. A failure may leave some rows written. */
+ * (n_tokens - first) · n_vocab of them, and `n_floats` must say that `logits` has just that room. Forgets what was in
+ * the session. A failure may leave some rows written. */
 TERN_API tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
-                                         float* logits, size_t n_floats, tern_error** error);
+                                       float* logits, size_t n_floats, tern_error** error);
 
 /* ---- generating */
 
@@ -257,26 +256,26 @@ TERN_API void tern_generate_options_init(tern_generate_options* options, size_t 
 
 typedef struct tern_stats {
   size_t size;
-  int32_t finish;         /* TERN_FINISH_…; NONE until it is over */
-  int32_t n_prompt;       /* tokens of the prompt, of which */
-  int32_t n_reused;       /* … were in the session already */
-  int32_t n_generated;    /* tokens sampled, the stop token included */
-  double prompt_seconds;  /* until the first token */
-  double decode_seconds;  /* for those after it */
-  double load_seconds;    /* of the engine */
+  int32_t finish;        /* TERN_FINISH_…; NONE until it is over */
+  int32_t n_prompt;      /* tokens of the prompt, of which */
+  int32_t n_reused;      /* … were in the session already */
+  int32_t n_generated;   /* tokens sampled, the stop token included */
+  double prompt_seconds; /* until the first token */
+  double decode_seconds; /* for those after it */
+  double load_seconds;   /* of the engine */
 } tern_stats;
 
-/* Called after each step, of the prompt too: then, and after tokens that are no whole character yet, n_bytes is 0. `text`
- * is whole UTF-8 characters with a 0 after them, and lives until the callback returns. false ends the reply, which is no
- * error. */
+/* Called after each step, of the prompt too: then, and after tokens that are no whole character yet, n_bytes is 0.
+ * `text` is whole UTF-8 characters with a 0 after them, and lives until the callback returns. false ends the reply,
+ * which is no error. */
 typedef bool (*tern_on_text)(void* user, const char* text, size_t n_bytes);
 
 /* Continues `prompt`. What the session has already seen of it is not computed again, so a conversation is generated by
- * passing its whole history each time. on_text and stats may be NULL. Each step is a turn of its own, and on_text is not
- * part of one. */
+ * passing its whole history each time. on_text and stats may be NULL. Each step is a turn of its own, and on_text is
+ * not part of one. */
 TERN_API tern_code tern_generate(tern_session* session, const int32_t* prompt, size_t n_prompt,
-                                   const tern_generate_options* options, tern_on_text on_text, void* user,
-                                   tern_stats* stats, tern_error** error);
+                                 const tern_generate_options* options, tern_on_text on_text, void* user,
+                                 tern_stats* stats, tern_error** error);
 
 /* A reply step by step. A session has one at a time: beginning another, and whatever else uses or resets the session,
  * cancels it. */
@@ -284,17 +283,17 @@ typedef struct tern_generation tern_generation;
 
 typedef struct tern_step {
   size_t size;
-  const char* text; /* that is certain now: whole characters and a 0; lives until the next step, or the end of the handle */
+  const char* text; /* that is certain now: whole characters and a 0; lives until the next step or the free */
   size_t n_bytes;
   int32_t token;  /* -1 while the prompt is being read, and where it is over */
   int32_t finish; /* why it is over; TERN_FINISH_NONE while it goes on */
 } tern_step;
 
 TERN_API tern_code tern_generation_begin(tern_session* session, const int32_t* prompt, size_t n_prompt,
-                                           const tern_generate_options* options, tern_generation** generation,
-                                           tern_error** error);
+                                         const tern_generate_options* options, tern_generation** generation,
+                                         tern_error** error);
 
-/* One bounded piece of work: a batch of the prompt, or a token. After the end there is nothing to do: `finish` again. */
+/* One bounded piece of work: a batch of the prompt, or a token. After the end it does nothing; `finish` stays. */
 TERN_API tern_code tern_generation_next(tern_generation* generation, tern_step* step, tern_error** error);
 
 /* Ends it: the next step says TERN_FINISH_CANCELLED, unless it is over already. One that is running on another thread

@@ -146,7 +146,8 @@ TEST_F(CApi, ACallbackEndsTheReply) {
   tern_stats stats = {};
   stats.size = sizeof(stats);
   const auto stop = [](void*, const char*, size_t n_bytes) { return n_bytes == 0; };
-  ASSERT_EQ(tern_generate(session.get(), prompt.data(), prompt.size(), &options, stop, nullptr, &stats, nullptr), TERN_OK);
+  ASSERT_EQ(tern_generate(session.get(), prompt.data(), prompt.size(), &options, stop, nullptr, &stats, nullptr),
+            TERN_OK);
   EXPECT_EQ(stats.finish, TERN_FINISH_CANCELLED);
   EXPECT_LE(stats.n_generated, 2);
 }
@@ -207,9 +208,10 @@ TEST_F(CApi, LogitsAreThoseOfEachRow) {
   const auto n_vocab = static_cast<size_t>(info.n_vocab);
   const auto session = new_session();
   std::vector<float> all(tokens.size() * n_vocab), last(n_vocab);
-  ASSERT_EQ(tern_session_logits(session.get(), tokens.data(), tokens.size(), 0, all.data(), all.size(), nullptr), TERN_OK);
-  ASSERT_EQ(tern_session_logits(session.get(), tokens.data(), tokens.size(), tokens.size() - 1, last.data(), last.size(),
-                                nullptr),
+  ASSERT_EQ(tern_session_logits(session.get(), tokens.data(), tokens.size(), 0, all.data(), all.size(), nullptr),
+            TERN_OK);
+  ASSERT_EQ(tern_session_logits(session.get(), tokens.data(), tokens.size(), tokens.size() - 1, last.data(),
+                                last.size(), nullptr),
             TERN_OK);
   EXPECT_TRUE(std::equal(last.begin(), last.end(), all.end() - static_cast<ptrdiff_t>(n_vocab)));
   EXPECT_NE(all[0], all[n_vocab]);
@@ -304,9 +306,7 @@ TEST_F(CApi, ProgressIsToldWithItsUser) {
 
 TEST(CApiErrors, NoExceptionComesOut) {
   const auto thrown = [](auto exception) {
-    return outcome_of([&](tern_error** error) {
-      return guarded(error, [&] -> Result<void> { throw exception; });
-    });
+    return outcome_of([&](tern_error** error) { return guarded(error, [&] -> Result<void> { throw exception; }); });
   };
   EXPECT_EQ(thrown(std::bad_alloc()).code, TERN_OUT_OF_MEMORY);
   const auto internal = thrown(std::runtime_error("a table is empty"));

@@ -81,7 +81,7 @@ tern_code tern_pull(const char* model, const tern_pull_options* options, char** 
 }
 
 tern_code tern_session_new(tern_engine* engine, const tern_session_options* options, tern_session** session,
-                             tern_error** error) {
+                           tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(given(engine, "engine"));
     TRY_STATUS(given(session, "session"));
@@ -115,7 +115,7 @@ void tern_session_reset(tern_session* session) {
 }
 
 tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
-                                float* logits, size_t n_floats, tern_error** error) {
+                              float* logits, size_t n_floats, tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(given(session, "session"));
     TRY_STATUS(given(tokens, "tokens"));
@@ -130,9 +130,10 @@ tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size
                   n_rows, n_vocab);
     }
     const std::lock_guard turn(session->mutex());
-    return session->session().logits(std::span(tokens, n_tokens), [&](size_t i, std::span<const float> row) -> Result<void> {
-      if (i >= first) std::ranges::copy(row, logits + (i - first) * n_vocab);
-      return {};
-    });
+    return session->session().logits(std::span(tokens, n_tokens),
+                                     [&](size_t i, std::span<const float> row) -> Result<void> {
+                                       if (i >= first) std::ranges::copy(row, logits + (i - first) * n_vocab);
+                                       return {};
+                                     });
   });
 }

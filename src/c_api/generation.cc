@@ -72,8 +72,8 @@ Result<void> fill_stats(const tern_generation& generation, tern_stats* stats) {
 }  // namespace
 
 tern_code tern_generate(tern_session* session, const int32_t* prompt, size_t n_prompt,
-                          const tern_generate_options* options, tern_on_text on_text, void* user, tern_stats* stats,
-                          tern_error** error) {
+                        const tern_generate_options* options, tern_on_text on_text, void* user, tern_stats* stats,
+                        tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     if (stats && stats->size < kStatsSize) return fill_struct(stats, {}, kStatsSize, "tern_stats");
     TRY(const auto generation, begin(session, prompt, n_prompt, options));
@@ -87,8 +87,8 @@ tern_code tern_generate(tern_session* session, const int32_t* prompt, size_t n_p
 }
 
 tern_code tern_generation_begin(tern_session* session, const int32_t* prompt, size_t n_prompt,
-                                  const tern_generate_options* options, tern_generation** generation,
-                                  tern_error** error) {
+                                const tern_generate_options* options, tern_generation** generation,
+                                tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(given(generation, "generation"));
     TRY(auto begun, begin(session, prompt, n_prompt, options));

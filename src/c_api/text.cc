@@ -32,7 +32,7 @@ void give_text(std::string_view made, char** text, size_t* n_bytes) {
 }  // namespace
 
 tern_code tern_tokenize(const tern_engine* engine, const char* text, size_t n_bytes, uint32_t flags, int32_t** tokens,
-                          size_t* n_tokens, tern_error** error) {
+                        size_t* n_tokens, tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(has_tokenizer(engine));
     if (n_bytes > 0) TRY_STATUS(given(text, "text"));
@@ -50,7 +50,7 @@ tern_code tern_tokenize(const tern_engine* engine, const char* text, size_t n_by
 }
 
 tern_code tern_detokenize(const tern_engine* engine, const int32_t* tokens, size_t n_tokens, uint32_t flags,
-                            char** text, size_t* n_bytes, tern_error** error) {
+                          char** text, size_t* n_bytes, tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(has_tokenizer(engine));
     if (n_tokens > 0) TRY_STATUS(given(tokens, "tokens"));
@@ -85,7 +85,7 @@ const int32_t* tern_stop_tokens(const tern_engine* engine, size_t* n_tokens) {
 }
 
 tern_code tern_render_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
-                             const tern_chat_options* options, char** text, size_t* n_bytes, tern_error** error) {
+                           const tern_chat_options* options, char** text, size_t* n_bytes, tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(given(engine, "engine"));
     if (n_messages > 0) TRY_STATUS(given(messages, "messages"));

@@ -6,10 +6,9 @@ namespace tern {
 namespace {
 
 std::unexpected<Error> absent() {
-  return fail(
-      ErrorCode::kNotSupported,
-      "this Tern is built without libcurl and OpenSSL, so it cannot download; build it with them, or name a model on this "
-      "machine");
+  return fail(ErrorCode::kNotSupported,
+              "this Tern is built without libcurl and OpenSSL, so it cannot download; build it with them, or name a "
+              "model on this machine");
 }
 
 }  // namespace

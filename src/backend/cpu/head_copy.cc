@@ -135,8 +135,8 @@ std::unexpected<Error> no_copy(const Tensor& w) {
                           : w.cols > kMostHeadCols ? format_text("it has {} columns", w.cols)
                                                    : "it has a scale of its own";
   return fail(ErrorCode::kNotSupported,
-              "tensor {}: an exact head needs F16, BF16 or F32 in at most {} columns, but {}; use the file's head", w.name,
-              kMostHeadCols, why);
+              "tensor {}: an exact head needs F16, BF16 or F32 in at most {} columns, but {}; use the file's head",
+              w.name, kMostHeadCols, why);
 }
 
 }  // namespace

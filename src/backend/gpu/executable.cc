@@ -94,8 +94,8 @@ Result<void> GpuExecutable::check_heads() const {
   const auto most = static_cast<int>(4 * attention_workgroup(*device_, layouts_));
   const int head_dim = plan_.config.head_dim;
   if (head_dim % 4 == 0 && head_dim <= most) return {};
-  return fail(ErrorCode::kNotSupported, "heads of {} dimensions; the GPU takes multiples of 4 up to {}, use the cpu backend",
-              head_dim, most);
+  return fail(ErrorCode::kNotSupported,
+              "heads of {} dimensions; the GPU takes multiples of 4 up to {}, use the cpu backend", head_dim, most);
 }
 
 Result<void> GpuExecutable::load() {

@@ -42,8 +42,9 @@ std::string gigabytes(uint64_t bytes) { return format_text("{:.1f} GB", static_c
 Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
   const uint64_t need = memory_need(plan, options, 0, KvType::kF16).total();
   if (adapter.memory_bytes == 0 || need <= adapter.memory_bytes) return {};
-  return fail(ErrorCode::kOutOfMemory, "the model needs {} without its context, but the GPU {} has {}; use the cpu backend",
-              gigabytes(need), adapter.name, gigabytes(adapter.memory_bytes));
+  return fail(ErrorCode::kOutOfMemory,
+              "the model needs {} without its context, but the GPU {} has {}; use the cpu backend", gigabytes(need),
+              adapter.name, gigabytes(adapter.memory_bytes));
 }
 
 }  // namespace

@@ -113,8 +113,8 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
   }
   if (const auto found = views_.find(key); found != views_.end()) return found->second;
   if (total > device_.limits().binding_bytes) {
-    return fail(ErrorCode::kNotSupported, "{}: {} MB, but this GPU binds at most {} MB at once; use the cpu backend", key,
-                total >> 20, device_.limits().binding_bytes >> 20);
+    return fail(ErrorCode::kNotSupported, "{}: {} MB, but this GPU binds at most {} MB at once; use the cpu backend",
+                key, total >> 20, device_.limits().binding_bytes >> 20);
   }
   TRY(auto buffer, upload(key, pieces));
   const BufferView view{buffer.get(), 0, 0};
