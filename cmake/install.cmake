@@ -130,6 +130,11 @@ install(EXPORT TernShared NAMESPACE Tern:: DESTINATION ${tern_package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/TernConfig.cmake ${PROJECT_BINARY_DIR}/TernConfigVersion.cmake
         DESTINATION ${tern_package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/tern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TERN_TOOLCHAIN)  # ./setup's: its C library may be newer than the one that the system's Python runs with
+  configure_file(cmake/tern-python.in bin/tern-python @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+                 GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/tern-python TYPE BIN)
+endif()
 install(DIRECTORY include/tern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/include/tern/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tern)
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tern/models)
