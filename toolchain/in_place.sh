@@ -15,9 +15,10 @@ patch_programs() {
   while IFS= read -r -d '' file; do
     head=$(od -An -tx1 -N18 "$file" | tr -d ' \n')
     [[ $head == 7f454c46* ]] || continue
+    paths=$($patch --print-rpath "$file" 2>/dev/null || true)
+    paths=${paths//\/usr\//$folder\/usr/}
     if [[ ${file##*/} == *.so?(.*) ]]; then
-      paths=$($patch --print-rpath "$file" 2>/dev/null) && [[ -n $paths ]] || continue
-      $patch --force-rpath --set-rpath "${paths//\/usr\//$folder\/usr/}" "$file"
+      [[ -z $paths ]] || $patch --force-rpath --set-rpath "$paths" "$file"
     elif [[ $($patch --print-interpreter "$file" 2>/dev/null) != /lib*/ld-linux-* ]]; then
       continue  # static
     elif [[ ${head:32:4} == 0200 ]]; then
@@ -25,7 +26,7 @@ patch_programs() {
       printf '#!/bin/sh\nexec %s --argv0 "$0" %s.real "$@"\n' "$start" "$file" >"$file"
       chmod +x "$file"
     else
-      $patch --set-interpreter "$folder/$loader" --force-rpath --set-rpath "$libraries" "$file"
+      $patch --set-interpreter "$folder/$loader" --force-rpath --set-rpath "${paths:+$paths:}$libraries" "$file"
     fi || die "$file could not be made to run from there"
   done < <(find "$folder" -type f -size +2k \( -perm /111 -o -name '*.so' -o -name '*.so.*' \) ! -name '*.py' ! -name '*.js' -print0)
   rm -f "$work/patchelf"
@@ -34,7 +35,7 @@ patch_programs() {
 # The folders of a root that hold libraries which programs name without a path.
 library_path() {
   local folder=$1 path=$1/usr/lib/$triplet sub
-  for sub in "$folder"/usr/lib/llvm-*/lib "$folder/usr/lib/$triplet"/{blas,lapack,libfakeroot,pulseaudio,nss} "$folder"/usr/lib/{chromium,emscripten}; do
+  for sub in "$folder"/usr/lib/llvm-*/lib "$folder/usr/lib/$triplet"/{blas,lapack,libfakeroot,pulseaudio,nss} "$folder"/usr/lib; do
     [[ ! -d $sub ]] || path+=:$sub
   done
   echo "$path"
