@@ -58,6 +58,8 @@ describe() {
     build) write_cmake_toolchain "$folder" ;;
     web) configure_emscripten "$folder" && configure_node "$folder" ;;
     checks) write_font_configuration "$folder" && configure_node "$folder" ;;
+    # llama.cpp looks for its kernels in a folder that is compiled in, and beside the program.
+    oracle) ln -sf "$folder/usr/lib/$triplet"/ggml/backends*/*.so "$folder/usr/bin/" ;;
   esac
 }
 
