@@ -113,7 +113,7 @@ CONFORM = [
     Mutant("tokens past the end are stored", "float_matmul", r"if \(token(_\d+)? < n_tokens\)", "if (true)", "GpuFloat.MatmulOfEveryFormat"),
     Mutant("barrier after staging missing, floats", "float_matmul", r"(\n +)workgroupBarrier\(\);", "$1", "GpuFloat.MatmulOfEveryFormat"),
     Mutant("columns past the end not zero", "float_matmul", r"select\(vec4<f32>\(0f\), (\w+), [^;]*\)", "$1", "GpuFloat.MatmulOfEveryFormat"),
-    Mutant("token's scale not undone", "float_matmul_matrix_add", r" \* unscale", "", "GpuFloat.MatmulOnSubgroupMatrices", variant="no_dot4"),
+    Mutant("token's scale not undone", "float_matmul_matrix_add", r" \* unscale", "", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
     Mutant("keys normed with the queries' gain", "qkv_heads", r"k_gain\[", "q_gain[", "GpuQkvHeads.*"),
     Mutant("values are turned too", "qkv_heads", r"select\(vec2<f32>\(1f, 0f\), (\w+), is_turned\)", "$1", "GpuQkvHeads.*"),
     Mutant("values are normed too", "qkv_heads", r"(let is_turned = .*)", "let is_turned = true;", "GpuQkvHeads.*"),
