@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2034  # the variables are those of ./package and of prepare()
 # Sourced by ./package: what the kinds of packages share. prepare() sets
 #   version, epoch, program (a stripped copy), scratch (a folder that goes away at the end),
 #   loader, library_folder, and system_root: where what the program was linked with lies; "" or a private toolchain

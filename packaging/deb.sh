@@ -1,12 +1,12 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2034  # the variables are those of ./package and of prepare()
 # Sourced by ./package: the package for Debian 14. The program is linked with that release's own libraries, wherever it was
 # built; here it gets the system's loader, and loses the path to a private toolchain.
 
-# The version of a library package that the program was linked with, without Debian's own part: "8.22.0".
-upstream_version() {
+# The version of a library package that the program was linked with: "8.22.0-1".
+version_of() {
   local changelog=$system_root/usr/share/doc/$1/changelog.Debian.gz
   [[ -e $changelog ]] || changelog=$system_root/usr/share/doc/$1/changelog.gz
-  zcat -f "$changelog" | sed -n '1s/^[^(]*(\([^)]*\)).*/\1/p' | sed 's/-[^-]*$//'
+  zcat -f "$changelog" | sed -n '1s/^[^(]*(\([^)]*\)).*/\1/p'
 }
 
 # "libc6 (>= 2.43), …": every library that the program itself names, at least as new as the one that it was linked with.
@@ -14,7 +14,7 @@ dependencies() {
   local soname package
   readelf -dW "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r soname; do
     package=$(package_of "$soname")
-    echo "$package (>= $(upstream_version "$package"))"
+    echo "$package (>= $(version_of "$package"))"
   done | sort -u | paste -sd , | sed 's/,/, /g'
 }
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2034  # the variables are those of ./package and of prepare()
 # Sourced by ./package: the archive that brings its own loader and libraries.
 #
 #   bin/tern              a small static program (launcher.cc) that finds the rest
