@@ -1,4 +1,4 @@
-// What this build of Tern is made of, and what of it this machine can use.
+// How this Tern was built, and which parts of it this machine can use.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace tern {
 struct BuildInfo {
   std::string compiler;               // "GCC 16.2.0"
   std::vector<std::string> targets;   // instruction sets that the CPU kernels are compiled for, the plainest first: "avx2"
-  std::string runnable;               // those that this machine can run: "sse2, sse4, avx2"
-  std::string chosen;                 // the one that it runs; TERN_CPU_TARGET chooses
-  std::string not_chosen;             // why what TERN_CPU_TARGET names is not; empty where it is
+  std::string runnable;               // those of them that this machine can run: "sse2, sse4, avx2"
+  std::string chosen;                 // the one in use; TERN_CPU_TARGET chooses it
+  std::string not_chosen;             // why the one that TERN_CPU_TARGET names is not used; empty if it is
   std::vector<std::string> backends;  // "cpu", "webgpu", "ref"
 };
 
-// Looks at the processor and at no GPU: costs microseconds.
+// Looks only at the processor, not at GPUs: costs microseconds.
 BuildInfo build_info();
 
 }  // namespace tern

@@ -1,5 +1,5 @@
-// Where the data of this installation lies. A shared library and the program find it beside themselves; a static
-// library becomes part of a program that may be anywhere, so find_package(Tern) defines TERN_DATA_DIR for whoever links
+// Where this installation's data is. The shared library and the program find it beside themselves; a static library
+// becomes part of a program that may be anywhere, so find_package(Tern) defines TERN_DATA_DIR for everything that links
 // it.
 #pragma once
 

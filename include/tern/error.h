@@ -1,4 +1,4 @@
-// Errors of the public API: a code named by who is at fault, and one line that says what, where and what to do.
+// Errors of the public API: a code that says who is at fault, and one line on what went wrong, where, and what to do.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,7 @@ namespace tern {
 enum class ErrorCode {
   kNotFound,         // the named file, tensor or device does not exist
   kCorruption,       // the file's bytes contradict its format
-  kNotSupported,     // well-formed, but Tern cannot run it right
+  kNotSupported,     // well-formed, but Tern cannot run it correctly
   kInvalidArgument,  // the caller's argument is out of range
   kOutOfMemory,      // the model or the context does not fit
   kDeviceLost,       // the GPU went away

@@ -20,15 +20,15 @@ enum class KvType { kF16, kF32 };
 
 // What the LM head, the matrix from the last activations to the logits, is read from.
 enum class HeadKind {
-  kAuto,   // exact where it pays: on the cpu backend, where the file's head is floats and large; else as in the file
-  kFile,   // as the file has it
-  kQ8_0,   // encoded anew when the model is loaded; the token embedding stays as it is
+  kAuto,   // exact where it pays (on the cpu backend, if the file's head is floats and large); else as in the file
+  kFile,   // as it is in the file
+  kQ8_0,   // re-encoded when the model is loaded; the token embedding stays as it is
   kQ6_K,   // likewise
   kExact,  // an int8 copy says which logits could matter, and only these are computed from the file's: the same text as
            // with kFile for about half the bytes. Only on the cpu backend.
 };
 
-// Called now and then while something long runs: what it is, and how much of the total is done (both in `unit`s).
+// Reported from time to time during a long task: what it is, and how much of the total is done (both in `unit`s).
 struct Progress {
   std::string what;
   uint64_t done = 0;
@@ -37,14 +37,14 @@ struct Progress {
 };
 using OnProgress = std::function<void(const Progress&)>;
 
-// For the webgpu backend; others have no use for it.
+// For the webgpu backend; the others ignore it.
 struct GpuOptions {
   std::string adapter = {};   // part of its name, or its index, as in `tern devices`; empty: the first that can run
   std::string wgsl_dir = {};  // kernels are written there on first use and loaded from there afterwards: edit them
   bool validation = false;    // let the driver layers check every call: slow
   bool robustness = false;    // let shaders check every index: slower
-  // Leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits; serial: what software drivers run instead
-  // of a GPU's kernels.
+  // Features to do without: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial. (serial: the kernels
+  // that software drivers run instead of those for GPUs.)
   std::vector<std::string> without = {};
   std::string cache_dir = {};  // compiled pipelines are kept there; empty: the user's cache folder
 };
@@ -53,11 +53,11 @@ struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
   BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
   int n_threads = 0;                         // 0: one per CPU that this process may use, which is also the most
-  bool pin_threads = false;                  // bind each to a CPU of its own; the caller's only while it computes
+  bool pin_threads = false;                  // bind each to its own CPU, the caller's thread only while it computes
   int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size
-  std::string chat_template = {};            // Jinja source, instead of the model's own; empty: that
+  std::string chat_template = {};            // Jinja source to use instead of the model's own; empty: the model's own
   HeadKind head = HeadKind::kAuto;           // what the logits are computed from
-  bool fuse = true;                          // false: run the plan without fused steps, for comparing
+  bool fuse = true;                          // false: run the plan without fused steps, for comparison
   GpuOptions gpu = {};
   OnProgress on_progress = {};
 };
@@ -68,8 +68,8 @@ struct SessionOptions {
 };
 
 struct ChatOptions {
-  bool add_generation_prompt = true;  // end the text where the model's reply is to begin
-  std::optional<bool> think = {};     // the template's enable_thinking; without it, what the template does by itself
+  bool add_generation_prompt = true;  // end the text where the model's reply begins
+  std::optional<bool> think = {};     // the template's enable_thinking; if not given, the template's default
 };
 
 struct TokenizeOptions {

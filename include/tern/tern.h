@@ -21,23 +21,23 @@
  *     return fwrite(text, 1, n_bytes, (FILE*)user) == n_bytes;
  *   }
  *
- * Errors. What can fail returns a code, TERN_OK (0) where it did not. Where the last argument is not NULL, it then gets
- * an error with a line of text, to be freed with tern_error_free; without a failure it is left alone. What else a
- * function would have given is not touched by a failure. No C++ exception comes out of any function.
+ * Errors. A function that can fail returns a code, TERN_OK (0) if it did not. After a failure its last argument, unless
+ * NULL, points to an error with a line of text, to be freed with tern_error_free; without a failure it is left alone. A
+ * failure leaves all other output arguments untouched. No C++ exception leaves any function.
  *
- * Memory. What a `T** out` argument gets belongs to the caller: handles are freed by their own function, all else by
- * tern_free. Freeing NULL does nothing. A `const char*` that is returned, or found in a struct, belongs to the handle;
- * how long it lives is said there. What is passed in is not kept after the call. Handles may be freed in any order: a
- * session keeps what it needs of its engine, a generation what it needs of its session.
+ * Memory. What a `T** out` argument receives belongs to the caller: handles are freed by their own function, everything
+ * else by tern_free. Freeing NULL does nothing. A `const char*` that is returned, or found in a struct, belongs to the
+ * handle; each declaration says how long it lives. Arguments are not kept after the call. Handles may be freed in any
+ * order: a session keeps what it needs of its engine, and a generation what it needs of its session.
  *
- * Threads. Every function may be called on any thread. Calls on one engine and on what came from it take turns by
- * themselves, those on different engines do not wait for each other; one step of a generation is one turn. What does
- * not wait for a turn says so ("never waits"). A handle must not be freed while another thread is using it. Callbacks
- * run on the thread of the call that they were given to, and may call anything but free what that call uses.
+ * Threads. Any function may be called on any thread. Calls on an engine and on what was made from it take turns by
+ * themselves; different engines do not wait for each other; a step of a generation is one turn. Functions that do not
+ * wait for a turn say so ("never waits"). Do not free a handle that another thread is using. Callbacks run on the
+ * thread of the call that they were passed to; they may call anything, but must not free what that call uses.
  *
- * Structs begin with their size, so that they can grow: `T_init(&options, sizeof options)` sets it and the defaults,
- * and is what to begin with; NULL options are the defaults. Of a struct that is filled in, set `size` to its sizeof. A
- * library that is older than the header refuses fields that it does not know, unless they are 0. Text is UTF-8. */
+ * Structs begin with their size, so that they can grow. Start with `T_init(&options, sizeof options)`, which sets the
+ * size and the defaults; NULL options are the defaults. In a struct that a function fills in, set `size` to its sizeof.
+ * A library older than the header refuses fields that it does not know, unless they are 0. Text is UTF-8. */
 #ifndef TERN_TERN_H_
 #define TERN_TERN_H_
 
@@ -57,10 +57,10 @@
 extern "C" {
 #endif
 
-/* The version of the library, where TERN_VERSION_STRING is that of the header. Never waits; lives for ever. */
+/* The library's version; TERN_VERSION_STRING is the header's. Never waits; the text lives for ever. */
 TERN_API const char* tern_version(void);
 
-/* Frees text and tokens that a function gave. Never waits. */
+/* Frees text and tokens that a function returned. Never waits. */
 TERN_API void tern_free(void* memory);
 
 /* ---- errors */
@@ -69,7 +69,7 @@ typedef enum tern_code {
   TERN_OK = 0,
   TERN_NOT_FOUND = 1,        /* the named file, tensor or device does not exist */
   TERN_CORRUPTION = 2,       /* the file's bytes contradict its format */
-  TERN_NOT_SUPPORTED = 3,    /* well-formed, but Tern cannot run it right */
+  TERN_NOT_SUPPORTED = 3,    /* well-formed, but Tern cannot run it correctly */
   TERN_INVALID_ARGUMENT = 4, /* the caller's argument is out of range */
   TERN_OUT_OF_MEMORY = 5,    /* the model or the context does not fit */
   TERN_DEVICE_LOST = 6,      /* the GPU went away */
@@ -80,13 +80,13 @@ typedef enum tern_code {
 
 typedef struct tern_error tern_error;
 
-/* What, where and what to do, in one line; "" for NULL. Lives as long as the error. These three never wait. */
+/* What went wrong, where, and what to do, in one line; "" for NULL. Lives as long as the error. These three never wait. */
 TERN_API const char* tern_error_message(const tern_error* error);
 TERN_API tern_code tern_error_code(const tern_error* error); /* TERN_OK for NULL */
 TERN_API void tern_error_free(tern_error* error);
 
-/* Warnings go to standard error unless somebody takes them. `line` lives until the handler returns. The handler may be
- * called on any thread that is in a call, by several at once. NULL brings standard error back. Never waits. */
+/* Warnings go to standard error unless there is a handler. `line` lives until the handler returns. The handler may be
+ * called on any thread that is in a call, and on several at once. NULL restores standard error. Never waits. */
 typedef void (*tern_on_warning)(void* user, const char* line);
 TERN_API void tern_set_warning_handler(tern_on_warning handler, void* user);
 
@@ -105,7 +105,7 @@ enum { TERN_HEAD_AUTO = 0, TERN_HEAD_FILE = 1, TERN_HEAD_Q8_0 = 2, TERN_HEAD_Q6_
 typedef struct tern_load_options {
   size_t size;
   const char* model_path;       /* NULL or "": the model that comes with Tern */
-  const char* chat_template;    /* Jinja source, instead of the model's own; NULL or "": that */
+  const char* chat_template;    /* Jinja source, instead of the model's own; NULL or "": the model's */
   const char* gpu_adapter;      /* part of its name, or its index; NULL or "": the first that can run */
   const char* gpu_cache_dir;    /* compiled pipelines are kept there; NULL or "": the user's cache folder */
   tern_on_progress on_progress; /* may be NULL */
@@ -121,8 +121,8 @@ typedef struct tern_load_options {
 /* Never waits. */
 TERN_API void tern_load_options_init(tern_load_options* options, size_t size);
 
-/* Loads a model, or fails with NOT_FOUND, CORRUPTION, NOT_SUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY or IO. Waits for
- * nobody: there is no engine yet. */
+/* Loads a model, or fails with NOT_FOUND, CORRUPTION, NOT_SUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY or IO. Never
+ * waits for a turn: there is no engine yet. */
 TERN_API tern_code tern_engine_load(const tern_load_options* options, tern_engine** engine, tern_error** error);
 TERN_API void tern_engine_free(tern_engine* engine);
 
@@ -133,7 +133,7 @@ typedef struct tern_model_info {
   const char* architecture; /* as in the file, "bitnet-b1.58" */
   const char* backend;      /* "cpu (AVX3_SPR, 2 threads)" */
   const char* head;         /* what the logits are computed from */
-  const char* gpu;          /* its name; "" where none computes */
+  const char* gpu;          /* its name; "" if none computes */
   uint64_t n_params;
   uint64_t file_bytes;
   uint64_t bytes_per_token;    /* weights read per decoded token */
@@ -164,11 +164,11 @@ TERN_API tern_code tern_tokenize(const tern_engine* engine, const char* text, si
                                  int32_t** tokens, size_t* n_tokens, tern_error** error);
 
 /* The bytes of the tokens, and a 0 after them that does not count; `n_bytes` may be NULL. May end inside a character if
- * the tokens do. Ids outside the vocabulary give nothing. */
+ * the tokens do. Ids outside the vocabulary add nothing. */
 TERN_API tern_code tern_detokenize(const tern_engine* engine, const int32_t* tokens, size_t n_tokens, uint32_t flags,
                                    char** text, size_t* n_bytes, tern_error** error);
 
-/* The token that is spelled exactly so, e.g. "<|eot_id|>", or -1. */
+/* The token with exactly this spelling, e.g. "<|eot_id|>", or -1. */
 TERN_API int32_t tern_find_token(const tern_engine* engine, const char* text);
 
 /* The token that begins texts, or -1. */
@@ -184,8 +184,8 @@ typedef struct tern_chat_message {
 
 typedef struct tern_chat_options {
   size_t size;
-  int32_t add_generation_prompt; /* 1: end the text where the model's reply is to begin */
-  int32_t think;                 /* the template's enable_thinking: 1, 0, or -1: what it does by itself */
+  int32_t add_generation_prompt; /* 1: end the text where the model's reply begins */
+  int32_t think;                 /* the template's enable_thinking: 1, 0, or -1: its default */
 } tern_chat_options;
 
 /* Never waits. */
@@ -220,8 +220,8 @@ TERN_API int32_t tern_session_n_used(const tern_session* session); /* tokens in 
 TERN_API void tern_session_reset(tern_session* session);           /* forgets them */
 
 /* The logits after tokens[first], tokens[first + 1], … of a text that begins with tokens[0], in rows of n_vocab floats:
- * (n_tokens - first) · n_vocab of them, and `n_floats` must say that `logits` has just that room. Forgets what was in
- * the session. A failure may leave some rows written. */
+ * (n_tokens - first) · n_vocab of them, and `n_floats` must be exactly that. Forgets what was in the session. A
+ * failure may leave some rows written. */
 TERN_API tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
                                        float* logits, size_t n_floats, tern_error** error);
 
@@ -238,7 +238,7 @@ enum {
 
 typedef struct tern_generate_options {
   size_t size;
-  const char* const* stop; /* texts that end it, and are no part of it */
+  const char* const* stop; /* texts that end it and are not part of it */
   size_t n_stop;
   uint64_t seed;         /* same seed, same text */
   int32_t max_tokens;    /* -1: until the model stops or the context is full */
@@ -247,7 +247,7 @@ typedef struct tern_generate_options {
   float top_p;           /* keep the smallest set with this much probability; 1: all */
   float min_p;           /* drop tokens less probable than this part of the best; 0: none */
   float repeat_penalty;  /* 1: off */
-  int32_t top_k;         /* 40: keep so many of the most probable; 0: all */
+  int32_t top_k;         /* 40: keep this many of the most probable; 0: all */
   int32_t repeat_last_n; /* 64: how many of the last tokens count as seen; -1: all */
 } tern_generate_options;
 
@@ -265,9 +265,9 @@ typedef struct tern_stats {
   double load_seconds;   /* of the engine */
 } tern_stats;
 
-/* Called after each step, of the prompt too: then, and after tokens that are no whole character yet, n_bytes is 0.
- * `text` is whole UTF-8 characters with a 0 after them, and lives until the callback returns. false ends the reply,
- * which is no error. */
+/* Called after each step, also of the prompt; then, and while there is no whole character yet, n_bytes is 0.
+ * `text` is whole UTF-8 characters with a 0 after them, and lives until the callback returns. Returning false
+ * ends the reply, which is not an error. */
 typedef bool (*tern_on_text)(void* user, const char* text, size_t n_bytes);
 
 /* Continues `prompt`. What the session has already seen of it is not computed again, so a conversation is generated by
@@ -296,11 +296,11 @@ TERN_API tern_code tern_generation_begin(tern_session* session, const int32_t* p
 /* One bounded piece of work: a batch of the prompt, or a token. After the end it does nothing; `finish` stays. */
 TERN_API tern_code tern_generation_next(tern_generation* generation, tern_step* step, tern_error** error);
 
-/* Ends it: the next step says TERN_FINISH_CANCELLED, unless it is over already. One that is running on another thread
- * is finished first. Never waits. */
+/* Ends it: the next step reports TERN_FINISH_CANCELLED, unless it is over already. A step running on another thread is
+ * completed first. Never waits. */
 TERN_API void tern_generation_cancel(tern_generation* generation);
 
-/* Up to now. */
+/* So far. */
 TERN_API tern_code tern_generation_stats(const tern_generation* generation, tern_stats* stats, tern_error** error);
 TERN_API void tern_generation_free(tern_generation* generation);
 
@@ -315,14 +315,14 @@ typedef struct tern_pull_options {
   tern_on_download on_progress;
   void* user;
   int32_t offline;       /* 1: use the cache only */
-  int32_t prefer_cached; /* 1: ask the network only where the cache does not have it */
+  int32_t prefer_cached; /* 1: ask the network only for what the cache lacks */
 } tern_pull_options;
 
 /* Never waits. */
 TERN_API void tern_pull_options_init(tern_pull_options* options, size_t size);
 
-/* Makes sure that a model of Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine, and gives its path. See
- * hub_pull in hub.h. Waits for nobody's engine. */
+/* Makes sure that a model from Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine, and returns its path.
+ * See hub_pull in hub.h. Never waits for a turn. */
 TERN_API tern_code tern_pull(const char* model, const tern_pull_options* options, char** path, tern_error** error);
 
 #ifdef __cplusplus

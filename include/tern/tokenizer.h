@@ -18,16 +18,16 @@ class Tokenizer {
 
   virtual int vocab_size() const = 0;
 
-  // Any bytes are accepted; invalid UTF-8 becomes byte tokens and comes back unchanged from decode(). (Only a
-  // vocabulary that has no tokens for bytes gives its unknown token instead.)
+  // Any bytes are accepted; invalid UTF-8 becomes byte tokens, and decode() returns it unchanged. (A vocabulary without
+  // tokens for bytes uses its unknown token instead.)
   virtual std::vector<TokenId> encode(std::string_view text, const TokenizeOptions& options = {}) const = 0;
 
-  // The bytes that one token stands for. Control tokens (BOS, <|eot_id|> …) give "" unless `special`.
-  // An id outside [0, vocab_size()) gives "".
+  // The bytes that one token stands for. "" for control tokens (BOS, <|eot_id|> …) unless `special`, and for ids
+  // outside [0, vocab_size()).
   virtual std::string_view piece(TokenId id, bool special = false) const = 0;
 
-  // Whether encode() puts a space in front of text that is not the text's, as SentencePiece vocabularies want it. Then
-  // the first piece of a text begins with that space, and decode() leaves it out.
+  // Whether encode() puts a space of its own in front of a text, as SentencePiece vocabularies require. If so, the
+  // first piece of a text begins with that space, and decode() leaves it out.
   virtual bool strips_leading_space() const { return false; }
 
   // The concatenated pieces; may end inside a UTF-8 character if the ids do.
@@ -38,13 +38,13 @@ class Tokenizer {
   // Tokens that end a reply: the declared EOS and EOT and those known to be missing from published files.
   virtual const std::vector<TokenId>& stop_tokens() const = 0;
 
-  // The id of the token that is spelled exactly so, e.g. "<|eot_id|>".
+  // The id of the token with exactly this spelling, e.g. "<|eot_id|>".
   virtual std::optional<TokenId> find(std::string_view token) const = 0;
 };
 
-// Reads the tokenizer of a GGUF model, of a Hugging Face tokenizer.json, or of a tokenizer.model (tiktoken's, as Llama
-// 3 has it, or SentencePiece's), without loading the model. An empty path is the default model. kNotSupported where the
-// model file holds no tokenizer.
+// Reads the tokenizer of a GGUF model, of a Hugging Face tokenizer.json, or of a tokenizer.model (tiktoken's, as in
+// Llama 3, or SentencePiece's), without loading the model. An empty path is the default model. kNotSupported: the model
+// file has no tokenizer.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path);
 
 }  // namespace tern

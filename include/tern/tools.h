@@ -1,4 +1,4 @@
-// What can be done with a model besides generating text: look inside, measure, check, make one.
+// What can be done with a model besides generating text: looking inside it, measuring it, checking it, making one.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace tern {
 
-// ---- inspect: what a model file holds, without loading it
+// ---- inspect: what is in a model file, without loading it
 
 struct TensorInfo {
   std::string name;
-  std::string type;            // "I2_S", "F16", …; in directories as they call it: "BF16", "uint32"
+  std::string type;            // "I2_S", "F16", …; in directories their own name for it: "BF16", "uint32"
   std::vector<int64_t> shape;  // rows first, as in PyTorch: [n_out, n_in]
   uint64_t offset = 0;         // of the first byte in its file
   uint64_t bytes = 0;
@@ -28,26 +28,26 @@ struct FileInfo {
   std::vector<std::pair<std::string, std::string>> metadata;  // long arrays shortened
   std::vector<TensorInfo> tensors;
   uint64_t n_params = 0;
-  uint64_t bytes_per_token = 0;  // weight bytes read per decoded token; 0 where Tern cannot run the model
+  uint64_t bytes_per_token = 0;  // weight bytes read per decoded token; 0 if Tern cannot run the model
   uint64_t kv_bytes_per_token = 0;
   std::string not_supported;  // why Tern cannot run it; empty if it can
 };
 
-// `path` is a GGUF file, any part of a split one, or a directory as Hugging Face or MLC have them.
+// `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.
 Result<FileInfo> inspect(const std::string& path);
 
-// ---- convert: a model of any container as a GGUF file
+// ---- convert: a model from any container to a GGUF file
 
 struct ConvertOptions {
-  std::string in_path;    // a GGUF file, or a directory of Hugging Face or MLC
+  std::string in_path;    // a GGUF file, or a Hugging Face or MLC directory
   std::string out_path;   // appears only when it is complete
   std::string type = {};  // of the linear layers: i2_s, tq1_0, tq2_0; q8_0, q4_0 …; empty: as they are
-  std::string head = {};  // of the embedding and the head; empty: as they are, or `type` where that is not ternary
+  std::string head = {};  // of the embedding and the head; empty: as they are, or `type` if that is not ternary
   OnProgress on_progress = {};
 };
 
 // Errors: those of loading the model; kInvalidArgument for a type that the model's layers cannot have; kNotSupported
-// where rows are no whole blocks of it; kIo.
+// where rows are not whole blocks of it; kIo.
 Result<void> convert(const ConvertOptions& options);
 
 // ---- synth: a random model of a given shape, for measuring without a download
@@ -87,10 +87,10 @@ struct BenchOptions {
 struct PartEnergy {
   double joules_per_token = 0;
   double watts = 0;             // on average
-  double seconds_of_a_run = 0;  // the counters move about once a millisecond: below 0.05 these figures are coarse
+  double seconds_of_a_run = 0;  // the counters change about once a millisecond: below 0.05 these figures are coarse
 };
 
-// What the whole processor used, other programs included and GPUs not.
+// What the whole processor used, including other programs but not GPUs.
 struct BenchEnergy {
   std::string source;                 // "powercap (package-0, dram)"; empty: nothing could be read, and
   std::string reason;                 // … why
@@ -103,8 +103,8 @@ struct BenchResult {
   Spread decode;   // tokens/s
   uint64_t bytes_per_token = 0;
   double decode_gb_per_s = 0;  // bytes_per_token × median decode rate
-  // What this machine reads from memory with as many threads. A model that fits into the caches can be above it. 0: a
-  // GPU computes, whose memory is not measured.
+  // What this machine can read from memory with the same number of threads. A model that fits into the caches can
+  // exceed it. 0: a GPU computes, and its memory is not measured.
   double machine_gb_per_s = 0;
   std::optional<BenchEnergy> energy = {};  // where it was asked for
 };
@@ -114,7 +114,7 @@ Result<BenchResult> bench(const Engine& engine, const BenchOptions& options);
 // ---- bench ops: where the time of a token goes
 
 struct OpBenchOptions {
-  int pos = 0;  // tokens that are in the context already
+  int pos = 0;  // tokens already in the context
   int repeats = 20;
 };
 
@@ -124,7 +124,7 @@ struct OpBench {
   std::string kernel;   // "ternary_matvec"
   int dispatches = 0;   // within a token
   double us = 0;        // of all of them together, within a token: the median of the repeats
-  double us_alone = 0;  // of as many, where nothing else runs
+  double us_alone = 0;  // of as many dispatches with nothing else running
   uint64_t bytes = 0;   // that all of them have to move
   double gb_per_s = 0;  // bytes ÷ us
   double share = 0;     // of the sum of `us`
@@ -142,13 +142,13 @@ struct OpBenchResult {
 // kInvalidArgument: a position for which the context has no room.
 Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& options);
 
-// ---- bench kernels: what packings of a ternary matrix and ways to multiply with it cost on this CPU
+// ---- bench kernels: what packings of a ternary matrix and ways to multiply by it cost on this CPU
 
 struct KernelBenchOptions {
   int64_t rows = 4096, cols = 4096;
   int n_threads = 0;    // one per CPU at most; 0: one per CPU that this process may use
   int repeats = 0;      // products per kernel; 0: at least 20, and as many as half a second takes
-  bool cached = false;  // multiply with one copy of the matrix, which may stay in a cache, instead of many in turns
+  bool cached = false;  // multiply by one copy of the matrix, which may stay in a cache, instead of by many in turn
   OnProgress on_progress = {};
 };
 
@@ -158,13 +158,13 @@ struct KernelBench {
   std::string activations;  // "f32", "int8"
   std::string what;         // one line about it
   std::string target;       // the instruction set it runs on, "avx2"; "scalar" for plain C++
-  uint64_t bytes = 0;       // of the packed matrix, all that a product reads of it
+  uint64_t bytes = 0;       // of the packed matrix: all of it that a product reads
   double bits_per_weight = 0;
   Spread ms = {};            // of one product, quantising or look-up tables included
-  int runs = 0;              // that `ms` is made of
-  int copies = 0;            // of the matrix, multiplied with in turns
+  int runs = 0;              // that `ms` is taken from
+  int copies = 0;            // of the matrix, used in turn
   double gb_per_s = 0;       // bytes ÷ median
-  double read_gb_per_s = 0;  // the same, of as many threads that only read, in turns with the products
+  double read_gb_per_s = 0;  // the same for as many threads that only read, alternating with the products
   double share = 0;          // gb_per_s ÷ read_gb_per_s
   double max_error = 0;      // of any result, against sums in double of the same weights and the float activations
 };
@@ -172,8 +172,8 @@ struct KernelBench {
 struct KernelBenchResult {
   std::vector<KernelBench> kernels = {};
   int n_threads = 0;
-  uint64_t cache_bytes = 0;  // the CPU's last-level cache; 0 where the system does not say
-  double result_rms = 0;     // of the exact results, to judge errors by
+  uint64_t cache_bytes = 0;  // the CPU's last-level cache; 0 if the system does not say
+  double result_rms = 0;     // of the exact results, for judging errors
 };
 
 // Random weights and activations. Results are checked before anything is reported: kNotSupported names a kernel that
@@ -195,14 +195,14 @@ struct EvalResult {
 // tokens, n_ctx below 4 or beyond the model's. kNotSupported: no tokenizer.
 Result<EvalResult> eval(const Engine& engine, std::string_view text, int n_ctx, const OnProgress& on_progress = {});
 
-// ---- validate: does this backend compute what the reference computes
+// ---- validate: does this backend compute the same as the reference
 
 struct ValidateOptions {
-  // What to run. Empty: a built-in text, or fixed ids where there is no tokenizer; of it ref runs less where the model
-  // is large, for it is slow.
+  // What to run. Empty: a built-in text, or fixed ids if there is no tokenizer, cut short for a large model because ref
+  // is slow.
   std::vector<TokenId> tokens = {};
   int n_decode = 16;   // cached steps to compare with full forward passes
-  int n_tokens = 200;  // that a GPU chooses by itself, to compare with what the CPU would choose
+  int n_tokens = 200;  // tokens that a GPU chooses by itself, to compare with what the CPU would choose
   OnProgress on_progress = {};
 };
 
@@ -210,7 +210,7 @@ struct LayerDifference {
   std::string step;  // e.g. "blk.3 attn_output"
   double max_abs = 0;
   double nmse = 0;
-  double rounding_nmse = 0;  // what a harmless change makes of this step: ref with an f32 KV cache against ref
+  double rounding_nmse = 0;  // what a harmless change does to this step: ref with an f32 KV cache against ref
 };
 
 struct ValidateResult {
@@ -225,11 +225,11 @@ struct ValidateResult {
   double cached_cosine = 0;  // least cosine, cached decode against full forward
   bool cached_same_top1 = false;
   // Tokens that the device chose by itself, greedily, against what the CPU would choose after the same tokens. Only on
-  // a GPU. Two right computations choose differently where two tokens are nearly tied.
+  // a GPU. Two correct computations choose differently where two tokens are nearly tied.
   int n_tokens = 0;
-  int n_other_tokens = 0;      // that the CPU would not have chosen, of which
-  int first_other_token = -1;  // … the first is this one (0: the first generated); −1: none
-  double first_lead = 0;       // by how much the CPU's logits prefer another there
+  int n_other_tokens = 0;      // of them, those that the CPU would not have chosen
+  int first_other_token = -1;  // the first of those (0: the first generated); −1: none
+  double first_lead = 0;       // by how much the CPU's logits prefer another token there
   double largest_lead = 0;     // of all of them, in units of the RMS of the logits around their mean
   bool passed = false;
   std::string verdict;  // one line
@@ -247,13 +247,13 @@ struct DeviceInfo {
 
 std::vector<DeviceInfo> list_devices();
 
-// The same, and of each device what the model in this file needs there with the context that it was trained for, and
-// whether that fits. Reads only the file's description: nothing is loaded or uploaded.
+// The same, and for each device what the model in this file needs there with the context that it was trained for, and
+// whether it fits. Reads only the file's description: nothing is loaded or uploaded.
 Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path);
 
 // ---- files
 
-// Writes float32 [rows, cols] as NumPy .npy, row by row, so that a large result never lies in memory.
+// Writes float32 [rows, cols] as NumPy .npy, row by row, so that a large result is never in memory as a whole.
 class NpyWriter {
  public:
   static Result<NpyWriter> create(const std::string& path, size_t rows, size_t cols);
