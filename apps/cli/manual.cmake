@@ -23,7 +23,9 @@ if(NOT CMAKE_CROSSCOMPILING)
     COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_CURRENT_BINARY_DIR}/manual.stamp
     DEPENDS tern VERBATIM)
   add_custom_target(tern_manual ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/manual.stamp)
-  install(DIRECTORY ${tern_share}/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
-  install(DIRECTORY ${tern_share}/bash-completion ${tern_share}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR})
-  install(DIRECTORY ${tern_share}/fish DESTINATION ${CMAKE_INSTALL_DATADIR})
+  if(TERN_INSTALL)  # optional: who builds the library alone has no program that could write them
+    install(DIRECTORY ${tern_share}/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+    install(DIRECTORY ${tern_share}/bash-completion ${tern_share}/zsh ${tern_share}/fish
+            DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
+  endif()
 endif()
