@@ -335,7 +335,8 @@ class Engine(_Handle):
     ) -> str:
         """The conversation in the model's own template; tokenize it with add_bos=False and special=True."""
         pairs = [m if isinstance(m, tuple) else (m["role"], m["content"]) for m in messages]
-        array = (c.ChatMessage * len(pairs))(*[(role.encode(), content.encode()) for role, content in pairs])
+        texts = [c.ChatMessage(role.encode(), content.encode()) for role, content in pairs]
+        array = (c.ChatMessage * len(texts))(*texts)
         options = c.initialised(c.ChatOptions, lib.tern_chat_options_init)
         options.add_generation_prompt = add_generation_prompt
         options.think = -1 if think is None else int(think)
