@@ -204,7 +204,13 @@ def _load() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(path)
     except OSError as e:
-        raise ImportError(f"{e}; install Tern, or set TERN_LIBRARY to the path of its libtern.so") from e
+        is_newer = "GLIBC" in str(e)  # the toolchain of ./setup has a C library of its own
+        remedy = (
+            "start Python with tern-python, which is installed beside tern"
+            if is_newer
+            else "install Tern, or set TERN_LIBRARY to the path of its libtern.so"
+        )
+        raise ImportError(f"{e}; {remedy}") from e
     for name, (result, arguments) in _PROTOTYPES.items():
         function = getattr(library, name, None)
         if function is None:
