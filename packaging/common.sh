@@ -35,7 +35,7 @@ package_of() {
   name=${soname%%.so*} number=${soname#*.so.}
   name=${name,,} name=${name//_/-}
   case $name in
-    libc | libm | libresolv | libdl | libpthread | librt | ld-linux*) candidate=libc6 ;;
+    ld-linux* | libanl | libc | libdl | libm | libmvec | libnss-* | libpthread | libresolv | librt | libutil) candidate=libc6 ;;
     libz) candidate=zlib1g ;;
     libcrypto) candidate=libssl$number ;;
     liblber) candidate=libldap$number ;;

@@ -6,12 +6,19 @@
 #   lib/                  the loader, the C library, and every other library that is loaded
 #   share/                the default model, man pages, completions, licences
 
-# Opened only while Tern runs, so that no list of libraries names it: it finds the system's Vulkan drivers.
-readonly opened_later=(libvulkan.so.1)
+# Opened only while Tern runs, so that no list of libraries names them: what finds the system's Vulkan drivers; and the other
+# parts of the C library, since drivers of an older system name some, and the system's own fit no C library but its own.
+readonly opened_later=(libvulkan.so.1
+  libanl.so.1 libdl.so.2 libm.so.6 libmvec.so.1 libnss_compat.so.2 libnss_dns.so.2 libnss_files.so.2 libpthread.so.0
+  libresolv.so.2 librt.so.1 libutil.so.1)
+
+# Libraries of headers alone: their code is in the program, and their licences want to be named too.
+readonly compiled_in=(libcli11-dev libminja-dev nlohmann-json3-dev)
 
 compile_launcher() {  # compile_launcher OUTPUT
   local compiler
-  compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+  compiler=$(sed -n 's/^set(CMAKE_CXX_COMPILER "\(.*\)")$/\1/p' "$build"/CMakeFiles/*/CMakeCXXCompiler.cmake | tail -n 1)
+  [[ -n $compiler ]] || die "build/release does not say which compiler it uses; leave out --no-build"
   # The kernel's headers are all that it includes. Nothing is to be linked that was not written there.
   quietly "$compiler" -B"$system_root/usr/bin" ${system_root:+--sysroot="$system_root"} -std=c++23 -Os -ffreestanding \
     -fno-exceptions -fno-rtti -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \
@@ -28,11 +35,10 @@ bundle() {
   [[ -z $(patchelf --print-rpath "$top/lib/$soname") ]] || patchelf --remove-rpath "$top/lib/$soname"
   chmod 755 "$top/lib/$soname"
   install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licences/$package.txt"
-  echo "$soname $package" >>"$scratch/bundled"
 }
 
 bundle_libraries() {
-  local soname path
+  local soname path package
   {
     libraries_of "$program"
     for soname in "${opened_later[@]}"; do
@@ -46,12 +52,16 @@ bundle_libraries() {
   while read -r soname path; do
     [[ $soname == */* ]] || bundle "$soname" "$path"
   done <"$scratch/libraries"
+  for package in "${compiled_in[@]}"; do
+    install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licences/$package.txt"
+  done
 }
 
 # Debian keeps the texts of common licences in one place, which copyright files name.
 copy_common_licences() {
   local name folder=$system_root/usr/share/common-licenses
   [[ -d $folder ]] || folder=/usr/share/common-licenses
+  # shellcheck disable=SC2013  # names without blanks
   for name in $(grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9+]' "$top/share/doc/tern/licences" | sort -u); do
     name=${name##*/}
     [[ -e $folder/$name ]] || continue  # some name it in passing, without a text of that name
