@@ -57,4 +57,19 @@ struct HubFile {
 // :FILE has no effect.
 Result<std::vector<HubFile>> hub_list(const std::string& model, const HubOptions& options = {});
 
+// A model that is on this machine: the name under which hub_pull() finds it, and what it takes of the disk.
+struct CachedModel {
+  std::string name;  // OWNER/NAME:FILE for a GGUF file, OWNER/NAME for a directory
+  uint64_t bytes = 0;
+  bool unfinished = false;  // the download was interrupted: hub_pull() goes on with it
+};
+
+// All of them, sorted by name. Other programs that share the cache may have put some there.
+Result<std::vector<CachedModel>> hub_cached(const HubOptions& options = {});
+
+// Removes a model from the cache and returns the bytes that this frees. `name` is one of hub_cached(), or a repository
+// OWNER/NAME, all of which goes then. What another name still needs stays. kNotFound: it is not there. kIo: it cannot
+// be removed, or another process is downloading it.
+Result<uint64_t> hub_remove(const std::string& name, const HubOptions& options = {});
+
 }  // namespace tern

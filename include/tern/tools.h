@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,10 @@ struct FileInfo {
 // `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.
 Result<FileInfo> inspect(const std::string& path);
 
+// The metadata of the same as a JSON object, with numbers as numbers. Of an array longer than 16 items it has
+// {"count": n, "first": [16 items]}, unless `whole_arrays`.
+Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays);
+
 // ---- convert: a model from any container to a GGUF file
 
 struct ConvertOptions {
@@ -44,6 +49,7 @@ struct ConvertOptions {
   std::string type = {};  // of the linear layers: i2_s, tq1_0, tq2_0; q8_0, q4_0 …; empty: as they are
   std::string head = {};  // of the embedding and the head; empty: as they are, or `type` if that is not ternary
   OnProgress on_progress = {};
+  std::stop_token stop = {};  // gives up with kInterrupted and leaves no file
 };
 
 // Errors: those of loading the model; kInvalidArgument for a type that the model's layers cannot have; kNotSupported
@@ -59,6 +65,7 @@ struct SynthOptions {
   uint64_t seed = 0;
   std::string out_path = {};
   OnProgress on_progress = {};
+  std::stop_token stop = {};  // gives up with kInterrupted and leaves no file
 };
 
 struct SynthPreset {

@@ -242,7 +242,7 @@ Result<void> Converter::write_all() {
   const int64_t one[] = {1};
   for (const auto& [name, scale] : scales_) TRY_STATUS(writer_.add_tensor(name, GgmlType::kF32, one));
   TRY_STATUS(writer_.begin());
-  RowStream stream(writer_, total, options_.on_progress);
+  RowStream stream(writer_, total, options_.on_progress, options_.stop);
   for (const Job& job : jobs_) {
     if (job.is_copy()) {
       TRY_STATUS(stream.append(job.from.data.first(job.bytes())));

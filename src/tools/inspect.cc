@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "tern/tools.h"
 #include "tools/inspect_directory.h"
+#include "tools/metadata_json.h"
 #include "tools/metadata_text.h"
 
 namespace tern {
@@ -49,7 +50,22 @@ Result<FileInfo> inspect_gguf(const std::string& path) {
   return info;
 }
 
+Result<nlohmann::ordered_json> gguf_metadata(const std::string& path, bool whole_arrays) {
+  TRY(const GgufFile file, GgufFile::open(path));
+  auto object = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : file.metadata()) object[std::string(key)] = metadata_json(value, whole_arrays);
+  return object;
+}
+
 }  // namespace
+
+Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays) {
+  using Json = nlohmann::ordered_json;
+  std::error_code ignored;
+  TRY(const Json metadata, std::filesystem::is_directory(path, ignored) ? directory_metadata(path, whole_arrays)
+                                                                        : gguf_metadata(path, whole_arrays));
+  return metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Result<FileInfo> inspect(const std::string& path) {
   std::error_code ignored;

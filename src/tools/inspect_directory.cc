@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "file/mlc.h"
 #include "file/safetensors_directory.h"
+#include "tools/metadata_json.h"
 #include "tools/metadata_text.h"
 
 namespace tern {
@@ -28,9 +29,24 @@ void add_members(const Json& object, const std::string& prefix, FileInfo& info) 
   }
 }
 
-Result<void> add_config(const std::string& path, FileInfo& info) {
+Result<Json> read_config(const std::string& path) {
   TRY(const auto file, open_file(path));
-  TRY(const Json config, parse_json(as_text(file->resident()), path, {.max_bytes = size_t{1} << 20}));
+  return parse_json(as_text(file->resident()), path, {.max_bytes = size_t{1} << 20});
+}
+
+// The members as add_members names them, their values as they are.
+void add_json_members(const Json& object, const std::string& prefix, bool whole_arrays, nlohmann::ordered_json& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object() && !value.empty()) {
+      add_json_members(value, prefix + key + ".", whole_arrays, out);
+    } else {
+      out[prefix + key] = value.is_array() ? shortened_array(value, whole_arrays) : nlohmann::ordered_json(value);
+    }
+  }
+}
+
+Result<void> add_config(const std::string& path, FileInfo& info) {
+  TRY(const Json config, read_config(path));
   if (config.is_object()) add_members(config, "", info);
   return {};
 }
@@ -49,26 +65,36 @@ void add_tensor(const FileTensor& tensor, FileInfo& info) {
   info.n_params += static_cast<uint64_t>(product(tensor.shape));
 }
 
+std::filesystem::path config_path(const std::string& folder) {
+  return std::filesystem::path(folder) / (is_mlc_directory(folder) ? "mlc-chat-config.json" : "config.json");
+}
+
 }  // namespace
+
+Result<nlohmann::ordered_json> directory_metadata(const std::string& path, bool whole_arrays) {
+  auto object = nlohmann::ordered_json::object();
+  TRY(const Json config, read_config(config_path(path).string()));
+  if (config.is_object()) add_json_members(config, "", whole_arrays, object);
+  return object;
+}
 
 Result<FileInfo> inspect_directory(const std::string& path) {
   FileInfo info;
   info.path = path;
-  const std::filesystem::path folder = path;
   if (is_mlc_directory(path)) {
     info.container = "MLC";
     TRY(const auto model,
         MlcDirectory::open(path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::available_cpus()}));
     info.file_bytes = model.file_bytes();
     for (const MlcTensor& tensor : model.tensors()) add_tensor(tensor, info);
-    TRY_STATUS(add_config(folder / "mlc-chat-config.json", info));
+    TRY_STATUS(add_config(config_path(path), info));
     return info;
   }
   info.container = "safetensors";
   TRY(const auto model, SafetensorsDirectory::open(path));
   info.file_bytes = model.file_bytes();
   for (const SafetensorsTensor* tensor : model.tensors()) add_tensor(*tensor, info);
-  TRY_STATUS(add_config(folder / "config.json", info));
+  TRY_STATUS(add_config(config_path(path), info));
   return info;
 }
 

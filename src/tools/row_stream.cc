@@ -7,6 +7,7 @@ namespace tern {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{4} << 20;  // made and written at a time, per thread
+constexpr size_t kCopyBytes = size_t{64} << 20;  // written at a time
 
 }  // namespace
 
@@ -29,6 +30,9 @@ Result<void> RowStream::append_rows(int rows, size_t row_bytes, const MakeRows& 
 }
 
 Result<void> RowStream::append(Bytes bytes) {
+  if (stop_.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted; nothing was kept");
+  // A tensor that is copied may be gigabytes; written in parts, it can be interrupted, too.
+  for (; bytes.size() > kCopyBytes; bytes = bytes.subspan(kCopyBytes)) TRY_STATUS(append(bytes.first(kCopyBytes)));
   TRY_STATUS(writer_.append(bytes));
   done_ += bytes.size();
   if (on_progress_) on_progress_({.what = "writing", .done = done_, .total = total_, .unit = "B"});

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -12,9 +14,13 @@ namespace tern {
 
 class RowStream {
  public:
-  // `total`: bytes to come, for the progress report.
-  RowStream(GgufWriter& writer, uint64_t total, const OnProgress& on_progress)
-      : writer_(writer), pool_(ThreadPool::available_cpus()), total_(total), on_progress_(on_progress) {}
+  // `total`: bytes to come, for the progress report. Once `stop` is requested, whatever is appended is kInterrupted.
+  RowStream(GgufWriter& writer, uint64_t total, const OnProgress& on_progress, std::stop_token stop)
+      : writer_(writer),
+        pool_(ThreadPool::available_cpus()),
+        total_(total),
+        on_progress_(on_progress),
+        stop_(std::move(stop)) {}
 
   // Rows [first, first + n) as they lie in the file; called by several threads at once. out.size() is n · row_bytes.
   using MakeRows = std::function<void(int first, int n, MutableBytes out)>;
@@ -28,6 +34,7 @@ class RowStream {
   const uint64_t total_;
   uint64_t done_ = 0;
   const OnProgress& on_progress_;
+  const std::stop_token stop_;
   std::vector<std::byte> buffer_;
 };
 

@@ -101,7 +101,7 @@ Result<void> synth(const SynthOptions& options) {
         writer.add_tensor(tensor.name, ggml_type_of(tensor.format), std::span(dims).last(tensor.is_vector() ? 1 : 2)));
   }
   TRY_STATUS(writer.begin());
-  RowStream stream(writer, total, options.on_progress);
+  RowStream stream(writer, total, options.on_progress, options.stop);
   for (const SynthTensor& tensor : tensors) TRY_STATUS(append(tensor, stream));
   return writer.finish();
 }
