@@ -67,7 +67,7 @@ endif()
 
 # Line editing of `tern chat`; without it the chat reads plain lines.
 if(PkgConfig_FOUND)
-  pkg_check_modules(LIBEDIT QUIET IMPORTED_TARGET libedit)
+  pkg_check_modules(ISOCLINE QUIET IMPORTED_TARGET isocline>=1.1)
 endif()
 
 # HTTP of `tern serve`. Debian builds it as a library with a pkg-config file and no CMake package.

@@ -145,18 +145,18 @@ Command add_bench(CLI::App& tern) {
       ->group("Measure");
   command->prompt = app->add_option("-p,--prompt", command->options.n_prompt, "Prompt tokens to read (default 128)")
                         ->type_name("N")
-                        ->check(in_range(1, 1 << 20))
+                        ->check(in_range(1, 1 << 20, /*whole=*/true))
                         ->group("Measure");
   command->generate =
       app->add_option("-n,--generate", command->options.n_generate,
                       "Tokens to write (default 32); for ops, tokens before the one that is timed (default 0)")
           ->type_name("N")
-          ->check(in_range(1, 1 << 20))
+          ->check(in_range(1, 1 << 20, /*whole=*/true))
           ->group("Measure");
   command->repeats = app->add_option("-r,--repeats", command->options.repeats,
                                      "How often (default 5; for ops 20, for kernels half a second)")
                          ->type_name("N")
-                         ->check(in_range(1, 10000))
+                         ->check(in_range(1, 10000, /*whole=*/true))
                          ->group("Measure");
   app->add_flag("--energy", command->options.energy,
                 "Joules per token and average watts of the processor, where its counters can be read")

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/chat_commands.h"
 #include "cli/chat_flags.h"
 #include "cli/commands.h"
 #include "cli/conversation.h"
@@ -17,9 +18,11 @@ namespace tern::cli {
 namespace {
 
 constexpr const char* kChatFooter = R"(In the conversation
-  /help, /stats, /reset, /quit                    what they say; Ctrl-D also leaves
+  /help, /set, /system, /save, /load              what they say; Tab completes them
+  /stats, /reset, /quit                           so do these; Ctrl-D also leaves
+  //TEXT                                          a message that begins with one /
   Ctrl-C                                          ends the reply; twice during a reply ends the program
-  a line that ends with \                         goes on in the next line
+  Alt-Enter, or \ at the end of a line            goes on in the next line; a pasted text is one message
 
 Examples
   tern chat -m model.gguf
@@ -27,13 +30,6 @@ Examples
   tern chat                                       write a story together with the model of Tern
   printf 'Hello\nAnd again\n' | tern chat -m model.gguf
 )";
-
-constexpr const char* kCommands =
-    "  /stats   speeds of the last reply\n"
-    "  /reset   forget the conversation\n"
-    "  /quit    leave (also /exit, Ctrl-D)\n"
-    "  Ctrl-C   end the reply\n"
-    "  A line that ends with \\ goes on in the next one.\n";
 
 struct ChatCommand {
   ModelOptions model;
@@ -44,23 +40,21 @@ struct ChatCommand {
   Result<ExitCode> run();
 };
 
-enum class Next { kGoOn, kLeave };
-
 // One run of the read, reply, repeat loop.
 class ChatLoop {
  public:
-  ChatLoop(Conversation& conversation, bool person) : conversation_(conversation), person_(person) {}
+  ChatLoop(Conversation& conversation, bool person)
+      : conversation_(conversation), commands_(conversation), person_(person) {}
 
   Result<ExitCode> run(LineReader& reader);
 
  private:
   LineReader::Event read_message(LineReader& reader, std::string& message) const;
-  std::optional<Next> slash_command(const std::string& line);
   Result<void> reply_to(const std::string& message);
 
   Conversation& conversation_;
+  ChatCommands commands_;
   const bool person_;  // someone types, rather than a script
-  std::optional<GenerateResult> last_;
 };
 
 LineReader::Event ChatLoop::read_message(LineReader& reader, std::string& message) const {
@@ -77,27 +71,6 @@ LineReader::Event ChatLoop::read_message(LineReader& reader, std::string& messag
   }
 }
 
-std::optional<Next> ChatLoop::slash_command(const std::string& line) {
-  if (!line.starts_with('/')) return std::nullopt;
-  if (line == "/quit" || line == "/exit") return Next::kLeave;
-  if (line == "/help") {
-    std::fputs(kCommands, stderr);
-  } else if (line == "/reset") {
-    conversation_.reset();
-    last_.reset();
-    print_note("forgotten");
-  } else if (line == "/stats") {
-    if (last_) {
-      print_stats(conversation_.engine(), conversation_.session(), *last_, conversation_.seed());
-    } else {
-      print_note("there is no reply yet");
-    }
-  } else {
-    print_note(format_text("there is no command {}; /help lists them", line));
-  }
-  return Next::kGoOn;
-}
-
 Result<void> ChatLoop::reply_to(const std::string& message) {
   Result<PrintedReply> generation = conversation_.say(message);
   if (!generation && generation.error().code == ErrorCode::kInvalidArgument && person_) {
@@ -110,7 +83,7 @@ Result<void> ChatLoop::reply_to(const std::string& message) {
   if (generation->result.reason == FinishReason::kContextFull) {
     print_note("the context is full; the oldest part is forgotten from here on, or all of it with /reset");
   }
-  last_ = std::move(generation->result);
+  commands_.set_last(std::move(generation->result));
   return {};
 }
 
@@ -123,8 +96,8 @@ Result<ExitCode> ChatLoop::run(LineReader& reader) {
       print_note("Ctrl-D or /quit leaves");
       continue;
     }
-    if (const std::optional<Next> next = slash_command(message)) {
-      if (*next == Next::kLeave) return ExitCode::kDone;
+    if (const std::optional<ChatCommands::Next> next = commands_.take(message)) {
+      if (*next == ChatCommands::Next::kLeave) return ExitCode::kDone;
       continue;
     }
     const bool empty = message.find_first_not_of(" \t\n") == message.npos;
@@ -155,7 +128,7 @@ Result<ExitCode> ChatCommand::run() {
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
   greet(engine, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
-  const std::unique_ptr<LineReader> reader = LineReader::open();
+  const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());
   return ChatLoop(*conversation, person).run(*reader);
 }
 

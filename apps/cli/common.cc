@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 #include "cli/help.h"
@@ -68,7 +69,7 @@ void ModelOptions::add_backend(CLI::App& app) {
       ->group("Model");
   app.add_option("-t,--threads", load.n_threads, "CPU threads, one per CPU at most (default 0: one per CPU)")
       ->type_name("N")
-      ->check(in_range(0, 1024))
+      ->check(in_range(0, 1024, /*whole=*/true))
       ->group("Model");
   app.add_flag("--pin", load.pin_threads, "Keep each thread on a CPU of its own")->group("Model");
   static const std::map<std::string, HeadKind> kHeads = {{"auto", HeadKind::kAuto},
@@ -86,6 +87,28 @@ void ModelOptions::add_backend(CLI::App& app) {
          "--no-fuse", [this] { load.fuse = false; }, "Run each step of the model on its own, to compare")
       ->group("Model");
   add_gpu(app);
+}
+
+// Tern computes a whole model in one place, so that all that can be meant is whether that is a GPU.
+void ModelOptions::add_gpu_layers(CLI::App& app) {
+  const auto parse = [this](const std::string& text) {
+    int n = std::numeric_limits<int>::max();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    const bool is_number = error == std::errc() && end == text.data() + text.size() && n >= -1;
+    if (!is_number && text != "all" && text != "auto")
+      throw CLI::ValidationError("--gpu-layers", format_text("'{}' is no number of layers", one_line(text)));
+    gpu_layers_ = n == -1 ? std::numeric_limits<int>::max() : n;
+  };
+  app.add_option_function<std::string>(
+         "--gpu-layers", parse, "0 means -b cpu, any other number a GPU if there is one; also written -ngl")
+      ->type_name("N")
+      ->group("GPU");
+}
+
+void ModelOptions::apply_gpu_layers(const CLI::App& app) {
+  if (!gpu_layers_) return;
+  if (app.count("-b") > 0) throw CLI::ValidationError("--gpu-layers", "says the same as --backend; give one of them");
+  load.backend = *gpu_layers_ == 0 ? BackendKind::kCpu : BackendKind::kAuto;
 }
 
 void ModelOptions::add_gpu(CLI::App& app) {
@@ -106,7 +129,9 @@ void ModelOptions::add_gpu(CLI::App& app) {
       app.add_flag("--gpu-validate", gpu.validation, "Have every call checked: slow, finds mistakes"),
   };
   for (CLI::Option* option : options) option->group("GPU");
-  app.parse_complete_callback([this, options] {
+  add_gpu_layers(app);
+  app.parse_complete_callback([this, &app, options] {
+    apply_gpu_layers(app);
     if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
     for (const CLI::Option* option : options) {
       if (option->count() > 0) throw CLI::ValidationError(option->get_name(), "needs -b webgpu or -b auto");
@@ -118,7 +143,21 @@ Result<Engine> load_engine(const ModelOptions& model) {
   TERN_TRY(LoadOptions with_progress, model.resolved());
   ProgressBar bar;
   with_progress.on_progress = bar.callback();
-  return Engine::load(with_progress);
+  Result<Engine> engine = Engine::load(with_progress);
+  bar.wipe();
+  if (engine && model.gpu_layers_.value_or(0) > 0) {
+    const ModelInfo& info = engine->info();
+    if (!info.adapter) print_note("there is no GPU that can run this model, so the CPU does ('tern devices' says why)");
+    if (info.adapter && *model.gpu_layers_ < info.n_layers)
+      print_note(format_text("all {} layers are on the GPU: Tern does not split a model", info.n_layers));
+  }
+  return engine;
+}
+
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
 }
 
 Result<const Tokenizer*> need_tokenizer(const Engine& engine) {

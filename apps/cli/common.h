@@ -2,8 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/hub_model.h"
 #include "cli/layout.h"
@@ -50,8 +52,13 @@ struct ModelOptions {
 
  private:
   HubModelOption hub_;
+  std::optional<int> gpu_layers_;  // as programs ask for that can split a model between CPU and GPU
+
+  friend Result<Engine> load_engine(const ModelOptions& model);
 
   void add_gpu(CLI::App& app);
+  void add_gpu_layers(CLI::App& app);
+  void apply_gpu_layers(const CLI::App& app);
 };
 
 // Downloads where -hf asks for it, and loads, with a progress bar.
@@ -64,6 +71,9 @@ Result<const Tokenizer*> need_tokenizer(const Engine& engine);
 // that says what to give: `how`).
 Result<std::string> input_text(const CLI::Option& text_option, const std::string& text, const std::string& file,
                                std::string_view how);
+
+// Words of a command line as the text that they are, so that it needs no quotes.
+std::string joined_words(const std::vector<std::string>& words);
 
 // "1, 2 3" or "[1, 2, 3]": numbers apart by commas or white space. kInvalidArgument on anything else or outside
 // [0, n_vocab).

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/layout.h"
 
 namespace tern::cli {
 namespace {
@@ -30,11 +31,20 @@ class Chat : public Conversation {
     messages_.clear();
     if (!system_.empty()) messages_.push_back({.role = "system", .content = system_});
   }
+  std::string system() const override { return system_; }
+  Result<void> set_system(const std::string& text) override {
+    if (!system_.empty()) messages_.erase(messages_.begin());
+    if (!text.empty()) messages_.insert(messages_.begin(), {.role = "system", .content = text});
+    system_ = text;
+    return {};
+  }
+  std::vector<ChatMessage> messages() const override { return messages_; }
+  Result<void> restore(std::vector<ChatMessage> messages) override;
 
  private:
   Result<std::vector<TokenId>> encode_fitting();
 
-  const std::string system_;
+  std::string system_;
   const ChatOptions chat_;
   std::vector<ChatMessage> messages_;
 };
@@ -82,6 +92,23 @@ Result<PrintedReply> Chat::say(const std::string& line) {
   return generation;
 }
 
+// A system message or none, then questions and answers in turns: what say() leaves.
+Result<void> Chat::restore(std::vector<ChatMessage> messages) {
+  const size_t first = !messages.empty() && messages.front().role == "system" ? 1 : 0;
+  for (size_t i = first; i < messages.size(); ++i) {
+    const std::string_view wanted = (i - first) % 2 == 0 ? "user" : "assistant";
+    if (messages[i].role != wanted) {
+      return fail(ErrorCode::kInvalidArgument, "message {} is of '{}', where one of '{}' is expected", i + 1,
+                  shorten(one_line(messages[i].role), 20), wanted);
+    }
+  }
+  if ((messages.size() - first) % 2 != 0)
+    return fail(ErrorCode::kInvalidArgument, "the last message has no answer; take it out of the file and ask it again");
+  system_ = first == 1 ? messages.front().content : "";
+  messages_ = std::move(messages);
+  return {};
+}
+
 // Person and model write a text in turns, kept as tokens so that nothing is computed twice. The model writes a
 // paragraph at a time; once it ends the story, the next line begins another.
 class Story : public Conversation {
@@ -95,6 +122,14 @@ class Story : public Conversation {
     text_.clear();
     ended_ = false;
   }
+  std::string system() const override { return ""; }
+  Result<void> set_system(const std::string&) override {
+    return fail(ErrorCode::kNotSupported, "this model has no chat template and continues texts: nobody can tell it how");
+  }
+  std::vector<ChatMessage> messages() const override {
+    return {{.role = "story", .content = engine_.tokenizer().decode(text_, /*special=*/false)}};
+  }
+  Result<void> restore(std::vector<ChatMessage> messages) override;
 
  private:
   void forget_oldest();
@@ -103,6 +138,18 @@ class Story : public Conversation {
   bool ended_ = false;
   bool ends_with_space_ = true;
 };
+
+Result<void> Story::restore(std::vector<ChatMessage> messages) {
+  if (messages.size() != 1 || messages.front().role != "story") {
+    return fail(ErrorCode::kInvalidArgument,
+                "it holds a conversation, and this model has no chat template: it goes on with stories only");
+  }
+  const std::string& text = messages.front().content;
+  text_ = engine_.tokenizer().encode(text);
+  ended_ = false;
+  ends_with_space_ = text.empty() || text.back() == ' ' || text.back() == '\n';
+  return {};
+}
 
 void Story::forget_oldest() {
   const size_t n_ctx = static_cast<size_t>(session_.n_ctx());
@@ -155,6 +202,11 @@ Result<std::unique_ptr<Conversation>> Conversation::start(const Engine& engine, 
     return std::make_unique<Chat>(engine, std::move(session), std::move(options), std::move(settings));
   }
   return std::make_unique<Story>(engine, std::move(session), std::move(options));
+}
+
+Result<void> Conversation::set(const std::string& name, const std::string& value) {
+  if (name == "seed") n_replies_ = 0;
+  return options_.set(name, value);
 }
 
 GenerateOptions Conversation::next_options() {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/generation.h"
 #include "tern/engine.h"
@@ -31,6 +32,19 @@ class Conversation {
   virtual bool continues_on_empty_line() const = 0;
 
   virtual void reset() = 0;
+
+  // How the model should behave; "": nothing is said about it. kNotSupported in a story.
+  virtual std::string system() const = 0;
+  virtual Result<void> set_system(const std::string& text) = 0;
+
+  // All that was said, to be kept in a file. A story is one message of the role "story".
+  virtual std::vector<ChatMessage> messages() const = 0;
+  // Goes on from there. kInvalidArgument: messages that this kind of conversation cannot have; it is then as it was.
+  virtual Result<void> restore(std::vector<ChatMessage> messages) = 0;
+
+  // As GenerationOptions::set(), for the replies from now on.
+  Result<void> set(const std::string& name, const std::string& value);
+  const GenerationOptions& options() const { return options_; }
 
   const Engine& engine() const { return engine_; }
   const Session& session() const { return session_; }

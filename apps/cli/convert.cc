@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/progress_bar.h"
 #include "tern/tools.h"
 
@@ -42,7 +43,9 @@ Command add_convert(CLI::App& tern) {
       ->group("Formats");
   return {.app = app, .run = [command]() -> Result<ExitCode> {
             ProgressBar bar;
+            const StopOnInterrupt interrupt;
             command->options.on_progress = bar.callback();
+            command->options.stop = interrupt.token();
             TERN_TRY_STATUS(convert(command->options));
             return ExitCode::kDone;
           }};

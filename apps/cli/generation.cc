@@ -3,10 +3,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <random>
 
+#include "cli/common.h"
 #include "cli/gpu_stats.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
@@ -19,18 +23,42 @@ namespace {
 
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 
+// A number that says how tokens are chosen, as an option of a command and as a setting of a chat.
+struct Sampling {
+  const char* name;
+  float SampleOptions::* real;  // one of the two
+  int SampleOptions::* whole;
+  double low, high;
+  const char* help;
+};
+
+constexpr auto kSampling = std::to_array<Sampling>({
+    {"temp", &SampleOptions::temperature, nullptr, 0, 100,
+     "Temperature: 0 always takes the likeliest token (default 0.7)"},
+    {"top-k", nullptr, &SampleOptions::top_k, 0, kMaxInt, "Choose among the N likeliest tokens; 0: all (default 40)"},
+    {"top-p", &SampleOptions::top_p, nullptr, 1e-6, 1,
+     "Choose among the likeliest that have this probability together (default 1)"},
+    {"min-p", &SampleOptions::min_p, nullptr, 0, 1,
+     "Drop tokens less likely than this fraction of the likeliest (default 0)"},
+    {"repeat-penalty", &SampleOptions::repeat_penalty, nullptr, 0.01, 100,
+     "Make seen tokens less likely; 1: off (default 1)"},
+    {"repeat-last-n", nullptr, &SampleOptions::repeat_last_n, -1, kMaxInt,
+     "How many of the last tokens count as seen; -1: all (default 64)"},
+});
+
 void add_sampling(CLI::App& app, SampleOptions& sample) {
-  const auto add = [&](const char* name, auto& value, double low, double high, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->check(in_range(low, high))->group("Sampling");
-  };
-  add("--temp", sample.temperature, 0, 100, "X", "Temperature: 0 always takes the likeliest token (default 0.7)");
-  add("--top-k", sample.top_k, 0, kMaxInt, "N", "Choose among the N likeliest tokens; 0: all (default 40)");
-  add("--top-p", sample.top_p, 1e-6, 1, "X",
-      "Choose among the likeliest that have this probability together (default 1)");
-  add("--min-p", sample.min_p, 0, 1, "X", "Drop tokens less likely than this fraction of the likeliest (default 0)");
-  add("--repeat-penalty", sample.repeat_penalty, 0.01, 100, "X", "Make seen tokens less likely; 1: off (default 1)");
-  add("--repeat-last-n", sample.repeat_last_n, -1, kMaxInt, "N",
-      "How many of the last tokens count as seen; -1: all (default 64)");
+  for (const Sampling& s : kSampling) {
+    const std::string name = std::string("--") + s.name;
+    CLI::Option* option =
+        s.real ? app.add_option(name, sample.*s.real, s.help) : app.add_option(name, sample.*s.whole, s.help);
+    option->type_name(s.real ? "X" : "N")->check(in_range(s.low, s.high, s.whole != nullptr))->group("Sampling");
+  }
+}
+
+template <class T>
+bool parse_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 // White space at the front is dropped while `trimming`, which ends with the first other character.
@@ -78,7 +106,7 @@ uint64_t peak_memory_bytes() {
 void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
   app.add_option("-n,--max-tokens", generate.max_tokens, max_tokens_help)
       ->type_name("N")
-      ->check(in_range(-1, kMaxInt))
+      ->check(in_range(-1, kMaxInt, /*whole=*/true))
       ->group("Length");
   app.add_option_function<std::string>(
          "--stop", [this](const std::string& text) { generate.stop.push_back(text); },
@@ -90,14 +118,19 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
       ->group("Length");
   app.add_flag("--ignore-eos", generate.ignore_eos, "Go on past the end that the model sets, to measure")
       ->group("Length");
-  app.add_option("--ctx", session.n_ctx, "Tokens of context (default: what the model was trained for)")
+  app.add_option("-c,--ctx", session.n_ctx, "Tokens of context (default: what the model was trained for)")
       ->type_name("N")
-      ->check(in_range(1, kMaxInt))
+      ->check(in_range(1, kMaxInt, /*whole=*/true))
       ->group("Length");
   add_sampling(app, generate.sample);
-  seed_ = app.add_option("--seed", generate.sample.seed, "Same seed, same text (default: another one each time)")
-              ->type_name("N")
-              ->group("Sampling");
+  app.add_option_function<std::string>(
+         "--seed",
+         [this](const std::string& text) {
+           if (const Result<void> set = set_seed(text); !set) throw CLI::ValidationError("--seed", set.error().message);
+         },
+         "Same seed, same text; -1: another one each time (default -1)")
+      ->type_name("N")
+      ->group("Sampling");
   app.add_option_function<std::string>(
          "--kv", [this](const std::string& name) { session.kv_type = name == "f32" ? KvType::kF32 : KvType::kF16; },
          "Precision of the KV cache: f16 or f32 (default f16)")
@@ -107,9 +140,81 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
 }
 
 void GenerationOptions::choose_seed() {
-  if (seed_ && seed_->count() > 0) return;
+  if (seed_given_) return;
   std::random_device device;
   generate.sample.seed = device();  // 32 bits are enough, and short enough to be typed again
+}
+
+Result<void> GenerationOptions::set_seed(const std::string& value) {
+  uint64_t seed = 0;
+  seed_given_ = value != "-1";
+  if (seed_given_ && !parse_number(value, seed)) {
+    return fail(ErrorCode::kInvalidArgument, "'{}' is not a whole number from 0 to {}, nor -1 for another one each time",
+                shorten(one_line(value), 40), std::numeric_limits<uint64_t>::max());
+  }
+  generate.sample.seed = seed;
+  choose_seed();
+  return {};
+}
+
+std::vector<std::string> GenerationOptions::setting_names() {
+  std::vector<std::string> names;
+  for (const Sampling& s : kSampling) names.emplace_back(s.name);
+  names.insert(names.end(), {"seed", "max-tokens"});
+  return names;
+}
+
+std::string GenerationOptions::setting(const std::string& name) const {
+  if (name == "seed") return format_text("{}", generate.sample.seed);
+  if (name == "max-tokens") return format_text("{}", generate.max_tokens);
+  for (const Sampling& s : kSampling) {
+    if (name != s.name) continue;
+    return s.real ? format_text("{}", generate.sample.*s.real) : format_text("{}", generate.sample.*s.whole);
+  }
+  return "";
+}
+
+Result<void> GenerationOptions::set(const std::string& name, const std::string& value) {
+  const auto not_in_range = [&](const CLI::Validator& range) -> Result<void> {
+    const std::string problem = range(const_cast<std::string&>(value));
+    if (problem.empty()) return {};
+    return fail(ErrorCode::kInvalidArgument, "{}: {}", name, problem);
+  };
+  if (name == "seed") return set_seed(value);
+  if (name == "max-tokens") {
+    TERN_TRY_STATUS(not_in_range(in_range(-1, kMaxInt, /*whole=*/true)));
+    parse_number(value, generate.max_tokens);
+    return {};
+  }
+  const auto* const s = std::ranges::find(kSampling, name, [](const Sampling& each) { return std::string(each.name); });
+  if (s == kSampling.end()) {
+    std::string names;
+    for (const std::string& setting : setting_names()) names += (names.empty() ? "" : ", ") + setting;
+    return fail(ErrorCode::kInvalidArgument, "there is no setting '{}'; there are {}", shorten(one_line(name), 40),
+                names);
+  }
+  TERN_TRY_STATUS(not_in_range(in_range(s->low, s->high, s->whole != nullptr)));
+  if (s->real) {
+    parse_number(value, generate.sample.*s->real);
+  } else {
+    parse_number(value, generate.sample.*s->whole);
+  }
+  return {};
+}
+
+std::string_view finish_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStopToken:
+    case FinishReason::kStopString:
+      return "stop";
+    case FinishReason::kMaxTokens:
+      return "length";
+    case FinishReason::kContextFull:
+      return "context";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
 }
 
 Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenId> prompt,
@@ -128,7 +233,7 @@ Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenI
       piece = piece.substr(0, piece.find('\n'));
       stop.request_stop();
     }
-    if (piece.empty()) return;
+    if (piece.empty() || stream.silent) return;
     generation.printed_something = true;
     generation.at_line_start = piece.back() == '\n';
     printed = print_untrusted(piece);

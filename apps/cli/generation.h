@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tern/engine.h"
 
@@ -15,13 +17,22 @@ struct GenerationOptions {
 
   // Adds -n, the sampling options and the context options. `max_tokens_help` describes -n.
   void add(CLI::App& app, const std::string& max_tokens_help);
-  void choose_seed();  // a random one, unless --seed was given
+  void choose_seed();  // a random one, unless --seed gave one
+
+  // What can also be changed between two replies, by the names of the options.
+  static std::vector<std::string> setting_names();
+  std::string setting(const std::string& name) const;  // its value as text
+  // kInvalidArgument: no such setting, or a value that it cannot have.
+  Result<void> set(const std::string& name, const std::string& value);
 
  private:
-  CLI::Option* seed_ = nullptr;
+  bool seed_given_ = false;
+
+  Result<void> set_seed(const std::string& value);  // "-1": another one each time
 };
 
 struct StreamOptions {
+  bool silent = false;         // print nothing
   bool trim_start = false;     // do not print the white space that the text starts with
   bool one_paragraph = false;  // stop at the first line break after some text
 };
@@ -38,6 +49,9 @@ struct PrintedReply {
 // is then the error.
 Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenId> prompt,
                                         const GenerateOptions& options, const StreamOptions& stream = {});
+
+// "stop", "length", "context", "cancelled": why a text ended, for programs.
+std::string_view finish_name(FinishReason reason);
 
 // Several lines on standard error.
 void print_stats(const Engine& engine, const Session& session, const GenerateResult& result, uint64_t seed);

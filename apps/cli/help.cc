@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "cli/layout.h"
@@ -83,6 +84,11 @@ std::vector<Group> groups_of(const CLI::App& app) {
   return groups;
 }
 
+// 2147483647 and not 2.147483647e+09.
+std::string shown_bound(double bound) {
+  return bound == std::floor(bound) ? format_text("{:.0f}", bound) : format_text("{}", bound);
+}
+
 // The footer's headings are the lines that start at the margin.
 std::string styled_footer(const std::string& footer, const Style& style) {
   std::string text;
@@ -94,25 +100,6 @@ std::string styled_footer(const std::string& footer, const Style& style) {
     start = end + 1;
   }
   return text;
-}
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-std::string with_suggestion(std::string message, const std::string& suggestion) {
-  if (!suggestion.empty()) message += format_text("; did you mean '{}'?", suggestion);
-  return message;
-}
-
-std::string unexpected_argument(const CLI::App& app, const std::string& argument) {
-  if (!argument.starts_with('-')) return format_text("unexpected argument '{}'", one_line(argument));
-  const std::string name = argument.substr(0, argument.find('='));
-  return with_suggestion(format_text("unknown option '{}'", one_line(name)), nearest(name, option_names(app)));
 }
 
 }  // namespace
@@ -133,33 +120,15 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
   return page.text;
 }
 
-std::string usage_error(const CLI::App& tern, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> parsed = tern.get_subcommands();
-  const CLI::App& command = parsed.empty() ? tern : *parsed.front();
-  const std::string path = parsed.empty() ? "tern" : "tern " + command.get_name();
-  std::string message = one_line(error.what());
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    const std::vector<std::string> extras = tern.remaining(true);
-    if (!extras.empty() && parsed.empty() && !extras.front().starts_with('-')) {
-      std::vector<std::string> names;
-      for (const CLI::App* subcommand : tern.get_subcommands({})) names.push_back(subcommand->get_name());
-      message = with_suggestion(format_text("unknown command '{}'", one_line(extras.front())),
-                                nearest(extras.front(), names));
-    } else if (!extras.empty()) {
-      message = unexpected_argument(command, extras.front());
-    }
-  }
-  if (!parsed.empty()) message = command.get_name() + ": " + message;
-  return format_text("{} (see '{} --help')", message, path);
-}
-
-CLI::Validator in_range(double low, double high) {
+CLI::Validator in_range(double low, double high, bool whole) {
   return CLI::Validator(
-      [low, high](const std::string& text) -> std::string {
+      [low, high, whole](const std::string& text) -> std::string {
         double value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return "";
-        return format_text("'{}' is not a number from {} to {}", text, low, high);
+        const bool is_number = error == std::errc() && end == text.data() + text.size();
+        if (is_number && value >= low && value <= high && (!whole || value == std::floor(value))) return "";
+        return format_text("'{}' is not a {}number from {} to {}", shorten(one_line(text), 40), whole ? "whole " : "",
+                           shown_bound(low), shown_bound(high));
       },
       "", "");
 }

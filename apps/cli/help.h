@@ -1,4 +1,4 @@
-// Help pages, as wide as the terminal allows, and usage errors in one line.
+// Help pages, as wide as the terminal allows, and what options may have as a value.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,11 +13,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-// The one line for a command line that could not be parsed, with the nearest option or command where one is close.
-std::string usage_error(const CLI::App& tern, const CLI::ParseError& error);
-
-// Accepts finite numbers in [low, high]. (CLI::Range lets NaN through.)
-CLI::Validator in_range(double low, double high);
+// Accepts finite numbers in [low, high], or only those without a fraction. (CLI::Range lets NaN through.)
+CLI::Validator in_range(double low, double high, bool whole = false);
 
 // Accepts any text but the empty one, which a script's unset variable leaves behind.
 CLI::Validator not_empty();

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "cli/usage_error.h"
+
 namespace tern::cli {
 namespace {
 
@@ -12,6 +14,7 @@ struct Program {
   CLI::App* run = app.add_subcommand("run", "Continue a text");
   double temperature = 0;
   std::string text;
+  uint64_t seed = 0;
 
   Program() {
     app.usage("tern COMMAND");
@@ -22,6 +25,7 @@ struct Program {
     run->usage("tern run [options]");
     run->footer("Examples\n  tern run -p x");
     run->add_option("--temp", temperature, "Temperature")->type_name("X")->check(in_range(0, 100))->group("Sampling");
+    run->add_option("--seed", seed, "Seed")->type_name("N")->group("Sampling");
     run->add_option("-p,--prompt", text, "The text")->type_name("TEXT")->group("Prompt");
   }
 
@@ -44,7 +48,27 @@ TEST(Help, SuggestsTheNearestCommand) {
 TEST(Help, SuggestsTheNearestOption) {
   EXPECT_EQ(Program().parse("run --tmep=1"),
             "run: unknown option '--tmep'; did you mean '--temp'? (see 'tern run --help')");
-  EXPECT_EQ(Program().parse("run stray"), "run: unexpected argument 'stray' (see 'tern run --help')");
+  EXPECT_EQ(Program().parse("run stray"), "run: there is no use for 'stray'; the usage is 'tern run [options]' (see 'tern run --help')");
+}
+
+TEST(Help, SaysWhatAParserSaysInSentences) {
+  EXPECT_EQ(Program().parse("run -p x -p y"), "run: --prompt may be given only once (see 'tern run --help')");
+  EXPECT_EQ(Program().parse("run -p"), "run: --prompt needs a value: --prompt TEXT (see 'tern run --help')");
+  EXPECT_EQ(Program().parse("run --seed many"),
+            "run: --seed: 'many' is not a whole number from 0 up (see 'tern run --help')");
+  Program either;
+  either.run->add_flag("--chat")->excludes("--prompt");
+  EXPECT_EQ(either.parse("run -p x --chat"), "run: give either --chat or --prompt, not both (see 'tern run --help')");
+  Program missing;
+  missing.run->add_option("file", missing.text)->required()->option_text("FILE");
+  EXPECT_EQ(missing.parse("run"), "run: FILE is missing; the usage is 'tern run [options]' (see 'tern run --help')");
+}
+
+TEST(Help, NamesOfOtherProgramsLeadToTheRightCommand) {
+  Program program;
+  program.app.add_subcommand("list", "List")->group("Models");
+  EXPECT_EQ(program.parse("ls"), "unknown command 'ls'; did you mean 'list'? (see 'tern --help')");
+  EXPECT_EQ(Program().parse("hlep"), "unknown command 'hlep'; did you mean 'help'? (see 'tern --help')");
 }
 
 TEST(Help, RangeRefusesWhatIsNoFiniteNumberInIt) {

@@ -38,13 +38,4 @@ Result<std::string> HubModelOption::resolve(const std::string& path) const {
   return pull_model(model_, {.prefer_cached = true}, /*quiet=*/false);
 }
 
-std::vector<std::string> with_long_hf(int argc, const char* const* argv) {
-  std::vector<std::string> arguments(argv, argv + argc);
-  for (std::string& argument : arguments) {
-    if (argument == "--") break;
-    if (argument == "-hf" || argument.starts_with("-hf=")) argument.insert(0, "-");
-  }
-  return arguments;
-}
-
 }  // namespace tern::cli

@@ -26,7 +26,4 @@ class HubModelOption {
   std::string model_;
 };
 
-// The arguments with "-hf", which the parser would take for -h -f, under its long name.
-std::vector<std::string> with_long_hf(int argc, const char* const* argv);
-
 }  // namespace tern::cli

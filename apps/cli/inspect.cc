@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kInspectFooter = R"(Examples
   tern inspect model.gguf
   tern inspect model.gguf --json | jq '.tensors[].type'
+  tern inspect model.gguf --json --arrays | jq '.metadata."tokenizer.ggml.tokens"[:100]'
   tern inspect                                    the model that comes with Tern
 )";
 
@@ -147,7 +148,8 @@ void Page::tensors() {
   }
 }
 
-std::string to_json(const FileInfo& info) {
+// `metadata_text`: of inspect_metadata_json().
+std::string to_json(const FileInfo& info, const std::string& metadata_text) {
   using Json = nlohmann::ordered_json;
   Json json = {{"path", info.path},
                {"container", info.container},
@@ -162,8 +164,6 @@ std::string to_json(const FileInfo& info) {
     formats.push_back(
         {{"type", total.type}, {"tensors", total.n_tensors}, {"parameters", total.n_params}, {"bytes", total.bytes}});
   }
-  Json metadata = Json::object();
-  for (const auto& [key, value] : info.metadata) metadata[key] = value;
   Json tensors = Json::array();
   for (const TensorInfo& tensor : info.tensors) {
     tensors.push_back({{"name", tensor.name},
@@ -173,35 +173,45 @@ std::string to_json(const FileInfo& info) {
                        {"bytes", tensor.bytes}});
   }
   json["formats"] = std::move(formats);
-  json["metadata"] = std::move(metadata);
+  json["metadata"] = Json::parse(metadata_text);
   json["tensors"] = std::move(tensors);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<ExitCode> run(const std::string& given, const HubModelOption& hub, bool json) {
-  TERN_TRY(const std::string path, hub.resolve(given));
-  TERN_TRY(const std::string file, path.empty() ? default_model_path() : Result<std::string>(path));
+struct InspectCommand {
+  std::string path;
+  HubModelOption hub;
+  bool json = false;
+  bool arrays = false;
+
+  Result<ExitCode> run() const;
+};
+
+Result<ExitCode> InspectCommand::run() const {
+  if (arrays && !json) return fail(ErrorCode::kInvalidArgument, "inspect: --arrays is for --json: give both");
+  TERN_TRY(const std::string model_path, hub.resolve(path));
+  TERN_TRY(const std::string file, model_path.empty() ? default_model_path() : Result<std::string>(model_path));
   TERN_TRY(const FileInfo info, inspect(file));
+  if (json) {
+    TERN_TRY(const std::string metadata, inspect_metadata_json(file, arrays));
+    TERN_TRY_STATUS(print(to_json(info, metadata)));
+    return ExitCode::kDone;
+  }
   // Values are shortened to the terminal; in a file or a pipe there is room.
   const bool on_terminal = is_terminal(STDOUT_FILENO);
   const size_t width = on_terminal ? static_cast<size_t>(terminal_width(STDOUT_FILENO)) : 160;
   const Style style = Style::of(STDOUT_FILENO);
-  TERN_TRY_STATUS(print(json ? to_json(info) : Page(info, style, width).render()));
+  TERN_TRY_STATUS(print(Page(info, style, width).render()));
   return ExitCode::kDone;
 }
 
 }  // namespace
 
 Command add_inspect(CLI::App& tern) {
-  struct Options {
-    std::string path;
-    HubModelOption hub;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectCommand>();
   CLI::App* app = add_command(tern, "inspect", "Models",
                               "Show what is in a model file: metadata, tensors, formats, bytes read per token.",
-                              "[FILE] [--json]", kInspectFooter);
+                              "[FILE] [--json [--arrays]]", kInspectFooter);
   CLI::Option* file = app->add_option("file", options->path, "Model file; without it, the model that comes with Tern")
                           ->option_text("FILE")
                           ->check(not_empty())
@@ -213,8 +223,10 @@ Command add_inspect(CLI::App& tern) {
                            ->group("Input");
   options->hub.add(*app, model);
   app->get_option("--hf")->excludes(file);
-  app->add_flag("--json", options->json, "Print JSON")->group("Output");
-  return {.app = app, .run = [options] { return run(options->path, options->hub, options->json); }};
+  app->add_flag("--json", options->json, "Print JSON, with short arrays whole and of others the first items")
+      ->group("Output");
+  app->add_flag("--arrays", options->arrays, "With --json: print all arrays whole, the vocabulary too")->group("Output");
+  return {.app = app, .run = [options] { return options->run(); }};
 }
 
 }  // namespace tern::cli

@@ -124,16 +124,19 @@ std::string one_line(std::string_view text) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  const size_t most = word.size() < 3 ? 0 : word.size() < 6 ? 1 : word.size() < 10 ? 2 : 3;
   std::string best;
-  size_t best_distance = std::max<size_t>(1, word.size() / 2) + 1;
+  size_t best_distance = most + 1;
+  bool several = false;
   for (const std::string& candidate : candidates) {
-    const size_t distance = candidate.starts_with(word) && !word.empty() ? 1 : edit_distance(word, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
-      best = candidate;
-      best_distance = distance;
-    }
+    const bool begins_so = word.size() >= 3 && candidate.starts_with(word);
+    const size_t distance = begins_so ? std::min<size_t>(most, 1) : edit_distance(word, candidate);
+    if (distance > best_distance || distance > most) continue;
+    several = distance == best_distance && candidate != best;
+    best = candidate;
+    best_distance = distance;
   }
-  return best;
+  return several ? "" : best;
 }
 
 }  // namespace tern::cli

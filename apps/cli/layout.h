@@ -38,7 +38,8 @@ std::vector<std::string> wrap_words(std::string_view text, size_t width);
 // One line, safe to show: control characters (a file's strings may hold any) become spaces.
 std::string one_line(std::string_view text);
 
-// The candidate with the fewest edits away from `word`, or "" where none is close.
+// The candidate that `word` is a misspelling of: one edit away (two or three where it is longer), or beginning with it.
+// "" where none is, or more than one: a wrong guess is worse than none.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace tern::cli

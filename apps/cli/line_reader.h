@@ -3,18 +3,26 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tern::cli {
+
+// The beginning of a line that Tab can complete, and what it does.
+struct Completion {
+  std::string text;
+  std::string help;
+};
 
 class LineReader {
  public:
   enum class Event { kLine, kInterrupted, kEnd };  // kInterrupted: Ctrl-C, nothing was entered
 
   // Editing needs a terminal at both standard input and standard error, where the prompt goes.
-  static std::unique_ptr<LineReader> open();
+  static std::unique_ptr<LineReader> open(std::vector<Completion> completions);
   virtual ~LineReader() = default;
 
-  virtual Event read(const std::string& prompt, std::string& line) = 0;  // without the line break
+  // Without the line break at its end. An edited or pasted one may hold others.
+  virtual Event read(const std::string& prompt, std::string& line) = 0;
 };
 
 }  // namespace tern::cli

@@ -76,9 +76,9 @@ Command add_logits(CLI::App& tern) {
                                ->type_name("TEXT")
                                ->excludes(command->tokens_option)
                                ->group("Input");
-  app->add_option("--ctx", command->session.n_ctx, "Tokens of context (default: what the model was trained for)")
+  app->add_option("-c,--ctx", command->session.n_ctx, "Tokens of context (default: what the model was trained for)")
       ->type_name("N")
-      ->check(in_range(1, 1 << 30))
+      ->check(in_range(1, 1 << 30, /*whole=*/true))
       ->group("Input");
   app->add_option("-o,--output", command->out_path, "NumPy file to write")
       ->type_name("FILE")

@@ -1,22 +1,26 @@
 // `tern`: parses the command line, runs one command, and turns its result into an exit code.
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/hub_model.h"
 #include "cli/output.h"
+#include "cli/usage_error.h"
 #include "cli/version_text.h"
 
 namespace tern::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "Tern runs low-bit language models on a plain CPU. Text goes to standard output, all else to standard error.";
+    "Tern runs language models with few bits per weight, on the CPU or a GPU. Text goes to standard output, all else to "
+    "standard error.";
 
 constexpr const char* kTernFooter = R"(Examples
   tern run -p "Once upon a time"                  let the model that comes with Tern tell a story
@@ -46,6 +50,7 @@ ExitCode finish(Result<ExitCode> result) {
   if (result) {
     if (const Result<void> closed = close_output(); !closed) result = std::unexpected(closed.error());
   }
+  if (is_output_pipe_closed()) die_of_closed_pipe();
   if (result) return *result;
   print_error(result.error().message);
   return exit_code_for(result.error().code);
@@ -67,18 +72,19 @@ ExitCode tern_main(int argc, char** argv) {
   const std::vector<Command> commands = {
       add_run(app),     add_chat(app), add_inspect(app), add_tokenize(app), add_detokenize(app),
       add_logits(app),  add_eval(app), add_bench(app),   add_validate(app), add_synth(app),
-      add_convert(app), add_pull(app), add_devices(app), add_serve(app),
-      add_manual(app),
+      add_convert(app), add_pull(app), add_list(app),    add_rm(app),       add_devices(app),
+      add_serve(app),   add_manual(app),
   };
   try {
-    const std::vector<std::string> arguments = with_long_hf(argc, argv);
-    std::vector<const char*> pointers;
-    for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
-    app.parse(argc, pointers.data());
+    Result<std::vector<std::string>> arguments = known_arguments(app, argc, argv);
+    if (!arguments) return finish(std::unexpected(arguments.error()));
+    std::ranges::reverse(*arguments);  // as the parser wants them
+    app.parse(*std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();
-    if (parsed.empty() && argc > 1 && argv[1][0] != '-') {  // help on a command that does not exist
-      print_error(usage_error(app, CLI::ExtrasError("tern", {argv[1]})));
+    const std::vector<std::string> extras = app.remaining();
+    if (parsed.empty() && !extras.empty()) {  // help on a command that does not exist
+      print_error(usage_error(app, CLI::ExtrasError("tern", extras)));
       return ExitCode::kWrongUsage;
     }
     return finish(

@@ -18,14 +18,15 @@ const char* remedy(int error) {
     case ENOSPC:
     case EDQUOT:
       return "; free some space, or write elsewhere";
-    case EPIPE:
-      return "; the program that reads it has ended";
     default:
       return "";
   }
 }
 
+bool pipe_closed = false;
+
 Result<void> output_error(int error) {
+  pipe_closed = pipe_closed || error == EPIPE;
   const std::string reason = std::generic_category().message(error);
   return std::unexpected(Error{ErrorCode::kIo, "cannot write to standard output: " + reason + remedy(error)});
 }
@@ -61,6 +62,14 @@ void prepare_standard_streams() {
     // The lowest free number is `fd`. Opened for the wrong direction, so that using it still fails.
     if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
+}
+
+bool is_output_pipe_closed() { return pipe_closed; }
+
+void die_of_closed_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  ::raise(SIGPIPE);
+  ::_exit(128 + SIGPIPE);  // where it is blocked
 }
 
 Result<void> print(std::string_view text) {

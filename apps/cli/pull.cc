@@ -67,7 +67,7 @@ Command add_pull(CLI::App& tern) {
   app->add_flag("--list", command->list, "Print what the repository holds, download nothing")->group("Model");
   app->add_option("--connections", command->options.connections, "At a time, for the parts of a file (default 8)")
       ->type_name("N")
-      ->check(in_range(1, 64))
+      ->check(in_range(1, 64, /*whole=*/true))
       ->group("Download");
   app->add_flag("-q,--quiet", command->quiet, "No progress, no notes; errors only")->group("Download");
   return {.app = app, .run = [command] { return command->run(); }};

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/chat_flags.h"
 #include "cli/commands.h"
@@ -29,6 +30,7 @@ constexpr const char* kHowToPrompt = "give a prompt as TEXT or with -f FILE, or 
 struct RunCommand {
   ModelOptions model;
   GenerationOptions generation;
+  std::vector<std::string> words;  // of the prompt
   std::string prompt;
   std::string file;
   std::string system;
@@ -36,12 +38,15 @@ struct RunCommand {
   CLI::Option* prompt_option = nullptr;
   CLI::Option* system_option = nullptr;
   bool chat = false;
+  bool no_chat = false;
   bool no_echo = false;
   bool stats = false;
+  bool json = false;
 
   Result<std::string> read_prompt() const;
   Result<std::vector<TokenId>> encode(const Engine& engine, const std::string& text) const;
   Result<ExitCode> run();
+  Result<void> print_json(const Engine& engine, const std::string& prompt_text, const GenerateResult& result) const;
 };
 
 Result<std::string> RunCommand::read_prompt() const {
@@ -69,12 +74,38 @@ Result<std::vector<TokenId>> RunCommand::encode(const Engine& engine, const std:
   return tokenizer->encode(rendered, {.add_bos = false, .parse_special = true});
 }
 
+Result<void> RunCommand::print_json(const Engine& engine, const std::string& prompt_text,
+                                    const GenerateResult& result) const {
+  using Json = nlohmann::ordered_json;
+  const GenerateStats& s = result.stats;
+  const Json json_text = {{"model", engine.info().name},
+                          {"prompt", prompt_text},
+                          {"text", result.text},
+                          {"finish", finish_name(result.reason)},
+                          {"prompt_tokens", s.n_prompt},
+                          {"generated_tokens", s.n_generated},
+                          {"seed", generation.generate.sample.seed},
+                          {"load_seconds", s.load_seconds},
+                          {"prompt_seconds", s.prompt_seconds},
+                          {"decode_seconds", s.decode_seconds}};
+  return print(json_text.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+// Whoever wanted more should know why it ends here, and what gives more.
+void note_full_context(const Engine& engine, const Session& session) {
+  const int most = engine.info().n_ctx;
+  print_note(format_text("the text ends here because the context of {} tokens is full{}", session.n_ctx(),
+                         session.n_ctx() < most ? format_text("; --ctx can be up to {} with this model", most) : ""));
+}
+
 Result<ExitCode> RunCommand::run() {
+  if (chat && no_chat) return fail(ErrorCode::kInvalidArgument, "run: give either --chat or --no-chat, not both");
   if (system_option->count() > 0 && !chat) {
-    return fail(ErrorCode::kInvalidArgument, "run: --system needs --chat");
+    return fail(ErrorCode::kInvalidArgument, "run: --system is for a conversation: add --chat, or use 'tern chat'");
   }
   if (chat_flags.any() && !chat) {
-    return fail(ErrorCode::kInvalidArgument, "run: --template, --think and --no-think need --chat");
+    return fail(ErrorCode::kInvalidArgument,
+                "run: --template, --think and --no-think are for a conversation: add --chat, or use 'tern chat'");
   }
   TERN_TRY(const std::string text, read_prompt());
   generation.choose_seed();
@@ -88,15 +119,18 @@ Result<ExitCode> RunCommand::run() {
     return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long and the context holds {}; {}", ids.size(),
                 session.n_ctx(), shorten_or_raise_ctx(engine, session));
   }
-  const bool echo = !chat && !no_echo;
+  const bool echo = !chat && !no_echo && !json;
   if (echo) TERN_TRY_STATUS(print_untrusted(text));
-  TERN_TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate));
+  TERN_TRY(const PrintedReply generated,
+           generate_to_output(session, ids, generation.generate, {.silent = json}));
   const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
-  if (!ends_line) TERN_TRY_STATUS(print("\n"));
-  if (stats) print_stats(engine, session, generated.result, generation.generate.sample.seed);
-  if (!stats && generated.result.reason == FinishReason::kContextFull && is_terminal(STDERR_FILENO)) {
-    print_note(format_text("the context of {} tokens is full", session.n_ctx()));
+  if (json) {
+    TERN_TRY_STATUS(print_json(engine, text, generated.result));
+  } else if (!ends_line) {
+    TERN_TRY_STATUS(print("\n"));
   }
+  if (stats) print_stats(engine, session, generated.result, generation.generate.sample.seed);
+  if (generated.result.reason == FinishReason::kContextFull) note_full_context(engine, session);
   return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
 }
 
@@ -107,7 +141,9 @@ Command add_run(CLI::App& tern) {
   CLI::App* app = add_command(tern, "run", "Text", "Continue a text, or answer one question with --chat.",
                               "[TEXT | -f FILE] [options]", kRunFooter);
   CLI::Option* positional =
-      app->add_option("text", command->prompt, "The text to continue")->option_text("TEXT")->group("Prompt");
+      app->add_option("text", command->words, "The text to continue; several words need no quotes")
+          ->option_text("TEXT")
+          ->group("Prompt");
   command->prompt_option = app->add_option("-p,--prompt", command->prompt, "The same, as an option")
                                ->type_name("TEXT")
                                ->excludes(positional)
@@ -123,13 +159,20 @@ Command add_run(CLI::App& tern) {
                                ->type_name("TEXT")
                                ->group("Prompt");
   command->chat_flags.add(*app, "Prompt");
+  app->add_flag("--no-chat", command->no_chat, "Continue the prompt as it is, which is what happens anyway")
+      ->group("Prompt");
   app->add_flag("--no-echo", command->no_echo, "Do not print the prompt before the text")->group("Prompt");
   command->generation.add(*app, "Tokens to generate (default: until the model ends or the context is full)");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  app->add_flag("--json", command->json, "Print one JSON object at the end: the text, token counts, times, why it ended")
+      ->group("Other");
   app->add_flag("--stats", command->stats, "Print speeds, the seed and memory at the end")->group("Other");
   return {.app = app, .run = [command, positional] {
-            if (positional->count() > 0) command->prompt_option = positional;
+            if (positional->count() > 0) {
+              command->prompt = joined_words(command->words);
+              command->prompt_option = positional;
+            }
             return command->run();
           }};
 }

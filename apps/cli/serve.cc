@@ -68,7 +68,7 @@ Command add_serve(CLI::App& tern) {
       ->group("Serve");
   app->add_option("--port", command->options.port, "Listen at this port (default 8080); 0 takes any that is free")
       ->type_name("N")
-      ->check(in_range(0, 65535))
+      ->check(in_range(0, 65535, /*whole=*/true))
       ->group("Serve");
   app->add_flag("-q,--quiet", command->quiet, "Do not print the address; errors only")->group("Serve");
   return {.app = app, .run = [command] { return command->run(); }};

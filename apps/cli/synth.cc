@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/layout.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
@@ -45,7 +46,9 @@ Result<ExitCode> SynthCommand::run() {
                 "synth: name the file to write with -o FILE, or see the presets with --list");
   }
   ProgressBar bar;
+  const StopOnInterrupt interrupt;
   options.on_progress = bar.callback();
+  options.stop = interrupt.token();
   TERN_TRY_STATUS(synth(options));
   return ExitCode::kDone;
 }

@@ -27,7 +27,7 @@ constexpr const char* kDetokenizeFooter = R"(Examples
 struct TokenizeCommand {
   ModelOptions model;
   std::string text;
-  std::vector<std::string> words;  // of detokenize
+  std::vector<std::string> words;
   std::string file;
   CLI::Option* text_option = nullptr;
   bool json = false;
@@ -64,9 +64,7 @@ Result<ExitCode> TokenizeCommand::tokenize() const {
 }
 
 Result<ExitCode> TokenizeCommand::detokenize() const {
-  std::string joined;
-  for (const std::string& word : words) joined += word + " ";
-  TERN_TRY(const std::string input, input_text(*text_option, joined, file, "give token ids, -f FILE, or pipe them in"));
+  TERN_TRY(const std::string input, input_text(*text_option, joined_words(words), file, "give token ids, -f FILE, or pipe them in"));
   TERN_TRY(const LoadOptions load, model.resolved());
   TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path));
   TERN_TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
@@ -89,7 +87,7 @@ Command add_tokenize(CLI::App& tern) {
   auto command = std::make_shared<TokenizeCommand>();
   CLI::App* app = add_command(tern, "tokenize", "Tokens", "Print the token ids of a text, on one line.",
                               "[TEXT | -f FILE] [options]", kTokenizeFooter);
-  CLI::Option* positional = app->add_option("text", command->text, "The text")->option_text("TEXT")->group("Input");
+  CLI::Option* positional = app->add_option("text", command->words, "The text; several words need no quotes")->option_text("TEXT")->group("Input");
   command->text_option = positional;
   CLI::Option* prompt = app->add_option_function<std::string>(
                                "-p,--prompt", [command](const std::string& text) { command->text = text; },
@@ -104,6 +102,7 @@ Command add_tokenize(CLI::App& tern) {
   app->add_flag("--no-bos", command->no_bos, "Do not put the begin-of-sequence token first")->group("Output");
   return {.app = app, .run = [command, app] {
             if (app->count("-p") > 0) command->text_option = app->get_option("-p");
+            else command->text = joined_words(command->words);
             return command->tokenize();
           }};
 }

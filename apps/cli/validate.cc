@@ -97,12 +97,12 @@ Command add_validate(CLI::App& tern) {
       ->group("Input");
   app->add_option("-n,--decode", command->options.n_decode, "Cached steps to compare with full passes (default 16)")
       ->type_name("N")
-      ->check(in_range(0, 1 << 20))
+      ->check(in_range(0, 1 << 20, /*whole=*/true))
       ->group("Input");
   app->add_option("--generate", command->options.n_tokens,
                   "Tokens that a GPU chooses, to compare with the CPU's choices (default 200)")
       ->type_name("N")
-      ->check(in_range(0, 1 << 20))
+      ->check(in_range(0, 1 << 20, /*whole=*/true))
       ->group("Input");
   app->add_flag("--steps", command->all, "Print every step, not only the worst")->group("Output");
   command->model.add_model(*app);

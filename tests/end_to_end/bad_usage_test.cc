@@ -20,7 +20,23 @@ TEST(BadUsage, UnknownCommandOrOption) {
   EXPECT_TRUE(
       failed_with(run_tern({"run", "--tmep", "1"}), 2, {"--tmep", "did you mean '--temp'?", "tern run --help"}));
   EXPECT_TRUE(failed_with(run_tern({"--verbose"}), 2, {"--verbose"}));
-  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"excludes", "--prompt"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"give either TEXT or --prompt, not both"}));
+}
+
+// What people know from other programs works, or says where to go.
+TEST(BadUsage, KnownNames) {
+  EXPECT_TRUE(failed_with(run_tern({"ls"}), 2, {"did you mean 'list'?"}));
+  EXPECT_TRUE(failed_with(run_tern({"help", "rnu"}), 2, {"did you mean 'run'?"}));
+  EXPECT_EQ(run_tern({"help", "run"}).out, run_tern({"run", "--help"}).out);
+  const RunResult own = run_tern(with_model({"run", "--temp", "0", "-n", "5", "--ctx", "64", "-p", "Once upon a time"}));
+  EXPECT_EQ(own.exit_code, 0) << own.err;
+  for (const std::vector<std::string>& known : std::vector<std::vector<std::string>>{
+           {"run", "-temp", "0", "--n-predict", "5", "-c", "64", "Once", "upon", "a", "time"},
+           {"run", "--temperature=0", "-n", "5", "--ctx-size", "64", "-no-cnv", "-p", "Once upon a time"},
+           {"run", "--temp", "0", "-n", "5", "--seed", "-1", "-ngl", "0", "Once upon a time"}}) {
+    const RunResult result = run_tern(with_model(known));
+    EXPECT_EQ(result.out, own.out) << testing::PrintToString(known) << result.err;
+  }
 }
 
 TEST(BadUsage, CpuTargetsThatAreNone) {
@@ -41,7 +57,15 @@ TEST(BadUsage, ValuesThatAreNoValues) {
       {"run", "-p", "x", "--top-p", "1.5"},
       {"run", "-p", "x", "--top-k", "-1"},
       {"run", "-p", "x", "--min-p", "2"},
-      {"run", "-p", "x", "--seed", "-1"},
+      {"run", "-p", "x", "--seed", "-2"},
+      {"run", "-p", "x", "--seed", "1.5"},
+      {"run", "-p", "x", "-ngl", "x"},
+      {"run", "-p", "x", "-ngl", "3", "-b", "cpu"},
+      {"run", "--chat", "--no-chat", "x"},
+      {"chat", "-no-cnv"},
+      {"inspect", "--arrays"},
+      {"eval", "-f", "x", "-o", "xml"},
+      {"rm"},
       {"run", "-p", "x", "--repeat-penalty", "0"},
       {"run", "-p", "x", "-t", "-1"},
       {"run", "-p", "x", "-t", "1025"},
@@ -58,7 +82,7 @@ TEST(BadUsage, ValuesThatAreNoValues) {
       {"logits", "--tokens", "1"},
       {"eval"},
       {"synth"},
-      {"tokenize", "a", "b"},
+      {"convert", "a", "b", "c"},
   };
   for (const std::vector<std::string>& command : commands) {
     EXPECT_TRUE(failed_with(run_tern(command), 2, {})) << testing::PrintToString(command);
@@ -128,10 +152,10 @@ TEST(BadUsage, EmptyNamesAreNotTheDefault) {
 }
 
 TEST(BadUsage, TextAndFileTogether) {
-  EXPECT_TRUE(failed_with(run_tern({"tokenize", "x", "-f", "y"}), 2, {"excludes"}));
-  EXPECT_TRUE(failed_with(run_tern({"tokenize", "-p", "x", "-f", "y"}), 2, {"excludes"}));
-  EXPECT_TRUE(failed_with(run_tern({"run", "x", "-f", "y"}), 2, {"excludes"}));
-  EXPECT_TRUE(failed_with(run_tern({"detokenize", "1", "-f", "y"}), 2, {"excludes"}));
+  EXPECT_TRUE(failed_with(run_tern({"tokenize", "x", "-f", "y"}), 2, {"give either TEXT or --file, not both"}));
+  EXPECT_TRUE(failed_with(run_tern({"tokenize", "-p", "x", "-f", "y"}), 2, {"give either --prompt or --file"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "x", "-f", "y"}), 2, {"give either TEXT or --file, not both"}));
+  EXPECT_TRUE(failed_with(run_tern({"detokenize", "1", "-f", "y"}), 2, {"give either ID... or --file, not both"}));
 }
 
 TEST(BadUsage, PromptFileIsNotThere) {

@@ -44,5 +44,21 @@ TEST(Interrupt, EndsOneReplyOfAChatAndNotTheChat) {
   EXPECT_NE(result.err.find("stopped"), std::string::npos) << result.err;
 }
 
+// A model of gigabytes, whose making takes longer than it takes to press Ctrl-C.
+TEST(Interrupt, LeavesNoPartialFile) {
+  const ScratchFolder folder;
+  const std::string path = folder.path("model.gguf");
+  bool sent = false;
+  const auto interrupt = [&](pid_t process) {
+    if (!sent && std::filesystem::exists(path + ".partial")) sent = ::kill(process, SIGINT) == 0;
+  };
+  const RunResult result = run_tern({"synth", "--preset", "qwen3-4b", "-o", path}, {.on_tick = interrupt});
+  EXPECT_TRUE(sent);
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_NE(result.err.find("nothing was kept"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 }  // namespace
 }  // namespace tern::test

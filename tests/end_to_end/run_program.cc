@@ -114,6 +114,7 @@ bool talk(pid_t process, const RunOptions& options, Pipe& in, Pipe& out, Pipe& e
     if (std::chrono::steady_clock::now() > deadline) return false;
     pollfd ends[] = {{in.write_end, POLLOUT, 0}, {out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}};
     if (::poll(ends, 3, 100) < 0 && errno != EINTR) return false;
+    if (options.on_tick) options.on_tick(process);
     if (ends[0].revents) {
       const ssize_t n = ::write(in.write_end, input.data(), input.size());
       input.remove_prefix(n > 0 ? static_cast<size_t>(n) : input.size());

@@ -19,6 +19,8 @@ struct RunOptions {
   double timeout_seconds = 120;
   // Called whenever standard output has grown.
   std::function<void(pid_t process, const std::string& out)> on_output = {};
+  // Called about ten times a second.
+  std::function<void(pid_t process)> on_tick = {};
   // Called whenever standard error has grown.
   std::function<void(pid_t process, const std::string& err)> on_errors = {};
 };

@@ -1,0 +1,44 @@
+// What a person can type in a conversation besides messages: lines that begin with '/'.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/conversation.h"
+#include "cli/line_reader.h"
+
+namespace tern::cli {
+
+class ChatCommands {
+ public:
+  explicit ChatCommands(Conversation& conversation) : conversation_(conversation) {}
+
+  enum class Next { kGoOn, kLeave };
+
+  // Does what `line` says, with notes on standard error. None where it is no command but a message; of one that begins
+  // with "//" the first '/' is then gone.
+  std::optional<Next> take(std::string& line);
+
+  void set_last(GenerateResult result) { last_ = std::move(result); }  // for /stats
+
+  static std::string help();
+  static std::vector<Completion> completions();
+
+ private:
+  void help(const std::string& argument);
+  void system(const std::string& text);
+  void set(const std::string& words);
+  void save(const std::string& path);
+  void load(const std::string& path);
+  void stats(const std::string& argument);
+  void reset(const std::string& argument);
+
+  struct Entry;
+  static const std::vector<Entry>& entries();
+
+  Conversation& conversation_;
+  std::optional<GenerateResult> last_;
+};
+
+}  // namespace tern::cli

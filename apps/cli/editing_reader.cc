@@ -1,0 +1,224 @@
+#include "cli/editing_reader.h"
+
+#ifdef TERN_HAVE_ISOCLINE
+
+#include <fcntl.h>
+#include <isocline.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "cli/key_pump.h"
+#include "cli/terminal.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr long kHistoryMessages = 200;  // isocline's most
+constexpr const char* kTextBelow = "  ";  // before the second line of a message, and where a long line goes on
+
+// $XDG_STATE_HOME/tern/messages, or below ~/.local/state; "" where there is no home. Makes the folder.
+std::string history_path() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  std::filesystem::path folder;
+  if (state && *state == '/') {
+    folder = state;
+  } else if (home && *home == '/') {
+    folder = std::filesystem::path(home) / ".local" / "state";
+  } else {
+    return "";
+  }
+  std::error_code ignored;  // a history that cannot be kept is no reason not to talk
+  std::filesystem::create_directories(folder / "tern", ignored);
+  return folder / "tern" / "messages";
+}
+
+// Puts `replacement` in the place of `fd` while it exists. isocline knows only descriptors 0 and 1.
+class Replaced {
+ public:
+  Replaced(int fd, int replacement) : fd_(fd), before_(::fcntl(fd, F_DUPFD_CLOEXEC, 3)) { ::dup2(replacement, fd); }
+  ~Replaced() {
+    if (before_ < 0) return;
+    ::dup2(before_, fd_);
+    ::close(before_);
+  }
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+
+ private:
+  const int fd_;
+  const int before_;
+};
+
+// isocline takes over the locale and every signal that ends a program, and would then go on after them. Whoever made
+// this gets both back; the signal of a resized window alone stays isocline's.
+class Guarded {
+ public:
+  Guarded() : locale_(std::setlocale(LC_ALL, nullptr)) {
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], nullptr, &actions_[i]);
+    if (const char* variable = std::getenv("LC_ALL")) {
+      lc_all_ = variable;
+      had_lc_all_ = true;
+    }
+    ::setenv("LC_ALL", "C.UTF-8", 1);  // or it would not read UTF-8 where the system lacks the person's locale
+  }
+  ~Guarded() {
+    if (had_lc_all_) {
+      ::setenv("LC_ALL", lc_all_.c_str(), 1);
+    } else {
+      ::unsetenv("LC_ALL");
+    }
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &actions_[i], nullptr);
+    std::setlocale(LC_ALL, locale_.c_str());
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+ private:
+  static constexpr std::array kSignals = {SIGTERM, SIGINT, SIGQUIT, SIGHUP,  SIGSEGV,
+                                          SIGTRAP, SIGBUS, SIGTSTP, SIGTTIN, SIGTTOU};
+  const std::string locale_;
+  std::array<struct sigaction, kSignals.size()> actions_ = {};
+  std::string lc_all_;
+  bool had_lc_all_ = false;
+};
+
+// The pump that is told of resized windows, after isocline was.
+std::atomic<KeyPump*> resized_pump = nullptr;
+struct sigaction resized_before;
+
+void on_resize(int signal, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  if (resized_before.sa_sigaction && resized_before.sa_handler != SIG_DFL && resized_before.sa_handler != SIG_IGN)
+    resized_before.sa_sigaction(signal, info, context);
+  if (KeyPump* const pump = resized_pump) pump->resized();
+  errno = saved_errno;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+class EditingReader : public LineReader {
+ public:
+  explicit EditingReader(std::vector<Completion> completions)
+      : completions_(std::move(completions)), terminal_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), pump_(terminal_) {
+    set_up();
+    resized_pump = &pump_;
+    struct sigaction action = {};
+    action.sa_sigaction = on_resize;
+    action.sa_flags = SA_RESTART | SA_SIGINFO;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(SIGWINCH, &action, &resized_before);
+  }
+
+  ~EditingReader() override {
+    ::sigaction(SIGWINCH, &resized_before, nullptr);
+    resized_pump = nullptr;
+    if (terminal_ >= 0) ::close(terminal_);
+  }
+
+  bool works() const { return terminal_ >= 0 && pump_.works(); }
+
+  Event read(const std::string& prompt, std::string& line) override;
+
+ private:
+  void set_up();
+  static void complete(ic_completion_env_t* environment, const char* before_cursor);
+  void complete_command(ic_completion_env_t* environment, std::string_view before_cursor) const;
+
+  const std::vector<Completion> completions_;
+  const int terminal_;
+  KeyPump pump_;
+};
+
+void EditingReader::set_up() {
+  const Guarded guarded;
+  const Replaced output(STDOUT_FILENO, STDERR_FILENO);
+  const std::string path = history_path();
+  ic_set_history(path.empty() ? nullptr : path.c_str(), kHistoryMessages);
+  ic_enable_color(Style::of(STDERR_FILENO).enabled());
+  ic_style_def("ic-prompt", "ansi-green bold");
+  ic_set_default_completer(complete, this);
+  // Text for a model is prose, not a program: nothing is inserted, matched or proposed that was not asked for.
+  ic_enable_brace_insertion(false);
+  ic_enable_brace_matching(false);
+  ic_enable_highlight(false);
+  ic_enable_hint(false);
+  ic_enable_beep(false);
+  ic_set_tty_esc_delay(100, 100);  // the pump sends whole sequences
+}
+
+void EditingReader::complete(ic_completion_env_t* environment, const char* before_cursor) {
+  auto& reader = *static_cast<EditingReader*>(ic_completion_arg(environment));
+  if (const std::optional<std::string> paste = reader.pump_.take_paste()) {
+    // A completion is how isocline takes a long text at once; key by key it would draw the line after each.
+    ic_add_completion_prim(environment, paste->c_str(), nullptr, nullptr, 0, 0);
+  } else if (reader.pump_.take_tab()) {  // the right arrow at the end asks as well, and should do nothing
+    reader.complete_command(environment, before_cursor);
+  }
+}
+
+// Word by word, so that "/s" offers /set and not all that can follow it.
+void EditingReader::complete_command(ic_completion_env_t* environment, std::string_view before_cursor) const {
+  std::set<std::string> offered;
+  for (const auto& [text, help] : completions_) {
+    if (!text.starts_with(before_cursor)) continue;
+    const size_t space = text.find(' ', before_cursor.size());
+    const std::string words = text.substr(0, space == text.npos ? space : space + 1);
+    if (!offered.insert(words).second) continue;
+    ic_add_completion_prim(environment, words.c_str(), words.c_str(), help.c_str(),
+                           static_cast<long>(before_cursor.size()), 0);
+  }
+}
+
+LineReader::Event EditingReader::read(const std::string& prompt, std::string& line) {
+  ic_set_prompt_marker(prompt.c_str(), kTextBelow);
+  char* text = nullptr;
+  {
+    const Replaced input(STDIN_FILENO, pump_.fd());
+    const Replaced output(STDOUT_FILENO, STDERR_FILENO);
+    pump_.start();
+    text = ic_readline("");
+    pump_.stop();
+  }
+  line = text ? text : "";
+  const bool entered = text != nullptr;
+  ic_free(text);
+  if (pump_.ended()) return Event::kEnd;
+  if (line.empty() && pump_.interrupted()) return Event::kInterrupted;
+  replace_all(line, KeyFilter::kTabSign, "\t");
+  return entered ? Event::kLine : Event::kEnd;
+}
+
+}  // namespace
+
+std::unique_ptr<LineReader> open_editing_reader(std::vector<Completion> completions) {
+  auto reader = std::make_unique<EditingReader>(std::move(completions));
+  if (!reader->works()) return nullptr;
+  return reader;
+}
+
+}  // namespace tern::cli
+
+#else
+
+namespace tern::cli {
+
+std::unique_ptr<LineReader> open_editing_reader(std::vector<Completion>) { return nullptr; }
+
+}  // namespace tern::cli
+
+#endif

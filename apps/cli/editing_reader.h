@@ -1,0 +1,15 @@
+// The reader for people: isocline draws and edits, and a thread feeds it keys (key_pump.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cli/line_reader.h"
+
+namespace tern::cli {
+
+// Null where Tern was built without isocline or the terminal cannot be edited on. Standard input and standard error are
+// terminals.
+std::unique_ptr<LineReader> open_editing_reader(std::vector<Completion> completions);
+
+}  // namespace tern::cli

@@ -1,0 +1,228 @@
+#include "cli/key_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tern::cli {
+namespace {
+
+constexpr char kEscape = '\x1b';
+constexpr std::string_view kPasteEnd = "\x1b[201~";
+
+// Control characters that the editor has an action for: Ctrl-A B C D E F, backspace, Tab, Ctrl-K L, Enter, Ctrl-N P R S T
+// U W Y and _.
+constexpr std::string_view kControls = "\x01\x02\x03\x04\x05\x06\b\t\x0b\f\r\x0e\x10\x12\x13\x14\x15\x17\x19\x1f";
+
+struct KeyName {
+  std::string_view sequence;  // after ESC
+  std::string_view key;
+};
+
+// Keys with modifiers are looked up here first, then by their last character (plain_key).
+constexpr auto kKeys = std::to_array<KeyName>({
+    {"[1~", "\x1b[H"},
+    {"[7~", "\x1b[H"},
+    {"[4~", "\x1b[F"},
+    {"[8~", "\x1b[F"},
+    {"[3~", "\x1b[3~"},
+    {"[3;5~", "\x1b" "d"},  // Ctrl-Delete and Alt-Delete: the word after the cursor
+    {"[3;3~", "\x1b" "d"},
+    {"[5~", "\x1b[5~"},
+    {"[6~", "\x1b[6~"},
+    {"[5C", "\x1b" "f"},
+    {"[5D", "\x1b" "b"},
+    {"OM", "\r"},  // Enter of the number pad
+    {"[13;2u", KeyFilter::kNewLine},
+    {"[13;3u", KeyFilter::kNewLine},
+    {"[13;5u", KeyFilter::kNewLine},
+    {"[27;2;13~", KeyFilter::kNewLine},
+    {"[27;3;13~", KeyFilter::kNewLine},
+    {"[27;5;13~", KeyFilter::kNewLine},
+});
+
+// Arrows, Home and End with any modifier. Those that move by words: with Alt or Ctrl, not with Shift alone.
+std::string_view plain_key(std::string_view sequence) {
+  const char last = sequence.back();
+  const size_t semicolon = sequence.rfind(';');
+  const std::string_view modifier =
+      semicolon == sequence.npos ? "" : sequence.substr(semicolon + 1, sequence.size() - semicolon - 2);
+  const bool by_word = !modifier.empty() && modifier != "1" && modifier != "2";
+  switch (last) {
+    case 'A':
+      return "\x1b[A";
+    case 'B':
+      return "\x1b[B";
+    case 'C':
+      return by_word ? "\x1b" "f" : "\x1b[C";
+    case 'D':
+      return by_word ? "\x1b" "b" : "\x1b[D";
+    case 'F':
+      return "\x1b[F";
+    case 'H':
+      return "\x1b[H";
+    default:
+      return "";
+  }
+}
+
+std::string_view key_of(std::string_view sequence) {
+  const auto* const found = std::ranges::find(kKeys, sequence, &KeyName::sequence);
+  if (found != kKeys.end()) return found->key;
+  return sequence.find_first_of("<=>?") == sequence.npos ? plain_key(sequence) : "";
+}
+
+// Alt and a letter, which terminals send as ESC and that letter.
+std::string_view alt_key(char letter) {
+  switch (letter) {
+    case 'b':
+    case 'B':
+      return "\x1b" "b";
+    case 'f':
+    case 'F':
+      return "\x1b" "f";
+    case 'd':
+    case 'D':
+      return "\x1b" "d";
+    case '<':
+      return "\x1b[5~";
+    case '>':
+      return "\x1b[6~";
+    case '\x7f':
+    case '\b':
+      return "\x1b\x7f";
+    case '\r':
+    case '\n':
+      return KeyFilter::kNewLine;
+    default:
+      return "";
+  }
+}
+
+int bytes_after(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+}
+
+// Line breaks as '\n', tabs as their sign, and no other control characters.
+std::string pasted_text(std::string_view raw) {
+  std::string text;
+  for (size_t i = 0; i < raw.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(raw[i]);
+    if (raw[i] == '\r') {
+      text += '\n';
+      if (i + 1 < raw.size() && raw[i + 1] == '\n') ++i;
+    } else if (raw[i] == '\t') {
+      text += KeyFilter::kTabSign;
+    } else if (byte == 0xC2 && i + 1 < raw.size() && static_cast<unsigned char>(raw[i + 1]) < 0xA0) {
+      ++i;  // a control character in two bytes
+    } else if (raw[i] == '\n' || (byte >= 0x20 && byte != 0x7F)) {
+      text += raw[i];
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+FilteredKeys KeyFilter::feed(std::string_view bytes) {
+  FilteredKeys out;
+  for (const char byte : bytes) take(byte, out);
+  return out;
+}
+
+void KeyFilter::end_sequence() {
+  if (!in_sequence()) return;
+  state_ = State::kGround;
+  sequence_.clear();
+}
+
+void KeyFilter::take(char byte, FilteredKeys& out) {
+  switch (state_) {
+    case State::kGround:
+      return take_ground(byte, out);
+    case State::kEscape:
+      return take_escape(byte, out);
+    case State::kSequence:
+      return take_sequence(byte, out);
+    case State::kFunctionKey:  // Linux's console: ESC [ [ A
+      return end_sequence();
+    case State::kString:  // until BEL or ESC '\'
+      if (byte == '\a' || (byte == '\\' && sequence_ == "\x1b")) return end_sequence();
+      sequence_ = byte;
+      return;
+    case State::kMouse:
+    case State::kCharacter:
+      if (--n_to_skip_ == 0) end_sequence();
+      return;
+    case State::kPaste:
+      return take_paste(byte, out);
+  }
+}
+
+void KeyFilter::take_ground(char byte, FilteredKeys& out) {
+  const auto value = static_cast<unsigned char>(byte);
+  if (byte == kEscape) {
+    state_ = State::kEscape;
+  } else if (byte == '\n') {
+    out.keys += '\r';  // Ctrl-J, and what was typed before the terminal was switched to single keys
+  } else if (byte == '\x1a') {
+    out.suspend = true;
+  } else if (value >= 0x20 || kControls.contains(byte)) {
+    out.keys += byte;
+    out.n_tabs += byte == '\t';
+  }
+}
+
+void KeyFilter::take_escape(char byte, FilteredKeys& out) {
+  if (byte == kEscape) return;  // ESC ESC [ A: an arrow with Alt
+  if (byte == '[' || byte == 'O') {
+    state_ = State::kSequence;
+    sequence_ = byte;
+    return;
+  }
+  if (byte == ']' || byte == 'P' || byte == '_' || byte == '^') {
+    state_ = State::kString;
+    return;
+  }
+  n_to_skip_ = bytes_after(byte);
+  state_ = n_to_skip_ > 0 ? State::kCharacter : State::kGround;
+  out.keys += alt_key(byte);
+}
+
+void KeyFilter::take_sequence(char byte, FilteredKeys& out) {
+  const auto value = static_cast<unsigned char>(byte);
+  if (value < 0x20 || value > 0x7E) {  // no part of a sequence: it was none
+    end_sequence();
+    return take_ground(byte, out);
+  }
+  sequence_ += byte;
+  if (sequence_ == "[[") {
+    state_ = State::kFunctionKey;
+    return;
+  }
+  if (value < 0x40) return;
+  const std::string whole = std::exchange(sequence_, "");
+  state_ = State::kGround;
+  if (whole == "[200~") {
+    state_ = State::kPaste;
+  } else if (whole == "[M") {
+    state_ = State::kMouse;
+    n_to_skip_ = 3;
+  } else {
+    out.keys += key_of(whole);
+  }
+}
+
+void KeyFilter::take_paste(char byte, FilteredKeys& out) {
+  paste_ += byte;
+  if (!paste_.ends_with(kPasteEnd)) return;
+  paste_.resize(paste_.size() - kPasteEnd.size());
+  std::string text = pasted_text(std::exchange(paste_, ""));
+  state_ = State::kGround;
+  if (text.empty()) return;
+  out.pastes.push_back(std::move(text));
+  out.keys += kPasteKey;
+}
+
+}  // namespace tern::cli
