@@ -105,7 +105,8 @@ class EngineTest(unittest.TestCase):
             logits = session.logits(tokens)
             last = session.logits(tokens, first=len(tokens) - 1)
         self.assertEqual(logits.shape, (len(tokens), self.engine.info.n_vocab))
-        self.assertEqual((logits.format, logits.itemsize), ("f", 4))
+        self.assertEqual((logits.format, logits.itemsize, logits.c_contiguous), ("f", 4, True))
+        self.assertFalse(logits.readonly)
         self.assertEqual(last.tolist()[0], logits.tolist()[-1])
         with self.engine.generate(tokens, max_tokens=1, temperature=0) as reply:
             list(reply)
