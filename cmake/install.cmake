@@ -78,7 +78,8 @@ target_compile_features(tern_static INTERFACE cxx_std_23)
 target_compile_definitions(tern_static INTERFACE $<BUILD_INTERFACE:TERN_DATA_DIR="${PROJECT_BINARY_DIR}/share/tern">)
 set_target_properties(tern_static PROPERTIES EXPORT_NAME tern)
 
-if(NOT TERN_INSTALL)
+if(NOT TERN_INSTALL)  # part of another project, which links one of them, or neither
+  set_target_properties(tern_static tern_shared PROPERTIES EXCLUDE_FROM_ALL TRUE)
   return()
 endif()
 
