@@ -23,7 +23,11 @@ struct ManualProgram {
     run->add_option("-f,--file", file, "A file [of text]")->type_name("FILE")->check(not_empty())->group("Prompt");
     run->add_option("--form", form, "How: a, b")->type_name("FORM")->check(one_of({"a", "b"}))->group("Output");
     run->add_option("--hidden", form, "Not to be seen")->type_name("X")->group("");
-    run->add_option("--some", list, "Some")->type_name("LIST")->delimiter(',')->check(one_of({"c", "d"}))->group("Output");
+    run->add_option("--some", list, "Some")
+        ->type_name("LIST")
+        ->delimiter(',')
+        ->check(one_of({"c", "d"}))
+        ->group("Output");
   }
 
   ProgramDescription description() const { return describe_program(app); }

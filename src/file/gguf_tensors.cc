@@ -160,7 +160,8 @@ Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entri
     if (entry.relative_offset % alignment != 0) {
       return fail(ErrorCode::kCorruption,
                   "{}: tensor {} at byte {} has its data at offset {}, which is no multiple of the alignment {}: {}",
-                  cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, alignment, kGgufDamaged);
+                  cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, alignment,
+                  kGgufDamaged);
     }
     uint64_t end = 0;
     if (__builtin_add_overflow(data_begin, entry.relative_offset, &entry.tensor.offset) ||

@@ -121,7 +121,8 @@ Result<std::string_view> header_text(Bytes bytes, uint64_t file_bytes, std::stri
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 Result<Metadata> read_metadata(const Json& object, std::string_view path) {
-  if (!object.is_object()) return fail(ErrorCode::kCorruption, "{}: __metadata__ is no object: {}", path, kSafetensorsDamaged);
+  if (!object.is_object())
+    return fail(ErrorCode::kCorruption, "{}: __metadata__ is no object: {}", path, kSafetensorsDamaged);
   Metadata metadata;
   for (const auto& [key, value] : object.items()) {
     if (!value.is_string()) {

@@ -44,15 +44,15 @@ void write_feed_forward(PlanWriter& p, const Layer& l, const Qwen3Slots& s) {
 Plan make_qwen3_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
   const Qwen3Slots s{.x = p.slot("x", c.d_model),
-                .h = p.slot("h", c.d_model),
-                .q = p.slot("q", c.q_width()),
-                .k = p.slot("k", c.kv_width()),
-                .v = p.slot("v", c.kv_width()),
-                .a = p.slot("a", c.q_width()),
-                .gate = p.slot("gate", c.d_ff),
-                .up = p.slot("up", c.d_ff),
-                .f = p.slot("f", c.d_ff),
-                .o = p.slot("o", c.d_model)};
+                     .h = p.slot("h", c.d_model),
+                     .q = p.slot("q", c.q_width()),
+                     .k = p.slot("k", c.kv_width()),
+                     .v = p.slot("v", c.kv_width()),
+                     .a = p.slot("a", c.q_width()),
+                     .gate = p.slot("gate", c.d_ff),
+                     .up = p.slot("up", c.d_ff),
+                     .f = p.slot("f", c.d_ff),
+                     .o = p.slot("o", c.d_model)};
   return p.decoder(weights, s.x, options, [&](const Layer& l, int layer) {
     write_attention(p, l, s, c, layer);
     write_feed_forward(p, l, s);

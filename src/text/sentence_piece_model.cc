@@ -65,7 +65,8 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     }
     const TokenId id = model.tokens.add(prefix_of(vocab, i) + with_plain_spaces(vocab.tokens[i]));
     if (type != TokenType::kNormal || vocab.tokens[i].empty()) continue;
-    if (const TokenId first = model.tokens.make_findable(id); first != kNoToken) return duplicate_piece(vocab, first, id);
+    if (const TokenId first = model.tokens.make_findable(id); first != kNoToken)
+      return duplicate_piece(vocab, first, id);
   }
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     if (vocab.type(i) == TokenType::kNormal || vocab.tokens[i].empty()) continue;

@@ -209,7 +209,8 @@ bool looks_like_tokenizer_model(Bytes file) {
 
 Result<Vocab> read_tokenizer_model(Bytes file, std::string_view path) {
   if (file.size() > kMaxFileBytes) {
-    return fail(ErrorCode::kCorruption, "{}: {} bytes; a tokenizer.model has at most {}", path, file.size(), kMaxFileBytes);
+    return fail(ErrorCode::kCorruption, "{}: {} bytes; a tokenizer.model has at most {}", path, file.size(),
+                kMaxFileBytes);
   }
   if (looks_like_tiktoken(as_text(file))) return read_tiktoken(as_text(file), path);
   const auto copy = std::make_shared<const std::string>(as_text(file));

@@ -273,7 +273,8 @@ void test_decoding(const Shape& shape, const std::vector<std::string>& without) 
 }
 
 class GpuFamiliesDecode : public GpuFamilies {};
-INSTANTIATE_TEST_SUITE_P(, GpuFamiliesDecode, testing::ValuesIn(shapes_where([](const Shape& s) {  // two formats suffice
+INSTANTIATE_TEST_SUITE_P(, GpuFamiliesDecode,
+                         testing::ValuesIn(shapes_where([](const Shape& s) {  // two formats suffice
                            return s.format == Format::kQ4_0 || s.format == Format::kQ1_0;
                          })),
                          name_of);
