@@ -1,12 +1,22 @@
 // `-b webgpu` on whatever adapter is there; left out where there is none.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "end_to_end/run_program.h"
 
 namespace tern::test {
 namespace {
+
+// Where Mesa keeps what it compiles, unless told otherwise.
+std::string driver_cache() {
+  for (const char* name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
+    if (const char* folder = std::getenv(name)) return folder;
+  }
+  const char* home = std::getenv("HOME");
+  return home ? std::string(home) + "/.cache" : "";
+}
 
 class Gpu : public testing::Test {
  protected:
@@ -15,12 +25,21 @@ class Gpu : public testing::Test {
     if (result.exit_code != 0) GTEST_SKIP() << result.err;
   }
 
-  // Compiled shaders go into a folder of the test's own.
+  // Shaders that Tern keeps go into a folder of the test's own. Those of a software driver stay where they are: every
+  // test would wait for them anew, most of its time.
+  RunOptions environment() const {
+    RunOptions options{.variables = {{"XDG_CACHE_HOME", folder_.path("cache")}}};
+    if (const std::string cache = driver_cache(); !cache.empty()) {
+      options.variables.emplace_back("MESA_SHADER_CACHE_DIR", cache);
+    }
+    return options;
+  }
+
   RunResult run(const std::string& n, std::vector<std::string> more, const std::string& backend = "webgpu") {
     std::vector<std::string> arguments = {"run", "-m", default_model(), "-b", backend, "-p", "Once upon a time",
                                           "-n",  n};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_tern(arguments, {.variables = {{"XDG_CACHE_HOME", folder_.path("cache")}}});
+    return run_tern(arguments, environment());
   }
 
   std::string text(const std::string& n, std::vector<std::string> more, const std::string& backend = "webgpu") {
@@ -59,9 +78,8 @@ TEST_F(Gpu, SecondRunTakesShadersFromDisk) {
 }
 
 TEST_F(Gpu, BenchTimesEveryOperationOfAToken) {
-  const RunResult result =
-      run_tern({"bench", "ops", "-m", default_model(), "-b", "webgpu", "-n", "9", "-r", "2", "-o", "json"},
-               {.variables = {{"XDG_CACHE_HOME", folder_.path("cache")}}});
+  const RunResult result = run_tern(
+      {"bench", "ops", "-m", default_model(), "-b", "webgpu", "-n", "9", "-r", "2", "-o", "json"}, environment());
   if (result.err.find("cannot measure times") != std::string::npos) GTEST_SKIP() << result.err;
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
