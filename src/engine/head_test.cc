@@ -10,11 +10,11 @@
 namespace tern {
 namespace {
 
-const std::string kStories = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+const std::string kStoriesModel = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
 constexpr uint64_t kHeadBytes = 8192 * 512 * 2;
 
 Engine load(HeadKind head, int n_threads = 2, BackendKind backend = BackendKind::kCpu) {
-  return Engine::load({.model_path = kStories, .backend = backend, .n_threads = n_threads, .head = head}).value();
+  return Engine::load({.model_path = kStoriesModel, .backend = backend, .n_threads = n_threads, .head = head}).value();
 }
 
 std::vector<TokenId> tokens_of(const Engine& engine, const SampleOptions& sample) {
@@ -96,7 +96,8 @@ TEST(Head, EncodedAnew) {
 }
 
 TEST(Head, RefusesWhatCannotBe) {
-  const auto on_ref = Engine::load({.model_path = kStories, .backend = BackendKind::kRef, .head = HeadKind::kExact});
+  const auto on_ref =
+      Engine::load({.model_path = kStoriesModel, .backend = BackendKind::kRef, .head = HeadKind::kExact});
   ASSERT_FALSE(on_ref);
   EXPECT_EQ(on_ref.error().code, ErrorCode::kNotSupported);
   EXPECT_NE(on_ref.error().message.find("-b cpu"), std::string::npos) << on_ref.error().message;

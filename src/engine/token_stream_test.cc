@@ -13,7 +13,7 @@ fake::Script on_device(int runs_ahead = 3) {
   return {.n_vocab = 0, .next = {}, .decodes = true, .runs_ahead = runs_ahead};
 }
 
-GenerateOptions at_most(int max_tokens) { return {.max_tokens = max_tokens, .sample = {}, .stop = {}}; }
+GenerateOptions at_most_tokens(int max_tokens) { return {.max_tokens = max_tokens, .sample = {}, .stop = {}}; }
 
 TEST(TokenStream, GivesWhatTheHostWouldChoose) {
   for (const int runs_ahead : {0, 1, 5}) {
@@ -35,7 +35,7 @@ TEST(TokenStream, GivesWhatTheHostWouldChoose) {
 
 TEST(TokenStream, AsksForWhatIsStillAllowed) {
   Fixture limited("cdefghijkl", 64, on_device());
-  EXPECT_EQ(limited.generate("ab", at_most(4)).value().text, "cdef");
+  EXPECT_EQ(limited.generate("ab", at_most_tokens(4)).value().text, "cdef");
   EXPECT_EQ(limited.log.streams.at(0).n_tokens, 3);
 
   Fixture unlimited("cdefghijkl", 9, on_device());
@@ -43,7 +43,7 @@ TEST(TokenStream, AsksForWhatIsStillAllowed) {
   EXPECT_EQ(unlimited.log.streams.at(0).n_tokens, 7);
 
   Fixture one("cdef", 64, on_device());
-  one.generate("ab", at_most(1)).value();
+  one.generate("ab", at_most_tokens(1)).value();
   EXPECT_TRUE(one.log.streams.empty());
 }
 
@@ -100,7 +100,7 @@ TEST(TokenStream, TheNextTurnReusesOnlyWhatWasTaken) {
   Fixture f("cdefghijkl", 64, on_device(5));
   f.generate("ab", {.sample = {}, .stop = {"ef"}}).value();
   f.log.calls.clear();
-  const auto second = f.generate("abcdefXY", at_most(3)).value();
+  const auto second = f.generate("abcdefXY", at_most_tokens(3)).value();
   EXPECT_EQ(second.stats.n_reused, 5);  // "abcde"
   ASSERT_EQ(f.log.calls.size(), 1u);
   EXPECT_EQ(f.log.calls[0].tokens, ids("fXY"));

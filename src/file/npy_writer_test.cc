@@ -22,7 +22,7 @@ using namespace std::string_literals;
 
 std::string temp_path(std::string_view name) { return testing::TempDir() + "tern_" + std::string(name); }
 
-void expect_error(const Result<void>& result, ErrorCode code, std::string_view part) {
+void expect_npy_error(const Result<void>& result, ErrorCode code, std::string_view part) {
   ASSERT_FALSE(result) << part;
   EXPECT_EQ(result.error().code, code) << result.error().message;
   EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
@@ -91,8 +91,8 @@ TEST(NpyStream, AnUnfinishedFileIsRemoved) {
     auto npy = NpyStream::create(path, 2, 1);
     ASSERT_TRUE(npy);
     ASSERT_TRUE(npy->append(std::vector{1.0f}));
-    expect_error(npy->append(std::vector{1.0f, 2.0f}), kInvalidArgument, "row 2 of 2 values does not fit");
-    expect_error(npy->finish(), kInvalidArgument, "finished after 1 of 2 rows");
+    expect_npy_error(npy->append(std::vector{1.0f, 2.0f}), kInvalidArgument, "row 2 of 2 values does not fit");
+    expect_npy_error(npy->finish(), kInvalidArgument, "finished after 1 of 2 rows");
     EXPECT_TRUE(fs::exists(path + ".partial"));
   }
   EXPECT_FALSE(fs::exists(path));
@@ -104,7 +104,7 @@ TEST(NpyStream, TooManyRowsAreRefused) {
   auto npy = NpyStream::create(path, 1, 1);
   ASSERT_TRUE(npy);
   ASSERT_TRUE(npy->append(std::vector{1.0f}));
-  expect_error(npy->append(std::vector{1.0f}), kInvalidArgument, "does not fit an array of 1 rows of 1");
+  expect_npy_error(npy->append(std::vector{1.0f}), kInvalidArgument, "does not fit an array of 1 rows of 1");
   ASSERT_TRUE(npy->finish());
   fs::remove(path);
 }
@@ -128,12 +128,12 @@ TEST(NpyStream, ReportsAFullDisk) {
   auto small = NpyStream::create("/dev/full", 1, 4);
   ASSERT_TRUE(small);
   ASSERT_TRUE(small->append(std::vector<float>(4)));  // in the buffer
-  expect_error(small->finish(), kIo, no_space);
-  expect_error(small->finish(), kIo, no_space);
+  expect_npy_error(small->finish(), kIo, no_space);
+  expect_npy_error(small->finish(), kIo, no_space);
   auto large = NpyStream::create("/dev/full", 2, 1 << 20);
   ASSERT_TRUE(large);
   const std::vector<float> row(1 << 20);
-  expect_error(large->append(row), kIo, no_space);
+  expect_npy_error(large->append(row), kIo, no_space);
   EXPECT_TRUE(fs::exists("/dev/full"));
 }
 
@@ -144,7 +144,7 @@ TEST(NpyStream, ReportsAClosedPipeAndLivesOn) {
   ASSERT_TRUE(npy) << npy.error().message;
   ASSERT_TRUE(npy->append(std::vector{1.0f, 2.0f}));
   ::close(ends[0]);
-  expect_error(npy->finish(), kIo, "Broken pipe; the reading program ended early");
+  expect_npy_error(npy->finish(), kIo, "Broken pipe; the reading program ended early");
   ::close(ends[1]);
   sigset_t pending;
   sigpending(&pending);

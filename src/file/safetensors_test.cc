@@ -12,7 +12,7 @@ namespace {
 using enum ErrorCode;
 using Shape = std::vector<int64_t>;
 
-void expect_refused(std::string_view bytes, ErrorCode code, std::string_view part) {
+void expect_file_refused(std::string_view bytes, ErrorCode code, std::string_view part) {
   // A heap block of exactly this size, so that the address sanitizer sees reads behind the end.
   const std::vector<std::byte> exact(as_bytes(bytes).begin(), as_bytes(bytes).end());
   const auto file = SafetensorsFile::parse(exact, "t.safetensors");
@@ -60,53 +60,54 @@ TEST(Safetensors, ReadsNamesShapesAndPlaces) {
 
 TEST(Safetensors, EveryPrefixIsRefused) {
   const std::string bytes = small().bytes();
-  for (size_t n = 0; n < bytes.size(); ++n) expect_refused(bytes.substr(0, n), kCorruption, "t.safetensors: ");
-  expect_refused(bytes.substr(0, bytes.size() - 2), kCorruption, "(2 are missing)");
-  expect_refused(bytes + "z", kCorruption, "1 bytes follow the last tensor");
-  expect_refused(bytes.substr(0, 20), kCorruption, "but only 12 follow");
+  for (size_t n = 0; n < bytes.size(); ++n) expect_file_refused(bytes.substr(0, n), kCorruption, "t.safetensors: ");
+  expect_file_refused(bytes.substr(0, bytes.size() - 2), kCorruption, "(2 are missing)");
+  expect_file_refused(bytes + "z", kCorruption, "1 bytes follow the last tensor");
+  expect_file_refused(bytes.substr(0, 20), kCorruption, "but only 12 follow");
 }
 
 TEST(Safetensors, RefusesHeadersThatAreNone) {
-  expect_refused(std::string(8, '\xFF') + "{}", kCorruption, "more than the 100 MB that safetensors allows");
+  expect_file_refused(std::string(8, '\xFF') + "{}", kCorruption, "more than the 100 MB that safetensors allows");
   std::string long_header = SafetensorsBytes::with_header("{}" + std::string(17 << 20, ' '));
-  expect_refused(long_header, kNotSupported, "Tern reads up to 16777216");
-  expect_refused(SafetensorsBytes::with_header(std::string(100000, '[')), kCorruption, "nested more than 64 deep");
-  expect_refused(SafetensorsBytes::with_header("[]"), kCorruption, "the header is no JSON object");
-  expect_refused(SafetensorsBytes::with_header("{\"a\""), kCorruption, "not valid JSON");
-  expect_refused(SafetensorsBytes::with_header(""), kCorruption, "not valid JSON");
-  expect_refused(one(R"("__metadata__":{"a":1})", 0), kCorruption, "'a' without a text");
-  expect_refused(one(R"("__metadata__":[])", 0), kCorruption, "__metadata__ is no object");
+  expect_file_refused(long_header, kNotSupported, "Tern reads up to 16777216");
+  expect_file_refused(SafetensorsBytes::with_header(std::string(100000, '[')), kCorruption, "nested more than 64 deep");
+  expect_file_refused(SafetensorsBytes::with_header("[]"), kCorruption, "the header is no JSON object");
+  expect_file_refused(SafetensorsBytes::with_header("{\"a\""), kCorruption, "not valid JSON");
+  expect_file_refused(SafetensorsBytes::with_header(""), kCorruption, "not valid JSON");
+  expect_file_refused(one(R"("__metadata__":{"a":1})", 0), kCorruption, "'a' without a text");
+  expect_file_refused(one(R"("__metadata__":[])", 0), kCorruption, "__metadata__ is no object");
 }
 
 TEST(Safetensors, RefusesDoubledNames) {
   SafetensorsBytes bytes;
   bytes.tensor("w", "U8", {2}, "ab").tensor("w", "U8", {2}, "cd");
-  expect_refused(bytes.bytes(), kCorruption, "'w' twice");
+  expect_file_refused(bytes.bytes(), kCorruption, "'w' twice");
 }
 
 TEST(Safetensors, RefusesEntriesThatAreNone) {
-  expect_refused(one(R"("w":3)", 0), kCorruption, "tensor 'w' of the header is no object");
-  expect_refused(one(R"("\u001b[2J\n":3)", 0), kCorruption, R"(tensor '\x1b[2J\x0a' of the header is no object)");
-  expect_refused(one(R"("w":{"shape":[2],"data_offsets":[0,2]})", 2), kCorruption, "has no dtype");
-  expect_refused(one(R"("w":{"dtype":"U8","data_offsets":[0,2]})", 2), kCorruption, "has no shape");
-  expect_refused(one(R"("w":{"dtype":"U8","shape":[-2],"data_offsets":[0,2]})", 2), kCorruption,
-                 "a shape that is none");
-  expect_refused(one(R"("w":{"dtype":"U8","shape":[2.0],"data_offsets":[0,2]})", 2), kCorruption,
-                 "a shape that is none");
-  expect_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[0]})", 2), kCorruption, "no data_offsets");
-  expect_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[0,-1]})", 2), kCorruption, "no data_offsets");
-  expect_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[2,0]})", 2), kCorruption,
-                 "ends before it begins");
-  expect_refused(one(R"("w":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,2]})", 2), kCorruption,
-                 "more than 2^63 values");
+  expect_file_refused(one(R"("w":3)", 0), kCorruption, "tensor 'w' of the header is no object");
+  expect_file_refused(one(R"("\u001b[2J\n":3)", 0), kCorruption, R"(tensor '\x1b[2J\x0a' of the header is no object)");
+  expect_file_refused(one(R"("w":{"shape":[2],"data_offsets":[0,2]})", 2), kCorruption, "has no dtype");
+  expect_file_refused(one(R"("w":{"dtype":"U8","data_offsets":[0,2]})", 2), kCorruption, "has no shape");
+  expect_file_refused(one(R"("w":{"dtype":"U8","shape":[-2],"data_offsets":[0,2]})", 2), kCorruption,
+                      "a shape that is none");
+  expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2.0],"data_offsets":[0,2]})", 2), kCorruption,
+                      "a shape that is none");
+  expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[0]})", 2), kCorruption, "no data_offsets");
+  expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[0,-1]})", 2), kCorruption,
+                      "no data_offsets");
+  expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[2,0]})", 2), kCorruption,
+                      "ends before it begins");
+  expect_file_refused(one(R"("w":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,2]})", 2), kCorruption,
+                      "more than 2^63 values");
 }
 
 TEST(Safetensors, RefusesShapesThatDoNotFillTheBytes) {
-  expect_refused(one(R"("w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,12]})", 12), kCorruption,
-                 "has 4 values of F32, which do not fill its 12 bytes");
-  expect_refused(one(R"("w":{"dtype":"F4","shape":[3],"data_offsets":[0,1]})", 1), kCorruption, "do not fill");
-  expect_refused(one(R"("w":{"dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0]})", 0), kCorruption,
-                 "do not fill");
+  expect_file_refused(one(R"("w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,12]})", 12), kCorruption,
+                      "has 4 values of F32, which do not fill its 12 bytes");
+  expect_file_refused(one(R"("w":{"dtype":"F4","shape":[3],"data_offsets":[0,1]})", 1), kCorruption, "do not fill");
+  expect_file_refused(one(R"("w":{"dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0]})", 0), kCorruption,
+                      "do not fill");
 }
 
 TEST(Safetensors, RefusesGapsAndOverlaps) {
@@ -119,11 +120,11 @@ TEST(Safetensors, RefusesGapsAndOverlaps) {
         .bytes();
   };
   EXPECT_TRUE(SafetensorsFile::parse(as_bytes(second(4, 8)), "t"));
-  expect_refused(second(3, 8), kCorruption,
-                 "'b' begins at byte 3 of the data, but the one before ends at 4, so they overlap");
-  expect_refused(second(0, 4), kCorruption, "overlap");
-  expect_refused(second(5, 8), kCorruption, "there is a gap");
-  expect_refused(second(4, 9), kCorruption, "(1 are missing)");
+  expect_file_refused(second(3, 8), kCorruption,
+                      "'b' begins at byte 3 of the data, but the one before ends at 4, so they overlap");
+  expect_file_refused(second(0, 4), kCorruption, "overlap");
+  expect_file_refused(second(5, 8), kCorruption, "there is a gap");
+  expect_file_refused(second(4, 9), kCorruption, "(1 are missing)");
 }
 
 TEST(Safetensors, AnyDamageIsSurvived) {

@@ -18,7 +18,7 @@ constexpr int kScalesAt = 192;
 ByteVector zero_block() { return repeated("00", 128) + repeated("aa", 64) + repeated("fd", 16) + from_hex("00 34"); }
 
 // Writes value i's six bits, from the layout's four lines.
-ByteVector with_code(ByteVector block, int i, int code) {
+ByteVector with_q6_code(ByteVector block, int i, int code) {
   struct Line {
     int low_offset, low_shift, high_shift;
   };
@@ -41,7 +41,7 @@ TEST(Q6_K, WorkedExample) {
 TEST(Q6_K, EveryPositionAndBothEnds) {
   for (int i = 0; i < kQ6_KBlock; ++i) {
     for (const int code : {0, 1, 2, 4, 8, 16, 63}) {
-      const ByteVector block = with_code(zero_block(), i, code);
+      const ByteVector block = with_q6_code(zero_block(), i, code);
       ASSERT_EQ(decode(Format::kQ6_K, block), one_hot(256, i, -0.75f * static_cast<float>(code - 32))) << i;
     }
   }

@@ -15,7 +15,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-std::string error(std::string_view file) {
+std::string model_error(std::string_view file) {
   const auto vocab = read_tokenizer_model(as_bytes(file), "t.model");
   return vocab ? "no error" : vocab.error().message;
 }
@@ -57,11 +57,11 @@ TEST(Tiktoken, MergesByRank) {
 }
 
 TEST(Tiktoken, NamesTheBadLine) {
-  EXPECT_EQ(error("IQ== 0\nIg= 1\n"), "t.model: line 2 'Ig= 1' is not a token in base64 and its rank");
-  EXPECT_EQ(error("IQ== 0\nIg== 1x\n"), "t.model: line 2 'Ig== 1x' is not a token in base64 and its rank");
-  EXPECT_EQ(error("IQ== 0\nIg== 2\n"), "t.model: line 2 has the rank 2, where 1 comes next");
-  EXPECT_EQ(error("IQ== 0\r\nIQ== 1\r\n"), "t.model: ranks 0 and 1 are both '!'");
-  EXPECT_EQ(error("IQ== 0\n" + base64(std::string(5000, 'a')) + " 1\n").substr(0, 23), "t.model: line 2 'YWFhYW");
+  EXPECT_EQ(model_error("IQ== 0\nIg= 1\n"), "t.model: line 2 'Ig= 1' is not a token in base64 and its rank");
+  EXPECT_EQ(model_error("IQ== 0\nIg== 1x\n"), "t.model: line 2 'Ig== 1x' is not a token in base64 and its rank");
+  EXPECT_EQ(model_error("IQ== 0\nIg== 2\n"), "t.model: line 2 has the rank 2, where 1 comes next");
+  EXPECT_EQ(model_error("IQ== 0\r\nIQ== 1\r\n"), "t.model: ranks 0 and 1 are both '!'");
+  EXPECT_EQ(model_error("IQ== 0\n" + base64(std::string(5000, 'a')) + " 1\n").substr(0, 23), "t.model: line 2 'YWFhYW");
   const std::string only_one = "IQ== 0\n";
   EXPECT_TRUE(make_tokenizer(read_tokenizer_model(as_bytes(only_one), "t").value())
                   .error()
@@ -124,27 +124,27 @@ TEST(SentencePieceModel, PiecesScoresAndSettings) {
 
 TEST(SentencePieceModel, RefusesWhatWouldGiveOtherIds) {
   const Proto bpe = Proto().number(3, 2);
-  EXPECT_EQ(error(small_sentence_piece(Proto(), Proto().number(4, 0))),
+  EXPECT_EQ(model_error(small_sentence_piece(Proto(), Proto().number(4, 0))),
             "t.model: a SentencePiece model of type 1; Tern reads BPE (2)");
-  EXPECT_EQ(error(small_sentence_piece(bpe, Proto())),
+  EXPECT_EQ(model_error(small_sentence_piece(bpe, Proto())),
             "t.model: normalizer_spec that removes extra white space, which Tern does not know");
-  EXPECT_EQ(error(small_sentence_piece(bpe, Proto().number(4, 0).text(2, "x"))),
+  EXPECT_EQ(model_error(small_sentence_piece(bpe, Proto().number(4, 0).text(2, "x"))),
             "t.model: normalizer_spec with a precompiled_charsmap, which Tern does not know");
-  EXPECT_EQ(error(small_sentence_piece(Proto().number(3, 2).number(41, 99), Proto().number(4, 0))),
+  EXPECT_EQ(model_error(small_sentence_piece(Proto().number(3, 2).number(41, 99), Proto().number(4, 0))),
             "tokenizer: the BOS token is 99, but there are only 8 tokens");
-  EXPECT_EQ(error(small_pieces().text(1, piece("c", 0, 7)).bytes),
+  EXPECT_EQ(model_error(small_pieces().text(1, piece("c", 0, 7)).bytes),
             "t.model: piece 8 has the type 7, which does not exist");
 }
 
 TEST(SentencePieceModel, EveryTruncationIsRefusedOrRead) {
   const std::string file = small_sentence_piece(Proto().number(3, 2), Proto().number(4, 0));
   for (size_t n = 0; n < file.size(); ++n) {
-    const std::string message = error(file.substr(0, n));
+    const std::string message = model_error(file.substr(0, n));
     ASSERT_TRUE(message.starts_with("t.model: ")) << n << message;
     ASSERT_FALSE(message.contains('\n'));
   }
-  EXPECT_EQ(error(""), "t.model: no pieces, so this is no tokenizer.model");
-  EXPECT_EQ(error(std::string(20, '\xFF')),
+  EXPECT_EQ(model_error(""), "t.model: no pieces, so this is no tokenizer.model");
+  EXPECT_EQ(model_error(std::string(20, '\xFF')),
             "t.model: byte 0 begins no field of a SentencePiece model; the file is damaged");
 }
 
