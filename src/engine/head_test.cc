@@ -100,7 +100,7 @@ TEST(Head, RefusesWhatCannotBe) {
       Engine::load({.model_path = kStoriesModel, .backend = BackendKind::kRef, .head = HeadKind::kExact});
   ASSERT_FALSE(on_ref);
   EXPECT_EQ(on_ref.error().code, ErrorCode::kNotSupported);
-  EXPECT_NE(on_ref.error().message.find("-b cpu"), std::string::npos) << on_ref.error().message;
+  EXPECT_NE(on_ref.error().message.find("use the cpu backend"), std::string::npos) << on_ref.error().message;
   EXPECT_EQ(exact_head_for(BackendKind::kWebGpu, HeadKind::kExact).error().code, ErrorCode::kNotSupported);
   EXPECT_EQ(exact_head_for(BackendKind::kWebGpu, HeadKind::kAuto), ExactHead::kNo);
 
