@@ -78,7 +78,7 @@ TEST_F(GpuPlanFaults, AModelThatDoesNotFitIsRefusedBeforeItIsUploaded) {
   const auto executable = compile({.memory_bytes = need(0) - 1});
   ASSERT_FALSE(executable);
   EXPECT_EQ(executable.error().code, ErrorCode::kOutOfMemory);
-  for (const char* word : {"needs 0.0 GB", "has 0.0 GB", "-b cpu"}) {
+  for (const char* word : {"needs 0.0 GB", "has 0.0 GB", "use the cpu backend"}) {
     EXPECT_NE(executable.error().message.find(word), std::string::npos) << executable.error().message;
   }
   EXPECT_TRUE(compile({.memory_bytes = need(100) + (32u << 20)}));
