@@ -91,8 +91,7 @@ std::vector<std::string> without_help_command(std::vector<std::string> arguments
 }  // namespace
 
 Result<std::vector<std::string>> known_arguments(const CLI::App& tern, int argc, const char* const* argv) {
-  std::vector<std::string> arguments =
-      without_help_command({argv + std::min(argc, 1), argv + argc});
+  std::vector<std::string> arguments = without_help_command({argv + std::min(argc, 1), argv + argc});
   const CLI::App* const command = find_command(tern, arguments);
   if (!command) return arguments;
   std::vector<std::string> known;

@@ -133,9 +133,9 @@ Result<ExitCode> BenchCommand::run() {
 
 Command add_bench(CLI::App& tern) {
   auto command = std::make_shared<BenchCommand>();
-  CLI::App* app =
-      add_command(tern, "bench", "Measure and check", "Measure tokens per second, beside what memory allows.",
-                  "[ops|kernels] [-p N] [-n N] [-r N] [options]", kBenchFooter);
+  CLI::App* app = add_command(tern, "bench", "Measure and check",
+                              "Measure tokens per second, and how close that comes to what memory allows.",
+                              "[ops|kernels] [-p N] [-n N] [-r N] [options]", kBenchFooter);
   command->app = app;
   app->add_option(
          "what", command->what,
@@ -154,12 +154,12 @@ Command add_bench(CLI::App& tern) {
           ->check(in_range(1, 1 << 20, /*whole=*/true))
           ->group("Measure");
   command->repeats = app->add_option("-r,--repeats", command->options.repeats,
-                                     "How often (default 5; for ops 20, for kernels half a second)")
+                                     "Number of runs (default 5; ops 20; kernels as many as half a second takes)")
                          ->type_name("N")
                          ->check(in_range(1, 10000, /*whole=*/true))
                          ->group("Measure");
   app->add_flag("--energy", command->options.energy,
-                "Joules per token and average watts of the processor, where its counters can be read")
+                "Also measure the processor's joules per token and watts, where its counters can be read")
       ->group("Measure");
   command->kernels.add(*app);
   app->add_option("-o,--output", command->format, "table or json (default table)")

@@ -136,11 +136,10 @@ Result<ExitCode> ChatCommand::run() {
 
 Command add_chat(CLI::App& tern) {
   auto command = std::make_shared<ChatCommand>();
-  CLI::App* app =
-      add_command(tern, "chat", "Text", "Talk to a model, with line editing and a history.", "[options]", kChatFooter);
+  CLI::App* app = add_command(tern, "chat", "Text", "Chat with a model in the terminal.", "[options]", kChatFooter);
   app->add_option("--system", command->system, "How the model should behave")->type_name("TEXT")->group("Conversation");
   command->chat_flags.add(*app, "Conversation");
-  command->generation.add(*app, "Tokens of a reply at most (default: until the model ends)");
+  command->generation.add(*app, "Longest reply, in tokens (default: until the model stops)");
   command->model.add_model(*app);
   command->model.add_backend(*app);
   return {.app = app, .run = [command] { return command->run(); }};

@@ -64,8 +64,7 @@ std::optional<ChatCommands::Next> ChatCommands::take(std::string& line) {
   const size_t end = std::min(line.find_first_of(" \t\n"), line.size());
   const std::string name = line.substr(0, end);
   const size_t first = line.find_first_not_of(" \t\n", end);
-  const std::string argument =
-      first == line.npos ? "" : line.substr(first, line.find_last_not_of(" \t\n") + 1 - first);
+  const std::string argument = first == line.npos ? "" : line.substr(first, line.find_last_not_of(" \t\n") + 1 - first);
   if (name == "/exit") return Next::kLeave;
   const auto entry = std::ranges::find(entries(), name, &Entry::name);
   if (entry == entries().end()) {
@@ -89,7 +88,8 @@ void ChatCommands::system(const std::string& text) {
     return print_note(now.empty() ? "there is no system message; /system TEXT says one" : "system: " + now);
   }
   const Result<void> set = conversation_.set_system(text == "-" ? "" : text);
-  print_note(!set ? set.error().message : text == "-" ? "the system message is gone" : "the model is told so from now on");
+  if (!set) return print_note(set.error().message);
+  print_note(text == "-" ? "the system message is gone" : "the model is told so from now on");
 }
 
 void ChatCommands::set(const std::string& words) {

@@ -6,14 +6,14 @@
 namespace tern::cli {
 
 void ChatFlags::add(CLI::App& app, const std::string& group) {
-  app.add_option("--template", template_file_, "A chat template in Jinja to use instead of the model's own")
+  app.add_option("--template", template_file_, "Use this Jinja chat template instead of the model's own")
       ->type_name("FILE")
       ->check(not_empty())
       ->group(group);
   CLI::Option* think =
-      app.add_flag("--think", think_, "Let a thinking model think before it answers, if its template can say so")
+      app.add_flag("--think", think_, "Let a thinking model think before it answers, if its template supports that")
           ->group(group);
-  app.add_flag("--no-think", no_think_, "Let it answer at once (without either: what the template does by itself)")
+  app.add_flag("--no-think", no_think_, "Have it answer at once (default: whatever the template does)")
       ->excludes(think)
       ->group(group);
 }

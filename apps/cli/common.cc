@@ -43,7 +43,7 @@ CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string
 
 void ModelOptions::add_model(CLI::App& app) {
   CLI::Option* path =
-      app.add_option("-m,--model", load.model_path, "Model file (GGUF); without it, the model that comes with Tern")
+      app.add_option("-m,--model", load.model_path, "Model file or folder (default: the model that comes with Tern)")
           ->type_name("FILE")
           ->check(not_empty())
           ->group("Model");
@@ -63,15 +63,15 @@ void ModelOptions::add_backend(CLI::App& app) {
                                                                {"ref", BackendKind::kRef}};
   app.add_option_function<std::string>(
          "-b,--backend", [this](const std::string& name) { load.backend = kBackends.at(name); },
-         "What computes: auto, cpu, webgpu, or ref (slow, exact loops) (default auto)")
+         "Where to compute: cpu, webgpu (a GPU), ref (slow, exact loops), or auto (default)")
       ->type_name("NAME")
       ->check(one_of({"auto", "cpu", "webgpu", "ref"}))
       ->group("Model");
-  app.add_option("-t,--threads", load.n_threads, "CPU threads, one per CPU at most (default 0: one per CPU)")
+  app.add_option("-t,--threads", load.n_threads, "CPU threads, at most one per CPU (default 0: one per CPU)")
       ->type_name("N")
       ->check(in_range(0, 1024, /*whole=*/true))
       ->group("Model");
-  app.add_flag("--pin", load.pin_threads, "Keep each thread on a CPU of its own")->group("Model");
+  app.add_flag("--pin", load.pin_threads, "Bind each thread to a CPU of its own")->group("Model");
   static const std::map<std::string, HeadKind> kHeads = {{"auto", HeadKind::kAuto},
                                                          {"f16", HeadKind::kFile},
                                                          {"q8_0", HeadKind::kQ8_0},
@@ -79,12 +79,13 @@ void ModelOptions::add_backend(CLI::App& app) {
                                                          {"exact", HeadKind::kExact}};
   app.add_option_function<std::string>(
          "--head", [this](const std::string& name) { load.head = kHeads.at(name); },
-         "The last matrix: f16 (as in the file), q8_0, q6_k, exact (f16's text, half the bytes), auto (default auto)")
+         "Read the last matrix as f16 (as in the file), q8_0, q6_k, exact (f16's text from half the bytes), or auto "
+         "(default)")
       ->type_name("FORM")
       ->check(one_of({"auto", "f16", "q8_0", "q6_k", "exact"}))
       ->group("Model");
   app.add_flag_callback(
-         "--no-fuse", [this] { load.fuse = false; }, "Run each step of the model on its own, to compare")
+         "--no-fuse", [this] { load.fuse = false; }, "Run every step of the model separately, for comparing")
       ->group("Model");
   add_gpu(app);
 }
@@ -99,8 +100,8 @@ void ModelOptions::add_gpu_layers(CLI::App& app) {
       throw CLI::ValidationError("--gpu-layers", format_text("'{}' is no number of layers", one_line(text)));
     gpu_layers_ = n == -1 ? std::numeric_limits<int>::max() : n;
   };
-  app.add_option_function<std::string>(
-         "--gpu-layers", parse, "0 means -b cpu, any other number a GPU if there is one; also written -ngl")
+  app.add_option_function<std::string>("--gpu-layers", parse,
+                                       "0 means -b cpu, any other number a GPU if there is one; also written -ngl")
       ->type_name("N")
       ->group("GPU");
 }
@@ -114,19 +115,20 @@ void ModelOptions::apply_gpu_layers(const CLI::App& app) {
 void ModelOptions::add_gpu(CLI::App& app) {
   GpuOptions& gpu = load.gpu;
   const std::vector<CLI::Option*> options = {
-      app.add_option("--gpu", gpu.adapter, "Which one: part of its name, or its number in 'tern devices'")
+      app.add_option("--gpu", gpu.adapter, "Which GPU: part of its name, or its number in 'tern devices'")
           ->type_name("NAME")
           ->check(not_empty()),
-      app.add_option("--wgsl-dir", gpu.wgsl_dir, "Write the kernels there, and use what lies there: edit them")
+      app.add_option("--wgsl-dir", gpu.wgsl_dir,
+                     "Write the GPU kernels to this folder and use what is there, so that you can edit them")
           ->type_name("DIR")
           ->check(not_empty()),
       app.add_option("--gpu-without", gpu.without,
-                     "Leave features unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial")
+                     "Features to leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial")
           ->type_name("LIST")
           ->delimiter(',')
           ->allow_extra_args(false)
           ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial"})),
-      app.add_flag("--gpu-validate", gpu.validation, "Have every call checked: slow, finds mistakes"),
+      app.add_flag("--gpu-validate", gpu.validation, "Check every call to the GPU: slow, finds mistakes"),
   };
   for (CLI::Option* option : options) option->group("GPU");
   add_gpu_layers(app);

@@ -103,7 +103,8 @@ Result<void> Chat::restore(std::vector<ChatMessage> messages) {
     }
   }
   if ((messages.size() - first) % 2 != 0)
-    return fail(ErrorCode::kInvalidArgument, "the last message has no answer; take it out of the file and ask it again");
+    return fail(ErrorCode::kInvalidArgument,
+                "the last message has no answer; take it out of the file and ask it again");
   system_ = first == 1 ? messages.front().content : "";
   messages_ = std::move(messages);
   return {};
@@ -124,7 +125,8 @@ class Story : public Conversation {
   }
   std::string system() const override { return ""; }
   Result<void> set_system(const std::string&) override {
-    return fail(ErrorCode::kNotSupported, "this model has no chat template and continues texts: nobody can tell it how");
+    return fail(ErrorCode::kNotSupported,
+                "this model has no chat template and continues texts: nobody can tell it how");
   }
   std::vector<ChatMessage> messages() const override {
     return {{.role = "story", .content = engine_.tokenizer().decode(text_, /*special=*/false)}};

@@ -47,7 +47,8 @@ Result<std::vector<ChatMessage>> load_conversation(const std::string& path) {
     const bool whole = message.is_object() && message.contains("role") && message["role"].is_string() &&
                        message.contains("content") && message["content"].is_string();
     if (!whole) {
-      return no_conversation(path, format_text("message {} has no role and content that are texts", messages.size() + 1));
+      return no_conversation(path,
+                             format_text("message {} has no role and content that are texts", messages.size() + 1));
     }
     messages.push_back({.role = message["role"], .content = message["content"]});
   }

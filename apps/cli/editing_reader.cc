@@ -24,7 +24,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr long kHistoryMessages = 200;  // isocline's most
+constexpr long kHistoryMessages = 200;    // isocline's most
 constexpr const char* kTextBelow = "  ";  // before the second line of a message, and where a long line goes on
 
 // $XDG_STATE_HOME/tern/messages, or below ~/.local/state; "" where there is no home. Makes the folder.

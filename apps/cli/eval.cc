@@ -82,7 +82,7 @@ Command add_eval(CLI::App& tern) {
   auto command = std::make_shared<EvalCommand>();
   CLI::App* app =
       add_command(tern, "eval", "Measure and check", "Measure how well the model predicts a text (perplexity).",
-                  "-f FILE [--ctx N] [options]", kEvalFooter);
+                  "-f FILE [--ctx N] [-o json] [options]", kEvalFooter);
   app->add_option("-f,--file", command->file, "The text; - is standard input")
       ->type_name("FILE")
       ->required()

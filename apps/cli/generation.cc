@@ -25,25 +25,29 @@ constexpr double kMaxInt = std::numeric_limits<int>::max();
 
 // A number that says how tokens are chosen, as an option of a command and as a setting of a chat.
 struct Sampling {
+  using Real = float SampleOptions::*;
+  using Whole = int SampleOptions::*;
+
   const char* name;
-  float SampleOptions::* real;  // one of the two
-  int SampleOptions::* whole;
+  Real real;  // one of the two, the other is null
+  Whole whole;
   double low, high;
   const char* help;
 };
 
 constexpr auto kSampling = std::to_array<Sampling>({
     {"temp", &SampleOptions::temperature, nullptr, 0, 100,
-     "Temperature: 0 always takes the likeliest token (default 0.7)"},
-    {"top-k", nullptr, &SampleOptions::top_k, 0, kMaxInt, "Choose among the N likeliest tokens; 0: all (default 40)"},
+     "Temperature; 0 always takes the most likely token (default 0.7)"},
+    {"top-k", nullptr, &SampleOptions::top_k, 0, kMaxInt,
+     "Choose among the N most likely tokens; 0 means all (default 40)"},
     {"top-p", &SampleOptions::top_p, nullptr, 1e-6, 1,
-     "Choose among the likeliest that have this probability together (default 1)"},
+     "Choose among the most likely tokens that together have this probability (default 1)"},
     {"min-p", &SampleOptions::min_p, nullptr, 0, 1,
-     "Drop tokens less likely than this fraction of the likeliest (default 0)"},
+     "Drop tokens less likely than this fraction of the most likely one (default 0)"},
     {"repeat-penalty", &SampleOptions::repeat_penalty, nullptr, 0.01, 100,
-     "Make seen tokens less likely; 1: off (default 1)"},
+     "Make tokens that were seen before less likely; 1 turns it off (default 1)"},
     {"repeat-last-n", nullptr, &SampleOptions::repeat_last_n, -1, kMaxInt,
-     "How many of the last tokens count as seen; -1: all (default 64)"},
+     "How many of the latest tokens count as seen; -1 means all (default 64)"},
 });
 
 void add_sampling(CLI::App& app, SampleOptions& sample) {
@@ -116,9 +120,9 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->check([](const std::string& text) { return text.empty() ? "an empty text cannot be searched for" : ""; }, "")
       ->group("Length");
-  app.add_flag("--ignore-eos", generate.ignore_eos, "Go on past the end that the model sets, to measure")
+  app.add_flag("--ignore-eos", generate.ignore_eos, "Go on when the model wants to stop, for measuring")
       ->group("Length");
-  app.add_option("-c,--ctx", session.n_ctx, "Tokens of context (default: what the model was trained for)")
+  app.add_option("-c,--ctx", session.n_ctx, "Context size in tokens (default: what the model was trained for)")
       ->type_name("N")
       ->check(in_range(1, kMaxInt, /*whole=*/true))
       ->group("Length");
@@ -128,7 +132,7 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
          [this](const std::string& text) {
            if (const Result<void> set = set_seed(text); !set) throw CLI::ValidationError("--seed", set.error().message);
          },
-         "Same seed, same text; -1: another one each time (default -1)")
+         "The same seed gives the same text; -1 picks a new one each time (default -1)")
       ->type_name("N")
       ->group("Sampling");
   app.add_option_function<std::string>(
@@ -149,7 +153,8 @@ Result<void> GenerationOptions::set_seed(const std::string& value) {
   uint64_t seed = 0;
   seed_given_ = value != "-1";
   if (seed_given_ && !parse_number(value, seed)) {
-    return fail(ErrorCode::kInvalidArgument, "'{}' is not a whole number from 0 to {}, nor -1 for another one each time",
+    return fail(ErrorCode::kInvalidArgument,
+                "'{}' is not a whole number from 0 to {}, nor -1 for another one each time",
                 shorten(one_line(value), 40), std::numeric_limits<uint64_t>::max());
   }
   generate.sample.seed = seed;

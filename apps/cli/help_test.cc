@@ -48,7 +48,8 @@ TEST(Help, SuggestsTheNearestCommand) {
 TEST(Help, SuggestsTheNearestOption) {
   EXPECT_EQ(Program().parse("run --tmep=1"),
             "run: unknown option '--tmep'; did you mean '--temp'? (see 'tern run --help')");
-  EXPECT_EQ(Program().parse("run stray"), "run: there is no use for 'stray'; the usage is 'tern run [options]' (see 'tern run --help')");
+  EXPECT_EQ(Program().parse("run stray"),
+            "run: there is no use for 'stray'; the usage is 'tern run [options]' (see 'tern run --help')");
 }
 
 TEST(Help, SaysWhatAParserSaysInSentences) {
@@ -58,7 +59,7 @@ TEST(Help, SaysWhatAParserSaysInSentences) {
             "run: --seed: 'many' is not a whole number from 0 up (see 'tern run --help')");
   Program either;
   either.run->add_flag("--chat")->excludes("--prompt");
-  EXPECT_EQ(either.parse("run -p x --chat"), "run: give either --chat or --prompt, not both (see 'tern run --help')");
+  EXPECT_EQ(either.parse("run -p x --chat"), "run: give either --prompt or --chat, not both (see 'tern run --help')");
   Program missing;
   missing.run->add_option("file", missing.text)->required()->option_text("FILE");
   EXPECT_EQ(missing.parse("run"), "run: FILE is missing; the usage is 'tern run [options]' (see 'tern run --help')");

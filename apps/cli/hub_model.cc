@@ -26,7 +26,7 @@ Result<std::string> pull_model(const std::string& model, HubOptions options, boo
 }
 
 void HubModelOption::add(CLI::App& app, CLI::Option* path_option) {
-  app.add_option("--hf", model_, "Model of Hugging Face, OWNER/NAME[:FILE], downloaded on first use; also written -hf")
+  app.add_option("--hf", model_, "Model on Hugging Face, OWNER/NAME[:FILE], downloaded on first use; also written -hf")
       ->type_name("REPO")
       ->check(not_empty())
       ->excludes(path_option)

@@ -225,7 +225,8 @@ Command add_inspect(CLI::App& tern) {
   app->get_option("--hf")->excludes(file);
   app->add_flag("--json", options->json, "Print JSON, with short arrays whole and of others the first items")
       ->group("Output");
-  app->add_flag("--arrays", options->arrays, "With --json: print all arrays whole, the vocabulary too")->group("Output");
+  app->add_flag("--arrays", options->arrays, "With --json: print all arrays whole, the vocabulary too")
+      ->group("Output");
   return {.app = app, .run = [options] { return options->run(); }};
 }
 

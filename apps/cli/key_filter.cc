@@ -10,8 +10,8 @@ namespace {
 constexpr char kEscape = '\x1b';
 constexpr std::string_view kPasteEnd = "\x1b[201~";
 
-// Control characters that the editor has an action for: Ctrl-A B C D E F, backspace, Tab, Ctrl-K L, Enter, Ctrl-N P R S T
-// U W Y and _.
+// Control characters that the editor has an action for: Ctrl-A B C D E F, backspace, Tab, Ctrl-K L, Enter, Ctrl-N P R S
+// T U W Y and _.
 constexpr std::string_view kControls = "\x01\x02\x03\x04\x05\x06\b\t\x0b\f\r\x0e\x10\x12\x13\x14\x15\x17\x19\x1f";
 
 struct KeyName {
@@ -26,12 +26,12 @@ constexpr auto kKeys = std::to_array<KeyName>({
     {"[4~", "\x1b[F"},
     {"[8~", "\x1b[F"},
     {"[3~", "\x1b[3~"},
-    {"[3;5~", "\x1b" "d"},  // Ctrl-Delete and Alt-Delete: the word after the cursor
-    {"[3;3~", "\x1b" "d"},
+    {"[3;5~", "\033d"},  // Ctrl-Delete and Alt-Delete: the word after the cursor
+    {"[3;3~", "\033d"},
     {"[5~", "\x1b[5~"},
     {"[6~", "\x1b[6~"},
-    {"[5C", "\x1b" "f"},
-    {"[5D", "\x1b" "b"},
+    {"[5C", "\033f"},
+    {"[5D", "\033b"},
     {"OM", "\r"},  // Enter of the number pad
     {"[13;2u", KeyFilter::kNewLine},
     {"[13;3u", KeyFilter::kNewLine},
@@ -54,9 +54,9 @@ std::string_view plain_key(std::string_view sequence) {
     case 'B':
       return "\x1b[B";
     case 'C':
-      return by_word ? "\x1b" "f" : "\x1b[C";
+      return by_word ? "\033f" : "\x1b[C";
     case 'D':
-      return by_word ? "\x1b" "b" : "\x1b[D";
+      return by_word ? "\033b" : "\x1b[D";
     case 'F':
       return "\x1b[F";
     case 'H':
@@ -77,13 +77,13 @@ std::string_view alt_key(char letter) {
   switch (letter) {
     case 'b':
     case 'B':
-      return "\x1b" "b";
+      return "\033b";
     case 'f':
     case 'F':
-      return "\x1b" "f";
+      return "\033f";
     case 'd':
     case 'D':
-      return "\x1b" "d";
+      return "\033d";
     case '<':
       return "\x1b[5~";
     case '>':

@@ -43,8 +43,8 @@ Result<ExitCode> print_models(bool json) {
 
 Command add_list(CLI::App& tern) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* app =
-      add_command(tern, "list", "Models", "List the models that are downloaded, with their sizes.", "[--json]", kListFooter);
+  CLI::App* app = add_command(tern, "list", "Models", "List the models that are downloaded, with their sizes.",
+                              "[--json]", kListFooter);
   app->add_flag("--json", *json, "Print JSON")->group("Output");
   return {.app = app, .run = [json] { return print_models(*json); }};
 }

@@ -38,10 +38,13 @@ bool is_confirmed(const std::string& name) {
 
 Result<ExitCode> RemoveCommand::run() const {
   TERN_TRY(const std::vector<CachedModel> models, hub_cached());
-  const auto is_meant = [&](const CachedModel& model) { return model.name == name || model.name.starts_with(name + ":"); };
+  const auto is_meant = [&](const CachedModel& model) {
+    return model.name == name || model.name.starts_with(name + ":");
+  };
   if (!yes && std::ranges::any_of(models, is_meant)) {  // what is not there needs no question
     if (!is_terminal(STDIN_FILENO))
-      return fail(ErrorCode::kInvalidArgument, "rm: nobody is there to be asked; add --yes to remove {}", one_line(name));
+      return fail(ErrorCode::kInvalidArgument, "rm: nobody is there to be asked; add --yes to remove {}",
+                  one_line(name));
     if (!is_confirmed(name)) {
       print_note("nothing was removed");
       return ExitCode::kFailed;

@@ -121,8 +121,7 @@ Result<ExitCode> RunCommand::run() {
   }
   const bool echo = !chat && !no_echo && !json;
   if (echo) TERN_TRY_STATUS(print_untrusted(text));
-  TERN_TRY(const PrintedReply generated,
-           generate_to_output(session, ids, generation.generate, {.silent = json}));
+  TERN_TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate, {.silent = json}));
   const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
   if (json) {
     TERN_TRY_STATUS(print_json(engine, text, generated.result));
@@ -148,24 +147,26 @@ Command add_run(CLI::App& tern) {
                                ->type_name("TEXT")
                                ->excludes(positional)
                                ->group("Prompt");
-  app->add_option("-f,--file", command->file, "A file with the prompt; - or nothing reads standard input")
+  app->add_option("-f,--file", command->file, "Read the prompt from this file; - is standard input")
       ->type_name("FILE")
       ->excludes(command->prompt_option)
       ->excludes(positional)
       ->check(not_empty())
       ->group("Prompt");
-  app->add_flag("--chat", command->chat, "Ask the prompt as a question, in the model's chat template")->group("Prompt");
+  app->add_flag("--chat", command->chat, "Treat the prompt as a question, in the model's chat template")
+      ->group("Prompt");
   command->system_option = app->add_option("--system", command->system, "With --chat: how the model should behave")
                                ->type_name("TEXT")
                                ->group("Prompt");
   command->chat_flags.add(*app, "Prompt");
-  app->add_flag("--no-chat", command->no_chat, "Continue the prompt as it is, which is what happens anyway")
+  app->add_flag("--no-chat", command->no_chat, "Continue the prompt as plain text, which is the default")
       ->group("Prompt");
   app->add_flag("--no-echo", command->no_echo, "Do not print the prompt before the text")->group("Prompt");
-  command->generation.add(*app, "Tokens to generate (default: until the model ends or the context is full)");
+  command->generation.add(*app, "Tokens to generate (default: until the model stops or the context is full)");
   command->model.add_model(*app);
   command->model.add_backend(*app);
-  app->add_flag("--json", command->json, "Print one JSON object at the end: the text, token counts, times, why it ended")
+  app->add_flag("--json", command->json,
+                "Print one JSON object at the end: the text, token counts, times, why it ended")
       ->group("Other");
   app->add_flag("--stats", command->stats, "Print speeds, the seed and memory at the end")->group("Other");
   return {.app = app, .run = [command, positional] {

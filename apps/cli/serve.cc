@@ -62,11 +62,11 @@ Command add_serve(CLI::App& tern) {
       ->check(not_empty())
       ->group("Serve");
   app->add_option("--host", command->options.host,
-                  "Listen at this name or address (default 127.0.0.1: this machine only)")
+                  "Listen on this name or address (default 127.0.0.1: this machine only)")
       ->type_name("NAME")
       ->check(not_empty())
       ->group("Serve");
-  app->add_option("--port", command->options.port, "Listen at this port (default 8080); 0 takes any that is free")
+  app->add_option("--port", command->options.port, "Listen on this port (default 8080); 0 takes any that is free")
       ->type_name("N")
       ->check(in_range(0, 65535, /*whole=*/true))
       ->group("Serve");

@@ -64,7 +64,8 @@ Result<ExitCode> TokenizeCommand::tokenize() const {
 }
 
 Result<ExitCode> TokenizeCommand::detokenize() const {
-  TERN_TRY(const std::string input, input_text(*text_option, joined_words(words), file, "give token ids, -f FILE, or pipe them in"));
+  TERN_TRY(const std::string input,
+           input_text(*text_option, joined_words(words), file, "give token ids, -f FILE, or pipe them in"));
   TERN_TRY(const LoadOptions load, model.resolved());
   TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path));
   TERN_TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
@@ -87,7 +88,9 @@ Command add_tokenize(CLI::App& tern) {
   auto command = std::make_shared<TokenizeCommand>();
   CLI::App* app = add_command(tern, "tokenize", "Tokens", "Print the token ids of a text, on one line.",
                               "[TEXT | -f FILE] [options]", kTokenizeFooter);
-  CLI::Option* positional = app->add_option("text", command->words, "The text; several words need no quotes")->option_text("TEXT")->group("Input");
+  CLI::Option* positional = app->add_option("text", command->words, "The text; several words need no quotes")
+                                ->option_text("TEXT")
+                                ->group("Input");
   command->text_option = positional;
   CLI::Option* prompt = app->add_option_function<std::string>(
                                "-p,--prompt", [command](const std::string& text) { command->text = text; },
@@ -101,18 +104,21 @@ Command add_tokenize(CLI::App& tern) {
       ->group("Output");
   app->add_flag("--no-bos", command->no_bos, "Do not put the begin-of-sequence token first")->group("Output");
   return {.app = app, .run = [command, app] {
-            if (app->count("-p") > 0) command->text_option = app->get_option("-p");
-            else command->text = joined_words(command->words);
+            if (app->count("-p") > 0) {
+              command->text_option = app->get_option("-p");
+            } else {
+              command->text = joined_words(command->words);
+            }
             return command->tokenize();
           }};
 }
 
 Command add_detokenize(CLI::App& tern) {
   auto command = std::make_shared<TokenizeCommand>();
-  CLI::App* app = add_command(tern, "detokenize", "Tokens", "Print the text of token ids, exactly its bytes.",
+  CLI::App* app = add_command(tern, "detokenize", "Tokens", "Turn token ids back into text, byte for byte.",
                               "[ID... | -f FILE] [options]", kDetokenizeFooter);
   command->text_option =
-      app->add_option("ids", command->words, "Token ids, apart by spaces or commas, or as a JSON array")
+      app->add_option("ids", command->words, "Token ids, separated by spaces or commas, or as a JSON array")
           ->option_text("ID...")
           ->group("Input");
   command->add_options(*app);

@@ -12,11 +12,12 @@ namespace {
 
 // What other programs call a command.
 constexpr auto kOtherNames = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"generate", "run"},   {"complete", "run"},     {"cli", "run"},       {"ask", "chat"},       {"repl", "chat"},
-    {"download", "pull"},  {"get", "pull"},         {"fetch", "pull"},    {"ls", "list"},        {"models", "list"},
-    {"remove", "rm"},      {"delete", "rm"},        {"uninstall", "rm"},  {"show", "inspect"},   {"info", "inspect"},
-    {"perplexity", "eval"}, {"ppl", "eval"},        {"quantize", "convert"}, {"server", "serve"}, {"encode", "tokenize"},
-    {"decode", "detokenize"}, {"benchmark", "bench"}, {"gpus", "devices"},
+    {"generate", "run"},      {"complete", "run"},     {"cli", "run"},      {"ask", "chat"},
+    {"repl", "chat"},         {"download", "pull"},    {"get", "pull"},     {"fetch", "pull"},
+    {"ls", "list"},           {"models", "list"},      {"remove", "rm"},    {"delete", "rm"},
+    {"uninstall", "rm"},      {"show", "inspect"},     {"info", "inspect"}, {"perplexity", "eval"},
+    {"ppl", "eval"},          {"quantize", "convert"}, {"server", "serve"}, {"encode", "tokenize"},
+    {"decode", "detokenize"}, {"benchmark", "bench"},  {"gpus", "devices"},
 });
 
 std::string with_suggestion(std::string message, const std::string& suggestion) {
