@@ -28,7 +28,8 @@ TEST(BadUsage, KnownNames) {
   EXPECT_TRUE(failed_with(run_tern({"ls"}), 2, {"did you mean 'list'?"}));
   EXPECT_TRUE(failed_with(run_tern({"help", "rnu"}), 2, {"did you mean 'run'?"}));
   EXPECT_EQ(run_tern({"help", "run"}).out, run_tern({"run", "--help"}).out);
-  const RunResult own = run_tern(with_model({"run", "--temp", "0", "-n", "5", "--ctx", "64", "-p", "Once upon a time"}));
+  const RunResult own =
+      run_tern(with_model({"run", "--temp", "0", "-n", "5", "--ctx", "64", "-p", "Once upon a time"}));
   EXPECT_EQ(own.exit_code, 0) << own.err;
   for (const std::vector<std::string>& known : std::vector<std::vector<std::string>>{
            {"run", "-temp", "0", "--n-predict", "5", "-c", "64", "Once", "upon", "a", "time"},

@@ -49,6 +49,45 @@ TEST(Chat, CommandsGoToStandardErrorAndQuitEndsIt) {
   }
 }
 
+TEST(Chat, SettingsChangeTheReplies) {
+  const RunResult result = chat("/set\n/set temp 5\n/set nonsense 1\n/set max-tokens 2\n/set temp\nOnce upon a time\n");
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* word : {"top-k", "temp is 5", "there is no setting 'nonsense'", "max-tokens is 2"}) {
+    EXPECT_NE(result.err.find(word), std::string::npos) << word << " is missing from " << result.err;
+  }
+  EXPECT_LT(result.out.size(), 40u) << result.out;
+  EXPECT_NE(chat("/set temp -1\n").err.find("'-1' is not a number from 0 to 100"), std::string::npos);
+}
+
+TEST(Chat, AStoryIsSavedAndGoesOnWhereItWas) {
+  const ScratchFolder folder;
+  const std::string path = folder.path("story.json");
+  const RunResult whole = chat("Once upon a time, there was a bear.\nThen he saw\n");
+  const RunResult first = chat("Once upon a time, there was a bear.\n/save " + path + "\n");
+  const RunResult second = chat("/load " + path + "\nThen he saw\n");
+  EXPECT_EQ(first.out + second.out, whole.out) << second.err;
+}
+
+TEST(Chat, SaysWhatIsWrongWithAFile) {
+  const ScratchFolder folder;
+  const auto load = [](const std::string& path) { return chat("/load " + path + "\n").err; };
+  EXPECT_NE(load("/nowhere/x.json").find("/nowhere/x.json"), std::string::npos);
+  EXPECT_NE(load(folder.write("a", "hello")).find("not JSON"), std::string::npos);
+  EXPECT_NE(load(folder.write("b", "{}")).find("no list of messages"), std::string::npos);
+  EXPECT_NE(load(folder.write("c", "[{}]")).find("message 1"), std::string::npos);
+  EXPECT_NE(load(folder.write("d", R"([{"role": "user", "content": "x"}])")).find("no chat template"),
+            std::string::npos);
+  EXPECT_NE(chat("/save /nowhere/x.json\n").err.find("No such file"), std::string::npos);
+}
+
+TEST(Chat, TwoSlashesBeginAMessageWithOne) {
+  const RunResult result = chat("//help me\n/helpme\n/quit now\n");
+  EXPECT_GT(result.out.size(), 3u);
+  EXPECT_EQ(result.err.find("/save FILE"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("there is no command /helpme"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("/quit takes nothing after it"), std::string::npos) << result.err;
+}
+
 TEST(Chat, GoesOnWhenTheContextIsFull) {
   std::string input;
   for (int i = 0; i < 12; ++i) input += "and then he went on and on to the next house of the town\n";
@@ -108,6 +147,20 @@ TEST_F(TemplateChat, RemembersUntilTheContextIsFullThenForgetsTheOldestTurns) {
   const RunResult tight = chat(input, {"--ctx", "100"});
   EXPECT_EQ(tight.exit_code, 0) << tight.err;
   EXPECT_NE(tight.err.find("forgotten"), std::string::npos) << tight.err;
+}
+
+TEST_F(TemplateChat, SystemMessagesAndSavedConversations) {
+  const std::string path = folder_.path("chat.json");
+  const RunResult option = chat("Hello\nAnd again\n", {"--system", "Be kind"});
+  const RunResult command = chat("/system Be kind\nHello\nAnd again\n");
+  EXPECT_EQ(command.out, option.out);
+  const RunResult first = chat("/system Be kind\nHello\n/save " + path + "\n");
+  const RunResult second = chat("/load " + path + "\n/system\nAnd again\n");
+  EXPECT_EQ(first.out + second.out, option.out) << second.err;
+  EXPECT_NE(second.err.find("system: Be kind"), std::string::npos) << second.err;
+  const std::string two =
+      folder_.write("two.json", R"([{"role": "user", "content": "x"}, {"role": "user", "content": "y"}])");
+  EXPECT_NE(chat("/load " + two + "\n").err.find("message 2 is of 'user'"), std::string::npos);
 }
 
 TEST_F(TemplateChat, EmptyLinesAreNoMessages) { EXPECT_EQ(chat("\n  \n\n").out, ""); }

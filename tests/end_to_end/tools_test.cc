@@ -16,7 +16,7 @@ TEST(Help, EveryCommandHasAPageWithExamples) {
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_EQ(run_tern({}).out, all.out);
   for (const char* command : {"run", "chat", "inspect", "synth", "tokenize", "detokenize", "logits", "eval", "bench",
-                              "validate", "devices"}) {
+                              "validate", "devices", "list", "rm", "pull", "convert"}) {
     EXPECT_NE(all.out.find(std::string("\n  ") + command + " "), std::string::npos) << command;
     const RunResult page = run_tern({command, "--help"});
     EXPECT_EQ(page.exit_code, 0);
@@ -53,6 +53,39 @@ TEST(Inspect, PageAndJsonAgree) {
   const uint64_t embedding = (8192 + 1) * 512 * 2;
   EXPECT_EQ(json.at("bytes_per_token"), ternary + norms + embedding);
   EXPECT_EQ(json.at("kv_bytes_per_token"), 10 * 2 * 128 * 2);
+}
+
+TEST(Inspect, MetadataIsDataAndArraysWholeOnRequest) {
+  const nlohmann::json short_form = nlohmann::json::parse(run_tern({"inspect", default_model(), "--json"}).out);
+  const nlohmann::json& metadata = short_form.at("metadata");
+  EXPECT_EQ(metadata.at("bitnet-b1.58.block_count"), 10);
+  EXPECT_TRUE(metadata.at("bitnet-b1.58.attention.layer_norm_rms_epsilon").is_number_float());
+  EXPECT_EQ(metadata.at("tokenizer.ggml.tokens").at("count"), 8192);
+  EXPECT_EQ(metadata.at("tokenizer.ggml.tokens").at("first").size(), 16u);
+  const nlohmann::json whole = nlohmann::json::parse(run_tern({"inspect", default_model(), "--json", "--arrays"}).out);
+  EXPECT_EQ(whole.at("metadata").at("tokenizer.ggml.tokens").size(), 8192u);
+  EXPECT_TRUE(whole.at("metadata").at("tokenizer.ggml.tokens").at(100).is_string());
+}
+
+TEST(Run, JsonTellsTheTextAndWhatItTook) {
+  const std::vector<std::string> arguments = {"run", "-m", default_model(), "-p", "Once upon a time", "--temp", "0",
+                                              "-n",  "5"};
+  std::vector<std::string> json_arguments = arguments;
+  json_arguments.emplace_back("--json");
+  const RunResult text = run_tern(arguments);
+  const nlohmann::json json = nlohmann::json::parse(run_tern(json_arguments).out);
+  EXPECT_EQ("Once upon a time" + json.at("text").get<std::string>() + "\n", text.out);
+  EXPECT_EQ(json.at("generated_tokens"), 5);
+  EXPECT_EQ(json.at("finish"), "length");
+  EXPECT_GT(json.at("prompt_tokens"), 3);
+}
+
+TEST(Run, SaysThatTheContextIsFull) {
+  const RunResult result =
+      run_tern({"run", "-m", default_model(), "-p", "Once upon a time", "--ctx", "16", "--ignore-eos"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("the context of 16 tokens is full; --ctx can be up to 512"), std::string::npos)
+      << result.err;
 }
 
 TEST(Logits, WritesOneRowPerTokenAndOnesThatDoNotDependOnLaterTokens) {
@@ -94,6 +127,19 @@ TEST(Eval, PredictsStoriesBetterThanNoise) {
   };
   EXPECT_LT(perplexity(story), 12);  // the model card promises e^2.38 on such stories
   EXPECT_GT(perplexity(noise), 50);
+}
+
+TEST(Eval, Json) {
+  const ScratchFolder folder;
+  const std::string story = folder.write("story.txt", "Once upon a time, there was a little girl named Lily.");
+  const RunResult table = run_tern({"eval", "-m", default_model(), "-f", story});
+  const nlohmann::json json =
+      nlohmann::json::parse(run_tern({"eval", "-m", default_model(), "-f", story, "-o", "json"}).out);
+  double perplexity = 0;
+  ASSERT_EQ(std::sscanf(table.out.c_str(), "perplexity %lf", &perplexity), 1) << table.out;
+  EXPECT_NEAR(json.at("perplexity"), perplexity, 1e-4);
+  EXPECT_GT(json.at("tokens"), 5);
+  EXPECT_FALSE(json.contains("perplexity_with_own_head"));
 }
 
 TEST(Eval, ComparesAPackedHeadWithTheFilesOwn) {
