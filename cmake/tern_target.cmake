@@ -20,7 +20,7 @@ endif()
 function(tern_compile target kind)
   target_compile_options(${target} PRIVATE ${tern_options_${kind}})
   if(TERN_UNITY AND NOT kind STREQUAL "KERNELS")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0 UNITY_BUILD_RELOCATABLE ON)
   endif()
 endfunction()
 
