@@ -136,12 +136,14 @@ class EditingReader : public LineReader {
 
  private:
   void set_up();
+  static void remember_drawn(ic_highlight_env_t* environment, const char* line, void* reader);
   static void complete(ic_completion_env_t* environment, const char* before_cursor);
   void complete_command(ic_completion_env_t* environment, std::string_view before_cursor) const;
 
   const std::vector<Completion> completions_;
   const int terminal_;
   KeyPump pump_;
+  std::string drawn_;  // the line as it is now; isocline tells completers only what is before the cursor
 };
 
 void EditingReader::set_up() {
@@ -152,20 +154,27 @@ void EditingReader::set_up() {
   ic_enable_color(Style::of(STDERR_FILENO).enabled());
   ic_style_def("ic-prompt", "ansi-green bold");
   ic_set_default_completer(complete, this);
+  ic_set_default_highlighter(remember_drawn, this);
   // Text for a model is prose, not a program: nothing is inserted, matched or proposed that was not asked for.
   ic_enable_brace_insertion(false);
   ic_enable_brace_matching(false);
-  ic_enable_highlight(false);
   ic_enable_hint(false);
   ic_enable_beep(false);
   ic_set_tty_esc_delay(100, 100);  // the pump sends whole sequences
 }
 
+// Called whenever the line is drawn, and that is after each change.
+void EditingReader::remember_drawn(ic_highlight_env_t*, const char* line, void* reader) {
+  static_cast<EditingReader*>(reader)->drawn_ = line;
+}
+
 void EditingReader::complete(ic_completion_env_t* environment, const char* before_cursor) {
   auto& reader = *static_cast<EditingReader*>(ic_completion_arg(environment));
-  if (const std::optional<std::string> paste = reader.pump_.take_paste()) {
+  if (const std::optional<EditAction> action = reader.pump_.take_action()) {
     // A completion is how isocline takes a long text at once; key by key it would draw the line after each.
-    ic_add_completion_prim(environment, paste->c_str(), nullptr, nullptr, 0, 0);
+    if (action->kind == EditAction::Kind::kPaste)
+      ic_add_completion_prim(environment, action->text.c_str(), nullptr, nullptr, 0, 0);
+    reader.pump_.answer(keys_for(*action, reader.drawn_, std::string_view(before_cursor).size()));
   } else if (reader.pump_.take_tab()) {  // the right arrow at the end asks as well, and should do nothing
     reader.complete_command(environment, before_cursor);
   }
@@ -186,6 +195,7 @@ void EditingReader::complete_command(ic_completion_env_t* environment, std::stri
 
 LineReader::Event EditingReader::read(const std::string& prompt, std::string& line) {
   ic_set_prompt_marker(prompt.c_str(), kTextBelow);
+  drawn_.clear();
   char* text = nullptr;
   {
     const Replaced input(STDIN_FILENO, pump_.fd());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 namespace tern::cli {
@@ -18,6 +19,19 @@ struct KeyName {
   std::string_view sequence;  // after ESC
   std::string_view key;
 };
+
+// The names that the tables below have for what is done word by word.
+struct WordKey {
+  std::string_view key;
+  EditAction::Kind kind;
+};
+
+constexpr auto kWordKeys = std::to_array<WordKey>({
+    {"\033b", EditAction::Kind::kWordLeft},
+    {"\033f", EditAction::Kind::kWordRight},
+    {"\033d", EditAction::Kind::kDeleteWordRight},
+    {"\x1b\x7f", EditAction::Kind::kDeleteWordLeft},
+});
 
 // Keys with modifiers are looked up here first, then by their last character (plain_key).
 constexpr auto kKeys = std::to_array<KeyName>({
@@ -99,6 +113,23 @@ std::string_view alt_key(char letter) {
   }
 }
 
+void add_key(std::string_view key, FilteredKeys& out) {
+  const auto* const word = std::ranges::find(kWordKeys, key, &WordKey::key);
+  if (word == kWordKeys.end()) {
+    out.keys += key;
+  } else {
+    out.actions.push_back({.kind = word->kind});
+    out.keys += KeyFilter::kActionKey;
+  }
+}
+
+bool is_word_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || std::isalnum(byte);
+}
+
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
 int bytes_after(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
@@ -124,6 +155,28 @@ std::string pasted_text(std::string_view raw) {
 }
 
 }  // namespace
+
+std::string keys_for(const EditAction& action, std::string_view line, size_t cursor) {
+  using Kind = EditAction::Kind;
+  if (action.kind == Kind::kPaste) return "";
+  const bool left = action.kind == Kind::kWordLeft || action.kind == Kind::kDeleteWordLeft;
+  size_t begin = std::min(cursor, line.size());
+  size_t end = begin;
+  if (left) {
+    while (begin > 0 && !is_word_byte(line[begin - 1])) --begin;
+    while (begin > 0 && is_word_byte(line[begin - 1])) --begin;
+  } else {
+    while (end < line.size() && !is_word_byte(line[end])) ++end;
+    while (end < line.size() && is_word_byte(line[end])) ++end;
+  }
+  const std::string_view key = action.kind == Kind::kWordLeft         ? "\x1b[D"
+                               : action.kind == Kind::kWordRight      ? "\x1b[C"
+                               : action.kind == Kind::kDeleteWordLeft ? "\x7f"
+                                                                      : "\x1b[3~";
+  std::string keys;
+  for (const char c : line.substr(begin, end - begin)) keys += begins_character(c) ? key : "";
+  return keys;
+}
 
 FilteredKeys KeyFilter::feed(std::string_view bytes) {
   FilteredKeys out;
@@ -187,7 +240,7 @@ void KeyFilter::take_escape(char byte, FilteredKeys& out) {
   }
   n_to_skip_ = bytes_after(byte);
   state_ = n_to_skip_ > 0 ? State::kCharacter : State::kGround;
-  out.keys += alt_key(byte);
+  add_key(alt_key(byte), out);
 }
 
 void KeyFilter::take_sequence(char byte, FilteredKeys& out) {
@@ -210,7 +263,7 @@ void KeyFilter::take_sequence(char byte, FilteredKeys& out) {
     state_ = State::kMouse;
     n_to_skip_ = 3;
   } else {
-    out.keys += key_of(whole);
+    add_key(key_of(whole), out);
   }
 }
 
@@ -221,8 +274,8 @@ void KeyFilter::take_paste(char byte, FilteredKeys& out) {
   std::string text = pasted_text(std::exchange(paste_, ""));
   state_ = State::kGround;
   if (text.empty()) return;
-  out.pastes.push_back(std::move(text));
-  out.keys += kPasteKey;
+  out.actions.push_back({.kind = EditAction::Kind::kPaste, .text = std::move(text)});
+  out.keys += kActionKey;
 }
 
 }  // namespace tern::cli

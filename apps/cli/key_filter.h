@@ -8,17 +8,28 @@
 
 namespace tern::cli {
 
+// What the editor has no key for, or the wrong one: isocline's words begin where the one before ends.
+struct EditAction {
+  enum class Kind { kPaste, kWordLeft, kWordRight, kDeleteWordLeft, kDeleteWordRight };
+  Kind kind;
+  std::string text = {};  // pasted
+};
+
+// The keys that do `action` (none for a paste) in a line of this text with the cursor at this byte, as bash has it: a
+// word is letters and digits.
+std::string keys_for(const EditAction& action, std::string_view line, size_t cursor);
+
 struct FilteredKeys {
   std::string keys;                 // bytes for the editor
-  std::vector<std::string> pastes;  // in the order of their kPasteKey in `keys`
+  std::vector<EditAction> actions;  // in the order of their kActionKey in `keys`
   int n_tabs = 0;                   // Tab keys in `keys`
   bool suspend = false;             // Ctrl-Z was pressed
 };
 
 class KeyFilter {
  public:
-  static constexpr std::string_view kPasteKey = "\x1b[63;3u";  // Alt-?: another name for Tab, which nobody types
-  static constexpr std::string_view kNewLine = "\n";           // inserts a line break; Enter is '\r'
+  static constexpr std::string_view kActionKey = "\x1b[63;3u";  // Alt-?: another name for Tab, which nobody types
+  static constexpr std::string_view kNewLine = "\n";            // inserts a line break; Enter is '\r'
   // A tab in pasted text, which the editor would draw one column wide: a character of its own until the line is done.
   static constexpr std::string_view kTabSign = "␉";
 

@@ -15,11 +15,38 @@ TEST(KeyFilter, TextPassesAsItIs) {
   EXPECT_EQ(keys("\x01\x05\x17\x15\x0b\x7f\b"), "\x01\x05\x17\x15\x0b\x7f\b");
 }
 
+EditAction::Kind action(std::string_view bytes) {
+  KeyFilter filter;
+  const FilteredKeys out = filter.feed(bytes);
+  EXPECT_EQ(out.keys, KeyFilter::kActionKey);
+  return out.actions.at(0).kind;
+}
+
 TEST(KeyFilter, WordsAreMovedOverWithAltAndCtrl) {
+  using Kind = EditAction::Kind;
   for (const char* left : {"\x1b[1;5D", "\x1b[1;3D", "\x1b[5D", "\x1b\x1b[1;3D", "\033b", "\033B"})
-    EXPECT_EQ(keys(left), "\033b") << left + 1;
-  for (const char* right : {"\x1b[1;5C", "\x1b[1;3C", "\x1b[5C", "\033f"}) EXPECT_EQ(keys(right), "\033f") << right + 1;
+    EXPECT_EQ(action(left), Kind::kWordLeft) << left + 1;
+  for (const char* right : {"\x1b[1;5C", "\x1b[1;3C", "\x1b[5C", "\033f"})
+    EXPECT_EQ(action(right), Kind::kWordRight) << right + 1;
+  EXPECT_EQ(action("\x1b\x7f"), Kind::kDeleteWordLeft);
+  EXPECT_EQ(action("\033d"), Kind::kDeleteWordRight);
   EXPECT_EQ(keys("\x1b[1;2D\x1b[1;2C"), "\x1b[D\x1b[C");  // Shift alone
+}
+
+TEST(KeyFilter, WordsAreLettersAndDigitsOfAnyAlphabet) {
+  using Kind = EditAction::Kind;
+  const auto n_keys = [](Kind kind, std::string_view line, size_t cursor) {
+    const size_t one = kind == Kind::kDeleteWordLeft ? 1 : kind == Kind::kDeleteWordRight ? 4 : 3;
+    return keys_for({.kind = kind}, line, cursor).size() / one;
+  };
+  EXPECT_EQ(n_keys(Kind::kWordLeft, "a bear", 6), 4u);
+  EXPECT_EQ(n_keys(Kind::kWordLeft, "a bear", 2), 2u);
+  EXPECT_EQ(n_keys(Kind::kWordLeft, "bär, x", 5), 4u);  // four characters in five bytes
+  EXPECT_EQ(n_keys(Kind::kWordLeft, "", 0), 0u);
+  EXPECT_EQ(n_keys(Kind::kWordRight, "a bear!", 1), 5u);
+  EXPECT_EQ(n_keys(Kind::kWordRight, "a bear!", 6), 1u);
+  EXPECT_EQ(n_keys(Kind::kDeleteWordLeft, "a bear ", 7), 5u);
+  EXPECT_EQ(n_keys(Kind::kDeleteWordRight, "a bear", 0), 1u);
 }
 
 TEST(KeyFilter, OneKeyHasManySequences) {
@@ -61,7 +88,7 @@ TEST(KeyFilter, SequencesMayComeInPieces) {
   KeyFilter filter;
   std::string all;
   for (const char byte : std::string_view("a\x1b[1;5Db")) all += filter.feed({&byte, 1}).keys;
-  EXPECT_EQ(all, "a\033bb");
+  EXPECT_EQ(all, "a" + std::string(KeyFilter::kActionKey) + "b");
 }
 
 TEST(KeyFilter, EscapeAloneIsForgotten) {
@@ -84,8 +111,9 @@ TEST(KeyFilter, APasteIsOnePiece) {
   EXPECT_EQ(first.keys, "a");
   EXPECT_FALSE(filter.in_sequence());  // however long it takes
   const FilteredKeys second = filter.feed("ur\x07\x1b[201~b");
-  EXPECT_EQ(second.keys, std::string(KeyFilter::kPasteKey) + "b");
-  EXPECT_EQ(second.pastes, std::vector<std::string>{"one\ntwo\nthree[A\n␉four"});
+  EXPECT_EQ(second.keys, std::string(KeyFilter::kActionKey) + "b");
+  ASSERT_EQ(second.actions.size(), 1u);
+  EXPECT_EQ(second.actions[0].text, "one\ntwo\nthree[A\n␉four");
 }
 
 TEST(KeyFilter, TabsAreCountedAndCtrlZIsToldApart) {

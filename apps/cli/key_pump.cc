@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -16,6 +17,7 @@ constexpr std::string_view kDoNotMarkPastes = "\x1b[?2004l";
 constexpr std::string_view kNoKey = "\x1b[99~";   // the editor looks at the window's size and does nothing else
 constexpr std::string_view kDrawAgain = " \x7f";  // a space that is deleted at once
 constexpr int kSequenceMs = 50;                   // the bytes of one key come together
+constexpr int kAnswerMs = 500;                    // the editor needs a millisecond
 
 // What the handler of ending signals may touch.
 std::atomic<int> raw_fd = -1;
@@ -101,6 +103,7 @@ KeyPump::~KeyPump() {
 
 void KeyPump::start() {
   interrupted_ = false;
+  waiting_ = false;
   interrupt_.emplace(InterruptPipe::SecondPress::kRepeats);
   raw_.emplace(terminal_);
   sigset_t all, before;  // the window's signals are for the thread that draws
@@ -120,12 +123,20 @@ void KeyPump::stop() {
 
 void KeyPump::resized() { tell(wake_[1], "w"); }
 
-std::optional<std::string> KeyPump::take_paste() {
+std::optional<EditAction> KeyPump::take_action() {
   const std::lock_guard lock(mutex_);
-  if (pastes_.empty()) return std::nullopt;
-  std::string text = std::move(pastes_.front());
-  pastes_.pop_front();
-  return text;
+  if (actions_.empty()) return std::nullopt;
+  EditAction action = std::move(actions_.front());
+  actions_.pop_front();
+  return action;
+}
+
+void KeyPump::answer(std::string keys) {
+  {
+    const std::lock_guard lock(mutex_);
+    answer_ = std::move(keys);
+  }
+  tell(wake_[1], "a");
 }
 
 bool KeyPump::take_tab() {
@@ -136,19 +147,24 @@ bool KeyPump::take_tab() {
 
 void KeyPump::run(RawTerminal& raw, const InterruptPipe& interrupt) {
   while (true) {
-    const bool full = !unsent_.empty();  // then nothing more is read
+    const bool full = !unsent_.empty() && !waiting_;  // then nothing more is read
     pollfd ends[] = {{wake_[0], POLLIN, 0},
                      {interrupt.fd(), POLLIN, 0},
                      {full || ended_ ? -1 : terminal_, POLLIN, 0},
                      {full ? keys_[1] : -1, POLLOUT, 0}};
-    const int ready = ::poll(ends, 4, filter_.in_sequence() ? kSequenceMs : -1);
+    const int ready = ::poll(ends, 4, filter_.in_sequence() ? kSequenceMs : waiting_ ? kAnswerMs : -1);
     if (ready < 0 && errno != EINTR) return;
-    if (ready == 0) filter_.end_sequence();
+    if (ready == 0) {
+      if (!filter_.in_sequence()) waiting_ = false;  // the editor was somewhere where it has no use for the key
+      filter_.end_sequence();
+      send();
+    }
     if (ready <= 0) continue;
     char message = 0;
     while (::read(wake_[0], &message, 1) == 1) {
       if (message == 'q') return;
-      unsent_ += kNoKey;
+      if (message == 'w') unsent_ += kNoKey;
+      if (message == 'a') take_answer();
     }
     if (ends[1].revents != 0) {
       char presses[16];
@@ -184,19 +200,30 @@ void KeyPump::forward(FilteredKeys keys) {
   if (keys.keys.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    for (std::string& paste : keys.pastes) pastes_.push_back(std::move(paste));
+    for (EditAction& action : keys.actions) actions_.push_back(std::move(action));
   }
   n_tabs_ += keys.n_tabs;
   interrupted_ = keys.keys.ends_with('\x03');
   unsent_ += keys.keys;
 }
 
+void KeyPump::take_answer() {
+  const std::lock_guard lock(mutex_);
+  unsent_.insert(0, std::exchange(answer_, ""));
+  waiting_ = false;
+}
+
+// Up to the next action: what comes after it may depend on it.
 void KeyPump::send() {
-  while (!unsent_.empty()) {
-    const ssize_t n = ::write(keys_[1], unsent_.data(), unsent_.size());
+  while (!unsent_.empty() && !waiting_) {
+    const bool is_action = unsent_.starts_with(KeyFilter::kActionKey);
+    const size_t size =
+        is_action ? KeyFilter::kActionKey.size() : std::min(unsent_.find(KeyFilter::kActionKey), unsent_.size());
+    const ssize_t n = ::write(keys_[1], unsent_.data(), size);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
     unsent_.erase(0, static_cast<size_t>(n));
+    waiting_ = is_action;
   }
 }
 

@@ -53,22 +53,27 @@ class KeyPump {
 
   bool interrupted() const { return interrupted_; }  // Ctrl-C ended the line
   bool ended() const { return ended_; }              // the terminal is gone
-  std::optional<std::string> take_paste();           // of a KeyFilter::kPasteKey that arrived
-  bool take_tab();                                   // whether a Tab arrived that was not asked for yet
+  // What a KeyFilter::kActionKey that the editor has got stands for. No key after it is sent before answer().
+  std::optional<EditAction> take_action();
+  void answer(std::string keys);  // to be typed in its place
+  bool take_tab();                // whether a Tab arrived that was not asked for yet
 
  private:
   void run(RawTerminal& raw, const InterruptPipe& interrupt);
   void read_terminal(RawTerminal& raw);
   void forward(FilteredKeys keys);
   void send();
+  void take_answer();
 
   const int terminal_;
   int keys_[2] = {-1, -1};
-  int wake_[2] = {-1, -1};  // 'q': stop, 'w': the window has another size
+  int wake_[2] = {-1, -1};  // 'q': stop, 'w': the window has another size, 'a': an answer
   KeyFilter filter_;
   std::string unsent_;
   std::mutex mutex_;
-  std::deque<std::string> pastes_;
+  std::deque<EditAction> actions_;
+  std::string answer_;
+  bool waiting_ = false;  // for an answer
   std::atomic<int> n_tabs_ = 0;
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> ended_ = false;
