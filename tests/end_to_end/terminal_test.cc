@@ -123,9 +123,9 @@ class TerminalTest : public testing::Test {
 
 TEST_F(TerminalTest, KeysEditAndNoneLeavesCharacters) {
   terminal_.type("lived a bear");
-  terminal_.type("\x1b[H\x1b[15~\x1b[5~\x1b[2~\x1b[24;5~There ");     // Home, and keys that do nothing
-  terminal_.type("\x1b[F\x1b[1;3D\x1b[1;5Dbrown \x1b[F");             // two words back
-  terminal_.type(" x y\x17\x17\x1b[1;5D\x1b[1;5Cand a fox\x1bz.\r");  // two words deleted
+  terminal_.type("\x1b[H\x1b[15~\x1b[5~\x1b[2~\x1b[24;5~There ");           // Home, and keys that do nothing
+  terminal_.type("\x1b[F\x1b[1;3D\x1b[1;5Dbrown \x1b[F");                   // two words back
+  terminal_.type(" x y\x17\x17\x1b[1;5D\x1b[1;5C\x1b[Cand a fox\x1bz.\r");  // two words deleted
   ASSERT_TRUE(terminal_.shows("\x1b[?2004l"));
   ASSERT_TRUE(terminal_.shows("\x1b[?2004h")) << terminal_.all();
   EXPECT_TRUE(story().starts_with("There lived brown a bear and a fox.")) << story();
