@@ -57,6 +57,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): names and typedefs are C's */
+
 /* The library's version; TERN_VERSION_STRING is the header's. Never waits; the text lives for ever. */
 TERN_API const char* tern_version(void);
 
@@ -80,7 +82,7 @@ typedef enum tern_code {
 
 typedef struct tern_error tern_error;
 
-/* What went wrong, where, and what to do, in one line; "" for NULL. Lives as long as the error. These three never wait. */
+/* What went wrong, where, and what to do, in one line; "" for NULL. Lives as long as the error. These never wait. */
 TERN_API const char* tern_error_message(const tern_error* error);
 TERN_API tern_code tern_error_code(const tern_error* error); /* TERN_OK for NULL */
 TERN_API void tern_error_free(tern_error* error);
@@ -324,6 +326,8 @@ TERN_API void tern_pull_options_init(tern_pull_options* options, size_t size);
 /* Makes sure that a model from Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine, and returns its path.
  * See hub_pull in hub.h. Never waits for a turn. */
 TERN_API tern_code tern_pull(const char* model, const tern_pull_options* options, char** path, tern_error** error);
+
+/* NOLINTEND(modernize-use-using, readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

@@ -92,7 +92,7 @@ class CApi : public testing::Test {
 
   static tern_engine* engine_;
 };
-tern_engine* CApi::engine_ = nullptr;
+tern_engine* CApi::engine_ = nullptr;  // NOLINT(readability-identifier-naming): a protected member
 
 bool append(void* user, const char* text, size_t n_bytes) {
   EXPECT_EQ(std::strlen(text), n_bytes);

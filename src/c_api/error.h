@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "tern/tern.h"
 
-struct tern_error {
+struct tern_error {  // NOLINT(readability-identifier-naming): the name of tern.h
   tern_code status;
   std::string message;
 };

@@ -36,6 +36,7 @@ struct SharedSession {
 
 }  // namespace tern::c_api
 
+// NOLINTBEGIN(readability-identifier-naming): the names of tern.h
 struct tern_engine {
   std::shared_ptr<tern::c_api::SharedEngine> shared;
 };
@@ -64,3 +65,4 @@ struct tern_generation {
   std::atomic<bool> cancelled = false;
   std::string text;  // of the last step
 };
+// NOLINTEND(readability-identifier-naming)
