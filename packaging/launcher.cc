@@ -1,7 +1,7 @@
 // bin/tern of the archive that runs on any Linux: starts the real program with the loader and the libraries beside it.
 //
-// A program's loader must be an absolute path, which an archive that may be unpacked anywhere does not have. So this one
-// needs none: it is static, uses no library, finds where it lies (through any symbolic links) and executes
+// A program's loader must be an absolute path, which an archive that may be unpacked anywhere does not have. So this
+// one needs none: it is static, uses no library, finds where it lies (through any symbolic links) and executes
 //   TOP/libexec/tern --argv0 ARGV0 --library-path TOP/lib[:$LD_LIBRARY_PATH] TOP/libexec/tern-program ARGUMENTS...
 // where libexec/tern is a link to lib/ld-linux-x86-64.so.2: the name under which ps and top show the process. For the
 // program, /proc/self/exe is then the loader; it lies one folder below TOP as bin/tern does, so that ../share is right

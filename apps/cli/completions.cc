@@ -24,11 +24,14 @@ bool takes_value(const OptionDescription& option) { return !option.positional &&
 
 std::string bash_value(const OptionDescription& option) {
   switch (option.kind) {
-    case ArgumentKind::kFile: return "_tern_files";
-    case ArgumentKind::kFolder: return "_tern_folders";
+    case ArgumentKind::kFile:
+      return "_tern_files";
+    case ArgumentKind::kFolder:
+      return "_tern_folders";
     case ArgumentKind::kChoice:
       return (option.list ? "_tern_list '" : "_tern_words '") + joined(option.choices, " ") + "'";
-    default: return ":";  // any text
+    default:
+      return ":";  // any text
   }
 }
 
@@ -51,7 +54,8 @@ std::string bash_command(const CommandDescription& command) {
   return text;
 }
 
-constexpr const char* kBashHead = R"(# Completions of tern for bash, made from the program's help. Source it, or lay it where bash-completion looks.
+constexpr const char* kBashHead =
+    R"(# Completions of tern for bash, made from the program's help. Source it, or lay it where bash-completion looks.
 _tern_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
 _tern_list() {  # words apart by commas
   mapfile -t COMPREPLY < <(compgen -P "${current%"${current##*,}"}" -W "$1" -- "${current##*,}")
@@ -80,11 +84,14 @@ std::string zsh_message(std::string text) { return replaced(replaced(std::move(t
 
 std::string zsh_action(const OptionDescription& option) {
   switch (option.kind) {
-    case ArgumentKind::kFile: return "_files";
-    case ArgumentKind::kFolder: return "_files -/";
+    case ArgumentKind::kFile:
+      return "_files";
+    case ArgumentKind::kFolder:
+      return "_files -/";
     case ArgumentKind::kChoice:
       return option.list ? "_values -s , word " + joined(option.choices, " ") : "(" + joined(option.choices, " ") + ")";
-    default: return " ";  // any text
+    default:
+      return " ";  // any text
   }
 }
 
@@ -125,13 +132,20 @@ std::string fish_option(const OptionDescription& option, const std::string& cond
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   switch (option.kind) {
-    case ArgumentKind::kFile: text += option.positional ? " -F" : " -r -F"; break;
-    case ArgumentKind::kFolder: text += " -x -a '(__fish_complete_directories)'"; break;
+    case ArgumentKind::kFile:
+      text += option.positional ? " -F" : " -r -F";
+      break;
+    case ArgumentKind::kFolder:
+      text += " -x -a '(__fish_complete_directories)'";
+      break;
     case ArgumentKind::kChoice:
       text += (option.positional ? " -a " : " -x -a ") + fish_quoted(joined(option.choices, " "));
       break;
-    case ArgumentKind::kText: text += option.positional ? "" : " -x"; break;
-    case ArgumentKind::kNone: break;
+    case ArgumentKind::kText:
+      text += option.positional ? "" : " -x";
+      break;
+    case ArgumentKind::kNone:
+      break;
   }
   return text + " -d " + fish_quoted(option.description) + "\n";
 }
@@ -157,7 +171,9 @@ std::string zsh_completions(const ProgramDescription& program) {
   }
   text += "  )\n  _arguments -C" + zsh_options(program.program) +
           " \\\n        '1:command:->command' \\\n        '*::argument:->arguments'\n";
-  text += "  case $state in\n    command) _describe -t commands command commands ;;\n    arguments)\n      case $line[1] in\n";
+  text +=
+      "  case $state in\n    command) _describe -t commands command commands ;;\n    arguments)\n      case $line[1] "
+      "in\n";
   for (const CommandDescription& command : program.commands) {
     text += "      " + command.name + ")\n        _arguments" + zsh_options(command) + "\n        ;;\n";
   }
@@ -168,7 +184,8 @@ std::string fish_completions(const ProgramDescription& program) {
   std::string text = "# Completions of tern for fish, made from the program's help.\ncomplete -c tern -f\n";
   for (const OptionDescription& option : program.program.options) text += fish_option(option, "__fish_use_subcommand");
   for (const CommandDescription& command : program.commands) {
-    text += "complete -c tern -n __fish_use_subcommand -a " + command.name + " -d " + fish_quoted(command.description) + "\n";
+    text += "complete -c tern -n __fish_use_subcommand -a " + command.name + " -d " + fish_quoted(command.description) +
+            "\n";
   }
   for (const CommandDescription& command : program.commands) {
     for (const OptionDescription& option : command.options) {

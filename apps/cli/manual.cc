@@ -17,7 +17,8 @@ Result<void> write_file(const std::filesystem::path& path, const std::string& te
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (error || !file) return fail(ErrorCode::kIo, "{}: cannot be written; is there room, and may you write there?", path.string());
+  if (error || !file)
+    return fail(ErrorCode::kIo, "{}: cannot be written; is there room, and may you write there?", path.string());
   return {};
 }
 

@@ -20,25 +20,41 @@ uint32_t next_character(std::string_view text, size_t& at) {
   return code;
 }
 
-// Text as man(7) takes it inside a line: nothing in it is an escape, and a hyphen can be copied as the one that was typed.
+// Text as man(7) takes it inside a line: nothing in it is an escape, and a hyphen can be copied as the one that was
+// typed.
 std::string escaped(std::string_view text) {
   std::string roff;
   for (size_t at = 0; at < text.size();) {
     const uint32_t c = next_character(text, at);
     switch (c) {
-      case '\\': roff += "\\e"; break;
-      case '-': roff += "\\-"; break;
-      case '~': roff += "\\(ti"; break;
-      case '^': roff += "\\(ha"; break;
-      case '`': roff += "\\(ga"; break;
-      case '\'': roff += "\\(aq"; break;
-      case '"': roff += "\\(dq"; break;
+      case '\\':
+        roff += "\\e";
+        break;
+      case '-':
+        roff += "\\-";
+        break;
+      case '~':
+        roff += "\\(ti";
+        break;
+      case '^':
+        roff += "\\(ha";
+        break;
+      case '`':
+        roff += "\\(ga";
+        break;
+      case '\'':
+        roff += "\\(aq";
+        break;
+      case '"':
+        roff += "\\(dq";
+        break;
       default:
         if (c < 0x80) {
           roff += static_cast<char>(c);
         } else {
           std::string hex;
-          for (uint32_t rest = c; rest != 0 || hex.size() < 4; rest >>= 4) hex.insert(hex.begin(), "0123456789ABCDEF"[rest & 15]);
+          for (uint32_t rest = c; rest != 0 || hex.size() < 4; rest >>= 4)
+            hex.insert(hex.begin(), "0123456789ABCDEF"[rest & 15]);
           roff += "\\[u" + hex + "]";
         }
     }
@@ -109,8 +125,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The help page's end. A line at the margin with indented ones below it is a heading, and they are shown as they are; what
-// else stands at the margin is a paragraph.
+// The help page's end. A line at the margin with indented ones below it is a heading, and they are shown as they are;
+// what else stands at the margin is a paragraph.
 std::string footer_text(const std::string& footer) {
   const std::vector<std::string> lines = lines_of(footer);
   const auto indented = [&](size_t i) { return i < lines.size() && lines[i].starts_with(' '); };
@@ -170,21 +186,24 @@ std::string synopsis(const CommandDescription& command) {
 std::string short_description(const CommandDescription& command) {
   std::string text = command.description.substr(0, command.description.find(". "));
   if (text.ends_with('.')) text.pop_back();
-  if (command.name != "tern" && !text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  if (command.name != "tern" && !text.empty())
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
 }
 
 std::string page(const CommandDescription& command, const ProgramDescription& program, const ManualEdition& edition) {
   const bool is_program = command.name == "tern";
   std::string text = ".\\\" Made from the program's help by Tern " + edition.version + ".\n";
-  text += ".TH " + escaped(upper(full_name(command))) + " 1 " + edition.date + " \"Tern " + edition.version + "\" \"Tern\"\n";
+  text += ".TH " + escaped(upper(full_name(command))) + " 1 " + edition.date + " \"Tern " + edition.version +
+          "\" \"Tern\"\n";
   text += ".SH NAME\n" + escaped(full_name(command)) + " \\- " + escaped(short_description(command)) + "\n";
   text += synopsis(command);
   text += ".SH DESCRIPTION\n" + paragraph(command.description);
   if (is_program) text += command_list(program);
   text += options_text(command);
   text += footer_text(command.footer);
-  text += ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: a file, memory, the network, a device.\n.TP\n2\nWrong usage.\n";
+  text +=
+      ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: a file, memory, the network, a device.\n.TP\n2\nWrong usage.\n";
   text += ".TP\n130\nInterrupted with Ctrl\\-C.\n";
   if (is_program) {
     text += ".SH ENVIRONMENT\n.TP\n.B TERN_MODEL\nThe model to use where\n.B \\-m\nnames none.\n";

@@ -7,9 +7,9 @@
 
 namespace tern::cli {
 
-// Call first in main: a closed pipe becomes an error of print() instead of a signal, so that what must be cleaned up is;
-// and a standard descriptor that
-// was closed by the caller is occupied, so that no file opened later can take its number and receive our output.
+// Call first in main: a closed pipe becomes an error of print() instead of a signal, so that what must be cleaned up
+// is; and a standard descriptor that was closed by the caller is occupied, so that no file opened later can take its
+// number and receive our output.
 void prepare_standard_streams();
 
 // Writes all of `text` to standard output, unbuffered, so that every piece is visible at once.

@@ -65,7 +65,8 @@ Command add_pull(CLI::App& tern) {
       ->check(not_empty())
       ->group("Model");
   app->add_flag("--list", command->list, "Print what the repository holds, download nothing")->group("Model");
-  app->add_option("--connections", command->options.connections, "Connections at a time, for the parts of a file (default 8)")
+  app->add_option("--connections", command->options.connections,
+                  "Connections at a time, for the parts of a file (default 8)")
       ->type_name("N")
       ->check(in_range(1, 64, /*whole=*/true))
       ->group("Download");

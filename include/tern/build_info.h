@@ -7,11 +7,12 @@
 namespace tern {
 
 struct BuildInfo {
-  std::string compiler;               // "GCC 16.2.0"
-  std::vector<std::string> targets;   // instruction sets that the CPU kernels are compiled for, the plainest first: "avx2"
-  std::string runnable;               // those of them that this machine can run: "sse2, sse4, avx2"
-  std::string chosen;                 // the one in use; TERN_CPU_TARGET chooses it
-  std::string not_chosen;             // why the one that TERN_CPU_TARGET names is not used; empty if it is
+  std::string compiler;  // "GCC 16.2.0"
+  std::vector<std::string>
+      targets;             // instruction sets that the CPU kernels are compiled for, the plainest first: "avx2"
+  std::string runnable;    // those of them that this machine can run: "sse2, sse4, avx2"
+  std::string chosen;      // the one in use; TERN_CPU_TARGET chooses it
+  std::string not_chosen;  // why the one that TERN_CPU_TARGET names is not used; empty if it is
   std::vector<std::string> backends;  // "cpu", "webgpu", "ref"
 };
 

@@ -63,7 +63,8 @@ using Words = std::set<std::string>;
 
 TEST_F(Manual, HasAPageForEachCommandWithItsOptions) {
   size_t pages = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder.path("share/man/man1"))) pages += file.is_regular_file();
+  for (const auto& file : std::filesystem::directory_iterator(folder.path("share/man/man1")))
+    pages += file.is_regular_file();
   EXPECT_EQ(pages, commands.size() + 1);
   for (const std::string& command : commands) {
     EXPECT_NE(page("tern").find("\\fBtern\\-" + command + "\\fR(1)"), std::string::npos) << command;
@@ -103,14 +104,15 @@ TEST_F(Manual, BashOffersFilesWhereFilesAreWanted) {
 }
 
 TEST_F(Manual, ZshAndFishCanReadTheirs) {
-  for (const auto& [shell, file] : {std::pair{"zsh", "zsh/site-functions/_tern"},
-                                    std::pair{"fish", "fish/vendor_completions.d/tern.fish"}}) {
+  for (const auto& [shell, file] :
+       {std::pair{"zsh", "zsh/site-functions/_tern"}, std::pair{"fish", "fish/vendor_completions.d/tern.fish"}}) {
     if (!is_installed(shell)) continue;
     EXPECT_EQ(shell_output(std::string(shell) + " -n " + folder.path(std::string("share/") + file) + " 2>&1"), "");
   }
   if (!is_installed("fish")) GTEST_SKIP() << "fish is not installed";
-  const std::string offers = shell_output("fish -c 'source " + folder.path("share/fish/vendor_completions.d/tern.fish") +
-                                          "; complete -C \"tern run -b \"'");
+  const std::string offers =
+      shell_output("fish -c 'source " + folder.path("share/fish/vendor_completions.d/tern.fish") +
+                   "; complete -C \"tern run -b \"'");
   EXPECT_NE(offers.find("webgpu"), std::string::npos) << offers;
 }
 
