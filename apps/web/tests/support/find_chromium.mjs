@@ -5,6 +5,7 @@ import path from 'node:path';
 export function findChromium() {
   if (process.env.TERN_CHROMIUM) return process.env.TERN_CHROMIUM;
   const folders = (process.env.PATH ?? '').split(path.delimiter);
-  return ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => path.join(folder, name)))
+  return ['chromium', 'chromium-browser', 'google-chrome']
+    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
     .find((file) => fs.existsSync(file));
 }
