@@ -1,5 +1,5 @@
-// Chromium for the scripts of this folder. Needs Chromium on PATH, and playwright-core where Node finds it or in the folder
-// that the variable PLAYWRIGHT names.
+// Chromium for the scripts of this folder. Needs Chromium on PATH, and playwright-core where Node finds it or in the
+// folder that the variable PLAYWRIGHT names.
 
 import {createRequire} from 'node:module';
 import path from 'node:path';
