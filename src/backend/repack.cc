@@ -142,7 +142,7 @@ Result<Repacked> reencode(const Tensor& w, Format format) {
   const FormatInfo& to = format_info(format);
   if (w.cols % to.block != 0) {
     return fail(ErrorCode::kNotSupported,
-                "tensor {}: rows of {} values are no whole blocks of {}, as {} has them; use the file's head", w.name,
+                "tensor {}: rows of {} values are not whole blocks of {}, which {} needs; use the file's head", w.name,
                 w.cols, to.block, to.name);
   }
   const uint64_t in_stride = row_bytes(w.format, w.cols), out_stride = row_bytes(format, w.cols);

@@ -32,7 +32,7 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 std::deque<Repacked> repack_block_inputs(Plan& plan);
 
 // The same matrix in another format: its rows are encoded each time that they are read, from any thread where `w` lies
-// in memory. `w` must outlive it. kNotSupported where rows are no whole blocks of the format.
+// in memory. `w` must outlive it. kNotSupported where rows are not whole blocks of the format.
 Result<Repacked> reencode(const Tensor& w, Format format);
 
 // Matrices of float layers that were made to be read in pieces, in memory.

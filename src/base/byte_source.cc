@@ -9,7 +9,7 @@ Result<MutableBytes> Scratch::take(uint64_t n) {
     memory_.reset();  // first, so that the two never are there at once
     capacity_ = 0;
     memory_.reset(n > SIZE_MAX / 2 ? nullptr : new (std::nothrow) std::byte[static_cast<size_t>(n)]);
-    if (!memory_) return fail(ErrorCode::kOutOfMemory, "{} bytes to read into cannot be had; close other programs", n);
+    if (!memory_) return fail(ErrorCode::kOutOfMemory, "no memory for {} bytes to read into; close other programs", n);
     capacity_ = n;
   }
   return MutableBytes(memory_.get(), static_cast<size_t>(n));

@@ -58,7 +58,8 @@ class PieceFile final : public File {
       if (n > 0) {
         at += static_cast<size_t>(n);
       } else if (n == 0) {
-        return fail(ErrorCode::kIo, "{}: the file became shorter while it was read; let nothing write to it", path_);
+        return fail(ErrorCode::kIo, "{}: the file became shorter while it was read; nothing may write to it meanwhile",
+                    path_);
       } else if (errno != EINTR) {
         return fail(ErrorCode::kIo, "{}: cannot read it at byte {}: {}", path_, offset + at, std::strerror(errno));
       }

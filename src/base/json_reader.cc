@@ -60,8 +60,8 @@ Result<Json> parse_json(std::string_view text, std::string_view path, const Json
   try {
     return limits.unique_names ? parse_with_unique_names(text) : Json::parse(text.begin(), text.end());
   } catch (const NameTwice& twice) {
-    return fail(ErrorCode::kCorruption, "{}: JSON with {} twice in one object, and it is unknown which one holds", path,
-                tern::quoted(twice.name));
+    return fail(ErrorCode::kCorruption, "{}: JSON with {} twice in one object, and it is unclear which one counts",
+                path, tern::quoted(twice.name));
   } catch (const Json::parse_error& error) {
     return fail(ErrorCode::kCorruption, "{}: not valid JSON, at byte {}", path, error.byte);
   } catch (const Json::exception&) {  // a number outside what double can hold

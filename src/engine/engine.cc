@@ -93,7 +93,7 @@ Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
   auto pool = std::make_unique<ThreadPool>(ThreadPool::Options{.n_threads = n, .pin = options.pin_threads});
   if (options.n_threads > 0 && pool->size() < n) {
     return fail(ErrorCode::kOutOfMemory,
-                "the system starts only {} of {} threads; ask for fewer, or raise the limit on processes (ulimit -u)",
+                "the system started only {} of {} threads; ask for fewer, or raise the limit on processes (ulimit -u)",
                 pool->size(), n);
   }
   return pool;

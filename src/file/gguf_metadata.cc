@@ -36,7 +36,7 @@ Result<GgufValue> take_array(GgufCursor& cursor, std::string_view key) {
   if (kind == GgufKind::kArray) {
     return fail(
         ErrorCode::kNotSupported,
-        "{}: metadata {} at byte {} is an array of arrays, which GGUF readers do not take; convert the model again "
+        "{}: metadata {} at byte {} is an array of arrays, which GGUF readers do not accept; convert the model again "
         "without it",
         cursor.path(), quoted(key), cursor.position() - sizeof(uint32_t));
   }
@@ -92,7 +92,7 @@ Result<GgufMetadata> read_gguf_metadata(GgufCursor& cursor, uint64_t count) {
     if (!metadata.index.emplace(key, i).second) {
       return fail(
           ErrorCode::kCorruption,
-          "{}: metadata {} at byte {} is there twice, and it is unknown which one holds; convert the model again",
+          "{}: metadata {} at byte {} appears twice, and it is unclear which one counts; convert the model again",
           cursor.path(), quoted(key), at);
     }
     TRY(GgufValue value, take_value(cursor, key));

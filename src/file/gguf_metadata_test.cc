@@ -112,7 +112,7 @@ TEST(GgufMetadata, IntegersBeyondInt64AreRefused) {
 
 TEST(GgufMetadata, RefusesDoubledKeysUnknownKindsAndNestedArrays) {
   expect_refused(GgufBytes(0, 2).scalar<uint32_t>("k", 4, 1).scalar<uint32_t>("k", 4, 2).parse(), kCorruption,
-                 "metadata 'k' at byte 41 is there twice");
+                 "metadata 'k' at byte 41 appears twice");
   expect_refused(one_value().scalar<uint64_t>("k", 13, 1).parse(), kCorruption, "unknown kind 13 at byte 33");
   expect_refused(one_value().array("k", 77, 0).parse(), kCorruption, "unknown kind 77 at byte 37");
   expect_refused(one_value().array("k", 9, 0).parse(), kNotSupported, "is an array of arrays");

@@ -39,7 +39,7 @@ std::optional<PartName> parse_part_name(const std::string& path) {
 Result<int64_t> split_value(const GgufFile& part, std::string_view key) {
   TRY(const auto value, part.get_int(key));
   if (value) return *value;
-  return fail(ErrorCode::kCorruption, "{}: metadata key {} is missing, so this is no part of a split model",
+  return fail(ErrorCode::kCorruption, "{}: metadata key {} is missing, so this is not part of a split model",
               part.path(), key);
 }
 
@@ -96,7 +96,7 @@ Result<GgufFile> GgufFile::open_split(GgufFile named, int64_t n_parts, Access ac
   for (name->number = 1; name->number <= n_parts; ++name->number) {
     const std::string path = text_of(*name);
     if (!is_file(path)) {
-      return fail(ErrorCode::kNotFound, "{}: this part of a model split into {} files is not there; download it too",
+      return fail(ErrorCode::kNotFound, "{}: this part of a model split into {} files is missing; download it too",
                   path, n_parts);
     }
     TRY(GgufFile part, open_part(path, access));

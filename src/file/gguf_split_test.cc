@@ -67,7 +67,7 @@ TEST_F(GgufSplitTest, AnyPartOpensAll) {
 
 TEST_F(GgufSplitTest, AMissingPartIsNamed) {
   fs::remove(path(2));
-  expect_refused(kNotFound, "my-model-00002-of-00003.gguf: this part of a model split into 3 files is not there");
+  expect_refused(kNotFound, "my-model-00002-of-00003.gguf: this part of a model split into 3 files is missing");
 }
 
 TEST_F(GgufSplitTest, ExchangedPartsAreRefused) {

@@ -78,7 +78,7 @@ std::unexpected<Error> broken_rows(std::string_view path, const TensorEntry& ent
         path, name, entry.entry_at, cols);
   }
   return fail(ErrorCode::kCorruption,
-              "{}: tensor {} at byte {} is {} with rows of {} values, which is no multiple of its block of {}: {}",
+              "{}: tensor {} at byte {} is {} with rows of {} values, which is not a multiple of its block of {}: {}",
               path, name, entry.entry_at, info.name, cols, info.block, kGgufDamaged);
 }
 
@@ -159,7 +159,7 @@ Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entri
   for (TensorEntry& entry : entries) {
     if (entry.relative_offset % alignment != 0) {
       return fail(ErrorCode::kCorruption,
-                  "{}: tensor {} at byte {} has its data at offset {}, which is no multiple of the alignment {}: {}",
+                  "{}: tensor {} at byte {} has its data at offset {}, which is not a multiple of the alignment {}: {}",
                   cursor.path(), quoted(entry.tensor.name), entry.entry_at, entry.relative_offset, alignment,
                   kGgufDamaged);
     }
@@ -230,7 +230,7 @@ Result<GgufTensors> read_gguf_tensors(GgufCursor& cursor, uint64_t count, uint64
     TRY(TensorEntry entry, take_entry(cursor, i + 1, count));
     if (!tensors.index.emplace(entry.tensor.name, i).second) {
       return fail(ErrorCode::kCorruption,
-                  "{}: tensor {} at byte {} is there twice, and it is unknown which one holds; convert the model again",
+                  "{}: tensor {} at byte {} appears twice, and it is unclear which one counts; convert the model again",
                   cursor.path(), quoted(entry.tensor.name), entry.entry_at);
     }
     entries.push_back(std::move(entry));

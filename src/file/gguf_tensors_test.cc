@@ -90,8 +90,8 @@ TEST(GgufTensors, I2sOfTheOldMeaningIsToldByItsRoom) {
 TEST(GgufTensors, RowsAreWholeBlocks) {
   expect_refused(one_tensor({8640, 3}, 36, 8640).parse(), kNotSupported,
                  "is I2_S with rows of 8640 values; Tern reads I2_S only where rows are a multiple of 128");
-  expect_refused(one_tensor({48, 2}, 8, 102).parse(), kCorruption, "no multiple of its block of 32");
-  expect_refused(one_tensor({128, 2}, 35, 66).parse(), kCorruption, "no multiple of its block of 256");
+  expect_refused(one_tensor({48, 2}, 8, 102).parse(), kCorruption, "not a multiple of its block of 32");
+  expect_refused(one_tensor({128, 2}, 35, 66).parse(), kCorruption, "not a multiple of its block of 256");
 }
 
 TEST(GgufTensors, RefusesShapesThatAreNone) {
@@ -107,7 +107,7 @@ TEST(GgufTensors, RefusesShapesThatAreNone) {
 
 TEST(GgufTensors, RefusesOffsetsOutsideTheFile) {
   expect_refused(one_tensor({8}, 0, 96, 8).parse(), kCorruption,
-                 "at offset 8, which is no multiple of the alignment 32");
+                 "at offset 8, which is not a multiple of the alignment 32");
   expect_refused(one_tensor({8}, 0, 96, 96).parse(), kCorruption, "(32 are missing)");
   expect_refused(one_tensor({8}, 0, 96, 0ull - 32).parse(), kCorruption, "beyond any file");
   expect_refused(one_tensor({8}, 0, 96, 0ull - 96).parse(), kCorruption, "beyond any file");
@@ -136,7 +136,7 @@ TEST(GgufTensors, RefusesOverlapsAndDoubledNames) {
   expect_refused(same.parse(), kCorruption, "overlap");
   GgufBytes doubled(2, 0);
   doubled.tensor("a", {8}, 0, 0).tensor("a", {8}, 0, 32).align().data(512);
-  expect_refused(doubled.parse(), kCorruption, "tensor 'a' at byte 57 is there twice");
+  expect_refused(doubled.parse(), kCorruption, "tensor 'a' at byte 57 appears twice");
 }
 
 TEST(GgufTensors, TensorsNeedNotBeInOrder) {
@@ -173,7 +173,7 @@ TEST(GgufTensors, HonoursTheAlignment) {
   EXPECT_EQ(as_text(file->find_tensor("b")->data), "bbbb");
   GgufBytes odd(1, 1);
   odd.scalar<uint32_t>("general.alignment", 4, 64).tensor("a", {1}, 0, 32).align(64).data(64);
-  expect_refused(odd.parse(), kCorruption, "no multiple of the alignment 64");
+  expect_refused(odd.parse(), kCorruption, "not a multiple of the alignment 64");
 }
 
 TEST(GgufTensors, TakesNamesOfUpToOneKibibyte) {

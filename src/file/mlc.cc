@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexNames[] = {"tensor-cache.json", "ndarray-cache.json"};  // the newer one first
 constexpr std::string_view kRevisions =
-    "the files are of different revisions of the model, or damaged; download all of them again";
+    "the files belong to different revisions of the model, or are damaged; download all of them again";
 
 std::string find_index(const fs::path& directory) {
   for (const std::string_view name : kIndexNames) {
@@ -107,7 +107,7 @@ Result<void> MlcDirectory::open_shards(Access access) {
   for (const MlcShard& shard : index_.shards) {
     const fs::path path = fs::path(path_) / shard.file;
     if (!is_file(path)) {
-      return fail(ErrorCode::kNotFound, "{}: file {} is not there, though {} lists it among {}; download it too", path_,
+      return fail(ErrorCode::kNotFound, "{}: file {} is missing, though {} lists it among {}; download it too", path_,
                   tern::quoted(shard.file), index_path_, index_.shards.size());
     }
     TRY(auto file, open_file(path, access));

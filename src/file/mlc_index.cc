@@ -36,7 +36,7 @@ class IndexReader {
   Result<MlcIndex> read(const Json& root) {
     const Json* records = root.is_object() ? at(root, "records") : nullptr;
     if (!records || !records->is_array() || records->empty()) {
-      return fail(ErrorCode::kCorruption, "{}: no \"records\", so this is no index of an MLC model", path_);
+      return fail(ErrorCode::kCorruption, "{}: no \"records\", so this is not an index of an MLC model", path_);
     }
     for (const Json& shard : *records) TRY_STATUS(read_shard(shard));
     return std::move(index_);
@@ -48,13 +48,13 @@ class IndexReader {
     if (!record.is_object()) return damaged(what, "is no object");
     MlcShard shard;
     TRY(shard.file, text(record, "dataPath", what));
-    if (!is_plain_name(shard.file)) return damaged(what, "has a dataPath that is no file name");
+    if (!is_plain_name(shard.file)) return damaged(what, "has a dataPath that is not a file name");
     if (!files_.insert(shard.file).second) return damaged(what, "has the file of another shard");
     TRY(shard.bytes, count(record, "nbytes", what));
     TRY(shard.md5, text(record, "md5sum", what));
     std::ranges::transform(shard.md5, shard.md5.begin(),
                            [](char c) { return static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c); });
-    if (!is_md5(shard.md5)) return damaged(what, "has an md5sum that is none");
+    if (!is_md5(shard.md5)) return damaged(what, "has an invalid md5sum");
     if (const Json* format = at(record, "format"); format && *format != "raw-shard") {
       return fail(ErrorCode::kNotSupported,
                   "{}: {} is not of the format \"raw-shard\"; compile the model's weights again", path_, what);
@@ -74,7 +74,7 @@ class IndexReader {
     tensor.shard = index_.shards.size() - 1;
     TRY(tensor.name, text(record, "name", what));
     what = "tensor " + tern::quoted(tensor.name);
-    if (!names_.insert(tensor.name).second) return damaged(what, "is there twice");
+    if (!names_.insert(tensor.name).second) return damaged(what, "appears twice");
     TRY(tensor.dtype, text(record, "dtype", what));
     if (at(record, "format")) {
       TRY(tensor.format, text(record, "format", what));
@@ -85,7 +85,7 @@ class IndexReader {
     if (!shape || !shape->is_array()) return damaged(what, "has no shape");
     int64_t n_bytes = stored_bytes(tensor);
     for (const Json& dim : *shape) {
-      if (!is_count(dim)) return damaged(what, "has a shape that is none");
+      if (!is_count(dim)) return damaged(what, "has an invalid shape");
       tensor.shape.push_back(dim.get<int64_t>());
       if (__builtin_mul_overflow(n_bytes, dim.get<int64_t>(), &n_bytes))
         return damaged(what, "has more than 2^63 bytes");

@@ -55,23 +55,23 @@ TEST(MlcIndex, Float32MayBeStoredInHalf) {
 }
 
 TEST(MlcIndex, RefusesWhatIsNone) {
-  expect_refused("[]", kCorruption, "no \"records\", so this is no index");
+  expect_refused("[]", kCorruption, "no \"records\", so this is not an index");
   expect_refused("{}", kCorruption, "no \"records\"");
   expect_refused(R"({"records":[]})", kCorruption, "no \"records\"");
   expect_refused(R"({"records":[1]})", kCorruption, "shard 0 of the index is no object");
   expect_refused(R"({"records":[{}]})", kCorruption, "shard 0 of the index has no \"dataPath\"");
   expect_refused(R"({"records":[],"records":[]})", kCorruption, "twice");
-  expect_refused(R"({"records":[{"dataPath":"../p"}]})", kCorruption, "a dataPath that is no file name");
+  expect_refused(R"({"records":[{"dataPath":"../p"}]})", kCorruption, "a dataPath that is not a file name");
   expect_refused(R"({"records":[{"dataPath":"p","nbytes":-1}]})", kCorruption, "has no \"nbytes\"");
   expect_refused(R"({"records":[{"dataPath":"p","nbytes":1}]})", kCorruption, "has no \"md5sum\"");
-  expect_refused(R"({"records":[{"dataPath":"p","nbytes":1,"md5sum":"zz"}]})", kCorruption, "an md5sum that is none");
+  expect_refused(R"({"records":[{"dataPath":"p","nbytes":1,"md5sum":"zz"}]})", kCorruption, "has an invalid md5sum");
   expect_refused(std::string(1 << 20, '['), kCorruption, "nested more than 64 deep");
   expect_refused(std::string(17 << 20, ' '), kCorruption, "more than the 16777216");
 }
 
 TEST(MlcIndex, RefusesTensorsThatAreNone) {
   expect_refused(one_shard("3"), kCorruption, "tensor 0 of the index is no object");
-  expect_refused(one_shard(record("a\\n", "uint8", "[-1]", 1, 0)), kCorruption, R"('a\x0a' has a shape that is none)");
+  expect_refused(one_shard(record("a\\n", "uint8", "[-1]", 1, 0)), kCorruption, R"('a\x0a' has an invalid shape)");
   expect_refused(one_shard(record("a", "uint8", "3", 1, 0)), kCorruption, "has no shape");
   expect_refused(one_shard(record("a", "uint8", "[4294967296,4294967296]", 1, 0)), kCorruption, "more than 2^63 bytes");
   expect_refused(one_shard(record("a", "uint8", "[3]", 4, 0)), kCorruption, "need 3 bytes, but 4");
@@ -80,7 +80,7 @@ TEST(MlcIndex, RefusesTensorsThatAreNone) {
   expect_refused(one_shard(record("a", "uint8", "[4]", 4, 0) + "," + record("b", "uint8", "[4]", 4, 3)), kCorruption,
                  "'b' overlaps the one before");
   expect_refused(one_shard(record("a", "uint8", "[4]", 4, 0) + "," + record("a", "uint8", "[4]", 4, 4)), kCorruption,
-                 "'a' is there twice");
+                 "'a' appears twice");
 }
 
 TEST(MlcIndex, AnyDamageIsSurvived) {

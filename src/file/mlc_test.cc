@@ -70,13 +70,13 @@ TEST_F(MlcTest, BothNamesOfTheIndex) {
 TEST_F(MlcTest, ShardsOfAnotherRevisionAreRefused) {
   overwrite("params_shard_0.bin", "aaBb");  // the same names and sizes, other weights
   expect_refused(kCorruption, "params_shard_0.bin: the file has the MD5 ");
-  expect_refused(kCorruption, "are of different revisions");
+  expect_refused(kCorruption, "belong to different revisions");
   overwrite("params_shard_0.bin", "aabbb");
   expect_refused(kCorruption, "params_shard_0.bin: the file has 5 bytes, but ");
   overwrite("params_shard_0.bin", "");
   expect_refused(kCorruption, "params_shard_0.bin: the file is empty");
   fs::remove(folder_ / "params_shard_0.bin");
-  expect_refused(kNotFound, "file 'params_shard_0.bin' is not there");
+  expect_refused(kNotFound, "file 'params_shard_0.bin' is missing");
 }
 
 TEST_F(MlcTest, TheCheckIsRemembered) {

@@ -42,7 +42,7 @@ class EntryReader {
     if (!shape || !shape->is_array()) return damaged("has no shape");
     int64_t n_elements = 1;
     for (const Json& dim : *shape) {
-      if (!is_count(dim)) return damaged("has a shape that is none");
+      if (!is_count(dim)) return damaged("has an invalid shape");
       tensor.shape.push_back(dim.get<int64_t>());
       if (__builtin_mul_overflow(n_elements, dim.get<int64_t>(), &n_elements)) {
         return damaged("has more than 2^63 values");
@@ -122,7 +122,7 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 Result<Metadata> read_metadata(const Json& object, std::string_view path) {
   if (!object.is_object())
-    return fail(ErrorCode::kCorruption, "{}: __metadata__ is no object: {}", path, kSafetensorsDamaged);
+    return fail(ErrorCode::kCorruption, "{}: __metadata__ is not an object: {}", path, kSafetensorsDamaged);
   Metadata metadata;
   for (const auto& [key, value] : object.items()) {
     if (!value.is_string()) {
@@ -206,7 +206,7 @@ Result<SafetensorsFile> SafetensorsFile::parse_header(Bytes begin, const File* i
   file.file_bytes_ = in_file ? in_file->size() : begin.size();
   TRY(const std::string_view text, header_text(begin, file.file_bytes_, file.path_));
   TRY(const Json header, parse_json(text, file.path_, {.max_bytes = kLongestRead, .unique_names = true}));
-  if (!header.is_object()) return fail(ErrorCode::kCorruption, "{}: the header is no JSON object", file.path_);
+  if (!header.is_object()) return fail(ErrorCode::kCorruption, "{}: the header is not a JSON object", file.path_);
   std::vector<Placed> placed;
   for (const auto& [key, entry] : header.items()) {
     if (key == "__metadata__") {

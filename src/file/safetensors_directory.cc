@@ -17,7 +17,7 @@ constexpr size_t kLongestDirectoryIndex = size_t{16} << 20;
 constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 constexpr std::string_view kMixedRevisions =
-    "the files are of different revisions of the model, or damaged; download all of them again";
+    "the files belong to different revisions of the model, or are damaged; download all of them again";
 
 std::unexpected<Error> no_weights(const std::string& directory) {
   std::string_view advice = "download the model's safetensors files into it";
@@ -55,12 +55,12 @@ Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_
   TRY(const Json root, parse_json(text, path, {.max_bytes = kLongestDirectoryIndex, .unique_names = true}));
   const auto map = root.is_object() ? root.find("weight_map") : root.end();
   if (!root.is_object() || map == root.end() || !map->is_object() || map->empty()) {
-    return fail(ErrorCode::kCorruption, "{}: no \"weight_map\", so this is no index of safetensors files", path);
+    return fail(ErrorCode::kCorruption, "{}: no \"weight_map\", so this is not an index of safetensors files", path);
   }
   ShardTensors shards;
   for (const auto& [name, file] : map->items()) {
     if (!file.is_string() || !is_plain_name(file.get_ref<const std::string&>())) {
-      return fail(ErrorCode::kCorruption, "{}: weight_map places tensor {} in {}, which is no file name", path,
+      return fail(ErrorCode::kCorruption, "{}: weight_map places tensor {} in {}, which is not a file name", path,
                   tern::quoted(name), tern::quoted(file.dump(-1, ' ', true)));
     }
     shards[file.get<std::string>()].push_back(name);
@@ -87,7 +87,7 @@ Result<SafetensorsDirectory> SafetensorsDirectory::open(const std::string& direc
   for (const std::string& name : names) {
     const std::string path = folder / name;
     if (!is_file(path)) {
-      return fail(ErrorCode::kNotFound, "{}: file {} is not there, though {} lists it among {}; download it too",
+      return fail(ErrorCode::kNotFound, "{}: file {} is missing, though {} lists it among {}; download it too",
                   directory, tern::quoted(name), kIndexFile, names.size());
     }
     TRY(SafetensorsFile file, SafetensorsFile::open(path, access));

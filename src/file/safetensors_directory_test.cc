@@ -63,7 +63,7 @@ TEST_F(SafetensorsDirectoryTest, Shards) {
 TEST_F(SafetensorsDirectoryTest, AMissingShardIsNamed) {
   write_sharded();
   fs::remove(folder_ / "s2.safetensors");
-  expect_refused(kNotFound, "file 's2.safetensors' is not there");
+  expect_refused(kNotFound, "file 's2.safetensors' is missing");
 }
 
 TEST_F(SafetensorsDirectoryTest, IndexAndShardsMustAgree) {
@@ -74,7 +74,7 @@ TEST_F(SafetensorsDirectoryTest, IndexAndShardsMustAgree) {
   expect_refused(kCorruption, "s2.safetensors: tensor 'd' is not in this file");
   write_sharded();
   SafetensorsBytes().tensor("a", "U8", {2}, "aa").tensor("b2", "U8", {1}, "b").write(folder_ / "s1.safetensors");
-  expect_refused(kCorruption, "are of different revisions");
+  expect_refused(kCorruption, "belong to different revisions");
   SafetensorsBytes().tensor("a", "U8", {2}, "aa").tensor("c", "U8", {3}, "ccc").write(folder_ / "s2.safetensors");
   write_sharded();
   SafetensorsBytes().tensor("c", "U8", {3}, "ccc").tensor("a", "U8", {2}, "aa").write(folder_ / "s2.safetensors");
@@ -92,10 +92,10 @@ TEST_F(SafetensorsDirectoryTest, ACutOrEmptyShardIsRefused) {
 TEST_F(SafetensorsDirectoryTest, TheIndexCannotNameFilesElsewhere) {
   for (const std::string_view name : {"../s1.safetensors", "/etc/passwd", "..", "", "a\\\\b", "x\\u0000"}) {
     write_index(format_text(R"({{"a":"{}"}})", name));
-    expect_refused(kCorruption, "which is no file name");
+    expect_refused(kCorruption, "which is not a file name");
   }
   write_index(R"({"a":3})");
-  expect_refused(kCorruption, "which is no file name");
+  expect_refused(kCorruption, "which is not a file name");
   write_index("{}");
   expect_refused(kCorruption, "no \"weight_map\"");
   write_index(R"({"a":"x","a":"y"})");

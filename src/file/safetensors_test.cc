@@ -71,11 +71,11 @@ TEST(Safetensors, RefusesHeadersThatAreNone) {
   std::string long_header = SafetensorsBytes::with_header("{}" + std::string(17 << 20, ' '));
   expect_file_refused(long_header, kNotSupported, "Tern reads up to 16777216");
   expect_file_refused(SafetensorsBytes::with_header(std::string(100000, '[')), kCorruption, "nested more than 64 deep");
-  expect_file_refused(SafetensorsBytes::with_header("[]"), kCorruption, "the header is no JSON object");
+  expect_file_refused(SafetensorsBytes::with_header("[]"), kCorruption, "the header is not a JSON object");
   expect_file_refused(SafetensorsBytes::with_header("{\"a\""), kCorruption, "not valid JSON");
   expect_file_refused(SafetensorsBytes::with_header(""), kCorruption, "not valid JSON");
   expect_file_refused(one(R"("__metadata__":{"a":1})", 0), kCorruption, "'a' without a text");
-  expect_file_refused(one(R"("__metadata__":[])", 0), kCorruption, "__metadata__ is no object");
+  expect_file_refused(one(R"("__metadata__":[])", 0), kCorruption, "__metadata__ is not an object");
 }
 
 TEST(Safetensors, RefusesDoubledNames) {
@@ -90,9 +90,9 @@ TEST(Safetensors, RefusesEntriesThatAreNone) {
   expect_file_refused(one(R"("w":{"shape":[2],"data_offsets":[0,2]})", 2), kCorruption, "has no dtype");
   expect_file_refused(one(R"("w":{"dtype":"U8","data_offsets":[0,2]})", 2), kCorruption, "has no shape");
   expect_file_refused(one(R"("w":{"dtype":"U8","shape":[-2],"data_offsets":[0,2]})", 2), kCorruption,
-                      "a shape that is none");
+                      "an invalid shape");
   expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2.0],"data_offsets":[0,2]})", 2), kCorruption,
-                      "a shape that is none");
+                      "an invalid shape");
   expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[0]})", 2), kCorruption, "no data_offsets");
   expect_file_refused(one(R"("w":{"dtype":"U8","shape":[2],"data_offsets":[0,-1]})", 2), kCorruption,
                       "no data_offsets");

@@ -130,7 +130,7 @@ bool Downloader::take(Transfer& transfer, Bytes bytes) {
 
 std::unexpected<Error> Downloader::wrong_size(const std::string& said) const {
   return fail(ErrorCode::kCorruption,
-              "{}: the host sends {} bytes, and its listing says {}; what came is deleted, try again later", name_,
+              "{}: the host sends {} bytes, and its listing says {}; the download is deleted; try again later", name_,
               said, file_.size());
 }
 
@@ -142,7 +142,7 @@ Result<Transfer::Answer> Downloader::look_at_headers(const Transfer& transfer) {
     const auto range = parse_content_range(header_of(curl, "Content-Range"));
     const uint64_t expected = file_.chunk_begin(transfer.chunk) + file_.have(transfer.chunk);
     if (!range || range->first != expected) {
-      return fail(ErrorCode::kCorruption, "{}: the host sends another part than was asked for", name_);
+      return fail(ErrorCode::kCorruption, "{}: the host sent a different part from the one requested", name_);
     }
     if (range->total && *range->total != file_.size()) return wrong_size(format_text("{}", *range->total));
     if (!std::exchange(ranges_work_, true)) limit_ = options_.connections;
@@ -173,7 +173,7 @@ Result<void> Downloader::append_whole(const Transfer&, Bytes bytes) {
 
 Result<void> Downloader::append_range(const Transfer& transfer, Bytes bytes) {
   if (bytes.size() > file_.chunk_size(transfer.chunk) - file_.have(transfer.chunk)) {
-    return fail(ErrorCode::kCorruption, "{}: the host sends more than was asked for", name_);
+    return fail(ErrorCode::kCorruption, "{}: the host sent more than was requested", name_);
   }
   return file_.append(transfer.chunk, bytes);
 }

@@ -194,7 +194,7 @@ TEST_F(DownloadTest, RefusesAnotherPartThanAskedFor) {
   status = fetch();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kCorruption);
-  EXPECT_NE(status.error().message.find("more than was asked for"), std::string::npos) << status.error().message;
+  EXPECT_NE(status.error().message.find("more than was requested"), std::string::npos) << status.error().message;
 }
 
 TEST_F(DownloadTest, RefusesAStreamThatDoesNotEnd) {

@@ -77,14 +77,15 @@ Result<void> Fetcher::fetch_blob(const std::string& commit, const RemoteFile& fi
   TRY(Outcome outcome, fetch_once(commit, file));
   if (outcome == Outcome::kWrongSinceEarlier) {
     // Bytes from an earlier run may have been lost in a power cut. That is no fault of the host: once more.
-    note(format_text("{}: what an earlier run left is damaged; downloading it again", file.path));
+    note(format_text("{}: what an earlier run left behind is damaged; downloading it again", file.path));
     TRY(outcome, fetch_once(commit, file));
   }
   if (outcome == Outcome::kRight) return {};
-  return fail(ErrorCode::kCorruption,
-              "{}: what came has another checksum than the hub announced, and is deleted; pull again, and if that does "
-              "not help, something on the way changes it",
-              file.path);
+  return fail(
+      ErrorCode::kCorruption,
+      "{}: the checksum is not the one that the hub announced, so the download is deleted; pull again; if that does "
+      "not help, something on the way alters it",
+      file.path);
 }
 
 Result<Fetcher::Outcome> Fetcher::fetch_once(const std::string& commit, const RemoteFile& file) {

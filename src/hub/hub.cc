@@ -40,7 +40,7 @@ Result<RemoteFile> Hub::complete(const std::string& commit, RemoteFile file) con
   if (file.etag.empty() && is_blob_name(reply.etag)) file.etag = reply.etag;
   if (!file.size || file.etag.empty()) {
     return fail(ErrorCode::kCorruption,
-                "{}: the host tells neither in its listing nor by itself how large {} is and "
+                "{}: the host does not say, in its listing or otherwise, how large {} is and "
                 "what it is called (ETag)",
                 name_.repo, file.path);
   }

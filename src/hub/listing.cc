@@ -48,7 +48,8 @@ Result<RemoteFile> parse_file(const Json& entry, std::string_view source) {
 Result<Listing> parse_listing(std::string_view json, std::string_view source) {
   const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object()) {
-    return fail(ErrorCode::kCorruption, "{}: the answer is no listing of a repository; is HF_ENDPOINT right?", source);
+    return fail(ErrorCode::kCorruption, "{}: the answer is not the listing of a repository; is HF_ENDPOINT right?",
+                source);
   }
   Listing listing{.commit = text_of(answer, "sha")};
   const auto siblings = answer.find("siblings");

@@ -86,15 +86,15 @@ Result<ModelName> parse_model_name(std::string_view text) {
   const std::string_view owner = take_until(repo, '/');
   if (!is_name(owner) || !is_name(repo)) {
     return fail(ErrorCode::kInvalidArgument,
-                "'{}' names no repository; give OWNER/NAME or OWNER/NAME:FILE, as in "
+                "'{}' is not the name of a repository; give OWNER/NAME or OWNER/NAME:FILE, as in "
                 "microsoft/bitnet-b1.58-2B-4T-gguf (a file on this machine is named by its path)",
                 text);
   }
   if (!is_revision(name.revision)) {
-    return fail(ErrorCode::kInvalidArgument, "'{}': '{}' is no branch, tag or commit", text, name.revision);
+    return fail(ErrorCode::kInvalidArgument, "'{}': '{}' is not a branch, tag or commit", text, name.revision);
   }
   if (!name.file.empty() && !is_safe_path(name.file)) {
-    return fail(ErrorCode::kInvalidArgument, "'{}': '{}' is no file of a repository", text, name.file);
+    return fail(ErrorCode::kInvalidArgument, "'{}': '{}' is not a file of a repository", text, name.file);
   }
   return name;
 }

@@ -81,7 +81,8 @@ TEST_F(PullTest, ChecksSmallFilesByTheirGitDigest) {
   EXPECT_EQ(fs::read_symlink(*path).filename().string().size(), 40u);
   fs::remove_all(folder_.path("hub"));
   hub_.files["README.md"].announced_digest = std::string(40, 'a');
-  EXPECT_NE(failure("owner/model:README.md").find("another checksum"), std::string::npos);
+  EXPECT_NE(failure("owner/model:README.md").find("the checksum is not the one that the hub announced"),
+            std::string::npos);
 }
 
 TEST_F(PullTest, AsksForTheListingOnlyWhenAllIsThere) {
@@ -140,7 +141,8 @@ TEST_F(PullTest, DeletesWhatHasTheWrongChecksum) {
   const auto path = pull();
   ASSERT_FALSE(path);
   EXPECT_EQ(path.error().code, ErrorCode::kCorruption);
-  EXPECT_NE(path.error().message.find("model-i2_s.gguf: what came has another checksum"), std::string::npos);
+  EXPECT_NE(path.error().message.find("model-i2_s.gguf: the checksum is not the one that the hub announced"),
+            std::string::npos);
   EXPECT_EQ(partial_files(), 0u);
   EXPECT_TRUE(fs::is_empty(repo("blobs")));
   EXPECT_FALSE(fs::exists(repo("snapshots")));

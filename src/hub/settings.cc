@@ -68,7 +68,7 @@ Result<std::string> find_token(const HubOptions& options, const GetVariable& var
   }
   // It becomes a line of a request, so it must not hold a line break.
   if (!std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7F; })) {
-    return fail(ErrorCode::kInvalidArgument, "the token (HF_TOKEN) holds spaces or other odd characters; set it anew");
+    return fail(ErrorCode::kInvalidArgument, "the token (HF_TOKEN) holds spaces or other odd characters; set it again");
   }
   return token;
 }
@@ -79,7 +79,7 @@ Result<std::string> find_endpoint(const HubOptions& options, const GetVariable& 
   while (endpoint.ends_with('/')) endpoint.pop_back();
   const bool plain = std::ranges::all_of(endpoint, [](char c) { return c > ' ' && c < 0x7F; });
   if (!plain || (!endpoint.starts_with("https://") && !endpoint.starts_with("http://"))) {
-    return fail(ErrorCode::kInvalidArgument, "HF_ENDPOINT '{}' is no address; it looks like {}", endpoint,
+    return fail(ErrorCode::kInvalidArgument, "HF_ENDPOINT '{}' is not an address; one looks like {}", endpoint,
                 kDefaultEndpoint);
   }
   return endpoint;

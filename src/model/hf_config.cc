@@ -30,7 +30,7 @@ Result<std::string> read_architecture(const JsonConfig& config) {
   }
   TRY(const auto type, config.text("model_type"));
   if (!type) {
-    return fail(ErrorCode::kCorruption, "{}: \"model_type\" is missing, so this is no model's configuration",
+    return fail(ErrorCode::kCorruption, "{}: \"model_type\" is missing, so this is not a model's configuration",
                 config.path());
   }
   const auto* found = std::ranges::find(kModelTypes, *type, &ModelType::hf);
@@ -92,7 +92,7 @@ Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
 
 Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path) {
   TRY(const Json root, parse_json(text, path, {.max_bytes = size_t{1} << 20}));
-  if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is no JSON object", path);
+  if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is not a JSON object", path);
   const JsonConfig config(root, path);
   TRY(std::string architecture, read_architecture(config));
   HfConfig out{

@@ -40,16 +40,17 @@ Result<void> HfSource::check_tensors() const {
   for (const SafetensorsTensor* tensor : files_.tensors()) {
     if (is_known_hf_name(tensor->name)) continue;
     return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} is not one that a model of architecture {} has in Tern, so it would be computed wrong; "
+                "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
                 "this model cannot be run",
                 path(), tern::quoted(tensor->name), config_.architecture);
   }
   TRY(const auto n_layers, get_int(config_.architecture + ".block_count"));
   const std::string beyond = format_text("model.layers.{}.", n_layers.value_or(0));
   if (std::ranges::any_of(files_.tensors(), [&](const auto* tensor) { return tensor->name.starts_with(beyond); })) {
-    return fail(ErrorCode::kCorruption,
-                "{}: config.json has {} layers, but there are tensors of more; the files are of different models",
-                path(), n_layers.value_or(0));
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: config.json has {} layers, but there are tensors of more layers; the files belong to different models",
+        path(), n_layers.value_or(0));
   }
   if (config_.tied == false && !has_tensor(kHead)) {
     return fail(ErrorCode::kCorruption,
@@ -107,8 +108,8 @@ Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const Safetenso
   TRY(const HfTernaryScale scale, hf_ternary_scale(latent, made_.pool()));
   tensor.scale = scale.scale;
   if (!std::isfinite(tensor.scale)) {
-    return fail(ErrorCode::kCorruption, "{}: tensor {} has values that are no numbers; download the file again", path(),
-                in_file.name);
+    return fail(ErrorCode::kCorruption, "{}: tensor {} has values that are not numbers; download the file again",
+                path(), in_file.name);
   }
   tensor.format = Format::kI2_S;
   tensor.type_name = "I2_S";

@@ -265,10 +265,11 @@ TEST_F(HfSourceTest, RefusesPackedWeightsThatAreNone) {
 TEST_F(HfSourceTest, RefusesWhatWouldBeLeftOut) {
   const auto good = tensors_;
   bf16("model.layers.0.self_attn.q_proj.bias", {128});
-  expect_refused(kNotSupported, "'model.layers.0.self_attn.q_proj.bias' is not one that a model of architecture llama");
+  expect_refused(kNotSupported,
+                 "'model.layers.0.self_attn.q_proj.bias' is not one that Tern knows in architecture llama");
   tensors_ = good;
   bf16("model.layers.1.input_layernorm.weight", {128});
-  expect_refused(kCorruption, "config.json has 1 layers, but there are tensors of more");
+  expect_refused(kCorruption, "config.json has 1 layers, but there are tensors of more layers");
   tensors_ = good;
   bf16("model.rotary_emb.inv_freq", {32});
   EXPECT_TRUE(open());
@@ -300,7 +301,7 @@ TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   config_["sliding_window"] = 16;
   expect_refused(kNotSupported, "use_sliding_window is true");
   config_ = nlohmann::json::array();
-  expect_refused(kCorruption, "no JSON object");
+  expect_refused(kCorruption, "is not a JSON object");
 }
 
 TEST_F(HfSourceTest, ADirectoryOfNothing) {

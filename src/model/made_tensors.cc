@@ -13,8 +13,7 @@ Result<MutableBytes> MadeTensors::allocate(uint64_t n_bytes, const std::string& 
                                         : static_cast<std::byte*>(std::aligned_alloc(
                                               kAlignment, round_up(std::max<uint64_t>(n_bytes, 1), kAlignment)));
   if (!memory) {
-    return fail(ErrorCode::kOutOfMemory, "{}: {} bytes for a tensor cannot be had; close other programs", path,
-                n_bytes);
+    return fail(ErrorCode::kOutOfMemory, "{}: no memory for a tensor of {} bytes; close other programs", path, n_bytes);
   }
   memory_.emplace_back(memory);
   return MutableBytes(memory, n_bytes);
@@ -48,7 +47,7 @@ ThreadPool& MadeTensors::pool() {
 Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path) {
   const auto n = static_cast<uint64_t>(values.shape.front());
   if (!values.format || tensor_bytes(*values.format, 1, static_cast<int64_t>(n)) != values.data.size()) {
-    return fail(ErrorCode::kCorruption, "{}: tensor {} is no vector of {} values", path, values.name, n);
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is not a vector of {} values", path, values.name, n);
   }
   const auto make = [n, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
     Scratch scratch;

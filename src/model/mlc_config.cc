@@ -65,7 +65,7 @@ Result<void> set_parts(MlcConfig& config, const std::string& path) {
 
 Result<MlcConfig> parse_mlc_config(std::string_view text, const std::string& path) {
   TRY(const Json root, parse_json(text, path, {.max_bytes = size_t{1} << 20}));
-  if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is no JSON object", path);
+  if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is not a JSON object", path);
   const JsonConfig config(root, path);
   TRY(const auto type, config.text("model_type"));
   if (!type || !std::ranges::contains(kArchitectures, *type)) {

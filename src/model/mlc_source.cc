@@ -117,7 +117,7 @@ Result<void> MlcSource::check_tensors() const {
   for (const MlcTensor& tensor : files_.tensors()) {
     if (is_known(names, tensor.name)) continue;
     return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} is not one that a model of architecture {} has in Tern, so it would be computed wrong; "
+                "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
                 "this model cannot be run",
                 path(), tern::quoted(tensor.name), config_.architecture);
   }

@@ -244,7 +244,7 @@ TEST_F(MlcSourceTest, RefusesWhatDoesNotFit) {
   matrices_ = good;
   matrices_["model.layers.0.self_attn.c_attn.bias"] = {128, 64};
   expect_refused(kNotSupported,
-                 "'model.layers.0.self_attn.c_attn.bias.q_weight' is not one that a model of architecture qwen3");
+                 "'model.layers.0.self_attn.c_attn.bias.q_weight' is not one that Tern knows in architecture qwen3");
   matrices_ = good;
   config_["model_config"]["tie_word_embeddings"] = false;
   expect_refused(kCorruption, "tensor lm_head is missing");

@@ -114,7 +114,7 @@ constexpr Refusal kRefusals[] = {
        data.resize(256 * 128 / 4 + 32);
        encode_i2_s_tensor(std::vector<int8_t>(256 * 128, 0), 1.0f, data);
      },
-     ErrorCode::kCorruption, "blk.0.ffn_up.weight has one and the same value everywhere"},
+     ErrorCode::kCorruption, "blk.0.ffn_up.weight has the same value everywhere"},
     {"zero_scale",
      [](TinyGguf& f) {
        auto& data = f.tensors["blk.0.ffn_up.weight"].data;
@@ -123,7 +123,7 @@ constexpr Refusal kRefusals[] = {
        codes[1] = 1;
        encode_i2_s_tensor(codes, 0.0f, data);
      },
-     ErrorCode::kCorruption, "a scale that is zero or no number"},
+     ErrorCode::kCorruption, "a scale that is zero or not a number"},
     {"rotated", [](TinyGguf& f) { f.token_ids["prism.hadamard.version"] = 1; }, ErrorCode::kNotSupported,
      "'prism.hadamard.version': the weights are rotated"},
     {"extension", [](TinyGguf& f) { f.token_ids["prism.other"] = 1; }, ErrorCode::kNotSupported,

@@ -74,7 +74,7 @@ Result<Tensor> TensorReader::matrix(const std::string& name, int rows, int cols,
   const bool vector_wanted = rows == 1;
   if (vector_wanted ? !is_vector_of(found->shape, cols) : !std::ranges::equal(found->shape, expected)) {
     return fail(ErrorCode::kCorruption,
-                "{}: tensor {} has shape {}, but the metadata asks for {}; the file was not converted right",
+                "{}: tensor {} has shape {}, but the metadata asks for {}; the file was not converted correctly",
                 source_.path(), name, shape_text(found->shape),
                 shape_text(vector_wanted ? std::span(expected).last(1) : expected));
   }

@@ -7,7 +7,7 @@ Result<std::optional<T>> SourceValues::get(std::string_view key, std::string_vie
   const auto found = values_.find(key);
   if (found == values_.end()) return std::nullopt;
   if (const T* value = std::get_if<T>(&found->second)) return *value;
-  return fail(ErrorCode::kCorruption, "{}: what stands for {} is not {}; download the file again", path_, key, wanted);
+  return fail(ErrorCode::kCorruption, "{}: the value of {} is not {}; download the file again", path_, key, wanted);
 }
 
 Result<std::optional<std::string>> SourceValues::get_string(std::string_view key) const {

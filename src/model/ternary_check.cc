@@ -25,8 +25,8 @@ Result<std::string_view> why_not_ternary(const Tensor& tensor) {
   if (find_i2_s_code3(look) >= 0) return "holds two-bit codes that no ternary weight has";
   const bool all_equal = std::ranges::contains(kAllEqual, codes.front()) &&
                          std::ranges::all_of(codes, [&](std::byte b) { return b == codes.front(); });
-  if (all_equal && codes.size() >= kFewest) return "has one and the same value everywhere";
-  if (!std::isfinite(tensor.scale) || tensor.scale == 0) return "has a scale that is zero or no number";
+  if (all_equal && codes.size() >= kFewest) return "has the same value everywhere";
+  if (!std::isfinite(tensor.scale) || tensor.scale == 0) return "has a scale that is zero or not a number";
   return "";
 }
 

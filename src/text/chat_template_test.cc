@@ -106,7 +106,7 @@ TEST(ChatTemplateErrors, HostileTemplatesAreRefused) {
 TEST(ChatTemplateErrors, TimeAndMemoryAreBounded) {
   const auto refused = [](const std::string& source) { return render(source, {{"user", "x"}}); };
   const std::string e = "error: chat template: ";
-  const std::string much = e + "it makes too much out of the conversation";
+  const std::string much = e + "it produces too much text from the conversation";
   EXPECT_EQ(
       refused("{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"),
       much);

@@ -10,7 +10,7 @@ constexpr size_t kMaxSteps = 200'000;         // about a second; a conversation 
 constexpr size_t kMaxDepth = 64;              // of values in values
 constexpr size_t kNode = 16;                  // bytes that every value counts for
 
-constexpr std::string_view kTooLarge = "it makes too much out of the conversation";
+constexpr std::string_view kTooLarge = "it produces too much text from the conversation";
 
 // Not the address of a local variable: sanitizers put those elsewhere.
 std::intptr_t stack_position() { return reinterpret_cast<std::intptr_t>(__builtin_frame_address(0)); }
@@ -39,7 +39,7 @@ void check_join(minja::ArgumentsValue& args, const TemplateBudget& budget) {
     if (value.is_array()) n_items += value.size();
     if (value.is_string()) n_bytes += value.size();
   });
-  if (args.args.empty() || !args.args[0].is_array()) throw std::runtime_error("join() of something that is no list");
+  if (args.args.empty() || !args.args[0].is_array()) throw std::runtime_error("join() of something that is not a list");
   budget.check_size(n_items * n_bytes);
 }
 

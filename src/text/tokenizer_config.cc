@@ -40,7 +40,7 @@ Result<std::optional<std::string>> read_chat_template(const Json& root, std::str
     return fail(ErrorCode::kCorruption, "{}: \"chat_template\" is neither a string nor a list", path);
   for (const Json& entry : *it) {
     if (!entry.is_object())
-      return fail(ErrorCode::kCorruption, "{}: \"chat_template\" lists something that is no object", path);
+      return fail(ErrorCode::kCorruption, "{}: \"chat_template\" lists something that is not an object", path);
     TRY(const std::string name, string_or(entry, "name", "", path));
     TRY(const Json* source, member(entry, "template", Json::value_t::string, path));
     if (name == "default" && source) return source->get<std::string>();

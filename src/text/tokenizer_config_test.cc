@@ -41,7 +41,7 @@ TEST(TokenizerConfig, TheTemplateNamedDefault) {
             "d");
   EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}]})").value().chat_template, std::nullopt);
   EXPECT_EQ(error(R"({"chat_template": 1})"), "c.json: \"chat_template\" is neither a string nor a list");
-  EXPECT_EQ(error(R"({"chat_template": ["x"]})"), "c.json: \"chat_template\" lists something that is no object");
+  EXPECT_EQ(error(R"({"chat_template": ["x"]})"), "c.json: \"chat_template\" lists something that is not an object");
 }
 
 TEST(TokenizerConfig, AddsWhatTheVocabularyLacks) {

@@ -35,7 +35,7 @@ Result<std::vector<const Json*>> read_steps(const Json& root, const char* key, c
   std::vector<const Json*> steps;
   if (sequence) {
     for (const Json& part : *sequence) {
-      if (!part.is_object()) return fail(ErrorCode::kCorruption, "{}: {} has a step that is no object", path, key);
+      if (!part.is_object()) return fail(ErrorCode::kCorruption, "{}: {} has a step that is not an object", path, key);
       steps.push_back(&part);
     }
   }
@@ -64,7 +64,7 @@ Result<PreTokenizer> read_split(const Json& split, std::string_view path) {
 // One piece of a TemplateProcessing: {"SpecialToken": {"id": name}} or {"Sequence": …}. The name, or nullptr.
 Result<const std::string*> special_token_of(const Json& piece, std::string_view path) {
   if (!piece.is_object())
-    return fail(ErrorCode::kCorruption, "{}: post_processor.single has a piece that is no object", path);
+    return fail(ErrorCode::kCorruption, "{}: post_processor.single has a piece that is not an object", path);
   TRY(const Json* special, member(piece, "SpecialToken", Json::value_t::object, path));
   if (!special) return nullptr;
   TRY(const Json* id, member(*special, "id", Json::value_t::string, path));

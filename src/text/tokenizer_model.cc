@@ -99,7 +99,7 @@ class SentencePieceReader {
       return {};
     }));
     if (vocab_.tokens.empty())
-      return fail(ErrorCode::kCorruption, "{}: no pieces, so this is no tokenizer.model", path_);
+      return fail(ErrorCode::kCorruption, "{}: no pieces, so this is not a tokenizer.model", path_);
     if (model_type_ != kBpe) {
       return fail(ErrorCode::kNotSupported, "{}: a SentencePiece model of type {}; Tern reads BPE (2)", path_,
                   model_type_);

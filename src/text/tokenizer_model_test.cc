@@ -143,7 +143,7 @@ TEST(SentencePieceModel, EveryTruncationIsRefusedOrRead) {
     ASSERT_TRUE(message.starts_with("t.model: ")) << n << message;
     ASSERT_FALSE(message.contains('\n'));
   }
-  EXPECT_EQ(model_error(""), "t.model: no pieces, so this is no tokenizer.model");
+  EXPECT_EQ(model_error(""), "t.model: no pieces, so this is not a tokenizer.model");
   EXPECT_EQ(model_error(std::string(20, '\xFF')),
             "t.model: byte 0 begins no field of a SentencePiece model; the file is damaged");
 }

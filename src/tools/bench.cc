@@ -17,11 +17,12 @@ Result<void> check_arguments(const Engine& engine, const BenchOptions& o) {
   if (o.n_prompt < 0 || o.n_generate < 0 || o.repeats < 1) {
     return fail(
         ErrorCode::kInvalidArgument,
-        "bench: {} prompt tokens, {} generated and {} runs; counts cannot be negative, and one run is the least",
+        "bench: {} prompt tokens, {} generated and {} runs; counts cannot be negative, and at least one run is needed",
         o.n_prompt, o.n_generate, o.repeats);
   }
   if (o.n_prompt == 0 && o.n_generate == 0) {
-    return fail(ErrorCode::kInvalidArgument, "bench: neither prompt nor generated tokens; give at least one of them");
+    return fail(ErrorCode::kInvalidArgument,
+                "bench: no prompt tokens and no generated tokens; give at least one of them");
   }
   const int64_t wanted = int64_t{std::max(o.n_prompt, 1)} + o.n_generate;
   if (wanted > engine.info().n_ctx) {

@@ -14,7 +14,7 @@ Result<uint64_t> parse_counter(std::string_view text, const std::string& path) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    return fail(ErrorCode::kCorruption, "{} says {}, which is no counter's value", path, quoted(all));
+    return fail(ErrorCode::kCorruption, "{} says {}, which is not a counter's value", path, quoted(all));
   return value;
 }
 

@@ -103,7 +103,7 @@ Result<std::vector<int>> read_cpus(const std::string& path) {
     if (more) ++at;
     const bool is_over = more || at == end || *at == '\n';
     if (!is_number || !is_over || first < 0 || last < first || last > kMostCpu)
-      return fail(ErrorCode::kCorruption, "{} says {}, which is no list of CPUs", path, tern::quoted(text));
+      return fail(ErrorCode::kCorruption, "{} says {}, which is not a list of CPUs", path, tern::quoted(text));
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   return cpus;

@@ -151,8 +151,9 @@ TEST(Reencode, RefusesPartsOfBlocks) {
   const auto refused = reencode(w, Format::kQ8_0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
-  EXPECT_EQ(refused.error().message,
-            "tensor output.weight: rows of 72 values are no whole blocks of 32, as Q8_0 has them; use the file's head");
+  EXPECT_EQ(
+      refused.error().message,
+      "tensor output.weight: rows of 72 values are not whole blocks of 32, which Q8_0 needs; use the file's head");
 }
 
 TEST(Repack, RefusesBlocksOfDifferentScales) {

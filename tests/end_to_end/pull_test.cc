@@ -121,7 +121,8 @@ TEST_F(Pull, ContinuesAfterBeingKilled) {
 }
 
 TEST_F(Pull, ExplainsFailuresInOneLine) {
-  EXPECT_TRUE(failed_with(tern({"pull", "model.gguf"}), 2, {"'model.gguf' names no repository", "OWNER/NAME"}));
+  EXPECT_TRUE(
+      failed_with(tern({"pull", "model.gguf"}), 2, {"'model.gguf' is not the name of a repository", "OWNER/NAME"}));
   EXPECT_TRUE(failed_with(tern({"pull", "tern/none"}), 1, {"tern/none", "no such repository"}));
   EXPECT_TRUE(
       failed_with(tern({"pull", "tern/stories:Q7"}), 1, {"'Q7'", "stories-f16.gguf", "stories-i2_s.gguf (16.3 MB)"}));

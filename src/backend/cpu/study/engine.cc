@@ -73,7 +73,7 @@ Kernel engine_kernel(std::string_view name, std::string_view packing, std::strin
 }  // namespace
 
 Kernel engine_i2_s_kernel() {
-  return engine_kernel<Format::kI2_S>("tern I2_S", "2-bit", "what Tern runs: I2_S as it lies in a file");
+  return engine_kernel<Format::kI2_S>("tern I2_S", "2-bit", "what Tern runs: I2_S as it is in the file");
 }
 
 Kernel engine_base3_kernel() {

@@ -45,7 +45,7 @@ std::span<const Kernel> kernels() {
 Result<Multiplier> Multiplier::create(ThreadPool& pool, int64_t cols) {
   uint64_t bytes = 0;
   for (const Kernel& kernel : kernels()) bytes = std::max(bytes, kernel.prepared_bytes(cols));
-  TRY(HostMemory prepared, HostMemory::allocate(bytes, "what a kernel makes of the activations"));
+  TRY(HostMemory prepared, HostMemory::allocate(bytes, "the activations as a kernel prepares them"));
   prepared.advise_huge_pages();
   return Multiplier(pool, std::move(prepared), ternary_scratch(static_cast<int>(two_bit_cols(cols))));
 }

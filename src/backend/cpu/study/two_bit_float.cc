@@ -98,7 +98,7 @@ Kernel two_bit_float_kernel() {
           .packing = "2-bit",
           .activations = Activations::kFloat,
           .is_vectors = true,
-          .what = "vectors of codes made floats, fused multiply-adds",
+          .what = "vectors of codes converted to floats, fused multiply-adds",
           .packed_bytes = two_bit_bytes,
           .pack = pack_two_bit,
           .alignment = 1,

@@ -84,7 +84,7 @@ Result<void> DawnDevice::wait() {
   instance_->api.WaitAny(future, std::numeric_limits<uint64_t>::max());
   unflushed_bytes_ = 0;
   TRY_STATUS(errors_.take());
-  if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish what was submitted", info_.name);
+  if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish the submitted work", info_.name);
   return {};
 }
 

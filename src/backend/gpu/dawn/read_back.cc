@@ -35,7 +35,7 @@ class DawnReadBack final : public ReadBack {
     const void* data =
         status_ == wgpu::MapAsyncStatus::Success ? staging_.GetConstMappedRange(0, round_up(bytes_, 4)) : nullptr;
     if (data == nullptr)
-      return fail(ErrorCode::kDeviceLost, "{} did not hand over {} bytes", device_.adapter().name, bytes_);
+      return fail(ErrorCode::kDeviceLost, "{} did not return {} bytes", device_.adapter().name, bytes_);
     return Bytes(static_cast<const std::byte*>(data), bytes_);
   }
 

@@ -65,7 +65,7 @@ class WebReadBack final : public ReadBack {
       TRY_STATUS(take_error(adapter_));
     }
     if (is_here_) return Bytes(bytes_);
-    return fail(ErrorCode::kDeviceLost, "{} did not hand over {} bytes", adapter_.name, bytes_.size());
+    return fail(ErrorCode::kDeviceLost, "{} did not return {} bytes", adapter_.name, bytes_.size());
   }
 
  private:
