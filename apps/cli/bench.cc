@@ -22,22 +22,22 @@ constexpr const char* kBenchFooter = R"(Examples
   tern bench                                      the model that comes with Tern
   tern bench -m model.gguf -t 8 -p 512 -n 128
   tern bench -o json > before.json
-  tern bench --energy -n 256                      and what the processor used for it
-  tern bench ops -b webgpu -n 512                 each operation of a token, after 512 others
-  tern bench kernels --shape 4096x4096 -t 1       ways to multiply with a ternary matrix on this CPU
+  tern bench --energy -n 256                      with the energy that the processor used
+  tern bench ops -b webgpu -n 512                 each operation of one token, after 512 others
+  tern bench kernels --shape 4096x4096 -t 1       ways to multiply by a ternary matrix on this CPU
 
 Prefill is reading the prompt, decode is writing one token after another. Decoding reads all weights for each token,
-so it cannot be faster than memory; the line 'memory' says how close it comes.
+so it cannot be faster than memory; the 'memory' line shows how close it comes.
 
 --energy reads the processor's own counters (RAPL, through powercap or perf) around each part. They count the whole
-processor, and memory where it is counted apart: what else runs is in the figures, a GPU is not. Most systems let only
-root read them.
+processor, and memory where it has a counter of its own: other programs are included in the figures, a GPU is not. On
+most systems only root may read them.
 
-'bench ops' times every dispatch of one token on the GPU. 'alone' is the same work where nothing else runs, in one
-submit; its weights may come out of the GPU's cache.
+'bench ops' times every dispatch of one token on the GPU. 'alone' is the same work in one submit, with
+nothing else running; its weights may come from the GPU's cache.
 
 'bench kernels' needs no model. It packs one random matrix in several ways (floats, two bits a weight, base 3 with five
-weights a byte), multiplies with each, checks the results, and prints what each reads and how fast.
+weights to a byte), multiplies by each, checks the results, and prints how much each reads and how fast it is.
 )";
 
 struct BenchCommand {
@@ -114,9 +114,10 @@ Result<ExitCode> BenchCommand::run() {
     return kernels.run(*app, model.load.n_threads, repeats->count() > 0 ? options.repeats : 0, format);
   TERN_TRY_STATUS(kernels.check_unused());
   if (what == "ops" && prompt->count() > 0)
-    return fail(ErrorCode::kInvalidArgument, "bench ops reads no prompt: give -n, the tokens that are there already");
+    return fail(ErrorCode::kInvalidArgument,
+                "bench ops reads no prompt; use -n to say how many tokens come before the timed one");
   if (what == "ops" && options.energy)
-    return fail(ErrorCode::kInvalidArgument, "bench ops measures no energy: a single operation is over too soon");
+    return fail(ErrorCode::kInvalidArgument, "bench ops cannot measure energy: a single operation is too short");
   TERN_TRY(const Engine engine, load_engine(model));
   if (what == "ops") return run_ops(engine);
   ProgressBar bar;
@@ -137,9 +138,9 @@ Command add_bench(CLI::App& tern) {
                               "Measure tokens per second, and how close that comes to what memory allows.",
                               "[ops|kernels] [-p N] [-n N] [-r N] [options]", kBenchFooter);
   command->app = app;
-  app->add_option(
-         "what", command->what,
-         "ops: time the operations of one token instead (-b webgpu); kernels: ways to multiply, without a model")
+  app->add_option("what", command->what,
+                  "ops: time the operations of one token instead (-b webgpu); kernels: compare ways to multiply, "
+                  "without a model")
       ->option_text("ops|kernels")
       ->check(one_of({"ops", "kernels"}))
       ->group("Measure");

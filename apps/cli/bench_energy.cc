@@ -24,12 +24,12 @@ std::string bench_energy_table(const BenchResult& result, bool has_gpu, const St
     if (!part) return;
     text += format_text("  {}{}{}{}\n", pad(name, 9), pad_left(human_number(part->joules_per_token), 10),
                         pad_left(human_number(part->watts), 12),
-                        is_coarse(part) ? "   coarse: runs below 50 ms; give more tokens" : "");
+                        is_coarse(part) ? "   coarse: the runs are shorter than 50 ms; use more tokens" : "");
   };
   row("prefill", energy.prefill);
   row("decode", energy.decode);
   text += format_text("  {}: the whole processor, other programs included{}\n", one_line(energy.source),
-                      has_gpu ? "; the GPU, which computed, is not measured" : "");
+                      has_gpu ? "; the GPU, which did the work, is not measured" : "");
   return text;
 }
 

@@ -46,24 +46,24 @@ std::string row(const KernelBench& k) {
 // What was measured, and what the columns mean.
 std::string footer(const KernelBenchOptions& options, const KernelBenchResult& result) {
   const auto threads = format_text("{} thread{}", result.n_threads, result.n_threads == 1 ? "" : "s");
-  std::string text =
-      format_text("  {} × {} weights, {}; ms is the median, with what a kernel makes of the activations\n",
-                  options.rows, options.cols, threads);
+  std::string text = format_text("  {} × {} weights, {}; ms is the median and includes preparing the activations\n",
+                                 options.rows, options.cols, threads);
   if (options.cached) {
-    text += "  one copy of the matrix again and again: what fits is read from the caches\n";
+    text += "  the same copy of the matrix each time: what fits is read from the caches\n";
   } else {
     uint64_t least = UINT64_MAX;
     for (const KernelBench& k : result.kernels) least = std::min(least, k.bytes * static_cast<uint64_t>(k.copies));
-    const std::string cache = result.cache_bytes > 0 ? "the last cache has " + human_bytes(result.cache_bytes)
-                                                     : "the system does not say how large the last cache is";
-    text += format_text("  copies of the matrix in turns, at least {} of them, to read from memory ({})\n",
-                        human_bytes(least), cache);
+    const std::string cache = result.cache_bytes > 0 ? "the last-level cache holds " + human_bytes(result.cache_bytes)
+                                                     : "the system does not say how large the last-level cache is";
+    text += format_text(
+        "  copies of the matrix are used in turn, {} or more in all, so that they are read from memory ({})\n",
+        human_bytes(least), cache);
   }
-  text += format_text("  share: of the speed at which {} only read{} the same bytes, in turns with the kernel\n",
+  text += format_text("  share: of the speed at which {} just read{} the same bytes, in alternation with the kernel\n",
                       threads, result.n_threads == 1 ? "s" : "");
   text += format_text(
-      "  max error: against sums in double; results are about {:.1f}. int8 kernels round the activations,\n"
-      "  and apart from that are checked to the bit\n",
+      "  max error: against sums in double precision; results are about {:.1f}. int8 kernels round the\n"
+      "  activations and are otherwise checked to the bit\n",
       result.result_rms);
   return text;
 }
@@ -120,8 +120,8 @@ void KernelsCommand::add(CLI::App& app) {
   shape_option_ = app.add_option("--shape", shape_, "Rows and columns of the matrix (default 4096x4096)")
                       ->type_name("RxC")
                       ->group("Kernels");
-  cached_option_ =
-      app.add_flag("--cached", cached_, "Multiply with one copy of the matrix, from the caches")->group("Kernels");
+  cached_option_ = app.add_flag("--cached", cached_, "Multiply by a single copy of the matrix, read from the caches")
+                       ->group("Kernels");
 }
 
 Result<void> KernelsCommand::check_unused() const {

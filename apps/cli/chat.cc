@@ -21,13 +21,13 @@ constexpr const char* kChatFooter = R"(In the conversation
   /help, /set, /system, /save, /load              what they say; Tab completes them
   /stats, /reset, /quit                           so do these; Ctrl-D also leaves
   //TEXT                                          a message that begins with one /
-  Ctrl-C                                          ends the reply; twice during a reply ends the program
-  Alt-Enter, or \ at the end of a line            goes on in the next line; a pasted text is one message
+  Ctrl-C                                          stops the reply; twice during a reply stops the program
+  Alt-Enter, or \ at the end of a line            continues on the next line; a pasted text is one message
 
 Examples
   tern chat -m model.gguf
   tern chat -m model.gguf --system "You answer in one sentence." --temp 0
-  tern chat                                       write a story together with the model of Tern
+  tern chat                                       write a story together with the model that comes with Tern
   printf 'Hello\nAnd again\n' | tern chat -m model.gguf
 )";
 
@@ -81,7 +81,7 @@ Result<void> ChatLoop::reply_to(const std::string& message) {
   if (!generation->at_line_start || !generation->printed_something) TERN_TRY_STATUS(print("\n"));
   if (person_) TERN_TRY_STATUS(print("\n"));
   if (generation->result.reason == FinishReason::kContextFull) {
-    print_note("the context is full; the oldest part is forgotten from here on, or all of it with /reset");
+    print_note("the context is full: from here on the oldest part is forgotten; /reset forgets all of it");
   }
   commands_.set_last(std::move(generation->result));
   return {};
@@ -93,7 +93,7 @@ Result<ExitCode> ChatLoop::run(LineReader& reader) {
     const LineReader::Event event = read_message(reader, message);
     if (event == LineReader::Event::kEnd) return ExitCode::kDone;
     if (event == LineReader::Event::kInterrupted) {
-      print_note("Ctrl-D or /quit leaves");
+      print_note("press Ctrl-D or type /quit to leave");
       continue;
     }
     if (const std::optional<ChatCommands::Next> next = commands_.take(message)) {
@@ -113,7 +113,8 @@ void greet(const Engine& engine, bool person) {
   }
   if (!engine.has_chat_template()) {
     print_note(
-        "this model has no chat template, so it continues your text: write a beginning, and Enter alone goes on");
+        "this model has no chat template, so it continues your text: write a beginning, or press Enter alone to let it "
+        "go on");
   }
   if (person) std::fputs("/help lists the commands, Ctrl-D leaves.\n\n", stderr);
 }
@@ -137,7 +138,7 @@ Result<ExitCode> ChatCommand::run() {
 Command add_chat(CLI::App& tern) {
   auto command = std::make_shared<ChatCommand>();
   CLI::App* app = add_command(tern, "chat", "Text", "Chat with a model in the terminal.", "[options]", kChatFooter);
-  app->add_option("--system", command->system, "How the model should behave")->type_name("TEXT")->group("Conversation");
+  app->add_option("--system", command->system, "Instructions for the model")->type_name("TEXT")->group("Conversation");
   command->chat_flags.add(*app, "Conversation");
   command->generation.add(*app, "Longest reply, in tokens (default: until the model stops)");
   command->model.add_model(*app);

@@ -19,11 +19,11 @@ struct ChatCommands::Entry {
 const std::vector<ChatCommands::Entry>& ChatCommands::entries() {
   static const std::vector<Entry> kEntries = {
       {"/help", "", "this list", &ChatCommands::help},
-      {"/system", "TEXT", "how the model should behave; without TEXT: what it was told; - takes it back",
+      {"/system", "TEXT", "tell the model how to behave; alone: show what it was told; -: take it back",
        &ChatCommands::system},
-      {"/set", "OPTION VALUE", "change temp, top-k, seed …; without anything: list them", &ChatCommands::set},
+      {"/set", "OPTION VALUE", "change temp, top-k, seed …; alone: list them", &ChatCommands::set},
       {"/save", "FILE", "write the conversation to a file, as JSON", &ChatCommands::save},
-      {"/load", "FILE", "go on with a conversation that was saved", &ChatCommands::load},
+      {"/load", "FILE", "continue a saved conversation", &ChatCommands::load},
       {"/stats", "", "speeds of the last reply", &ChatCommands::stats},
       {"/reset", "", "forget the conversation", &ChatCommands::reset},
       {"/quit", "", "leave (also /exit, Ctrl-D)", nullptr},
@@ -38,8 +38,8 @@ std::string ChatCommands::help() {
   };
   for (const Entry& entry : entries())
     line(entry.name + (entry.argument.empty() ? "" : " " + entry.argument), entry.help);
-  line("//TEXT", "a message that begins with one /");
-  line("Ctrl-C", "end the reply");
+  line("//TEXT", "send a message that begins with /");
+  line("Ctrl-C", "stop the reply");
   line("Alt-Enter", "a line break within a message; so is \\ at the end of a line");
   return text;
 }
@@ -71,7 +71,7 @@ std::optional<ChatCommands::Next> ChatCommands::take(std::string& line) {
     print_note(format_text("there is no command {}; /help lists them, and // begins a message that starts with /",
                            shorten(one_line(name), 40)));
   } else if (entry->argument.empty() && !argument.empty()) {
-    print_note(format_text("{} takes nothing after it; for a message that begins so, type /{}", name, name));
+    print_note(format_text("{} stands alone; to send a message that begins like this, type /{}", name, name));
   } else if (!entry->run) {
     return Next::kLeave;
   } else {
@@ -85,11 +85,11 @@ void ChatCommands::help(const std::string&) { std::fputs(help().c_str(), stderr)
 void ChatCommands::system(const std::string& text) {
   if (text.empty()) {
     const std::string now = conversation_.system();
-    return print_note(now.empty() ? "there is no system message; /system TEXT says one" : "system: " + now);
+    return print_note(now.empty() ? "there is no system message; /system TEXT sets one" : "system: " + now);
   }
   const Result<void> set = conversation_.set_system(text == "-" ? "" : text);
   if (!set) return print_note(set.error().message);
-  print_note(text == "-" ? "the system message is gone" : "the model is told so from now on");
+  print_note(text == "-" ? "the system message is gone" : "the model will be told this from now on");
 }
 
 void ChatCommands::set(const std::string& words) {
@@ -134,7 +134,7 @@ void ChatCommands::stats(const std::string&) {
 void ChatCommands::reset(const std::string&) {
   conversation_.reset();
   last_.reset();
-  print_note("forgotten");
+  print_note("the conversation is forgotten");
 }
 
 }  // namespace tern::cli

@@ -165,7 +165,7 @@ std::string joined_words(const std::vector<std::string>& words) {
 Result<const Tokenizer*> need_tokenizer(const Engine& engine) {
   if (engine.has_tokenizer()) return &engine.tokenizer();
   return fail(ErrorCode::kNotSupported,
-              "{}: the file holds no tokenizer, so Tern cannot read or write text with it; `tern logits --tokens` and "
+              "{}: the file has no tokenizer, so Tern cannot read or write text with it; `tern logits --tokens` and "
               "`tern bench` work without one",
               engine.info().path);
 }

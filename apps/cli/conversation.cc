@@ -68,7 +68,7 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
       return ids;
     }
     if (only_this_line) {
-      return fail(ErrorCode::kInvalidArgument, "that is {} tokens, and the context holds {}; {}", ids.size(), n_ctx,
+      return fail(ErrorCode::kInvalidArgument, "that is {} tokens, but the context holds {}; {}", ids.size(), n_ctx,
                   shorten_or_raise_ctx(engine_, session_));
     }
     kept.erase(kept.begin() + first, kept.begin() + first + 2);  // a question and its answer
@@ -173,7 +173,7 @@ Result<PrintedReply> Story::say(const std::string& line) {
     const std::vector<TokenId> more = engine_.tokenizer().encode(separator + line, {.add_bos = begins});
     if (more.size() >= static_cast<size_t>(session_.n_ctx()) / 2) {
       return fail(ErrorCode::kInvalidArgument,
-                  "that is {} tokens, and the context holds {}, half of it for the reply; {}", more.size(),
+                  "that is {} tokens, but the context holds {}, half of it for the reply; {}", more.size(),
                   session_.n_ctx(), shorten_or_raise_ctx(engine_, session_));
     }
     text_.insert(text_.end(), more.begin(), more.end());

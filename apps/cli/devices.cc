@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kDevicesFooter = R"(Examples
   tern devices
-  tern devices -m model.gguf                      and what the model needs on each, and whether that fits
+  tern devices -m model.gguf                      also what the model needs on each, and whether it fits
 )";
 
 struct DevicesCommand {
@@ -55,7 +55,7 @@ Command add_devices(CLI::App& tern) {
       add_command(tern, "devices", "Measure and check",
                   "List what each backend found, which features it will use, and why.", "[-m FILE]", kDevicesFooter);
   CLI::Option* path = app->add_option("-m,--model", command->path,
-                                      "Also say what this model (GGUF) needs on each, and whether that fits")
+                                      "Also show what this model (GGUF) needs on each, and whether it fits")
                           ->type_name("FILE")
                           ->check(not_empty())
                           ->group("Model");

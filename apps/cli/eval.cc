@@ -18,10 +18,10 @@ namespace {
 constexpr const char* kEvalFooter = R"(Examples
   tern eval -f book.txt
   tern eval -m model.gguf -f wiki.test.raw --ctx 512
-  tern eval -f book.txt --head q6_k               … with that head, and what it costs against the file's own
+  tern eval -f book.txt --head q6_k               with that head, compared with the file's own
 
-The text is read in windows of --ctx tokens that overlap by half, so every counted prediction has at least half a
-window before it. Lower is better.
+The text is read in windows of --ctx tokens that overlap by half, so every prediction that counts has at least half a
+window of text before it. Lower is better.
 )";
 
 struct EvalCommand {
@@ -83,7 +83,7 @@ Command add_eval(CLI::App& tern) {
   CLI::App* app =
       add_command(tern, "eval", "Measure and check", "Measure how well the model predicts a text (perplexity).",
                   "-f FILE [--ctx N] [-o json] [options]", kEvalFooter);
-  app->add_option("-f,--file", command->file, "The text; - is standard input")
+  app->add_option("-f,--file", command->file, "Text file to read; - is standard input")
       ->type_name("FILE")
       ->required()
       ->group("Input");

@@ -78,9 +78,9 @@ const char* explain(FinishReason reason) {
     case FinishReason::kStopToken:
       return "the model ended its text";
     case FinishReason::kStopString:
-      return "a --stop text came up";
+      return "a --stop text was reached";
     case FinishReason::kMaxTokens:
-      return "the limit of -n was reached";
+      return "the limit set by -n was reached";
     case FinishReason::kContextFull:
       return "the context is full";
     case FinishReason::kCancelled:
@@ -114,7 +114,7 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
       ->group("Length");
   app.add_option_function<std::string>(
          "--stop", [this](const std::string& text) { generate.stop.push_back(text); },
-         "End before this text would be printed; may be given several times")
+         "Stop before printing this text; may be given several times")
       ->type_name("TEXT")
       ->trigger_on_parse()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
@@ -271,7 +271,7 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
     for (const auto& [name, value] : gpu_stats_lines(*gpu)) line(name, value);
   }
   line("seed", format_text("{}", seed));
-  line("memory", format_text("{} at most", human_bytes(peak_memory_bytes())));
+  line("memory", format_text("{} at its peak", human_bytes(peak_memory_bytes())));
 }
 
 }  // namespace tern::cli

@@ -20,7 +20,7 @@ Result<std::string> pull_model(const std::string& model, HubOptions options, boo
   }
   Result<std::string> path = hub_pull(model, options);
   if (!path && path.error().code == ErrorCode::kInterrupted) {
-    path.error().message += "; what came is kept, and the next pull continues there";
+    path.error().message += "; what has arrived is kept, and the next pull continues from there";
   }
   return path;
 }

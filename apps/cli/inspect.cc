@@ -188,7 +188,7 @@ struct InspectCommand {
 };
 
 Result<ExitCode> InspectCommand::run() const {
-  if (arrays && !json) return fail(ErrorCode::kInvalidArgument, "inspect: --arrays is for --json: give both");
+  if (arrays && !json) return fail(ErrorCode::kInvalidArgument, "inspect: --arrays needs --json");
   TERN_TRY(const std::string model_path, hub.resolve(path));
   TERN_TRY(const std::string file, model_path.empty() ? default_model_path() : Result<std::string>(model_path));
   TERN_TRY(const FileInfo info, inspect(file));
@@ -216,16 +216,15 @@ Command add_inspect(CLI::App& tern) {
                           ->option_text("FILE")
                           ->check(not_empty())
                           ->group("Input");
-  CLI::Option* model = app->add_option("-m,--model", options->path, "The same, as other commands take it")
+  CLI::Option* model = app->add_option("-m,--model", options->path, "The same, as in other commands")
                            ->type_name("FILE")
                            ->excludes(file)
                            ->check(not_empty())
                            ->group("Input");
   options->hub.add(*app, model);
   app->get_option("--hf")->excludes(file);
-  app->add_flag("--json", options->json, "Print JSON, with short arrays whole and of others the first items")
-      ->group("Output");
-  app->add_flag("--arrays", options->arrays, "With --json: print all arrays whole, the vocabulary too")
+  app->add_flag("--json", options->json, "Print JSON; of long arrays only the first items")->group("Output");
+  app->add_flag("--arrays", options->arrays, "With --json: print all arrays in full, including the vocabulary")
       ->group("Output");
   return {.app = app, .run = [options] { return options->run(); }};
 }

@@ -32,10 +32,10 @@ Result<ExitCode> print_models(bool json) {
   for (const CachedModel& model : models) {
     const std::string size = model.unfinished && model.bytes == 0 ? "?" : human_bytes(model.bytes);
     page += format_text("{}  {}{}\n", pad_left(size, 9), one_line(model.name),
-                        model.unfinished ? "  (the download is not finished: 'tern pull' goes on with it)" : "");
+                        model.unfinished ? "  (not complete: 'tern pull' continues the download)" : "");
   }
   TERN_TRY_STATUS(print(json ? list_json(models) : page));
-  if (models.empty() && !json) print_note("no model is downloaded yet; 'tern pull' and -hf do that");
+  if (models.empty() && !json) print_note("no models have been downloaded yet; 'tern pull' or -hf downloads one");
   return ExitCode::kDone;
 }
 
@@ -43,8 +43,8 @@ Result<ExitCode> print_models(bool json) {
 
 Command add_list(CLI::App& tern) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* app = add_command(tern, "list", "Models", "List the models that are downloaded, with their sizes.",
-                              "[--json]", kListFooter);
+  CLI::App* app =
+      add_command(tern, "list", "Models", "List the downloaded models and their sizes.", "[--json]", kListFooter);
   app->add_flag("--json", *json, "Print JSON")->group("Output");
   return {.app = app, .run = [json] { return print_models(*json); }};
 }

@@ -51,7 +51,7 @@ Result<ExitCode> LogitsCommand::run() const {
   ProgressBar bar;
   StopOnInterrupt stop;
   const auto on_row = [&](size_t i, std::span<const float> row) -> Result<void> {
-    if (stop.interrupted()) return fail(ErrorCode::kIo, "{}: interrupted, nothing was kept", out_path);
+    if (stop.interrupted()) return fail(ErrorCode::kIo, "{}: interrupted; nothing was kept", out_path);
     bar.show({.what = "logits", .done = i + 1, .total = ids.size(), .unit = "tokens"});
     return writer.append(row);
   };
@@ -66,17 +66,18 @@ Result<ExitCode> LogitsCommand::run() const {
 
 Command add_logits(CLI::App& tern) {
   auto command = std::make_shared<LogitsCommand>();
-  CLI::App* app =
-      add_command(tern, "logits", "Tokens", "Write the logits after each token as float32 [tokens, vocabulary].",
-                  "(--tokens 1,2,3 | -p TEXT) -o FILE [options]", kLogitsFooter);
+  CLI::App* app = add_command(tern, "logits", "Tokens",
+                              "Write the logits after each token to a NumPy file, float32 [tokens, vocabulary].",
+                              "(--tokens 1,2,3 | -p TEXT) -o FILE [options]", kLogitsFooter);
   command->tokens_option = app->add_option("--tokens", command->tokens, "Token ids; works on files without a tokenizer")
                                ->type_name("IDS")
                                ->group("Input");
-  command->prompt_option = app->add_option("-p,--prompt", command->prompt, "The text whose tokens are used")
+  command->prompt_option = app->add_option("-p,--prompt", command->prompt, "Text to tokenize")
                                ->type_name("TEXT")
                                ->excludes(command->tokens_option)
                                ->group("Input");
-  app->add_option("-c,--ctx", command->session.n_ctx, "Tokens of context (default: what the model was trained for)")
+  app->add_option("-c,--ctx", command->session.n_ctx,
+                  "Context size in tokens (default: what the model was trained for)")
       ->type_name("N")
       ->check(in_range(1, 1 << 30, /*whole=*/true))
       ->group("Input");

@@ -25,11 +25,11 @@ constexpr const char* kDescription =
 constexpr const char* kTernFooter = R"(Examples
   tern run -p "Once upon a time"                  let the model that comes with Tern tell a story
   tern chat -m model.gguf                         talk to a model
-  tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf  … that is downloaded on first use
+  tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf  talk to a model that is downloaded on first use
   tern inspect model.gguf                         see what is in a file, and whether Tern can run it
   tern bench -m model.gguf                        measure it on this machine
 
-'tern COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage.
+'tern COMMAND --help' explains a command. Exit codes: 0 success, 1 failure, 2 wrong usage.
 )";
 
 Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::App& app) {
@@ -38,7 +38,8 @@ Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::Ap
     try {
       return command.run();
     } catch (const std::bad_alloc&) {
-      return fail(ErrorCode::kOutOfMemory, "{}: out of memory; close other programs or use a smaller model or --ctx",
+      return fail(ErrorCode::kOutOfMemory,
+                  "{}: out of memory; close other programs, or use a smaller model or a smaller --ctx",
                   command.app->get_name());
     }
   }
@@ -66,7 +67,7 @@ ExitCode tern_main(int argc, char** argv) {
   app.footer(kTernFooter);
   app.formatter(std::make_shared<HelpFormatter>());
   app.option_defaults()->group("Other");
-  app.set_help_flag("-h,--help", "Print this page")->group("Other");
+  app.set_help_flag("-h,--help", "Print this help")->group("Other");
   app.set_version_flag("--version", "", "Print the version, and what this build is made of")->group("Other");
   app.require_subcommand(0, 1);
   const std::vector<Command> commands = {

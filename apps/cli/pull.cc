@@ -11,15 +11,15 @@ namespace {
 
 constexpr const char* kPullFooter = R"(Examples
   tern pull microsoft/bitnet-b1.58-2B-4T-gguf     prints the path of the file
-  tern pull OWNER/NAME:Q2_0                       one of several, by a part of its name
-  tern pull OWNER/NAME --list                     what there is
-  tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf downloads by itself, and then uses what is there
+  tern pull OWNER/NAME:Q2_0                       one of several files, by part of its name
+  tern pull OWNER/NAME --list                     the files of the repository
+  tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf downloads on first use, then uses the cache
 
-The cache is that of Hugging Face's own tools: HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub. A download that was
-interrupted continues where it stopped. -hf uses the cache without asking; tern pull looks for a newer version.
+The cache is the one that Hugging Face's own tools use: HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub. An
+interrupted download continues where it stopped. -hf uses a cached model as it is; tern pull looks for a newer version.
 
 Environment
-  HF_TOKEN           for private and gated repositories; else the token that 'hf auth login' saved
+  HF_TOKEN           token for private and gated repositories (default: what 'hf auth login' saved)
   HF_ENDPOINT        another host that speaks Hugging Face's protocol
   HF_HUB_OFFLINE=1   never use the network
   https_proxy        and the other proxy variables, as curl understands them
@@ -56,21 +56,20 @@ Result<ExitCode> PullCommand::run() const {
 
 Command add_pull(CLI::App& tern) {
   auto command = std::make_shared<PullCommand>();
-  CLI::App* app =
-      add_command(tern, "pull", "Models", "Download a model from Hugging Face, or a host like it, and print its path.",
-                  "OWNER/NAME[@REVISION][:FILE] [options]", kPullFooter);
-  app->add_option("model", command->model, "The repository, and which of its files; see below")
+  CLI::App* app = add_command(tern, "pull", "Models",
+                              "Download a model from Hugging Face or a compatible host, and print its path.",
+                              "OWNER/NAME[@REVISION][:FILE] [options]", kPullFooter);
+  app->add_option("model", command->model, "Repository, and which of its files; see below")
       ->option_text("REPO[:FILE]")
       ->required()
       ->check(not_empty())
       ->group("Model");
-  app->add_flag("--list", command->list, "Print what the repository holds, download nothing")->group("Model");
-  app->add_option("--connections", command->options.connections,
-                  "Connections at a time, for the parts of a file (default 8)")
+  app->add_flag("--list", command->list, "List the files of the repository; download nothing")->group("Model");
+  app->add_option("--connections", command->options.connections, "Parts of a file to download at a time (default 8)")
       ->type_name("N")
       ->check(in_range(1, 64, /*whole=*/true))
       ->group("Download");
-  app->add_flag("-q,--quiet", command->quiet, "No progress, no notes; errors only")->group("Download");
+  app->add_flag("-q,--quiet", command->quiet, "Print errors only: no progress, no notes")->group("Download");
   return {.app = app, .run = [command] { return command->run(); }};
 }
 

@@ -43,7 +43,7 @@ Result<ExitCode> RemoveCommand::run() const {
   };
   if (!yes && std::ranges::any_of(models, is_meant)) {  // what is not there needs no question
     if (!is_terminal(STDIN_FILENO))
-      return fail(ErrorCode::kInvalidArgument, "rm: nobody is there to be asked; add --yes to remove {}",
+      return fail(ErrorCode::kInvalidArgument, "rm: there is no terminal to ask on; add --yes to remove {}",
                   one_line(name));
     if (!is_confirmed(name)) {
       print_note("nothing was removed");

@@ -17,12 +17,12 @@ namespace {
 constexpr const char* kRunFooter = R"(Examples
   tern run -p "Once upon a time"                  a new story each time
   tern run -p "Once upon a time" --temp 0 -n 60   always the same 60 tokens
-  tern run -f prompt.txt --seed 7 --stats         repeatable, and how fast it was
+  tern run -f prompt.txt --seed 7 --stats         repeatable, with statistics at the end
   echo "The cat" | tern run --no-echo             only the continuation
   tern run -m chat-model.gguf --chat -p "Why is the sky blue?"
 
-Ctrl-C ends the text; a second Ctrl-C ends the program. The line break at the end of a file or of standard input is
-not part of the prompt.
+Ctrl-C stops the text; a second Ctrl-C stops the program. The final line break of a file or of standard input is not
+part of the prompt.
 )";
 
 constexpr const char* kHowToPrompt = "give a prompt as TEXT or with -f FILE, or pipe one in";
@@ -116,7 +116,7 @@ Result<ExitCode> RunCommand::run() {
   TERN_TRY(Session session, engine.new_session(generation.session));
   // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
   if (ids.size() > static_cast<size_t>(session.n_ctx())) {
-    return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long and the context holds {}; {}", ids.size(),
+    return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long, but the context holds {}; {}", ids.size(),
                 session.n_ctx(), shorten_or_raise_ctx(engine, session));
   }
   const bool echo = !chat && !no_echo && !json;
@@ -137,7 +137,7 @@ Result<ExitCode> RunCommand::run() {
 
 Command add_run(CLI::App& tern) {
   auto command = std::make_shared<RunCommand>();
-  CLI::App* app = add_command(tern, "run", "Text", "Continue a text, or answer one question with --chat.",
+  CLI::App* app = add_command(tern, "run", "Text", "Continue a text or, with --chat, answer one question.",
                               "[TEXT | -f FILE] [options]", kRunFooter);
   CLI::Option* positional =
       app->add_option("text", command->words, "The text to continue; several words need no quotes")
@@ -155,7 +155,7 @@ Command add_run(CLI::App& tern) {
       ->group("Prompt");
   app->add_flag("--chat", command->chat, "Treat the prompt as a question, in the model's chat template")
       ->group("Prompt");
-  command->system_option = app->add_option("--system", command->system, "With --chat: how the model should behave")
+  command->system_option = app->add_option("--system", command->system, "With --chat: instructions for the model")
                                ->type_name("TEXT")
                                ->group("Prompt");
   command->chat_flags.add(*app, "Prompt");
@@ -168,7 +168,7 @@ Command add_run(CLI::App& tern) {
   app->add_flag("--json", command->json,
                 "Print one JSON object at the end: the text, token counts, times, why it ended")
       ->group("Other");
-  app->add_flag("--stats", command->stats, "Print speeds, the seed and memory at the end")->group("Other");
+  app->add_flag("--stats", command->stats, "Print speeds, seed and memory use at the end")->group("Other");
   return {.app = app, .run = [command, positional] {
             if (positional->count() > 0) {
               command->prompt = joined_words(command->words);

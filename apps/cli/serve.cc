@@ -13,11 +13,12 @@ namespace {
 constexpr const char* kServeFooter = R"(Examples
   tern serve --static build/web/site          the page that runs models in a browser
   tern serve --static site --port 0           on any free port; its address is printed
-  tern serve --static site --host 0.0.0.0     for other machines, too
+  tern serve --static site --host 0.0.0.0     for other machines too
 
-Files are sent with the headers that browsers ask for before they give a page threads and shared memory, and with ranges,
-so that the download of a model can be continued. Where NAME.gz lies beside NAME and is not older, it is sent to clients
-that take it. Names that begin with a dot, and links that lead out of the folder, are not served. Ctrl-C ends it: code 0.
+Files are sent with the headers that browsers require before they give a page threads and shared memory. Ranges are
+served, so an interrupted model download can continue. If NAME.gz lies beside NAME and is not older, it is sent to
+clients that accept gzip. Names that begin with a dot and links that lead out of the folder are not served. Ctrl-C stops
+the server, with exit code 0.
 )";
 
 struct ServeCommand {
@@ -42,8 +43,8 @@ Result<ExitCode> ServeCommand::run() const {
     print_note(format_text("serving {} at {} until Ctrl-C", options.folder, server.url()));
     if (!is_this_machine(options.host)) {
       print_note(
-          "browsers give WebGPU and threads only to https and localhost: from other machines, put a proxy with TLS "
-          "before it, or forward the port");
+          "browsers allow WebGPU and threads only over https and on localhost; for other machines, put a TLS proxy "
+          "in front of it, or forward the port");
     }
   }
   TERN_TRY_STATUS(server.serve(interrupt.token()));
@@ -57,7 +58,7 @@ Command add_serve(CLI::App& tern) {
   CLI::App* app =
       add_command(tern, "serve", "Browser", "Serve a folder over HTTP: the page that runs models in a browser.",
                   "--static DIR [options]", kServeFooter);
-  app->add_option("--static", command->options.folder, "The folder; its index.html is the first page")
+  app->add_option("--static", command->options.folder, "Folder to serve; its index.html is the first page")
       ->type_name("DIR")
       ->check(not_empty())
       ->group("Serve");
@@ -66,11 +67,11 @@ Command add_serve(CLI::App& tern) {
       ->type_name("NAME")
       ->check(not_empty())
       ->group("Serve");
-  app->add_option("--port", command->options.port, "Listen on this port (default 8080); 0 takes any that is free")
+  app->add_option("--port", command->options.port, "Listen on this port (default 8080); 0: any free port")
       ->type_name("N")
       ->check(in_range(0, 65535, /*whole=*/true))
       ->group("Serve");
-  app->add_flag("-q,--quiet", command->quiet, "Do not print the address; errors only")->group("Serve");
+  app->add_flag("-q,--quiet", command->quiet, "Print errors only, not the address")->group("Serve");
   return {.app = app, .run = [command] { return command->run(); }};
 }
 

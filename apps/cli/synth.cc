@@ -16,7 +16,7 @@ constexpr const char* kSynthFooter = R"(Examples
   tern synth --list
   tern synth --preset bitnet-2b-4t --type i2_s --head f16 -o /tmp/bitnet.gguf
   tern synth --preset bonsai-1.7b --type q1_0 --head q1_0 -o /tmp/bonsai.gguf
-  tern bench -m /tmp/bitnet.gguf                  what the real model would do on this machine
+  tern bench -m /tmp/bitnet.gguf                  how fast the real model would be on this machine
 )";
 
 struct SynthCommand {

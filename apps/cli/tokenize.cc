@@ -40,11 +40,12 @@ struct TokenizeCommand {
 };
 
 void TokenizeCommand::add_options(CLI::App& app) {
-  app.add_option("-f,--file", file, "Read from this file; - or nothing reads standard input")
+  app.add_option("-f,--file", file, "Read from this file; - is standard input (the default without other input)")
       ->type_name("FILE")
       ->group("Input");
   model.add_model(app);
-  app.get_option("-m")->description("GGUF model, tokenizer.json or tokenizer.model (default: the model of Tern)");
+  app.get_option("-m")->description(
+      "GGUF model, tokenizer.json or tokenizer.model (default: the model that comes with Tern)");
   app.add_flag("--json", json, "Print JSON")->group("Output");
 }
 
@@ -92,12 +93,12 @@ Command add_tokenize(CLI::App& tern) {
                                 ->option_text("TEXT")
                                 ->group("Input");
   command->text_option = positional;
-  CLI::Option* prompt = app->add_option_function<std::string>(
-                               "-p,--prompt", [command](const std::string& text) { command->text = text; },
-                               "The text, the way `tern run` takes it")
-                            ->type_name("TEXT")
-                            ->excludes(positional)
-                            ->group("Input");
+  CLI::Option* prompt =
+      app->add_option_function<std::string>(
+             "-p,--prompt", [command](const std::string& text) { command->text = text; }, "The same, as in `tern run`")
+          ->type_name("TEXT")
+          ->excludes(positional)
+          ->group("Input");
   command->add_options(*app);
   app->get_option("-f")->excludes(positional)->excludes(prompt);
   app->add_flag("--special", command->special, "Recognise control tokens such as <|eot_id|> in the text")

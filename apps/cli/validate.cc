@@ -19,8 +19,8 @@ constexpr const char* kValidateFooter = R"(Examples
   tern validate -m model.gguf -t 8 --tokens 1,2,3,4
 
 Compares the backend with slow, exact loops, step by step, and cached decoding with reading the whole text again.
-On a GPU also the tokens that it chooses by itself with what the CPU would choose: they may differ where two tokens
-are nearly tied. Exit code 1 says that they differ by more than rounding.
+On a GPU, also compares the tokens that it chooses by itself with those that the CPU would choose; they may differ
+where two tokens are nearly tied. Exit code 1: they differ by more than rounding.
 )";
 
 struct ValidateCommand {
@@ -60,10 +60,11 @@ std::string report(const ValidateResult& result, bool all, const Style& style) {
   line("cached against full, least cosine", format_text("{:.9f}", result.cached_cosine));
   line("cached against full, same token", yes_no(result.cached_same_top1));
   if (result.n_tokens > 0) {
-    std::string tokens = format_text("{} of {} as the CPU", result.n_tokens - result.n_other_tokens, result.n_tokens);
+    std::string tokens =
+        format_text("{} of {} as on the CPU", result.n_tokens - result.n_other_tokens, result.n_tokens);
     if (result.n_other_tokens > 0) {
-      tokens += format_text("; first other at {}, behind by {:.3f} (largest lead {:.3f} RMS)", result.first_other_token,
-                            result.first_lead, result.largest_lead);
+      tokens += format_text("; first difference at {}, behind by {:.3f} (largest lead {:.3f} RMS)",
+                            result.first_other_token, result.first_lead, result.largest_lead);
     }
     line("tokens chosen on the GPU", tokens);
   }

@@ -175,7 +175,7 @@ TEST_F(TerminalTest, TabCompletesCommandsAndTwoSlashesAreNone) {
 
 TEST_F(TerminalTest, CtrlCEmptiesTheLineAndCtrlDLeaves) {
   terminal_.type("nonsense\x03");
-  EXPECT_TRUE(terminal_.shows("Ctrl-D or /quit leaves")) << terminal_.all();
+  EXPECT_TRUE(terminal_.shows("press Ctrl-D or type /quit to leave")) << terminal_.all();
   leave();
 }
 
