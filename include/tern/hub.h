@@ -57,11 +57,11 @@ struct HubFile {
 // :FILE has no effect.
 Result<std::vector<HubFile>> hub_list(const std::string& model, const HubOptions& options = {});
 
-// A model that is on this machine: the name under which hub_pull() finds it, and what it takes of the disk.
+// A model on this machine: the name under which hub_pull() finds it, and how much disk space it uses.
 struct CachedModel {
   std::string name;  // OWNER/NAME:FILE for a GGUF file, OWNER/NAME for a directory
   uint64_t bytes = 0;
-  bool unfinished = false;  // the download was interrupted: hub_pull() goes on with it
+  bool unfinished = false;  // the download was interrupted; hub_pull() continues it
 };
 
 // All of them, sorted by name. Other programs that share the cache may have put some there.
