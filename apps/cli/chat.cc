@@ -18,9 +18,9 @@ namespace tern::cli {
 namespace {
 
 constexpr const char* kChatFooter = R"(In the conversation
-  /help, /set, /system, /save, /load              what they say; Tab completes them
-  /stats, /reset, /quit                           so do these; Ctrl-D also leaves
-  //TEXT                                          a message that begins with one /
+  /system, /set, /save, /load, /stats, /reset     commands; /help explains them, Tab completes them
+  /quit or Ctrl-D                                 leaves
+  //TEXT                                          sends a message that begins with /
   Ctrl-C                                          stops the reply; twice during a reply stops the program
   Alt-Enter, or \ at the end of a line            continues on the next line; a pasted text is one message
 
