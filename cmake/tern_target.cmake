@@ -58,6 +58,11 @@ function(tern_web_library target file)
   set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_DEPENDS ${path})
 endfunction()
 
+if(TERN_SANITIZE MATCHES "address")
+  find_program(TERN_SYMBOLIZER NAMES llvm-symbolizer-21 llvm-symbolizer REQUIRED)
+  file(REAL_PATH "${TERN_SYMBOLIZER}" TERN_SYMBOLIZER)  # suppressions name functions; a path through links is not taken
+endif()
+
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
 # TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
 # APART: its files use the same names for different things, so each is compiled alone.
@@ -90,7 +95,7 @@ function(tern_test name)
   if(TERN_SANITIZE MATCHES "address")
     # Programs that a test starts inherit it. Silent, for tests that read all of standard error.
     set(environment ENVIRONMENT
-        "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0")
+        "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0:external_symbolizer_path=${TERN_SYMBOLIZER}")
   endif()
   set(processors)
   if(TERN_SANITIZE MATCHES "thread" AND "threads" IN_LIST ARG_LABELS)
