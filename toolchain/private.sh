@@ -132,10 +132,10 @@ END
 
 apt_get() { APT_CONFIG=$work/apt.conf apt-get -q "$@"; }
 
-# The mirror that this machine already takes Debian from.
+# The mirror that this machine already takes Debian from. Asked for without the caches that apt would write.
 debian_mirror() {
   # shellcheck disable=SC2016  # the placeholders are apt's, not the shell's
-  apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+  apt-get -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
     awk '$1 ~ /^https?:.*\/debian\/?$/ && $1 !~ /snapshot|security|archive\.debian/ && $2 !~ /-/ {sub(/\/$/, "", $1); print $1; exit}' |
     grep . || echo "$default_mirror"
 }
