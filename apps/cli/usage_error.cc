@@ -94,7 +94,7 @@ std::string wrong_number_of_values(const CLI::App& command, const std::string& m
 }
 
 std::string parser_sentence(const CLI::App& command, const CLI::ParseError& error) {
-  const std::string message = one_line(error.what());
+  std::string message = one_line(error.what());
   if (dynamic_cast<const CLI::ExcludesError*>(&error)) {
     if (const auto names = split_at(message, " excludes ")) {
       return format_text("give either {} or {}, not both", shown_name(command, names->before),

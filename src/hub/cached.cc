@@ -146,7 +146,7 @@ Result<std::string> find_gguf(const fs::path& folder, const ModelName& name) {
   std::string all;
   for (const CachedFile& file : files_in(folder)) {
     if (!file.path.ends_with(".gguf")) continue;
-    const std::string path = first_part(file.path);
+    std::string path = first_part(file.path);
     if (path == name.file) return path;
     if (path.contains(name.file) && found.insert(path).second) all += (all.empty() ? "" : ", ") + path;
   }
