@@ -5,7 +5,6 @@
 # to it.
 readonly layout=1  # counts up when what is done to unpacked files changes
 readonly suite=forky
-readonly default_mirror=http://deb.debian.org/debian
 
 # provide SET: sees to build/toolchain/SET, or to its absence where the system's own packages do.
 provide() {

@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Sourced by ./setup: whether the machine's own packages are good enough.
 
+readonly default_mirror=http://deb.debian.org/debian  # where nothing names another
+
 have_dpkg() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; }
 
 # Prints the installed version of each package named, one "NAME VERSION" a line; nothing for those not installed.

@@ -3,7 +3,6 @@
 # packages from Debian 14, pinned so low that nothing else ever moves there by itself.
 readonly sources_file=/etc/apt/sources.list.d/tern-forky.sources
 readonly pin_file=/etc/apt/preferences.d/tern-forky
-readonly default_mirror=http://deb.debian.org/debian
 # Prints "REPO SUITE" of every package index that apt reads.
 # shellcheck disable=SC2016  # the placeholders are apt's, not the shell's
 apt_repositories() { apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null | sort -u; }
