@@ -131,14 +131,6 @@ END
 
 apt_get() { APT_CONFIG=$work/apt.conf apt-get -q "$@"; }
 
-# The mirror that this machine already takes Debian from. Asked for without the caches that apt would write.
-debian_mirror() {
-  # shellcheck disable=SC2016  # the placeholders are apt's, not the shell's
-  apt-get -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
-    awk '$1 ~ /^https?:.*\/debian\/?$/ && $1 !~ /snapshot|security|archive\.debian/ && $2 !~ /-/ {sub(/\/$/, "", $1); print $1; exit}' |
-    grep . || echo "$default_mirror"
-}
-
 # What apt said last, as the end of a sentence.
 last_apt_error() {
   { grep -aE -m1 "^(E|W): Failed to fetch" "$log" || grep -aE "^(E|W|Err):" "$log" || tail -n 1 "$log"; } |

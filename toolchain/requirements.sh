@@ -3,6 +3,22 @@
 
 readonly default_mirror=http://deb.debian.org/debian  # where nothing names another
 
+# Prints "REPO SUITE COMPONENT" of every package index that apt reads. Asked for without the caches that apt would write.
+apt_repositories() {
+  # shellcheck disable=SC2016  # the placeholders are apt's, not the shell's
+  apt-get -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= indextargets \
+    --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null | sort -u
+}
+
+# The mirror that this machine already takes Debian from. Others who pack for Debian call their folders so too, but not
+# their component.
+debian_mirror() {
+  apt_repositories |
+    awk '$1 ~ /^(https?|mirror\+)/ && $1 !~ /snapshot|security|archive\.debian/ && $2 !~ /-/ && $3 == "main" &&
+         ($1 ~ /\/debian\/?$/ || $1 ~ /^mirror/) {sub(/\/$/, "", $1); print $1; exit}' |
+    grep . || echo "$default_mirror"
+}
+
 have_dpkg() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; }
 
 # Prints the installed version of each package named, one "NAME VERSION" a line; nothing for those not installed.

@@ -3,9 +3,6 @@
 # packages from Debian 14, pinned so low that nothing else ever moves there by itself.
 readonly sources_file=/etc/apt/sources.list.d/tern-forky.sources
 readonly pin_file=/etc/apt/preferences.d/tern-forky
-# Prints "REPO SUITE" of every package index that apt reads.
-# shellcheck disable=SC2016  # the placeholders are apt's, not the shell's
-apt_repositories() { apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null | sort -u; }
 
 # Sets `release` to "old" (Debian 12, 13: newer packages come from forky) or "new" (its own archive has them all).
 # A Debian 12 that already took base-files from forky calls itself forky, so what apt reads decides where it can.
@@ -13,7 +10,7 @@ detect_release() {
   local codename=${DEBIAN_CODENAME:-${VERSION_CODENAME:-}}
   [[ " ${ID:-} ${ID_LIKE:-} " == *' debian '* ]] || die "this system (${PRETTY_NAME:-unknown}) is not Debian 12 or newer. $(what_to_install)"
   repositories=$(apt_repositories)
-  if [[ -e $sources_file ]] || grep -qE ' (bookworm|trixie)$' <<<"$repositories"; then
+  if [[ -e $sources_file ]] || grep -qE ' (bookworm|trixie) ' <<<"$repositories"; then
     release=old
   else
     case ${codename:-${VERSION_ID:-}} in
@@ -25,12 +22,6 @@ detect_release() {
         ;;
     esac
   fi
-}
-
-# The mirror that this machine already takes Debian from.
-debian_mirror() {
-  awk '$2 ~ /^(bookworm|trixie)$/ && $1 ~ /^(https?|mirror\+)/ && $1 !~ /snapshot\.debian\.org|security/ {print $1; exit}' \
-    <<<"$repositories" | sed 's,/$,,' | grep . || echo "$default_mirror"
 }
 
 sources_text() {

@@ -1,5 +1,5 @@
-// Programs that the shader language must refuse: each is what one macro puts into this file. Without any, the file must
-// compile. CMakeLists.txt has the message that each must give.
+// What the shader language must refuse: each line below a comment with the message that the compiler must give for it
+// (a regular expression; "GCC" or "Clang" where they word it differently). Without REFUSED the file must compile.
 #include "backend/gpu/kernels/ternary_linear.h"
 #include "backend/gpu/views.h"
 #include "backend/gpu/wgsl/wgsl.h"
@@ -33,54 +33,72 @@ auto refuse() {
                   auto left = subgroupMatrixLoad<Left>(bytes, 0u, MatrixLayout::kRowMajor, 32);
                   auto right = subgroupMatrixLoad<Right>(bytes, 0u, MatrixLayout::kColumnMajor, 32);
                   subgroupMatrixMultiplyAccumulate(left, right, sums);
-#ifdef MIXED_TYPES
+#ifdef REFUSED
+                  // GCC: no match for 'operator\+'.*F32.*U32
+                  // Clang: invalid operands to binary expression.*F32.*U32
                   let("r", f + u);
-#elifdef WRONG_LITERAL
-    let("r", u + 1);
-#elifdef PACKED_ARITHMETIC
-    let("r", word & word);
-#elifdef USED_TWICE
-    auto product = f * 2.0f;
-    let("r", product * product);
-#elifdef WRITE_TO_INPUT
-    x[tid] = f;
-#elifdef READ_OUTPUT
-    let("r", y[tid]);
-#elifdef INT_INTO_FLOAT
-    z[tid] = i;
-#elifdef SIGNED_INDEX
-    let("r", x[i]);
-#elifdef RAW_WORD_IN_DOT
-    let("r", dot4I8Packed(word, word));
-#elifdef IF_ON_GPU_BOOLEAN
-    auto first = let("first", tid == 0u);
-    if (first) y[tid] = f;
-#elifdef IF_ON_GPU_TEMP
-    if (tid == 0u) y[tid] = f;
-#elifdef COPIED_VARIABLE
-    auto copy = v;
-#elifdef BOOL_LITERAL
-    when(true, [] {});
-#elifdef DOUBLE_LITERAL
-    let("r", f * 2.0);
-#elifdef SIGNED_SHIFT
-    let("r", u << 1);
-#elifdef UNKNOWN_FIELD
-    let("r", scales.get<"c">());
-#elifdef NEGATED_UNSIGNED
-    let("r", -u);
-#elifdef BITS_OF_FLOAT
-    let("r", f & f);
-#elifdef PLAIN_ATOMIC
-    let("r", hits[0u] + 1u);
-#elifdef VEC_OF_THREE
-    (void)var<Vec<F32, 3>>("r");
-#elifdef WRONG_FUNCTION_ARGUMENT
-    let("r", twice(u));
-#elifdef SWAPPED_MATRICES
-    subgroupMatrixMultiplyAccumulate(right, left, sums);
-#elifdef MATRIX_OF_OTHER_WORDS
-    let("r", subgroupMatrixLoad<Left>(words, 0u, MatrixLayout::kRowMajor, 32));
+                  // GCC: no match for 'operator\+'.*U32.*'int'
+                  // Clang: invalid operands to binary expression.*U32.*'int'
+                  let("r", u + 1);
+                  // GCC: no match for 'operator&'.*I2sWord
+                  // Clang: invalid operands to binary expression.*I2sWord
+                  let("r", word & word);
+                  auto product = f * 2.0f;
+                  // GCC: no match for 'operator\*'.*Temp<
+                  // Clang: invalid operands to binary expression.*Temp<
+                  let("r", product * product);
+                  // GCC: no match for 'operator='.*Temp<
+                  // Clang: no viable overloaded '='
+                  x[tid] = f;
+                  // error: no matching function for call to 'let(\(.*WriteRef)?
+                  let("r", y[tid]);
+                  // GCC: no match for 'operator='.*Ref<.*F32.*I32
+                  // Clang: no viable overloaded '='
+                  z[tid] = i;
+                  // GCC: no match for 'operator\[\]'.*I32
+                  // Clang: no viable overloaded operator\[\]
+                  let("r", x[i]);
+                  // error: no matching function for call to 'dot4I8Packed
+                  let("r", dot4I8Packed(word, word));
+                  auto first = let("first", tid == 0u);
+                  // GCC: use of deleted function '.*Name<T>::operator bool
+                  // Clang: attempt to use a deleted function
+                  if (first) y[tid] = f;
+                  // GCC: use of deleted function '.*Temp<T>::operator bool
+                  // Clang: attempt to use a deleted function
+                  if (tid == 0u) y[tid] = f;
+                  // GCC: use of deleted function '.*Var<T>::Var
+                  // Clang: call to deleted constructor of 'Var<
+                  auto copy = v;
+                  // error: no matching function for call to 'when
+                  when(true, [] {});
+                  // GCC: no match for 'operator\*'.*'double'
+                  // Clang: invalid operands to binary expression.*'double'
+                  let("r", f * 2.0);
+                  // GCC: no match for 'operator<<'.*'int'
+                  // Clang: invalid operands to binary expression.*'int'
+                  let("r", u << 1);
+                  // error: no matching (member )?function for call to '.*get
+                  let("r", scales.get<"c">());
+                  // GCC: no match for 'operator-'.*U32
+                  // Clang: invalid argument type.*U32
+                  let("r", -u);
+                  // GCC: no match for 'operator&'.*F32
+                  // Clang: invalid operands to binary expression.*F32
+                  let("r", f & f);
+                  // GCC: no match for 'operator\+'.*Atomic
+                  // Clang: invalid operands to binary expression.*Atomic
+                  let("r", hits[0u] + 1u);
+                  // GCC: template constraint failure for
+                  // Clang: constraints not satisfied for class template 'Vec'
+                  (void)var<Vec<F32, 3>>("r");
+                  // GCC: no match for call to .*Function<
+                  // Clang: no matching function for call to object of type 'Function<
+                  let("r", twice(u));
+                  // error: no matching function for call to 'subgroupMatrixMultiplyAccumulate
+                  subgroupMatrixMultiplyAccumulate(right, left, sums);
+                  // error: no matching function for call to 'subgroupMatrixLoad
+                  let("r", subgroupMatrixLoad<Left>(words, 0u, MatrixLayout::kRowMajor, 32));
 #endif
                   y[tid] = f;
                 });
@@ -89,9 +107,12 @@ auto refuse() {
 // The host's side: buffers whose elements have a type.
 void bind(View<F32> floats, View<Words> weights, View<QuantizedWords> x, View<WeightScales> scales) {
   using List = TernaryMatvecKernel::Bindings;
-#ifdef WRONG_VIEW
+#ifdef REFUSED
+  // GCC: cannot convert .*View<
+  // Clang: no viable conversion from 'View<F32>'
   (void)ViewsOf<List>::pack(floats, x, scales, floats);
-#elifdef TOO_FEW_VIEWS
+  // GCC: no matching function for call to .*ViewsOf
+  // Clang: too few arguments to function call
   (void)ViewsOf<List>::pack(weights, x, scales);
 #endif
   (void)ViewsOf<List>::pack(weights, x, scales, floats);
