@@ -9,8 +9,9 @@ const float* f32_data(const Tensor& vector) { return reinterpret_cast<const floa
 
 }  // namespace
 
-HostBinder::HostBinder(const Plan& plan, int max_batch)
-    : plan_(plan), rope_(plan.config.rope_theta, plan.config.head_dim, max_batch) {}
+HostBinder::HostBinder(const Plan& plan, int max_batch) : plan_(plan) {
+  for (const RopeParams& rope : plan.config.ropes) ropes_.emplace_back(rope, plan.config.head_dim, max_batch);
+}
 
 Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max_batch, int max_logit_rows) {
   std::unique_ptr<HostBinder> binder(new HostBinder(plan, max_batch));
@@ -37,7 +38,7 @@ void HostBinder::begin(const HostKvCache& cache, const Batch& batch) {
   cache_ = &cache;
   batch_ = batch;
   n_logit_rows_ = batch.logits == WantLogits::kNone ? 0 : batch.logits == WantLogits::kLast ? 1 : n_tokens();
-  rope_.fill(batch.first_pos, n_tokens());
+  for (RopeTable& rope : ropes_) rope.fill(batch.first_pos, n_tokens(), cache.n_ctx());
 }
 
 std::span<const float> HostBinder::logits() const { return {floats(plan_.logits), elements(plan_.logits)}; }
@@ -76,7 +77,7 @@ size_t HostBinder::elements(SlotId id) const {
   return static_cast<size_t>(rows(id)) * static_cast<size_t>(plan_.slot(id).width);
 }
 
-ops::Embed HostBinder::bind(const step::Embed& s) const { return {s.table, batch_.tokens, floats(s.out)}; }
+ops::Embed HostBinder::bind(const step::Embed& s) const { return {s.table, batch_.tokens, floats(s.out), s.scale}; }
 
 ops::Copy HostBinder::bind(const step::SelectRows& s) const {
   const size_t count = elements(s.out);
@@ -128,8 +129,8 @@ ops::RmsNorm HostBinder::bind(const step::HeadNorm& s) const {
 }
 
 ops::Rope HostBinder::bind(const step::Rope& s) const {
-  DCHECK(s.theta == plan_.config.rope_theta);
-  return {floats(s.x), rows(s.x), s.n_heads, s.head_dim, rope_.cos(), rope_.sin(), s.pairs};
+  const RopeTable& rope = ropes_[static_cast<size_t>(s.rope)];
+  return {floats(s.x), rows(s.x), s.n_heads, s.head_dim, rope.cos(), rope.sin(), s.pairs};
 }
 
 ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {

@@ -81,7 +81,7 @@ class HostBinder {
 
   const Plan& plan_;
   std::vector<Memory> buffers_;
-  RopeTable rope_;
+  std::vector<RopeTable> ropes_;  // of Config::ropes
   const HostKvCache* cache_ = nullptr;
   Batch batch_;
   int n_logit_rows_ = 0;

@@ -50,6 +50,7 @@ struct Embed {
   const Tensor* table;              // [n_vocab, width]
   std::span<const TokenId> tokens;  // n
   float* out;                       // [n, width]
+  float scale = 1;                  // multiplies the rows
 };
 
 struct Copy {

@@ -1,23 +1,26 @@
 #include "backend/rope_table.h"
 
 #include <cmath>
+#include <limits>
 
 namespace tern {
 
-RopeTable::RopeTable(float theta, int head_dim, int max_rows) {
-  const int half = head_dim / 2;
-  for (int i = 0; i < half; ++i) frequencies_.push_back(std::pow(static_cast<double>(theta), -2.0 * i / head_dim));
-  cos_.resize(static_cast<size_t>(max_rows) * static_cast<size_t>(half));
+RopeTable::RopeTable(const RopeParams& rope, int head_dim, int max_rows)
+    : rope_(rope),
+      short_(rope_frequencies(rope, head_dim, 0)),
+      long_(rope_frequencies(rope, head_dim, std::numeric_limits<int>::max())) {
+  cos_.resize(static_cast<size_t>(max_rows) * static_cast<size_t>(head_dim / 2));
   sin_.resize(cos_.size());
 }
 
-void RopeTable::fill(int first_pos, int n_rows) {
+void RopeTable::fill(int first_pos, int n_rows, int n_ctx) {
+  const RopeFrequencies& turns = rope_.is_long(n_ctx) ? long_ : short_;
   size_t at = 0;
   for (int row = 0; row < n_rows; ++row) {
-    for (const double frequency : frequencies_) {
+    for (const double frequency : turns.frequencies) {
       const double angle = (first_pos + row) * frequency;
-      cos_[at] = static_cast<float>(std::cos(angle));
-      sin_[at] = static_cast<float>(std::sin(angle));
+      cos_[at] = static_cast<float>(turns.magnitude * std::cos(angle));
+      sin_[at] = static_cast<float>(turns.magnitude * std::sin(angle));
       ++at;
     }
   }

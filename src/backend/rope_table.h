@@ -3,19 +3,23 @@
 
 #include <vector>
 
+#include "model/rope.h"
+
 namespace tern {
 
-// cos and sin of pos · theta^(−2i/head_dim), i < head_dim/2. Angles are computed in double precision, so that positions
-// in the thousands keep all the bits that a float cosine can show.
+// Angles are computed in double precision, so that positions in the thousands keep all the bits that a float cosine can
+// show.
 class RopeTable {
  public:
-  RopeTable(float theta, int head_dim, int max_rows);
-  void fill(int first_pos, int n_rows);
+  RopeTable(const RopeParams& rope, int head_dim, int max_rows);
+  // For a session with room for n_ctx tokens.
+  void fill(int first_pos, int n_rows, int n_ctx = 0);
   const float* cos() const { return cos_.data(); }  // [n_rows, head_dim / 2]
   const float* sin() const { return sin_.data(); }
 
  private:
-  std::vector<double> frequencies_;
+  RopeParams rope_;
+  RopeFrequencies short_, long_;
   std::vector<float> cos_, sin_;
 };
 

@@ -20,14 +20,7 @@ Result<void> check_blocks(const ModelSource& source, const Config& c) {
 
 // 1bitLLM's models (bitnet_b1_58-large, -3B) and Microsoft's share the architecture's names, not the activation. Where
 // a file does not say, the vocabulary does: Llama 2's 32,002 tokens against Llama 3's.
-Result<GluAct> read_glu_act(const ModelSource& source, const Config& c) {
-  TRY(const auto declared, source.get_string(c.architecture + ".feed_forward.activation"));
-  if (declared) {
-    if (*declared == "relu2") return GluAct::kRelu2;
-    if (*declared == "silu") return GluAct::kSilu;
-    return fail(ErrorCode::kNotSupported, "{}: {}.feed_forward.activation is \"{}\"; Tern knows relu2 and silu",
-                source.path(), c.architecture, *declared);
-  }
+GluAct usual_glu_act(const Config& c) {
   constexpr int k1bitLlmVocab = 32002;
   return c.architecture == "bitnet" && c.n_vocab == k1bitLlmVocab ? GluAct::kSilu : GluAct::kRelu2;
 }
@@ -38,7 +31,7 @@ Result<Config> read_config(ModelSource& source, const std::string& architecture)
   TRY(Config c, read_transformer_config(source, architecture));
   c.family = Family::kBitnet;
   c.int8_activations = true;
-  TRY(c.glu_act, read_glu_act(source, c));
+  TRY(c.glu_act, read_glu_act(source, c, usual_glu_act(c)));
   TRY_STATUS(check_blocks(source, c));
   return c;
 }

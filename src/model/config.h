@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "model/rope.h"
 
 namespace tern {
-
-// RoPE rotates pairs of dimensions: i with i + head_dim/2, or 2i with 2i + 1.
-enum class RopePairs { kHalves, kInterleaved };
 
 // What the feed-forward layer does with its gate: out = act(gate) · up.
 enum class GluAct {
@@ -31,11 +31,15 @@ struct Config {
   int n_ctx = 0;   // trained context
   int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
   float rms_eps = 0;
-  float rope_theta = 0;
-  RopePairs rope_pairs = RopePairs::kHalves;
+  std::vector<RopeParams> ropes = {{}};  // which one a step uses is written in the plan
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations =
       true;  // linear layers are BitLinear: ternary weights, their input quantised to int8 per token
+  // Factors of models trained with µP and the like. All but the first are folded into the weights when they are read.
+  float embedding_scale = 1;  // multiplies the embedding
+  float residual_scale = 1;   // multiplies what each half of a layer adds to the residual stream
+  float attention_scale = 0;  // of q·k before the softmax; 0: 1/√head_dim
+  float logit_scale = 1;      // divides the logits
 
   int q_width() const { return n_heads * head_dim; }
   int kv_width() const { return n_kv_heads * head_dim; }

@@ -35,6 +35,9 @@ Result<Weights> read_weights(ModelSource& source, const Config& config);
 // Every hyper-parameter but what a family decides for itself. kNotSupported: a kind of RoPE that Tern does not compute.
 Result<Config> read_transformer_config(ModelSource& source, const std::string& architecture);
 
+// The activation that the file names, else `usual`. kNotSupported: another than Tern computes.
+Result<GluAct> read_glu_act(const ModelSource& source, const Config& config, GluAct usual);
+
 // The embedding, the final norm, and the head where it is a matrix of its own.
 Result<Weights> read_outer_weights(ModelSource& source, const Config& config);
 

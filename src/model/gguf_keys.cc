@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "model/rope_keys.h"
+
 namespace tern {
 
 void write_gguf_config(const Config& c, GgufWriter& writer) {
@@ -24,7 +26,15 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   }
   if (c.window > 0) add_u32("attention.sliding_window", c.window);
   writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", c.rms_eps);
-  writer.add_f32(prefix + "rope.freq_base", c.rope_theta);
+  write_rope(c.ropes[0], c.architecture, writer);
+  const auto add_scale = [&](std::string_view key, float value, float usual) {
+    if (value != usual) writer.add_f32(prefix + std::string(key), value);
+  };
+  const Config usual;
+  add_scale("embedding_scale", c.embedding_scale, usual.embedding_scale);
+  add_scale("residual_scale", c.residual_scale, usual.residual_scale);
+  add_scale("attention.scale", c.attention_scale, usual.attention_scale);
+  add_scale("logit_scale", c.logit_scale, usual.logit_scale);
   if (c.family == Family::kBitnet && c.glu_act == GluAct::kSilu) {
     writer.add_string(prefix + "feed_forward.activation", "silu");
   }

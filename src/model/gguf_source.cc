@@ -3,14 +3,13 @@
 #include "base/format_text.h"
 #include "base/quoted.h"
 #include "model/gguf_vocab.h"
+#include "model/rope_keys.h"
 #include "quant/i2_s.h"
 
 namespace tern {
 GgufSource::GgufSource(GgufFile file) : file_(std::move(file)), container_(format_text("GGUF v{}", file_.version())) {}
 
-RopePairs GgufSource::rope_pairs(std::string_view architecture) const {
-  return architecture == "llama" ? RopePairs::kInterleaved : RopePairs::kHalves;
-}
+RopePairs GgufSource::rope_pairs(std::string_view architecture) const { return gguf_rope_pairs(architecture); }
 
 Result<std::optional<SourceText>> GgufSource::read_text() const {
   TRY(auto vocab, read_gguf_vocab(file_));
@@ -22,6 +21,19 @@ Result<std::optional<SourceText>> GgufSource::read_text() const {
 Result<std::optional<std::string>> GgufSource::get_string(std::string_view key) const {
   TRY(const auto view, file_.get_string(key));
   return view ? std::optional(std::string(*view)) : std::nullopt;
+}
+
+std::vector<std::string> GgufSource::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : file_.metadata()) keys.emplace_back(key);
+  return keys;
+}
+
+std::vector<NamedTensor> GgufSource::tensor_names() const {
+  std::vector<NamedTensor> names;
+  for (const GgufTensor& tensor : file_.tensors())
+    names.push_back({std::string(tensor.name), {std::string(tensor.name)}});
+  return names;
 }
 
 Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {

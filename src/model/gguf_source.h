@@ -20,6 +20,8 @@ class GgufSource final : public ModelSource {
   Result<std::optional<int64_t>> get_int(std::string_view key) const override { return file_.get_int(key); }
   Result<std::optional<double>> get_float(std::string_view key) const override { return file_.get_float(key); }
   Result<std::optional<bool>> get_bool(std::string_view key) const override { return file_.get_bool(key); }
+  std::vector<std::string> keys() const override;
+  std::vector<NamedTensor> tensor_names() const override;
   bool has_tensor(std::string_view name) const override { return file_.find_tensor(name) != nullptr; }
   Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override;
   void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const override {

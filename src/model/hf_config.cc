@@ -13,8 +13,8 @@ struct ModelType {
   std::string_view hf;
   std::string_view gguf;
 };
-constexpr ModelType kModelTypes[] = {
-    {"bitnet", "bitnet-b1.58"}, {"llama", "llama"}, {"phi3", "phi3"}, {"qwen3", "qwen3"}};
+constexpr ModelType kModelTypes[] = {{"bitnet", "bitnet-b1.58"}, {"granite", "granite"}, {"llama", "llama"},
+                                     {"minicpm", "minicpm"},     {"phi3", "phi3"},       {"qwen3", "qwen3"}};
 
 // 1bitLLM's models call themselves "llama" and this class.
 constexpr std::array kBitnetClasses = {"BitNetForCausalLM", "BitnetForCausalLM"};
@@ -35,7 +35,8 @@ Result<std::string> read_architecture(const JsonConfig& config) {
   }
   const auto* found = std::ranges::find(kModelTypes, *type, &ModelType::hf);
   if (found == std::end(kModelTypes)) {
-    return fail(ErrorCode::kNotSupported, "{}: model_type {} is not one that Tern runs (bitnet, llama, phi3, qwen3)",
+    return fail(ErrorCode::kNotSupported,
+                "{}: model_type {} is not one that Tern runs (bitnet, granite, llama, minicpm, phi3, qwen3)",
                 config.path(), tern::quoted(*type));
   }
   return std::string(found->gguf);

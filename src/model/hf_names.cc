@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "base/format_text.h"
 
@@ -75,18 +76,26 @@ bool is_linear_name(std::string_view gguf_name) {
          std::ranges::any_of(kInLayer, [&](const Name& name) { return name.is_linear && name.gguf == layer->rest; });
 }
 
-bool is_known_hf_name(std::string_view hf_name) {
+std::optional<std::string> gguf_name_of(std::string_view hf_name) {
   constexpr std::string_view kLayers = "model.layers.";
-  if (hf_name.ends_with("rotary_emb.inv_freq")) return true;  // a table that follows from rope_theta
-  if (!hf_name.starts_with(kLayers)) {
-    return std::ranges::any_of(
-        kOuter, [&](const Name& name) { return hf_name == std::string(name.hf) + std::string(kWeight); });
+  std::string prefix;
+  if (hf_name.starts_with(kLayers)) {
+    const size_t dot = std::min(hf_name.size(), hf_name.find('.', kLayers.size()));
+    prefix = format_text("blk.{}.", hf_name.substr(kLayers.size(), dot - kLayers.size()));
+    hf_name.remove_prefix(std::min(hf_name.size(), dot + 1));
   }
-  hf_name.remove_prefix(std::min(hf_name.size(), hf_name.find('.', kLayers.size())));
-  return std::ranges::any_of(kInLayer, [&](const Name& name) {
-    const std::string weight = "." + std::string(name.hf) + std::string(kWeight);
-    return hf_name == weight || (name.is_linear && hf_name == weight + "_scale");
-  });
+  for (const Name& name : prefix.empty() ? std::span<const Name>(kOuter) : std::span<const Name>(kInLayer)) {
+    const std::string weight = std::string(name.hf) + std::string(kWeight);
+    if (hf_name == weight || (name.is_linear && hf_name == weight + "_scale")) {
+      return prefix + std::string(name.gguf) + std::string(kWeight);
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_known_hf_name(std::string_view hf_name) {
+  if (hf_name.ends_with("rotary_emb.inv_freq")) return true;  // a table that follows from rope_theta
+  return gguf_name_of(hf_name).has_value();
 }
 
 }  // namespace tern

@@ -21,6 +21,10 @@ std::vector<std::string> hf_names(std::string_view gguf_name);
 // Whether the GGUF name is that of a linear layer's matrix.
 bool is_linear_name(std::string_view gguf_name);
 
+// GGUF's name of a checkpoint's tensor, or for `X.weight_scale` of the matrix that it belongs to. nullopt: no family
+// has it.
+std::optional<std::string> gguf_name_of(std::string_view hf_name);
+
 // Whether a family takes this tensor of a checkpoint, or may leave it out without changing what is computed.
 bool is_known_hf_name(std::string_view hf_name);
 

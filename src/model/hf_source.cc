@@ -69,9 +69,22 @@ const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) 
   return nullptr;
 }
 
-bool HfSource::has_tensor(std::string_view name) const { return find_file_tensor(name) != nullptr; }
+std::vector<NamedTensor> HfSource::tensor_names() const {
+  std::vector<NamedTensor> names;
+  for (const SafetensorsTensor* tensor : files_.tensors()) {
+    const auto name = gguf_name_of(tensor->name);
+    if (!name || (*name == kHead && config_.tied.value_or(false))) continue;
+    names.push_back({tensor->name, {*name}});
+  }
+  return names;
+}
+
+bool HfSource::has_tensor(std::string_view name) const {
+  return find_file_tensor(name) != nullptr || config_.values.find_vector(name);
+}
 
 Result<std::optional<SourceTensor>> HfSource::find_tensor(std::string_view name) {
+  if (auto computed = config_.values.find_vector(name)) return computed;
   if (const SourceTensor* made = made_.find(name)) return *made;
   const SafetensorsTensor* in_file = find_file_tensor(name);
   if (!in_file) return std::nullopt;

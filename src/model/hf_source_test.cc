@@ -119,8 +119,8 @@ TEST_F(HfSourceTest, FloatsAreWhereTheyBelong) {
   const Config& c = model->config;
   EXPECT_EQ(model->name, folder_.filename());
   EXPECT_EQ(c.architecture, "llama");
-  EXPECT_EQ(c.rope_pairs, RopePairs::kHalves);
-  EXPECT_EQ(c.rope_theta, 20000.0f);
+  EXPECT_EQ(c.ropes[0].pairs, RopePairs::kHalves);
+  EXPECT_EQ(c.ropes[0].theta, 20000.0f);
   EXPECT_EQ(c.rms_eps, 1e-5f);
   EXPECT_EQ(c.n_ctx, 64);
   EXPECT_EQ(c.head_dim, 64);
@@ -211,14 +211,16 @@ TEST_F(HfSourceTest, TheHeadMayBeTheEmbedding) {
 TEST_F(HfSourceTest, BothSpellingsOfRope) {
   config_.erase("rope_theta");
   config_["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 30000.0}};
-  EXPECT_EQ(open()->config.rope_theta, 30000.0f);
+  EXPECT_EQ(open()->config.ropes[0].theta, 30000.0f);
+  config_["rope_parameters"]["rope_type"] = "dynamic";
+  expect_refused(kNotSupported, "rope_type is 'dynamic'");
   config_["rope_parameters"]["rope_type"] = "llama3";
-  expect_refused(kNotSupported, "rope.scaling.type is \"llama3\"");
+  expect_refused(kCorruption, "\"factor\" of the RoPE scaling");
   config_.erase("rope_parameters");
   config_["rope_scaling"] = {{"type", "longrope"}};
-  expect_refused(kNotSupported, "rope.scaling.type is \"longrope\"");
+  expect_refused(kCorruption, "\"short_factor\" of the RoPE scaling");
   config_["rope_scaling"] = nullptr;
-  EXPECT_EQ(open()->config.rope_theta, 10000.0f);
+  EXPECT_EQ(open()->config.ropes[0].theta, 10000.0f);
   config_["partial_rotary_factor"] = 0.75;
   expect_refused(kNotSupported, "partial_rotary_factor is 0.75");
 }
@@ -283,7 +285,8 @@ TEST_F(HfSourceTest, RefusesWhatWouldBeLeftOut) {
 TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   const auto good = config_;
   config_["model_type"] = "mamba";
-  expect_refused(kNotSupported, "model_type 'mamba' is not one that Tern runs (bitnet, llama, phi3, qwen3)");
+  expect_refused(kNotSupported,
+                 "model_type 'mamba' is not one that Tern runs (bitnet, granite, llama, minicpm, phi3, qwen3)");
   config_ = good;
   config_.erase("hidden_size");
   expect_refused(kCorruption, "\"hidden_size\" is missing");

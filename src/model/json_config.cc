@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/quoted.h"
+#include "model/json_rope.h"
 #include "text/utf8.h"
 
 namespace tern {
@@ -43,35 +44,6 @@ std::unexpected<Error> missing(const JsonConfig& config, const char* key) {
   return fail(ErrorCode::kCorruption, "{}: \"{}\" is missing; download the file again", config.path(), key);
 }
 
-// transformers 5 writes rope_parameters, earlier versions rope_theta and rope_scaling beside it.
-Result<void> set_rope(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
-  TRY(auto theta, config.number("position_embedding_base"));
-  if (theta.value_or(0) == 0) {
-    TRY(theta, config.number("rope_theta"));
-  }
-  for (const char* key : {"rope_scaling", "rope_parameters"}) {
-    TRY(const Json* object, config.object(key));
-    if (!object) continue;
-    const JsonConfig rope(*object, config.path());
-    TRY(auto kind, rope.text("rope_type"));
-    if (!kind) {
-      TRY(kind, rope.text("type"));
-    }
-    if (kind && *kind != "default") values.set(prefix + "rope.scaling.type", printable(*kind, 40));
-    TRY(const auto inner_theta, rope.number("rope_theta"));
-    if (inner_theta) theta = inner_theta;
-  }
-  constexpr double kBitnetTheta = 500000, kTheta = 10000;  // what transformers' configurations begin with
-  values.set(prefix + "rope.freq_base", theta.value_or(prefix.starts_with("bitnet") ? kBitnetTheta : kTheta));
-
-  TRY(const auto rotated, config.number("partial_rotary_factor"));
-  if (rotated && *rotated != 1.0) {
-    return fail(ErrorCode::kNotSupported, "{}: partial_rotary_factor is {}; Tern has no partial RoPE", config.path(),
-                *rotated);
-  }
-  return {};
-}
-
 // Attention to a window of the last positions. Qwen3's configurations name a size that only use_sliding_window turns
 // on.
 Result<void> set_window(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
@@ -96,6 +68,42 @@ Result<void> set_activation(const JsonConfig& config, const std::string& prefix,
   }
   values.set(prefix + "feed_forward.activation", std::string(is_silu ? "silu" : "relu2"));
   return {};
+}
+
+// Numbers that change what is computed, under the key by which a family computes with them or refuses them.
+struct NumberKey {
+  const char* name;
+  std::string_view gguf;
+};
+constexpr NumberKey kNumbers[] = {
+    {"embedding_multiplier", "embedding_scale"},  // Granite's names
+    {"residual_multiplier", "residual_scale"},
+    {"attention_multiplier", "attention.scale"},
+    {"logits_scaling", "logit_scale"},
+    {"scale_emb", "embedding_scale"},  // MiniCPM's
+    {"attn_logit_softcapping", "attn_logit_softcapping"},
+    {"final_logit_softcapping", "final_logit_softcapping"},
+    {"num_local_experts", "expert_count"},
+    {"num_experts", "expert_count"},
+};
+
+// MiniCPM's factors follow from others of its numbers.
+Result<void> set_minicpm_scales(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto n_layers, config.number("num_hidden_layers"));
+  TRY(const auto width, config.number("hidden_size"));
+  TRY(const auto depth, config.number("scale_depth"));
+  TRY(const auto base_width, config.number("dim_model_base"));
+  if (depth && n_layers.value_or(0) > 0) values.set(prefix + "residual_scale", *depth / std::sqrt(*n_layers));
+  if (base_width.value_or(0) > 0 && width) values.set(prefix + "logit_scale", *width / *base_width);
+  return {};
+}
+
+Result<void> set_numbers(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  for (const NumberKey& key : kNumbers) {
+    TRY(const auto value, config.number(key.name));
+    if (value) values.set(prefix + std::string(key.gguf), *value);
+  }
+  return set_minicpm_scales(config, prefix, values);
 }
 
 }  // namespace
@@ -156,6 +164,7 @@ Result<void> set_transformer_values(const JsonConfig& config, const std::string&
   values.set(prefix + "attention.layer_norm_rms_epsilon", *eps);
   TRY_STATUS(set_rope(config, prefix, values));
   TRY_STATUS(set_window(config, prefix, values));
+  TRY_STATUS(set_numbers(config, prefix, values));
   return set_activation(config, prefix, values);
 }
 

@@ -49,7 +49,7 @@ Result<bool> find_int8_activations(ModelSource& source) {
 Result<Config> read_config(ModelSource& source, const std::string& architecture) {
   TRY(Config c, read_transformer_config(source, architecture));
   c.family = Family::kLlama;
-  c.glu_act = GluAct::kSilu;
+  TRY(c.glu_act, read_glu_act(source, c, GluAct::kSilu));
   TRY(c.int8_activations, find_int8_activations(source));
   return c;
 }

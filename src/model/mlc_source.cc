@@ -80,16 +80,24 @@ std::optional<Wanted> wanted(const Names& names, std::string_view gguf_name) {
   return Wanted{std::move(name), found->part};
 }
 
-bool is_known(const Names& names, std::string_view mlc_name) {
+// All that the tensor holds; nothing where it is not known.
+std::vector<std::string> gguf_names(const Names& names, std::string_view mlc_name) {
+  std::vector<std::string> found;
   for (const std::string_view end : {".q_weight", ".q_scale", ".weight"}) {
-    if (mlc_name.ends_with(end)) {
-      mlc_name.remove_suffix(end.size());
-      const bool in_layer = mlc_name.starts_with(names.layers);
-      if (in_layer) mlc_name.remove_prefix(std::min(mlc_name.size(), mlc_name.find('.', names.layers.size()) + 1));
-      return std::ranges::contains(in_layer ? names.in_layer : names.outer, mlc_name, &MlcName::mlc);
+    if (!mlc_name.ends_with(end)) continue;
+    std::string_view rest = mlc_name.substr(0, mlc_name.size() - end.size());
+    std::string prefix;
+    if (rest.starts_with(names.layers)) {
+      const size_t dot = std::min(rest.size(), rest.find('.', names.layers.size()));
+      prefix = format_text("blk.{}.", rest.substr(names.layers.size(), dot - names.layers.size()));
+      rest.remove_prefix(std::min(rest.size(), dot + 1));
     }
+    for (const MlcName& name : prefix.empty() ? names.outer : names.in_layer) {
+      if (name.mlc == rest) found.push_back(prefix + std::string(name.gguf) + ".weight");
+    }
+    break;
   }
-  return false;
+  return found;
 }
 
 std::optional<Format> format_of(const MlcTensor& tensor) {
@@ -115,7 +123,7 @@ Result<std::unique_ptr<MlcSource>> MlcSource::open(const std::string& directory,
 Result<void> MlcSource::check_tensors() const {
   const Names& names = names_of(config_.architecture);
   for (const MlcTensor& tensor : files_.tensors()) {
-    if (is_known(names, tensor.name)) continue;
+    if (!gguf_names(names, tensor.name).empty()) continue;
     return fail(ErrorCode::kNotSupported,
                 "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
                 "this model cannot be run",
@@ -130,12 +138,21 @@ Result<void> MlcSource::check_tensors() const {
   return {};
 }
 
+std::vector<NamedTensor> MlcSource::tensor_names() const {
+  const Names& names = names_of(config_.architecture);
+  std::vector<NamedTensor> all;
+  for (const MlcTensor& tensor : files_.tensors()) all.push_back({tensor.name, gguf_names(names, tensor.name)});
+  return all;
+}
+
 bool MlcSource::has_tensor(std::string_view name) const {
+  if (config_.values.find_vector(name)) return true;
   const auto found = wanted(names_of(config_.architecture), name);
   return found && (files_.find(found->mlc + ".q_weight") || files_.find(found->mlc + ".weight"));
 }
 
 Result<std::optional<SourceTensor>> MlcSource::find_tensor(std::string_view name) {
+  if (auto computed = config_.values.find_vector(name)) return computed;
   const auto found = wanted(names_of(config_.architecture), name);
   if (!found) return std::nullopt;
   TRY(auto whole, find_whole(found->mlc));

@@ -28,6 +28,8 @@ class MlcSource final : public ModelSource {
   Result<std::optional<int64_t>> get_int(std::string_view key) const override { return config_.values.get_int(key); }
   Result<std::optional<double>> get_float(std::string_view key) const override { return config_.values.get_float(key); }
   Result<std::optional<bool>> get_bool(std::string_view key) const override { return config_.values.get_bool(key); }
+  std::vector<std::string> keys() const override { return config_.values.keys(); }
+  std::vector<NamedTensor> tensor_names() const override;
   bool has_tensor(std::string_view name) const override;
   Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override;
   // Nothing to bring: what is computed with was made in memory.

@@ -172,9 +172,9 @@ TEST_F(MlcSourceTest, Qwen3) {
   ASSERT_TRUE(model) << model.error().message;
   const Config& c = model->config;
   EXPECT_EQ(c.family, Family::kQwen3);
-  EXPECT_EQ(c.rope_theta, 1e6f);
+  EXPECT_EQ(c.ropes[0].theta, 1e6f);
   EXPECT_EQ(c.n_ctx, 64);
-  EXPECT_EQ(c.rope_pairs, RopePairs::kHalves);
+  EXPECT_EQ(c.ropes[0].pairs, RopePairs::kHalves);
   const Weights& w = model->weights;
   const Layer& l = w.layers[0];
   expect_rows(w.token_embd, "model.embed_tokens", 0);
@@ -210,7 +210,7 @@ TEST_F(MlcSourceTest, Phi3) {
   config_["model_config"]["tie_word_embeddings"] = false;
   const auto model = open();
   ASSERT_TRUE(model) << model.error().message;
-  EXPECT_EQ(model->config.rope_theta, 10000.0f);
+  EXPECT_EQ(model->config.ropes[0].theta, 10000.0f);
   const Layer& l = model->weights.layers[0];
   expect_rows(model->weights.output, "lm_head", 0);
   expect_rows(l.attn_q, "transformer.h.0.mixer.qkv_proj", 0);
@@ -220,7 +220,7 @@ TEST_F(MlcSourceTest, Phi3) {
   expect_rows(l.ffn_gate, "transformer.h.0.mlp.gate_up_proj", 0);
   expect_rows(l.ffn_up, "transformer.h.0.mlp.gate_up_proj", 96);
   config_["model_config"]["rope_scaling"] = {{"type", "longrope"}};
-  expect_refused(kNotSupported, "rope.scaling.type is \"longrope\"");
+  expect_refused(kCorruption, "\"short_factor\" of the RoPE scaling");
 }
 
 TEST_F(MlcSourceTest, RefusesOtherQuantisationsByName) {

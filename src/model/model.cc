@@ -5,7 +5,9 @@
 
 #include "base/cache_folder.h"
 #include "base/thread_pool.h"
+#include "model/declared.h"
 #include "model/families.h"
+#include "model/fold_scales.h"
 #include "model/gguf_source.h"
 #include "model/hf_source.h"
 #include "model/mlc_source.h"
@@ -25,6 +27,8 @@ constexpr FamilyReader kFamilies[] = {
     {"bitnet-25", bitnet::read_config, bitnet::read_weights},
     {"bitnet", bitnet::read_config, bitnet::read_weights},
     {"llama", llama::read_config, llama::read_weights},
+    {"minicpm", llama::read_config, llama::read_weights},
+    {"granite", llama::read_config, llama::read_weights},
     {"phi3", phi3::read_config, phi3::read_weights},
     {"qwen3", qwen3::read_config, qwen3::read_weights},
 };
@@ -125,8 +129,11 @@ Result<Model> open_model(const std::string& path, const OnProgress& on_progress,
   }
   TRY(const auto name, model.source->get_string("general.name"));
   model.name = name ? *name : name_of(path);
-  TRY(model.config, family->read_config(*model.source, *architecture));
-  TRY(model.weights, family->read_weights(*model.source, model.config));
+  ObservedSource observed(*model.source);
+  TRY(model.config, family->read_config(observed, *architecture));
+  TRY(model.weights, family->read_weights(observed, model.config));
+  TRY_STATUS(observed.check_all_used(*architecture));
+  TRY_STATUS(fold_scales(model.config, model.weights));
   TRY_STATUS(check_ternary(path, model.weights));
   return model;
 }

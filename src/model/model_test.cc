@@ -21,7 +21,7 @@ TEST(OpenModel, ReadsShapeAndWeights) {
     EXPECT_EQ(model.config.head_dim, 64);
     EXPECT_EQ(model.config.kv_width(), 64);
     EXPECT_EQ(model.config.n_vocab, 8);
-    EXPECT_EQ(model.config.rope_theta, 10000.0f);
+    EXPECT_EQ(model.config.ropes[0].theta, 10000.0f);
     EXPECT_EQ(model.weights.layers.size(), 2u);
     EXPECT_EQ(model.weights.layers[1].ffn_down.cols, 256);
     EXPECT_EQ(model.weights.output.data.data(), model.weights.token_embd.data.data());  // tied

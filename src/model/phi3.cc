@@ -9,7 +9,7 @@ namespace tern::phi3 {
 Result<Config> read_config(ModelSource& source, const std::string& architecture) {
   TRY(Config c, read_transformer_config(source, architecture));
   c.family = Family::kLlama;
-  c.glu_act = GluAct::kSilu;
+  TRY(c.glu_act, read_glu_act(source, c, GluAct::kSilu));
   c.int8_activations = false;
   TRY(const auto window, source.get_int(architecture + ".attention.sliding_window"));
   if (window && *window > 0 && *window < c.n_ctx) c.window = static_cast<int>(*window);

@@ -7,7 +7,7 @@ namespace tern::qwen3 {
 Result<Config> read_config(ModelSource& source, const std::string& architecture) {
   TRY(Config c, read_transformer_config(source, architecture));
   c.family = Family::kQwen3;
-  c.glu_act = GluAct::kSilu;
+  TRY(c.glu_act, read_glu_act(source, c, GluAct::kSilu));
   c.int8_activations = false;
   return c;
 }

@@ -29,6 +29,12 @@ struct SourceTensor {
   float scale = 1.0f;            // multiplies what the format's decode gives (Tensor::scale), I2_S's own included
 };
 
+// A tensor of the file, and what it is called in GGUF: several names where it is several matrices in one.
+struct NamedTensor {
+  std::string in_file;
+  std::vector<std::string> names;
+};
+
 // What a tokenizer and a chat template are made from.
 struct SourceText {
   Vocab vocab;
@@ -54,6 +60,10 @@ class ModelSource {
   virtual Result<std::optional<int64_t>> get_int(std::string_view key) const = 0;
   virtual Result<std::optional<double>> get_float(std::string_view key) const = 0;
   virtual Result<std::optional<bool>> get_bool(std::string_view key) const = 0;
+
+  // All keys that have a value, and all tensors in the files.
+  virtual std::vector<std::string> keys() const = 0;
+  virtual std::vector<NamedTensor> tensor_names() const = 0;
 
   virtual bool has_tensor(std::string_view name) const = 0;
   // nullopt: absent. A tensor that has to be made first (unpacked, joined, quantised) is made once, or

@@ -60,6 +60,10 @@ Result<float> MetadataReader::positive(std::string_view key, std::optional<doubl
   return number;
 }
 
+Result<std::optional<double>> MetadataReader::number(std::string_view key) const {
+  return source_.get_float(prefix_ + std::string(key));
+}
+
 std::span<const Format> ternary_formats() { return kTernaryFormats; }
 std::span<const Format> float_formats() { return kFloatFormats; }
 

@@ -21,6 +21,9 @@ class MetadataReader {
   // Finite and above 0.
   Result<float> positive(std::string_view key, std::optional<double> fallback = {}) const;
 
+  // Any number; nullopt where the key is absent.
+  Result<std::optional<double>> number(std::string_view key) const;
+
   const ModelSource& source() const { return source_; }
 
  private:

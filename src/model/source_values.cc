@@ -30,4 +30,21 @@ Result<std::optional<bool>> SourceValues::get_bool(std::string_view key) const {
   return get<bool>(key, "true or false");
 }
 
+std::optional<SourceTensor> SourceValues::find_vector(std::string_view name) const {
+  const auto found = vectors_.find(name);
+  if (found == vectors_.end()) return std::nullopt;
+  const std::vector<float>& values = found->second;
+  return SourceTensor{.name = std::string(name),
+                      .format = Format::kF32,
+                      .type_name = "F32",
+                      .shape = {static_cast<int64_t>(values.size())},
+                      .data = std::as_bytes(std::span(values))};
+}
+
+std::vector<std::string> SourceValues::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : values_) keys.push_back(key);
+  return keys;
+}
+
 }  // namespace tern

@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
+#include "model/source.h"
 
 namespace tern {
 
@@ -20,6 +22,14 @@ class SourceValues {
   explicit SourceValues(std::string path) : path_(std::move(path)) {}
 
   void set(std::string key, SourceValue value) { values_.insert_or_assign(std::move(key), std::move(value)); }
+
+  // A tensor of float32 values that follow from the configuration.
+  void set_vector(std::string name, std::vector<float> values) {
+    vectors_.insert_or_assign(std::move(name), std::move(values));
+  }
+  // As ModelSource::find_tensor; the bytes live as long as this object.
+  std::optional<SourceTensor> find_vector(std::string_view name) const;
+  std::vector<std::string> keys() const;
 
   // As ModelSource has them.
   Result<std::optional<std::string>> get_string(std::string_view key) const;
@@ -33,6 +43,7 @@ class SourceValues {
 
   std::string path_;
   std::map<std::string, SourceValue, std::less<>> values_;
+  std::map<std::string, std::vector<float>, std::less<>> vectors_;
 };
 
 }  // namespace tern

@@ -57,6 +57,7 @@ std::string TinyGguf::write(const std::string& name) const {
   if (!architecture.empty()) writer.add_string("general.architecture", architecture);
   for (const auto& [key, value] : integers) writer.add_u32(architecture + "." + key, value);
   for (const auto& [key, value] : floats) writer.add_f32(architecture + "." + key, value);
+  for (const auto& [key, value] : flags) writer.add_bool(architecture + "." + key, value);
   for (const auto& [key, value] : strings) writer.add_string(key, value);
   for (const auto& [key, value] : token_ids) writer.add_u32(key, value);
   for (const auto& [key, values] : string_lists) {

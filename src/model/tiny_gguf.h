@@ -25,6 +25,7 @@ struct TinyGguf {
   std::string architecture = "bitnet-b1.58";
   std::map<std::string, uint32_t> integers;  // without the architecture's prefix
   std::map<std::string, float> floats;
+  std::map<std::string, bool> flags;
   std::map<std::string, std::string> strings;  // whole keys
   std::map<std::string, std::vector<std::string>> string_lists;
   std::map<std::string, std::vector<int32_t>> integer_lists;

@@ -1,34 +1,10 @@
 // What the families share: the shape of a decoder-only transformer, and its weights outside the layers.
-#include <array>
-
 #include "model/families.h"
+#include "model/rope_keys.h"
 #include "model/source_reader.h"
 
 namespace tern {
 namespace {
-
-constexpr std::array kRopeTensors = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
-
-// Scaled RoPE changes every logit: computing the plain one would give plausible nonsense on long texts.
-Result<void> check_rope(const ModelSource& source, const std::string& prefix) {
-  TRY(const auto kind, source.get_string(prefix + "rope.scaling.type"));
-  if (kind && *kind != "none") {
-    return fail(
-        ErrorCode::kNotSupported,
-        "{}: {}rope.scaling.type is \"{}\", a scaling of RoPE that Tern does not compute; use the variant of the "
-        "model for short contexts",
-        source.path(), prefix, *kind);
-  }
-  for (const char* name : kRopeTensors) {
-    if (!source.has_tensor(name)) continue;
-    return fail(
-        ErrorCode::kNotSupported,
-        "{}: tensor {} scales RoPE's frequencies, which Tern does not compute; use the variant of the model for "
-        "short contexts",
-        source.path(), name);
-  }
-  return {};
-}
 
 Result<void> check_shape(const ModelSource& source, const Config& c) {
   if (c.n_heads % c.n_kv_heads != 0) {
@@ -44,6 +20,21 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
     return fail(ErrorCode::kNotSupported, "{}: {} is {}, not a multiple of {}, as Tern's kernels need it",
                 source.path(), what, width, unit);
   }
+  return {};
+}
+
+// 0 stands for "not set".
+Result<float> read_scale(const MetadataReader& meta, std::string_view key, float usual) {
+  TRY(const auto value, meta.number(key));
+  if (!value || *value == 0) return usual;
+  return meta.positive(key);
+}
+
+Result<void> read_scales(const MetadataReader& meta, Config& c) {
+  TRY(c.embedding_scale, read_scale(meta, "embedding_scale", c.embedding_scale));
+  TRY(c.residual_scale, read_scale(meta, "residual_scale", c.residual_scale));
+  TRY(c.attention_scale, read_scale(meta, "attention.scale", c.attention_scale));
+  TRY(c.logit_scale, read_scale(meta, "logit_scale", c.logit_scale));
   return {};
 }
 
@@ -76,11 +67,10 @@ Result<Config> read_transformer_config(ModelSource& source, const std::string& a
                 "{}: rope.dimension_count {} differs from head_dim {}; Tern has no partial RoPE", source.path(),
                 rope_dims, c.head_dim);
   }
-  TRY_STATUS(check_rope(source, architecture + "."));
   TRY(c.n_ctx, meta.integer("context_length", 1 << 24));
   TRY(c.rms_eps, meta.positive("attention.layer_norm_rms_epsilon"));
-  TRY(c.rope_theta, meta.positive("rope.freq_base", 10000.0));
-  c.rope_pairs = source.rope_pairs(architecture);
+  TRY(c.ropes[0], read_rope(source, c));
+  TRY_STATUS(read_scales(meta, c));
 
   TRY(const auto embedding, source.find_tensor("token_embd.weight"));
   if (!embedding || embedding->shape.size() != 2 || embedding->shape[0] < 1 || embedding->shape[0] > (1 << 24)) {
@@ -91,6 +81,15 @@ Result<Config> read_transformer_config(ModelSource& source, const std::string& a
   c.n_vocab = static_cast<int>(embedding->shape[0]);
   TRY_STATUS(check_shape(source, c));
   return c;
+}
+
+Result<GluAct> read_glu_act(const ModelSource& source, const Config& c, GluAct usual) {
+  const std::string key = c.architecture + ".feed_forward.activation";
+  TRY(const auto declared, source.get_string(key));
+  if (!declared) return usual;
+  if (*declared == "relu2") return GluAct::kRelu2;
+  if (*declared == "silu") return GluAct::kSilu;
+  return fail(ErrorCode::kNotSupported, "{}: {} is \"{}\"; Tern knows relu2 and silu", source.path(), key, *declared);
 }
 
 Result<Weights> read_outer_weights(ModelSource& source, const Config& c) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,9 @@ struct Layer {
 struct Weights {
   Tensor token_embd;  // [n_vocab, d_model]
   std::vector<Layer> layers;
-  Tensor output_norm;  // [d_model]
-  Tensor output;       // [n_vocab, d_model]; the embedding itself where they are tied
+  Tensor output_norm;                          // [d_model]
+  Tensor output;                               // [n_vocab, d_model]; the embedding itself where they are tied
+  std::vector<std::unique_ptr<float[]>> made;  // what views of the tensors above point to, where no file has it
 
   uint64_t bytes_per_token() const;  // read to decode one token: all matrices and norms, one row of the embedding
   uint64_t n_params() const;

@@ -22,8 +22,8 @@ void expand_heads(const step::FloatHeads& h, Bodies& out) {
   if (h.q_gain) out.push_back(step::HeadNorm{h.q, h.q_gain, h.eps, h.n_heads, h.head_dim});
   if (h.k_gain) out.push_back(step::HeadNorm{h.k, h.k_gain, h.eps, h.n_kv_heads, h.head_dim});
   out.insert(out.end(),
-             {step::Rope{h.q, h.n_heads, h.head_dim, h.theta, h.pairs},
-              step::Rope{h.k, h.n_kv_heads, h.head_dim, h.theta, h.pairs}, step::KvAppend{h.k, h.v, h.layer}});
+             {step::Rope{h.q, h.n_heads, h.head_dim, h.rope, h.pairs},
+              step::Rope{h.k, h.n_kv_heads, h.head_dim, h.rope, h.pairs}, step::KvAppend{h.k, h.v, h.layer}});
 }
 
 struct Expand {
@@ -32,8 +32,8 @@ struct Expand {
     const SlotId in = expand_norm(s.in, s.norm, out);
     out.insert(out.end(),
                {step::TernaryLinear{in, s.wq, s.q}, step::TernaryLinear{in, s.wk, s.k},
-                step::TernaryLinear{in, s.wv, s.v}, step::Rope{s.q, s.n_heads, s.head_dim, s.theta, s.pairs},
-                step::Rope{s.k, s.n_kv_heads, s.head_dim, s.theta, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
+                step::TernaryLinear{in, s.wv, s.v}, step::Rope{s.q, s.n_heads, s.head_dim, s.rope, s.pairs},
+                step::Rope{s.k, s.n_kv_heads, s.head_dim, s.rope, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
     return out;
   }
   Bodies operator()(const step::FloatQkv& s) const {

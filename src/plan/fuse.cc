@@ -87,7 +87,7 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
   if (p.k->in != p.q->in || p.v->in != p.q->in || p.rope_q->x != p.q->out || p.rope_k->x != p.k->out) return {};
   if (p.append->k != p.k->out || p.append->v != p.v->out) return {};
   if (attention->q != p.q->out || attention->layer != p.append->layer) return {};
-  if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->theta != p.rope_k->theta) return {};
+  if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->rope != p.rope_k->rope) return {};
   if (p.rope_q->pairs != p.rope_k->pairs) return {};
   const Steps rest = steps.subspan(p.n_steps);
   if (!is_dead_after(p.k->out, rest) || !is_dead_after(p.v->out, rest)) return {};
@@ -109,7 +109,7 @@ std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
                                                          .n_heads = p->rope_q->n_heads,
                                                          .n_kv_heads = p->rope_k->n_heads,
                                                          .head_dim = p->rope_q->head_dim,
-                                                         .theta = p->rope_q->theta,
+                                                         .rope = p->rope_q->rope,
                                                          .pairs = p->rope_q->pairs}}};
 }
 
@@ -147,7 +147,7 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                                  .n_heads = p->rope_q->n_heads,
                                                                  .n_kv_heads = p->rope_k->n_heads,
                                                                  .head_dim = p->rope_q->head_dim,
-                                                                 .theta = p->rope_q->theta,
+                                                                 .rope = p->rope_q->rope,
                                                                  .pairs = p->rope_q->pairs}}}};
 }
 

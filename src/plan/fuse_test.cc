@@ -109,7 +109,7 @@ TEST(Fuse, NormIsNotFusedWhereItsOutputIsReadAgain) {
 
 TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   Config c = small_config();
-  c.rope_pairs = RopePairs::kInterleaved;
+  c.ropes[0].pairs = RopePairs::kInterleaved;
   const Weights w = small_weights(c);
   const Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
   const auto found = std::ranges::find(plan.steps, "blk.1.attn_qkv", &Step::name);
@@ -129,7 +129,7 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   EXPECT_EQ(qkv.n_heads, 4);
   EXPECT_EQ(qkv.n_kv_heads, 2);
   EXPECT_EQ(qkv.head_dim, 64);
-  EXPECT_EQ(qkv.theta, 10000);
+  EXPECT_EQ(qkv.rope, 0);
   EXPECT_EQ(qkv.pairs, RopePairs::kInterleaved);
   EXPECT_NE(describe(plan).find(" ~hq[256]@"), std::string::npos);
   EXPECT_NE(describe(plan).find(" ~k[128]@"), std::string::npos);
@@ -201,7 +201,7 @@ TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {
   EXPECT_EQ(attention.heads->eps, c.rms_eps);
   EXPECT_EQ(attention.heads->layer, 1);
   EXPECT_EQ(attention.heads->n_kv_heads, 2);
-  EXPECT_EQ(attention.heads->theta, 10000);
+  EXPECT_EQ(attention.heads->rope, 0);
   EXPECT_EQ(plan.slot(attention.heads->qkv).width, c.q_width() + 2 * c.kv_width());
   // What passes between the two shares its memory with nothing that either of them touches.
   const std::vector<SlotUse> uses = slot_uses(attention);

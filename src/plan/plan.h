@@ -89,14 +89,15 @@ struct FloatHeads {
   int n_heads = 0;
   int n_kv_heads = 0;
   int head_dim = 0;
-  float theta = 0;
+  int rope = 0;  // of Config::ropes
   RopePairs pairs = {};
 };
 
 struct Embed {
   const Tensor* table;
   SlotId out;
-};  // out = table[token]
+  float scale = 1;
+};  // out = table[token] · scale
 struct SelectRows {
   SlotId in;
   SlotId out;
@@ -138,7 +139,7 @@ struct Rope {
   SlotId x;
   int n_heads;
   int head_dim;
-  float theta;
+  int rope;  // of Config::ropes
   RopePairs pairs;
 };
 struct KvAppend {
@@ -217,7 +218,7 @@ struct TernaryQkv {
   int n_heads;
   int n_kv_heads;
   int head_dim;
-  float theta;
+  int rope;  // of Config::ropes
   RopePairs pairs;
   NormOnRead norm = {};
 };

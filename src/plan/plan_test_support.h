@@ -22,7 +22,7 @@ inline Config small_config() {
           .n_vocab = 300,
           .n_ctx = 32,
           .rms_eps = 1e-5f,
-          .rope_theta = 10000};
+          .ropes = {{.theta = 10000}}};
 }
 
 inline Tensor tensor(std::string name, int rows, int cols) {

@@ -24,7 +24,7 @@ void PlanWriter::push(std::string name, StepBody body) { plan_.steps.push_back({
 
 void PlanWriter::embed(const Tensor& table, SlotId out) {
   CHECK(at(out).width == table.cols);
-  push(without_suffix(table.name), step::Embed{&table, out});
+  push(without_suffix(table.name), step::Embed{&table, out, plan_.config.embedding_scale});
 }
 
 void PlanWriter::select_rows(SlotId in, SlotId out) {
@@ -64,10 +64,11 @@ void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
   push(without_suffix(gain.name), step::HeadNorm{x, &gain, c.rms_eps, n_heads, c.head_dim});
 }
 
-void PlanWriter::rope(SlotId x, int n_heads) {
+void PlanWriter::rope(SlotId x, int n_heads, int rope) {
   const Config& c = plan_.config;
   CHECK(at(x).width == n_heads * c.head_dim);
-  push(section_ + at(x).name + ".rope", step::Rope{x, n_heads, c.head_dim, c.rope_theta, c.rope_pairs});
+  push(section_ + at(x).name + ".rope",
+       step::Rope{x, n_heads, c.head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs});
 }
 
 void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {

@@ -24,7 +24,7 @@ class PlanWriter {
   // when it is first needed.
   SlotId linear_input(SlotId normed, SlotId& quantized);
   void head_norm(SlotId x, const Tensor& gain, int n_heads);
-  void rope(SlotId x, int n_heads);
+  void rope(SlotId x, int n_heads, int rope = 0);  // of Config::ropes
   void kv_append(SlotId k, SlotId v, int layer);
   void attention(SlotId q, int layer, SlotId out);
   void glu_mul(SlotId gate, SlotId up, SlotId out);

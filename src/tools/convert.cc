@@ -10,6 +10,7 @@
 #include "model/gguf_keys.h"
 #include "model/gguf_vocab.h"
 #include "model/model.h"
+#include "model/rope_keys.h"
 #include "model/source_reader.h"
 #include "quant/i2_s.h"
 #include "tern/tools.h"
@@ -187,7 +188,7 @@ Result<void> Converter::collect_tensor(const std::string& name) {
                 "{}: rows of tensor {} have {} values, but {} packs {}; choose another type or another head",
                 source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
   }
-  const bool interleave = config().rope_pairs == RopePairs::kHalves && config().architecture == "llama";
+  const bool interleave = config().ropes[0].pairs != gguf_rope_pairs(config().architecture);
   if (interleave && name.ends_with(".attn_q.weight")) job.heads_to_interleave = config().n_heads;
   if (interleave && name.ends_with(".attn_k.weight")) job.heads_to_interleave = config().n_kv_heads;
   jobs_.push_back(std::move(job));
@@ -197,6 +198,9 @@ Result<void> Converter::collect_tensor(const std::string& name) {
 // Every name that a family may have, in the order of llama.cpp's files.
 Result<void> Converter::collect() {
   TRY_STATUS(collect_tensor("token_embd.weight"));
+  for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
+    TRY_STATUS(collect_tensor(std::string(name)));
+  }
   for (int i = 0; i < config().n_layers; ++i) {
     for (const char* name :
          {"attn_norm", "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_q_norm", "attn_k_norm", "attn_sub_norm",

@@ -39,7 +39,7 @@ TEST(Synth, WritesAModelThatOpens) {
   EXPECT_EQ(model->config.d_ff, 256);
   EXPECT_EQ(model->config.n_vocab, 320);
   EXPECT_EQ(model->config.n_ctx, 256);
-  EXPECT_FLOAT_EQ(model->config.rope_theta, 1e4f);
+  EXPECT_FLOAT_EQ(model->config.ropes[0].theta, 1e4f);
   EXPECT_FLOAT_EQ(model->config.rms_eps, 1e-5f);
   EXPECT_EQ(model->weights.token_embd.format, Format::kF16);
   EXPECT_EQ(model->weights.layers[1].ffn_down.format, Format::kI2_S);

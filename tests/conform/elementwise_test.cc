@@ -51,7 +51,7 @@ TEST(Conform, RopeIsBitIdentical) {
   for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kInterleaved}) {
     for (const int head_dim : {2, 6, 64, 128}) {
       constexpr int kRows = 3, kHeads = 5;
-      RopeTable table(10000.0f, head_dim, kRows);
+      RopeTable table({.theta = 10000.0f}, head_dim, kRows);
       table.fill(17, kRows);
       Guarded<float> expected(static_cast<size_t>(kRows * kHeads * head_dim)), actual(expected.size(), 1);
       Values(1).fill(expected);
@@ -69,7 +69,7 @@ TEST(Conform, RopeTurnsTheRightPairs) {
   constexpr int kDim = 8;
   for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kInterleaved}) {
     for (int i = 0; i < kDim / 2; ++i) {
-      RopeTable table(100.0f, kDim, 1);
+      RopeTable table({.theta = 100.0f}, kDim, 1);
       table.fill(3, 1);
       std::vector<float> x(kDim, 0.0f);
       const int first = pairs == RopePairs::kHalves ? i : 2 * i;

@@ -29,7 +29,7 @@ struct FloatModel {
                    .n_vocab = 8192,
                    .n_ctx = 16,
                    .rms_eps = 1e-6f,
-                   .rope_theta = 1e6f,
+                   .ropes = {{.theta = 1e6f}},
                    .glu_act = GluAct::kSilu,
                    .int8_activations = false};
   Weights weights = [this] {

@@ -38,6 +38,7 @@ std::vector<Golden> read_goldens(const std::string& folder) {
                        .is_ternary = entry.value("ternary", true),
                        .llama_logits = {},
                        .llama_nmse = entry.value("llama_nmse", 0.0),
+                       .n_ctx = entry.value("n_ctx", 0),
                        .has_directory = entry.value("directory", false)});
     if (Golden& golden = goldens.back(); golden.llama_nmse > 0) {
       golden.llama_logits = read_npy(path + golden.name + ".llama.npy");
@@ -53,7 +54,7 @@ std::vector<float> compute_logits(const Golden& golden, Run run) {
     ADD_FAILURE() << engine.error().message;
     return {};
   }
-  auto session = engine->new_session({.kv_type = run.kv_type}).value();
+  auto session = engine->new_session({.n_ctx = golden.n_ctx, .kv_type = run.kv_type}).value();
   std::vector<float> logits;
   const auto done = session.logits(golden.tokens, [&](size_t, std::span<const float> row) {
     logits.insert(logits.end(), row.begin(), row.end());

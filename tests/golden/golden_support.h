@@ -18,6 +18,7 @@ struct Golden {
   bool is_ternary = false;
   std::vector<float> llama_logits;  // by llama.cpp, where the manifest says how far they are from `logits`
   double llama_nmse = 0;
+  int n_ctx = 0;               // room of the session; 0: the model's
   bool has_directory = false;  // the same model as a Hugging Face directory lies beside the file
 };
 

@@ -2,6 +2,7 @@
 """Makes the golden values of the families other than BitNet 2B: small random models, their logits by transformers.
 
     make_family_goldens.py         write everything in tests/golden/families
+    make_family_goldens.py NAME…   only these models
 
 Every model is written as a GGUF file, and some also as a Hugging Face directory (config.json, model.safetensors); both
 forms hold the same weights. Logits come from transformers in float32 on the CPU, whole sequences at once. Weights are
@@ -21,8 +22,8 @@ import numpy as np
 import torch
 from gguf import GGMLQuantizationType, GGUFWriter
 from safetensors.torch import save_file
-from transformers import (BitNetConfig, BitNetForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config, Phi3ForCausalLM,
-                          Qwen3Config, Qwen3ForCausalLM)
+from transformers import (BitNetConfig, BitNetForCausalLM, GraniteConfig, GraniteForCausalLM, LlamaConfig,
+                          LlamaForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
 from transformers.utils.quantization_config import BitNetQuantConfig
 
@@ -47,7 +48,9 @@ class Spec:
     n_tokens: int = N_TOKENS
     bitlinear: str = ""  # "bitlinear" or "autobitlinear": ternary weights, and what weight_scale means
     directory: bool = False  # also as a Hugging Face directory
+    n_ctx: int = 0  # room of the session, where that is not the model's own
     metadata: dict[str, Any] = field(default_factory=dict)
+    vectors: dict[str, list[float]] = field(default_factory=dict)  # of the GGUF file alone
 
 
 def common(**more: Any) -> dict[str, Any]:
@@ -59,6 +62,38 @@ def common(**more: Any) -> dict[str, Any]:
 def rope(theta: float) -> dict[str, Any]:
     return {"rope_type": "default", "rope_theta": theta}
 
+
+def scaled(kind: str, **more: Any) -> dict[str, Any]:
+    return {"rope_type": kind, "rope_theta": 1e4} | more
+
+
+def tiny(**more: Any) -> dict[str, Any]:
+    """Small, for what only differs in RoPE: its original context is 16 positions, its own 64."""
+    return common(**(dict(vocab_size=64, hidden_size=32, intermediate_size=64, num_attention_heads=2, num_key_value_heads=1) | more))
+
+
+def llama3_divisors(head_dim: int, theta: float, factor: float, low: float, high: float, original: int) -> list[float]:
+    """As llama.cpp's converter computes rope_freqs.weight."""
+    divisors = []
+    for i in range(head_dim // 2):
+        wave = 2 * np.pi * theta ** (2 * i / head_dim)
+        smooth = (original / wave - low) / (high - low)
+        divisors.append(1.0 if wave < original / high else factor if wave > original / low else
+                        1 / ((1 - smooth) / factor + smooth))
+    return divisors
+
+
+ORIGINAL = 16
+YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.scaling.original_context_length": ORIGINAL}
+LLAMA3 = dict(factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=ORIGINAL)
+SHORT, LONG = [1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6], [1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0]
+LONGROPE = dict(hidden_size=32, num_key_value_heads=2, tie_word_embeddings=False, original_max_position_embeddings=ORIGINAL,
+                sliding_window=None,
+                rope_parameters=scaled("longrope", short_factor=SHORT, long_factor=LONG,
+                                       original_max_position_embeddings=ORIGINAL))
+LONGROPE_GGUF = dict(metadata={"rope.scaling.original_context_length": ORIGINAL,
+                               "rope.scaling.attn_factor": float(np.sqrt(1 + np.log(4) / np.log(ORIGINAL)))},
+                     vectors={"rope_factors_short.weight": SHORT, "rope_factors_long.weight": LONG})
 
 TERNARY = dict(vocab_size=160, hidden_size=128, intermediate_size=256, num_hidden_layers=1, num_attention_heads=2,
                num_key_value_heads=1, rms_norm_eps=1e-5)
@@ -85,7 +120,33 @@ SPECS = (
     Spec("bitnet_large", "BitNet with a SiLU gate",
          BitNetConfig(**common(**TERNARY, rope_parameters=rope(1e4), tie_word_embeddings=True, hidden_act="silu")),
          BitNetForCausalLM, "bitnet", n_tokens=8, bitlinear="autobitlinear",
-         metadata={"bitnet.feed_forward.activation": "silu"}),
+         metadata={"feed_forward.activation": "silu"}),
+    Spec("qwen3_yarn", "YaRN, beyond the original context",
+         Qwen3Config(**tiny(head_dim=16, tie_word_embeddings=True,
+                            rope_parameters=scaled("yarn", factor=4.0, original_max_position_embeddings=ORIGINAL))),
+         Qwen3ForCausalLM, "qwen3", n_tokens=40, directory=True, metadata=YARN),
+    Spec("llama_yarn_factor", "YaRN with betas and an attention factor of its own",
+         LlamaConfig(**tiny(tie_word_embeddings=False,
+                            rope_parameters=scaled("yarn", factor=4.0, original_max_position_embeddings=ORIGINAL, beta_fast=8.0,
+                                                   beta_slow=2.0, attention_factor=1.5))),
+         LlamaForCausalLM, "llama", n_tokens=40, directory=True,
+         metadata=YARN | {"rope.scaling.yarn_beta_fast": 8.0, "rope.scaling.yarn_beta_slow": 2.0,
+                          "rope.scaling.attn_factor": 1.5 / (1 + 0.1 * float(np.log(4)))}),
+    Spec("llama_linear", "frequencies divided by 2, written the old way",
+         LlamaConfig(**tiny(tie_word_embeddings=False, rope_parameters=scaled("linear", factor=2.0))), LlamaForCausalLM, "llama",
+         n_tokens=40, directory=True, metadata={"rope.scale_linear": 2.0}),
+    Spec("llama3", "divisors of the frequencies",
+         LlamaConfig(**tiny(tie_word_embeddings=False, rope_parameters=scaled("llama3", **LLAMA3))), LlamaForCausalLM, "llama",
+         n_tokens=40, directory=True, vectors={"rope_freqs.weight": llama3_divisors(16, 1e4, 8, 1, 4, ORIGINAL)}),
+    Spec("phi3_longrope", "divisors for long contexts", Phi3Config(**tiny(**LONGROPE)), Phi3ForCausalLM, "phi3", n_tokens=40,
+         directory=True, **LONGROPE_GGUF),
+    Spec("phi3_longrope_short", "divisors for short contexts", Phi3Config(**tiny(**LONGROPE)), Phi3ForCausalLM, "phi3",
+         n_tokens=ORIGINAL, n_ctx=ORIGINAL, directory=True, **LONGROPE_GGUF),
+    Spec("granite", "factors of the embedding, of what layers add, of attention and of the logits",
+         GraniteConfig(**tiny(tie_word_embeddings=True, rope_parameters=scaled("default"), embedding_multiplier=6.0,
+                              residual_multiplier=0.3, attention_multiplier=0.4, logits_scaling=0.25)),
+         GraniteForCausalLM, "granite", n_tokens=40, directory=True,
+         metadata={"embedding_scale": 6.0, "residual_scale": 0.3, "attention.scale": 0.4, "logit_scale": 0.25}),
 )
 
 
@@ -211,12 +272,15 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
         writer.add_uint32(f"{arch}.attention.sliding_window", config.sliding_window)
     writer.add_float32(f"{arch}.attention.layer_norm_rms_epsilon", config.rms_norm_eps)
     writer.add_float32(f"{arch}.rope.freq_base", config.rope_parameters["rope_theta"])
+    add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}
     for key, value in spec.metadata.items():
-        writer.add_string(key, value)
+        add[type(value)](f"{arch}.{key}", value)
+    for name, values in spec.vectors.items():
+        writer.add_tensor(name, np.array(values, np.float32))
     for name, x in state.items():
         if name.endswith("weight_scale"):
             continue
-        if arch == "llama" and ("q_proj" in name or "k_proj" in name):
+        if arch in ("llama", "granite") and ("q_proj" in name or "k_proj" in name):
             x = interleaved(x, config.num_attention_heads if "q_proj" in name else config.num_key_value_heads)
         if x.dtype == torch.int8:
             scale = float(state[name.replace("weight", "weight_scale")])
@@ -255,13 +319,17 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
                                          "modules_to_not_convert": None}
     keep = {"architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
             "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act",
-            "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id"}
+            "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id",
+            "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
+            "logits_scaling"}
     theta = config["rope_parameters"]["rope_theta"]
     text = {key: value for key, value in config.items() if key in keep and value is not None}
     # As published: older files have rope_theta, newer ones rope_parameters.
     if spec.architecture != "qwen3":
-        del text["rope_parameters"]
+        scaling = text.pop("rope_parameters")
         text["rope_theta"] = theta
+        if scaling["rope_type"] != "default":
+            text["rope_scaling"] = {key: value for key, value in scaling.items() if key != "rope_theta"}
     (path / "config.json").write_text(json.dumps(text, indent=1, sort_keys=True) + "\n")
     tensors = {}
     for name, x in state.items():
@@ -280,15 +348,16 @@ def make(spec: Spec) -> dict[str, Any]:
         write_directory(spec, state, DIR / spec.name)
     np.save(DIR / f"{spec.name}.npy", logits)
     return {"name": spec.name, "covers": spec.covers, "tokens": tokens, "seed": seed, "directory": spec.directory,
-            "ternary": bool(spec.bitlinear), "min_top2_margin": round(float(margins(logits).min()), 3),
+            "ternary": bool(spec.bitlinear), "n_ctx": spec.n_ctx, "min_top2_margin": round(float(margins(logits).min()), 3),
             "max_abs_logit": round(float(np.abs(logits).max()), 3)}
 
 
 def main() -> int:
     DIR.mkdir(exist_ok=True)
+    known = {entry["name"]: entry for entry in json.loads((DIR / "goldens.json").read_text())["models"]} if sys.argv[1:] else {}
     entries = []
     for spec in SPECS:
-        entries.append(make(spec))
+        entries.append(make(spec) if not sys.argv[1:] or spec.name in sys.argv[1:] else known[spec.name])
         print(entries[-1])
     lines = ",\n".join(" " + json.dumps(entry) for entry in entries)
     (DIR / "goldens.json").write_text('{"models": [\n' + lines + "\n]}\n")

@@ -10,7 +10,10 @@ void embed(const ops::Embed& op, Share& share) {
   share.for_ranges(static_cast<int>(op.tokens.size()), 1, [&](int begin, int end) {
     for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
       const Bytes row = op.table->data.subspan(static_cast<uint64_t>(op.tokens[r]) * bytes, bytes);
-      format.decode(row, {op.out + r * cols, cols});
+      const std::span<float> out(op.out + r * cols, cols);
+      format.decode(row, out);
+      if (op.scale == 1) continue;
+      for (float& value : out) value *= op.scale;
     }
   });
 }

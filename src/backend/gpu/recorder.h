@@ -195,7 +195,8 @@ class Recorder {
   Result<void> rms_norm(const step::RmsNorm& s, SlotId in, const When& when);
 
   // Attention (recorder_attention.cc).
-  Result<void> rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when);
+  Result<View<wgsl::Vec2<wgsl::F32>>> angles(int rope);  // the table of Config::ropes[rope] for this cache
+  Result<void> rope(SlotId x, int n_heads, int head_dim, int rope, RopePairs pairs, const When& when);
   Result<void> append(SlotId k, SlotId v, int layer, const When& when);
   template <class KvWord>
   Result<void> append_as(SlotId k, SlotId v, int layer, const When& when);

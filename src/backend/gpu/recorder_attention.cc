@@ -13,17 +13,24 @@ HeadShape head_shape(const Config& c, int n_ctx) {
           static_cast<uint32_t>(n_ctx)};
 }
 
-Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, RopePairs pairs, const When& when) {
+Result<View<wgsl::Vec2<wgsl::F32>>> Recorder::angles(int rope) {
+  constexpr int kAny = 1;  // ahead of time only the shape of the program counts
+  TRY(const Buffer* table, c_.work.rope(rope, cache_ ? cache_->n_ctx() : kAny));
+  return View<wgsl::Vec2<wgsl::F32>>{{table, 0, 0}};
+}
+
+Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, int rope, RopePairs pairs, const When& when) {
+  TRY(const auto turns, angles(rope));
   const RopeConfig config{static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim),
                           pairs == RopePairs::kInterleaved};
   return dispatch(gpu::rope(config),
                   {.grid = {.x = ceil_div(config.n_heads * config.head_dim / 2, kElementwiseWorkgroup)},
                    .axis = Axis::kY,
                    .when = when},
-                  c_.work.floats(x), View<wgsl::Vec2<wgsl::F32>>{{&c_.work.rope(), 0, 0}}, params());
+                  c_.work.floats(x), turns, params());
 }
 
-Result<void> Recorder::record(const step::Rope& s) { return rope(s.x, s.n_heads, s.head_dim, s.pairs, {}); }
+Result<void> Recorder::record(const step::Rope& s) { return rope(s.x, s.n_heads, s.head_dim, s.rope, s.pairs, {}); }
 
 Result<void> Recorder::append(SlotId k, SlotId v, int layer, const When& when) {
   if (!cache_) return {};
@@ -53,7 +60,8 @@ Result<Recorder::HeadViews> Recorder::head_views(const step::FloatHeads& s) {
   HeadViews views{.qkv = c_.work.floats(s.qkv),
                   .q_gain = {{&c_.work.unused_gain(), 0, 0}},
                   .k_gain = {{&c_.work.unused_gain(), 0, 0}},
-                  .angles = {{&c_.work.rope(), 0, 0}}};
+                  .angles = {}};
+  TRY(views.angles, angles(s.rope));
   if (s.q_gain) {
     TRY(views.q_gain.view, c_.weights.vector(*s.q_gain));
     TRY(views.k_gain.view, c_.weights.vector(*s.k_gain));
@@ -168,8 +176,8 @@ Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, Linear
   TRY_STATUS((this->*linear)(in, *s.wq, s.q, Store::kSet));
   TRY_STATUS((this->*linear)(in, *s.wk, s.k, Store::kSet));
   TRY_STATUS((this->*linear)(in, *s.wv, s.v, Store::kSet));
-  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.pairs, when));
-  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.pairs, when));
+  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.rope, s.pairs, when));
+  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.rope, s.pairs, when));
   return append(s.k, s.v, s.layer, when);
 }
 
@@ -204,15 +212,15 @@ Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
                                                        .lanes = lanes(c_.layouts.qkv.lanes),
                                                        .workgroup = workgroup(c_.layouts.qkv.workgroup)});
   const Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
-  const View<wgsl::Vec2<wgsl::F32>> angles{{&c_.work.rope(), 0, 0}};
+  TRY(const auto turns, angles(s.rope));
   const View<KvWord> kv{cache_->layer(s.layer)};
   if (!norms_on_read(s.in, s.norm)) {
-    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale, angles,
+    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale, turns,
                     params(), c_.work.floats(s.q), kv);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
   return dispatch(normed_qkv<KvWord>(config, norm.config), extent, View<TernaryWeights>{w}, norm.x, norm.gain,
-                  norm.parts, scale, angles, params(), c_.work.floats(s.q), kv);
+                  norm.parts, scale, turns, params(), c_.work.floats(s.q), kv);
 }
 
 }  // namespace tern::gpu

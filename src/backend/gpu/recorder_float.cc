@@ -31,8 +31,8 @@ Result<void> Recorder::record(const step::Embed& s) {
   TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
   for (const FloatMatrix::Part& part : table->parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .caps = caps_}), {.axis = Axis::kY},
-                        View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
+    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .caps = caps_, .scale = s.scale}),
+                        {.axis = Axis::kY}, View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
   }
   return {};

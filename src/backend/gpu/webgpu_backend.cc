@@ -88,7 +88,7 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
   }
   const Config& c = plan.config;
   if (!c.int8_activations) need.activations += halves_bytes(plan, options.max_batch);
-  need.activations += uint64_t{4} * static_cast<uint64_t>(c.n_ctx) * static_cast<uint64_t>(c.head_dim);  // RoPE
+  need.activations += c.ropes.size() * rope_bytes(c, n_ctx);
   need.kv_cache = kv_bytes(c, n_ctx, type);
   return need;
 }

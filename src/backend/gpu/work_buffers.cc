@@ -69,28 +69,38 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
   TRY(work->unused_stats_,
       device.new_buffer("unused", static_cast<uint64_t>(max_batch) * device_row_bytes(SlotType::kNormStats, widest),
                         BufferUse::kWork));
-  const uint64_t rope_bytes = uint64_t{4} * static_cast<uint64_t>(c.n_ctx) * static_cast<uint64_t>(c.head_dim);
-  TRY(work->rope_, device.new_buffer("rope", rope_bytes, BufferUse::kWeights));
-  TRY_STATUS(work->fill_rope());
   return work;
 }
 
-Result<void> WorkBuffers::fill_rope() {
+uint64_t rope_bytes(const Config& c, int n_ctx) {
+  return uint64_t{4} * static_cast<uint64_t>(n_ctx) * static_cast<uint64_t>(c.head_dim);
+}
+
+Result<const Buffer*> WorkBuffers::rope(int rope, int n_ctx) {
+  std::unique_ptr<Buffer>& buffer = ropes_[{rope, n_ctx}];
+  if (!buffer) {
+    TRY(buffer, device_.new_buffer("rope", rope_bytes(plan_.config, n_ctx), BufferUse::kWeights));
+    TRY_STATUS(fill_rope(rope, n_ctx, *buffer));
+  }
+  return buffer.get();
+}
+
+Result<void> WorkBuffers::fill_rope(int rope, int n_ctx, const Buffer& buffer) {
   constexpr int kRows = 256;
   const Config& c = plan_.config;
   const auto half = static_cast<size_t>(c.head_dim / 2);
-  RopeTable table(c.rope_theta, c.head_dim, kRows);
+  RopeTable table(c.ropes[static_cast<size_t>(rope)], c.head_dim, kRows);
   std::vector<float> pairs;
-  for (int first = 0; first < c.n_ctx; first += kRows) {
-    const int n = std::min(kRows, c.n_ctx - first);
-    table.fill(first, n);
+  for (int first = 0; first < n_ctx; first += kRows) {
+    const int n = std::min(kRows, n_ctx - first);
+    table.fill(first, n, n_ctx);
     pairs.resize(2 * half * static_cast<size_t>(n));
     for (size_t i = 0; i < pairs.size() / 2; ++i) {
       pairs[2 * i] = table.cos()[i];
       pairs[2 * i + 1] = table.sin()[i];
     }
     const uint64_t at = uint64_t{8} * half * static_cast<uint64_t>(first);
-    TRY_STATUS(device_.write(*rope_, at, std::as_bytes(std::span(pairs))));
+    TRY_STATUS(device_.write(buffer, at, std::as_bytes(std::span(pairs))));
   }
   return {};
 }

@@ -31,10 +31,12 @@ class WorkBuffers {
 
   const Buffer& params() const { return *params_; }            // RunParams
   const Buffer& tokens() const { return *tokens_; }            // [max_batch] u32
-  const Buffer& rope() const { return *rope_; }                // (cos, sin) [n_ctx, head_dim / 2]
   const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics nobody reads
   const Buffer& unused_stats() const { return *unused_stats_; }
   const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
+
+  // (cos, sin) [n_ctx, head_dim / 2] of Config::ropes[rope], made when a session of that size is first wanted.
+  Result<const Buffer*> rope(int rope, int n_ctx);
 
   // Room for the partial sums of attention over a long history (kernels/attention.h), made when it is first wanted.
   static constexpr uint32_t kMostSplits = 16;
@@ -49,18 +51,21 @@ class WorkBuffers {
 
  private:
   WorkBuffers(Device& device, const Plan& plan, int max_batch) : device_(device), plan_(plan), max_batch_(max_batch) {}
-  Result<void> fill_rope();
+  Result<void> fill_rope(int rope, int n_ctx, const Buffer& buffer);
 
   Device& device_;
   const Plan& plan_;
   int max_batch_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, rope_, unused_gain_, unused_stats_, token_scales_, halves_,
-      attention_parts_;
+  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_, halves_, attention_parts_;
+  std::map<std::pair<int, int>, std::unique_ptr<Buffer>> ropes_;  // by index and n_ctx
   std::vector<std::unique_ptr<Buffer>> constants_;
   uint64_t constants_used_ = 0;  // of the last of them
   std::map<Constant, BufferView> constant_views_;
 };
+
+// Bytes of one table of RoPE for a session of n_ctx tokens.
+uint64_t rope_bytes(const Config& config, int n_ctx);
 
 // Bytes of the batch as f16, the widest row of any step.
 uint64_t halves_bytes(const Plan& plan, int max_batch);

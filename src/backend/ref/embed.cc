@@ -9,7 +9,7 @@ void embed(const ops::Embed& op) {
   float* out = op.out;
   for (const TokenId token : op.tokens) {
     const std::vector<float> row = weight_row(*op.table, token);
-    out = std::copy(row.begin(), row.end(), out);
+    out = std::ranges::transform(row, out, [&](float value) { return value * op.scale; }).out;
   }
 }
 

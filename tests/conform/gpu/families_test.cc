@@ -42,8 +42,7 @@ class TinyModel {
               .n_ctx = 64,
               .window = shape.window,
               .rms_eps = 1e-5f,
-              .rope_theta = 10000,
-              .rope_pairs = shape.pairs,
+              .ropes = {{.theta = 10000, .pairs = shape.pairs}},
               .glu_act = shape.act,
               .int8_activations = shape.int8_activations};
     const Config& c = config;

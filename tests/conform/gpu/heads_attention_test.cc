@@ -45,7 +45,7 @@ struct HeadsInputs {
     const auto k = random(count, seed + 3), v = random(count, seed + 4);
     if (p.pos > 0) ref::kv_append({k.data(), v.data(), static_cast<int>(p.pos), 0, kv.layer});
     const int n_ctx = static_cast<int>(p.s.n_ctx);
-    RopeTable table(10000.0f, static_cast<int>(p.s.head_dim), n_ctx);
+    RopeTable table({.theta = 10000.0f}, static_cast<int>(p.s.head_dim), n_ctx);
     table.fill(0, n_ctx);
     for (uint32_t i = 0; i < p.s.n_ctx * p.s.head_dim / 2; ++i) {
       angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});

@@ -151,7 +151,7 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
   const Row row(n, cols, 21);
   const int d = static_cast<int>(s.head_dim);
   const WeightMatrix w(Format::kI2_S, static_cast<int>(s.n_heads + 2 * s.n_kv_heads) * d, cols, 5);
-  RopeTable table(10000.0f, d, static_cast<int>(s.n_ctx));
+  RopeTable table({.theta = 10000.0f}, d, static_cast<int>(s.n_ctx));
   table.fill(0, static_cast<int>(s.n_ctx));
   std::vector<float> angles;
   for (uint32_t i = 0; i < s.n_ctx * s.head_dim / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});

@@ -32,7 +32,7 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
   const size_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
   const auto qkv = random(static_cast<size_t>(n) * (q_width + 2 * kv_width), static_cast<uint64_t>(d + pos));
   const auto q_gain = random(s.head_dim, 2), k_gain = random(s.head_dim, 3);
-  RopeTable table(10000.0f, d, static_cast<int>(s.n_ctx));
+  RopeTable table({.theta = 10000.0f}, d, static_cast<int>(s.n_ctx));
   table.fill(0, static_cast<int>(s.n_ctx));
   std::vector<float> angles;
   for (uint32_t i = 0; i < s.n_ctx * s.head_dim / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});

@@ -40,7 +40,7 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
             n_kv = static_cast<int>(s.n_kv_heads), all_rows = (n_heads + 2 * n_kv) * d;
   const WeightMatrix w(Format::kI2_S, all_rows, cols, static_cast<uint64_t>(d + n));
   const Int8Rows x = Int8Rows::random(n, cols, 5);
-  RopeTable table(10000.0f, d, kContext);
+  RopeTable table({.theta = 10000.0f}, d, kContext);
   table.fill(0, kContext);
   std::vector<float> angles;
   for (int i = 0; i < kContext * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});

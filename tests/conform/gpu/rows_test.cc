@@ -72,7 +72,7 @@ TEST_P(GpuRows, Rope) {
     for (const auto& [n_heads, head_dim] : {std::pair{1, 2}, {3, 6}, {5, 64}, {3, 80}, {2, 128}}) {
       for (const auto& [pos, n] : {std::pair{0, 1}, {17, 3}, {31, 9}}) {
         const auto half = static_cast<size_t>(head_dim / 2);
-        RopeTable table(10000.0f, head_dim, kContext);
+        RopeTable table({.theta = 10000.0f}, head_dim, kContext);
         table.fill(0, kContext);
         std::vector<float> angles(2 * half * kContext);
         for (size_t i = 0; i < half * kContext; ++i) {

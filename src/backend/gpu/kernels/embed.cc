@@ -18,12 +18,17 @@ EmbedKernel embed(const EmbedConfig& c) {
                   const auto store = [&](const Name<U32>& at, const Name<U32>& i, const Name<WeightUnits>& unit,
                                          uint32_t k, const Name<U32>* first) {
                     auto value = let("value", unpack(unit, k, first));
-                    if (c.coding.group == 0) {
-                      y[wg.y * (c.width / 4) + i + k] = value;
-                      return;
-                    }
+                    const auto put = [&](auto&& row) {
+                      if (c.scale == 1) {
+                        y[wg.y * (c.width / 4) + i + k] = std::forward<decltype(row)>(row);
+                      } else {
+                        auto factor = let("factor", c.scale);
+                        y[wg.y * (c.width / 4) + i + k] = std::forward<decltype(row)>(row) * factor;
+                      }
+                    };
+                    if (c.coding.group == 0) return put(value);
                     auto scale = planes.scale(at);
-                    y[wg.y * (c.width / 4) + i + k] = value * scale;
+                    put(value * scale);
                   };
                   when(row < range.get<"count">(), [&] {
                     // An invocation has a quad of a unit where any can be shifted to, else the whole unit.
