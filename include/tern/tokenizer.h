@@ -35,6 +35,10 @@ class Tokenizer {
 
   virtual std::optional<TokenId> bos() const = 0;
 
+  // What a model that turns texts into vectors wants at the end of each, usually its EOS. encode() does not append it:
+  // a prompt that ended so could not be continued. Empty for most models.
+  virtual std::optional<TokenId> final_token() const { return std::nullopt; }
+
   // Tokens that end a reply: the declared EOS and EOT and those known to be missing from published files.
   virtual const std::vector<TokenId>& stop_tokens() const = 0;
 

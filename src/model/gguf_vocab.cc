@@ -10,16 +10,31 @@
 namespace tern {
 namespace {
 
-bool is_bitnet(const GgufFile& file) {
+std::string_view architecture_of(const GgufFile& file) {
   const auto architecture = file.get_string("general.architecture");
-  return architecture && *architecture && (*architecture)->starts_with("bitnet");
+  return architecture && *architecture ? **architecture : std::string_view();
 }
 
-Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file) {
+bool is_bitnet(const GgufFile& file) { return architecture_of(file).starts_with("bitnet"); }
+
+// What the family makes certain where a file does not name its pre-tokenizer; empty where it does not. llama.cpp then
+// cuts words by an expression of its own, which no model was trained with.
+std::string_view usual_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
+  const std::string_view architecture = architecture_of(file);
+  if (architecture == "qwen2" || architecture == "qwen3") return "qwen2";
+  const bool llama3 = find_special_token(vocab, "<|begin_of_text|>") != kNoToken;
+  return architecture.starts_with("bitnet") || llama3 ? "llama-bpe" : "";
+}
+
+Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
   TRY(const auto declared, file.get_string(gguf_key::kPre));
-  const std::string_view name = declared && *declared != "default" ? *declared
-                                : is_bitnet(file)                  ? "llama-bpe"
-                                                                   : "gpt-2";
+  const bool named = declared && !declared->empty() && *declared != "default";
+  const std::string_view name = named ? *declared : usual_pre_tokenizer(file, vocab);
+  if (name.empty()) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tokenizer.ggml.pre {}, so nothing says how text is cut into words; convert the model again",
+                file.path(), declared ? "is \"default\"" : "is missing");
+  }
   const auto* row = std::ranges::find(kPreTokenizerNames, name, &PreTokenizerName::name);
   if (row == std::end(kPreTokenizerNames)) {
     return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.pre is \"{}\", a pre-tokenizer that Tern does not know",
@@ -73,7 +88,21 @@ Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
   TRY(vocab.pad, read_token_id(file, gguf_key::kPadding, n));
   TRY(const auto declared, file.get_bool(gguf_key::kAddBos));
   vocab.add_bos = vocab.bos && declared.value_or(add_bos);
+  TRY(const auto add_eos, file.get_bool(gguf_key::kAddEos));
+  if (add_eos.value_or(false)) vocab.final_token = vocab.eos;
+  TRY(const auto final_token, read_token_id(file, gguf_key::kFinalToken, n));
+  if (final_token) vocab.final_token = final_token;
   return {};
+}
+
+// llama.cpp's older converters took control tokens of Phi-3 for user-defined ones. Not those that look like HTML, which
+// Gemma has for its own sake.
+void restore_control_tokens(Vocab& vocab) {
+  for (size_t i = 0; i < vocab.types.size(); ++i) {
+    const std::string_view token = vocab.tokens[i];
+    const bool looks_special = token.starts_with("<|") && ends_a_turn(token);
+    if (looks_special && vocab.types[i] == TokenType::kUserDefined) vocab.types[i] = TokenType::kControl;
+  }
 }
 
 Result<void> read_stop_tokens(const GgufFile& file, Vocab& vocab) {
@@ -90,7 +119,7 @@ Result<void> read_stop_tokens(const GgufFile& file, Vocab& vocab) {
 }
 
 Result<void> read_byte_level(const GgufFile& file, Vocab& vocab) {
-  TRY(const PreTokenizerName* pre, read_pre_tokenizer(file));
+  TRY(const PreTokenizerName* pre, read_pre_tokenizer(file, vocab));
   vocab.pre = pre->pre;
   TRY(const auto ignore_merges, file.get_bool(gguf_key::kIgnoreMerges));
   TRY(const auto nfc, file.get_bool(gguf_key::kNfc));
@@ -178,6 +207,7 @@ Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
   vocab.tokens = std::move(*tokens);
   if (merges) vocab.merges = std::move(*merges);
   TRY_STATUS(read_types(file, vocab));
+  restore_control_tokens(vocab);
   TRY_STATUS(read_flags(file, vocab));
   TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab) : read_sentence_piece(file, vocab));
   TRY_STATUS(read_stop_tokens(file, vocab));

@@ -17,8 +17,9 @@ namespace tern {
 // and the control tokens that are known to end a turn.
 //
 // Repairs: microsoft/bitnet-b1.58-2B-4T-gguf, whose tokenizer is Llama 3's, has no `tokenizer.ggml.pre`; in a BitNet
-// file that means llama-bpe (read as GPT-2 it gives other ids, and loses ignore_merges and BOS). GGUF cannot say that a
-// token swallows the white space after it, as Phi-3's do; see the implementation for how those are known.
+// file that means llama-bpe (read as GPT-2 it gives other ids, and loses ignore_merges and BOS). Where neither the file
+// nor its family says how text is cut into words, it is refused. GGUF cannot say that a token swallows the white space
+// after it, as Phi-3's do; see the implementation for how those are known.
 Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file);
 
 // Adds the keys `tokenizer.ggml.*` from which llama.cpp and Tern read the same vocabulary back. It is filled up with

@@ -16,11 +16,22 @@ struct PreTokenizerName {
   bool add_bos;  // where tokenizer.ggml.add_bos_token is absent
   bool nfc;      // text is normalised first, as the model's tokenizer.json says
 };
-// The first name of each kind is the one to write.
+// The names that files of Tern's families carry, with what llama.cpp does for them; falcon_e, which it does not know,
+// with what ik_llama.cpp does. The first name of each kind is the one to write.
 inline constexpr PreTokenizerName kPreTokenizerNames[] = {
-    {"llama-bpe", PreTokenizer::kLlamaBpe, true, true, false}, {"llama3", PreTokenizer::kLlamaBpe, true, true, false},
-    {"llama-v3", PreTokenizer::kLlamaBpe, true, true, false},  {"falcon3", PreTokenizer::kLlamaBpe, true, true, false},
-    {"qwen2", PreTokenizer::kQwen2, false, false, true},       {"gpt-2", PreTokenizer::kGpt2, false, false, false},
+    {"llama-bpe", PreTokenizer::kLlamaBpe, true, true, false},
+    {"llama3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"llama-v3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"falcon3", PreTokenizer::kLlamaBpe, true, true, false},
+    {"falcon_e", PreTokenizer::kLlamaBpe, true, true, false},
+    {"falcon-e", PreTokenizer::kLlamaBpe, true, true, false},
+    {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false, false},  // Llama 3 without ignore_merges
+    {"dbrx", PreTokenizer::kLlamaBpe, false, false, false},       // Phi-4
+    {"qwen2", PreTokenizer::kQwen2, false, false, true},
+    {"gpt-2", PreTokenizer::kGpt2, false, false, false},
+    {"smollm", PreTokenizer::kSmolLm, false, false, false},
+    {"tekken", PreTokenizer::kTekken, true, true, false},   // Mistral's Nemo, a Llama
+    {"gpt-4o", PreTokenizer::kGpt4o, false, false, false},  // Phi-4-mini
 };
 
 struct SpaceRuleName {
@@ -46,6 +57,7 @@ inline constexpr const char* kEom = "tokenizer.ggml.eom_token_id";
 inline constexpr const char* kUnknown = "tokenizer.ggml.unknown_token_id";
 inline constexpr const char* kPadding = "tokenizer.ggml.padding_token_id";
 inline constexpr const char* kAddBos = "tokenizer.ggml.add_bos_token";
+inline constexpr const char* kAddEos = "tokenizer.ggml.add_eos_token";
 inline constexpr const char* kAddSpacePrefix = "tokenizer.ggml.add_space_prefix";
 // Tern's own.
 inline constexpr const char* kIgnoreMerges = "tern.tokenizer.ignore_merges";
@@ -55,6 +67,7 @@ inline constexpr const char* kSplitAtSpaces = "tern.tokenizer.split_at_spaces";
 inline constexpr const char* kStripsSpace = "tern.tokenizer.decode_strips_space";
 inline constexpr const char* kTokenFlags = "tern.tokenizer.token_flags";  // u8 by id: the bits of TokenFlag
 inline constexpr const char* kStopTokens = "tern.tokenizer.stop_token_ids";
+inline constexpr const char* kFinalToken = "tern.tokenizer.final_token_id";
 }  // namespace gguf_key
 
 }  // namespace tern

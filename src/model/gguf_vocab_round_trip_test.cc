@@ -42,6 +42,7 @@ void expect_same_settings(const Vocab& a, const Vocab& b) {
   EXPECT_EQ(a.eos, b.eos);
   EXPECT_EQ(a.unk, b.unk);
   EXPECT_EQ(a.pad, b.pad);
+  EXPECT_EQ(a.final_token, b.final_token);
   EXPECT_EQ(a.stop_tokens, b.stop_tokens);
   EXPECT_EQ(a.merges, b.merges);
 }
@@ -82,12 +83,13 @@ Vocab small_vocab(VocabKind kind, std::deque<std::string>& names) {
 TEST(GgufVocabRoundTrip, ByteLevel) {
   std::deque<std::string> names;
   Vocab vocab = small_vocab(VocabKind::kByteLevel, names);
-  for (const auto pre : {PreTokenizer::kGpt2, PreTokenizer::kLlamaBpe, PreTokenizer::kQwen2}) {
+  for (const auto pre : kPreTokenizers) {
     for (const bool flag : {false, true}) {
       vocab.pre = pre;
       vocab.nfc = flag;
       vocab.ignore_merges = !flag;
       vocab.add_bos = flag;
+      vocab.final_token = flag ? vocab.eos : vocab.bos;
       const GgufFile file = written(vocab, temporary_path());
       const Vocab back = read_gguf_vocab(file).value().value();
       expect_same_settings(vocab, back);

@@ -60,6 +60,81 @@ TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
   EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
 }
 
+TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
+  struct Row {
+    const char* name;
+    PreTokenizer pre;
+    bool ignore_merges, add_bos;
+  };
+  constexpr Row kRows[] = {
+      {"llama-bpe", PreTokenizer::kLlamaBpe, true, true}, {"llama3", PreTokenizer::kLlamaBpe, true, true},
+      {"falcon3", PreTokenizer::kLlamaBpe, true, true},   {"falcon_e", PreTokenizer::kLlamaBpe, true, true},
+      {"falcon-e", PreTokenizer::kLlamaBpe, true, true},  {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false},
+      {"dbrx", PreTokenizer::kLlamaBpe, false, false},    {"qwen2", PreTokenizer::kQwen2, false, false},
+      {"gpt-2", PreTokenizer::kGpt2, false, false},       {"smollm", PreTokenizer::kSmolLm, false, false},
+      {"tekken", PreTokenizer::kTekken, true, true},      {"gpt-4o", PreTokenizer::kGpt4o, false, false}};
+  TinyGguf file = published_bitnet();
+  for (const Row& row : kRows) {
+    file.strings["tokenizer.ggml.pre"] = row.name;
+    const GgufFile gguf = open(file);
+    const Vocab vocab = read_gguf_vocab(gguf).value().value();
+    EXPECT_EQ(vocab.pre, row.pre) << row.name;
+    EXPECT_EQ(vocab.ignore_merges, row.ignore_merges) << row.name;
+    EXPECT_EQ(vocab.add_bos, row.add_bos) << row.name;
+  }
+}
+
+// No name, or one that says nothing.
+TEST(GgufVocab, TheFamilySaysWhatTheFileLeavesOut) {
+  TinyGguf file = published_bitnet();
+  const auto read = [&] { return read_gguf_vocab(open(file)); };
+  for (const char* pre : {"default", ""}) {
+    file.strings["tokenizer.ggml.pre"] = pre;
+    file.architecture = "qwen3";
+    EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen2);
+    file.architecture = "llama";
+    EXPECT_EQ(read().value()->pre, PreTokenizer::kLlamaBpe);  // <|begin_of_text|>
+  }
+  file.string_lists["tokenizer.ggml.tokens"][4] = "<s>";
+  file.strings["tokenizer.ggml.pre"] = "default";
+  EXPECT_NE(read().error().message.find("tokenizer.ggml.pre is \"default\", so nothing says"), std::string::npos);
+  file.strings.erase("tokenizer.ggml.pre");
+  EXPECT_NE(read().error().message.find("tokenizer.ggml.pre is missing, so nothing says"), std::string::npos);
+  EXPECT_EQ(read().error().code, ErrorCode::kNotSupported);
+}
+
+// llama.cpp puts token 11 first where a file declares no BOS; transformers puts none, and so does Tern.
+TEST(GgufVocab, NoBosWithoutItsId) {
+  TinyGguf file = published_bitnet();
+  file.strings["tokenizer.ggml.pre"] = "falcon3";
+  file.token_ids.erase("tokenizer.ggml.bos_token_id");
+  const GgufFile gguf = open(file);
+  const Vocab vocab = read_gguf_vocab(gguf).value().value();
+  EXPECT_FALSE(vocab.bos);
+  EXPECT_FALSE(vocab.add_bos);
+}
+
+TEST(GgufVocab, FinalTokenOfModelsThatEmbed) {
+  TinyGguf file = published_bitnet();
+  EXPECT_FALSE(read_gguf_vocab(open(file)).value()->final_token);
+  file.bools["tokenizer.ggml.add_eos_token"] = true;
+  EXPECT_EQ(read_gguf_vocab(open(file)).value()->final_token, 5);
+  file.bools["tokenizer.ggml.add_eos_token"] = false;
+  EXPECT_FALSE(read_gguf_vocab(open(file)).value()->final_token);
+}
+
+TEST(GgufVocab, TokensThatEndATurnAreControlTokens) {
+  TinyGguf file = published_bitnet();
+  file.integer_lists["tokenizer.ggml.token_type"] = {1, 1, 1, 1, 3, 3, 4, 1};  // <|eot_id|> user-defined
+  const GgufFile gguf = open(file);
+  const Vocab vocab = read_gguf_vocab(gguf).value().value();
+  EXPECT_EQ(vocab.types[6], TokenType::kControl);
+  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{5, 6}));
+  file.string_lists["tokenizer.ggml.tokens"][6] = "</s>";  // Gemma's is HTML
+  const GgufFile html = open(file);
+  EXPECT_EQ(read_gguf_vocab(html).value()->types[6], TokenType::kUserDefined);
+}
+
 // A Phi-3 file as llama.cpp writes it, in small.
 TinyGguf phi3() {
   TinyGguf file;
@@ -82,6 +157,15 @@ TEST(GgufVocab, SentencePieceWithWhatPhi3NeedsBack) {
   EXPECT_EQ(vocab.unk, 0);
   EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{2, 4, 5, 6}));
   EXPECT_EQ(vocab.flags, (std::vector<uint8_t>{0, 0, kTokenRstrip, 0, 0, kTokenRstrip, kTokenRstrip, kTokenRstrip}));
+
+  TinyGguf minicpm = phi3();
+  minicpm.strings["tokenizer.ggml.pre"] = "minicpm";  // only byte-level vocabularies are cut into words
+  EXPECT_EQ(read_gguf_vocab(open(minicpm)).value()->space_rule, SpaceRule::kEverywhere);
+
+  TinyGguf gemma = phi3();
+  gemma.bools["tokenizer.ggml.add_space_prefix"] = false;
+  EXPECT_EQ(read_gguf_vocab(open(gemma)).value()->space_rule, SpaceRule::kNone);
+  EXPECT_FALSE(read_gguf_vocab(open(gemma)).value()->decode_strips_space);
 
   TinyGguf llama = phi3();
   llama.string_lists["tokenizer.ggml.tokens"][7] = "<|other|>";

@@ -55,6 +55,10 @@ void write_ids(const Vocab& vocab, GgufWriter& writer) {
   write_id(writer, gguf_key::kUnknown, vocab.unk);
   write_id(writer, gguf_key::kPadding, vocab.pad);
   writer.add_bool(gguf_key::kAddBos, vocab.add_bos);
+  if (vocab.final_token) {
+    writer.add_bool(gguf_key::kAddEos, true);
+    if (vocab.final_token != vocab.eos) write_id(writer, gguf_key::kFinalToken, vocab.final_token);
+  }
   if (vocab.stop_tokens.empty()) return;
   const std::vector<uint32_t> stops(vocab.stop_tokens.begin(), vocab.stop_tokens.end());
   writer.add_u32s(gguf_key::kStopTokens, stops);
@@ -80,8 +84,17 @@ void write_tokens(const Vocab& vocab, size_t n, GgufWriter& writer) {
   writer.add_i32s(gguf_key::kTokenFlags, flags);
 }
 
+// Best the one that says about merges what the vocabulary does: llama.cpp knows it from nothing else.
+const PreTokenizerName* name_to_write(const Vocab& vocab) {
+  const auto* row = std::ranges::find_if(kPreTokenizerNames, [&](const PreTokenizerName& name) {
+    return name.pre == vocab.pre && name.ignore_merges == vocab.ignore_merges;
+  });
+  if (row != std::end(kPreTokenizerNames)) return row;
+  return std::ranges::find(kPreTokenizerNames, vocab.pre, &PreTokenizerName::pre);
+}
+
 void write_byte_level(const Vocab& vocab, GgufWriter& writer) {
-  const auto* row = std::ranges::find(kPreTokenizerNames, vocab.pre, &PreTokenizerName::pre);
+  const auto* row = name_to_write(vocab);
   writer.add_string(gguf_key::kModel, "gpt2");
   writer.add_string(gguf_key::kPre, row->name);
   if (vocab.ignore_merges != row->ignore_merges) writer.add_bool(gguf_key::kIgnoreMerges, vocab.ignore_merges);

@@ -31,6 +31,7 @@ struct TinyGguf {
   std::map<std::string, std::vector<int32_t>> integer_lists;
   std::map<std::string, std::vector<float>> float_lists;
   std::map<std::string, uint32_t> token_ids;  // whole keys
+  std::map<std::string, bool> bools;          // whole keys
   std::map<std::string, TinyTensor> tensors;
 };
 

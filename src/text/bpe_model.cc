@@ -130,6 +130,7 @@ Result<std::unique_ptr<BpeModel>> build_bpe_model(const Vocab& vocab) {
   model->nfc = vocab.nfc;
   model->add_bos = vocab.add_bos;
   model->bos = vocab.bos;
+  model->final_token = vocab.final_token;
   model->stop_tokens = vocab.stop_tokens;
   return model;
 }

@@ -38,7 +38,7 @@ struct BpeModel {
   bool ignore_merges = false;
   bool nfc = false;
   bool add_bos = false;
-  std::optional<TokenId> bos;
+  std::optional<TokenId> bos, final_token;
   std::vector<TokenId> stop_tokens;
 };
 

@@ -40,6 +40,20 @@ TEST(WordSplitter, Gpt2) {
   EXPECT_EQ(split("I'll I'LL 2024\n\nx"), (Words{"I", "'ll", " I", "'", "LL", " 2024", "\n", "\n", "x"}));
 }
 
+TEST(WordSplitter, SmolLmTakesDigitsFirst) {
+  const auto split = [](std::string_view text) { return words(PreTokenizer::kSmolLm, text); };
+  EXPECT_EQ(split("in 2024 I'll"), (Words{"in", " ", "2", "0", "2", "4", " I", "'ll"}));
+  EXPECT_EQ(split("a   1   b"), (Words{"a", "   ", "1", "  ", " b"}));  // before a digit white space is at an end
+}
+
+TEST(WordSplitter, ByCase) {
+  const std::string_view text = "HTMLParser isn't/\n fooBAR's 1234";
+  EXPECT_EQ(words(PreTokenizer::kTekken, text),
+            (Words{"HTMLParser", " isn", "'t", "/\n", " foo", "BAR", "'s", " ", "1", "2", "3", "4"}));
+  EXPECT_EQ(words(PreTokenizer::kGpt4o, text),
+            (Words{"HTMLParser", " isn't", "/\n", " foo", "BAR's", " ", "123", "4"}));
+}
+
 TEST(WordSplitter, SpaceIsUnicodesWhiteSpace) {
   // U+180E is no space (it was one until Unicode 6.3): it does not join the run, and it leads no word but stands before
   // one.
@@ -55,8 +69,9 @@ TEST(WordSplitter, SpaceIsUnicodesWhiteSpace) {
 
 // The words are the whole text, whatever the text; and long runs cost neither stack nor quadratic time.
 TEST(WordSplitter, LongRunsLoseNothing) {
-  for (const auto kind : {PreTokenizer::kGpt2, PreTokenizer::kLlamaBpe, PreTokenizer::kQwen2}) {
-    for (const std::string unit : {"a", " ", "\n", " \n", "7", "!", "é", "日", "'", "\t ", "a ", "\u0301"}) {
+  for (const auto kind : kPreTokenizers) {
+    for (const std::string unit :
+         {"a", "A", " ", "\n", " \n", "7", "!", "é", "日", "'", "\t ", "a ", "\u0301", "aA", "/"}) {
       std::string text;
       while (text.size() < (2u << 20)) text += unit;
       text += "x";

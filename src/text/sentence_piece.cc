@@ -153,6 +153,8 @@ class SentencePieceTokenizer final : public Tokenizer {
 
   std::optional<TokenId> bos() const override { return model_->bos; }
 
+  std::optional<TokenId> final_token() const override { return model_->final_token; }
+
   const std::vector<TokenId>& stop_tokens() const override { return model_->stop_tokens; }
 
   std::optional<TokenId> find(std::string_view token) const override {

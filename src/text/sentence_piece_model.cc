@@ -64,7 +64,8 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
       continue;
     }
     const TokenId id = model.tokens.add(prefix_of(vocab, i) + with_plain_spaces(vocab.tokens[i]));
-    if (type != TokenType::kNormal || vocab.tokens[i].empty()) continue;
+    const bool merges = type == TokenType::kNormal || (vocab.flags_of(i) & kTokenMerges) != 0;
+    if (!merges || vocab.tokens[i].empty()) continue;
     if (const TokenId first = model.tokens.make_findable(id); first != kNoToken)
       return duplicate_piece(vocab, first, id);
   }
@@ -76,7 +77,8 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     // Vocabularies are padded with any number of tokens of one name, which no text reaches.
     if (!inserted && vocab.type(i) != TokenType::kUnused) return duplicate_piece(vocab, existing->second, id);
     const TokenId first = model.tokens.find(spelling);
-    if (first != kNoToken && vocab.type(i) != TokenType::kUnused) return duplicate_piece(vocab, first, id);
+    if (first != kNoToken && first != id && vocab.type(i) != TokenType::kUnused)
+      return duplicate_piece(vocab, first, id);
   }
   return {};
 }
@@ -214,6 +216,7 @@ Result<std::unique_ptr<SentencePieceModel>> build_sentence_piece_model(const Voc
   model->decode_strips_space = vocab.decode_strips_space;
   model->add_bos = vocab.add_bos;
   model->bos = vocab.bos;
+  model->final_token = vocab.final_token;
   model->stop_tokens = vocab.stop_tokens;
   return model;
 }

@@ -28,8 +28,8 @@ struct SentencePieceModel {
   SentencePieceModel(const SentencePieceModel&) = delete;  // views point inside
   SentencePieceModel& operator=(const SentencePieceModel&) = delete;
 
-  // The bytes of every token, with plain spaces. Found by its bytes is only what text merges into: normal tokens. So
-  // text can never turn into a control token.
+  // The bytes of every token, with plain spaces. Found by its bytes is only what text merges into: normal tokens, and
+  // those with kTokenMerges. So text can never turn into a control token.
   TokenTable tokens;
   MergeTable merges;
   std::unordered_map<std::string_view, TokenId> other_tokens;  // all others, by spelling
@@ -43,7 +43,7 @@ struct SentencePieceModel {
   bool splits_are_exact = false;  // no merge reaches from other characters into a space, so words can be merged apart
   bool decode_strips_space = false;
   bool add_bos = false;
-  std::optional<TokenId> bos;
+  std::optional<TokenId> bos, final_token;
   TokenId unk = kNoToken;
   std::vector<TokenId> stop_tokens;
 };

@@ -13,6 +13,8 @@ constexpr std::string_view kEndOfTurn[] = {"<|endoftext|>", "<|end_of_text|>", "
 
 }  // namespace
 
+bool ends_a_turn(std::string_view spelling) { return std::ranges::contains(kEndOfTurn, spelling); }
+
 void add_stop_token(Vocab& vocab, TokenId id) {
   if (id < 0 || static_cast<size_t>(id) >= vocab.tokens.size()) return;
   const auto at = std::ranges::lower_bound(vocab.stop_tokens, id);
@@ -35,7 +37,7 @@ void add_known_stop_tokens(Vocab& vocab) {
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     if (vocab.type(i) != TokenType::kControl) continue;
     const std::string_view spelling = vocab.tokens[i];
-    if (std::ranges::contains(kEndOfTurn, spelling)) add_stop_token(vocab, static_cast<TokenId>(i));
+    if (ends_a_turn(spelling)) add_stop_token(vocab, static_cast<TokenId>(i));
     if (spelling == "<|end|>") ends_with_end = true;
     if (spelling == "<|assistant|>") assistant = static_cast<TokenId>(i);
   }

@@ -108,6 +108,8 @@ Result<TokenizerConfig> read_tokenizer_config(Bytes json, std::string_view path)
   TRY(config.pad, read_token(root, "pad_token", path));
   TRY(const Json* add_bos, member(root, "add_bos_token", Json::value_t::boolean, path));
   if (add_bos) config.add_bos = add_bos->get<bool>();
+  TRY(const Json* add_eos, member(root, "add_eos_token", Json::value_t::boolean, path));
+  if (add_eos) config.add_eos = add_eos->get<bool>();
   TRY(config.chat_template, read_chat_template(root, path));
   TRY(config.added_tokens, read_added_tokens(root, path));
   return config;
@@ -128,6 +130,8 @@ Result<void> apply_tokenizer_config(const TokenizerConfig& config, Vocab& vocab,
   look_up(config.eos, vocab.eos);
   look_up(config.pad, vocab.pad);
   if (config.add_bos) vocab.add_bos = *config.add_bos && vocab.bos;
+  if (config.add_eos && !*config.add_eos) vocab.final_token.reset();
+  if (config.add_eos && *config.add_eos && !vocab.final_token) vocab.final_token = vocab.eos;
   add_known_stop_tokens(vocab);
   return {};
 }

@@ -22,7 +22,7 @@ struct AddedToken {
 // tokenizer_config.json
 struct TokenizerConfig {
   std::optional<std::string> bos, eos, unk, pad;  // spelled out
-  std::optional<bool> add_bos;
+  std::optional<bool> add_bos, add_eos;
   std::optional<std::string> chat_template;  // of several, the one named "default"
   std::vector<AddedToken> added_tokens;
 };

@@ -68,6 +68,20 @@ TEST(TokenizerConfig, AddsWhatTheVocabularyLacks) {
             "c.json: added_tokens_decoder['x'] is not an id and a token with \"content\"");
 }
 
+TEST(TokenizerConfig, FinalToken) {
+  Vocab vocab = small_vocab();
+  ASSERT_TRUE(apply_tokenizer_config(parse(R"({"eos_token": "</s>"})").value(), vocab, "c.json"));
+  EXPECT_EQ(vocab.final_token, std::nullopt);
+  ASSERT_TRUE(
+      apply_tokenizer_config(parse(R"({"eos_token": "<|end|>", "add_eos_token": true})").value(), vocab, "c.json"));
+  EXPECT_EQ(vocab.final_token, vocab.eos);
+  vocab.final_token = 2;  // as its tokenizer.json says
+  ASSERT_TRUE(apply_tokenizer_config(parse(R"({"add_eos_token": true})").value(), vocab, "c.json"));
+  EXPECT_EQ(vocab.final_token, 2);
+  ASSERT_TRUE(apply_tokenizer_config(parse(R"({"add_eos_token": false})").value(), vocab, "c.json"));
+  EXPECT_EQ(vocab.final_token, std::nullopt);
+}
+
 TEST(TokenizerConfig, EosTokenIds) {
   const auto ids = [](std::string_view json) { return read_eos_token_ids(as_bytes(json), "g.json"); };
   EXPECT_EQ(ids(R"({"eos_token_id": 7})").value(), (Ids{7}));

@@ -7,12 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/mapped_file.h"
+#include "text/sentence_piece_model.h"
 #include "text/tokenizer_json.h"
 #include "text/utf8.h"
 
@@ -97,6 +99,67 @@ TEST(TokenizerGolden, SentencePiece) {
       EXPECT_EQ((*tokenizer)->decode(special), row[2].get<std::string>()) << name << ": " << printable(input);
     }
   }
+}
+
+// Every expression that cuts text into words (make_word_goldens.py).
+TEST(TokenizerGolden, Words) {
+  const Json corpus = read_json(kGoldens + "corpus.json");
+  const Json goldens = read_json(kGoldens + "words.json");
+  ASSERT_EQ(goldens.at("variants").size(), std::size(kPreTokenizers));
+  for (const Json& variant : goldens.at("variants")) {
+    Json whole = goldens.at("tokenizer");
+    whole["pre_tokenizer"] = variant.at("pre_tokenizer");
+    whole["model"]["ignore_merges"] = variant.at("ignore_merges");
+    const auto name = variant.at("name").get<std::string>();
+    const std::string json = whole.dump();
+    const auto tokenizer = parse_tokenizer_json(as_bytes(json), name);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    const Json& rows = variant.at("rows");
+    ASSERT_EQ(rows.size(), corpus.size() + goldens.at("texts").size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Json& text = i < corpus.size() ? corpus[i] : goldens.at("texts")[i - corpus.size()];
+      EXPECT_EQ((*tokenizer)->encode(text.get<std::string>()), rows[i].get<Ids>()) << name << ": " << text;
+    }
+  }
+}
+
+// Checks the ids of gemma.json, without BOS.
+void check_gemma(const Tokenizer& tokenizer, const Json& goldens, bool with_marks) {
+  for (size_t i = 0; i < goldens.at("texts").size(); ++i) {
+    const auto input = goldens.at("texts")[i].get<std::string>();
+    if (!with_marks && input.contains(kSpaceMark)) continue;
+    const Json& row = goldens.at("rows")[i];
+    EXPECT_EQ(tokenizer.encode(input, {.add_bos = false}), row[0].get<Ids>()) << printable(input);
+    const Ids special = tokenizer.encode(input, {.add_bos = false, .parse_special = true});
+    EXPECT_EQ(special, row[1].get<Ids>()) << printable(input);
+    EXPECT_EQ(tokenizer.decode(special), row[2].get<std::string>()) << printable(input);
+  }
+}
+
+TEST(TokenizerGolden, Gemma) {
+  const Json goldens = read_json(kGoldens + "gemma.json");
+  const std::string json = goldens.at("tokenizer").dump();
+  Vocab vocab = read_tokenizer_json(as_bytes(json), "gemma").value();
+  EXPECT_TRUE(vocab.add_bos);
+  check_gemma(*make_tokenizer(vocab).value(), goldens, true);
+
+  // As GGUF files have it: runs of spaces spelled as such, so that they are found in the text before anything merges,
+  // and scores in place of the list of merges. A text that has U+2581 itself gives other ids.
+  std::deque<std::string> names;
+  vocab.scores.assign(vocab.tokens.size(), 0.0f);
+  for (size_t rank = 0; rank < vocab.merges.size(); ++rank) {
+    std::string made(vocab.merges[rank]);
+    made.erase(made.find(' '), 1);
+    const auto id = std::ranges::find(vocab.tokens, made) - vocab.tokens.begin();
+    vocab.scores[static_cast<size_t>(id)] = -static_cast<float>(rank);
+  }
+  vocab.merges.clear();
+  for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    vocab.flags[i] &= static_cast<uint8_t>(~kTokenMerges);
+    if (vocab.type(i) == TokenType::kUserDefined)
+      vocab.tokens[i] = names.emplace_back(with_plain_spaces(vocab.tokens[i]));
+  }
+  check_gemma(*make_tokenizer(vocab).value(), goldens, false);
 }
 
 TEST(TokenizerRoundTrip, EveryByteStringComesBack) {

@@ -33,8 +33,7 @@ class Reader {
     TRY_STATUS(read_model(*model));
     TRY_STATUS(read_added_tokens());
     if (vocab_.kind == VocabKind::kSentencePiece) TRY_STATUS(read_fallback(*model));
-    TRY(vocab_.bos, read_bos(root_, path_));
-    vocab_.add_bos = vocab_.bos.has_value();
+    TRY_STATUS(read_frame(root_, vocab_, path_));
     add_known_stop_tokens(vocab_);
     return std::move(vocab_);
   }
@@ -150,13 +149,22 @@ class Reader {
         return fail(ErrorCode::kCorruption, "{}: added_tokens holds something without \"content\" and \"id\"", path_);
       }
       const auto& spelling = content->get_ref<const std::string&>();
-      TRY(const uint8_t flags, read_token_flags(token, path_));
+      TRY(uint8_t flags, read_token_flags(token, path_));
       TRY(const bool special, bool_or(token, "special", false, path_));
+      // Gemma's runs of spaces are found in the text as U+2581 and, spelled as spaces, by merging.
+      if (!special && vocab_.kind == VocabKind::kSentencePiece && is_of_model(spelling, *id)) flags |= kTokenMerges;
       TRY_STATUS(place(spelling, *id, special ? TokenType::kControl : TokenType::kUserDefined));
       set_flags(id->get<size_t>(), flags);
     }
     if (!vocab_.flags.empty()) vocab_.flags.resize(vocab_.tokens.size());
     return {};
+  }
+
+  // Whether an added token is one that the model has by itself.
+  bool is_of_model(std::string_view spelling, const Json& id) const {
+    if (!id.is_number_unsigned() || id >= vocab_.tokens.size()) return false;
+    const auto index = id.get<size_t>();
+    return vocab_.types[index] == TokenType::kNormal && vocab_.tokens[index] == spelling;
   }
 
   void set_flags(size_t id, uint8_t flags) {

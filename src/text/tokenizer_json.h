@@ -14,9 +14,10 @@ namespace tern {
 // `path` is only for messages. The result owns what its views point to.
 //
 // Understood: model BPE, with merges as strings or as pairs, ignore_merges and byte_fallback; added_tokens with all
-// their flags; post_processor TemplateProcessing that puts one token (BOS) first. And around the model either
-//  - byte-level: normalizer none or NFC; pre_tokenizer ByteLevel, or Split with the expression of GPT-2, Llama 3 or
-//    Qwen 2; decoder ByteLevel; or
+// their flags; post_processor TemplateProcessing that puts one token (BOS) first and one (the final token) last. And
+// around the model either
+//  - byte-level: normalizer none or NFC; pre_tokenizer ByteLevel, alone or after Digits, or Split with one of the
+//    expressions of word_patterns.h; decoder ByteLevel; or
 //  - SentencePiece: the space becomes U+2581 by normalizers Prepend and Replace or by pre_tokenizer Metaspace; decoders
 //    Replace, ByteFallback, Fuse, Strip or Metaspace.
 // The file names no stop tokens, so those are the control tokens that are known to end a reply.

@@ -20,6 +20,10 @@ constexpr KnownPattern kPatterns[] = {
      PreTokenizer::kQwen2},
     {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", PreTokenizer::kGpt2},
     {R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", PreTokenizer::kGpt2},
+    {R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     PreTokenizer::kTekken},
+    {R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     PreTokenizer::kGpt4o},
 };
 
 constexpr size_t kShownPattern = 120;
@@ -84,20 +88,26 @@ Result<TokenId> id_of_special_token(const Json& processor, const std::string& na
   return fail(ErrorCode::kCorruption, "{}: post_processor.special_tokens gives no id for '{}'", path, printable(name));
 }
 
-Result<std::optional<TokenId>> read_template(const Json& processor, std::string_view path) {
+// BOS before the text, and behind it what a text to embed ends with.
+Result<void> read_template(const Json& processor, Vocab& vocab, std::string_view path) {
   TRY(const Json* single, member(processor, "single", Json::value_t::array, path));
   if (!single) return fail(ErrorCode::kCorruption, "{}: post_processor TemplateProcessing without \"single\"", path);
-  std::optional<TokenId> bos;
-  for (size_t i = 0; i < single->size(); ++i) {
-    TRY(const std::string* name, special_token_of((*single)[i], path));
-    if (!name) continue;
-    if (i != 0) {
-      return fail(ErrorCode::kNotSupported, "{}: post_processor adds '{}' elsewhere than at the start", path,
-                  printable(*name));
+  bool text = false;
+  for (const Json& piece : *single) {
+    TRY(const std::string* name, special_token_of(piece, path));
+    if (!name) {
+      text = true;
+      continue;
     }
-    TRY(bos, id_of_special_token(processor, *name, path));
+    std::optional<TokenId>& place = text ? vocab.final_token : vocab.bos;
+    if (place) {
+      return fail(ErrorCode::kNotSupported, "{}: post_processor adds '{}', a second token {} the text", path,
+                  printable(*name), text ? "behind" : "before");
+    }
+    TRY(place, id_of_special_token(processor, *name, path));
   }
-  return bos;
+  vocab.add_bos = vocab.bos.has_value();
+  return {};
 }
 
 struct Normalizer {
@@ -191,6 +201,14 @@ Result<void> read_decoder(const Json& root, Vocab& vocab, std::string_view path)
   return {};
 }
 
+// A Digits step takes every digit for itself before GPT-2's expression cuts up the rest, as SmolLM's does.
+Result<PreTokenizer> read_digits(const Json& step, std::string_view path) {
+  TRY(const bool individual, bool_or(step, "individual_digits", false, path));
+  if (individual) return PreTokenizer::kSmolLm;
+  return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer Digits without individual_digits, which Tern does not know",
+              path);
+}
+
 Result<PreTokenizer> read_byte_level(const std::vector<const Json*>& steps, std::string_view path) {
   std::optional<PreTokenizer> pre;
   bool byte_level = false;
@@ -199,15 +217,20 @@ Result<PreTokenizer> read_byte_level(const std::vector<const Json*>& steps, std:
     if (byte_level) return unknown_step("a pre_tokenizer after ByteLevel", type, path);
     if (type == "Split" && !pre) {
       TRY(pre, read_split(*step, path));
+    } else if (type == "Digits" && !pre) {
+      TRY(pre, read_digits(*step, path));
     } else if (type == "ByteLevel") {
       byte_level = true;
       TRY(const bool use_regex, bool_or(*step, "use_regex", true, path));
       TRY(const bool add_prefix_space, bool_or(*step, "add_prefix_space", true, path));
-      if (add_prefix_space || (use_regex && pre)) {
+      const bool has_digits = pre == PreTokenizer::kSmolLm;
+      if (add_prefix_space || (use_regex && pre && !has_digits) || (!use_regex && has_digits)) {
         return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer ByteLevel with {}, which Tern does not know", path,
-                    add_prefix_space ? "add_prefix_space" : "a second expression");
+                    add_prefix_space ? "add_prefix_space"
+                    : use_regex      ? "a second expression"
+                                     : "Digits and no expression");
       }
-      if (use_regex) pre = PreTokenizer::kGpt2;
+      if (use_regex && !pre) pre = PreTokenizer::kGpt2;
     } else {
       return unknown_step("a pre_tokenizer", type, path);
     }
@@ -217,6 +240,15 @@ Result<PreTokenizer> read_byte_level(const std::vector<const Json*>& steps, std:
                 "{}: pre_tokenizer is not a Split by a known expression followed by ByteLevel", path);
   }
   return *pre;
+}
+
+// Gemma's only step: where the normalizer has marked the spaces there are none left to split at.
+Result<bool> is_split_at_spaces(const std::vector<const Json*>& steps, std::string_view path) {
+  if (steps.size() != 1) return false;
+  TRY(const std::string type, string_or(*steps[0], "type", "", path));
+  TRY(const Json* pattern, member(*steps[0], "pattern", Json::value_t::object, path));
+  TRY(const std::string at, pattern ? string_or(*pattern, "String", "", path) : Result<std::string>());
+  return type == "Split" && at == " ";
 }
 
 }  // namespace
@@ -231,7 +263,9 @@ Result<void> read_text_steps(const Json& root, Vocab& vocab, std::string_view pa
     if (normalizer.nfc) {
       return fail(ErrorCode::kNotSupported, "{}: normalizer NFC with a SentencePiece vocabulary", path);
     }
-    if (steps.size() > 1 || (metaspace && normalizer.marks_spaces) || (!steps.empty() && !metaspace)) {
+    TRY(const bool splits_nothing, is_split_at_spaces(steps, path));
+    const bool known = steps.empty() || (steps.size() == 1 && (metaspace || splits_nothing));
+    if (!known || (metaspace && normalizer.marks_spaces)) {
       return unknown_step("beside U+2581 for spaces a pre_tokenizer", first, path);
     }
     vocab.space_rule = normalizer.prepends_space ? SpaceRule::kEverywhere : SpaceRule::kNone;
@@ -243,18 +277,19 @@ Result<void> read_text_steps(const Json& root, Vocab& vocab, std::string_view pa
   return read_decoder(root, vocab, path);
 }
 
-Result<std::optional<TokenId>> read_bos(const Json& root, std::string_view path) {
+Result<void> read_frame(const Json& root, Vocab& vocab, std::string_view path) {
   TRY(const auto steps, read_steps(root, "post_processor", "processors", path));
-  std::optional<TokenId> bos;
+  bool has_template = false;
   for (const Json* step : steps) {
     TRY(const std::string type, string_or(*step, "type", "", path));
-    if (type == "TemplateProcessing" && !bos) {
-      TRY(bos, read_template(*step, path));
+    if (type == "TemplateProcessing" && !has_template) {
+      TRY_STATUS(read_template(*step, vocab, path));
+      has_template = true;
     } else if (type != "ByteLevel") {  // ByteLevel only moves offsets
       return unknown_step("post_processor", type, path);
     }
   }
-  return bos;
+  return {};
 }
 
 }  // namespace tern

@@ -2,8 +2,6 @@
 // only.
 #pragma once
 
-#include <optional>
-
 #include "base/json_reader.h"
 #include "text/vocab.h"
 
@@ -12,7 +10,7 @@ namespace tern {
 // What "normalizer", "pre_tokenizer" and "decoder" do, into the vocabulary's kind and the settings of that kind.
 Result<void> read_text_steps(const Json& root, Vocab& vocab, std::string_view path);
 
-// The token that "post_processor" puts first, if any.
-Result<std::optional<TokenId>> read_bos(const Json& root, std::string_view path);
+// The tokens that "post_processor" puts before and behind a text, if any: BOS and the final token.
+Result<void> read_frame(const Json& root, Vocab& vocab, std::string_view path);
 
 }  // namespace tern

@@ -74,14 +74,26 @@ TEST(TokenizerJson, BosFromTheTemplate) {
     EXPECT_EQ(tokenizer->bos(), 258);
   }
 
-  Json last = bos;
-  std::swap(last["single"][0], last["single"][1]);
-  EXPECT_EQ(error(with("/post_processor", last)),
-            "t.json: post_processor adds '<|begin_of_text|>' elsewhere than at the start");
+  Json twice = bos;
+  twice["single"].insert(twice["single"].begin(), twice["single"][0]);
+  EXPECT_EQ(error(with("/post_processor", twice)),
+            "t.json: post_processor adds '<|begin_of_text|>', a second token before the text");
   Json unknown = bos;
   unknown["special_tokens"] = Json::object();
   EXPECT_EQ(error(with("/post_processor", unknown)),
             "t.json: post_processor.special_tokens gives no id for '<|begin_of_text|>'");
+}
+
+// As Qwen3's embedding models have it. The token is named, not appended: it would end a prompt.
+TEST(TokenizerJson, FinalTokenFromTheTemplate) {
+  const Json last = Json::parse(R"({"type": "TemplateProcessing",
+    "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "<|begin_of_text|>", "type_id": 0}}],
+    "special_tokens": {"<|begin_of_text|>": {"id": "<|begin_of_text|>", "ids": [258], "tokens": ["<|begin_of_text|>"]}}})");
+  const auto tokenizer = parse(with("/post_processor", last)).value();
+  EXPECT_EQ(tokenizer->encode("ab"), (Ids{256}));
+  EXPECT_EQ(tokenizer->final_token(), 258);
+  EXPECT_EQ(tokenizer->bos(), std::nullopt);
+  EXPECT_EQ(parse(small_tokenizer()).value()->final_token(), std::nullopt);
 }
 
 TEST(TokenizerJson, PreTokenizerIsKnownByItsExpression) {
@@ -100,6 +112,20 @@ TEST(TokenizerJson, PreTokenizerIsKnownByItsExpression) {
             "t.json: pre_tokenizer is not a Split by a known expression followed by ByteLevel");
   EXPECT_EQ(error(with("/pre_tokenizer/add_prefix_space", true)),
             "t.json: pre_tokenizer ByteLevel with add_prefix_space, which Tern does not know");
+}
+
+TEST(TokenizerJson, DigitsAreTakenOneByOneOrNotAtAll) {
+  const auto digits = [](bool individual, bool use_regex) {
+    return Json{{"type", "Sequence"},
+                {"pretokenizers",
+                 {{{"type", "Digits"}, {"individual_digits", individual}},
+                  {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", use_regex}}}}};
+  };
+  EXPECT_TRUE(parse(with("/pre_tokenizer", digits(true, true))));
+  EXPECT_EQ(error(with("/pre_tokenizer", digits(false, true))),
+            "t.json: pre_tokenizer Digits without individual_digits, which Tern does not know");
+  EXPECT_EQ(error(with("/pre_tokenizer", digits(true, false))),
+            "t.json: pre_tokenizer ByteLevel with Digits and no expression, which Tern does not know");
 }
 
 TEST(TokenizerJson, NfcNormalizer) {

@@ -41,6 +41,7 @@ Result<void> check_ids(const Vocab& vocab) {
   TRY_STATUS(check(vocab.eos, "EOS"));
   TRY_STATUS(check(vocab.unk, "unknown"));
   TRY_STATUS(check(vocab.pad, "padding"));
+  TRY_STATUS(check(vocab.final_token, "final"));
   for (const TokenId id : vocab.stop_tokens) {
     if (!in_range(id)) {
       return fail(ErrorCode::kCorruption, "tokenizer: the stop token {} does not exist; there are {} tokens", id, n);

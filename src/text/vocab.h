@@ -20,8 +20,10 @@ enum class VocabKind : uint8_t { kByteLevel, kSentencePiece };
 
 enum class TokenType : uint8_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
-// The regular expressions that cut text into words before merging, by the names that GGUF files use.
-enum class PreTokenizer { kGpt2, kLlamaBpe, kQwen2 };
+// The regular expressions that cut text into words before merging (word_patterns.h), by the names that GGUF files use.
+enum class PreTokenizer { kGpt2, kLlamaBpe, kQwen2, kSmolLm, kTekken, kGpt4o };
+inline constexpr PreTokenizer kPreTokenizers[] = {PreTokenizer::kGpt2,   PreTokenizer::kLlamaBpe, PreTokenizer::kQwen2,
+                                                  PreTokenizer::kSmolLm, PreTokenizer::kTekken,   PreTokenizer::kGpt4o};
 
 // How a control or user-defined token is found in text, beside its spelling. Bits.
 enum TokenFlag : uint8_t {
@@ -29,6 +31,7 @@ enum TokenFlag : uint8_t {
   kTokenRstrip = 2,      // swallows the white space after it
   kTokenSingleWord = 4,  // only where no letter or digit touches it
   kTokenNormalized = 8,  // looked for after the text has been normalised, and only then
+  kTokenMerges = 16,     // SentencePiece: text also merges into it, as into a normal token
 };
 
 // Where a SentencePiece tokenizer puts a space that is not in the text.
@@ -59,7 +62,8 @@ struct Vocab {
 
   bool add_bos = false;
   std::optional<TokenId> bos, eos, unk, pad;
-  std::vector<TokenId> stop_tokens;  // all that end a reply, `eos` among them; ascending
+  std::optional<TokenId> final_token;  // what a text to embed ends with; a prompt, which is to be continued, does not
+  std::vector<TokenId> stop_tokens;    // all that end a reply, `eos` among them; ascending
 
   std::shared_ptr<const void> storage;
 

@@ -11,9 +11,14 @@ namespace tern {
 #define TERN_SPACE R"(\t-\r \x85\p{Z})"
 #define TERN_SHORT_FORMS "'[sSſ]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
 
-inline constexpr const char* kGpt2Words =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+|[)" TERN_SPACE
-    R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)";
+#define TERN_GPT2_FORMS R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+)"
+#define TERN_GPT2_OTHERS R"( ?[^)" TERN_SPACE R"(\p{L}\p{N}]+)"
+inline constexpr const char* kGpt2Words = TERN_GPT2_FORMS R"(| ?\p{N}+|)" TERN_GPT2_OTHERS R"(|[)" TERN_SPACE
+                                                          R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)";
+
+// Digits are split off before GPT-2's expression sees the rest, so white space before a digit stands at an end.
+inline constexpr const char* kSmolLmWords = R"(\p{N}|)" TERN_GPT2_FORMS "|" TERN_GPT2_OTHERS R"(|[)" TERN_SPACE
+                                            R"(]+(?![^)" TERN_SPACE R"(\p{N}])|[)" TERN_SPACE R"(]+)";
 
 // The two differ only in how many digits make a word.
 #define TERN_LLAMA_LIKE(digits)                                                                                       \
@@ -22,7 +27,22 @@ inline constexpr const char* kGpt2Words =
 inline constexpr const char* kLlamaBpeWords = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
 inline constexpr const char* kQwen2Words = TERN_LLAMA_LIKE(R"(\p{N})");
 
+// A word begins anew where a small letter is followed by a capital one. `ending` is what may follow the letters.
+#define TERN_CAPITALS R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
+#define TERN_SMALLS R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])"
+#define TERN_BY_CASE(ending, digits)                                                                      \
+  R"([^\r\n\p{L}\p{N}]?)" TERN_CAPITALS "*" TERN_SMALLS "+" ending R"(|[^\r\n\p{L}\p{N}]?)" TERN_CAPITALS \
+  "+" TERN_SMALLS "*" ending "|" digits R"(| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+[\r\n/]*|[)" TERN_SPACE      \
+  R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)"
+inline constexpr const char* kTekkenWords = TERN_BY_CASE("", R"(\p{N})");
+inline constexpr const char* kGpt4oWords = TERN_BY_CASE("(?:" TERN_SHORT_FORMS ")?", R"(\p{N}{1,3})");
+
+#undef TERN_BY_CASE
+#undef TERN_SMALLS
+#undef TERN_CAPITALS
 #undef TERN_LLAMA_LIKE
+#undef TERN_GPT2_OTHERS
+#undef TERN_GPT2_FORMS
 #undef TERN_SHORT_FORMS
 #undef TERN_SPACE
 
@@ -34,6 +54,12 @@ constexpr const char* word_pattern(PreTokenizer kind) {
       return kLlamaBpeWords;
     case PreTokenizer::kQwen2:
       return kQwen2Words;
+    case PreTokenizer::kSmolLm:
+      return kSmolLmWords;
+    case PreTokenizer::kTekken:
+      return kTekkenWords;
+    case PreTokenizer::kGpt4o:
+      return kGpt4oWords;
   }
   return kGpt2Words;
 }

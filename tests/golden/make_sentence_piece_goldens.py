@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/golden/tokenizer/sentence-piece.json: a small SentencePiece vocabulary with added tokens of every kind,
 and the ids that Hugging Face's tokenizers give for each way of putting spaces in front that a tokenizer.json can state.
+And gemma.json: the same for a vocabulary of Gemma's kind, which has runs of spaces and of line breaks as added tokens.
 
     make_sentence_piece_goldens.py
 
@@ -62,6 +63,30 @@ def variants():
     yield {"name": "unknown", "normalizer": {"type": "Sequence", "normalizers": [prepend, replace]}, "byte_fallback": False}
 
 
+GEMMA_TEXTS = TEXTS + [f"a{' ' * n}b{MARK * n}c{' ' * n}\n{' ' * n}x" for n in range(1, 5)] + ["\n" * n + "a" for n in range(1, 8)] + ["<i>the</s> cat"]
+
+
+def gemma():
+    """Runs of spaces are found in the text only where it is written with U+2581; spelled as spaces they are merged."""
+    whole = small_vocabulary()
+    model = whole["model"]
+    spaces = [MARK * length for length in range(2, 5)]
+    breaks = ["\n" * length for length in range(1, 4)]
+    own = spaces + breaks + ["<i>"]
+    for token in own:
+        model["vocab"].setdefault(token, len(model["vocab"]))
+    whole["added_tokens"][3:] = sorted((added(model["vocab"][token], token, False) for token in own), key=lambda token: token["id"])
+    runs = [[run[:cut], run[cut:]] for group in (spaces, breaks) for run in group for cut in range(1, len(run))]
+    model["merges"] = runs + [merge for merge in model["merges"] if merge not in runs]
+    whole["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+    whole["pre_tokenizer"] = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    whole["decoder"] = {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": MARK}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]}
+    bos = {"id": "<s>", "ids": [1], "tokens": ["<s>"]}
+    whole["post_processor"] = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                               "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": {"<s>": bos}}
+    return whole
+
+
 def encode(tokenizer, text):
     tokenizer.encode_special_tokens = True  # control tokens are read as text …
     plain = tokenizer.encode(text, add_special_tokens=False).ids
@@ -82,6 +107,11 @@ def main():
         out["variants"].append({**variant, "rows": [encode(tokenizer, text) for text in TEXTS]})
     text = json.dumps(out, separators=(",", ":")).replace('{"name"', '\n{"name"').replace('"texts"', '\n"texts"')
     (HERE / "sentence-piece.json").write_text(text + "\n")
+    whole = gemma()
+    tokenizer = tokenizers.Tokenizer.from_str(json.dumps(whole))
+    out = {"tokenizer": whole, "texts": GEMMA_TEXTS, "rows": [encode(tokenizer, text) for text in GEMMA_TEXTS]}
+    text = json.dumps(out, separators=(",", ":")).replace('"rows"', '\n"rows"').replace('"texts"', '\n"texts"')
+    (HERE / "gemma.json").write_text(text + "\n")
 
 
 if __name__ == "__main__":
