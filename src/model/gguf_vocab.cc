@@ -144,7 +144,17 @@ void restore_phi3_flags(Vocab& vocab) {
   }
 }
 
+// What SentencePiece can do to a text first; the models of Tern's families do neither.
+Result<void> refuse_normalizers(const GgufFile& file) {
+  TRY(const auto removes, file.get_bool(gguf_key::kRemoveExtraSpaces));
+  TRY(const auto charsmap, file.get_ints(gguf_key::kCharsmap));
+  if (!removes.value_or(false) && (!charsmap || charsmap->empty())) return {};
+  return fail(ErrorCode::kNotSupported, "{}: {}: this tokenizer changes texts in a way that Tern does not know",
+              file.path(), removes.value_or(false) ? gguf_key::kRemoveExtraSpaces : gguf_key::kCharsmap);
+}
+
 Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
+  TRY_STATUS(refuse_normalizers(file));
   if (vocab.merges.empty()) {
     TRY(auto scores, file.get_floats(gguf_key::kScores));
     if (!scores) {
@@ -207,7 +217,8 @@ Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
   vocab.tokens = std::move(*tokens);
   if (merges) vocab.merges = std::move(*merges);
   TRY_STATUS(read_types(file, vocab));
-  restore_control_tokens(vocab);
+  TRY(const auto own_stop_tokens, file.get_ints(gguf_key::kStopTokens));
+  if (!own_stop_tokens) restore_control_tokens(vocab);  // else Tern wrote the types, as the model's files have them
   TRY_STATUS(read_flags(file, vocab));
   TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab) : read_sentence_piece(file, vocab));
   TRY_STATUS(read_stop_tokens(file, vocab));

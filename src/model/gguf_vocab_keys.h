@@ -59,6 +59,8 @@ inline constexpr const char* kPadding = "tokenizer.ggml.padding_token_id";
 inline constexpr const char* kAddBos = "tokenizer.ggml.add_bos_token";
 inline constexpr const char* kAddEos = "tokenizer.ggml.add_eos_token";
 inline constexpr const char* kAddSpacePrefix = "tokenizer.ggml.add_space_prefix";
+inline constexpr const char* kRemoveExtraSpaces = "tokenizer.ggml.remove_extra_whitespaces";
+inline constexpr const char* kCharsmap = "tokenizer.ggml.precompiled_charsmap";
 // Tern's own.
 inline constexpr const char* kIgnoreMerges = "tern.tokenizer.ignore_merges";
 inline constexpr const char* kNfc = "tern.tokenizer.nfc";

@@ -158,6 +158,17 @@ TEST(GgufVocab, SentencePieceWithWhatPhi3NeedsBack) {
   EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{2, 4, 5, 6}));
   EXPECT_EQ(vocab.flags, (std::vector<uint8_t>{0, 0, kTokenRstrip, 0, 0, kTokenRstrip, kTokenRstrip, kTokenRstrip}));
 
+  TinyGguf llama = phi3();
+  llama.string_lists["tokenizer.ggml.tokens"][7] = "<|other|>";
+  EXPECT_EQ(read_gguf_vocab(open(llama)).value()->flags, std::vector<uint8_t>());
+
+  TinyGguf incomplete = phi3();
+  incomplete.float_lists.clear();
+  EXPECT_NE(read_gguf_vocab(open(incomplete)).error().message.find("tokenizer.ggml.scores is missing"),
+            std::string::npos);
+}
+
+TEST(GgufVocab, SentencePieceOfOtherFamilies) {
   TinyGguf minicpm = phi3();
   minicpm.strings["tokenizer.ggml.pre"] = "minicpm";  // only byte-level vocabularies are cut into words
   EXPECT_EQ(read_gguf_vocab(open(minicpm)).value()->space_rule, SpaceRule::kEverywhere);
@@ -166,14 +177,17 @@ TEST(GgufVocab, SentencePieceWithWhatPhi3NeedsBack) {
   gemma.bools["tokenizer.ggml.add_space_prefix"] = false;
   EXPECT_EQ(read_gguf_vocab(open(gemma)).value()->space_rule, SpaceRule::kNone);
   EXPECT_FALSE(read_gguf_vocab(open(gemma)).value()->decode_strips_space);
+}
 
-  TinyGguf llama = phi3();
-  llama.string_lists["tokenizer.ggml.tokens"][7] = "<|other|>";
-  EXPECT_EQ(read_gguf_vocab(open(llama)).value()->flags, std::vector<uint8_t>());
-
-  TinyGguf incomplete = phi3();
-  incomplete.float_lists.clear();
-  EXPECT_NE(read_gguf_vocab(open(incomplete)).error().message.find("tokenizer.ggml.scores is missing"),
+TEST(GgufVocab, RefusesNormalizersOfSentencePiece) {
+  TinyGguf changed = phi3();
+  changed.bools["tokenizer.ggml.remove_extra_whitespaces"] = true;
+  EXPECT_NE(read_gguf_vocab(open(changed)).error().message.find("remove_extra_whitespaces: this tokenizer changes"),
+            std::string::npos);
+  changed.bools["tokenizer.ggml.remove_extra_whitespaces"] = false;
+  EXPECT_TRUE(read_gguf_vocab(open(changed)));
+  changed.integer_lists["tokenizer.ggml.precompiled_charsmap"] = {1, 2};
+  EXPECT_NE(read_gguf_vocab(open(changed)).error().message.find("precompiled_charsmap: this tokenizer changes"),
             std::string::npos);
 }
 
