@@ -9,6 +9,7 @@
 #include "cli/generation.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/prompt_view.h"
 #include "cli/terminal.h"
 
 namespace tern::cli {
@@ -20,12 +21,20 @@ constexpr const char* kRunFooter = R"(Examples
   tern run -f prompt.txt --seed 7 --stats         repeatable, with statistics at the end
   echo "The cat" | tern run --no-echo             only the continuation
   tern run -m chat-model.gguf --chat -p "Why is the sky blue?"
+  tern run -m chat-model.gguf --chat -p "Why?" --print-prompt
+                                                  what the model would read
 
 Ctrl-C stops the text; a second Ctrl-C stops the program. The final line break of a file or of standard input is not
 part of the prompt.
 )";
 
 constexpr const char* kHowToPrompt = "give a prompt as TEXT or with -f FILE, or pipe one in";
+
+// What the model reads.
+struct ModelInput {
+  std::string text;
+  std::vector<TokenId> ids;
+};
 
 struct RunCommand {
   ModelOptions model;
@@ -40,12 +49,16 @@ struct RunCommand {
   bool chat = false;
   bool no_chat = false;
   bool no_echo = false;
+  bool print_prompt = false;
   bool stats = false;
   bool json = false;
 
+  Result<void> check_options() const;
   Result<std::string> read_prompt() const;
-  Result<std::vector<TokenId>> encode(const Engine& engine, const std::string& text) const;
+  Result<Engine> load() const;
+  Result<ModelInput> encode(const Engine& engine, const std::string& text) const;
   Result<ExitCode> run();
+  Result<void> show(const Engine& engine, const ModelInput& input) const;
   Result<void> print_json(const Engine& engine, const std::string& prompt_text, const GenerateResult& result) const;
 };
 
@@ -59,9 +72,18 @@ Result<std::string> RunCommand::read_prompt() const {
   return text;
 }
 
-Result<std::vector<TokenId>> RunCommand::encode(const Engine& engine, const std::string& text) const {
+Result<Engine> RunCommand::load() const {
+  ModelOptions options = model;
+  TERN_TRY(options.load.chat_template, chat_flags.read_template());
+  // Nothing is computed to see a prompt, so nothing has to be made ready: the reference reads a file as it is.
+  const bool any_backend = options.load.backend == BackendKind::kAuto && options.load.head == HeadKind::kAuto;
+  if (print_prompt && any_backend) options.load.backend = BackendKind::kRef;
+  return load_engine(options);
+}
+
+Result<ModelInput> RunCommand::encode(const Engine& engine, const std::string& text) const {
   TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
-  if (!chat) return tokenizer->encode(text);
+  if (!chat) return ModelInput{.text = text, .ids = tokenizer->encode(text)};
   if (!engine.has_chat_template()) {
     return fail(ErrorCode::kNotSupported,
                 "{}: the model has no chat template; leave out --chat to continue the text as it is",
@@ -70,8 +92,23 @@ Result<std::vector<TokenId>> RunCommand::encode(const Engine& engine, const std:
   std::vector<ChatMessage> messages;
   if (system_option->count() > 0) messages.push_back({.role = "system", .content = system});
   messages.push_back({.role = "user", .content = text});
-  TERN_TRY(const std::string rendered, engine.render_chat(messages, chat_flags.options()));
-  return tokenizer->encode(rendered, {.add_bos = false, .parse_special = true});
+  ModelInput input;
+  TERN_TRY(input.text, engine.render_chat(messages, chat_flags.options()));
+  input.ids = tokenizer->encode(input.text, {.add_bos = false, .parse_special = true});
+  return input;
+}
+
+Result<void> RunCommand::show(const Engine& engine, const ModelInput& input) const {
+  TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
+  std::vector<PromptToken> tokens;
+  for (const TokenId id : input.ids) tokens.push_back({id, tokenizer->piece(id, /*special=*/true)});
+  if (!json) return print(prompt_view(input.text, tokens));
+  using Json = nlohmann::ordered_json;
+  Json pieces = Json::array();
+  for (const PromptToken& token : tokens) pieces.push_back(std::string(token.piece));
+  const Json shown = {
+      {"model", engine.info().name}, {"prompt", input.text}, {"tokens", input.ids}, {"pieces", std::move(pieces)}};
+  return print(shown.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<void> RunCommand::print_json(const Engine& engine, const std::string& prompt_text,
@@ -98,7 +135,7 @@ void note_full_context(const Engine& engine, const Session& session) {
                          session.n_ctx() < most ? format_text("; --ctx can be up to {} with this model", most) : ""));
 }
 
-Result<ExitCode> RunCommand::run() {
+Result<void> RunCommand::check_options() const {
   if (chat && no_chat) return fail(ErrorCode::kInvalidArgument, "run: give either --chat or --no-chat, not both");
   if (system_option->count() > 0 && !chat) {
     return fail(ErrorCode::kInvalidArgument, "run: --system is for a conversation: add --chat, or use 'tern chat'");
@@ -107,12 +144,20 @@ Result<ExitCode> RunCommand::run() {
     return fail(ErrorCode::kInvalidArgument,
                 "run: --template, --think and --no-think are for a conversation: add --chat, or use 'tern chat'");
   }
+  return {};
+}
+
+Result<ExitCode> RunCommand::run() {
+  TERN_TRY_STATUS(check_options());
   TERN_TRY(const std::string text, read_prompt());
   generation.choose_seed();
-  ModelOptions with_template = model;
-  TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
-  TERN_TRY(const Engine engine, load_engine(with_template));
-  TERN_TRY(const std::vector<TokenId> ids, encode(engine, text));
+  TERN_TRY(const Engine engine, load());
+  TERN_TRY(const ModelInput input, encode(engine, text));
+  if (print_prompt) {
+    TERN_TRY_STATUS(show(engine, input));
+    return ExitCode::kDone;
+  }
+  const std::vector<TokenId>& ids = input.ids;
   TERN_TRY(Session session, engine.new_session(generation.session));
   // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
   if (ids.size() > static_cast<size_t>(session.n_ctx())) {
@@ -161,14 +206,23 @@ Command add_run(CLI::App& tern) {
   command->chat_flags.add(*app, "Prompt");
   app->add_flag("--no-chat", command->no_chat, "Continue the prompt as plain text, which is the default")
       ->group("Prompt");
-  app->add_flag("--no-echo", command->no_echo, "Do not print the prompt before the text")->group("Prompt");
+  CLI::Option* no_echo =
+      app->add_flag("--no-echo", command->no_echo, "Do not print the prompt before the text")->group("Prompt");
+  CLI::Option* print_prompt = app->add_flag("--print-prompt", command->print_prompt,
+                                            "Print the prompt as the model reads it and its token ids, and generate "
+                                            "nothing")
+                                  ->excludes(no_echo)
+                                  ->group("Prompt");
   command->generation.add(*app, "Tokens to generate (default: until the model stops or the context is full)");
   command->model.add_model(*app);
   command->model.add_backend(*app);
   app->add_flag("--json", command->json,
-                "Print one JSON object at the end: the text, token counts, times, why it ended")
+                "Print one JSON object at the end: the text, token counts, times, why it ended; with --print-prompt "
+                "the prompt, its tokens and their pieces")
       ->group("Other");
-  app->add_flag("--stats", command->stats, "Print speeds, seed and memory use at the end")->group("Other");
+  app->add_flag("--stats", command->stats, "Print speeds, seed and memory use at the end")
+      ->excludes(print_prompt)
+      ->group("Other");
   return {.app = app, .run = [command, positional] {
             if (positional->count() > 0) {
               command->prompt = joined_words(command->words);

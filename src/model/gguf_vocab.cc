@@ -28,7 +28,7 @@ std::string_view usual_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
 
 Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
   TRY(const auto declared, file.get_string(gguf_key::kPre));
-  const bool named = declared && !declared->empty() && *declared != "default";
+  const bool named = declared && *declared != "default";
   const std::string_view name = named ? *declared : usual_pre_tokenizer(file, vocab);
   if (name.empty()) {
     return fail(ErrorCode::kNotSupported,

@@ -139,6 +139,16 @@ TEST_F(TemplateChat, FirstReplyIsWhatTheRenderedTextContinuesWith) {
   EXPECT_EQ(once.out, raw.out);
 }
 
+TEST_F(TemplateChat, ThePromptCanBeSeen) {
+  const std::vector<std::string> arguments = {"run", "-m",    path_, "--chat", "--system",      "Be kind",
+                                              "-p",  "Hello", "-n",  "20",     "--print-prompt"};
+  const RunResult shown = run_tern(arguments);
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_NE(shown.out.find("<system> Be kind\\n\n<user> Hello\\n\n<assistant>\n\n"), std::string::npos) << shown.out;
+  EXPECT_TRUE(failed_with(run_tern({"run", "-m", default_model(), "--chat", "-p", "Hello", "--print-prompt"}), 1,
+                          {"no chat template", "--chat"}));
+}
+
 TEST_F(TemplateChat, RemembersUntilTheContextIsFullThenForgetsTheOldestTurns) {
   std::string input;
   for (int i = 0; i < 8; ++i) input += "What did the bear say to the fox?\n";

@@ -77,6 +77,24 @@ TEST(Run, PromptComesFromFileOrStandardInputWithoutItsLineBreak) {
 
 TEST(Run, NoEchoLeavesOnlyTheContinuation) { EXPECT_EQ(kPrompt + greedy({"--no-echo"}), greedy()); }
 
+TEST(Run, PrintPromptShowsTheTokensAndGeneratesNothing) {
+  const std::string text = "Once\tupon \\ a\ntime";
+  const RunResult shown = run_default({"-p", text, "--print-prompt"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_EQ(shown.err, "");
+  EXPECT_TRUE(shown.out.starts_with("Once\\tupon \\\\ a\\n\ntime\n\n")) << shown.out;
+  EXPECT_NE(shown.out.find("  \"\\n\"\n"), std::string::npos) << shown.out;
+
+  const nlohmann::json tokens =
+      nlohmann::json::parse(run_tern({"tokenize", "-m", default_model(), "--json", text}).out);
+  const auto json = nlohmann::json::parse(run_default({"-p", text, "--print-prompt", "--json"}).out);
+  EXPECT_EQ(json.at("prompt"), text);
+  EXPECT_EQ(json.at("tokens"), tokens);
+  EXPECT_EQ(json.at("pieces").size(), tokens.size());
+  EXPECT_NE(shown.out.find(std::to_string(tokens.size()) + " tokens:\n"), std::string::npos) << shown.out;
+  EXPECT_TRUE(failed_with(run_default({"-p", text, "--print-prompt", "--stats"}), 2, {"--print-prompt", "--stats"}));
+}
+
 TEST(Run, StopTextEndsAndIsNotPrinted) {
   const std::string text = greedy({"--no-echo"});
   const std::string stop = text.substr(30, 6);
