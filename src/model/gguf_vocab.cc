@@ -95,13 +95,13 @@ Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
   return {};
 }
 
-// llama.cpp's older converters took control tokens of Phi-3 for user-defined ones. Not those that look like HTML, which
-// Gemma has for its own sake.
+// llama.cpp's older converters took control tokens of Phi-3 for user-defined ones. But </s> is HTML in Gemma's
+// vocabulary.
 void restore_control_tokens(Vocab& vocab) {
   for (size_t i = 0; i < vocab.types.size(); ++i) {
     const std::string_view token = vocab.tokens[i];
-    const bool looks_special = token.starts_with("<|") && ends_a_turn(token);
-    if (looks_special && vocab.types[i] == TokenType::kUserDefined) vocab.types[i] = TokenType::kControl;
+    const bool is_control = ends_a_turn(token) && token != "</s>";
+    if (is_control && vocab.types[i] == TokenType::kUserDefined) vocab.types[i] = TokenType::kControl;
   }
 }
 
