@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/mapped_file.h"
 #include "file/gguf_writer.h"
 #include "model/gguf_vocab.h"
