@@ -122,7 +122,8 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
       ->group("Length");
   app.add_flag("--ignore-eos", generate.ignore_eos, "Go on when the model wants to stop, for measuring")
       ->group("Length");
-  app.add_option("-c,--ctx", session.n_ctx, "Context size in tokens (default: what the model was trained for)")
+  app.add_option("-c,--ctx", session.n_ctx,
+                 "Context size in tokens (default: what the model was trained for, as far as memory allows)")
       ->type_name("N")
       ->check(in_range(1, kMaxInt, /*whole=*/true))
       ->group("Length");

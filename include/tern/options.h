@@ -63,7 +63,7 @@ struct LoadOptions {
 };
 
 struct SessionOptions {
-  int n_ctx = 0;  // tokens of context; 0: what the model was trained for
+  int n_ctx = 0;  // tokens of context; 0: what the model was trained for, or as much of it as fits in memory
   KvType kv_type = KvType::kF16;
 };
 

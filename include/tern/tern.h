@@ -206,7 +206,7 @@ enum { TERN_KV_F16 = 0, TERN_KV_F32 = 1 };
 
 typedef struct tern_session_options {
   size_t size;
-  int32_t n_ctx;   /* tokens; 0: what the model was trained for */
+  int32_t n_ctx;   /* tokens; 0: what the model was trained for, as far as memory allows */
   int32_t kv_type; /* TERN_KV_F16 */
 } tern_session_options;
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
+#include "engine/fit_context.h"
 #include "engine/tokenizers.h"
 
 namespace tern {
@@ -181,7 +182,8 @@ Result<Session> Engine::new_session(const SessionOptions& options) const {
     return fail(ErrorCode::kInvalidArgument, "a context of {} tokens, but {} was trained for {}; give at most that",
                 options.n_ctx, impl_->model.name, trained);
   }
-  TRY(auto cache, impl_->executable->new_cache(options.n_ctx > 0 ? options.n_ctx : trained, options.kv_type));
+  TRY(auto cache, options.n_ctx > 0 ? impl_->executable->new_cache(options.n_ctx, options.kv_type)
+                                    : new_largest_cache(*impl_->executable, trained, options.kv_type));
   return Session(std::make_unique<Session::Impl>(*impl_->executable, std::move(cache), impl_->tokenizer.get(),
                                                  impl_->model.config.n_vocab, impl_->load_seconds));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/fit_context.h"
 #include "engine/generator_test_support.h"
 
 namespace tern {
@@ -141,6 +142,21 @@ TEST(Generator, LogitsComeRowByRow) {
     return std::unexpected(Error{ErrorCode::kIo, "full"});
   });
   EXPECT_EQ(failing.error().message, "full");
+}
+
+TEST(FitContext, TakesWhatThereIsMemoryFor) {
+  fake::Log log;
+  const auto n_ctx = [&](int trained, int most) {
+    const auto executable = fake::make_executable({.n_vocab = 8, .next = {1}, .most_ctx = most}, log);
+    const auto cache = new_largest_cache(*executable, trained, KvType::kF16);
+    return cache ? (*cache)->n_ctx() : 0;
+  };
+  EXPECT_EQ(n_ctx(65536, 100000), 65536);
+  EXPECT_EQ(n_ctx(65536, 65535), 32768);
+  EXPECT_EQ(n_ctx(65536, 5000), 4096);
+  EXPECT_EQ(n_ctx(3000, 2500), 2048);
+  EXPECT_EQ(n_ctx(65536, 2047), 0);
+  EXPECT_EQ(n_ctx(512, 511), 0);  // less than the least: all or nothing
 }
 
 }  // namespace

@@ -44,6 +44,17 @@ constexpr NeutralFlag kNeutralFlags[] = {
 // Tables that follow from the metadata, in files of old converters.
 constexpr std::array<std::string_view, 2> kHarmlessTensors = {".attn_rot_embd.weight", ".attn.rotary_emb.inv_freq"};
 
+// What the tokenizer is made from (gguf_vocab.cc), and what it does not need to turn text into ids and back.
+constexpr std::string_view kTokenizerKeys = "tokenizer.ggml.";
+constexpr std::array<std::string_view, 29> kKnownTokenizerKeys = {
+    "model", "pre", "tokens", "scores", "token_type", "merges", "bos_token_id", "eos_token_id", "eot_token_id",
+    "eom_token_id", "unknown_token_id", "padding_token_id", "add_bos_token", "add_eos_token", "add_space_prefix",
+    "remove_extra_whitespaces", "precompiled_charsmap",
+    // Ids of tokens for tasks that are not generating, which a prompt names itself.
+    "seperator_token_id", "cls_token_id", "mask_token_id", "add_sep_token", "fim_pre_token_id", "fim_suf_token_id",
+    "fim_mid_token_id", "fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id", "prefix_token_id",
+    "suffix_token_id"};
+
 std::unexpected<Error> refused(const std::string& path, const std::string& key, const std::string& value) {
   return fail(ErrorCode::kNotSupported, "{}: {} is {}, which Tern does not compute for this architecture", path,
               quoted(key), value);
@@ -90,6 +101,14 @@ Result<void> ObservedSource::check_tensors(const std::string& architecture) cons
 Result<void> ObservedSource::check_all_used(const std::string& architecture) const {
   const std::string prefix = architecture + ".";
   for (const std::string& key : source_.keys()) {
+    if (key.starts_with(kTokenizerKeys) &&
+        !std::ranges::contains(kKnownTokenizerKeys, std::string_view(key).substr(kTokenizerKeys.size()))) {
+      return fail(
+          ErrorCode::kNotSupported,
+          "{}: metadata key {} is not one that Tern knows, so text might be cut into other tokens than the model "
+          "was trained with",
+          path(), quoted(key));
+    }
     if (!key.starts_with(prefix) || keys_.contains(key)) continue;
     const std::string_view name = std::string_view(key).substr(prefix.size());
     if (std::ranges::contains(kHarmless, name)) continue;

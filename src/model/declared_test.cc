@@ -139,6 +139,16 @@ TEST(Declared, NothingIsIgnoredInSilence) {
   }
 }
 
+TEST(Declared, KeysOfTheTokenizerToo) {
+  TinyGguf file;
+  file.token_ids["tokenizer.ggml.fim_pre_token_id"] = 1;
+  EXPECT_TRUE(open_model(file.write("known")));
+  file.token_ids["tokenizer.ggml.normalizer.lowercase"] = 1;
+  const auto model = open_model(file.write("unknown"));
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().message.find("tokenizer.ggml.normalizer.lowercase"), std::string::npos);
+}
+
 struct RopeCase {
   const char* name;
   void (*apply)(TinyGguf&);

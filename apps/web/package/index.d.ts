@@ -36,7 +36,7 @@ export interface LoadOptions {
   backend?: 'auto' | 'webgpu' | 'cpu';
   /** Of the CPU; by default as many as the device has. More than one needs a cross-origin isolated page. */
   threads?: number;
-  /** Tokens of context; by default what the model was trained for. */
+  /** Tokens of context; by default what the model was trained for, as far as memory allows. */
   context?: number;
   /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
   sha256?: string | Record<string, string>;

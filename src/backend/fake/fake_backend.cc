@@ -67,6 +67,7 @@ class FakeExecutable final : public Executable {
   int max_logit_rows() const override { return script_.max_logit_rows; }
 
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType) const override {
+    if (n_ctx > script_.most_ctx) return fail(ErrorCode::kOutOfMemory, "no memory for {} tokens", n_ctx);
     return std::make_unique<FakeKvCache>(n_ctx);
   }
 

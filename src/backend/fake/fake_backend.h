@@ -13,9 +13,10 @@ struct Script {
   std::vector<TokenId> next;
   int max_batch = 4;
   int max_logit_rows = 2;
-  int fail_at_pos = -1;  // run() returns kDeviceLost when a batch reaches this position, and so does a stream
-  bool decodes = false;  // chooses tokens itself: decode() gives a stream
-  int runs_ahead = 0;    // … which runs so many tokens more than were taken
+  int most_ctx = 1 << 24;  // there is no memory for larger caches
+  int fail_at_pos = -1;    // run() returns kDeviceLost when a batch reaches this position, and so does a stream
+  bool decodes = false;    // chooses tokens itself: decode() gives a stream
+  int runs_ahead = 0;      // … which runs so many tokens more than were taken
 };
 
 // What has been run, for tests to look at.
