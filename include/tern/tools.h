@@ -48,13 +48,35 @@ struct ConvertOptions {
   std::string out_path;   // appears only when it is complete
   std::string type = {};  // of the linear layers: i2_s, tq1_0, tq2_0; q8_0, q4_0 …; empty: as they are
   std::string head = {};  // of the embedding and the head; empty: as they are, or `type` if that is not ternary
+  // An importance matrix (llama.cpp's llama-imatrix makes them), for packing K-quants; empty: all inputs count alike.
+  std::string imatrix_path = {};
   OnProgress on_progress = {};
   std::stop_token stop = {};  // gives up with kInterrupted and leaves no file
 };
 
-// Errors: those of loading the model; kInvalidArgument for a type that the model's layers cannot have; kNotSupported
-// where rows are not whole blocks of it; kIo.
-Result<void> convert(const ConvertOptions& options);
+// A matrix whose values were packed anew.
+struct MatrixLoss {
+  std::string name;
+  std::string from, to;  // "F16", "Q6_K"; in directories their own name for it: "BF16"
+  double nmse = 0;       // Σ (packed − value)² / Σ value²
+  // The same with every value's square times the importance of its column; where the imatrix has the matrix.
+  std::optional<double> weighted_nmse = {};
+};
+
+struct ConvertResult {
+  std::vector<MatrixLoss> losses = {};           // worst first
+  double nmse = 0;                               // of all of them together
+  size_t n_kept = 0;                             // tensors without such a loss: copied, or made of the same codes
+  std::vector<std::string> not_in_imatrix = {};  // K-quants that were packed without it, since it lacks them
+  std::vector<std::string> not_in_model = {};    // entries of the imatrix that no tensor of the model has the name of
+};
+
+// Formats that hold only −d, 0 and +d (I2_S, TQ1_0, TQ2_0, Q1_0, Q2_0, PQ2_0) are for weights that are just that, but
+// for the rounding of their scale: others are refused. What other formats lose is measured.
+// Errors: those of loading the model and of reading the imatrix; kInvalidArgument for a type that the model's layers
+// cannot have, and an imatrix that is of no use or of another model; kNotSupported where rows are not whole blocks of a
+// type, or weights do not fit it, with the name of the tensor; kIo. None leaves a file.
+Result<ConvertResult> convert(const ConvertOptions& options);
 
 // ---- synth: a random model of a given shape, for measuring without a download
 

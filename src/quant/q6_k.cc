@@ -40,7 +40,9 @@ float nearest_code(float x) {
 // The scale that codes the 16 values with least squared error, among those found from 19 divisors around the one that
 // maps the signed maximum to −32. For given codes q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq²
 // and so the greatest (Σxq)² / Σq² wins. All divisors are tried side by side, which is what vectors are good at.
-float best_scale(const float* x) {
+// `weight(j)` multiplies value j's squared error, and thereby its terms of all these sums.
+template <class Weight>
+float best_scale(const float* x, Weight weight) {
   float greatest = 0;
   for (int j = 0; j < kQ6_KGroup; ++j) {
     if (std::fabs(x[j]) > std::fabs(greatest)) greatest = x[j];
@@ -56,8 +58,8 @@ float best_scale(const float* x) {
   for (int j = 0; j < kQ6_KGroup; ++j) {
     for (int i = 0; i < kLanes; ++i) {
       const float q = nearest_code(x[j] * divisor[i]);
-      xq[i] += x[j] * q;
-      qq[i] += q * q;
+      xq[i] += weight(j) * x[j] * q;
+      qq[i] += weight(j) * q * q;
     }
   }
   float scale = 0;
@@ -71,18 +73,53 @@ float best_scale(const float* x) {
   return scale;
 }
 
-// The f16 scale of scales, and the signed bytes that multiply it.
-void set_scales(const float* x, Q6_KBlock& block) {
-  float scales[kGroups];
+// A group's weights with a mean of 1, so that no sum of products over- or underflows; all 1 where none is positive.
+void scale_weights(const float* given, float* weights) {
+  double sum = 0;
+  for (int j = 0; j < kQ6_KGroup; ++j) sum += given[j];
+  for (int j = 0; j < kQ6_KGroup; ++j) {
+    weights[j] = sum > 0 ? static_cast<float>(given[j] * kQ6_KGroup / sum) : 1.0f;
+  }
+}
+
+// The f16 scale of scales, and the signed bytes that multiply it, for groups that want these scales.
+void set_scales(const float* scales, Q6_KBlock& block) {
   float greatest = 0;
   for (int g = 0; g < kGroups; ++g) {
-    scales[g] = best_scale(x + g * kQ6_KGroup);
     if (std::fabs(scales[g]) > std::fabs(greatest)) greatest = scales[g];
   }
   block.d = f32_to_f16(greatest / -128.0f);
   const float inverse = inverse_or_zero(f16_to_f32(block.d));
   for (int g = 0; g < kGroups; ++g) {
     block.scales[g] = static_cast<int8_t>(round_and_clamp(scales[g] * inverse, -128, 127));
+  }
+}
+
+// Σ w·(x − scale·q)² of a group's values in their nearest codes.
+float weighted_error(const float* x, const float* w, float scale) {
+  const float inverse = inverse_or_zero(scale);
+  float error = 0;
+  for (int j = 0; j < kQ6_KGroup; ++j) {
+    const float difference = x[j] - scale * nearest_code(x[j] * inverse);
+    error += w[j] * difference * difference;
+  }
+  return error;
+}
+
+// Moves each group's scale to a neighbour where that leaves a smaller error.
+void refine_scales(const float* x, const float* w, Q6_KBlock& block) {
+  const float d = f16_to_f32(block.d);
+  for (int g = 0; g < kGroups; ++g) {
+    const float *const group = x + g * kQ6_KGroup, *const weights = w + g * kQ6_KGroup;
+    const int rounded = block.scales[g];
+    float least = weighted_error(group, weights, d * static_cast<float>(rounded));
+    for (const int scale : {rounded - 1, rounded + 1}) {
+      if (scale < -128 || scale > 127) continue;
+      const float error = weighted_error(group, weights, d * static_cast<float>(scale));
+      if (!(error < least)) continue;
+      least = error;
+      block.scales[g] = static_cast<int8_t>(scale);
+    }
   }
 }
 
@@ -128,8 +165,30 @@ void encode_q6_k(std::span<const float> values, MutableBytes blocks) {
   encode_blocks<Q6_KBlock, kQ6_KBlock>(values, blocks, [](const float* from_caller) {
     float x[kQ6_KBlock];
     for (int i = 0; i < kQ6_KBlock; ++i) x[i] = std::isnan(from_caller[i]) ? 0.0f : from_caller[i];
+    float scales[kGroups];
+    for (int g = 0; g < kGroups; ++g) scales[g] = best_scale(x + g * kQ6_KGroup, [](int) { return 1.0f; });
     Q6_KBlock block = {};
-    set_scales(x, block);
+    set_scales(scales, block);
+    put_codes(x, block);
+    return block;
+  });
+}
+
+void encode_q6_k_weighted(std::span<const float> values, std::span<const float> importance, MutableBytes blocks) {
+  CHECK(importance.size() == values.size());
+  encode_blocks<Q6_KBlock, kQ6_KBlock>(values, blocks, [&](const float* from_caller) {
+    float x[kQ6_KBlock], w[kQ6_KBlock];
+    const float* const given = importance.data() + (from_caller - values.data());
+    for (int i = 0; i < kQ6_KBlock; ++i) x[i] = std::isnan(from_caller[i]) ? 0.0f : from_caller[i];
+    float scales[kGroups];
+    for (int g = 0; g < kGroups; ++g) {
+      float* const weights = w + g * kQ6_KGroup;
+      scale_weights(given + g * kQ6_KGroup, weights);
+      scales[g] = best_scale(x + g * kQ6_KGroup, [&](int j) { return weights[j]; });
+    }
+    Q6_KBlock block = {};
+    set_scales(scales, block);
+    refine_scales(x, w, block);
     put_codes(x, block);
     return block;
   });

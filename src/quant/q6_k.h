@@ -45,4 +45,9 @@ void decode_q6_k(Bytes blocks, std::span<float> values);
 // coded once more with the scales as stored. Deterministic.
 void encode_q6_k(std::span<const float> values, MutableBytes blocks);
 
+// The same for values that matter unequally: value i's squared error counts importance[i] ≥ 0 times, and the search
+// looks for the least sum of that. Each group's stored scale is the best of the rounded one and its two neighbours.
+// Where none of a group's values matters, all do. importance.size() == values.size().
+void encode_q6_k_weighted(std::span<const float> values, std::span<const float> importance, MutableBytes blocks);
+
 }  // namespace tern

@@ -97,6 +97,53 @@ TEST(Q6_K, MeanErrorOnNormalData) {
   EXPECT_LT(std::sqrt(error / energy), 0.02);
 }
 
+// Σ w·error² of a format's encoder and of the weighted one.
+struct WeightedErrors {
+  double plain = 0, weighted = 0;
+};
+WeightedErrors weighted_errors(const std::vector<float>& values, const std::vector<float>& importance) {
+  ByteVector blocks(values.size() / 256 * sizeof(Q6_KBlock));
+  encode_q6_k_weighted(values, importance, blocks);
+  const std::vector<float> weighted = decode(Format::kQ6_K, blocks);
+  const std::vector<float> plain = decode(Format::kQ6_K, encode(Format::kQ6_K, values));
+  WeightedErrors errors;
+  for (size_t i = 0; i < values.size(); ++i) {
+    errors.plain += importance[i] * std::pow(plain[i] - values[i], 2);
+    errors.weighted += importance[i] * std::pow(weighted[i] - values[i], 2);
+  }
+  return errors;
+}
+
+// A few columns matter a lot, as they do in real models: there the weighted encoder has to gain, and nowhere to lose.
+TEST(Q6_K, WeightsMakeTheirErrorSmaller) {
+  Random random(7);
+  struct Case {
+    float spread;  // of the logarithms
+    double most;   // of the plain encoder's error
+  };
+  for (const Case& c : {Case{0, 1}, Case{1, 0.9}, Case{3, 0.6}}) {
+    const std::vector<float> values = random.normals(64 * 256, 0.03f);
+    std::vector<float> importance(values.size());
+    for (float& w : importance) w = std::exp(c.spread * random.normal());
+    const WeightedErrors errors = weighted_errors(values, importance);
+    EXPECT_LT(errors.weighted, c.most * errors.plain) << c.spread;
+    // Only ratios count.
+    for (float& w : importance) w *= 1e-30f;
+    EXPECT_NEAR(weighted_errors(values, importance).weighted, errors.weighted * 1e-30, errors.weighted * 1e-33);
+  }
+}
+
+// Where nothing matters, everything does: a group's values must not become zeros.
+TEST(Q6_K, ValuesWithoutImportanceAreKept) {
+  const std::vector<float> values = Random(8).normals(256, 1);
+  std::vector<float> importance(256, 1.0f);
+  std::fill_n(importance.begin(), 16, 0.0f);
+  ByteVector blocks(sizeof(Q6_KBlock));
+  encode_q6_k_weighted(values, importance, blocks);
+  const std::vector<float> decoded = decode(Format::kQ6_K, blocks);
+  for (int i = 0; i < 16; ++i) EXPECT_NEAR(decoded[i], values[i], 0.15) << i;
+}
+
 TEST(Q6_K, ZerosStayZeros) {
   const std::vector<float> zeros(256, 0.0f);
   EXPECT_EQ(decode(Format::kQ6_K, encode(Format::kQ6_K, zeros)), zeros);

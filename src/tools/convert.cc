@@ -7,64 +7,23 @@
 #include "base/check.h"
 #include "base/format_text.h"
 #include "file/gguf_writer.h"
+#include "file/imatrix.h"
 #include "model/gguf_keys.h"
 #include "model/gguf_vocab.h"
 #include "model/model.h"
 #include "model/rope_keys.h"
 #include "model/source_reader.h"
 #include "quant/i2_s.h"
+#include "quant/weighted.h"
 #include "tern/tools.h"
+#include "tools/convert_job.h"
 #include "tools/row_stream.h"
 #include "tools/type_names.h"
 
 namespace tern {
 namespace {
 
-// How one tensor gets into the new file.
-struct Job {
-  SourceTensor from;
-  Format format;
-  float scale = 1;              // what decoded values are multiplied with before they are encoded
-  float tail_scale = 0;         // I2_S: goes behind the last row
-  int heads_to_interleave = 0;  // rows of so many heads go from halves to neighbouring pairs
-
-  int rows() const { return from.shape.size() == 1 ? 1 : static_cast<int>(from.shape.front()); }
-  int cols() const { return static_cast<int>(from.shape.back()); }
-  uint64_t bytes() const { return tensor_bytes(format, rows(), cols()); }
-  bool is_copy() const {
-    return from.format == format && scale == 1 && heads_to_interleave == 0 && format != Format::kI2_S;
-  }
-};
-
 std::string prefix_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
-
-// Rows of q and k: what was row i and i + head_dim/2 of a head becomes 2i and 2i + 1. Gives the old row of a new one.
-int old_row(const Job& job, int row) {
-  if (job.heads_to_interleave == 0) return row;
-  const int head_dim = job.rows() / job.heads_to_interleave;
-  const int at = row % head_dim;
-  return row - at + at / 2 + at % 2 * (head_dim / 2);
-}
-
-void make_rows(const Job& job, int first, int n, MutableBytes out) {
-  const uint64_t in_bytes = row_bytes(*job.from.format, job.cols());
-  const uint64_t out_bytes = row_bytes(job.format, job.cols());
-  std::vector<float> values(static_cast<size_t>(job.cols()));
-  for (int i = 0; i < n; ++i) {
-    const Bytes in = job.from.data.subspan(static_cast<uint64_t>(old_row(job, first + i)) * in_bytes, in_bytes);
-    const MutableBytes to = out.subspan(static_cast<uint64_t>(i) * out_bytes, out_bytes);
-    if (job.from.format == job.format && (job.scale == 1 || job.format == Format::kI2_S)) {
-      std::ranges::copy(in, to.begin());
-      continue;
-    }
-    format_info(*job.from.format).decode(in, values);
-    for (float& value : values) {
-      // I2_S takes bare codes, whatever the source's scale is.
-      value = job.format == Format::kI2_S ? static_cast<float>((value > 0) - (value < 0)) : value * job.scale;
-    }
-    format_info(job.format).encode(values, to);
-  }
-}
 
 // The one magnitude that is not zero among a ternary matrix's decoded values; 0 where all are zero.
 Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
@@ -89,12 +48,34 @@ Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
   return found;
 }
 
+bool is_head(std::string_view tensor) { return tensor == "token_embd.weight" || tensor == "output.weight"; }
+
+// A format that destroys what it cannot hold, and a value that no format can take, end the conversion.
+Result<void> check_fit(const std::string& path, const ConvertJob& job, std::span<const PackingLoss> rows) {
+  const auto found = std::ranges::find_if(rows, [](const PackingLoss& row) { return row.misfit >= 0; });
+  if (found == rows.end()) return {};
+  const auto row = found - rows.begin();
+  if (!std::isfinite(found->wanted)) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {}, row {}: {} is no weight; the model is damaged", path,
+                job.from.name, row, found->wanted);
+  }
+  const std::string_view format = format_info(job.format).name;
+  const std::string_view remedy = is_head(job.from.name) ? "choose another head" : "choose another type";
+  if (holds_only_codes(job.format)) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} is not {}: in row {}, {} would turn {} into {}; {}: q8_0 or q6_k", path, job.from.name,
+                holds_only_signs(job.format) ? "binary" : "ternary", row, format, found->wanted, found->packed, remedy);
+  }
+  return fail(ErrorCode::kNotSupported, "{}: tensor {}, row {}: {} is too great for {}; {}: bf16 or f32", path,
+              job.from.name, row, found->wanted, format, remedy);
+}
+
 class Converter {
  public:
   Converter(Model model, const ConvertOptions& options)
       : model_(std::move(model)), options_(options), writer_(options.out_path) {}
 
-  Result<void> run();
+  Result<ConvertResult> run();
 
  private:
   const Config& config() const { return model_.config; }
@@ -104,18 +85,24 @@ class Converter {
   Result<void> collect();
   Result<void> collect_tensor(const std::string& name);
   Result<float> scale_of(const SourceTensor& tensor);
-  Result<Job> linear_job(SourceTensor tensor);
-  Result<Job> ternary_job(SourceTensor tensor);
+  Result<ConvertJob> linear_job(SourceTensor tensor);
+  Result<ConvertJob> ternary_job(SourceTensor tensor);
+  Result<void> use_imatrix();
   Result<void> add_metadata();
   Result<void> add_text();
   Result<void> write_all();
+  Result<void> write_rows(const ConvertJob& job, RowStream& stream);
+  void add_loss(const ConvertJob& job, std::span<const PackingLoss> rows);
 
   Model model_;
   const ConvertOptions& options_;
   GgufWriter writer_;
   std::optional<Format> linear_, head_;  // none: as they are
-  std::vector<Job> jobs_;
+  std::vector<ConvertJob> jobs_;
   std::vector<std::pair<std::string, float>> scales_;  // tensors of one value, blk.N.X.scale
+  std::optional<Imatrix> imatrix_;
+  ConvertResult result_;
+  PackingLoss all_;
 };
 
 Result<void> Converter::choose_formats() {
@@ -140,10 +127,10 @@ Result<float> Converter::scale_of(const SourceTensor& tensor) {
 
 // A BitNet file's TQ blocks have scale 1 and the matrix a `.scale`, as llama.cpp's converter writes them: nothing is
 // lost. Elsewhere llama.cpp reads no such tensor, and the scale is rounded to f16.
-Result<Job> Converter::ternary_job(SourceTensor tensor) {
+Result<ConvertJob> Converter::ternary_job(SourceTensor tensor) {
   TRY(const float scale, scale_of(tensor));
   const Format to = linear_.value_or(*tensor.format);
-  Job job{.from = std::move(tensor), .format = to};
+  ConvertJob job{.from = std::move(tensor), .format = to};
   const bool from_i2_s = job.from.format == Format::kI2_S;
   if (to == Format::kI2_S) {
     float magnitude = 1;
@@ -160,12 +147,12 @@ Result<Job> Converter::ternary_job(SourceTensor tensor) {
   return job;
 }
 
-Result<Job> Converter::linear_job(SourceTensor tensor) {
-  const bool is_head = tensor.name == "token_embd.weight" || tensor.name == "output.weight";
-  if (!is_head && config().int8_activations) return ternary_job(std::move(tensor));
-  const auto wanted = is_head ? head_ : linear_;
+Result<ConvertJob> Converter::linear_job(SourceTensor tensor) {
+  const bool of_head = is_head(tensor.name);
+  if (!of_head && config().int8_activations) return ternary_job(std::move(tensor));
+  const auto wanted = of_head ? head_ : linear_;
   TRY(const float scale, scale_of(tensor));
-  Job job{.from = std::move(tensor), .format = wanted.value_or(Format::kF16)};
+  ConvertJob job{.from = std::move(tensor), .format = wanted.value_or(Format::kF16)};
   if (!wanted) job.format = job.from.format == Format::kF32 ? Format::kF16 : *job.from.format;
   job.scale = scale;
   return job;
@@ -178,9 +165,8 @@ Result<void> Converter::collect_tensor(const std::string& name) {
     return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, which cannot be converted", source().path(), name,
                 found->type_name);
   }
-  const bool is_matrix = found->shape.size() == 2 && found->shape[0] > 1;
-  Job job{.from = *found, .format = Format::kF32};
-  if (is_matrix) {
+  ConvertJob job{.from = *found, .format = Format::kF32};
+  if (job.is_matrix()) {
     TRY(job, linear_job(std::move(*found)));
   }
   if (job.cols() % format_info(job.format).block != 0) {
@@ -238,36 +224,101 @@ Result<void> Converter::add_metadata() {
 
 Result<void> Converter::write_all() {
   uint64_t total = 0;
-  for (const Job& job : jobs_) total += job.bytes();
+  for (const ConvertJob& job : jobs_) total += job.bytes();
   TRY_STATUS(check_free_space(options_.out_path, total));
-  for (const Job& job : jobs_) {
+  for (const ConvertJob& job : jobs_) {
     TRY_STATUS(writer_.add_tensor(job.from.name, ggml_type_of(job.format), job.from.shape));
   }
   const int64_t one[] = {1};
   for (const auto& [name, scale] : scales_) TRY_STATUS(writer_.add_tensor(name, GgmlType::kF32, one));
   TRY_STATUS(writer_.begin());
   RowStream stream(writer_, total, options_.on_progress, options_.stop);
-  for (const Job& job : jobs_) {
+  for (const ConvertJob& job : jobs_) {
     if (job.is_copy()) {
       TRY_STATUS(stream.append(job.from.data.first(job.bytes())));
       continue;
     }
-    TRY_STATUS(stream.append_rows(job.rows(), row_bytes(job.format, job.cols()),
-                                  [&](int first, int n, MutableBytes out) { make_rows(job, first, n, out); }));
-    std::vector<std::byte> tail(static_cast<size_t>(format_info(job.format).tail_bytes));
-    if (tail.empty()) continue;
-    store(tail.data(), job.tail_scale);
-    TRY_STATUS(stream.append(tail));
+    TRY_STATUS(write_rows(job, stream));
   }
   for (const auto& [name, scale] : scales_) TRY_STATUS(stream.append(std::as_bytes(std::span(&scale, 1))));
   return writer_.finish();
 }
 
-Result<void> Converter::run() {
+Result<void> Converter::write_rows(const ConvertJob& job, RowStream& stream) {
+  std::vector<PackingLoss> losses(static_cast<size_t>(job.rows()));
+  TRY_STATUS(stream.append_rows(job.rows(), row_bytes(job.format, job.cols()), [&](int first, int n, MutableBytes out) {
+    make_rows(job, first, out, std::span(losses).subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
+  }));
+  TRY_STATUS(check_fit(source().path(), job, losses));
+  if (job.is_matrix() && job.is_packing()) add_loss(job, losses);
+  std::vector<std::byte> tail(static_cast<size_t>(format_info(job.format).tail_bytes));
+  if (tail.empty()) return {};
+  store(tail.data(), job.tail_scale);
+  return stream.append(tail);
+}
+
+void Converter::add_loss(const ConvertJob& job, std::span<const PackingLoss> rows) {
+  PackingLoss matrix;
+  for (const PackingLoss& row : rows) matrix.add(row);
+  all_.add(matrix);
+  MatrixLoss loss{.name = job.from.name,
+                  .from = job.from.type_name,
+                  .to = std::string(format_info(job.format).name),
+                  .nmse = matrix.nmse(),
+                  .weighted_nmse = {}};
+  if (!job.importance.empty()) loss.weighted_nmse = matrix.weighted_nmse();
+  result_.losses.push_back(std::move(loss));
+}
+
+// Gives every matrix that is packed anew the importance of its columns.
+Result<void> Converter::use_imatrix() {
+  if (options_.imatrix_path.empty()) return {};
+  TRY(imatrix_, Imatrix::open(options_.imatrix_path));
+  size_t n_weighted = 0, n_used = 0;
+  for (ConvertJob& job : jobs_) {
+    if (!job.is_matrix()) continue;
+    const std::span<const float> importance = imatrix_->find(job.from.name);
+    if (!importance.empty() && importance.size() != static_cast<size_t>(job.cols())) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{}: has {} values for {}, whose rows have {}; it was made for another model", imatrix_->path(),
+                  importance.size(), job.from.name, job.cols());
+    }
+    if (!job.is_packing()) continue;
+    job.importance = importance;
+    if (!weighted_encoder(job.format)) continue;
+    ++n_weighted;
+    n_used += importance.empty() ? 0 : 1;
+    if (importance.empty()) result_.not_in_imatrix.push_back(job.from.name);
+  }
+  if (n_weighted == 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: would not be used, for no matrix is packed as a K-quant; leave it out, or choose another type: "
+                "q6_k",
+                imatrix_->path());
+  }
+  if (n_used == 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: holds nothing for the matrices that would be packed with it, such as "
+                "{}; leave it out, or name another file",
+                imatrix_->path(), result_.not_in_imatrix.front());
+  }
+  for (const auto& [name, means] : imatrix_->entries()) {
+    if (!std::ranges::contains(jobs_, name, [](const ConvertJob& job) -> const std::string& { return job.from.name; }))
+      result_.not_in_model.push_back(name);
+  }
+  return {};
+}
+
+Result<ConvertResult> Converter::run() {
   TRY_STATUS(choose_formats());
   TRY_STATUS(collect());
+  TRY_STATUS(use_imatrix());
   TRY_STATUS(add_metadata());
-  return write_all();
+  TRY_STATUS(write_all());
+  result_.n_kept = jobs_.size() - result_.losses.size();
+  result_.nmse = all_.nmse();
+  std::ranges::stable_sort(result_.losses, std::greater(), &MatrixLoss::nmse);
+  return std::move(result_);
 }
 
 // Writing over a file that is being read would pull it away from under its reader.
@@ -282,7 +333,7 @@ Result<void> check_paths(const ConvertOptions& options) {
 
 }  // namespace
 
-Result<void> convert(const ConvertOptions& options) {
+Result<ConvertResult> convert(const ConvertOptions& options) {
   TRY_STATUS(check_paths(options));
   TRY(Model model, open_model(options.in_path));
   Converter converter(std::move(model), options);

@@ -1,6 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
 #include "file/gguf.h"
+#include "quant/format.h"
 #include "tern/engine.h"
 #include "tools/test_support.h"
 
@@ -113,6 +120,202 @@ TEST(Convert, MakesOfADirectoryWhatTheGgufFileHolds) {
     }
     EXPECT_EQ(logits_of(out.str()).size(), logits_of(kGolden + "families/" + name + ".gguf").size());
   }
+}
+
+// The message that the conversion ends with. It leaves no file.
+std::string refusal(const std::string& in_path, const std::string& type, const std::string& head = {},
+                    const std::string& imatrix_path = {}) {
+  const TemporaryPath out(".refused.gguf");
+  const auto done =
+      convert({.in_path = in_path, .out_path = out.str(), .type = type, .head = head, .imatrix_path = imatrix_path});
+  EXPECT_FALSE(done) << type;
+  EXPECT_FALSE(std::filesystem::exists(out.str()));
+  return done ? "" : done.error().message;
+}
+
+TEST(Convert, RefusesToDestroyWeights) {
+  const std::string plain = kGolden + "packed/qwen3_q8_0.gguf";
+  for (const std::string type : {"tq2_0", "tq1_0", "q1_0", "q2_0", "pq2_0"}) {
+    const std::string kind = type == "q1_0" ? "binary" : "ternary";
+    const std::string head = refusal(plain, type);
+    EXPECT_NE(head.find("tensor token_embd.weight is not " + kind + ": in row 0, "), std::string::npos) << head;
+    EXPECT_TRUE(head.ends_with("choose another head: q8_0 or q6_k")) << head;
+    const std::string layer = refusal(plain, type, "q8_0");
+    EXPECT_NE(layer.find("tensor blk.0.attn_q.weight is not " + kind), std::string::npos) << layer;
+    EXPECT_TRUE(layer.ends_with("choose another type: q8_0 or q6_k")) << layer;
+  }
+  // Binary weights are ternary, but in blocks of 256 two scales meet; and ternary ones have zeros.
+  const TemporaryPath out(".gguf");
+  convert_or_fail({.in_path = kGolden + "packed/qwen3_q1_0.gguf", .out_path = out.str(), .type = "pq2_0"});
+  EXPECT_NE(refusal(kGolden + "packed/qwen3_q1_0.gguf", "tq2_0").find("is not ternary"), std::string::npos);
+  EXPECT_NE(refusal(kGolden + "packed/qwen3_tq2_0.gguf", "q1_0").find("is not binary"), std::string::npos);
+}
+
+// Where weight `column` of row `row` of a matrix in F32 lies in the file.
+size_t place_in_file(const std::string& path, std::string_view name, size_t row, size_t column) {
+  const auto file = GgufFile::open(path).value();
+  const GgufTensor& tensor = *file.find_tensor(name);
+  return tensor.offset + (row * static_cast<size_t>(tensor.shape.back()) + column) * sizeof(float);
+}
+
+// One weight of a ternary matrix, moved by half a thousandth (an f16 scale is that coarse) and by two.
+TEST(Convert, RefusesASingleWeightThatIsNotTernary) {
+  const TemporaryPath plain(".f32.gguf"), out(".gguf");
+  convert_or_fail({.in_path = kGolden + "packed/qwen3_tq2_0.gguf", .out_path = plain.str(), .type = "f32"});
+  const std::string bytes = file_bytes(plain.str());
+  const size_t at = place_in_file(plain.str(), "blk.0.ffn_down.weight", 3, 7);
+  const auto with_factor = [&](float factor) {
+    std::string changed = bytes;
+    float value = 0;
+    for (size_t place = at; value == 0; place += sizeof(float)) {
+      std::memcpy(&value, changed.data() + place, sizeof(float));
+      if (value == 0) continue;
+      value *= factor;
+      std::memcpy(changed.data() + place, &value, sizeof(float));
+    }
+    std::ofstream(plain.str(), std::ios::binary) << changed;
+  };
+  with_factor(1.0004f);
+  convert_or_fail({.in_path = plain.str(), .out_path = out.str(), .type = "tq2_0"});
+  with_factor(1.002f);
+  const std::string message = refusal(plain.str(), "tq2_0");
+  EXPECT_NE(message.find("tensor blk.0.ffn_down.weight is not ternary: in row 3, TQ2_0 would turn "), std::string::npos)
+      << message;
+  with_factor(std::numeric_limits<float>::infinity());
+  EXPECT_NE(refusal(plain.str(), "q8_0").find("blk.0.ffn_down.weight, row 3: "), std::string::npos);
+  with_factor(1e30f);
+  EXPECT_NE(refusal(plain.str(), "f16").find("is too great for F16; choose another type"), std::string::npos);
+}
+
+std::vector<float> decoded(const GgufFile& file, std::string_view name) {
+  const GgufTensor& tensor = *file.find_tensor(name);
+  std::vector<float> values(static_cast<size_t>(tensor.n_elements()));
+  find_format(ggml_type_info(tensor.type)->name)->decode(tensor.data.resident(), values);
+  return values;
+}
+
+// Of a matrix in two files, as the definition says. `importance`: of each column; empty: 1.
+double nmse_between(const std::string& path, const std::string& packed_path, const std::string& name,
+                    const std::vector<float>& importance = {}) {
+  const auto from = GgufFile::open(path).value(), to = GgufFile::open(packed_path).value();
+  const std::vector<float> values = decoded(from, name), packed = decoded(to, name);
+  double error = 0, total = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double weight = importance.empty() ? 1 : static_cast<double>(importance[i % importance.size()]);
+    error += weight * std::pow(static_cast<double>(packed[i]) - static_cast<double>(values[i]), 2);
+    total += weight * std::pow(static_cast<double>(values[i]), 2);
+  }
+  return error / total;
+}
+
+TEST(Convert, MeasuresWhatIsLost) {
+  const std::string from = kGolden + "packed/qwen3_q8_0.gguf";
+  const TemporaryPath out(".gguf");
+  const auto result = convert({.in_path = from, .out_path = out.str(), .type = "q4_0", .head = "q8_0"}).value();
+  ASSERT_EQ(result.losses.size(), 7u);  // the layer' matrices; the embedding is copied
+  for (const MatrixLoss& loss : result.losses) {
+    EXPECT_EQ(loss.from, "Q8_0");
+    EXPECT_EQ(loss.to, "Q4_0");
+    EXPECT_NEAR(loss.nmse, nmse_between(from, out.str(), loss.name), 1e-12) << loss.name;
+    EXPECT_GT(loss.nmse, 1e-3);  // of four bits
+    EXPECT_LT(loss.nmse, 3e-2);
+    EXPECT_FALSE(loss.weighted_nmse);
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(result.losses, std::greater(), &MatrixLoss::nmse));
+  EXPECT_GT(result.losses.front().nmse, result.losses.back().nmse);
+  EXPECT_LE(result.nmse, result.losses.front().nmse);
+  EXPECT_GE(result.nmse, result.losses.back().nmse);
+  const auto copied = convert({.in_path = from, .out_path = out.str()}).value();
+  EXPECT_TRUE(copied.losses.empty());
+  EXPECT_EQ(copied.nmse, 0);
+}
+
+// An imatrix of the old kind for these matrices. A few of a matrix's inputs are far larger than the others.
+class MadeImatrix : public TemporaryPath {
+ public:
+  explicit MadeImatrix(const std::vector<std::pair<std::string, size_t>>& matrices) : TemporaryPath(".dat") {
+    std::ofstream file(str(), std::ios::binary);
+    const auto put = [&](int32_t number) { file.write(reinterpret_cast<const char*>(&number), sizeof number); };
+    put(static_cast<int32_t>(matrices.size()));
+    for (const auto& [name, width] : matrices) {
+      put(static_cast<int32_t>(name.size()));
+      file << name;
+      put(1);
+      put(static_cast<int32_t>(width));
+      const std::vector<float> values = importance(width);
+      file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(width * sizeof(float)));
+    }
+  }
+
+  static std::vector<float> importance(size_t width) {
+    std::vector<float> values(width);
+    for (size_t i = 0; i < width; ++i) values[i] = i % 11 == 3 ? 100.0f : 0.5f;
+    return values;
+  }
+};
+
+class ConvertWithImatrix : public testing::Test {
+ protected:
+  // Every matrix of the layers with its width.
+  static std::vector<std::pair<std::string, size_t>> matrices() {
+    std::vector<std::pair<std::string, size_t>> found;
+    const auto file = GgufFile::open(kFrom).value();
+    for (const GgufTensor& tensor : file.tensors()) {
+      const bool of_layer = tensor.name.starts_with("blk.") && tensor.shape.size() == 2;
+      if (of_layer) found.emplace_back(tensor.name, static_cast<size_t>(tensor.shape.back()));
+    }
+    return found;
+  }
+
+  const TemporaryPath out_{".gguf"};
+  inline static const std::string kFrom = kGolden + "packed/qwen3_q8_0.gguf";
+};
+
+TEST_F(ConvertWithImatrix, ErrorsThatMatterGetSmaller) {
+  const MadeImatrix imatrix(matrices());
+  const TemporaryPath plain(".plain.gguf");
+  convert_or_fail({.in_path = kFrom, .out_path = plain.str(), .type = "q6_k"});
+  const auto result =
+      convert({.in_path = kFrom, .out_path = out_.str(), .type = "q6_k", .imatrix_path = imatrix.str()}).value();
+  ASSERT_EQ(result.losses.size(), matrices().size() + 1);
+  size_t n_weighted = 0;
+  for (const MatrixLoss& loss : result.losses) {
+    EXPECT_NEAR(loss.nmse, nmse_between(kFrom, out_.str(), loss.name), 1e-12) << loss.name;
+    if (!loss.weighted_nmse) continue;
+    ++n_weighted;
+    const auto width = static_cast<size_t>(GgufFile::open(kFrom).value().find_tensor(loss.name)->shape.back());
+    const std::vector<float> importance = MadeImatrix::importance(width);
+    EXPECT_NEAR(*loss.weighted_nmse, nmse_between(kFrom, out_.str(), loss.name, importance), 1e-12);
+    EXPECT_LT(*loss.weighted_nmse, 0.8 * nmse_between(kFrom, plain.str(), loss.name, importance)) << loss.name;
+  }
+  EXPECT_EQ(n_weighted, matrices().size());
+  EXPECT_EQ(result.not_in_imatrix, std::vector<std::string>{"token_embd.weight"});
+  EXPECT_TRUE(result.not_in_model.empty());
+}
+
+TEST_F(ConvertWithImatrix, WhatDoesNotFitIsNamed) {
+  auto some = matrices();
+  some.pop_back();
+  some.emplace_back("blk.99.attn_q.weight", 4);
+  const MadeImatrix incomplete(some);
+  const ConvertOptions options{
+      .in_path = kFrom, .out_path = out_.str(), .type = "q6_k", .head = "q8_0", .imatrix_path = incomplete.str()};
+  const auto result = convert(options).value();
+  EXPECT_EQ(result.not_in_imatrix, std::vector<std::string>{matrices().back().first});
+  EXPECT_EQ(result.not_in_model, std::vector<std::string>{"blk.99.attn_q.weight"});
+
+  some = matrices();
+  some[2].second += 1;
+  const MadeImatrix other_model(some);
+  const auto message = [&](const MadeImatrix& imatrix, const std::string& type, const std::string& head = "q8_0") {
+    return refusal(kFrom, type, head, imatrix.str());
+  };
+  EXPECT_NE(
+      message(other_model, "q6_k").find(some[2].first + ", whose rows have " + std::to_string(some[2].second - 1)),
+      std::string::npos);
+  EXPECT_NE(message(MadeImatrix(matrices()), "q4_0").find("no matrix is packed as a K-quant"), std::string::npos);
+  EXPECT_NE(message(MadeImatrix(matrices()), "", "q6_k").find("such as token_embd.weight"), std::string::npos);
+  EXPECT_NE(refusal(kFrom, "q6_k", "", kFrom).find("no imatrix"), std::string::npos);
 }
 
 TEST(Convert, RefusesWithTheReason) {

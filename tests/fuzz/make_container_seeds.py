@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of fuzz_safetensors and fuzz_mlc_index into corpus/ beside this script."""
+"""Writes the seeds of fuzz_safetensors, fuzz_mlc_index and fuzz_imatrix into corpus/ beside this script."""
 import hashlib
 import json
 import pathlib
@@ -35,7 +35,18 @@ def mlc_index(shards):
     return json.dumps({"metadata": {"ParamSize": 2, "ParamBytes": 9.0, "BitsPerParam": 4.5}, "records": records}).encode()
 
 
+def imatrix(entries, tail=b""):
+    """`entries` are (name, calls, values)."""
+    data = struct.pack("<i", len(entries))
+    for name, calls, values in entries:
+        data += struct.pack(f"<i{len(name)}sii{len(values)}f", len(name), name, calls, len(values), *values)
+    return data + tail
+
+
 SEEDS = {
+    "imatrix/one": imatrix([(b"output.weight", 0, [1.5])]),
+    "imatrix/two": imatrix([(b"blk.0.attn_q.weight", 4, [4, 0, 10]), (b"w", 1, [2])],
+                           struct.pack("<ii3s", 4, 3, b"txt")),
     "safetensors/empty": safetensors([]),
     "safetensors/two": safetensors([("w", "BF16", [2, 3], 12), ("s", "F32", [], 4)], {"format": "pt"}),
     "safetensors/packed": safetensors([("w", "U8", [2, 4], 8), ("n", "U8", [0, 4], 0), ("f", "F4", [4], 2), ("x", "X", [9], 3)]),
