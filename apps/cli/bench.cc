@@ -64,7 +64,8 @@ std::string table(const ModelInfo& info, const BenchOptions& options, const Benc
   text += style.dim("  tokens/s     median       min       max") + "\n";
   text += row("prefill", result.prefill, format_text("{} tokens, {} runs", options.n_prompt, options.repeats));
   text += row("decode", result.decode, format_text("{} tokens, {} runs", options.n_generate, options.repeats));
-  text += format_text("\n  weights  {} read per token\n", human_bytes(result.bytes_per_token));
+  text += format_text("\n  weights  {} read per token; KV cache in {}\n", human_bytes(result.bytes_per_token),
+                      kv_name(options.kv_type));
   text += format_text("  memory   {} GB/s while decoding", human_number(result.decode_gb_per_s));
   if (result.machine_gb_per_s > 0) {
     text += format_text("; this machine reads {} GB/s ({:.0f} %)", human_number(result.machine_gb_per_s),
@@ -86,6 +87,7 @@ std::string json(const ModelInfo& info, const BenchOptions& options, const Bench
                {"parameters", info.n_params},
                {"backend", info.backend},
                {"head", info.head},
+               {"kv", kv_name(options.kv_type)},
                {"n_prompt", options.n_prompt},
                {"n_generate", options.n_generate},
                {"repeats", options.repeats},
@@ -99,7 +101,7 @@ std::string json(const ModelInfo& info, const BenchOptions& options, const Bench
 }
 
 Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
-  OpBenchOptions ops;
+  OpBenchOptions ops{.kv_type = options.kv_type};
   if (generate->count() > 0) ops.pos = options.n_generate;
   if (repeats->count() > 0) ops.repeats = options.repeats;
   TERN_TRY(const OpBenchResult result, bench_ops(engine, ops));
@@ -169,6 +171,7 @@ Command add_bench(CLI::App& tern) {
       ->group("Output");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  add_kv(*app, command->options.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};
 }
 

@@ -40,7 +40,8 @@ std::string bench_ops_table(const ModelInfo& info, const OpBenchOptions& options
   text +=
       format_text("  a token takes {:.1f} µs while tokens are generated; its operations add up to {:.0f} % of that\n",
                   result.token_us, result.token_us > 0 ? 100 * result.sum_us / result.token_us : 0);
-  text += format_text("  position {}, medians of {} runs\n", options.pos, options.repeats);
+  text += format_text("  position {}, KV cache in {}, medians of {} runs\n", options.pos, kv_name(options.kv_type),
+                      options.repeats);
   return text;
 }
 
@@ -57,12 +58,10 @@ std::string bench_ops_json(const ModelInfo& info, const OpBenchOptions& options,
                    {"gb_per_s", op.gb_per_s},
                    {"share", op.share}});
   }
-  const Json json = {{"tern", version()},          {"model", info.path},
-                     {"name", info.name},          {"backend", info.backend},
-                     {"position", options.pos},    {"repeats", options.repeats},
-                     {"ops", std::move(ops)},      {"dispatches", result.dispatches},
-                     {"bytes", result.bytes},      {"sum_us", result.sum_us},
-                     {"token_us", result.token_us}};
+  const Json json = {{"tern", version()},          {"model", info.path},      {"name", info.name},
+                     {"backend", info.backend},    {"position", options.pos}, {"kv", kv_name(options.kv_type)},
+                     {"repeats", options.repeats}, {"ops", std::move(ops)},   {"dispatches", result.dispatches},
+                     {"bytes", result.bytes},      {"sum_us", result.sum_us}, {"token_us", result.token_us}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -141,6 +141,18 @@ void ModelOptions::add_gpu(CLI::App& app) {
   });
 }
 
+CLI::Option* add_kv(CLI::App& app, KvType& type) {
+  return app
+      .add_option_function<std::string>(
+          "--kv", [&type](const std::string& name) { type = name == "f32" ? KvType::kF32 : KvType::kF16; },
+          "Precision of the KV cache: f16 or f32 (default f16)")
+      ->type_name("TYPE")
+      ->check(one_of({"f16", "f32"}))
+      ->group("Model");
+}
+
+std::string_view kv_name(KvType type) { return type == KvType::kF32 ? "f32" : "f16"; }
+
 Result<Engine> load_engine(const ModelOptions& model) {
   TERN_TRY(LoadOptions with_progress, model.resolved());
   ProgressBar bar;

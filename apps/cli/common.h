@@ -61,6 +61,10 @@ struct ModelOptions {
   void apply_gpu_layers(const CLI::App& app);
 };
 
+// --kv f16|f32, wherever a command runs a model or says what it needs.
+CLI::Option* add_kv(CLI::App& app, KvType& type);
+std::string_view kv_name(KvType type);
+
 // Downloads where -hf asks for it, and loads, with a progress bar.
 Result<Engine> load_engine(const ModelOptions& model);
 

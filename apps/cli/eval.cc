@@ -19,29 +19,74 @@ constexpr const char* kEvalFooter = R"(Examples
   tern eval -f book.txt
   tern eval -m model.gguf -f wiki.test.raw --ctx 512
   tern eval -f book.txt --head q6_k               with that head, compared with the file's own
+  tern eval -m q6_k.gguf --against f16.gguf -f book.txt
 
 The text is read in windows of --ctx tokens that overlap by half, so every prediction that counts has at least half a
 window of text before it. Lower is better.
+
+With --against, the divergence says how far the model's probabilities are from the other's (Kullback and Leibler's, in
+nats; 0 if they are the same), and the last line how often both find the same token likeliest. The other model's head is
+read as it is in its file. Both models need the same tokenizer.
 )";
 
 struct EvalCommand {
   ModelOptions model;
+  EvalOptions options;
   std::string file;
+  std::string against;
   std::string format = "table";
-  int n_ctx = 0;
 
   Result<ExitCode> run() const;
+  Result<ExitCode> run_against(std::string_view text) const;
   Result<EvalResult> eval_with(HeadKind head, std::string_view text, std::string& used) const;
 };
 
-std::string eval_json(const EvalResult& result, const std::string& head, const std::optional<EvalResult>& own) {
-  nlohmann::ordered_json json = {{"perplexity", result.perplexity},
-                                 {"nats_per_token", result.nats_per_token},
-                                 {"bits_per_token", result.nats_per_token / std::numbers::ln2},
-                                 {"tokens", result.n_tokens},
-                                 {"head", head}};
+double bits(const EvalResult& result) { return result.nats_per_token / std::numbers::ln2; }
+
+nlohmann::ordered_json result_json(const EvalResult& result, const std::string& head, KvType kv_type) {
+  return {{"perplexity", result.perplexity},
+          {"nats_per_token", result.nats_per_token},
+          {"bits_per_token", bits(result)},
+          {"tokens", result.n_tokens},
+          {"head", head},
+          {"kv", kv_name(kv_type)}};
+}
+
+std::string eval_json(const EvalResult& result, const std::string& head, KvType kv_type,
+                      const std::optional<EvalResult>& own) {
+  nlohmann::ordered_json json = result_json(result, head, kv_type);
   if (own) json["perplexity_with_own_head"] = own->perplexity;
   return json.dump(2) + "\n";
+}
+
+std::string result_table(const EvalResult& result) {
+  return format_text("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n",
+                     result.perplexity, result.nats_per_token, bits(result), result.n_tokens);
+}
+
+std::string against_json(const ModelInfo& model, const ModelInfo& reference, KvType kv_type,
+                         const Divergence& divergence) {
+  nlohmann::ordered_json json = result_json(divergence.model, model.head, kv_type);
+  json["against"] = {{"model", reference.path},
+                     {"head", reference.head},
+                     {"perplexity", divergence.reference.perplexity},
+                     {"kl_mean", divergence.kl_mean},
+                     {"kl_median", divergence.kl_median},
+                     {"kl_99", divergence.kl_99},
+                     {"kl_max", divergence.kl_max},
+                     {"same_top1", divergence.same_top1}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string against_table(const ModelInfo& reference, const Divergence& divergence) {
+  std::string text = result_table(divergence.model);
+  text +=
+      format_text("\nagainst {}\nperplexity   {:.4f}\ndifference   {:+.4f} ({:+.3f} %)\n\n", one_line(reference.path),
+                  divergence.reference.perplexity, divergence.model.perplexity - divergence.reference.perplexity,
+                  100 * (divergence.model.perplexity / divergence.reference.perplexity - 1));
+  text += format_text("divergence   mean {:.3g}, median {:.3g}, 99 % up to {:.3g}, greatest {:.3g} nats\n",
+                      divergence.kl_mean, divergence.kl_median, divergence.kl_99, divergence.kl_max);
+  return text + format_text("same token   {:.2f} %\n", 100 * divergence.same_top1);
 }
 
 // `used`: which head that is.
@@ -52,19 +97,39 @@ Result<EvalResult> EvalCommand::eval_with(HeadKind head, std::string_view text, 
   TERN_TRY_STATUS(need_tokenizer(engine));
   used = engine.info().head;
   ProgressBar bar;
-  TERN_TRY(const EvalResult result, eval(engine, text, n_ctx, bar.callback()));
+  EvalOptions with_bar = options;
+  with_bar.on_progress = bar.callback();
+  TERN_TRY(const EvalResult result, eval(engine, text, with_bar));
   bar.wipe();
   return result;
 }
 
+Result<ExitCode> EvalCommand::run_against(std::string_view text) const {
+  ModelOptions other;
+  other.load = model.load;
+  other.load.model_path = against;
+  other.load.head = HeadKind::kFile;
+  TERN_TRY(const Engine engine, load_engine(model));
+  TERN_TRY_STATUS(need_tokenizer(engine));
+  TERN_TRY(const Engine reference, load_engine(other));
+  TERN_TRY_STATUS(need_tokenizer(reference));
+  ProgressBar bar;
+  EvalOptions with_bar = options;
+  with_bar.on_progress = bar.callback();
+  TERN_TRY(const Divergence divergence, eval_against(engine, reference, text, with_bar));
+  bar.wipe();
+  TERN_TRY_STATUS(print(format == "json" ? against_json(engine.info(), reference.info(), options.kv_type, divergence)
+                                         : against_table(reference.info(), divergence)));
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> EvalCommand::run() const {
   TERN_TRY(const std::string text, read_text(file));
+  if (!against.empty()) return run_against(text);
   std::string head, own_head;
   std::optional<EvalResult> own;  // with the file's own head
   TERN_TRY(const EvalResult result, eval_with(model.load.head, text, head));
-  std::string report =
-      format_text("perplexity   {:.4f}\nnats/token   {:.4f}\nbits/token   {:.4f}\ntokens       {}\n", result.perplexity,
-                  result.nats_per_token, result.nats_per_token / std::numbers::ln2, result.n_tokens);
+  std::string report = result_table(result);
   if (model.load.head == HeadKind::kQ8_0 || model.load.head == HeadKind::kQ6_K) {
     TERN_TRY(own, eval_with(HeadKind::kFile, text, own_head));
     report += format_text(
@@ -72,7 +137,7 @@ Result<ExitCode> EvalCommand::run() const {
         head, own_head, own->perplexity, result.perplexity - own->perplexity,
         100 * (result.perplexity / own->perplexity - 1));
   }
-  TERN_TRY_STATUS(print(format == "json" ? eval_json(result, head, own) : report));
+  TERN_TRY_STATUS(print(format == "json" ? eval_json(result, head, options.kv_type, own) : report));
   return ExitCode::kDone;
 }
 
@@ -80,16 +145,22 @@ Result<ExitCode> EvalCommand::run() const {
 
 Command add_eval(CLI::App& tern) {
   auto command = std::make_shared<EvalCommand>();
-  CLI::App* app =
-      add_command(tern, "eval", "Measure and check", "Measure how well the model predicts a text (perplexity).",
-                  "-f FILE [--ctx N] [-o json] [options]", kEvalFooter);
+  CLI::App* app = add_command(tern, "eval", "Measure and check",
+                              "Measure how well the model predicts a text (perplexity), or how far its predictions are "
+                              "from another model's.",
+                              "-f FILE [--ctx N] [--against MODEL] [-o json] [options]", kEvalFooter);
   app->add_option("-f,--file", command->file, "Text file to read; - is standard input")
       ->type_name("FILE")
       ->required()
       ->group("Input");
-  app->add_option("-c,--ctx", command->n_ctx, "Tokens per window (default: what the model was trained for)")
+  app->add_option("-c,--ctx", command->options.n_ctx, "Tokens per window (default: what the model was trained for)")
       ->type_name("N")
       ->check(in_range(4, 1 << 30, /*whole=*/true))
+      ->group("Input");
+  app->add_option("--against", command->against,
+                  "Compare the predictions with those of this model, a file or folder, taken as the reference")
+      ->type_name("MODEL")
+      ->check(not_empty())
       ->group("Input");
   app->add_option("-o,--output", command->format, "table or json (default table)")
       ->type_name("FORM")
@@ -97,6 +168,7 @@ Command add_eval(CLI::App& tern) {
       ->group("Output");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  add_kv(*app, command->options.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};
 }
 

@@ -136,12 +136,7 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
          "The same seed gives the same text; -1 picks a new one each time (default -1)")
       ->type_name("N")
       ->group("Sampling");
-  app.add_option_function<std::string>(
-         "--kv", [this](const std::string& name) { session.kv_type = name == "f32" ? KvType::kF32 : KvType::kF16; },
-         "Precision of the KV cache: f16 or f32 (default f16)")
-      ->type_name("TYPE")
-      ->check(one_of({"f16", "f32"}))
-      ->group("Model");
+  add_kv(app, session.kv_type);
 }
 
 void GenerationOptions::choose_seed() {
@@ -268,6 +263,7 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   if (stats.n_generated > 1) line("decode", speed(stats.n_generated - 1, stats.decode_seconds));
   line("finish", explain(result.reason));
   line("context", format_text("{} of {} tokens", session.n_used(), session.n_ctx()));
+  line("KV cache", format_text("{} in {}", human_bytes(session.kv_bytes()), kv_name(session.kv_type())));
   if (const auto gpu = engine.gpu_stats()) {
     for (const auto& [name, value] : gpu_stats_lines(*gpu)) line(name, value);
   }

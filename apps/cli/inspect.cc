@@ -62,7 +62,8 @@ std::string shape_text(const TensorInfo& tensor) {
 
 class Page {
  public:
-  Page(const FileInfo& info, const Style& style, size_t width) : info_(info), style_(style), width_(width) {}
+  Page(const FileInfo& info, KvType kv_type, const Style& style, size_t width)
+      : info_(info), kv_type_(kv_type), style_(style), width_(width) {}
 
   std::string render() {
     summary();
@@ -80,6 +81,7 @@ class Page {
   void tensors();
 
   const FileInfo& info_;
+  const KvType kv_type_;
   const Style& style_;
   const size_t width_;
   std::string text_;
@@ -96,7 +98,8 @@ void Page::summary() {
   line("parameters", human_count(info_.n_params));
   if (info_.bytes_per_token > 0) {
     line("per token", format_text("{} of weights are read", human_bytes(info_.bytes_per_token)));
-    line("KV cache", format_text("{} per token of context (f16)", human_bytes(info_.kv_bytes_per_token)));
+    line("KV cache",
+         format_text("{} per token of context ({})", human_bytes(info_.kv_bytes_per_token), kv_name(kv_type_)));
   }
   line("runs on Tern",
        info_.not_supported.empty() ? style_.green("yes") : style_.red("no: ") + one_line(info_.not_supported));
@@ -149,7 +152,7 @@ void Page::tensors() {
 }
 
 // `metadata_text`: of inspect_metadata_json().
-std::string to_json(const FileInfo& info, const std::string& metadata_text) {
+std::string to_json(const FileInfo& info, KvType kv_type, const std::string& metadata_text) {
   using Json = nlohmann::ordered_json;
   Json json = {{"path", info.path},
                {"container", info.container},
@@ -157,6 +160,7 @@ std::string to_json(const FileInfo& info, const std::string& metadata_text) {
                {"parameters", info.n_params},
                {"bytes_per_token", info.bytes_per_token},
                {"kv_bytes_per_token", info.kv_bytes_per_token},
+               {"kv", kv_name(kv_type)},
                {"supported", info.not_supported.empty()},
                {"not_supported", info.not_supported}};
   Json formats = Json::array();
@@ -181,6 +185,7 @@ std::string to_json(const FileInfo& info, const std::string& metadata_text) {
 struct InspectCommand {
   std::string path;
   HubModelOption hub;
+  KvType kv_type = KvType::kF16;
   bool json = false;
   bool arrays = false;
 
@@ -191,17 +196,17 @@ Result<ExitCode> InspectCommand::run() const {
   if (arrays && !json) return fail(ErrorCode::kInvalidArgument, "inspect: --arrays needs --json");
   TERN_TRY(const std::string model_path, hub.resolve(path));
   TERN_TRY(const std::string file, model_path.empty() ? default_model_path() : Result<std::string>(model_path));
-  TERN_TRY(const FileInfo info, inspect(file));
+  TERN_TRY(const FileInfo info, inspect(file, kv_type));
   if (json) {
     TERN_TRY(const std::string metadata, inspect_metadata_json(file, arrays));
-    TERN_TRY_STATUS(print(to_json(info, metadata)));
+    TERN_TRY_STATUS(print(to_json(info, kv_type, metadata)));
     return ExitCode::kDone;
   }
   // Values are shortened to the terminal; in a file or a pipe there is room.
   const bool on_terminal = is_terminal(STDOUT_FILENO);
   const size_t width = on_terminal ? static_cast<size_t>(terminal_width(STDOUT_FILENO)) : 160;
   const Style style = Style::of(STDOUT_FILENO);
-  TERN_TRY_STATUS(print(Page(info, style, width).render()));
+  TERN_TRY_STATUS(print(Page(info, kv_type, style, width).render()));
   return ExitCode::kDone;
 }
 
@@ -223,6 +228,7 @@ Command add_inspect(CLI::App& tern) {
                            ->group("Input");
   options->hub.add(*app, model);
   app->get_option("--hf")->excludes(file);
+  add_kv(*app, options->kv_type);
   app->add_flag("--json", options->json, "Print JSON; of long arrays only the first items")->group("Output");
   app->add_flag("--arrays", options->arrays, "With --json: print all arrays in full, including the vocabulary")
       ->group("Output");

@@ -88,6 +88,7 @@ Command add_logits(CLI::App& tern) {
       ->group("Output");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  add_kv(*app, command->session.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};
 }
 

@@ -108,6 +108,7 @@ Command add_validate(CLI::App& tern) {
   app->add_flag("--steps", command->all, "Print every step, not only the worst")->group("Output");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  add_kv(*app, command->options.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};
 }
 

@@ -131,7 +131,8 @@ Result<json> App::load(const json& p) {
   };
   auto engine = Engine::load(options);
   if (!engine) return std::unexpected(engine.error());
-  auto session = engine->new_session({.n_ctx = p.value("nCtx", 0)});
+  const KvType kv_type = p.value("kv", "f16") == "f32" ? KvType::kF32 : KvType::kF16;
+  auto session = engine->new_session({.n_ctx = p.value("nCtx", 0), .kv_type = kv_type});
   if (!session) return std::unexpected(session.error());
   engine_ = std::move(*engine);
   session_ = std::move(*session);

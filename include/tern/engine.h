@@ -132,7 +132,9 @@ class Session {
 
   int n_ctx() const;
   int n_used() const;  // tokens in the KV cache
-  void reset();        // forgets everything
+  KvType kv_type() const;
+  uint64_t kv_bytes() const;  // of the KV cache when it is full
+  void reset();               // forgets everything
 
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);

@@ -29,13 +29,13 @@ struct FileInfo {
   std::vector<std::pair<std::string, std::string>> metadata;  // long arrays shortened
   std::vector<TensorInfo> tensors;
   uint64_t n_params = 0;
-  uint64_t bytes_per_token = 0;  // weight bytes read per decoded token; 0 if Tern cannot run the model
-  uint64_t kv_bytes_per_token = 0;
-  std::string not_supported;  // why Tern cannot run it; empty if it can
+  uint64_t bytes_per_token = 0;     // weight bytes read per decoded token; 0 if Tern cannot run the model
+  uint64_t kv_bytes_per_token = 0;  // in the type of KV cache that was asked for
+  std::string not_supported;        // why Tern cannot run it; empty if it can
 };
 
 // `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.
-Result<FileInfo> inspect(const std::string& path);
+Result<FileInfo> inspect(const std::string& path, KvType kv_type = KvType::kF16);
 
 // The same file's metadata as a JSON object, with numbers as numbers. An array longer than 16 items becomes
 // {"count": n, "first": [16 items]}, unless `whole_arrays`.
@@ -108,6 +108,7 @@ struct BenchOptions {
   int n_prompt = 128;
   int n_generate = 32;
   int repeats = 5;
+  KvType kv_type = KvType::kF16;
   bool energy = false;  // measure it too
   OnProgress on_progress = {};
 };
@@ -145,6 +146,7 @@ Result<BenchResult> bench(const Engine& engine, const BenchOptions& options);
 struct OpBenchOptions {
   int pos = 0;  // tokens already in the context
   int repeats = 20;
+  KvType kv_type = KvType::kF16;
 };
 
 // One kind of operation: the same kernel for the same purpose, in all layers.
@@ -218,11 +220,32 @@ struct EvalResult {
   size_t n_tokens = 0;  // predicted
 };
 
-// Splits the text into windows of `n_ctx` tokens (0: the model's own) and predicts the second half of each (the first
+struct EvalOptions {
+  int n_ctx = 0;  // tokens per window; 0: what the model was trained for
+  KvType kv_type = KvType::kF16;
+  OnProgress on_progress = {};
+};
+
+// Splits the text into windows of `n_ctx` tokens and predicts the second half of each (the first
 // window from its start), so that every prediction has at least half a window of context. Where the model begins texts
 // with a BOS token, every window begins with it, and it counts as one of the n_ctx. kInvalidArgument: a text of too few
 // tokens, n_ctx below 4 or beyond the model's. kNotSupported: no tokenizer.
-Result<EvalResult> eval(const Engine& engine, std::string_view text, int n_ctx, const OnProgress& on_progress = {});
+Result<EvalResult> eval(const Engine& engine, std::string_view text, const EvalOptions& options = {});
+
+// How far a model's predictions are from those of another, the reference.
+struct Divergence {
+  EvalResult model, reference;
+  // The Kullback-Leibler divergence from the reference's probabilities p to the model's q, Σ p·ln(p/q) ≥ 0 in nats, of
+  // every prediction that counts: their mean, their median, the value that 99 % of them do not exceed, the greatest.
+  double kl_mean = 0, kl_median = 0, kl_99 = 0, kl_max = 0;
+  double same_top1 = 0;  // the share of predictions with the same likeliest token
+};
+
+// Both read the same windows of the text, as in eval(), whose errors it has; n_ctx of 0 is what both were trained for.
+// kInvalidArgument: their vocabularies differ, or they split this text differently; the message names the first token
+// that is not the same. kCorruption: logits that are not finite.
+Result<Divergence> eval_against(const Engine& engine, const Engine& reference, std::string_view text,
+                                const EvalOptions& options = {});
 
 // ---- validate: does this backend compute the same as the reference
 
@@ -232,6 +255,7 @@ struct ValidateOptions {
   std::vector<TokenId> tokens = {};
   int n_decode = 16;   // cached steps to compare with full forward passes
   int n_tokens = 200;  // tokens that a GPU chooses by itself, to compare with what the CPU would choose
+  KvType kv_type = KvType::kF16;
   OnProgress on_progress = {};
 };
 
@@ -239,7 +263,7 @@ struct LayerDifference {
   std::string step;  // e.g. "blk.3 attn_output"
   double max_abs = 0;
   double nmse = 0;
-  double rounding_nmse = 0;  // what a harmless change does to this step: ref with an f32 KV cache against ref
+  double rounding_nmse = 0;  // what a harmless change does to this step: ref with the other type of KV cache
 };
 
 struct ValidateResult {
@@ -248,8 +272,8 @@ struct ValidateResult {
   std::vector<LayerDifference> layers;
   double logits_nmse = 0;  // backend (as it runs, with fusion) against ref
   double logits_cosine = 0;
-  double rounding_nmse =
-      0;  // of the logits: ref with an f32 KV cache against ref; a backend may differ a few times as much
+  // Of the logits: ref with the other type of KV cache against ref. A backend may differ a few times as much.
+  double rounding_nmse = 0;
   bool same_top1 = false;    // backend against ref, at every position
   double cached_cosine = 0;  // least cosine, cached decode against full forward
   bool cached_same_top1 = false;
@@ -278,7 +302,7 @@ std::vector<DeviceInfo> list_devices();
 
 // The same, and for each device what the model in this file needs there with the context that it was trained for, and
 // whether it fits. Reads only the file's description: nothing is loaded or uploaded.
-Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path);
+Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path, KvType kv_type = KvType::kF16);
 
 // ---- files
 

@@ -184,8 +184,7 @@ Result<Session> Engine::new_session(const SessionOptions& options) const {
   }
   TRY(auto cache, options.n_ctx > 0 ? impl_->executable->new_cache(options.n_ctx, options.kv_type)
                                     : new_largest_cache(*impl_->executable, trained, options.kv_type));
-  return Session(std::make_unique<Session::Impl>(*impl_->executable, std::move(cache), impl_->tokenizer.get(),
-                                                 impl_->model.config.n_vocab, impl_->load_seconds));
+  return Session(std::make_unique<Session::Impl>(*impl_, std::move(cache), options.kv_type));
 }
 
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -212,6 +211,8 @@ Result<void> Session::logits(std::span<const TokenId> tokens, const OnLogits& on
 
 int Session::n_ctx() const { return impl_->generator.n_ctx(); }
 int Session::n_used() const { return impl_->generator.n_used(); }
+KvType Session::kv_type() const { return impl_->kv_type; }
+uint64_t Session::kv_bytes() const { return impl_->kv_bytes; }
 void Session::reset() { impl_->generator.reset(); }
 
 }  // namespace tern

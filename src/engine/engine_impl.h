@@ -31,9 +31,13 @@ struct Engine::Impl {
 };
 
 struct Session::Impl {
-  Impl(Executable& executable, std::unique_ptr<KvCache> cache, const Tokenizer* tokenizer, int n_vocab,
-       double seconds_to_load)
-      : generator(executable, std::move(cache), tokenizer, n_vocab), load_seconds(seconds_to_load) {}
+  Impl(const Engine::Impl& engine, std::unique_ptr<KvCache> cache, KvType type)
+      : kv_type(type),
+        kv_bytes(cache->bytes()),
+        generator(*engine.executable, std::move(cache), engine.tokenizer.get(), engine.model.config.n_vocab),
+        load_seconds(engine.load_seconds) {}
+  KvType kv_type;
+  uint64_t kv_bytes;
   Generator generator;
   double load_seconds;
 };

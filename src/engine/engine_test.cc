@@ -36,6 +36,16 @@ TEST(Engine, RefusesBadOptions) {
   EXPECT_EQ(engine.new_session({.n_ctx = 100}).value().n_ctx(), 100);
 }
 
+TEST(Engine, SessionsTellWhatTheirCacheTakes) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  const Session usual = engine.new_session({.n_ctx = 100}).value();
+  EXPECT_EQ(usual.kv_type(), KvType::kF16);
+  EXPECT_EQ(usual.kv_bytes(), 100 * engine.info().kv_bytes_per_token);
+  const Session exact = engine.new_session({.n_ctx = 100, .kv_type = KvType::kF32}).value();
+  EXPECT_EQ(exact.kv_type(), KvType::kF32);
+  EXPECT_EQ(exact.kv_bytes(), 2 * usual.kv_bytes());
+}
+
 // Prefill in one batch, in many, or token by token: the same bits.
 TEST(Engine, CachedAndFullRunsGiveIdenticalLogits) {
   std::vector<std::vector<float>> results;

@@ -94,7 +94,8 @@ Result<BenchResult> bench(const Engine& engine, const BenchOptions& options) {
 Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options, EnergyReader* reader) {
   TRY_STATUS(check_arguments(engine, options));
   const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab);
-  TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate}));
+  TRY(Session session,
+      engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate, .kv_type = options.kv_type}));
   Rates warm_up, rates;
   EnergyMeter no_energy(nullptr), energy(reader);
   for (int run = 0; run <= options.repeats; ++run) {

@@ -17,7 +17,7 @@ Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& opti
                 options.repeats + 2, engine.info().name, engine.info().n_ctx);
   }
   Executable& executable = *engine.impl().executable;
-  TRY(const auto cache, executable.new_cache(static_cast<int>(n_ctx), KvType::kF16));
+  TRY(const auto cache, executable.new_cache(static_cast<int>(n_ctx), options.kv_type));
   TRY(const TokenTimes times, executable.time_ops(*cache, options.pos, options.repeats));
   OpBenchResult result;
   result.token_us = times.seconds * 1e6;

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "tern/tools.h"
 #include "tools/cpu_features.h"
+#include "tools/type_names.h"
 #if TERN_HAVE_WEBGPU
 #include "tools/gpu_devices.h"
 #endif
@@ -85,13 +86,14 @@ DeviceInfo cpu_device() {
 }
 
 // Weights stay in the mapped file, so it and the KV cache are what there has to be room for.
-void add_cpu_needs(const Model& model, DeviceInfo& cpu) {
+void add_cpu_needs(const Model& model, KvType kv_type, DeviceInfo& cpu) {
   const Config& c = model.config;
   const uint64_t file = model.source->file_bytes();
-  const uint64_t kv_cache = kv_bytes(c, c.n_ctx, KvType::kF16);
+  const uint64_t kv_cache = kv_bytes(c, c.n_ctx, kv_type);
   const uint64_t available = read_memory_info().available_bytes;
   cpu.facts.emplace_back("model file", format_text("{} MiB", file >> 20));
-  cpu.facts.emplace_back("KV cache", format_text("{} MiB for {} tokens of context, in f16", kv_cache >> 20, c.n_ctx));
+  cpu.facts.emplace_back("KV cache", format_text("{} MiB for {} tokens of context, in {}", kv_cache >> 20, c.n_ctx,
+                                                 kv_type_name(kv_type)));
   cpu.facts.emplace_back("in all", format_text("{} MiB", (file + kv_cache) >> 20));
   cpu.facts.emplace_back("fits", available == 0 ? "unknown"
                                  : file + kv_cache <= available
@@ -99,11 +101,11 @@ void add_cpu_needs(const Model& model, DeviceInfo& cpu) {
                                      : format_text("no: {} MiB are available", available >> 20));
 }
 
-std::vector<DeviceInfo> devices_for(const Model* model) {
+std::vector<DeviceInfo> devices_for(const Model* model, KvType kv_type) {
   std::vector<DeviceInfo> devices = {cpu_device()};
-  if (model) add_cpu_needs(*model, devices.front());
+  if (model) add_cpu_needs(*model, kv_type, devices.front());
 #if TERN_HAVE_WEBGPU
-  devices.append_range(gpu_devices(model));
+  devices.append_range(gpu_devices(model, kv_type));
 #else
   devices.push_back({.backend = "webgpu", .name = "not part of this build", .facts = {}});
 #endif
@@ -123,11 +125,11 @@ std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cp
   return facts;
 }
 
-std::vector<DeviceInfo> list_devices() { return devices_for(nullptr); }
+std::vector<DeviceInfo> list_devices() { return devices_for(nullptr, KvType::kF16); }
 
-Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path) {
+Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path, KvType kv_type) {
   TRY(const Model model, open_model(model_path));
-  return devices_for(&model);
+  return devices_for(&model, kv_type);
 }
 
 }  // namespace tern

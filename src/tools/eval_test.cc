@@ -62,7 +62,7 @@ TEST(Eval, IsTheMeanSurprise) {
     if (i + 1 < tokens.size()) nats += nats_of(row, tokens[i + 1]);
     return {};
   }));
-  const auto result = eval(engine, kStory, 0);
+  const auto result = eval(engine, kStory);
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(result->n_tokens, tokens.size() - 1);  // all but BOS
   EXPECT_NEAR(result->nats_per_token, nats / static_cast<double>(tokens.size() - 1), 1e-9);
@@ -90,7 +90,8 @@ TEST(Eval, WindowsOverlapByHalf) {
     }));
   }
   uint64_t done = 0;
-  const auto result = eval(engine, kStory.substr(0, 150), 16, [&](const Progress& p) { done = p.done; });
+  const auto result =
+      eval(engine, kStory.substr(0, 150), {.n_ctx = 16, .on_progress = [&](const Progress& p) { done = p.done; }});
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(result->n_tokens, tokens.size());
   EXPECT_EQ(done, tokens.size());
@@ -108,8 +109,8 @@ TEST(Eval, AStoryIsLikelierThanItsWordsInAnyOrder) {
   for (size_t i = words.size(); i > 1; --i) std::swap(words[i - 1], words[random(i) % i]);
   std::string shuffled;
   for (const std::string& word : words) shuffled += word + " ";
-  const auto story = eval(default_engine(), kStory, 0);
-  const auto noise = eval(default_engine(), shuffled, 0);
+  const auto story = eval(default_engine(), kStory);
+  const auto noise = eval(default_engine(), shuffled);
   ASSERT_TRUE(story && noise);
   EXPECT_LT(story->perplexity, 60);
   EXPECT_GT(noise->perplexity, 5 * story->perplexity);
@@ -117,13 +118,13 @@ TEST(Eval, AStoryIsLikelierThanItsWordsInAnyOrder) {
 
 TEST(Eval, Refusals) {
   const Engine& engine = default_engine();
-  EXPECT_EQ(eval(engine, "", 0).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(eval(engine, kStory, 3).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(eval(engine, kStory, -1).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(eval(engine, kStory, 100000).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(eval(engine, "").error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(eval(engine, kStory, {.n_ctx = 3}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(eval(engine, kStory, {.n_ctx = -1}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(eval(engine, kStory, {.n_ctx = 100000}).error().code, ErrorCode::kInvalidArgument);
   const SynthModel file;
   const auto without_text = Engine::load({.model_path = file.str(), .n_threads = 1}).value();
-  EXPECT_EQ(eval(without_text, kStory, 0).error().code, ErrorCode::kNotSupported);
+  EXPECT_EQ(eval(without_text, kStory).error().code, ErrorCode::kNotSupported);
 }
 
 }  // namespace

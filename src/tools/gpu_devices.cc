@@ -6,6 +6,7 @@
 #include "backend/gpu/webgpu_backend.h"
 #include "base/format_text.h"
 #include "engine/backends.h"
+#include "tools/type_names.h"
 
 namespace tern {
 namespace {
@@ -99,16 +100,18 @@ std::string fits_text(const gpu::AdapterInfo& adapter, uint64_t need, const Part
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> gpu_needs(const gpu::AdapterInfo& adapter, const Model& model) {
+std::vector<std::pair<std::string, std::string>> gpu_needs(const gpu::AdapterInfo& adapter, const Model& model,
+                                                           KvType kv_type) {
   const Config& config = model.config;
   const Plan plan = make_plan(config, model.weights, {.fuse = fusions_for(BackendKind::kWebGpu)});
   CompileOptions options;
   options.max_batch = std::min(options.max_batch, config.n_ctx);
-  const gpu::MemoryNeed need = gpu::memory_need(plan, options, config.n_ctx, KvType::kF16);
+  const gpu::MemoryNeed need = gpu::memory_need(plan, options, config.n_ctx, kv_type);
   const Part largest = largest_part(plan, options, need.kv_cache);
   return {{"model weights", megabytes(need.weights)},
           {"activations", format_text("{} for {} tokens at once", megabytes(need.activations), options.max_batch)},
-          {"KV cache", format_text("{} for {} tokens of context, in f16", megabytes(need.kv_cache), config.n_ctx)},
+          {"KV cache", format_text("{} for {} tokens of context, in {}", megabytes(need.kv_cache), config.n_ctx,
+                                   kv_type_name(kv_type))},
           {"in all", megabytes(need.total())},
           {"fits", fits_text(adapter, need.total(), largest)}};
 }
@@ -137,13 +140,13 @@ DeviceInfo gpu_device(const gpu::AdapterInfo& adapter) {
   return device;
 }
 
-std::vector<DeviceInfo> gpu_devices(const Model* model) {
+std::vector<DeviceInfo> gpu_devices(const Model* model, KvType kv_type) {
   const auto adapters = gpu::list_adapters();
   if (!adapters) return {{.backend = "webgpu", .name = "none", .facts = {{"reason", adapters.error().message}}}};
   std::vector<DeviceInfo> devices;
   for (const gpu::AdapterInfo& adapter : *adapters) {
     devices.push_back(gpu_device(adapter));
-    if (model) devices.back().facts.append_range(gpu_needs(adapter, *model));
+    if (model) devices.back().facts.append_range(gpu_needs(adapter, *model, kv_type));
   }
   return devices;
 }

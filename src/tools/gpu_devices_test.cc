@@ -60,18 +60,20 @@ TEST(GpuDevices, SaysWhetherAModelFits) {
   gpu::AdapterInfo adapter;
   adapter.limits.binding_bytes = 128u << 20;
   adapter.memory_bytes = uint64_t{1} << 30;
-  const Facts facts = gpu_needs(adapter, model);
+  const Facts facts = gpu_needs(adapter, model, KvType::kF16);
   EXPECT_EQ(fact(facts, "model weights"), "15 MiB");
   const uint64_t kv_bytes = uint64_t{4} * static_cast<uint64_t>(model.config.n_layers * model.config.kv_width()) * 512;
   EXPECT_EQ(fact(facts, "KV cache"), std::to_string(kv_bytes >> 20) + " MiB for 512 tokens of context, in f16");
+  EXPECT_EQ(fact(gpu_needs(adapter, model, KvType::kF32), "KV cache"),
+            std::to_string(kv_bytes >> 19) + " MiB for 512 tokens of context, in f32");
   EXPECT_EQ(fact(facts, "fits"), "yes");
 
   adapter.memory_bytes = 8u << 20;
-  EXPECT_EQ(fact(gpu_needs(adapter, model), "fits"), "no: the GPU has 8 MiB");
+  EXPECT_EQ(fact(gpu_needs(adapter, model, KvType::kF16), "fits"), "no: the GPU has 8 MiB");
   adapter.memory_bytes = 0;
-  EXPECT_TRUE(fact(gpu_needs(adapter, model), "fits").starts_with("unknown"));
+  EXPECT_TRUE(fact(gpu_needs(adapter, model, KvType::kF16), "fits").starts_with("unknown"));
   adapter.limits.binding_bytes = 1024;
-  EXPECT_TRUE(fact(gpu_needs(adapter, model), "fits").ends_with("one binding may have at most 0 MiB"));
+  EXPECT_TRUE(fact(gpu_needs(adapter, model, KvType::kF16), "fits").ends_with("one binding may have at most 0 MiB"));
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ TensorInfo describe_tensor(const GgufTensor& tensor) {
 }
 
 // What is only known of a model that Tern can run. The error says why it cannot.
-Result<void> add_model_facts(const std::string& path, FileInfo& info) {
+Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& info) {
   TRY(const Model model, open_model(path));
   TRY_STATUS(make_tokenizer(*model.source));
   const Config& c = model.config;
   info.n_params = model.weights.n_params();
   info.bytes_per_token = model.weights.bytes_per_token();
-  info.kv_bytes_per_token = kv_bytes(c, 1, KvType::kF16);
+  info.kv_bytes_per_token = kv_bytes(c, 1, kv_type);
   return {};
 }
 
@@ -67,10 +67,10 @@ Result<std::string> inspect_metadata_json(const std::string& path, bool whole_ar
   return metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<FileInfo> inspect(const std::string& path) {
+Result<FileInfo> inspect(const std::string& path, KvType kv_type) {
   std::error_code ignored;
   TRY(FileInfo info, std::filesystem::is_directory(path, ignored) ? inspect_directory(path) : inspect_gguf(path));
-  if (auto runs = add_model_facts(path, info); !runs) info.not_supported = std::move(runs).error().message;
+  if (auto runs = add_model_facts(path, kv_type, info); !runs) info.not_supported = std::move(runs).error().message;
   return info;
 }
 

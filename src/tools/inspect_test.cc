@@ -30,6 +30,7 @@ TEST(Inspect, TheDefaultModel) {
   // I2_S has two bits and 32 bytes of tail, norms are f32; the head reads all of the embedding, a token one row of it.
   EXPECT_EQ(info->bytes_per_token, ternary / 4 + 10 * 7 * 32 + norms * 4 + 8192 * 512 * 2 + 512 * 2);
   EXPECT_EQ(info->kv_bytes_per_token, 10u * 2 * 128 * 2);
+  EXPECT_EQ(inspect(kDefaultModel, KvType::kF32)->kv_bytes_per_token, 10u * 2 * 128 * 4);
 }
 
 TEST(Inspect, AgreesWithTheLoadedModel) {

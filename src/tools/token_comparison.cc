@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kTokensAtATime = 8;  // tokens whose logits lie in memory at a time
 
-Result<std::vector<TokenId>> generate_greedily(const Engine& engine, std::span<const TokenId> prompt, int n_tokens) {
-  TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + n_tokens}));
+Result<std::vector<TokenId>> generate_greedily(const Engine& engine, std::span<const TokenId> prompt, int n_tokens,
+                                               KvType kv_type) {
+  TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + n_tokens, .kv_type = kv_type}));
   GenerateOptions greedy;
   greedy.max_tokens = n_tokens;
   greedy.ignore_eos = true;
@@ -38,16 +39,16 @@ void add_step(std::span<const float> logits, TokenId chosen, int step, ValidateR
 }  // namespace
 
 Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> prompt, int n_tokens,
-                            const OnProgress& on_progress, ValidateResult& result) {
+                            const ValidateOptions& options, ValidateResult& result) {
   Engine::Impl& impl = engine.impl();
-  TRY(const auto generated, generate_greedily(engine, prompt, n_tokens));
+  TRY(const auto generated, generate_greedily(engine, prompt, n_tokens, options.kv_type));
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions_for(BackendKind::kCpu)});
   const CompileOptions compile{
       .n_threads = impl.pool->size(), .max_batch = kTokensAtATime, .max_logit_rows = kTokensAtATime};
   TRY(const auto cpu, compile_on(BackendKind::kCpu, plan, compile, *impl.pool));
   std::vector<TokenId> tokens(prompt.begin(), prompt.end());
   tokens.insert(tokens.end(), generated.begin(), generated.end());
-  TRY(const auto cache, cpu->new_cache(static_cast<int>(tokens.size()), KvType::kF16));
+  TRY(const auto cache, cpu->new_cache(static_cast<int>(tokens.size()), options.kv_type));
   const auto n_vocab = static_cast<size_t>(engine.info().n_vocab);
   const size_t n_run = tokens.size() - 1;  // nothing was chosen after the last
   for (size_t first = 0; first < n_run; first += kTokensAtATime) {
@@ -59,8 +60,8 @@ Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> promp
       if (next < prompt.size()) continue;
       add_step(logits.subspan(i * n_vocab, n_vocab), tokens[next], static_cast<int>(next - prompt.size()), result);
     }
-    if (on_progress) {
-      on_progress({.what = "comparing tokens", .done = first + batch.size(), .total = n_run, .unit = "tokens"});
+    if (options.on_progress) {
+      options.on_progress({.what = "comparing tokens", .done = first + batch.size(), .total = n_run, .unit = "tokens"});
     }
   }
   result.n_tokens = static_cast<int>(generated.size());

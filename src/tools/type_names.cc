@@ -29,4 +29,6 @@ GgmlType ggml_type_of(Format format) {
   return found->type;
 }
 
+std::string_view kv_type_name(KvType type) { return type == KvType::kF32 ? "f32" : "f16"; }
+
 }  // namespace tern

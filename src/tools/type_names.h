@@ -1,4 +1,4 @@
-// Formats by the names that a user gives them.
+// Formats and other types by the names that a user gives them.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "file/gguf.h"
 #include "quant/format.h"
+#include "tern/options.h"
 
 namespace tern {
 
@@ -15,5 +16,7 @@ namespace tern {
 Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices);
 
 GgmlType ggml_type_of(Format format);
+
+std::string_view kv_type_name(KvType type);  // "f16"
 
 }  // namespace tern

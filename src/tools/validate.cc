@@ -117,9 +117,9 @@ std::vector<LayerDifference> layer_differences(const StepDifferences& backend, c
   return layers;
 }
 
-// Runs the reference, the reference with an f32 cache, and the backend twice, batch by batch beside each other. The
-// engine's own executable runs the fused plan and is compared by its logits; the steps are compared on plans without
-// fusion, where every intermediate result has a slot.
+// Runs the reference, the reference with the other type of cache, and the backend twice, batch by batch beside each
+// other. The engine's own executable runs the fused plan and is compared by its logits; the steps are compared on plans
+// without fusion, where every intermediate result has a slot.
 class ReferenceComparison {
  public:
   ReferenceComparison(Runner ref, Runner rounded, Runner steps, Runner own, Progression progression)
@@ -179,7 +179,7 @@ class ReferenceComparison {
 };
 
 Result<void> compare_with_reference(const Engine& engine, const LoadOptions& load, std::span<const TokenId> tokens,
-                                    const OnProgress& on_progress, ValidateResult& result) {
+                                    const ValidateOptions& options, ValidateResult& result) {
   Engine::Impl& impl = engine.impl();
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::none()});
   const int chunk = std::min({kChunk, impl.executable->max_batch(), impl.executable->max_logit_rows()});
@@ -187,16 +187,17 @@ Result<void> compare_with_reference(const Engine& engine, const LoadOptions& loa
       .n_threads = impl.pool->size(), .max_batch = chunk, .max_logit_rows = chunk, .gpu = load.gpu};
   TRY(const auto ref_executable, compile_on(BackendKind::kRef, plan, compile, *impl.pool));
   TRY(const auto step_executable, compile_on(impl.backend, plan, compile, *impl.pool));
-  TRY(auto ref, Runner::start(*ref_executable, tokens.size(), KvType::kF16));
-  TRY(auto rounded, Runner::start(*ref_executable, tokens.size(), KvType::kF32));
-  TRY(auto steps, Runner::start(*step_executable, tokens.size(), KvType::kF16));
-  TRY(auto own, Runner::start(*impl.executable, tokens.size(), KvType::kF16));
+  const KvType kv_type = options.kv_type, other_type = kv_type == KvType::kF16 ? KvType::kF32 : KvType::kF16;
+  TRY(auto ref, Runner::start(*ref_executable, tokens.size(), kv_type));
+  TRY(auto rounded, Runner::start(*ref_executable, tokens.size(), other_type));
+  TRY(auto steps, Runner::start(*step_executable, tokens.size(), kv_type));
+  TRY(auto own, Runner::start(*impl.executable, tokens.size(), kv_type));
 
   const auto width = static_cast<size_t>(chunk);
   const size_t n_outputs = static_cast<size_t>(std::ranges::count_if(plan.steps, writes_a_slot));
   const size_t n_batches = (tokens.size() + width - 1) / width;
   ReferenceComparison comparison(std::move(ref), std::move(rounded), std::move(steps), std::move(own),
-                                 {on_progress, "running the reference", 2 * n_batches * n_outputs, "steps"});
+                                 {options.on_progress, "running the reference", 2 * n_batches * n_outputs, "steps"});
   for (size_t first = 0; first < tokens.size(); first += width) {
     const Batch batch{.tokens = tokens.subspan(first, std::min(width, tokens.size() - first)),
                       .first_pos = static_cast<int>(first),
@@ -209,15 +210,15 @@ Result<void> compare_with_reference(const Engine& engine, const LoadOptions& loa
 
 // Each of the last n_decode tokens as one cached step, against a pass over all tokens up to it from an empty cache.
 Result<void> compare_cached(const Engine& engine, std::span<const TokenId> tokens, size_t n_decode,
-                            const OnProgress& on_progress, ValidateResult& result) {
+                            const ValidateOptions& options, ValidateResult& result) {
   result.cached_cosine = 1;
   result.cached_same_top1 = true;
   if (n_decode == 0) return {};
   Executable& executable = *engine.impl().executable;
-  TRY(auto cached, Runner::start(executable, tokens.size(), KvType::kF16));
-  TRY(auto full, Runner::start(executable, tokens.size(), KvType::kF16));
+  TRY(auto cached, Runner::start(executable, tokens.size(), options.kv_type));
+  TRY(auto full, Runner::start(executable, tokens.size(), options.kv_type));
   const size_t n_before = tokens.size() - n_decode;
-  Progression progression(on_progress, "comparing cached steps", n_decode, "steps");
+  Progression progression(options.on_progress, "comparing cached steps", n_decode, "steps");
   TRY_STATUS(cached.run(tokens.first(n_before), 0));
   for (size_t i = n_before; i < tokens.size(); ++i) {
     TRY(const auto full_row, full.run(tokens.first(i + 1), 0));
@@ -241,13 +242,13 @@ Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& 
   const std::span<const TokenId> tokens = input.tokens;
   const size_t n_decode = std::min(static_cast<size_t>(options.n_decode), tokens.size() - 1);
   ValidateResult result;
-  TRY_STATUS(compare_with_reference(engine, load, tokens.first(input.n_reference), options.on_progress, result));
-  TRY_STATUS(compare_cached(engine, tokens, n_decode, options.on_progress, result));
+  TRY_STATUS(compare_with_reference(engine, load, tokens.first(input.n_reference), options, result));
+  TRY_STATUS(compare_cached(engine, tokens, n_decode, options, result));
   if (engine.impl().backend == BackendKind::kWebGpu) {
     const auto prompt = tokens.first(std::min(kTokenPrompt, tokens.size()));
     const int room = engine.info().n_ctx - static_cast<int>(prompt.size());
     const int n_tokens = std::min(options.n_tokens, room);
-    if (n_tokens > 0) TRY_STATUS(compare_tokens(engine, prompt, n_tokens, options.on_progress, result));
+    if (n_tokens > 0) TRY_STATUS(compare_tokens(engine, prompt, n_tokens, options, result));
   }
   judge(result, {.backend = engine.info().backend, .n_reference = input.n_reference, .n_decode = n_decode});
   return result;

@@ -68,6 +68,23 @@ TEST(Validate, TheReferenceAgreesWithItselfExactly) {
   for (const LayerDifference& layer : result->layers) EXPECT_EQ(layer.max_abs, 0) << layer.step;
 }
 
+// In a model of floats the cache's f16 is by far the coarsest rounding: if one of the four runs had another type of
+// cache than it should, all would differ by about as much as the two references.
+TEST(Validate, RunsWithTheCacheThatIsAskedFor) {
+  const std::string path = TERN_SOURCE_DIR "/tests/golden/families/qwen3_tied.gguf";
+  const LoadOptions load{.model_path = path, .backend = BackendKind::kCpu, .n_threads = 1};
+  for (const KvType kv_type : {KvType::kF16, KvType::kF32}) {
+    const auto result = validate(load, {.tokens = {1, 2, 3, 4, 5, 6, 7, 8}, .n_decode = 4, .kv_type = kv_type});
+    ASSERT_TRUE(result.has_value()) << result.error().message;
+    EXPECT_TRUE(result->passed) << result->verdict;
+    EXPECT_GT(result->rounding_nmse, 1e-9);
+    EXPECT_LT(result->logits_nmse, 0.01 * result->rounding_nmse);
+    for (const LayerDifference& layer : result->layers) {
+      EXPECT_LE(layer.nmse, std::max(1e-12, 0.01 * layer.rounding_nmse)) << layer.step;
+    }
+  }
+}
+
 TEST(Validate, Refusals) {
   const SynthModel file;
   const LoadOptions load = {.model_path = file.str(), .n_threads = 1};
@@ -205,7 +222,7 @@ TEST(CompareTokens, TheCpuAgreesWithItself) {
   const auto prompt = engine.tokenizer().encode("Once upon a time");
   ValidateResult result;
   uint64_t done = 0;
-  ASSERT_TRUE(compare_tokens(engine, prompt, 20, [&](const Progress& p) { done = p.done; }, result));
+  ASSERT_TRUE(compare_tokens(engine, prompt, 20, {.on_progress = [&](const Progress& p) { done = p.done; }}, result));
   EXPECT_EQ(result.n_tokens, 20);
   EXPECT_EQ(result.n_other_tokens, 0);
   EXPECT_EQ(result.first_other_token, -1);

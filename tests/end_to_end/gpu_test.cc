@@ -101,6 +101,14 @@ TEST_F(Gpu, BenchTimesEveryOperationOfAToken) {
   EXPECT_GT(report["bytes"].get<double>(), 12e6);
 }
 
+// Every kernel that touches the cache has a variant for each of its types.
+TEST_F(Gpu, ComputesWithACacheOfF32) {
+  const RunResult result = run_tern({"validate", "-m", default_model(), "-b", "webgpu", "--kv", "f32", "--tokens",
+                                     "0,100,200,300,400,500", "-n", "2", "--generate", "4"},
+                                    environment());
+  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+}
+
 TEST(Auto, GoesOnWithoutTheGpuThatIsNotThere) {
   std::vector<std::string> arguments = {"run", "-m", default_model(), "--temp", "0", "-p", "Once", "-n", "8", "-b"};
   auto cpu = arguments, automatic = arguments;

@@ -38,6 +38,8 @@ export interface LoadOptions {
   threads?: number;
   /** Tokens of context; by default what the model was trained for, as far as memory allows. */
   context?: number;
+  /** How the KV cache holds keys and values; 'f16' by default, 'f32' takes twice the memory. */
+  kv?: 'f16' | 'f32';
   /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
   sha256?: string | Record<string, string>;
   /** Hash all of a stored model before it is used, whatever its size. */

@@ -50,6 +50,7 @@ const kLoad = {
   backend: oneOf('backend', 'auto', 'webgpu', 'cpu', 'ref'),
   threads: number('threads', {min: 1, max: 1024, integer: true}),
   context: number('context', {min: 1, integer: true}),
+  kv: oneOf('kv', 'f16', 'f32'),
   sha256: any,
   verify: ofType('verify', 'boolean'),
   worker: any,

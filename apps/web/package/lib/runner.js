@@ -132,10 +132,11 @@ export class Runner {
     });
   }
 
-  #loadParams(flavour, {context, gpuWithout, chatTemplate}) {
+  #loadParams(flavour, {context, kv, gpuWithout, chatTemplate}) {
     const params = {path: enginePath(this.#model), backend: flavour.backend};
     if (flavour.backend === 'cpu') params.nThreads = flavour.threads;
     if (context !== undefined) params.nCtx = context;
+    if (kv !== undefined) params.kv = kv;
     if (flavour.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;
     if (chatTemplate !== undefined) params.chatTemplate = chatTemplate;
     return params;

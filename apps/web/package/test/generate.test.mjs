@@ -47,7 +47,7 @@ for (const worker of [false, true]) {
     });
 
     test('options reach the engine, with defaults for the rest', async () => {
-      const {tern, engine} = await open({}, {worker, context: 128, chatTemplate: '{{x}}'});
+      const {tern, engine} = await open({}, {worker, context: 128, kv: 'f32', chatTemplate: '{{x}}'});
       const messages = [{role: 'user', content: 'hi'}];
       await collect(tern.generate(messages, {temperature: 0, topK: 3, stop: 'x', maxTokens: 9}));
       const {params} = engine.state.calls.find(({method}) => method === 'begin');
@@ -60,7 +60,7 @@ for (const worker of [false, true]) {
       assert.ok(Number.isInteger(params.seed));
       const load = engine.state.calls.find(({method}) => method === 'load').params;
       const cpu = {path: '/model/model.gguf', backend: 'cpu', nThreads: 1};
-      assert.deepEqual(load, {...cpu, nCtx: 128, chatTemplate: '{{x}}'});
+      assert.deepEqual(load, {...cpu, nCtx: 128, kv: 'f32', chatTemplate: '{{x}}'});
     });
 
     test('breaking out of the loop ends the generation, and another can begin', async () => {
