@@ -13,8 +13,13 @@
 namespace tern::hub {
 namespace {
 
-// The formats that Tern reads as they lie in the file come first; the others only by name.
-constexpr std::array<std::string_view, 5> kPreferred = {"i2_s", "q1_0", "q2_0", "tq2_0", "tq1_0"};
+// How files name their formats, the best choice first; what is not here is taken by its name alone. First what Tern is
+// for, one bit and ternary: a Q2_0 without more is the deprecated layout in groups of 128, which PQ2_0 is the new name
+// of, so both come after the groups of 64. Then eight bits, which lose next to nothing, and so on to what is large.
+constexpr auto kPreferred = std::to_array<std::string_view>(
+    {"i2_s",   "q1_0", "q1_0_g128", "q2_0_g64", "pq2_0",  "q2_0",   "q2_0_g128", "tq2_0",  "tq1_0",  "q8_0",
+     "q8",     "q6_k", "q4_k_m",    "q4",       "q4_0",   "bf16",   "f16",       "fp16",   "q5_k_m", "q5_k_s",
+     "q4_k_s", "q5_1", "q5_0",      "q4_1",     "iq4_nl", "q3_k_l", "q3_k_m",    "q3_k_s", "q2_k",   "f32"});
 constexpr size_t kMaxListed = 12;
 
 std::string lower(std::string_view text) {
@@ -165,10 +170,11 @@ Result<Choice> choose_named(const Listing& listing, const std::vector<Candidate>
 Result<Choice> choose_gguf(const std::vector<Candidate>& candidates, std::string_view source) {
   if (candidates.size() == 1) return take(candidates.front(), source);
   for (const std::string_view tag : kPreferred) {
-    for (const bool whole : {true, false}) {
-      const auto found = those(candidates, [&](const std::string& name) { return has_tag(name, tag, whole); });
-      if (found.size() == 1) return take(found.front(), source);
-      if (!found.empty()) break;  // several of the same kind: only the user can tell
+    const auto found = those(candidates, [&](const std::string& name) { return has_tag(name, tag, true); });
+    if (found.size() == 1) return take(found.front(), source);
+    if (!found.empty()) {
+      return fail(ErrorCode::kNotFound, "{}: several models to choose from: {}; name one as {}:FILE", source,
+                  list_of(found), source);
     }
   }
   return fail(ErrorCode::kNotFound, "{}: several models to choose from: {}; name one as {}:FILE", source,

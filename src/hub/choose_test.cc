@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hub/complete_model.h"
 #include "hub/test_support.h"
 
@@ -43,10 +45,39 @@ TEST(Choose, PrefersWhatTernIsFor) {
   EXPECT_EQ(chosen({"m-F16.gguf", "m-Q2_0_g64.gguf"}), "m-Q2_0_g64.gguf");
 }
 
+// A repository with all of these gives the first; without it the second, and so on.
+TEST(Choose, GoesThroughTheFormatsInOrder) {
+  Names order;
+  for (const char* format : {"i2_s", "Q1_0", "Q1_0_g128", "Q2_0_g64", "PQ2_0", "Q2_0", "Q2_0_g128", "TQ2_0", "TQ1_0",
+                             "Q8_0", "Q6_K", "Q4_K_M", "Q4_0", "BF16", "F16", "Q5_K_M", "Q2_K", "F32"}) {
+    order.push_back("Model-1.7B-" + std::string(format) + ".gguf");
+  }
+  Names left = order;
+  left.push_back("Model-1.7B-IQ2_XXS.gguf");  // by its name alone
+  left.push_back("README.md");
+  std::ranges::sort(left);
+  for (const std::string& expected : order) {
+    EXPECT_EQ(chosen(left), expected);
+    std::erase(left, expected);
+  }
+  EXPECT_EQ(chosen(left), "Model-1.7B-IQ2_XXS.gguf");
+}
+
+TEST(Choose, WhatThePublishersOffer) {
+  const Names bonsai = {"Ternary-Bonsai-1.7B-F16.gguf", "Ternary-Bonsai-1.7B-PQ2_0.gguf",
+                        "Ternary-Bonsai-1.7B-Q2_0.gguf", "Ternary-Bonsai-1.7B-Q2_0_g64.gguf"};
+  EXPECT_EQ(chosen(bonsai), "Ternary-Bonsai-1.7B-Q2_0_g64.gguf");
+  EXPECT_EQ(chosen(bonsai, "F16"), "Ternary-Bonsai-1.7B-F16.gguf");
+  EXPECT_EQ(chosen(bonsai, "Q2_0"), "Ternary-Bonsai-1.7B-Q2_0.gguf");  // what is asked for is what comes
+  EXPECT_EQ(chosen({"bitcpm4-1b-bf16.gguf", "bitcpm4-1b-tq2_0.gguf"}), "bitcpm4-1b-tq2_0.gguf");
+  EXPECT_EQ(chosen({"Phi-3-mini-4k-instruct-fp16.gguf", "Phi-3-mini-4k-instruct-q4.gguf"}),
+            "Phi-3-mini-4k-instruct-q4.gguf");
+}
+
 TEST(Choose, ListsWhatOnlyTheUserCanChoose) {
-  EXPECT_EQ(
-      chosen({"m-Q4_0.gguf", "m-Q8_0.gguf"}),
-      "error: o/n: several models to choose from: m-Q4_0.gguf (2.50 GB), m-Q8_0.gguf (2.50 GB); name one as o/n:FILE");
+  EXPECT_EQ(chosen({"a-Q8_0.gguf", "b-Q8_0.gguf", "b-F16.gguf"}),
+            "error: o/n: several models to choose from: a-Q8_0.gguf (2.50 GB), b-Q8_0.gguf (2.50 GB); name one as "
+            "o/n:FILE");
   Names many;
   for (int i = 0; i < 30; ++i) many.push_back("m-" + std::to_string(i) + ".gguf");
   const std::string message = chosen(many);
