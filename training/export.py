@@ -22,6 +22,8 @@ ARCHITECTURE = "bitnet-b1.58"
 FILE_TYPE_I2S = 40  # general.file_type of bitnet.cpp
 GGUF_VERSION = 3
 ALIGNMENT = 32
+# What reads best. Tern and llama.cpp take it where the user asks for nothing else.
+SAMPLING = {"temp": 0.5, "min_p": 0.1}
 END_OF_TEXT = "<|endoftext|>"
 I2S_TAIL = struct.Struct("<f28x")
 
@@ -109,6 +111,7 @@ def model_metadata(config: ModelConfig, name: str) -> list[bytes]:
         pack_entry("general.quantization_version", Kind.U32, 2),
         *(pack_entry(f"{ARCHITECTURE}.{key}", Kind.U32, value) for key, value in integers.items()),
         *(pack_entry(f"{ARCHITECTURE}.{key}", Kind.F32, value) for key, value in floats.items()),
+        *(pack_entry(f"general.sampling.{key}", Kind.F32, value) for key, value in SAMPLING.items()),
     ]
 
 

@@ -124,6 +124,7 @@ Result<ExitCode> ChatCommand::run() {
   ModelOptions with_template = model;
   TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
   TERN_TRY(const Engine engine, load_engine(with_template));
+  generation.advise(engine.info().sampling);
   TERN_TRY(const std::unique_ptr<Conversation> conversation,
            Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);

@@ -128,7 +128,7 @@ void ChatCommands::load(const std::string& path) {
 
 void ChatCommands::stats(const std::string&) {
   if (!last_) return print_note("there is no reply yet");
-  print_stats(conversation_.engine(), conversation_.session(), *last_, conversation_.seed());
+  print_stats(conversation_.engine(), conversation_.session(), *last_, conversation_.sampling());
 }
 
 void ChatCommands::reset(const std::string&) {

@@ -48,7 +48,7 @@ class Conversation {
 
   const Engine& engine() const { return engine_; }
   const Session& session() const { return session_; }
-  uint64_t seed() const { return options_.generate.sample.seed; }
+  const SampleOptions& sampling() const { return options_.generate.sample; }  // as asked for
 
  protected:
   Conversation(const Engine& engine, Session session, GenerationOptions options)

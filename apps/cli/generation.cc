@@ -16,46 +16,39 @@
 #include "cli/interrupt.h"
 #include "cli/layout.h"
 #include "cli/output.h"
+#include "cli/sampling_text.h"
 #include "cli/terminal.h"
 
 namespace tern::cli {
 namespace {
 
 constexpr double kMaxInt = std::numeric_limits<int>::max();
+constexpr const char* kSamplingGroup = "Sampling (default: as the model's makers recommend)";
 
 // A number that says how tokens are chosen, as an option of a command and as a setting of a chat.
-struct Sampling {
-  using Real = float SampleOptions::*;
-  using Whole = int SampleOptions::*;
-
-  const char* name;
-  Real real;  // one of the two, the other is null
-  Whole whole;
+struct SamplingOption {
+  SamplingNumber number;
   double low, high;
   const char* help;
+
+  bool is_whole() const { return number.whole != nullptr; }
 };
 
-constexpr auto kSampling = std::to_array<Sampling>({
-    {"temp", &SampleOptions::temperature, nullptr, 0, 100,
-     "Temperature; 0 always takes the most likely token (default 0.7)"},
-    {"top-k", nullptr, &SampleOptions::top_k, 0, kMaxInt,
-     "Choose among the N most likely tokens; 0 means all (default 40)"},
-    {"top-p", &SampleOptions::top_p, nullptr, 1e-6, 1,
-     "Choose among the most likely tokens that together have this probability (default 1)"},
-    {"min-p", &SampleOptions::min_p, nullptr, 0, 1,
-     "Drop tokens less likely than this fraction of the most likely one (default 0)"},
-    {"repeat-penalty", &SampleOptions::repeat_penalty, nullptr, 0.01, 100,
-     "Make tokens that were seen before less likely; 1 turns it off (default 1)"},
-    {"repeat-last-n", nullptr, &SampleOptions::repeat_last_n, -1, kMaxInt,
-     "How many of the latest tokens count as seen; -1 means all (default 64)"},
+constexpr auto kSampling = std::to_array<SamplingOption>({
+    {kTemperature, 0, 100, "Temperature; 0 always takes the most likely token (else 0.7)"},
+    {kTopK, 0, kMaxInt, "Choose among the N most likely tokens; 0 means all (else 40)"},
+    {kTopP, 1e-6, 1, "Choose among the most likely tokens that together have this probability (else 1)"},
+    {kMinP, 0, 1, "Drop tokens less likely than this fraction of the most likely one (else 0)"},
+    {kRepeatPenalty, 0.01, 100, "Make tokens that were seen before less likely; 1 turns it off (else 1)"},
+    {kRepeatLastN, -1, kMaxInt, "How many of the latest tokens count as seen; -1 means all (else 64)"},
 });
 
 void add_sampling(CLI::App& app, SampleOptions& sample) {
-  for (const Sampling& s : kSampling) {
-    const std::string name = std::string("--") + s.name;
-    CLI::Option* option =
-        s.real ? app.add_option(name, sample.*s.real, s.help) : app.add_option(name, sample.*s.whole, s.help);
-    option->type_name(s.real ? "X" : "N")->check(in_range(s.low, s.high, s.whole != nullptr))->group("Sampling");
+  for (const SamplingOption& s : kSampling) {
+    const std::string name = std::string("--") + s.number.name;
+    CLI::Option* option = s.is_whole() ? app.add_option(name, sample.*s.number.whole, s.help)
+                                       : app.add_option(name, sample.*s.number.real, s.help);
+    option->type_name(s.is_whole() ? "N" : "X")->check(in_range(s.low, s.high, s.is_whole()))->group(kSamplingGroup);
   }
 }
 
@@ -135,7 +128,7 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
          },
          "The same seed gives the same text; -1 picks a new one each time (default -1)")
       ->type_name("N")
-      ->group("Sampling");
+      ->group(kSamplingGroup);
   add_kv(app, session.kv_type);
 }
 
@@ -160,7 +153,7 @@ Result<void> GenerationOptions::set_seed(const std::string& value) {
 
 std::vector<std::string> GenerationOptions::setting_names() {
   std::vector<std::string> names;
-  for (const Sampling& s : kSampling) names.emplace_back(s.name);
+  for (const SamplingOption& s : kSampling) names.emplace_back(s.number.name);
   names.insert(names.end(), {"seed", "max-tokens"});
   return names;
 }
@@ -168,9 +161,12 @@ std::vector<std::string> GenerationOptions::setting_names() {
 std::string GenerationOptions::setting(const std::string& name) const {
   if (name == "seed") return format_text("{}", generate.sample.seed);
   if (name == "max-tokens") return format_text("{}", generate.max_tokens);
-  for (const Sampling& s : kSampling) {
-    if (name != s.name) continue;
-    return s.real ? format_text("{}", generate.sample.*s.real) : format_text("{}", generate.sample.*s.whole);
+  for (const SamplingNumber& number : kSamplingNumbers) {
+    if (name != number.name) continue;
+    if (const std::string asked = number.text_in(generate.sample); !asked.empty()) return asked;
+    if (const std::string advised = number.text_in(advice_.values); !advised.empty())
+      return format_text("{} ({})", advised, one_line(advice_.source));
+    return number.text_in(all_given({}));
   }
   return "";
 }
@@ -187,18 +183,19 @@ Result<void> GenerationOptions::set(const std::string& name, const std::string& 
     parse_number(value, generate.max_tokens);
     return {};
   }
-  const auto* const s = std::ranges::find(kSampling, name, [](const Sampling& each) { return std::string(each.name); });
+  const auto* const s =
+      std::ranges::find(kSampling, name, [](const SamplingOption& each) { return std::string(each.number.name); });
   if (s == kSampling.end()) {
     std::string names;
     for (const std::string& setting : setting_names()) names += (names.empty() ? "" : ", ") + setting;
     return fail(ErrorCode::kInvalidArgument, "there is no setting '{}'; there are {}", shorten(one_line(name), 40),
                 names);
   }
-  TERN_TRY_STATUS(not_in_range(in_range(s->low, s->high, s->whole != nullptr)));
-  if (s->real) {
-    parse_number(value, generate.sample.*s->real);
+  TERN_TRY_STATUS(not_in_range(in_range(s->low, s->high, s->is_whole())));
+  if (s->is_whole()) {
+    parse_number(value, (generate.sample.*s->number.whole).emplace());
   } else {
-    parse_number(value, generate.sample.*s->whole);
+    parse_number(value, (generate.sample.*s->number.real).emplace());
   }
   return {};
 }
@@ -248,7 +245,8 @@ Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenI
   return generation;
 }
 
-void print_stats(const Engine& engine, const Session& session, const GenerateResult& result, uint64_t seed) {
+void print_stats(const Engine& engine, const Session& session, const GenerateResult& result,
+                 const SampleOptions& asked) {
   const GenerateStats& stats = result.stats;
   const Style style = Style::of(STDERR_FILENO);
   const auto line = [&](std::string_view name, std::string_view value) {
@@ -267,7 +265,8 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   if (const auto gpu = engine.gpu_stats()) {
     for (const auto& [name, value] : gpu_stats_lines(*gpu)) line(name, value);
   }
-  line("seed", format_text("{}", seed));
+  line("sampling", describe_sampling(asked, engine.info().sampling));
+  line("seed", format_text("{}", asked.seed));
   line("memory", format_text("{} at its peak", human_bytes(peak_memory_bytes())));
 }
 

@@ -17,16 +17,19 @@ struct GenerationOptions {
 
   // Adds -n, the sampling options and the context options. `max_tokens_help` describes -n.
   void add(CLI::App& app, const std::string& max_tokens_help);
+  // What stands for the sampling options that are not given; for setting().
+  void advise(const SamplingAdvice& advice) { advice_ = advice; }
   void choose_seed();  // a random one, unless --seed gave one
 
   // What can also be changed between two replies, by the names of the options.
   static std::vector<std::string> setting_names();
-  std::string setting(const std::string& name) const;  // its value as text
+  std::string setting(const std::string& name) const;  // its value as text, and where that is from if advised
   // kInvalidArgument: no such setting, or a value that it cannot have.
   Result<void> set(const std::string& name, const std::string& value);
 
  private:
   bool seed_given_ = false;
+  SamplingAdvice advice_;
 
   Result<void> set_seed(const std::string& value);  // "-1": another one each time
 };
@@ -54,6 +57,7 @@ Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenI
 std::string_view finish_name(FinishReason reason);
 
 // Several lines on standard error.
-void print_stats(const Engine& engine, const Session& session, const GenerateResult& result, uint64_t seed);
+void print_stats(const Engine& engine, const Session& session, const GenerateResult& result,
+                 const SampleOptions& asked);
 
 }  // namespace tern::cli

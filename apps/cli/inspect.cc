@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/layout.h"
 #include "cli/output.h"
+#include "cli/sampling_json.h"
 #include "cli/terminal.h"
 #include "tern/tools.h"
 
@@ -101,6 +102,10 @@ void Page::summary() {
     line("KV cache",
          format_text("{} per token of context ({})", human_bytes(info_.kv_bytes_per_token), kv_name(kv_type_)));
   }
+  const SamplingAdvice& advice = info_.sampling;
+  if (!advice.source.empty())
+    line("sampling", format_text("{} ({})", given_sampling(advice.values), one_line(advice.source)));
+  line("", not_followed_text(advice));
   line("runs on Tern",
        info_.not_supported.empty() ? style_.green("yes") : style_.red("no: ") + one_line(info_.not_supported));
 }
@@ -162,7 +167,11 @@ std::string to_json(const FileInfo& info, KvType kv_type, const std::string& met
                {"kv_bytes_per_token", info.kv_bytes_per_token},
                {"kv", kv_name(kv_type)},
                {"supported", info.not_supported.empty()},
-               {"not_supported", info.not_supported}};
+               {"not_supported", info.not_supported},
+               {"sampling",
+                {{"source", info.sampling.source},
+                 {"values", sampling_json(info.sampling.values)},
+                 {"not_followed", info.sampling.not_followed}}}};
   Json formats = Json::array();
   for (const TypeTotal& total : totals_by_type(info)) {
     formats.push_back(

@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/prompt_view.h"
+#include "cli/sampling_json.h"
 #include "cli/terminal.h"
 
 namespace tern::cli {
@@ -121,6 +122,7 @@ Result<void> RunCommand::print_json(const Engine& engine, const std::string& pro
                           {"finish", finish_name(result.reason)},
                           {"prompt_tokens", s.n_prompt},
                           {"generated_tokens", s.n_generated},
+                          {"sampling", sampling_json(all_given(engine.sampling(generation.generate.sample)))},
                           {"seed", generation.generate.sample.seed},
                           {"load_seconds", s.load_seconds},
                           {"prompt_seconds", s.prompt_seconds},
@@ -173,7 +175,7 @@ Result<ExitCode> RunCommand::run() {
   } else if (!ends_line) {
     TERN_TRY_STATUS(print("\n"));
   }
-  if (stats) print_stats(engine, session, generated.result, generation.generate.sample.seed);
+  if (stats) print_stats(engine, session, generated.result, generation.generate.sample);
   if (generated.result.reason == FinishReason::kContextFull) note_full_context(engine, session);
   return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
 }

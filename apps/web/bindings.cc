@@ -90,6 +90,21 @@ BackendKind backend_of(const std::string& name) {
   return name == "webgpu" ? BackendKind::kWebGpu : name == "ref" ? BackendKind::kRef : BackendKind::kCpu;
 }
 
+// Those that are given, by the names of the options of a reply.
+json values_of(const SampleOptions& sample) {
+  json values = json::object();
+  const auto put = [&values](const char* name, const auto& number) {
+    if (number) values[name] = *number;
+  };
+  put("temperature", sample.temperature);
+  put("topK", sample.top_k);
+  put("topP", sample.top_p);
+  put("minP", sample.min_p);
+  put("repeatPenalty", sample.repeat_penalty);
+  put("repeatLastN", sample.repeat_last_n);
+  return values;
+}
+
 json info_of(const Engine& engine, int n_ctx) {
   const ModelInfo& i = engine.info();
   json info = {{"name", i.name},
@@ -105,7 +120,8 @@ json info_of(const Engine& engine, int n_ctx) {
                {"nLayers", i.n_layers},
                {"hasTokenizer", engine.has_tokenizer()},
                {"hasChatTemplate", engine.has_chat_template()},
-               {"threads", i.n_threads}};
+               {"threads", i.n_threads},
+               {"sampling", {{"source", i.sampling.source}, {"values", values_of(i.sampling.values)}}}};
   if (const auto& adapter = i.adapter) {
     info["adapter"] = {{"name", adapter->name},
                        {"vendor", adapter->vendor},
@@ -178,12 +194,15 @@ GenerateOptions generate_options_of(const json& p) {
   options.stop = p.value("stop", std::vector<std::string>());
   options.ignore_eos = p.value("ignoreEos", false);
   SampleOptions& sample = options.sample;
-  sample.temperature = p.value("temperature", sample.temperature);
-  sample.top_k = p.value("topK", sample.top_k);
-  sample.top_p = p.value("topP", sample.top_p);
-  sample.min_p = p.value("minP", sample.min_p);
-  sample.repeat_penalty = p.value("repeatPenalty", sample.repeat_penalty);
-  sample.repeat_last_n = p.value("repeatLastN", sample.repeat_last_n);
+  const auto take = [&p]<class T>(const char* name, std::optional<T>& number) {
+    if (p.contains(name)) number = p[name].get<T>();
+  };
+  take("temperature", sample.temperature);
+  take("topK", sample.top_k);
+  take("topP", sample.top_p);
+  take("minP", sample.min_p);
+  take("repeatPenalty", sample.repeat_penalty);
+  take("repeatLastN", sample.repeat_last_n);
   sample.seed = p.value("seed", sample.seed);
   return options;
 }

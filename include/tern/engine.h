@@ -45,6 +45,7 @@ struct ModelInfo {
   int n_layers = 0;
   int n_threads = 0;                  // threads that compute on the host; 0: a GPU computes
   std::optional<GpuAdapter> adapter;  // … this one
+  SamplingAdvice sampling;            // what its makers recommend
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };
@@ -151,7 +152,8 @@ class Engine {
   ~Engine();
 
   const ModelInfo& info() const;
-  std::optional<GpuStats> gpu_stats() const;  // so far; none if no GPU computes
+  Sampling sampling(const SampleOptions& asked = {}) const;  // what a reply with these options is chosen with
+  std::optional<GpuStats> gpu_stats() const;                 // so far; none if no GPU computes
 
   // The kernels of the token decoded last, in the order of their first use. They are run again to be timed, unseen
   // by any session. Empty if no GPU computes, no token has been decoded yet, or its session is gone. kDeviceLost.

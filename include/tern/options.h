@@ -77,7 +77,8 @@ struct TokenizeOptions {
   bool parse_special = false;  // recognise control tokens such as <|eot_id|> in the text
 };
 
-struct SampleOptions {
+// How tokens are chosen, in every number, with Tern's own defaults.
+struct Sampling {
   float temperature = 0.7f;     // 0: always the most probable token (the lowest id on a tie)
   int top_k = 40;               // keep the k most probable tokens; 0: all
   float top_p = 1.0f;           // keep the smallest set with this much probability; 1: all
@@ -85,6 +86,29 @@ struct SampleOptions {
   float repeat_penalty = 1.0f;  // divide (or, below zero, multiply) a seen token's logit by penalty^count; 1: off
   int repeat_last_n = 64;       // how many of the last tokens count as seen; -1: all
   uint64_t seed = 0;            // same seed, same text, whatever the thread count
+};
+
+// What somebody wants of these. What is not given is as the model's makers recommend (ModelInfo::sampling), and else as
+// Sampling has it.
+struct SampleOptions {
+  std::optional<float> temperature = {};
+  std::optional<int> top_k = {};
+  std::optional<float> top_p = {};
+  std::optional<float> min_p = {};
+  std::optional<float> repeat_penalty = {};
+  std::optional<int> repeat_last_n = {};
+  uint64_t seed = 0;
+};
+
+// What a model's makers recommend.
+struct SamplingAdvice {
+  SampleOptions values = {};  // those that they give
+  // Where: "general.sampling" (keys of a GGUF file), "generation_config.json", "mlc-chat-config.json", "tern models"
+  // (the list of published models); empty: nowhere.
+  std::string source = {};
+  // What is recommended there and does not happen, as "NAME VALUE": filters that Tern does not have, and values outside
+  // the range of a number.
+  std::vector<std::string> not_followed = {};
 };
 
 struct GenerateOptions {

@@ -238,19 +238,23 @@ enum {
   TERN_FINISH_CANCELLED = 5
 };
 
+/* For the six numbers of sampling: as the model's makers recommend, and else as Tern has it. */
+enum { TERN_RECOMMENDED = -2 };
+
 typedef struct tern_generate_options {
   size_t size;
   const char* const* stop; /* texts that end it and are not part of it */
   size_t n_stop;
-  uint64_t seed;         /* same seed, same text */
-  int32_t max_tokens;    /* -1: until the model stops or the context is full */
-  int32_t ignore_eos;    /* 1: go on past the model's stop tokens */
-  float temperature;     /* 0.7; 0: always the most probable token */
+  uint64_t seed;      /* same seed, same text */
+  int32_t max_tokens; /* -1: until the model stops or the context is full */
+  int32_t ignore_eos; /* 1: go on past the model's stop tokens */
+  /* All six are TERN_RECOMMENDED at first. Tern's own are 0.7, 1, 0, 1, 40, 64. */
+  float temperature;     /* 0: always the most probable token */
   float top_p;           /* keep the smallest set with this much probability; 1: all */
   float min_p;           /* drop tokens less probable than this part of the best; 0: none */
   float repeat_penalty;  /* 1: off */
-  int32_t top_k;         /* 40: keep this many of the most probable; 0: all */
-  int32_t repeat_last_n; /* 64: how many of the last tokens count as seen; -1: all */
+  int32_t top_k;         /* keep this many of the most probable; 0: all */
+  int32_t repeat_last_n; /* how many of the last tokens count as seen; -1: all */
 } tern_generate_options;
 
 /* Never waits. */

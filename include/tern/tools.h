@@ -32,10 +32,12 @@ struct FileInfo {
   uint64_t bytes_per_token = 0;     // weight bytes read per decoded token; 0 if Tern cannot run the model
   uint64_t kv_bytes_per_token = 0;  // in the type of KV cache that was asked for
   std::string not_supported;        // why Tern cannot run it; empty if it can
+  SamplingAdvice sampling;          // what its makers recommend; nothing if Tern cannot run it
 };
 
 // `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.
 Result<FileInfo> inspect(const std::string& path, KvType kv_type = KvType::kF16);
+
 
 // The same file's metadata as a JSON object, with numbers as numbers. An array longer than 16 items becomes
 // {"count": n, "first": [16 items]}, unless `whole_arrays`.

@@ -34,7 +34,7 @@ class Finish(IntEnum):
 
 
 class GenerateOptions(TypedDict, total=False):
-    """What a reply may be asked for; what is left out has the default of tern.h."""
+    """What a reply may be asked for. What is left out of sampling is as the model's makers recommend, the rest as in tern.h."""
 
     max_tokens: int
     temperature: float

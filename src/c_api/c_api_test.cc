@@ -76,6 +76,19 @@ class CApi : public testing::Test {
     return options;
   }
 
+  static std::string text_with(const tern_generate_options& options) {
+    const SessionHandle session = new_session();
+    const auto prompt = tokens_of("Once upon a time");
+    std::string text;
+    const auto add = [](void* user, const char* piece, size_t n) {
+      static_cast<std::string*>(user)->append(piece, n);
+      return true;
+    };
+    EXPECT_EQ(tern_generate(session.get(), prompt.data(), prompt.size(), &options, add, &text, nullptr, nullptr),
+              TERN_OK);
+    return text;
+  }
+
   static GenerationHandle begin(tern_session* session, const tern_generate_options& options) {
     const auto prompt = tokens_of("Once upon a time");
     tern_generation* generation = nullptr;
@@ -98,6 +111,21 @@ bool append(void* user, const char* text, size_t n_bytes) {
   EXPECT_EQ(std::strlen(text), n_bytes);
   static_cast<std::string*>(user)->append(text, n_bytes);
   return true;
+}
+
+TEST_F(CApi, SamplingIsTheModelsOwnUnlessAskedFor) {
+  tern_generate_options options;
+  tern_generate_options_init(&options, sizeof(options));
+  EXPECT_EQ(options.temperature, TERN_RECOMMENDED);
+  EXPECT_EQ(options.repeat_last_n, TERN_RECOMMENDED);
+  options.max_tokens = 30;
+  options.seed = 5;
+  const std::string own = text_with(options);
+  options.temperature = 0.5f;
+  options.min_p = 0.1f;
+  EXPECT_EQ(text_with(options), own);
+  options.temperature = 1.5f;
+  EXPECT_NE(text_with(options), own);
 }
 
 TEST_F(CApi, TextComesBackFromItsTokens) {

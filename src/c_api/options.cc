@@ -43,12 +43,17 @@ tern_generate_options generate_defaults() {
           .seed = options.sample.seed,
           .max_tokens = options.max_tokens,
           .ignore_eos = 0,
-          .temperature = options.sample.temperature,
-          .top_p = options.sample.top_p,
-          .min_p = options.sample.min_p,
-          .repeat_penalty = options.sample.repeat_penalty,
-          .top_k = options.sample.top_k,
-          .repeat_last_n = options.sample.repeat_last_n};
+          .temperature = TERN_RECOMMENDED,
+          .top_p = TERN_RECOMMENDED,
+          .min_p = TERN_RECOMMENDED,
+          .repeat_penalty = TERN_RECOMMENDED,
+          .top_k = TERN_RECOMMENDED,
+          .repeat_last_n = TERN_RECOMMENDED};
+}
+
+template <class T>
+std::optional<T> unless_recommended(T value) {
+  return value == static_cast<T>(TERN_RECOMMENDED) ? std::nullopt : std::optional(value);
 }
 
 // The enums of both sides are in the same order.
@@ -119,12 +124,12 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
   GenerateOptions to;
   to.max_tokens = from.max_tokens;
   TRY(to.ignore_eos, read_bool(from.ignore_eos, "tern_generate_options.ignore_eos"));
-  to.sample = {.temperature = from.temperature,
-               .top_k = from.top_k,
-               .top_p = from.top_p,
-               .min_p = from.min_p,
-               .repeat_penalty = from.repeat_penalty,
-               .repeat_last_n = from.repeat_last_n,
+  to.sample = {.temperature = unless_recommended(from.temperature),
+               .top_k = unless_recommended(from.top_k),
+               .top_p = unless_recommended(from.top_p),
+               .min_p = unless_recommended(from.min_p),
+               .repeat_penalty = unless_recommended(from.repeat_penalty),
+               .repeat_last_n = unless_recommended(from.repeat_last_n),
                .seed = from.seed};
   if (from.n_stop > 0 && !from.stop) {
     return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop is NULL, but n_stop is {}", from.n_stop);

@@ -10,7 +10,9 @@
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
 #include "engine/fit_context.h"
+#include "engine/sampling_advice.h"
 #include "engine/tokenizers.h"
+#include "sample/sampling.h"
 
 namespace tern {
 namespace {
@@ -30,6 +32,7 @@ ModelInfo describe_model(const Model& model) {
   info.n_vocab = c.n_vocab;
   info.n_ctx = c.n_ctx;
   info.n_layers = c.n_layers;
+  info.sampling = advice_for(model);
   return info;
 }
 
@@ -159,6 +162,11 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 const ModelInfo& Engine::info() const { return impl_->info; }
+
+Sampling Engine::sampling(const SampleOptions& asked) const {
+  return sampling_of(merged(asked, impl_->info.sampling.values));
+}
+
 std::optional<GpuStats> Engine::gpu_stats() const { return impl_->executable->gpu_stats(); }
 Result<std::vector<GpuKernel>> Engine::gpu_kernels() const { return impl_->executable->gpu_kernels(); }
 bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }

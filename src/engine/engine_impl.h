@@ -34,7 +34,8 @@ struct Session::Impl {
   Impl(const Engine::Impl& engine, std::unique_ptr<KvCache> cache, KvType type)
       : kv_type(type),
         kv_bytes(cache->bytes()),
-        generator(*engine.executable, std::move(cache), engine.tokenizer.get(), engine.model.config.n_vocab),
+        generator(*engine.executable, std::move(cache), engine.tokenizer.get(), engine.model.config.n_vocab,
+                  engine.info.sampling.values),
         load_seconds(engine.load_seconds) {}
   KvType kv_type;
   uint64_t kv_bytes;

@@ -64,6 +64,26 @@ TEST(Engine, CachedAndFullRunsGiveIdenticalLogits) {
   EXPECT_EQ(results[0], results[2]);
 }
 
+TEST(Engine, SamplesAsTheModelRecommends) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
+  const SamplingAdvice& advice = engine.info().sampling;
+  EXPECT_EQ(advice.source, "general.sampling");
+  EXPECT_EQ(advice.values.temperature, 0.5f);
+  EXPECT_EQ(advice.values.min_p, 0.1f);
+  EXPECT_EQ(advice.values.top_k, std::nullopt);
+  EXPECT_EQ(engine.sampling().temperature, 0.5f);
+  EXPECT_EQ(engine.sampling({.temperature = 0.9f}).temperature, 0.9f);
+  EXPECT_EQ(engine.sampling({.temperature = 0.9f}).min_p, 0.1f);
+  const auto story = [&](const SampleOptions& sample) {
+    Session session = engine.new_session().value();
+    return session.generate(engine.tokenizer().encode("Once upon a time"), {.max_tokens = 40, .sample = sample})
+        .value()
+        .tokens;
+  };
+  EXPECT_EQ(story({.seed = 3}), story({.temperature = 0.5f, .min_p = 0.1f, .seed = 3}));
+  EXPECT_NE(story({.seed = 3}), story({.temperature = 1.5f, .min_p = 0.0f, .seed = 3}));
+}
+
 TEST(Engine, SameSeedSameText) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
   const auto story = [&](uint64_t seed) {

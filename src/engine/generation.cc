@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sample/sampling.h"
+
 namespace tern {
 
 Generation::Impl::Impl(Context& context, Impl*& active, const Tokenizer* tokenizer, int n_vocab,
@@ -10,7 +12,7 @@ Generation::Impl::Impl(Context& context, Impl*& active, const Tokenizer* tokeniz
       active_(&active),
       options_(options),
       prompt_(prompt.begin(), prompt.end()),
-      sampler_(options_.sample, n_vocab),
+      sampler_(sampling_of(options_.sample), n_vocab),
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
   for (const TokenId token : prompt) sampler_.accept(token);
@@ -57,7 +59,7 @@ Result<std::optional<TokenId>> Generation::Impl::read_prompt() {
 Result<void> Generation::Impl::start_stream() {
   asked_for_stream_ = true;
   if (sampler_.uses_penalty()) return {};
-  const SampleOptions& sample = options_.sample;
+  const Sampling sample = sampling_of(options_.sample);
   int n_tokens = context_.n_ctx() - context_.n_used();
   if (options_.max_tokens >= 0) n_tokens = std::min(n_tokens, options_.max_tokens - 1);  // the first has been chosen
   TRY(stream_, context_.decode(result().tokens.back(), n_tokens,

@@ -18,8 +18,9 @@ namespace tern {
 // device's token stream. Whatever ends it also drops its stream, and it knows its context no longer.
 class Generation::Impl {
  public:
-  // Prompt and options have been checked. `active` is where the session keeps its generation under way; it is set to
-  // this one until it ends. `tokenizer` may be null: then no text is made. All must outlive the generation, or its end.
+  // Prompt and options have been checked; what `options` leaves open is Tern's own. `active` is where the session keeps
+  // its generation under way; it is set to this one until it ends. `tokenizer` may be null: then no text is made. All
+  // must outlive the generation, or its end.
   Impl(Context& context, Impl*& active, const Tokenizer* tokenizer, int n_vocab, std::span<const TokenId> prompt,
        const GenerateOptions& options);
   Impl(const Impl&) = delete;

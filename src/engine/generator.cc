@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sample/sampling.h"
+
 namespace tern {
 
 Result<void> Generator::check_tokens(std::span<const TokenId> tokens) const {
@@ -32,9 +34,11 @@ void Generator::reset() {
 Result<std::unique_ptr<Generation::Impl>> Generator::begin(std::span<const TokenId> prompt,
                                                            const GenerateOptions& options) {
   TRY_STATUS(check_tokens(prompt));
-  TRY_STATUS(check_sample_options(options.sample));
+  GenerateOptions advised = options;
+  advised.sample = merged(options.sample, advised_);
+  TRY_STATUS(check_sampling(sampling_of(advised.sample)));
   cancel();
-  return std::make_unique<Generation::Impl>(context_, active_, tokenizer_, n_vocab_, prompt, options);
+  return std::make_unique<Generation::Impl>(context_, active_, tokenizer_, n_vocab_, prompt, advised);
 }
 
 Result<GenerateResult> Generator::generate(std::span<const TokenId> prompt, const GenerateOptions& options,

@@ -17,9 +17,11 @@ namespace tern {
 
 class Generator {
  public:
-  // `tokenizer` may be null: then no text is made. Both must outlive the generator.
-  Generator(Executable& executable, std::unique_ptr<KvCache> cache, const Tokenizer* tokenizer, int n_vocab)
-      : context_(executable, std::move(cache)), tokenizer_(tokenizer), n_vocab_(n_vocab) {}
+  // `tokenizer` may be null: then no text is made. Both must outlive the generator. `advised` stands for what a reply's
+  // options leave open.
+  Generator(Executable& executable, std::unique_ptr<KvCache> cache, const Tokenizer* tokenizer, int n_vocab,
+            const SampleOptions& advised = {})
+      : context_(executable, std::move(cache)), tokenizer_(tokenizer), n_vocab_(n_vocab), advised_(advised) {}
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
   ~Generator() { cancel(); }
@@ -41,6 +43,7 @@ class Generator {
   Context context_;
   const Tokenizer* tokenizer_;
   int n_vocab_;
+  SampleOptions advised_;
   Generation::Impl* active_ = nullptr;  // the generation under way; it sets this
 };
 

@@ -67,7 +67,8 @@ TEST(Head, ExactWritesTheSameText) {
   for (const SampleOptions& sample : all) {
     const std::vector<TokenId> expected = tokens_of(file, sample);
     for (const Engine* engine : {&exact, &alone, &three}) {
-      ASSERT_EQ(tokens_of(*engine, sample), expected) << "top_k " << sample.top_k << ", seed " << sample.seed;
+      ASSERT_EQ(tokens_of(*engine, sample), expected)
+          << "top_k " << sample.top_k.value_or(-1) << ", seed " << sample.seed;
     }
   }
 }

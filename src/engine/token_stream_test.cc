@@ -3,6 +3,7 @@
 
 #include "engine/generator_test_support.h"
 #include "sample/sampler.h"
+#include "sample/sampling.h"
 
 namespace tern {
 namespace {
@@ -122,7 +123,7 @@ TEST(TokenStream, SharesTheRandomNumbersOfTheHost) {
   EXPECT_EQ(stream.sampling.top_k, 1);
   EXPECT_EQ(stream.sampling.top_p, 0.75f);
   EXPECT_EQ(stream.sampling.min_p, 0.125f);
-  Sampler sampler(options.sample, kVocab);
+  Sampler sampler(sampling_of(options.sample), kVocab);
   sampler.uniform();  // for the first token, which the host chose
   std::vector<float> expected;
   for (int i = 0; i < 3; ++i) expected.push_back(sampler.uniform());

@@ -25,7 +25,7 @@ TEST(GgufModel, DefaultModel) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->version(), 3u);
   EXPECT_EQ(file->tensors().size(), 112u);
-  EXPECT_EQ(file->metadata().size(), 23u);
+  EXPECT_EQ(file->metadata().size(), 25u);
   EXPECT_EQ(file->get_string("general.architecture").value(), "bitnet-b1.58");
   EXPECT_EQ(file->get_int("bitnet-b1.58.embedding_length").value(), 512);
   EXPECT_EQ(file->get_float("bitnet-b1.58.rope.freq_base").value(), 10000.0);

@@ -61,6 +61,7 @@ std::string TinyGguf::write(const std::string& name) const {
   for (const auto& [key, value] : strings) writer.add_string(key, value);
   for (const auto& [key, value] : token_ids) writer.add_u32(key, value);
   for (const auto& [key, value] : bools) writer.add_bool(key, value);
+  for (const auto& [key, value] : whole_floats) writer.add_f32(key, value);
   for (const auto& [key, values] : string_lists) {
     writer.add_strings(key, std::vector<std::string_view>(values.begin(), values.end()));
   }

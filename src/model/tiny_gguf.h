@@ -32,6 +32,7 @@ struct TinyGguf {
   std::map<std::string, std::vector<float>> float_lists;
   std::map<std::string, uint32_t> token_ids;  // whole keys
   std::map<std::string, bool> bools;          // whole keys
+  std::map<std::string, float> whole_floats;  // whole keys
   std::map<std::string, TinyTensor> tensors;
 };
 

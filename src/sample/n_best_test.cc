@@ -27,13 +27,13 @@ TEST(NBest, TheRestDoesNotMatter) {
   const auto below = [&](int n) { return static_cast<int>(random.uniform() * static_cast<float>(n)); };
   int n_limited = 0;
   for (int round = 0; round < 400; ++round) {
-    const SampleOptions options{.temperature = below(3) == 0 ? 0.0f : 1.0f,
-                                .top_k = below(12),
-                                .top_p = below(2) == 0 ? 1.0f : 0.8f,
-                                .min_p = below(2) == 0 ? 0.0f : 0.05f,
-                                .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
-                                .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
-                                .seed = static_cast<uint64_t>(round)};
+    const Sampling options{.temperature = below(3) == 0 ? 0.0f : 1.0f,
+                           .top_k = below(12),
+                           .top_p = below(2) == 0 ? 1.0f : 0.8f,
+                           .min_p = below(2) == 0 ? 0.0f : 0.05f,
+                           .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
+                           .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
+                           .seed = static_cast<uint64_t>(round)};
     Sampler full(options, kVocab), best(options, kVocab);
     for (int step = 0; step < 30; ++step) {
       Logits logits(kVocab);

@@ -10,8 +10,8 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-void expect_refused(const SampleOptions& options, std::string_view option) {
-  const Result<void> result = check_sample_options(options);
+void expect_refused(const Sampling& options, std::string_view option) {
+  const Result<void> result = check_sampling(options);
   ASSERT_FALSE(result.has_value()) << option;
   EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
   EXPECT_TRUE(result.error().message.starts_with(std::string("sample option ").append(option).append(" is ")))
@@ -19,21 +19,21 @@ void expect_refused(const SampleOptions& options, std::string_view option) {
   EXPECT_NE(result.error().message.find("must be"), std::string::npos) << result.error().message;
 }
 
-TEST(SampleOptions, AcceptsDefaultsAndLimits) {
-  EXPECT_TRUE(check_sample_options({}).has_value());
-  EXPECT_TRUE(check_sample_options(
-                  {.temperature = 0, .top_k = 0, .top_p = 1, .min_p = 0, .repeat_penalty = 1, .repeat_last_n = 0})
-                  .has_value());
-  EXPECT_TRUE(check_sample_options({.temperature = 100,
-                                    .top_k = 1 << 30,
-                                    .top_p = 1e-6f,
-                                    .min_p = 1,
-                                    .repeat_penalty = 0.5f,
-                                    .repeat_last_n = -1})
+TEST(Sampling, AcceptsDefaultsAndLimits) {
+  EXPECT_TRUE(check_sampling({}).has_value());
+  EXPECT_TRUE(
+      check_sampling({.temperature = 0, .top_k = 0, .top_p = 1, .min_p = 0, .repeat_penalty = 1, .repeat_last_n = 0})
+          .has_value());
+  EXPECT_TRUE(check_sampling({.temperature = 100,
+                              .top_k = 1 << 30,
+                              .top_p = 1e-6f,
+                              .min_p = 1,
+                              .repeat_penalty = 0.5f,
+                              .repeat_last_n = -1})
                   .has_value());
 }
 
-TEST(SampleOptions, RefusesWhatHasNoMeaning) {
+TEST(Sampling, RefusesWhatHasNoMeaning) {
   for (const float bad : {-0.1f, kNan, kInf, -kInf}) expect_refused({.temperature = bad}, "temperature");
   for (const float bad : {0.0f, -0.5f, 1.01f, kNan, kInf}) expect_refused({.top_p = bad}, "top_p");
   for (const float bad : {-0.01f, 1.01f, kNan, kInf}) expect_refused({.min_p = bad}, "min_p");
@@ -44,8 +44,8 @@ TEST(SampleOptions, RefusesWhatHasNoMeaning) {
   }
 }
 
-TEST(SampleOptions, TheMessageGivesTheValue) {
-  EXPECT_EQ(check_sample_options({.top_p = 1.5f}).error().message,
+TEST(Sampling, TheMessageGivesTheValue) {
+  EXPECT_EQ(check_sampling({.top_p = 1.5f}).error().message,
             "sample option top_p is 1.5: it must be above 0 and at most 1");
 }
 

@@ -40,7 +40,7 @@ TokenId sample_greedy(std::span<const float> logits) {
 
 }  // namespace
 
-Result<void> check_sample_options(const SampleOptions& o) {
+Result<void> check_sampling(const Sampling& o) {
   const auto finite_from_0 = [](float x) { return std::isfinite(x) && x >= 0; };
   TRY_STATUS(check_range("temperature", o.temperature, finite_from_0(o.temperature), "a number from 0 up"));
   TRY_STATUS(check_range("top_p", o.top_p, o.top_p > 0 && o.top_p <= 1, "above 0 and at most 1"));
@@ -58,12 +58,12 @@ Result<void> check_sample_options(const SampleOptions& o) {
   return {};
 }
 
-Sampler::Sampler(const SampleOptions& options, int n_vocab)
+Sampler::Sampler(const Sampling& options, int n_vocab)
     : options_(options),
       n_vocab_(n_vocab),
       uses_penalty_(options.repeat_penalty != 1.0f && options.repeat_last_n != 0),
       random_(options.seed) {
-  CHECK(check_sample_options(options).has_value());
+  CHECK(check_sampling(options).has_value());
   CHECK(n_vocab >= 1);
   if (options_.temperature > 0) {
     const bool is_limited = options_.top_k > 0 && options_.top_k < n_vocab;

@@ -12,7 +12,7 @@
 namespace tern {
 
 // kInvalidArgument, naming the option and its range, for options that have no meaning.
-Result<void> check_sample_options(const SampleOptions& options);
+Result<void> check_sampling(const Sampling& sampling);
 
 // Chooses tokens. The steps and their order, which is llama.cpp's:
 //
@@ -36,8 +36,8 @@ Result<void> check_sample_options(const SampleOptions& options);
 // thread-safe: one sampler per sequence.
 class Sampler {
  public:
-  // `options` have passed check_sample_options; n_vocab ≥ 1.
-  Sampler(const SampleOptions& options, int n_vocab);
+  // `options` have passed check_sampling; n_vocab ≥ 1.
+  Sampler(const Sampling& options, int n_vocab);
 
   // The next token for logits [n_vocab]. It is not recorded: call accept with it.
   TokenId sample(std::span<const float> logits);
@@ -76,7 +76,7 @@ class Sampler {
   void keep_min_p();
   TokenId draw();
 
-  SampleOptions options_;
+  Sampling options_;
   int n_vocab_;
   bool uses_penalty_;
   SplitMix64 random_;

@@ -11,7 +11,7 @@ namespace {
 using namespace sample_test;
 
 TEST(RepeatPenalty, DividesPositiveAndMultipliesNegativeLogits) {
-  SampleOptions options = plain(0);
+  Sampling options = plain(0);
   options.repeat_penalty = 2.0f;
   Sampler positive(options, 2);
   positive.accept(0);
@@ -24,7 +24,7 @@ TEST(RepeatPenalty, DividesPositiveAndMultipliesNegativeLogits) {
 }
 
 TEST(RepeatPenalty, CountsOccurrences) {
-  SampleOptions options = plain(0);
+  Sampling options = plain(0);
   options.repeat_penalty = 2.0f;
   Sampler sampler(options, 3);
   sampler.accept(0);
@@ -38,7 +38,7 @@ TEST(RepeatPenalty, CountsOccurrences) {
 }
 
 TEST(RepeatPenalty, TheWindowForgets) {
-  SampleOptions options = plain(0);
+  Sampling options = plain(0);
   options.repeat_penalty = 2.0f;
   options.repeat_last_n = 3;
   Sampler sampler(options, 3);
@@ -56,7 +56,7 @@ TEST(RepeatPenalty, TheWindowForgets) {
 }
 
 TEST(RepeatPenalty, MinusOneRemembersEverythingAndZeroNothing) {
-  SampleOptions options = plain(0);
+  Sampling options = plain(0);
   options.repeat_penalty = 2.0f;
   for (const int last_n : {-1, 0}) {
     options.repeat_last_n = last_n;
@@ -69,7 +69,7 @@ TEST(RepeatPenalty, MinusOneRemembersEverythingAndZeroNothing) {
 
 // The power overflows to infinity: a logit of 0 must not become NaN, and none may become more likely.
 TEST(RepeatPenalty, ManyOccurrences) {
-  SampleOptions options = plain(0);
+  Sampling options = plain(0);
   options.repeat_penalty = 10.0f;
   options.repeat_last_n = -1;
   Sampler sampler(options, 2);
@@ -81,7 +81,7 @@ TEST(RepeatPenalty, ManyOccurrences) {
 
 // The penalty comes first, so it decides who is among the top k; and it shifts probabilities by the right amount.
 TEST(RepeatPenalty, AppliesBeforeTopK) {
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.top_k = 2;
   options.repeat_penalty = 2.0f;
   Sampler sampler(options, 3);
@@ -104,10 +104,10 @@ std::vector<TokenId> generate(Sampler& sampler, int n) {
 }
 
 TEST(Determinism, TheSeedDecides) {
-  const SampleOptions options = {.temperature = 1, .repeat_penalty = 1.1f, .seed = 17};
+  const Sampling options = {.temperature = 1, .repeat_penalty = 1.1f, .seed = 17};
   Sampler first(options, 300);
   Sampler second(options, 300);
-  SampleOptions changed = options;
+  Sampling changed = options;
   changed.seed = 18;
   Sampler other(changed, 300);
   const std::vector<TokenId> tokens = generate(first, 100);
@@ -136,10 +136,10 @@ TEST(Determinism, TheSameOnEveryPlatform) {
 // A device draws in the same order, so that the same random numbers give the same text.
 TEST(Sampler, DrawsInTheOrderOfIds) {
   const Logits logits = logits_of({0.05, 0.4, 0.15, 0.1, 0.3});
-  SampleOptions top_k = plain(1), top_p = plain(1);
+  Sampling top_k = plain(1), top_p = plain(1);
   top_k.top_k = 3;     // 1, 2 and 4 with 0.4, 0.15 and 0.3 of 0.85
   top_p.top_p = 0.8f;  // the same
-  for (const SampleOptions& options : {top_k, top_p}) {
+  for (const Sampling& options : {top_k, top_p}) {
     Sampler sampler(options, 5);
     SplitMix64 random(options.seed);
     for (int i = 0; i < 200; ++i) {
@@ -188,7 +188,7 @@ TEST(SamplerDeathTest, RefusesOtherSizes) {
   Sampler sampler({}, 4);
   EXPECT_DEATH(sampler.sample(Logits(3)), "logits");
   EXPECT_DEATH(sampler.accept(4), "token");
-  EXPECT_DEATH(Sampler({.top_p = 2}, 4), "check_sample_options");
+  EXPECT_DEATH(Sampler({.top_p = 2}, 4), "check_sampling");
 }
 
 }  // namespace

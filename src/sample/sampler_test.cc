@@ -34,14 +34,14 @@ TEST(Greedy, NanIsNeverChosen) {
 
 TEST(Greedy, IgnoresTheSeedAndTheFilters) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const SampleOptions options = {.temperature = 0, .top_k = 3, .top_p = 0.1f, .min_p = 0.9f, .seed = seed};
+    const Sampling options = {.temperature = 0, .top_k = 3, .top_p = 0.1f, .min_p = 0.9f, .seed = seed};
     EXPECT_EQ(sample_once(options, {1, 2, 2.001f, 1.999f, -8}), 2);
   }
 }
 
 // The search for the greatest goes by lanes and blocks; none of them may lose a token.
 TEST(Sampler, FindsTheBestAtEveryPosition) {
-  SampleOptions top_1 = plain(1);
+  Sampling top_1 = plain(1);
   top_1.top_k = 1;
   for (const int n_vocab : {1, 2, 15, 16, 17, 63, 64, 65, 150}) {
     for (TokenId best = 0; best < n_vocab; ++best) {
@@ -83,7 +83,7 @@ TEST(Sampler, SurvivesLargeLogits) {
 
 TEST(TopK, KeepsTheBestAndRenormalises) {
   const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.top_k = 2;
   expect_distribution(histogram(options, logits, 50000), {0, 4.0 / 7, 0, 0, 3.0 / 7});
   options.top_k = 3;
@@ -93,17 +93,17 @@ TEST(TopK, KeepsTheBestAndRenormalises) {
 TEST(TopK, Edges) {
   const Logits logits = logits_of({0.2, 0.1, 0.4, 0.3});
   for (const int k : {0, 4, 5, 1 << 30}) {
-    SampleOptions options = plain(1);
+    Sampling options = plain(1);
     options.top_k = k;
     EXPECT_EQ(tokens_seen(options, logits).size(), 4u) << k;
   }
-  SampleOptions one = plain(5);
+  Sampling one = plain(5);
   one.top_k = 1;
   EXPECT_EQ(tokens_seen(one, logits), (std::set<TokenId>{2}));
 }
 
 TEST(TopK, TiesKeepTheLowestIds) {
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.top_k = 3;
   EXPECT_EQ(tokens_seen(options, {1, 2, 1, 1, 2, 1}), (std::set<TokenId>{0, 1, 4}));
 }
@@ -120,7 +120,7 @@ TEST(TopK, AgreesWithSorting) {
     std::vector<TokenId> ids(kVocab);
     std::iota(ids.begin(), ids.end(), 0);
     std::ranges::stable_sort(ids, [&](TokenId a, TokenId b) { return logits[a] > logits[b]; });
-    SampleOptions options = plain(1000);  // flat: all of the candidates come up
+    Sampling options = plain(1000);  // flat: all of the candidates come up
     options.top_k = 20;
     const std::set<TokenId> expected(ids.begin(), ids.begin() + 20);
     EXPECT_EQ(tokens_seen(options, logits, 500), expected) << order;
@@ -134,20 +134,20 @@ TEST(TopP, KeepsTheSmallestSetWithTheShare) {
       {0.71f, {1, 3, 4}}, {0.86f, {1, 2, 3, 4}}, {0.96f, {0, 1, 2, 3, 4}}, {1.0f, {0, 1, 2, 3, 4}},
   };
   for (const auto& [p, ids] : expected) {
-    SampleOptions options = plain(1);
+    Sampling options = plain(1);
     options.top_p = p;
     EXPECT_EQ(tokens_seen(options, logits), ids) << p;
   }
 }
 
 TEST(TopP, RenormalisesWhatIsLeft) {
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.top_p = 0.6f;
   expect_distribution(histogram(options, logits_of({0.05, 0.4, 0.1, 0.15, 0.3}), 50000), {0, 4.0 / 7, 0, 0, 3.0 / 7});
 }
 
 TEST(TopP, TiesKeepTheLowestIds) {
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.top_p = 0.39f;
   EXPECT_EQ(tokens_seen(options, {2, 2, 2, 2, 2}), (std::set<TokenId>{0, 1}));
 }
@@ -155,7 +155,7 @@ TEST(TopP, TiesKeepTheLowestIds) {
 // After top-k the shares are those among the k: 0.4 of 0.7 is 0.57.
 TEST(TopP, LooksAtSharesAmongTheTopK) {
   const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.top_k = 2;
   options.top_p = 0.5f;
   EXPECT_EQ(tokens_seen(options, logits), (std::set<TokenId>{1}));
@@ -175,14 +175,14 @@ TEST(MinP, DropsBelowTheFractionOfTheBest) {
       {1.0f, {1}},
   };
   for (const auto& [p, ids] : expected) {
-    SampleOptions options = plain(1);
+    Sampling options = plain(1);
     options.min_p = p;
     EXPECT_EQ(tokens_seen(options, logits), ids) << p;
   }
 }
 
 TEST(MinP, OneKeepsAllOfTheBest) {
-  SampleOptions options = plain(1);
+  Sampling options = plain(1);
   options.min_p = 1.0f;
   EXPECT_EQ(tokens_seen(options, {1, 2, 2, -3}), (std::set<TokenId>{1, 2}));
 }
@@ -191,10 +191,10 @@ TEST(MinP, OneKeepsAllOfTheBest) {
 TEST(Sampler, TemperatureDoesNotChangeTheCandidates) {
   const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});
   for (const float temperature : {0.9f, 50.0f}) {
-    SampleOptions top_p = plain(temperature);
+    Sampling top_p = plain(temperature);
     top_p.top_p = 0.6f;
     EXPECT_EQ(tokens_seen(top_p, logits), (std::set<TokenId>{1, 4}));
-    SampleOptions min_p = plain(temperature);
+    Sampling min_p = plain(temperature);
     min_p.min_p = 0.5f;
     EXPECT_EQ(tokens_seen(min_p, logits), (std::set<TokenId>{1, 4}));
   }
@@ -202,7 +202,7 @@ TEST(Sampler, TemperatureDoesNotChangeTheCandidates) {
 
 TEST(Sampler, NanAndInfinities) {
   for (const int k : {0, 2}) {
-    SampleOptions options = plain(1);
+    Sampling options = plain(1);
     options.top_k = k;
     EXPECT_EQ(tokens_seen(options, {kNan, 1, kNan, 1.1f}), (std::set<TokenId>{1, 3}));
     EXPECT_EQ(tokens_seen(options, {kNan, kNan, kNan}), (std::set<TokenId>{0}));

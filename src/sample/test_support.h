@@ -19,7 +19,7 @@ inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
 // Options with every filter off.
-inline SampleOptions plain(float temperature) { return {.temperature = temperature, .top_k = 0}; }
+inline Sampling plain(float temperature) { return {.temperature = temperature, .top_k = 0}; }
 
 inline Logits logits_of(const std::vector<double>& probabilities) {
   Logits logits;
@@ -27,18 +27,18 @@ inline Logits logits_of(const std::vector<double>& probabilities) {
   return logits;
 }
 
-inline TokenId sample_once(const SampleOptions& options, const Logits& logits) {
+inline TokenId sample_once(const Sampling& options, const Logits& logits) {
   return Sampler(options, static_cast<int>(logits.size())).sample(logits);
 }
 
-inline std::vector<int> histogram(const SampleOptions& options, const Logits& logits, int n) {
+inline std::vector<int> histogram(const Sampling& options, const Logits& logits, int n) {
   Sampler sampler(options, static_cast<int>(logits.size()));
   std::vector<int> counts(logits.size());
   for (int i = 0; i < n; ++i) ++counts[sampler.sample(logits)];
   return counts;
 }
 
-inline std::set<TokenId> tokens_seen(const SampleOptions& options, const Logits& logits, int n = 3000) {
+inline std::set<TokenId> tokens_seen(const Sampling& options, const Logits& logits, int n = 3000) {
   const std::vector<int> counts = histogram(options, logits, n);
   std::set<TokenId> seen;
   for (size_t id = 0; id < counts.size(); ++id) {

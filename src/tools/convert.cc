@@ -12,6 +12,7 @@
 #include "model/gguf_vocab.h"
 #include "model/model.h"
 #include "model/rope_keys.h"
+#include "model/sampling.h"
 #include "model/source_reader.h"
 #include "quant/i2_s.h"
 #include "quant/weighted.h"
@@ -219,6 +220,7 @@ Result<void> Converter::add_metadata() {
   write_gguf_config(config(), writer_);
   writer_.add_string("general.name", model_.name);
   writer_.add_u32("general.quantization_version", 2);
+  write_gguf_sampling(read_sampling_advice(source()).values, writer_);
   return add_text();
 }
 

@@ -3,6 +3,7 @@
 
 #include "backend/kv_layout.h"
 #include "base/format_text.h"
+#include "engine/sampling_advice.h"
 #include "engine/tokenizers.h"
 #include "file/gguf.h"
 #include "model/model.h"
@@ -31,6 +32,7 @@ Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& 
   info.n_params = model.weights.n_params();
   info.bytes_per_token = model.weights.bytes_per_token();
   info.kv_bytes_per_token = kv_bytes(c, 1, kv_type);
+  info.sampling = advice_for(model);
   return {};
 }
 

@@ -120,6 +120,19 @@ TEST(Run, StatisticsGoToStandardError) {
   }
 }
 
+TEST(Run, SamplesAsTheModelRecommendsAndSaysSo) {
+  const RunResult own = run_default({"-p", kPrompt, "-n", "40", "--seed", "7", "--stats"});
+  EXPECT_NE(own.err.find("temp 0.5, min-p 0.1 (general.sampling), top-k 40, "), std::string::npos) << own.err;
+  const std::vector<std::string> same = {"-p", kPrompt, "-n", "40", "--seed", "7", "--temp", "0.5", "--min-p", "0.1"};
+  EXPECT_EQ(run_default(same).out, own.out);
+  const RunResult other = run_default({"-p", kPrompt, "-n", "40", "--seed", "7", "--temp", "1.5", "--stats"});
+  EXPECT_NE(other.out, own.out);
+  EXPECT_NE(other.err.find("temp 1.5 (asked for), min-p 0.1 (general.sampling)"), std::string::npos) << other.err;
+  const RunResult json = run_default({"-p", kPrompt, "-n", "2", "--json", "--top-p", "0.9"});
+  EXPECT_NE(json.out.find("\"temp\": 0.5"), std::string::npos) << json.out;
+  EXPECT_NE(json.out.find("\"top-p\": 0.9"), std::string::npos) << json.out;
+}
+
 TEST(Run, AnyBytesAreAPrompt) {
   const std::string bytes = "caf\xC3\xA9 \xFF\xFE\xC3 end";
   const RunResult result = run_default({"-p", bytes, "-n", "5", "--temp", "0"});

@@ -19,6 +19,7 @@ const std::vector<FolderRule>& include_table() {
       {"src/text", {"src/base"}},
       {"src/sample", {"src/base"}},
       {"src/model", {"src/base", "src/file", "src/quant", "src/text"}},
+      {"src/published", {}},
       {"src/plan", {"src/base", "src/quant", "src/model"}},
       {"src/backend", {"src/base", "src/quant", "src/model", "src/plan"}},
       {"src/backend/ref", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},

@@ -67,6 +67,7 @@ export interface Message {
   content: string;
 }
 
+/** Sampling that is not given is as the model's makers recommend (`info.sampling`), and else as said here. */
 export interface GenerateOptions {
   /** 0.7 by default; 0: always the most probable token. */
   temperature?: number;
@@ -110,6 +111,11 @@ export interface ModelInfo {
   readonly hasChatTemplate: boolean;
   readonly adapter?: {name: string; vendor: string; driver: string; features: string[]};
   readonly threads: number;
+  /** What the model's makers recommend, and where they say so; no values and '' where they say nothing. */
+  readonly sampling: {
+    source: string;
+    values: Pick<GenerateOptions, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty' | 'repeatLastN'>;
+  };
   /** How the engine runs: on the GPU, or on the CPU with threads, with relaxed SIMD only, or with neither. */
   readonly flavour: 'webgpu' | 'threads' | 'relaxed' | 'simd';
   /** Where the model's bytes are. */

@@ -55,7 +55,7 @@ class Draws {
 
   std::vector<TokenId> greedy(int n) { return run(n, chooser_->greedy(), {}); }
 
-  std::vector<TokenId> sampled(const SampleOptions& o, int n) {
+  std::vector<TokenId> sampled(const Sampling& o, int n) {
     Sampler host(o, 1);  // only its random numbers
     const DeviceSampling sampling{
         .temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .min_p = o.min_p, .uniform = {}};
@@ -110,12 +110,11 @@ class ChooserTest : public DeviceTest {
   }
 
   // The device's tokens and the host's, which may differ at most `allowed` times.
-  void expect_same(const Logits& logits, const SampleOptions& options, int n = 12, int allowed = 0) {
+  void expect_same(const Logits& logits, const Sampling& options, int n = 12, int allowed = 0) {
     Draws draws(*device, logits);
     expect_same(draws, logits, options, n, allowed);
   }
-  static void expect_same(Draws& draws, const Logits& logits, const SampleOptions& options, int n = 12,
-                          int allowed = 0) {
+  static void expect_same(Draws& draws, const Logits& logits, const Sampling& options, int n = 12, int allowed = 0) {
     const auto found = draws.sampled(options, n);
     Sampler host(options, static_cast<int>(logits.size()));
     int differences = 0;
@@ -133,7 +132,7 @@ class ChooserTest : public DeviceTest {
 };
 
 // No share falls between two of a few hundred ties: the host would tell 180.000007 of them from 180.
-const SampleOptions kEveryFilter[] = {
+const Sampling kEveryFilter[] = {
     {.temperature = 0.8f, .top_k = 0, .seed = 1},
     {.temperature = 0.8f, .top_k = 40, .seed = 2},
     {.temperature = 1.3f, .top_k = 1, .seed = 3},
@@ -150,7 +149,7 @@ TEST_F(ChooserTest, DrawsAsTheHostDoes) {
     for (const float spread : {0.01f, 2.0f}) {
       const Logits logits = random_logits(n, n + 17, spread);
       Draws draws(*device, logits);
-      for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+      for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
     }
   }
 }
@@ -160,17 +159,17 @@ TEST_F(ChooserTest, DrawsAsTheHostDoes) {
 TEST_F(ChooserTest, DrawsFromALargeVocabulary) {
   const Logits logits = random_logits(151'936, 5, 2.0f);
   Draws draws(*device, logits);
-  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options, 8, 1);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options, 8, 1);
 }
 
 TEST_F(ChooserTest, TiesGoToTheLowerId) {
   Logits logits(3000);
   for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>((i * 7) % 5);
   Draws draws(*device, logits);
-  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
   Logits flat(1000, -2.5f);
   Draws from_flat(*device, flat);
-  for (const SampleOptions& options : kEveryFilter) expect_same(from_flat, flat, options);
+  for (const Sampling& options : kEveryFilter) expect_same(from_flat, flat, options);
   // A hundred are kept, and only those with the lowest ids.
   for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 100, .seed = 3}, 64)) EXPECT_LT(token, 100);
   for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 0, .top_p = 0.1f, .seed = 3}, 64)) {
@@ -189,7 +188,7 @@ TEST_F(ChooserTest, NeverChoosesNan) {
   for (size_t i = 0; i < logits.size(); i += 3) logits[i] = i % 2 == 0 ? kNan : -kNan;
   for (size_t i = 1; i < logits.size(); i += 9) logits[i] = -kInf;
   Draws draws(*device, logits);
-  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
   for (const TokenId token : draws.sampled({.temperature = 9, .top_k = 0, .seed = 4}, 64)) {
     EXPECT_FALSE(std::isnan(logits[static_cast<size_t>(token)]));
   }
@@ -199,12 +198,12 @@ TEST_F(ChooserTest, LogitsWithoutAnyFiniteOne) {
   for (const float all : {kNan, kInf, -kInf}) {
     Logits logits(300, all);
     Draws draws(*device, logits);
-    for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+    for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
   }
   Logits few = random_logits(300, 9, 1.0f);
   few[20] = few[77] = few[250] = kInf;
   Draws draws(*device, few);
-  for (const SampleOptions& options : kEveryFilter) expect_same(draws, few, options);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, few, options);
 }
 
 TEST_F(ChooserTest, PeakedLogits) {
@@ -212,7 +211,7 @@ TEST_F(ChooserTest, PeakedLogits) {
   logits[3999] = 60;
   logits[1234] = 59.5f;
   Draws draws(*device, logits);
-  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
 }
 
 TEST_F(ChooserTest, MinPIsAShareOfTheGreatest) {
@@ -239,7 +238,7 @@ TEST_F(ChooserTest, SameWithoutSubgroups) {
   open({.validation = true, .without = {.subgroups = true, .default_limits = true}});
   const Logits logits = random_logits(5000, 4, 2.0f);
   Draws draws(*device, logits, false);
-  for (const SampleOptions& options : kEveryFilter) expect_same(draws, logits, options, 4);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options, 4);
 }
 
 // Frequencies follow the softmax: of all tokens, and of those that top-k leaves.
@@ -247,7 +246,7 @@ TEST_F(ChooserTest, FrequenciesAreTheProbabilities) {
   const std::vector<double> p = {0.3, 0.25, 0.05, 0.15, 0.2, 0.05};
   const Logits logits = sample_test::logits_of(p);
   Draws draws(*device, logits);
-  const auto counts = [&](const SampleOptions& options) {
+  const auto counts = [&](const Sampling& options) {
     std::vector<int> seen(p.size());
     for (const TokenId token : draws.sampled(options, 1000)) ++seen[static_cast<size_t>(token)];
     return seen;

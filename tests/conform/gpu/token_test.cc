@@ -121,7 +121,7 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
       EXPECT_EQ(texts.size(), kernels.size());
       EXPECT_EQ(dispatches, gpu.gpu_stats().value().dispatches_per_token);
       const auto is_sampling = [](const GpuKernel& kernel) { return kernel.name.starts_with("sample"); };
-      EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && way.repeat_penalty == 1.0f);
+      EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && !way.repeat_penalty);
       // The layers share their kernels.
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 2; }));
     }

@@ -136,18 +136,12 @@ function isMessage(one) {
  * The parameters of a generation, for the engine.
  * @param {string | {role: string, content: string}[] | ArrayLike<number>} input
  * @param {object} options
- * @returns {object} complete but for the signal
+ * @returns {object} complete but for the signal, and for sampling: what is not given is as the model's makers recommend
  */
 export function generateParams(input, options = {}) {
   const {signal: _, ...given} = check('generate', kGenerate, options);
   const params = {
     maxTokens: -1,
-    temperature: 0.7,
-    topK: 40,
-    topP: 1,
-    minP: 0,
-    repeatPenalty: 1,
-    repeatLastN: 64,
     seed: Math.floor(Math.random() * 2 ** 32),
     stop: [],
     ignoreEos: false,

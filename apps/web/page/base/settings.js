@@ -48,8 +48,10 @@ const kKey = 'tern.settings';
 
 /** Sends 'change' with detail {names} when values change. */
 export class Settings extends EventTarget {
-  /** @type {SettingValues} */
-  #values = {...kDefaults};
+  /** What was chosen. @type {Partial<SettingValues>} */
+  #values = {};
+  /** What the model's makers recommend. @type {Partial<SettingValues>} */
+  #advice = {};
   /** @type {Partial<SettingValues>} */
   #overrides = {};
   #storage;
@@ -64,15 +66,35 @@ export class Settings extends EventTarget {
     } catch {
       // Unreadable settings are as good as none.
     }
+    // Earlier versions kept the defaults, too, as if they had been chosen.
+    const isOld = Object.keys(kDefaults).every((name) => Object.hasOwn(stored, name));
     for (const name of Object.keys(kDefaults)) {
       const value = validated(name, stored[name]);
-      if (value !== undefined) this.#values[name] = value;
+      if (value !== undefined && !(isOld && value === kDefaults[name])) this.#values[name] = value;
     }
   }
 
   /** @template {keyof SettingValues} K @param {K} name @returns {SettingValues[K]} */
   get(name) {
-    return this.#overrides[name] ?? this.#values[name];
+    return this.#overrides[name] ?? this.#values[name] ?? this.#advice[name] ?? kDefaults[name];
+  }
+
+  /**
+   * What stands for settings that nobody chose, until the next call: a model's own sampling.
+   * @param {Partial<SettingValues>} values others than settings, and what a setting cannot be, are left out
+   */
+  advise(values) {
+    const names = new Set(Object.keys(this.#advice));
+    this.#advice = {};
+    for (const [name, value] of Object.entries(values)) {
+      // The engine's numbers have 32 bits: 0.6 comes as 0.6000000238418579.
+      const rounded = typeof value === 'number' ? Number(value.toPrecision(6)) : value;
+      const valid = Object.hasOwn(kDefaults, name) ? validated(name, rounded) : undefined;
+      if (valid === undefined) continue;
+      this.#advice[name] = valid;
+      names.add(name);
+    }
+    if (names.size > 0) this.#changed([...names]);
   }
 
   /**
@@ -104,10 +126,10 @@ export class Settings extends EventTarget {
     return true;
   }
 
-  /** Sampling and system prompt as they were at first. */
+  /** Sampling and system prompt as the model's makers recommend, or as they were at first. */
   reset() {
     for (const name of kSampling) {
-      this.#values[name] = kDefaults[name];
+      delete this.#values[name];
       delete this.#overrides[name];
     }
     this.#changed([...kSampling]);
@@ -115,10 +137,9 @@ export class Settings extends EventTarget {
 
   /** What Tern.generate takes, with a seed drawn where it is to be random. */
   generateOptions() {
-    const {temperature, topK, topP, minP, repeatPenalty, maxTokens, randomSeed, ...rest} =
-        {...this.#values, ...this.#overrides};
-    const seed = randomSeed ? crypto.getRandomValues(new Uint32Array(1))[0] : rest.seed;
-    return {temperature, topK, topP, minP, repeatPenalty, maxTokens, seed};
+    const names = ['temperature', 'topK', 'topP', 'minP', 'repeatPenalty', 'maxTokens'];
+    const seed = this.get('randomSeed') ? crypto.getRandomValues(new Uint32Array(1))[0] : this.get('seed');
+    return {...Object.fromEntries(names.map((name) => [name, this.get(name)])), seed};
   }
 
   #changed(names) {

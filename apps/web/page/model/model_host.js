@@ -98,6 +98,7 @@ export class ModelHost extends EventTarget {
       const tern = await this.#Tern.load(source.from, options);
       if (!isCurrent()) return void close(tern);
       this.tern = tern;
+      this.#settings.advise(tern.info.sampling?.values ?? {});
       source.isStory = !tern.info.hasChatTemplate;
       source.label = tern.info.name || source.label;
       this.#enter('ready');

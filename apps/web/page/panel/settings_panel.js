@@ -31,9 +31,9 @@ export class SettingsPanel {
     system.addEventListener('input', () => settings.set('systemPrompt', system.value));
     byId('settings-reset').addEventListener('click', () => settings.reset());
     settings.addEventListener('change', ({detail}) => this.#show(detail.names));
-    host.addEventListener('phase', () => this.#showSystemHelp());
+    host.addEventListener('phase', () => this.#showHelp());
     this.#show([...kRows.map(([name]) => name), 'seed', 'systemPrompt']);
-    this.#showSystemHelp();
+    this.#showHelp();
   }
 
   #row(name, label, help) {
@@ -90,7 +90,12 @@ export class SettingsPanel {
     byId('setting-random-seed').checked = this.#settings.get('randomSeed');
   }
 
-  #showSystemHelp() {
+  #showHelp() {
+    const {source, values} = this.#host.tern?.info.sampling ?? {};
+    const advised = kRows.filter(([name]) => values?.[name] !== undefined).map(
+        ([name, label]) => `${label.toLowerCase()} ${Number(values[name].toPrecision(6))}`);
+    byId('sampling-help').textContent =
+        advised.length > 0 ? `The model’s makers recommend ${advised.join(', ')} (${source}).` : '';
     byId('system-help').textContent = this.#host.isStory ?
       'This model only continues text and takes no system prompt.' : 'Goes before the conversation, with each message.';
   }

@@ -50,6 +50,39 @@ test('reset puts sampling back and leaves the rest', () => {
   assert.ok(told.includes('temperature'));
 });
 
+test('what nobody chose is as the model recommends', () => {
+  const storage = new TinyStorage();
+  const settings = new Settings(storage);
+  settings.set('topK', 20);
+  let told = [];
+  settings.addEventListener('change', ({detail}) => {
+    told = detail.names;
+  });
+  settings.advise({temperature: 0.5, topK: 10, topP: 7, repeatLastN: 64});
+  assert.equal(settings.get('temperature'), 0.5);
+  assert.equal(settings.get('topK'), 20, 'chosen');
+  assert.equal(settings.get('topP'), 1, 'no share can be 7');
+  assert.deepEqual(told, ['temperature', 'topK']);
+  assert.equal(settings.generateOptions().temperature, 0.5);
+  settings.set('temperature', 0.7);
+  assert.equal(settings.get('temperature'), 0.7, 'the default, chosen');
+  const again = new Settings(storage);
+  again.advise({temperature: 0.5});
+  assert.equal(again.get('temperature'), 0.7);
+  again.reset();
+  assert.equal(again.get('temperature'), 0.5);
+  again.advise({});
+  assert.equal(again.get('temperature'), 0.7);
+});
+
+test('defaults that an earlier version stored were not chosen', () => {
+  const stored = JSON.stringify({...kDefaults, topK: 7});
+  const settings = new Settings(new TinyStorage({'tern.settings': stored}));
+  settings.advise({temperature: 0.5, topK: 10});
+  assert.equal(settings.get('temperature'), 0.5);
+  assert.equal(settings.get('topK'), 7);
+});
+
 test('an override holds for the visit, until it is set', () => {
   const storage = new TinyStorage();
   const settings = new Settings(storage);

@@ -1,0 +1,21 @@
+// The sampler's numbers as JSON. For .cc files only: it includes the JSON library.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/sampling_text.h"
+
+namespace tern::cli {
+
+// {"temp": 0.5, "min-p": 0.1}: those that are given, with as many digits as their floats have.
+inline nlohmann::ordered_json sampling_json(const SampleOptions& options) {
+  auto object = nlohmann::ordered_json::object();
+  for (const SamplingNumber& number : kSamplingNumbers) {
+    const std::string text = number.text_in(options);
+    if (!text.empty()) object[number.name] = nlohmann::ordered_json::parse(text);
+  }
+  return object;
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,45 @@
+// The sampler's numbers by the names of their options, and where each comes from.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "tern/options.h"
+
+namespace tern::cli {
+
+struct SamplingNumber {
+  using Real = std::optional<float> SampleOptions::*;
+  using Whole = std::optional<int> SampleOptions::*;
+
+  const char* name;  // of the option, without "--"
+  Real real;         // one of the two, the other is null
+  Whole whole;
+
+  // "0.5"; "" where it is not given.
+  std::string text_in(const SampleOptions& options) const;
+};
+
+inline constexpr SamplingNumber kTemperature = {"temp", &SampleOptions::temperature, nullptr};
+inline constexpr SamplingNumber kTopK = {"top-k", nullptr, &SampleOptions::top_k};
+inline constexpr SamplingNumber kTopP = {"top-p", &SampleOptions::top_p, nullptr};
+inline constexpr SamplingNumber kMinP = {"min-p", &SampleOptions::min_p, nullptr};
+inline constexpr SamplingNumber kRepeatPenalty = {"repeat-penalty", &SampleOptions::repeat_penalty, nullptr};
+inline constexpr SamplingNumber kRepeatLastN = {"repeat-last-n", nullptr, &SampleOptions::repeat_last_n};
+inline constexpr std::array kSamplingNumbers = {kTemperature, kTopK, kTopP, kMinP, kRepeatPenalty, kRepeatLastN};
+
+// The same with every number given. Of Sampling{}: what Tern takes where neither the user nor the model says anything.
+SampleOptions all_given(const Sampling& sampling);
+
+// "temp 0.5, min-p 0.1": those that are given.
+std::string given_sampling(const SampleOptions& options);
+
+// What holds, and from where: "temp 0.2 (asked for), min-p 0.1 (general.sampling), top-k 40, top-p 1, … (Tern's own)".
+// What is recommended and not followed is told at the end.
+std::string describe_sampling(const SampleOptions& asked, const SamplingAdvice& advice);
+
+// "not followed: xtc_probability 0.5"; "" where all is followed.
+std::string not_followed_text(const SamplingAdvice& advice);
+
+}  // namespace tern::cli

@@ -1,0 +1,192 @@
+#include "model/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_reader.h"
+#include "base/mapped_file.h"
+#include "model/mlc_source.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kGgufPrefix = "general.sampling.";
+
+// One of the sampler's numbers, by what others call it; empty: they have no such number.
+struct AdvisedNumber {
+  std::string_view gguf;
+  std::string_view json;
+  bool (*set)(SampleOptions& options, double value);  // false: out of range; `value` is finite
+};
+constexpr AdvisedNumber kAdvisedNumbers[] = {
+    {"temp", "temperature",
+     [](SampleOptions& o, double x) {
+       if (x >= 0) o.temperature = static_cast<float>(x);
+       return x >= 0;
+     }},
+    {"top_k", "top_k",
+     [](SampleOptions& o, double x) {
+       if (x <= 1e9) o.top_k = static_cast<int>(std::max(x, 0.0));
+       return x <= 1e9;
+     }},
+    {"top_p", "top_p",
+     [](SampleOptions& o, double x) {
+       if (x > 0 && x <= 1) o.top_p = static_cast<float>(x);
+       return x > 0 && x <= 1;
+     }},
+    {"min_p", "min_p",
+     [](SampleOptions& o, double x) {
+       if (x >= 0 && x <= 1) o.min_p = static_cast<float>(x);
+       return x >= 0 && x <= 1;
+     }},
+    {"penalty_repeat", "repetition_penalty",
+     [](SampleOptions& o, double x) {
+       if (x > 0) o.repeat_penalty = static_cast<float>(x);
+       return x > 0;
+     }},
+    {"penalty_last_n", "",
+     [](SampleOptions& o, double x) {
+       const bool fits = x >= -1 && x <= 1 << 20;
+       if (fits) o.repeat_last_n = static_cast<int>(x);
+       return fits;
+     }},
+};
+
+// Filters that Tern does not have, and the value that turns each off.
+struct MissingFilter {
+  std::string_view gguf;
+  std::string_view json;
+  double off;
+};
+constexpr MissingFilter kMissingFilters[] = {
+    {"mirostat", "", 0},
+    {"xtc_probability", "", 0},
+    {"typ_p", "typical_p", 1},
+    {"penalty_present", "presence_penalty", 0},
+    {"penalty_freq", "frequency_penalty", 0},
+    {"", "no_repeat_ngram_size", 0},
+    {"", "num_beams", 1},
+    {"", "penalty_alpha", 0},
+    {"", "epsilon_cutoff", 0},
+    {"", "eta_cutoff", 0},
+};
+
+// Numbers of those filters, which say nothing of their own.
+constexpr std::string_view kOfMissingFilters[] = {"xtc_threshold", "mirostat_tau", "mirostat_eta"};
+
+// Whether the filters that Tern has come in its own order in a list such as "penalties;top_k;temperature".
+bool is_own_order(std::string_view sequence) {
+  constexpr std::string_view kOrder[] = {"penalties", "top_k", "top_p", "min_p", "temperature"};
+  ptrdiff_t last = -1;
+  while (!sequence.empty()) {
+    const size_t end = std::min(sequence.find(';'), sequence.size());
+    const auto* const found = std::ranges::find(kOrder, sequence.substr(0, end));
+    sequence.remove_prefix(std::min(end + 1, sequence.size()));
+    if (found == std::end(kOrder)) continue;
+    if (found - kOrder <= last) return false;
+    last = found - kOrder;
+  }
+  return true;
+}
+
+class AdviceReader {
+ public:
+  explicit AdviceReader(std::string source) { advice_.source = std::move(source); }
+
+  // `value` as the number that `name` is; `text` is how it is written.
+  void take(std::string_view name, std::optional<double> value, const std::string& text,
+            std::string_view AdvisedNumber::* number_name, std::string_view MissingFilter::* filter_name) {
+    const auto* const number = std::ranges::find(kAdvisedNumbers, name, number_name);
+    if (number != std::end(kAdvisedNumbers)) {
+      if (!value || !std::isfinite(*value) || !number->set(advice_.values, *value)) refuse(name, text);
+      return;
+    }
+    const auto* const filter = std::ranges::find(kMissingFilters, name, filter_name);
+    if (filter == std::end(kMissingFilters) || !value || *value != filter->off) refuse(name, text);
+  }
+  void refuse(std::string_view name, const std::string& text) {
+    advice_.not_followed.push_back(std::string(name) + " " + text);
+  }
+
+  SampleOptions& values() { return advice_.values; }
+  SamplingAdvice finish() {
+    if (!gives_any(advice_.values)) advice_.source.clear();
+    return std::move(advice_);
+  }
+
+ private:
+  SamplingAdvice advice_;
+};
+
+SamplingAdvice read_gguf_advice(const GgufFile& file) {
+  AdviceReader reader("general.sampling");
+  for (const auto& [key, value] : file.metadata()) {
+    if (!key.starts_with(kGgufPrefix)) continue;
+    const std::string_view name = key.substr(kGgufPrefix.size());
+    if (std::ranges::contains(kOfMissingFilters, name)) continue;
+    if (name == "sequence") {
+      const auto order = file.get_string(key);
+      const bool is_text = order && *order;
+      if (!is_text || !is_own_order(**order)) reader.refuse(name, is_text ? std::string(**order) : "(no text)");
+      continue;
+    }
+    const auto number = file.get_float(key);
+    const std::optional<double> given = number ? *number : std::nullopt;
+    reader.take(name, given, given ? format_text("{}", static_cast<float>(*given)) : "(no number)",
+                &AdvisedNumber::gguf, &MissingFilter::gguf);
+  }
+  return reader.finish();
+}
+
+bool is_advised_name(std::string_view name) {
+  return std::ranges::contains(kAdvisedNumbers, name, &AdvisedNumber::json) ||
+         std::ranges::contains(kMissingFilters, name, &MissingFilter::json);
+}
+
+SamplingAdvice read_json_advice(const std::string& directory, const std::string& file_name) {
+  AdviceReader reader(file_name);
+  const Result<std::string> text = read_text_file(directory + "/" + file_name);
+  if (!text) return {};  // most directories have none
+  const Result<Json> json = parse_json(*text, file_name);
+  if (!json || !json->is_object()) {
+    reader.refuse(file_name, "(no JSON object)");
+    return reader.finish();
+  }
+  for (const auto& [name, value] : json->items()) {
+    if (name.empty() || value.is_null() || !is_advised_name(name)) continue;
+    reader.take(name, value.is_number() ? std::optional(value.get<double>()) : std::nullopt, value.dump(),
+                &AdvisedNumber::json, &MissingFilter::json);
+  }
+  const auto samples = json->find("do_sample");
+  if (samples != json->end() && samples->is_boolean() && !samples->get<bool>()) reader.values().temperature = 0.0f;
+  return reader.finish();
+}
+
+}  // namespace
+
+SamplingAdvice read_sampling_advice(const ModelSource& source) {
+  if (source.gguf()) return read_gguf_advice(*source.gguf());
+  return read_json_advice(source.path(),
+                          is_mlc_directory(source.path()) ? "mlc-chat-config.json" : "generation_config.json");
+}
+
+void write_gguf_sampling(const SampleOptions& values, GgufWriter& writer) {
+  const auto add_real = [&](std::string_view name, const std::optional<float>& value) {
+    if (value) writer.add_f32(std::string(kGgufPrefix) += name, *value);
+  };
+  const auto add_whole = [&](std::string_view name, const std::optional<int>& value) {
+    if (value) writer.add_i32(std::string(kGgufPrefix) += name, *value);
+  };
+  add_real("temp", values.temperature);
+  add_whole("top_k", values.top_k);
+  add_real("top_p", values.top_p);
+  add_real("min_p", values.min_p);
+  add_real("penalty_repeat", values.repeat_penalty);
+  add_whole("penalty_last_n", values.repeat_last_n);
+}
+
+bool gives_any(const SampleOptions& o) {
+  return o.temperature || o.top_k || o.top_p || o.min_p || o.repeat_penalty || o.repeat_last_n;
+}
+
+}  // namespace tern

@@ -1,0 +1,41 @@
+#include "sample/sampling.h"
+
+#include <gtest/gtest.h>
+
+namespace tern {
+namespace {
+
+TEST(SamplingOf, TakesWhatIsAskedThenWhatIsAdvisedThenTernsOwn) {
+  const SampleOptions asked = {.temperature = 0, .min_p = 0.0f, .seed = 7};
+  const SampleOptions advised = {.temperature = 0.5f, .top_k = 20, .min_p = 0.1f, .seed = 9};
+  const Sampling all = sampling_of(merged(asked, advised));
+  EXPECT_EQ(all.temperature, 0);  // zero is a choice, not an absence
+  EXPECT_EQ(all.min_p, 0);
+  EXPECT_EQ(all.top_k, 20);
+  EXPECT_EQ(all.top_p, 1);
+  EXPECT_EQ(all.repeat_penalty, 1);
+  EXPECT_EQ(all.repeat_last_n, 64);
+  EXPECT_EQ(all.seed, 7u);
+}
+
+TEST(SamplingOf, PassesEveryNumberOn) {
+  const SampleOptions every = {.temperature = 0.9f,
+                               .top_k = 5,
+                               .top_p = 0.8f,
+                               .min_p = 0.2f,
+                               .repeat_penalty = 1.3f,
+                               .repeat_last_n = -1,
+                               .seed = 3};
+  for (const Sampling& all : {sampling_of(every), sampling_of(merged({.seed = 3}, every))}) {
+    EXPECT_EQ(all.temperature, 0.9f);
+    EXPECT_EQ(all.top_k, 5);
+    EXPECT_EQ(all.top_p, 0.8f);
+    EXPECT_EQ(all.min_p, 0.2f);
+    EXPECT_EQ(all.repeat_penalty, 1.3f);
+    EXPECT_EQ(all.repeat_last_n, -1);
+    EXPECT_EQ(all.seed, 3u);
+  }
+}
+
+}  // namespace
+}  // namespace tern
