@@ -26,6 +26,7 @@ Command add_synth(CLI::App& tern);
 Command add_convert(CLI::App& tern);
 Command add_pull(CLI::App& tern);
 Command add_list(CLI::App& tern);
+Command add_models(CLI::App& tern);
 Command add_rm(CLI::App& tern);
 Command add_devices(CLI::App& tern);
 Command add_serve(CLI::App& tern);

@@ -43,7 +43,8 @@ CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string
 
 void ModelOptions::add_model(CLI::App& app) {
   CLI::Option* path =
-      app.add_option("-m,--model", load.model_path, "Model file or folder (default: the model that comes with Tern)")
+      app.add_option("-m,--model", load.model_path,
+                     "Model file or folder, or a name of 'tern models' (default: the model that comes with Tern)")
           ->type_name("FILE")
           ->check(not_empty())
           ->group("Model");

@@ -1,11 +1,48 @@
 #include "cli/hub_model.h"
 
+#include <filesystem>
+#include <span>
+
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/layout.h"
 #include "cli/progress_bar.h"
+#include "tern/file_preview.h"
+#include "tern/published.h"
 
 namespace tern::cli {
+
+namespace {
+
+// What became of a model that was refused before it was downloaded.
+Result<void> check_before_download(std::span<const FilePreview> parts) {
+  Result<void> checked = check_model_header(parts);
+  if (!checked)
+    checked.error().message += "; it was not downloaded ('tern pull --unchecked' downloads it all the same)";
+  return checked;
+}
+
+// "bonsai-1.7b" for a misspelling of it, else the names that hold `name`: "bonsai-1.7b, bonsai-4b"; "" where none does.
+std::string similar_names(const std::string& name) {
+  std::vector<std::string> names;
+  std::string holding;
+  for (const PublishedModel& model : published_models()) {
+    names.emplace_back(model.name);
+    if (model.name.contains(name)) holding += format_text("{}{}", holding.empty() ? "" : ", ", model.name);
+  }
+  const std::string meant = nearest(name, names);
+  return meant.empty() ? holding : meant;
+}
+
+std::unexpected<Error> no_such_model(const std::string& name) {
+  const std::string similar = similar_names(name);
+  return fail(ErrorCode::kNotFound,
+              "{}: there is no such file, nor a published model of that name{}; 'tern models' lists them", name,
+              similar.empty() ? "" : format_text(" (did you mean {}?)", similar));
+}
+
+}  // namespace
 
 Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet) {
   const StopOnInterrupt interrupt;
@@ -18,7 +55,8 @@ Result<std::string> pull_model(const std::string& model, HubOptions options, boo
       print_note(note);
     };
   }
-  Result<std::string> path = hub_pull(model, options);
+  if (!options.check) options.check = check_before_download;
+  Result<std::string> path = hub_pull(hub_name_of(model), options);
   if (!path && path.error().code == ErrorCode::kInterrupted) {
     path.error().message += "; what has arrived is kept, and the next pull continues from there";
   }
@@ -33,9 +71,18 @@ void HubModelOption::add(CLI::App& app, CLI::Option* path_option) {
       ->group(path_option->get_group());
 }
 
+std::string hub_name_of(const std::string& name) {
+  const PublishedModel* published = find_published_model(name);
+  return published ? std::string(published->hub_name) : name;
+}
+
 Result<std::string> HubModelOption::resolve(const std::string& path) const {
-  if (model_.empty()) return path;
-  return pull_model(model_, {.prefer_cached = true}, /*quiet=*/false);
+  if (!model_.empty()) return pull_model(model_, {.prefer_cached = true}, /*quiet=*/false);
+  std::error_code ignored;
+  const bool is_path = path.empty() || path.contains('/') || std::filesystem::exists(path, ignored);
+  if (is_path) return path;
+  if (find_published_model(path)) return pull_model(path, {.prefer_cached = true}, /*quiet=*/false);
+  return path.contains(".gguf") ? Result<std::string>(path) : no_such_model(path);
 }
 
 }  // namespace tern::cli

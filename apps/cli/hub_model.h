@@ -9,9 +9,12 @@
 
 namespace tern::cli {
 
-// Downloads what is missing, with a progress bar and notes on standard error unless `quiet`. Ctrl-C gives up with
-// kInterrupted and keeps what is there.
+// Downloads what is missing, unless Tern would refuse the model (and `options` have no check of their own), with a
+// progress bar and notes on standard error unless `quiet`. Ctrl-C gives up with kInterrupted and keeps what is there.
 Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet);
+
+// The name on the hub of a published model that is called by its short name; any other name as it is.
+std::string hub_name_of(const std::string& name);
 
 // -hf OWNER/NAME[:FILE], wherever a command takes the path of a model.
 class HubModelOption {
@@ -19,7 +22,8 @@ class HubModelOption {
   // `path_option` is the one that takes a path; only one of the two may be given.
   void add(CLI::App& app, CLI::Option* path_option);
 
-  // The path of the model that -hf names, downloaded on first use; `path` where there is no -hf.
+  // The path of the model that -hf names, downloaded on first use; else `path` where something is there, and the same
+  // for a published model's short name. kNotFound: `path` is a bare name that is neither.
   Result<std::string> resolve(const std::string& path) const;
 
  private:

@@ -11,9 +11,13 @@ namespace {
 
 constexpr const char* kPullFooter = R"(Examples
   tern pull microsoft/bitnet-b1.58-2B-4T-gguf     prints the path of the file
+  tern pull bonsai-1.7b                           a model of 'tern models'
   tern pull OWNER/NAME:Q2_0                       one of several files, by part of its name
   tern pull OWNER/NAME --list                     the files of the repository
   tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf downloads on first use, then uses the cache
+
+Of several files, ternary and 1-bit ones come first, then Q8_0, Q6_K, Q4_K_M, Q4_0, BF16 and F16. What Tern cannot run
+is refused before it is downloaded: the beginning of the file tells.
 
 The cache is the one that Hugging Face's own tools use: HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub. An
 interrupted download continues where it stopped. -hf uses a cached model as it is; tern pull looks for a newer version.
@@ -29,6 +33,7 @@ struct PullCommand {
   std::string model;
   HubOptions options;
   bool list = false;
+  bool unchecked = false;
   bool quiet = false;
 
   Result<ExitCode> print_list() const;
@@ -36,7 +41,7 @@ struct PullCommand {
 };
 
 Result<ExitCode> PullCommand::print_list() const {
-  TERN_TRY(const std::vector<HubFile> files, hub_list(model, options));
+  TERN_TRY(const std::vector<HubFile> files, hub_list(hub_name_of(model), options));
   std::string page;
   for (const HubFile& file : files) {
     page += format_text("{}  {}\n", pad_left(file.bytes ? human_bytes(*file.bytes) : "?", 9), one_line(file.path));
@@ -47,7 +52,9 @@ Result<ExitCode> PullCommand::print_list() const {
 
 Result<ExitCode> PullCommand::run() const {
   if (list) return print_list();
-  TERN_TRY(const std::string path, pull_model(model, options, quiet));
+  HubOptions with_check = options;
+  if (unchecked) with_check.check = [](std::span<const FilePreview>) { return Result<void>(); };
+  TERN_TRY(const std::string path, pull_model(model, with_check, quiet));
   TERN_TRY_STATUS(print(path + "\n"));
   return ExitCode::kDone;
 }
@@ -65,6 +72,7 @@ Command add_pull(CLI::App& tern) {
       ->check(not_empty())
       ->group("Model");
   app->add_flag("--list", command->list, "List the files of the repository; download nothing")->group("Model");
+  app->add_flag("--unchecked", command->unchecked, "Download also what this Tern cannot run")->group("Download");
   app->add_option("--connections", command->options.connections, "Parts of a file to download at a time (default 8)")
       ->type_name("N")
       ->check(in_range(1, 64, /*whole=*/true))

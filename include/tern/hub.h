@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tern/error.h"
+#include "tern/file_preview.h"
 #include "tern/options.h"
 
 namespace tern {
@@ -25,6 +27,10 @@ struct HubOptions {
   bool offline = false;        // use the cache only; HF_HUB_OFFLINE=1 does the same
   bool prefer_cached = false;  // ask the network only for what the cache lacks; false: look for a newer version
   int connections = 8;         // at a time, for the parts of one file
+  // Asked before a GGUF file, or all parts of a split one, is downloaded: an error is hub_pull's own, and nothing is
+  // fetched beyond what was looked at. check_model_header() tells what Tern will refuse. A host that sends no
+  // parts of files cannot be asked; then the file is downloaded as it is.
+  std::function<Result<void>(std::span<const FilePreview> parts)> check = {};
   OnProgress on_progress = {};
   std::function<void(std::string_view)> on_note = {};  // what a person may want to know: waiting, starting again
   std::stop_token stop = {};                           // gives up with kInterrupted and keeps what has arrived
@@ -32,8 +38,9 @@ struct HubOptions {
 
 // Makes sure that a model is on this machine and returns its path: a file, or a directory if the repository has no GGUF
 // file. `model` is
-//   OWNER/NAME            the only GGUF file; of several, the one that suits Tern best if one clearly does; if there is
-//                         none, the files of a safetensors or MLC model
+//   OWNER/NAME            the only GGUF file; of several, the one that suits Tern best: ternary and 1-bit ones first,
+//                         then Q8_0, Q6_K, Q4_K_M, Q4_0, BF16, F16 and others that Tern runs; if there is none, the
+//                         files of a safetensors or MLC model
 //   OWNER/NAME:FILE       that file, or the one GGUF file whose name contains FILE (a quantisation, say: Q2_0)
 //   OWNER/NAME@REVISION   the same of a branch, tag or commit; REVISION may be followed by :FILE
 // or the address of its page. The other parts of a split GGUF file come with the first.
@@ -44,8 +51,8 @@ struct HubOptions {
 //
 // Errors: kInvalidArgument: `model` is not such a name. kNotFound: no such repository, revision or file, not in the
 // cache while offline, or several files to choose from, which are then listed. kIo: the network, the disk (full,
-// read-only), a refused or missing token. kCorruption: what arrived is not what the host announced. kInterrupted.
-// kNotSupported: this Tern was built without libcurl.
+// read-only), a refused or missing token. Any that `check` gives. kCorruption: what arrived is not what the host
+// announced. kInterrupted. kNotSupported: this Tern was built without libcurl.
 Result<std::string> hub_pull(const std::string& model, const HubOptions& options = {});
 
 struct HubFile {

@@ -322,13 +322,15 @@ typedef struct tern_pull_options {
   void* user;
   int32_t offline;       /* 1: use the cache only */
   int32_t prefer_cached; /* 1: ask the network only for what the cache lacks */
+  int32_t unchecked;     /* 1: download also what Tern cannot run; else the beginning of a file is looked at first */
+  int32_t reserved;
 } tern_pull_options;
 
 /* Never waits. */
 TERN_API void tern_pull_options_init(tern_pull_options* options, size_t size);
 
-/* Makes sure that a model from Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine, and returns its path.
- * See hub_pull in hub.h. Never waits for a turn. */
+/* Makes sure that a model from Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE", or a name that `tern models` lists) is on
+ * this machine, and returns its path. See hub_pull in hub.h. Never waits for a turn. */
 TERN_API tern_code tern_pull(const char* model, const tern_pull_options* options, char** path, tern_error** error);
 
 /* NOLINTEND(modernize-use-using, readability-identifier-naming) */

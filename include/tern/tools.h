@@ -38,7 +38,6 @@ struct FileInfo {
 // `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.
 Result<FileInfo> inspect(const std::string& path, KvType kv_type = KvType::kF16);
 
-
 // The same file's metadata as a JSON object, with numbers as numbers. An array longer than 16 items becomes
 // {"count": n, "first": [16 items]}, unless `whole_arrays`.
 Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays);

@@ -370,9 +370,13 @@ def pull(
     cache_dir: str | os.PathLike[str] | None = None,
     offline: bool = False,
     prefer_cached: bool = False,
+    unchecked: bool = False,
     on_progress: OnProgress | None = None,
 ) -> str:
-    """Makes sure that a model of Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") is on this machine; gives its path.
+    """Makes sure that a model is on this machine; gives its path.
+
+    The model is one of Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE") or of `tern models` ("bonsai-1.7b"). What Tern
+    cannot run is refused before it is downloaded, unless unchecked.
 
     An exception in on_progress, KeyboardInterrupt included, ends the download, which a later call continues.
     """
@@ -380,6 +384,7 @@ def pull(
     options.cache_dir = _bytes(cache_dir)
     options.offline = offline
     options.prefer_cached = prefer_cached
+    options.unchecked = unchecked
     watch = _Watch(on_progress)
     options.on_progress = c.OnDownload(watch)
     made = ctypes.c_void_p()

@@ -138,6 +138,8 @@ class PullOptions(SizedStruct):
         ("user", c_void_p),
         ("offline", c_int32),
         ("prefer_cached", c_int32),
+        ("unchecked", c_int32),
+        ("reserved", c_int32),
     ]
 
 

@@ -291,6 +291,30 @@ TEST_F(CApi, FieldsOutOfRangeAreRefused) {
   }
 }
 
+// Nothing is downloaded: the cache is empty and the network is not asked.
+TEST_F(CApi, PullKnowsPublishedModelsByTheirShortNames) {
+  const std::string cache = testing::TempDir() + "c_api_empty_cache";
+  const auto pull = [&](const char* model, void (*change)(tern_pull_options&)) {
+    tern_pull_options options;
+    tern_pull_options_init(&options, sizeof(options));
+    options.cache_dir = cache.c_str();
+    options.offline = 1;
+    change(options);
+    return outcome_of([&](tern_error** error) {
+      char* path = nullptr;
+      return tern_pull(model, &options, &path, error);
+    });
+  };
+  const auto nothing = [](tern_pull_options&) {};
+  if (pull("o/n", nothing).code == TERN_NOT_SUPPORTED) GTEST_SKIP() << "this build cannot download";
+  EXPECT_TRUE(pull("Bonsai-1.7B", nothing).message.starts_with("prism-ml/Bonsai-1.7B-gguf: "));
+  EXPECT_EQ(pull("bonsai", nothing).code, TERN_INVALID_ARGUMENT);
+  const auto first_version = [](tern_pull_options& o) { o.size = 40; };
+  EXPECT_EQ(pull("o/n", first_version).code, TERN_NOT_FOUND);
+  const auto bad = pull("o/n", [](tern_pull_options& o) { o.unchecked = 2; });
+  EXPECT_EQ(bad.message, "tern_pull_options.unchecked is 2, but can be 0 or 1");
+}
+
 // What a caller that was compiled with a later header would pass.
 struct LaterOptions {
   tern_session_options known;

@@ -9,6 +9,7 @@
 #include "c_api/memory.h"
 #include "c_api/options.h"
 #include "tern/hub.h"
+#include "tern/published.h"
 
 using namespace tern;
 using namespace tern::c_api;
@@ -74,7 +75,8 @@ tern_code tern_pull(const char* model, const tern_pull_options* options, char** 
     TRY_STATUS(given(model, "model"));
     TRY_STATUS(given(path, "path"));
     TRY(const auto pull, read_options(options));
-    TRY(const auto found, hub_pull(model, pull));
+    const PublishedModel* published = find_published_model(model);
+    TRY(const auto found, hub_pull(published ? std::string(published->hub_name) : model, pull));
     *path = copied(found);
     return {};
   });

@@ -11,7 +11,7 @@ static_assert(sizeof(tern_load_options) == kLoadSize);
 static_assert(sizeof(tern_chat_options) == kChatSize);
 static_assert(sizeof(tern_session_options) == kSessionSize);
 static_assert(sizeof(tern_generate_options) == kGenerateSize);
-static_assert(sizeof(tern_pull_options) == kPullSize);
+static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // with `unchecked`
 
 constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .model_path = nullptr,
@@ -33,7 +33,9 @@ constexpr tern_pull_options kPull = {.size = sizeof(tern_pull_options),
                                      .on_progress = nullptr,
                                      .user = nullptr,
                                      .offline = 0,
-                                     .prefer_cached = 0};
+                                     .prefer_cached = 0,
+                                     .unchecked = 0,
+                                     .reserved = 0};
 
 tern_generate_options generate_defaults() {
   const GenerateOptions options;
@@ -147,6 +149,8 @@ Result<HubOptions> read_options(const tern_pull_options* given) {
   to.cache_dir = text_or_empty(from.cache_dir);
   TRY(to.offline, read_bool(from.offline, "tern_pull_options.offline"));
   TRY(to.prefer_cached, read_bool(from.prefer_cached, "tern_pull_options.prefer_cached"));
+  TRY(const bool unchecked, read_bool(from.unchecked, "tern_pull_options.unchecked"));
+  if (!unchecked) to.check = check_model_header;
   if (from.on_progress) {
     std::stop_source stop;
     to.stop = stop.get_token();

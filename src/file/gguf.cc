@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/check.h"
 #include "base/quoted.h"
 #include "file/gguf_cursor.h"
 #include "file/gguf_header.h"
@@ -35,6 +36,20 @@ Result<GgufFile> GgufFile::parse(Bytes bytes, const std::string& name) {
   if (n_parts.value_or(1) <= 1) return file;
   return fail(ErrorCode::kNotSupported, "{}: this is one part of a model split into {} files; open it as a file",
               file.path_, *n_parts);
+}
+
+Result<GgufFile> GgufFile::read(std::vector<std::unique_ptr<File>> parts) {
+  std::optional<GgufFile> model;
+  for (std::unique_ptr<File>& file : parts) {
+    TRY(GgufFile part, open_in_pieces(std::move(file)));
+    if (!model) {
+      model = std::move(part);
+    } else {
+      TRY_STATUS(model->append(std::move(part)));
+    }
+  }
+  CHECK(model);
+  return *std::move(model);
 }
 
 Result<GgufFile> GgufFile::open_part(const std::string& path, Access access) {

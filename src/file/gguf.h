@@ -108,6 +108,9 @@ class GgufFile {
   // open_file; kCorruption where the bytes contradict the format or end early, or parts each other;
   // kNotSupported for other containers and versions, and tensor types that Tern cannot read.
   static Result<GgufFile> open(const std::string& path, Access access = Access::kResident);
+  // All parts of a model, in their order, as they can be read: nothing is read of them but what comes before the
+  // tensors' data. Errors: those of reading, and as open().
+  static Result<GgufFile> read(std::vector<std::unique_ptr<File>> parts);
   // For tests and fuzzing: one file that is no part of a split model. `name` stands for the path in messages; `bytes`
   // must outlive the result.
   static Result<GgufFile> parse(Bytes bytes, const std::string& name);

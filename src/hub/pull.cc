@@ -1,6 +1,7 @@
 // The public calls: cache first or hub first, and what helps where there is no network.
 #include <algorithm>
 #include <cstdlib>
+#include <list>
 #include <optional>
 
 #include "base/log.h"
@@ -8,6 +9,7 @@
 #include "hub/complete_model.h"
 #include "hub/fetch.h"
 #include "hub/hub.h"
+#include "hub/preview.h"
 #include "hub/settings.h"
 #include "tern/hub.h"
 
@@ -29,6 +31,7 @@ struct Pull {
   Result<Listing> cached_listing() const;
   Result<std::string> cached_model() const;
   std::string path_of(const std::string& commit, const Choice& choice) const;
+  Result<void> check_beginnings(const std::string& commit, const Choice& choice) const;
 };
 
 std::string Pull::path_of(const std::string& commit, const Choice& choice) const {
@@ -53,6 +56,26 @@ Result<std::string> Pull::cached_model() const {
   return path_of(listing.commit, choice);
 }
 
+// Asks options.check about a GGUF model of which something has still to be fetched.
+Result<void> Pull::check_beginnings(const std::string& commit, const Choice& choice) const {
+  const bool is_there = std::ranges::all_of(
+      choice.files, [&](const RemoteFile& file) { return cache.has(commit, file) || cache.has_blob(file); });
+  if (!options.check || is_there || !choice.model.ends_with(".gguf")) return {};
+  std::list<Beginning> beginnings;  // a list: the previews keep their addresses
+  std::vector<FilePreview> parts;
+  for (const RemoteFile& file : choice.files) {
+    TRY(const RemoteFile complete, hub.complete(commit, file));
+    Beginning& beginning = beginnings.emplace_back(hub.http(), hub.address(commit, file.path), *complete.size);
+    parts.push_back({.path = name.repo + "/" + file.path,
+                     .bytes = *complete.size,
+                     .read_beginning = [&beginning](MutableBytes into) { return beginning.read(into); }});
+  }
+  Result<void> checked = options.check(parts);
+  if (options.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted");
+  // What cannot be looked at is found out once it is here, and what is wrong with the host is told by the download.
+  return std::ranges::any_of(beginnings, &Beginning::failed) ? Result<void>() : checked;
+}
+
 Result<std::string> Pull::run() {
   if (settings.offline || options.prefer_cached) {
     const Result<std::string> cached = cached_model();
@@ -70,6 +93,7 @@ Result<std::string> Pull::run() {
     return cached;
   }
   TRY(const Choice choice, choose(*listing, name.file, name.repo));
+  TRY_STATUS(check_beginnings(listing->commit, choice));
   TRY_STATUS(Fetcher(hub, cache, options).fetch_all(listing->commit, choice.files));
   // Last, so that until then the revision means the files that are there.
   TRY_STATUS(cache.write_reference(name.revision, listing->commit));

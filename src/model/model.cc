@@ -113,8 +113,7 @@ Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const 
       path);
 }
 
-Result<Model> open_model(const std::string& path, const OnProgress& on_progress, Access access) {
-  TRY(auto source, open_source(path, on_progress, access));
+Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source) {
   if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf()));
   Model model{.path = path, .name = {}, .config = {}, .weights = {}, .source = std::move(source)};
   TRY(const auto architecture, model.source->get_string("general.architecture"));
@@ -134,6 +133,12 @@ Result<Model> open_model(const std::string& path, const OnProgress& on_progress,
   TRY(model.weights, family->read_weights(observed, model.config));
   TRY_STATUS(observed.check_all_used(*architecture));
   TRY_STATUS(fold_scales(model.config, model.weights));
+  return model;
+}
+
+Result<Model> open_model(const std::string& path, const OnProgress& on_progress, Access access) {
+  TRY(auto source, open_source(path, on_progress, access));
+  TRY(Model model, read_model(path, std::move(source)));
   TRY_STATUS(check_ternary(path, model.weights));
   return model;
 }

@@ -31,6 +31,9 @@ struct Model {
 Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress = {},
                                                  Access access = Access::kResident);
 
+// The model that a source holds, with everything checked but the values of its weights. `path` is for messages.
+Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source);
+
 // Opens and checks a model. Errors name the file, the tensor or key, and the remedy.
 Result<Model> open_model(const std::string& path, const OnProgress& on_progress = {},
                          Access access = Access::kResident);

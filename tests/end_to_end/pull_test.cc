@@ -57,7 +57,7 @@ class Pull : public testing::Test {
     if (child == 0) {
       for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
       ::signal(SIGINT, SIG_DFL);
-      ::execl(TERN_PROGRAM, TERN_PROGRAM, "pull", "--quiet", "tern/stories", nullptr);
+      ::execl(TERN_PROGRAM, TERN_PROGRAM, "pull", "--quiet", "--unchecked", "tern/stories", nullptr);
       ::_exit(127);
     }
     for (int i = 0; i < 1000 && read_file(state).size() < std::max<size_t>(size_before + 10, 60); ++i) ::usleep(5000);
@@ -113,11 +113,63 @@ TEST_F(Pull, ContinuesAfterBeingKilled) {
     EXPECT_TRUE(signal == SIGKILL ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
     EXPECT_FALSE(fs::exists(snapshot("stories-i2_s.gguf")));
   }
-  const RunResult result = tern({"pull", "tern/stories"});
+  const RunResult result = tern({"pull", "--unchecked", "tern/stories"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.err.find("of 20.0 MB are here already"), std::string::npos) << result.err;
   EXPECT_TRUE(read_file(snapshot("stories-i2_s.gguf")) == hub_.files["stories-i2_s.gguf"].bytes);
   EXPECT_EQ(blobs(), std::vector{hub_.digest("stories-i2_s.gguf")});
+}
+
+TEST_F(Pull, RefusesWhatItCannotRunBeforeItIsDownloaded) {
+  EXPECT_TRUE(failed_with(tern({"pull", "tern/stories:F16"}), 1,
+                          {"tern/stories/stories-f16.gguf", "GGUF version", "not downloaded", "--unchecked"}));
+  EXPECT_TRUE(failed_with(tern({"run", "-hf", "tern/stories:F16", "-p", "x"}), 1, {"GGUF version"}));
+  EXPECT_TRUE(blobs().empty());
+  const RunResult all_the_same = tern({"pull", "--unchecked", "tern/stories:F16"});
+  EXPECT_EQ(all_the_same.exit_code, 0) << all_the_same.err;
+  EXPECT_EQ(read_file(snapshot("stories-f16.gguf")), "GGUF, but not really");
+}
+
+TEST_F(Pull, TakesPublishedModelsByTheirShortNames) {
+  hub_.repo = "prism-ml/Bonsai-1.7B-gguf";
+  hub_.files["Bonsai-1.7B-Q1_0.gguf"].bytes = read_file(default_model());
+  const std::vector<std::string> rest = {"-p", "Once upon a time", "-n", "8", "--temp", "0"};
+  const auto run = [&](const char* option, const char* name) {
+    std::vector<std::string> arguments = {"run", option, name};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    return tern(arguments);
+  };
+  const std::string expected = run("-m", default_model().c_str()).out;
+  EXPECT_EQ(run("-m", "Bonsai-1.7B").out, expected);
+  EXPECT_EQ(run("-hf", "bonsai-1.7b").out, expected);
+  EXPECT_TRUE(tern({"pull", "bonsai-1.7b"}).out.ends_with("/Bonsai-1.7B-Q1_0.gguf\n"));
+  EXPECT_NE(tern({"pull", "bonsai-1.7b", "--list"}).out.find("Bonsai-1.7B-Q1_0.gguf"), std::string::npos);
+  EXPECT_EQ(tern({"inspect", "bonsai-1.7b"}).exit_code, 0);
+  EXPECT_TRUE(failed_with(run("-m", "bonsai-1.8b"), 1,
+                          {"bonsai-1.8b", "no such file", "did you mean bonsai-1.7b?", "tern models"}));
+  EXPECT_TRUE(failed_with(run("-m", "nothing"), 1, {"nothing: there is no such file", "tern models"}));
+}
+
+TEST_F(Pull, AFileOfThatNameComesFirst) {
+  fs::copy(default_model(), folder_.path("bonsai-1.7b"));
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path(""));
+  const RunResult result = tern({"inspect", "-m", "bonsai-1.7b"});
+  fs::current_path(before);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(hub_.server().requests().size(), 0u);
+}
+
+TEST_F(Pull, ListsThePublishedModels) {
+  const RunResult page = tern({"models"});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_NE(page.out.find("bonsai-1.7b          Q1_0      248 MB    712 MB  Apache-2.0"), std::string::npos)
+      << page.out;
+  const RunResult json = tern({"models", "--json"});
+  EXPECT_NE(json.out.find("\"hub\": \"prism-ml/Bonsai-1.7B-gguf:Bonsai-1.7B-Q1_0.gguf\""), std::string::npos)
+      << json.out;
+  EXPECT_NE(json.out.find("\"memory_tokens\": 4096"), std::string::npos);
+  EXPECT_EQ(hub_.server().requests().size(), 0u);
 }
 
 TEST_F(Pull, ExplainsFailuresInOneLine) {
