@@ -123,7 +123,7 @@ BENCHMARK(BM_BlockLinear)
     ->ArgNames({"format", "rows", "cols", "tokens", "threads"})
     ->ArgsProduct({{static_cast<int>(Format::kQ1_0), static_cast<int>(Format::kQ2_0), static_cast<int>(Format::kPQ2_0),
                     static_cast<int>(Format::kQ4_0), static_cast<int>(Format::kQ8_0), static_cast<int>(Format::kQ6_K),
-                    static_cast<int>(Format::kTQ2_0)},
+                    static_cast<int>(Format::kTQ2_0), static_cast<int>(Format::kQ4_K), static_cast<int>(Format::kQ5_K)},
                    {6144},
                    {2048},
                    {1, 128},

@@ -74,17 +74,17 @@ Result<Repacked> to_i2_s(const Tensor& w) {
   return out;
 }
 
-// The same values, block by block: both formats have 256 of them and one scale.
-Repacked to_tq2_0(const Tensor& w) {
+// The same values, block by block: both formats have as many of them and one scale.
+Repacked to_two_bits(const Tensor& w, Format to) {
   const uint64_t in_bytes = row_bytes(w.format, w.cols);
-  const uint64_t out_bytes = row_bytes(Format::kTQ2_0, w.cols);
-  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(Format::kTQ2_0, w.rows, w.cols)), .made = {}};
+  const uint64_t out_bytes = row_bytes(to, w.cols);
+  Repacked out{.tensor = w, .bytes = std::vector<std::byte>(tensor_bytes(to, w.rows, w.cols)), .made = {}};
   std::vector<float> row(static_cast<size_t>(w.cols));
   for (uint64_t r = 0; r < static_cast<uint64_t>(w.rows); ++r) {
     format_info(w.format).decode(w.data.subspan(r * in_bytes, in_bytes), row);
-    format_info(Format::kTQ2_0).encode(row, MutableBytes(out.bytes).subspan(r * out_bytes, out_bytes));
+    format_info(to).encode(row, MutableBytes(out.bytes).subspan(r * out_bytes, out_bytes));
   }
-  out.tensor.format = Format::kTQ2_0;
+  out.tensor.format = to;
   out.tensor.data = out.bytes;
   return out;
 }
@@ -97,8 +97,9 @@ class Repacker {
     w = &done_.emplace_back(std::move(repacked)).tensor;
     return {};
   }
-  void replace_tq1_0(const Tensor*& w) {
-    if (w->format == Format::kTQ1_0) w = &done_.emplace_back(to_tq2_0(*w)).tensor;
+  void replace_base3(const Tensor*& w) {
+    if (w->format == Format::kTQ1_0) w = &done_.emplace_back(to_two_bits(*w, Format::kTQ2_0)).tensor;
+    if (w->format == Format::kPTQ1_0) w = &done_.emplace_back(to_two_bits(*w, Format::kPQ2_0)).tensor;
   }
   std::deque<Repacked> take() { return std::move(done_); }
 
@@ -134,7 +135,7 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
 
 std::deque<Repacked> repack_block_inputs(Plan& plan) {
   Repacker repacker;
-  for_block_matrices(plan, [&](const Tensor*& w) { repacker.replace_tq1_0(w); });
+  for_block_matrices(plan, [&](const Tensor*& w) { repacker.replace_base3(w); });
   return repacker.take();
 }
 

@@ -27,8 +27,8 @@ Result<void> for_ternary_matrices(Plan& plan, const std::function<Result<void>(c
 // outlive it.
 Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 
-// Replaces every TQ1_0 matrix, in memory, that is multiplied with int8 blocks by a TQ2_0 one of the same values: two
-// bits are shifted and masked where five digits to a byte need multiplications.
+// Replaces every TQ1_0 and PTQ1_0 matrix, in memory, that is multiplied with int8 blocks by a TQ2_0 or PQ2_0 one of the
+// same values: two bits are shifted and masked where five digits to a byte need multiplications.
 std::deque<Repacked> repack_block_inputs(Plan& plan);
 
 // The same matrix in another format: its rows are encoded each time that they are read, from any thread where `w` lies

@@ -21,7 +21,8 @@
 
 namespace tern {
 
-// Tensor types by their number in the file. Only types with a row in ggml_types() can be sized; others are refused.
+// Tensor types by their number in the file. Only those of a format (quant/format.h) can be sized; others are refused.
+// Here are the names of those that code or tests need to call by name.
 enum class GgmlType : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -35,6 +36,7 @@ enum class GgmlType : uint32_t {
   kQ1_0 = 41,
   kQ2_0 = 42,    // groups of 64; see kPQ2_0
   kPQ2_0 = 142,  // groups of 128, which files also call 42
+  kPTQ1_0 = 143,
 };
 
 struct GgmlTypeInfo {
@@ -51,7 +53,7 @@ std::span<const GgmlTypeInfo> ggml_types();
 // The row for `type`, or nullptr for a type that Tern cannot read.
 const GgmlTypeInfo* ggml_type_info(GgmlType type);
 
-// What other programs call a type that Tern cannot read ("Q4_K"); empty for a number that nobody is known to use.
+// What other programs call a type that Tern cannot read ("IQ4_XS"); empty for a number that nobody is known to use.
 std::string_view unreadable_type_name(uint32_t number);
 
 // Bytes of a tensor of this type and shape (rows first), its tail included. nullopt where there is no such tensor: an

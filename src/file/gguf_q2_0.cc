@@ -5,12 +5,12 @@
 namespace tern {
 namespace {
 
-uint64_t bytes_as(GgmlType type, const Q2_0Room& room) {
+uint64_t bytes_as(GgmlType type, const TensorRoom& room) {
   const GgmlTypeInfo& info = *ggml_type_info(type);
   return room.n_values / info.block * info.block_bytes;
 }
 
-bool fits(GgmlType type, const Q2_0Room& room, uint64_t alignment) {
+bool fits(GgmlType type, const TensorRoom& room, uint64_t alignment) {
   if (type == GgmlType::kPQ2_0 && !room.whole_128) return false;
   const uint64_t bytes = bytes_as(type, room);
   return room.bytes == round_up(bytes, alignment) || (room.is_last && room.bytes == bytes);
@@ -18,10 +18,10 @@ bool fits(GgmlType type, const Q2_0Room& room, uint64_t alignment) {
 
 }  // namespace
 
-std::optional<GgmlType> q2_0_layout(std::span<const Q2_0Room> rooms, uint64_t alignment) {
+std::optional<GgmlType> q2_0_layout(std::span<const TensorRoom> rooms, uint64_t alignment) {
   const auto fit_all = [&](GgmlType type, bool with_last) {
     return std::ranges::all_of(
-        rooms, [&](const Q2_0Room& room) { return (room.is_last && !with_last) || fits(type, room, alignment); });
+        rooms, [&](const TensorRoom& room) { return (room.is_last && !with_last) || fits(type, room, alignment); });
   };
   // The last tensor of a file that was cut, or that has something behind it, must not overrule the others.
   for (const bool with_last : {false, true}) {
@@ -29,9 +29,14 @@ std::optional<GgmlType> q2_0_layout(std::span<const Q2_0Room> rooms, uint64_t al
     if (by_64 != by_128) return by_64 ? GgmlType::kQ2_0 : GgmlType::kPQ2_0;
   }
   // A last tensor alone that ends too early for the wider layout: either will do to find that the file was cut.
-  const auto last = std::ranges::find_if(rooms, &Q2_0Room::is_last);
+  const auto last = std::ranges::find_if(rooms, &TensorRoom::is_last);
   const bool is_cut = last != rooms.end() && last->bytes < bytes_as(GgmlType::kQ2_0, *last);
   return is_cut && fit_all(GgmlType::kQ2_0, false) ? std::optional(GgmlType::kQ2_0) : std::nullopt;
+}
+
+bool has_room_of(GgmlType type, std::span<const TensorRoom> rooms, uint64_t alignment) {
+  return std::ranges::all_of(rooms,
+                             [&](const TensorRoom& room) { return room.is_last || fits(type, room, alignment); });
 }
 
 }  // namespace tern

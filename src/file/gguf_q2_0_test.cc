@@ -9,10 +9,10 @@ using enum ErrorCode;
 
 constexpr uint64_t kAlignment = 32;
 
-Q2_0Room room(uint64_t n_values, uint64_t bytes, bool is_last = false, bool whole_128 = true) {
+TensorRoom room(uint64_t n_values, uint64_t bytes, bool is_last = false, bool whole_128 = true) {
   return {.n_values = n_values, .whole_128 = whole_128, .bytes = bytes, .is_last = is_last};
 }
-std::optional<GgmlType> layout(std::initializer_list<Q2_0Room> rooms) {
+std::optional<GgmlType> layout(std::initializer_list<TensorRoom> rooms) {
   return q2_0_layout(std::span(rooms.begin(), rooms.size()), kAlignment);
 }
 
@@ -66,6 +66,21 @@ TEST(GgufQ2_0, RefusesWhatFitsNeither) {
   GgufBytes nowhere(1, 0);
   nowhere.tensor("a", {128, 32}, 42, 0ull - 32).align().data(4096);
   expect_refused(nowhere.parse(), kCorruption, "beyond any file");
+}
+
+// ik_llama.cpp's IQ2_TN and IQ1_TN: 2 bits a value and 4 bytes a row; 13 bytes for 64 values and 2 a row.
+TEST(GgufQ2_0, RefusesTheNamesakesOfPrismTypes) {
+  const auto file = [](uint32_t type, uint64_t bytes) {
+    GgufBytes made(2, 0);
+    made.tensor("a", {512, 32}, type, 0).tensor("norm", {8}, 0, bytes).align().data(bytes).data(32);
+    return made.parse();
+  };
+  EXPECT_TRUE(file(142, 4352));
+  EXPECT_TRUE(file(143, 3584));
+  expect_refused(file(142, 4224), kNotSupported,
+                 "has type 142 and takes 4224 bytes, not the 4352 of PQ2_0: it may be IQ2_TN");
+  expect_refused(file(143, 3392), kNotSupported,
+                 "has type 143 and takes 3392 bytes, not the 3584 of PTQ1_0: it may be IQ1_TN");
 }
 
 }  // namespace

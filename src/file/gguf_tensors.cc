@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/format_text.h"
 #include "base/quoted.h"
@@ -112,19 +113,17 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   return entry;
 }
 
-// Type 42 has two layouts, which only the room between tensors tells apart. Comes before anything is placed, because
-// it decides how many bytes these tensors need.
-Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
-  const auto is_q2_0 = [](const TensorEntry& entry) { return entry.tensor.type == GgmlType::kQ2_0; };
-  if (std::ranges::none_of(entries, is_q2_0)) return {};
+// The rooms of all tensors of `type`, in the file's order of entries.
+std::vector<TensorRoom> rooms_of(const GgufCursor& cursor, std::span<const TensorEntry> entries, GgmlType type,
+                                 uint64_t alignment) {
   std::vector<uint64_t> offsets;
   for (const TensorEntry& entry : entries) offsets.push_back(entry.relative_offset);
   std::ranges::sort(offsets);
   const uint64_t data_begin = std::min(round_up(cursor.position(), alignment), cursor.file_bytes());
   const uint64_t data_bytes = cursor.file_bytes() - data_begin;
-  std::vector<Q2_0Room> rooms;
+  std::vector<TensorRoom> rooms;
   for (const TensorEntry& entry : entries) {
-    if (!is_q2_0(entry)) continue;
+    if (entry.tensor.type != type) continue;
     const auto next = std::ranges::upper_bound(offsets, entry.relative_offset);
     const bool is_last = next == offsets.end();
     const uint64_t end = is_last ? std::max(data_bytes, entry.relative_offset) : *next;
@@ -133,19 +132,48 @@ Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& ent
                      .bytes = end - entry.relative_offset,
                      .is_last = is_last});
   }
+  return rooms;
+}
+
+const TensorEntry& first_of(std::span<const TensorEntry> entries, GgmlType type) {
+  return *std::ranges::find_if(entries, [&](const TensorEntry& entry) { return entry.tensor.type == type; });
+}
+
+// Type 42 has two layouts, which only the room between tensors tells apart. Comes before anything is placed, because
+// it decides how many bytes these tensors need.
+Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
+  const auto rooms = rooms_of(cursor, entries, GgmlType::kQ2_0, alignment);
+  if (rooms.empty()) return {};
   const auto layout = q2_0_layout(rooms, alignment);
   if (!layout) {
-    const auto first = std::ranges::find_if(entries, is_q2_0);
+    const TensorEntry& first = first_of(entries, GgmlType::kQ2_0);
     return fail(
         ErrorCode::kNotSupported,
         "{}: tensor {} at byte {} and all others of type 42 could be Q2_0 in groups of 64 or of 128, and the {} "
         "bytes that it takes fit neither, or both; get this model in one of {}",
-        cursor.path(), quoted(first->tensor.name), first->entry_at, rooms.front().bytes, readable_types());
+        cursor.path(), quoted(first.tensor.name), first.entry_at, rooms.front().bytes, readable_types());
   }
   for (TensorEntry& entry : entries) {
-    if (!is_q2_0(entry)) continue;
+    if (entry.tensor.type != GgmlType::kQ2_0) continue;
     entry.tensor.type = *layout;
     entry.bytes = ggml_tensor_bytes(*layout, entry.tensor.shape).value();
+  }
+  return {};
+}
+
+// Numbers of the Prism fork that ik_llama.cpp gave to ternary formats of its own, which need less room.
+Result<void> check_prism_types(const GgufCursor& cursor, std::span<const TensorEntry> entries, uint64_t alignment) {
+  constexpr std::pair<GgmlType, std::string_view> kShared[] = {{GgmlType::kPQ2_0, "IQ2_TN"},
+                                                               {GgmlType::kPTQ1_0, "IQ1_TN"}};
+  for (const auto& [type, other] : kShared) {
+    const auto rooms = rooms_of(cursor, entries, type, alignment);
+    if (has_room_of(type, rooms, alignment)) continue;
+    const TensorEntry& first = first_of(entries, type);
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} at byte {} has type {} and takes {} bytes, not the {} of {}: it may be {} of "
+                "ik_llama.cpp; get this model in one of {}",
+                cursor.path(), quoted(first.tensor.name), first.entry_at, static_cast<uint32_t>(type),
+                rooms.front().bytes, first.bytes, ggml_type_info(type)->name, other, readable_types());
   }
   return {};
 }
@@ -235,6 +263,7 @@ Result<GgufTensors> read_gguf_tensors(GgufCursor& cursor, uint64_t count, uint64
     }
     entries.push_back(std::move(entry));
   }
+  TRY_STATUS(check_prism_types(cursor, entries, alignment));  // before some of type 42 become such
   TRY_STATUS(decide_q2_0(cursor, entries, alignment));
   TRY_STATUS(place_all(cursor, entries, alignment));
   TRY_STATUS(cut_data(cursor, entries, alignment));

@@ -1,20 +1,29 @@
 // The numbers of GGUF: tensor types and kinds of metadata values.
 #include <array>
 #include <limits>
+#include <vector>
 
 #include "file/gguf.h"
+#include "quant/format.h"
 
 namespace tern {
 namespace {
 
-constexpr GgmlTypeInfo kTypes[] = {
-    {GgmlType::kF32, "F32", 1, 4, 0},        {GgmlType::kF16, "F16", 1, 2, 0},
-    {GgmlType::kQ4_0, "Q4_0", 32, 18, 0},    {GgmlType::kQ8_0, "Q8_0", 32, 34, 0},
-    {GgmlType::kQ6_K, "Q6_K", 256, 210, 0},  {GgmlType::kBF16, "BF16", 1, 2, 0},
-    {GgmlType::kTQ1_0, "TQ1_0", 256, 54, 0}, {GgmlType::kTQ2_0, "TQ2_0", 256, 66, 0},
-    {GgmlType::kI2_S, "I2_S", 128, 32, 32},  {GgmlType::kQ1_0, "Q1_0", 128, 18, 0},
-    {GgmlType::kQ2_0, "Q2_0", 64, 18, 0},    {GgmlType::kPQ2_0, "PQ2_0", 128, 34, 0},
-};
+// Every format's type.
+const std::vector<GgmlTypeInfo>& all_types() {
+  static const std::vector<GgmlTypeInfo> kTypes = [] {
+    std::vector<GgmlTypeInfo> types;
+    for (const FormatInfo& format : formats()) {
+      types.push_back({.type = static_cast<GgmlType>(format.gguf_type),
+                       .name = format.name,
+                       .block = static_cast<uint32_t>(format.block),
+                       .block_bytes = static_cast<uint32_t>(format.block_bytes),
+                       .tail_bytes = static_cast<uint32_t>(format.tail_bytes)});
+    }
+    return types;
+  }();
+  return kTypes;
+}
 
 struct UnreadableType {
   uint32_t number;
@@ -23,22 +32,14 @@ struct UnreadableType {
 
 // Some numbers mean one thing in llama.cpp and another in a fork; then both names are given.
 constexpr UnreadableType kUnreadable[] = {
-    {3, "Q4_1"},
     {4, "Q4_2 (removed from llama.cpp in 2023)"},
     {5, "Q4_3 (removed from llama.cpp in 2023)"},
-    {6, "Q5_0"},
-    {7, "Q5_1"},
     {9, "Q8_1"},
-    {10, "Q2_K"},
-    {11, "Q3_K"},
-    {12, "Q4_K"},
-    {13, "Q5_K"},
     {15, "Q8_K"},
     {16, "IQ2_XXS"},
     {17, "IQ2_XS"},
     {18, "IQ3_XXS"},
     {19, "IQ1_S"},
-    {20, "IQ4_NL"},
     {21, "IQ3_S"},
     {22, "IQ2_S"},
     {23, "IQ4_XS"},
@@ -63,7 +64,6 @@ constexpr UnreadableType kUnreadable[] = {
     {139, "IQ4_K of ik_llama.cpp"},
     {140, "IQ5_K of ik_llama.cpp"},
     {141, "IQ6_K of ik_llama.cpp"},
-    {143, "PTQ1_0 of the Prism fork, or a type of another fork"},
     {144, "IQ4_KS of ik_llama.cpp"},
 };
 
@@ -88,10 +88,10 @@ constexpr std::array<KindInfo, 13> kKinds = {{{"u8", 1},
 
 }  // namespace
 
-std::span<const GgmlTypeInfo> ggml_types() { return kTypes; }
+std::span<const GgmlTypeInfo> ggml_types() { return all_types(); }
 
 const GgmlTypeInfo* ggml_type_info(GgmlType type) {
-  for (const GgmlTypeInfo& info : kTypes) {
+  for (const GgmlTypeInfo& info : all_types()) {
     if (info.type == type) return &info;
   }
   return nullptr;

@@ -182,7 +182,7 @@ TEST_F(GgufWriterTest, RefusesTensorsThatCannotBe) {
                "tensor 't' of shape [2, 64] cannot be stored as I2_S");
   expect_error(writer.add_tensor("t", GgmlType::kF32, Shape{}), kInvalidArgument, "1 to 4 dimensions");
   expect_error(writer.add_tensor("t", GgmlType::kF32, Shape{1, 1, 1, 1, 1}), kInvalidArgument, "1 to 4 dimensions");
-  expect_error(writer.add_tensor("t", static_cast<GgmlType>(12), Shape{256}), kInvalidArgument, "an unknown type");
+  expect_error(writer.add_tensor("t", static_cast<GgmlType>(15), Shape{256}), kInvalidArgument, "an unknown type");
   expect_error(writer.add_tensor("", GgmlType::kF32, Shape{1}), kInvalidArgument, "name has 0 bytes");
   ASSERT_OK(writer.add_tensor("t", GgmlType::kF32, Shape{1}));
   expect_error(writer.add_tensor("t", GgmlType::kF32, Shape{1}), kInvalidArgument, "declared twice");

@@ -7,11 +7,6 @@
 namespace tern {
 namespace {
 
-constexpr std::array kTernaryFormats = {Format::kI2_S, Format::kTQ1_0, Format::kTQ2_0};
-constexpr std::array kFloatFormats = {Format::kF16,   Format::kF32,   Format::kBF16, Format::kQ8_0,
-                                      Format::kQ4_0,  Format::kQ6_K,  Format::kQ1_0, Format::kQ2_0,
-                                      Format::kPQ2_0, Format::kTQ1_0, Format::kTQ2_0};
-
 std::string shape_text(std::span<const int64_t> shape) {
   std::string text = "[";
   for (const int64_t n : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(n);
@@ -64,8 +59,8 @@ Result<std::optional<double>> MetadataReader::number(std::string_view key) const
   return source_.get_float(prefix_ + std::string(key));
 }
 
-std::span<const Format> ternary_formats() { return kTernaryFormats; }
-std::span<const Format> float_formats() { return kFloatFormats; }
+std::span<const Format> ternary_formats() { return ternary_row_formats(); }
+std::span<const Format> float_formats() { return float_row_formats(); }
 
 Result<Tensor> TensorReader::matrix(const std::string& name, int rows, int cols,
                                     std::span<const Format> formats) const {

@@ -1,37 +1,50 @@
 #include "quant/format.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include "base/check.h"
+#include "quant/block_format.h"
+#include "quant/block_formats.h"
 #include "quant/i2_s.h"
 #include "quant/plain_float.h"
-#include "quant/q1_0.h"
-#include "quant/q2_0.h"
-#include "quant/q4_0.h"
-#include "quant/q6_k.h"
-#include "quant/q8_0.h"
-#include "quant/tq1_0.h"
-#include "quant/tq2_0.h"
 
 namespace tern {
 namespace {
 
-// format, name, block, block_bytes, tail_bytes, is_ternary, decode, encode
-constexpr std::array<FormatInfo, kFormatCount> kFormats = {{
-    {Format::kF32, "F32", 1, 4, 0, false, decode_f32, encode_f32},
-    {Format::kF16, "F16", 1, 2, 0, false, decode_f16, encode_f16},
-    {Format::kBF16, "BF16", 1, 2, 0, false, decode_bf16, encode_bf16},
-    {Format::kQ8_0, "Q8_0", kQ8_0Block, sizeof(Q8_0Block), 0, false, decode_q8_0, encode_q8_0},
-    {Format::kQ4_0, "Q4_0", kQ4_0Block, sizeof(Q4_0Block), 0, false, decode_q4_0, encode_q4_0},
-    {Format::kQ6_K, "Q6_K", kQ6_KBlock, sizeof(Q6_KBlock), 0, false, decode_q6_k, encode_q6_k},
-    {Format::kI2_S, "I2_S", kI2sBlock, kI2sBlockBytes, kI2sTailBytes, true, decode_i2_s, encode_i2_s},
-    {Format::kTQ1_0, "TQ1_0", kTq1_0Block, sizeof(Tq1_0Block), 0, true, decode_tq1_0, encode_tq1_0},
-    {Format::kTQ2_0, "TQ2_0", kTq2_0Block, sizeof(Tq2_0Block), 0, true, decode_tq2_0, encode_tq2_0},
-    {Format::kQ1_0, "Q1_0", kQ1_0Block, sizeof(Q1_0Block), 0, false, decode_q1_0, encode_q1_0},
-    {Format::kQ2_0, "Q2_0", kQ2_0Block, sizeof(Q2_0Block), 0, false, decode_q2_0, encode_q2_0},
-    {Format::kPQ2_0, "PQ2_0", kPq2_0Block, sizeof(Pq2_0Block), 0, false, decode_pq2_0, encode_pq2_0},
-}};
+constexpr FormatInfo floats(FormatId id, int bytes, decltype(FormatInfo::decode) decode,
+                            decltype(FormatInfo::encode) encode) {
+  FormatInfo info = {id};
+  info.block = 1;
+  info.block_bytes = bytes;
+  info.is_for_float_rows = true;
+  info.decode = decode;
+  info.encode = encode;
+  return info;
+}
+
+constexpr FormatInfo i2_s() {
+  FormatInfo info = {{Format::kI2_S, "I2_S", 36}};  // bitnet.cpp's number
+  info.block = kI2sBlock;
+  info.block_bytes = kI2sBlockBytes;
+  info.tail_bytes = kI2sTailBytes;
+  info.is_ternary = true;
+  info.coding = kI2sCoding;
+  info.unpack = unpack_i2_s;
+  info.decode = decode_i2_s;
+  info.encode = encode_i2_s;
+  return info;
+}
+
+template <class... F>
+constexpr std::array<FormatInfo, kFormatCount> make_table(FormatList<F...> /*formats*/) {
+  return {{floats({Format::kF32, "F32", 0}, 4, decode_f32, encode_f32),
+           floats({Format::kF16, "F16", 1}, 2, decode_f16, encode_f16),
+           floats({Format::kBF16, "BF16", 30}, 2, decode_bf16, encode_bf16), i2_s(), block_format<F>()...}};
+}
+
+constexpr std::array<FormatInfo, kFormatCount> kFormats = make_table(BlockFormats());
 
 constexpr bool in_enum_order() {
   for (int i = 0; i < kFormatCount; ++i) {
@@ -40,6 +53,20 @@ constexpr bool in_enum_order() {
   return true;
 }
 static_assert(in_enum_order(), "format_info indexes the table by the enum");
+
+// The formats for which `has` is true.
+template <class Has>
+constexpr auto list_of(Has has) {
+  constexpr size_t kCount = static_cast<size_t>(std::ranges::count_if(kFormats, Has{}));
+  std::array<Format, kCount> list = {};
+  size_t n = 0;
+  for (const FormatInfo& info : kFormats) {
+    if (has(info)) list[n++] = info.format;
+  }
+  return list;
+}
+constexpr auto kTernaryRows = list_of([](const FormatInfo& info) { return info.is_ternary; });
+constexpr auto kFloatRows = list_of([](const FormatInfo& info) { return info.is_for_float_rows; });
 
 constexpr char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
@@ -58,6 +85,10 @@ const FormatInfo& format_info(Format format) {
   CHECK(index < kFormats.size());
   return kFormats[index];
 }
+
+std::span<const FormatInfo> formats() { return kFormats; }
+std::span<const Format> ternary_row_formats() { return kTernaryRows; }
+std::span<const Format> float_row_formats() { return kFloatRows; }
 
 uint64_t row_bytes(Format format, int64_t cols) {
   const FormatInfo& info = format_info(format);

@@ -53,6 +53,13 @@ void encode_i2_s_codes(std::span<const int8_t> codes, MutableBytes blocks) { enc
 void decode_i2_s(Bytes blocks, std::span<float> codes) { decode_planes<float>(blocks, codes); }
 void encode_i2_s(std::span<const float> codes, MutableBytes blocks) { encode_planes<float>(codes, blocks); }
 
+void unpack_i2_s(const std::byte* block, BlockParts& parts) {
+  parts.d = 0x3C00;
+  for (int i = 0; i < kI2sBlock; ++i) {
+    parts.codes[i] = load<uint8_t>(block + i % 32) >> plane_shift(i / 32) & 3;
+  }
+}
+
 float i2_s_scale(Bytes tensor_data) {
   CHECK(tensor_data.size() >= kI2sTailBytes);
   return load<float>(tensor_data.data() + tensor_data.size() - kI2sTailBytes);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/bytes.h"
+#include "quant/coding.h"
 
 namespace tern {
 
@@ -48,6 +49,10 @@ void encode_i2_s_codes(std::span<const int8_t> codes, MutableBytes blocks);
 // The same with codes held as floats. Encoding takes exactly −1, 0 and +1.
 void decode_i2_s(Bytes blocks, std::span<float> codes);
 void encode_i2_s(std::span<const float> codes, MutableBytes blocks);
+
+// A block as parts; d is 1, for the scale is the tensor's.
+inline constexpr Coding kI2sCoding = {.n_codes = 4, .zero = 1, .group = kI2sBlock};
+void unpack_i2_s(const std::byte* block, BlockParts& parts);
 
 // The scale of a whole tensor; tensor_data is its blocks and its tail.
 float i2_s_scale(Bytes tensor_data);

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -24,7 +23,17 @@ struct Q1_0Block {
 };
 static_assert(sizeof(Q1_0Block) == 18);
 
-void decode_q1_0(Bytes blocks, std::span<float> values);
-void encode_q1_0(std::span<const float> values, MutableBytes blocks);
+// What a bit stands for.
+inline constexpr int8_t kQ1_0Levels[2] = {-1, 1};
+
+struct Q1_0 {
+  using Block = Q1_0Block;
+  static constexpr FormatId kId = {Format::kQ1_0, "Q1_0", 41};
+  static constexpr int kValues = kQ1_0Block;
+  static constexpr Coding kCoding = {.n_codes = 2, .group = kQ1_0Block, .levels = kQ1_0Levels};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
 
 }  // namespace tern

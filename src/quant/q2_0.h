@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -33,9 +32,18 @@ using Q2_0Block = Q2Block<kQ2_0Block>;
 using Pq2_0Block = Q2Block<kPq2_0Block>;
 static_assert(sizeof(Q2_0Block) == 18 && sizeof(Pq2_0Block) == 34);
 
-void decode_q2_0(Bytes blocks, std::span<float> values);
-void encode_q2_0(std::span<const float> values, MutableBytes blocks);
-void decode_pq2_0(Bytes blocks, std::span<float> values);
-void encode_pq2_0(std::span<const float> values, MutableBytes blocks);
+template <int kBlockValues>
+struct Q2 {
+  using Block = Q2Block<kBlockValues>;
+  static constexpr FormatId kId =
+      kBlockValues == kQ2_0Block ? FormatId{Format::kQ2_0, "Q2_0", 42} : FormatId{Format::kPQ2_0, "PQ2_0", 142};
+  static constexpr int kValues = kBlockValues;
+  static constexpr Coding kCoding = {.n_codes = 4, .zero = 1, .group = kValues};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
+using Q2_0 = Q2<kQ2_0Block>;
+using PQ2_0 = Q2<kPq2_0Block>;
 
 }  // namespace tern

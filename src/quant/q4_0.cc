@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "quant/block_loop.h"
+#include "quant/code_planes.h"
 
 namespace tern {
 namespace {
@@ -25,26 +26,19 @@ int nibble(float scaled) {
 
 }  // namespace
 
-void decode_q4_0(Bytes blocks, std::span<float> values) {
-  decode_blocks<Q4_0Block, kQ4_0Block>(blocks, values, [](const Q4_0Block& block, float* out) {
-    const float d = f16_to_f32(block.d);
-    for (int j = 0; j < kHalf; ++j) {
-      out[j] = d * static_cast<float>((block.nibbles[j] & 15) - 8);
-      out[j + kHalf] = d * static_cast<float>((block.nibbles[j] >> 4) - 8);
-    }
-  });
+void Q4_0::unpack(const Block& block, BlockParts& parts) {
+  parts.d = block.d;
+  unpack_nibbles(block.nibbles, kHalf, parts.codes);
 }
 
-void encode_q4_0(std::span<const float> values, MutableBytes blocks) {
-  encode_blocks<Q4_0Block, kQ4_0Block>(values, blocks, [](const float* x) {
-    const float d = signed_max(x) / -8.0f;
-    const float inverse = inverse_or_zero(d);
-    Q4_0Block block = {.d = f32_to_f16(d), .nibbles = {}};
-    for (int j = 0; j < kHalf; ++j) {
-      block.nibbles[j] = static_cast<uint8_t>(nibble(x[j] * inverse) | nibble(x[j + kHalf] * inverse) << 4);
-    }
-    return block;
-  });
+Q4_0::Block Q4_0::encode(const float* x) {
+  const float d = signed_max(x) / -8.0f;
+  const float inverse = inverse_or_zero(d);
+  Block block = {.d = f32_to_f16(d), .nibbles = {}};
+  for (int j = 0; j < kHalf; ++j) {
+    block.nibbles[j] = static_cast<uint8_t>(nibble(x[j] * inverse) | nibble(x[j + kHalf] * inverse) << 4);
+  }
+  return block;
 }
 
 }  // namespace tern

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -28,7 +27,14 @@ struct Q4_0Block {
 };
 static_assert(sizeof(Q4_0Block) == 18);
 
-void decode_q4_0(Bytes blocks, std::span<float> values);
-void encode_q4_0(std::span<const float> values, MutableBytes blocks);
+struct Q4_0 {
+  using Block = Q4_0Block;
+  static constexpr FormatId kId = {Format::kQ4_0, "Q4_0", 2};
+  static constexpr int kValues = kQ4_0Block;
+  static constexpr Coding kCoding = {.n_codes = 16, .zero = 8, .group = 32};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
 
 }  // namespace tern

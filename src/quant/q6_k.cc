@@ -148,30 +148,25 @@ void put_codes(const float* x, Q6_KBlock& block) {
 
 }  // namespace
 
-void decode_q6_k(Bytes blocks, std::span<float> values) {
-  decode_blocks<Q6_KBlock, kQ6_KBlock>(blocks, values, [](const Q6_KBlock& block, float* out) {
-    const float d = f16_to_f32(block.d);
-    for (int i = 0; i < kQ6_KBlock; ++i) {
-      const Place at = place_of(i);
-      const int low = block.low[at.low] >> at.low_shift & 15;
-      const int high = block.high[at.high] >> at.high_shift & 3;
-      const float scale = d * static_cast<float>(block.scales[i / kQ6_KGroup]);
-      out[i] = scale * static_cast<float>((low | high << 4) - 32);
-    }
-  });
+void Q6_K::unpack(const Block& block, BlockParts& parts) {
+  parts.d = block.d;
+  std::copy_n(block.scales, kGroups, parts.scales);
+  for (int i = 0; i < kValues; ++i) {
+    const Place at = place_of(i);
+    const int low = block.low[at.low] >> at.low_shift & 15;
+    const int high = block.high[at.high] >> at.high_shift & 3;
+    parts.codes[i] = static_cast<uint8_t>(low | high << 4);
+  }
 }
 
-void encode_q6_k(std::span<const float> values, MutableBytes blocks) {
-  encode_blocks<Q6_KBlock, kQ6_KBlock>(values, blocks, [](const float* from_caller) {
-    float x[kQ6_KBlock];
-    for (int i = 0; i < kQ6_KBlock; ++i) x[i] = std::isnan(from_caller[i]) ? 0.0f : from_caller[i];
-    float scales[kGroups];
-    for (int g = 0; g < kGroups; ++g) scales[g] = best_scale(x + g * kQ6_KGroup, [](int) { return 1.0f; });
-    Q6_KBlock block = {};
-    set_scales(scales, block);
-    put_codes(x, block);
-    return block;
-  });
+Q6_K::Block Q6_K::encode(const float* from) {
+  float x[kValues], scales[kGroups];
+  for (int i = 0; i < kValues; ++i) x[i] = std::isnan(from[i]) ? 0.0f : from[i];
+  for (int g = 0; g < kGroups; ++g) scales[g] = best_scale(x + g * kQ6_KGroup, [](int) { return 1.0f; });
+  Block block = {};
+  set_scales(scales, block);
+  put_codes(x, block);
+  return block;
 }
 
 void encode_q6_k_weighted(std::span<const float> values, std::span<const float> importance, MutableBytes blocks) {

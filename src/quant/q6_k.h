@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -27,7 +26,7 @@ inline constexpr int kQ6_KGroup = 16;  // values per signed 8-bit scale
 // Example: value 70 is l = 6 of the first half, third line. low[6] = 5x (x is value 6's), bits 5:4 of high[6] = 10 make
 // the code 0x25 = 37, i.e. +5; with scales[4] = −3 and d = 0.25 the value is 0.25 · −3 · 5 = −3.75.
 //
-// The quantiser is a search (see encode), so encoders differ in bytes and not in meaning.
+// The quantiser is a search (see below), so encoders differ in bytes and not in meaning.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q6_K), ggml-quants.c (dequantize_row_q6_K).
 struct Q6_KBlock {
@@ -38,12 +37,19 @@ struct Q6_KBlock {
 };
 static_assert(sizeof(Q6_KBlock) == 210);
 
-void decode_q6_k(Bytes blocks, std::span<float> values);
-
 // Each group of 16 first looks for the real scale of least squared error, trying divisors around its signed maximum;
 // the scale of greatest magnitude then becomes −128 · d, the others are rounded to multiples of d, and the values are
 // coded once more with the scales as stored. Deterministic.
-void encode_q6_k(std::span<const float> values, MutableBytes blocks);
+struct Q6_K {
+  using Block = Q6_KBlock;
+  static constexpr FormatId kId = {Format::kQ6_K, "Q6_K", 14};
+  static constexpr int kValues = kQ6_KBlock;
+  static constexpr Coding kCoding = {
+      .n_codes = 64, .zero = 32, .group = kQ6_KGroup, .least_scale = -128, .most_scale = 127};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
 
 // The same for values that matter unequally: value i's squared error counts importance[i] ≥ 0 times, and the search
 // looks for the least sum of that. Each group's stored scale is the best of the rounded one and its two neighbours.

@@ -5,21 +5,17 @@
 
 namespace tern {
 
-void decode_q8_0(Bytes blocks, std::span<float> values) {
-  decode_blocks<Q8_0Block, kQ8_0Block>(blocks, values, [](const Q8_0Block& block, float* out) {
-    const float d = f16_to_f32(block.d);
-    for (int j = 0; j < kQ8_0Block; ++j) out[j] = d * static_cast<float>(block.q[j]);
-  });
+void Q8_0::unpack(const Block& block, BlockParts& parts) {
+  parts.d = block.d;
+  for (int j = 0; j < kValues; ++j) parts.codes[j] = static_cast<uint8_t>(block.q[j] + kCoding.zero);
 }
 
-void encode_q8_0(std::span<const float> values, MutableBytes blocks) {
-  encode_blocks<Q8_0Block, kQ8_0Block>(values, blocks, [](const float* x) {
-    const float d = max_magnitude(x, kQ8_0Block) / 127.0f;
-    const float inverse = inverse_or_zero(d);
-    Q8_0Block block = {.d = f32_to_f16(d), .q = {}};
-    for (int j = 0; j < kQ8_0Block; ++j) block.q[j] = static_cast<int8_t>(round_and_clamp(x[j] * inverse, -127, 127));
-    return block;
-  });
+Q8_0::Block Q8_0::encode(const float* x) {
+  const float d = max_magnitude(x, kValues) / 127.0f;
+  const float inverse = inverse_or_zero(d);
+  Block block = {.d = f32_to_f16(d), .q = {}};
+  for (int j = 0; j < kValues; ++j) block.q[j] = static_cast<int8_t>(round_and_clamp(x[j] * inverse, -127, 127));
+  return block;
 }
 
 }  // namespace tern

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -24,7 +23,14 @@ struct Q8_0Block {
 };
 static_assert(sizeof(Q8_0Block) == 34);
 
-void decode_q8_0(Bytes blocks, std::span<float> values);
-void encode_q8_0(std::span<const float> values, MutableBytes blocks);
+struct Q8_0 {
+  using Block = Q8_0Block;
+  static constexpr FormatId kId = {Format::kQ8_0, "Q8_0", 8};
+  static constexpr int kValues = kQ8_0Block;
+  static constexpr Coding kCoding = {.n_codes = 256, .zero = 128, .group = 32};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
 
 }  // namespace tern

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// A run of bytes whose digits n are the values first + n·n_bytes + m. Three of them make a block.
+// A run of bytes whose digits n are the values first + n·n_bytes + m. Three of them make a block; these are TQ1_0's.
 struct Run {
   int n_bytes;
   int n_digits;
@@ -18,6 +18,10 @@ struct Run {
 constexpr Run kFive32 = {32, 5, 0};
 constexpr Run kFive16 = {16, 5, 160};
 constexpr Run kFour = {4, 4, 240};
+// PTQ1_0's
+constexpr Run kSmallFive16 = {16, 5, 0};
+constexpr Run kSmallFive8 = {8, 5, 80};
+constexpr Run kSmallFour = {2, 4, 120};
 
 // Byte by byte within a digit, as a compiler takes vectors of them.
 void decode_run_codes(const uint8_t* bytes, Run run, uint8_t* codes) {
@@ -29,17 +33,6 @@ void decode_run_codes(const uint8_t* bytes, Run run, uint8_t* codes) {
       const int thrice = fractions[static_cast<size_t>(m)] * 3;
       out[m] = static_cast<uint8_t>(thrice >> 8);
       fractions[static_cast<size_t>(m)] = static_cast<uint8_t>(thrice);
-    }
-  }
-}
-
-void decode_run(const uint8_t* bytes, Run run, float d, float* values) {
-  for (int m = 0; m < run.n_bytes; ++m) {
-    uint8_t fraction = bytes[m];
-    for (int n = 0; n < run.n_digits; ++n) {
-      const int digit = fraction * 3 >> 8;
-      values[run.first + n * run.n_bytes + m] = d * static_cast<float>(digit - 1);
-      fraction = static_cast<uint8_t>(fraction * 3);
     }
   }
 }
@@ -57,13 +50,18 @@ void encode_run(const float* values, Run run, float inverse, uint8_t* bytes) {
 
 }  // namespace
 
-void decode_tq1_0(Bytes blocks, std::span<float> values) {
-  decode_blocks<Tq1_0Block, kTq1_0Block>(blocks, values, [](const Tq1_0Block& block, float* out) {
-    const float d = f16_to_f32(block.d);
-    decode_run(block.five, kFive32, d, out);
-    decode_run(block.five + 32, kFive16, d, out);
-    decode_run(block.four, kFour, d, out);
-  });
+void TQ1_0::unpack(const Block& block, BlockParts& parts) {
+  parts.d = block.d;
+  decode_run_codes(block.five, kFive32, parts.codes);
+  decode_run_codes(block.five + 32, kFive16, parts.codes);
+  decode_run_codes(block.four, kFour, parts.codes);
+}
+
+void PTQ1_0::unpack(const Block& block, BlockParts& parts) {
+  parts.d = block.d;
+  decode_run_codes(block.five, kSmallFive16, parts.codes);
+  decode_run_codes(block.five + 16, kSmallFive8, parts.codes);
+  decode_run_codes(block.four, kSmallFour, parts.codes);
 }
 
 void decode_tq1_0_codes(Bytes blocks, std::span<uint8_t> codes) {
@@ -80,16 +78,24 @@ void decode_tq1_0_codes(Bytes blocks, std::span<uint8_t> codes) {
   });
 }
 
-void encode_tq1_0(std::span<const float> values, MutableBytes blocks) {
-  encode_blocks<Tq1_0Block, kTq1_0Block>(values, blocks, [](const float* x) {
-    const float d = max_magnitude(x, kTq1_0Block);
-    const float inverse = inverse_or_zero(d);
-    Tq1_0Block block = {.five = {}, .four = {}, .d = f32_to_f16(d)};
-    encode_run(x, kFive32, inverse, block.five);
-    encode_run(x, kFive16, inverse, block.five + 32);
-    encode_run(x, kFour, inverse, block.four);
-    return block;
-  });
+TQ1_0::Block TQ1_0::encode(const float* x) {
+  const float d = max_magnitude(x, kValues);
+  const float inverse = inverse_or_zero(d);
+  Block block = {.five = {}, .four = {}, .d = f32_to_f16(d)};
+  encode_run(x, kFive32, inverse, block.five);
+  encode_run(x, kFive16, inverse, block.five + 32);
+  encode_run(x, kFour, inverse, block.four);
+  return block;
+}
+
+PTQ1_0::Block PTQ1_0::encode(const float* x) {
+  const float d = max_magnitude(x, kValues);
+  const float inverse = inverse_or_zero(d);
+  Block block = {.five = {}, .four = {}, .d = f32_to_f16(d)};
+  encode_run(x, kSmallFive16, inverse, block.five);
+  encode_run(x, kSmallFive8, inverse, block.five + 16);
+  encode_run(x, kSmallFour, inverse, block.four);
+  return block;
 }
 
 }  // namespace tern

@@ -1,10 +1,11 @@
-// TQ1_0: ternary weights in base 3, five to a byte; 1.6875 bits per value (ggml type 34).
+// TQ1_0 and PTQ1_0: ternary weights in base 3, five to a byte; 1.6875 and 1.75 bits per value (ggml type 34, and 143).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -41,12 +42,43 @@ struct Tq1_0Block {
 };
 static_assert(sizeof(Tq1_0Block) == 54);
 
-void decode_tq1_0(Bytes blocks, std::span<float> values);
-
 // The bare codes of whole blocks, a weight's sign + 1: 0, 1, 2, and 1 throughout where the scale is 0. codes.size() is
 // a multiple of kTq1_0Block.
 void decode_tq1_0_codes(Bytes blocks, std::span<uint8_t> codes);
 
-void encode_tq1_0(std::span<const float> values, MutableBytes blocks);
+struct TQ1_0 {
+  using Block = Tq1_0Block;
+  static constexpr FormatId kId = {Format::kTQ1_0, "TQ1_0", 34};
+  static constexpr bool kIsTernary = true;
+  static constexpr int kValues = kTq1_0Block;
+  static constexpr Coding kCoding = {.n_codes = 3, .zero = 1, .group = kTq1_0Block};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
+
+// PTQ1_0: the same in blocks of 128; 1.75 bits per value (type 143 of the Prism fork). 28 bytes: five[24], four[2],
+// then the f16 scale d. The runs are
+//   five[m],      m = 0 … 15:  digit n is value       n·16 + m     (values   0 …  79)
+//   five[16 + m], m = 0 … 7:   digit n is value  80 + n·8  + m     (values  80 … 119)
+//   four[m],      m = 0, 1:    digit n is value 120 + n·2  + m     (values 120 … 127)
+//
+// Example: x[j] = 0.5 · ((j mod 3) − 1) gives 31 94 bb repeated to 16 bytes, cf 45 6c repeated to 8, 43 6c, then 00 38.
+//
+// Source: PrismML-Eng/llama.cpp, branch q2_0-prs (block_ptq1_0).
+struct PTQ1_0 {
+  struct Block {
+    uint8_t five[24];
+    uint8_t four[2];
+    uint16_t d;
+  };
+  static constexpr FormatId kId = {Format::kPTQ1_0, "PTQ1_0", 143};
+  static constexpr int kValues = 128;
+  static constexpr Coding kCoding = {.n_codes = 3, .zero = 1, .group = kValues};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
+static_assert(sizeof(PTQ1_0::Block) == 28);
 
 }  // namespace tern

@@ -18,26 +18,20 @@ void for_each_code(Body body) {
 
 }  // namespace
 
-void decode_tq2_0(Bytes blocks, std::span<float> values) {
-  decode_blocks<Tq2_0Block, kTq2_0Block>(blocks, values, [](const Tq2_0Block& block, float* out) {
-    const float d = f16_to_f32(block.d);
-    for_each_code([&](int byte, int shift, int value) {
-      out[value] = d * static_cast<float>(((block.codes[byte] >> shift) & 3) - 1);
-    });
-  });
+void TQ2_0::unpack(const Block& block, BlockParts& parts) {
+  parts.d = block.d;
+  for_each_code([&](int byte, int shift, int value) { parts.codes[value] = block.codes[byte] >> shift & 3; });
 }
 
-void encode_tq2_0(std::span<const float> values, MutableBytes blocks) {
-  encode_blocks<Tq2_0Block, kTq2_0Block>(values, blocks, [](const float* x) {
-    const float d = max_magnitude(x, kTq2_0Block);
-    const float inverse = inverse_or_zero(d);
-    Tq2_0Block block = {.codes = {}, .d = f32_to_f16(d)};
-    for_each_code([&](int byte, int shift, int value) {
-      const int code = round_and_clamp(x[value] * inverse, -1, 1) + 1;
-      block.codes[byte] = static_cast<uint8_t>(block.codes[byte] | code << shift);
-    });
-    return block;
+TQ2_0::Block TQ2_0::encode(const float* x) {
+  const float d = max_magnitude(x, kValues);
+  const float inverse = inverse_or_zero(d);
+  Block block = {.codes = {}, .d = f32_to_f16(d)};
+  for_each_code([&](int byte, int shift, int value) {
+    const int code = round_and_clamp(x[value] * inverse, -1, 1) + 1;
+    block.codes[byte] = static_cast<uint8_t>(block.codes[byte] | code << shift);
   });
+  return block;
 }
 
 }  // namespace tern

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "base/bytes.h"
+#include "quant/format.h"
 
 namespace tern {
 
@@ -28,7 +27,15 @@ struct Tq2_0Block {
 };
 static_assert(sizeof(Tq2_0Block) == 66);
 
-void decode_tq2_0(Bytes blocks, std::span<float> values);
-void encode_tq2_0(std::span<const float> values, MutableBytes blocks);
+struct TQ2_0 {
+  using Block = Tq2_0Block;
+  static constexpr FormatId kId = {Format::kTQ2_0, "TQ2_0", 35};
+  static constexpr bool kIsTernary = true;
+  static constexpr int kValues = kTq2_0Block;
+  static constexpr Coding kCoding = {.n_codes = 4, .zero = 1, .group = kTq2_0Block};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block encode(const float* values);
+};
 
 }  // namespace tern

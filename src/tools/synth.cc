@@ -1,5 +1,4 @@
 // Writes a random model of a preset's shape, as a stream.
-#include <array>
 #include <vector>
 
 #include "base/format_text.h"
@@ -14,8 +13,14 @@
 namespace tern {
 namespace {
 
-constexpr std::array kFloatFormats = {Format::kF16,  Format::kF32,  Format::kBF16, Format::kQ8_0, Format::kQ4_0,
-                                      Format::kQ6_K, Format::kQ1_0, Format::kQ2_0, Format::kPQ2_0};
+// Those that hold any values, not only ternary ones.
+std::vector<Format> head_formats() {
+  std::vector<Format> formats;
+  for (const Format format : float_row_formats()) {
+    if (!format_info(format).is_ternary) formats.push_back(format);
+  }
+  return formats;
+}
 
 // A family's own: BitNet's layers are ternary, Llama's may be.
 std::vector<Format> linear_formats(SynthFamily family) {
@@ -23,7 +28,9 @@ std::vector<Format> linear_formats(SynthFamily family) {
   if (family == SynthFamily::kBitnet || family == SynthFamily::kLlama) {
     formats.assign(ternary_formats().begin(), ternary_formats().end());
   }
-  if (family != SynthFamily::kBitnet) formats.insert(formats.end(), kFloatFormats.begin(), kFloatFormats.end());
+  if (family == SynthFamily::kBitnet) return formats;
+  const std::vector<Format> floats = head_formats();
+  formats.insert(formats.end(), floats.begin(), floats.end());
   return formats;
 }
 
@@ -85,7 +92,7 @@ Result<void> synth(const SynthOptions& options) {
   const std::string type = options.type.empty() ? std::string(shape->type) : options.type;
   const std::string head_type = options.head.empty() ? std::string(shape->head) : options.head;
   TRY(const Format linear, choose_type("synth: the type of the linear layers", type, linear_formats(shape->family)));
-  TRY(const Format head, choose_type("synth: the type of the head", head_type, kFloatFormats));
+  TRY(const Format head, choose_type("synth: the type of the head", head_type, head_formats()));
   if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "synth: name the file to write");
   const std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
   TRY_STATUS(check_blocks(*shape, tensors));

@@ -12,9 +12,10 @@ namespace {
 constexpr float kEmbeddingDeviation = 0.02f;
 constexpr float kGainDeviation = 0.1f;
 
-// Formats of three values, and Q2_0, whose fourth no quantiser uses.
+// Formats of three values, and those of four evenly spaced ones around 0, whose fourth no quantiser uses.
 bool holds_ternary(Format format) {
-  return format_info(format).is_ternary || format == Format::kQ2_0 || format == Format::kPQ2_0;
+  const Coding& coding = format_info(format).coding;
+  return coding.zero == 1 && coding.n_codes <= 4;
 }
 
 // Of weights with scale 1.

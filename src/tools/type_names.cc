@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-
 namespace tern {
 namespace {
 
@@ -23,11 +21,7 @@ Result<Format> choose_type(std::string_view what, const std::string& name, std::
   return fail(ErrorCode::kInvalidArgument, "{} cannot be \"{}\"; choose one of {}", what, name, names);
 }
 
-GgmlType ggml_type_of(Format format) {
-  const auto found = std::ranges::find(ggml_types(), format_info(format).name, &GgmlTypeInfo::name);
-  CHECK(found != ggml_types().end());
-  return found->type;
-}
+GgmlType ggml_type_of(Format format) { return static_cast<GgmlType>(format_info(format).gguf_type); }
 
 std::string_view kv_type_name(KvType type) { return type == KvType::kF32 ? "f32" : "f16"; }
 

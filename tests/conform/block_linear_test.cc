@@ -11,8 +11,43 @@
 namespace tern::conform {
 namespace {
 
-constexpr Format kFormats[] = {Format::kQ1_0, Format::kQ2_0, Format::kPQ2_0, Format::kQ4_0,
-                               Format::kQ8_0, Format::kQ6_K, Format::kTQ2_0};
+// All but those in base 3, which become others when a model is loaded.
+const std::vector<Format> kFormats = [] {
+  std::vector<Format> list;
+  for (const Format format : float_row_formats()) {
+    const Coding& coding = format_info(format).coding;
+    if (coding.has_codes() && coding.n_codes != 3) list.push_back(format);
+  }
+  return list;
+}();
+
+// Where a block has its f16 numbers: the bytes on which d or dmin depends.
+std::vector<size_t> f16_places(const FormatInfo& info) {
+  std::vector<std::byte> block(static_cast<size_t>(info.block_bytes));
+  std::vector<size_t> places;
+  BlockParts zero = {}, parts = {};
+  info.unpack(block.data(), zero);
+  for (size_t i = 0; i < block.size(); ++i) {
+    block[i] = std::byte{1};
+    info.unpack(block.data(), parts);
+    block[i] = std::byte{0};
+    if ((parts.d ^ zero.d) == 1 || (parts.dmin ^ zero.dmin) == 1) places.push_back(i);
+  }
+  return places;
+}
+
+// Calls put(byte) for every byte of the matrix that is not of an f16 number.
+template <class Put>
+void for_other_bytes(Matrix& w, const Put& put) {
+  const auto& info = format_info(w.tensor.format);
+  const std::vector<size_t> places = f16_places(info);
+  const auto block_bytes = static_cast<size_t>(info.block_bytes);
+  for (size_t i = 0; i < w.bytes.size(); ++i) {
+    const bool is_scale =
+        std::ranges::any_of(places, [&](size_t at) { return i % block_bytes == at || i % block_bytes == at + 1; });
+    if (!is_scale) put(w.bytes[i]);
+  }
+}
 
 struct BlockInput {
   BlockInput(int n_tokens, int n_cols)
@@ -50,23 +85,26 @@ struct BlockInput {
   Guarded<int32_t> sum;
 };
 
-// Σ |w·x| of one row and token, what its roundings are relative to.
+// Σ |w·x| of one row and token, with the parts of w that are multiplied apart: what its roundings are relative to.
 double magnitude(const Tensor& w, int row, const BlockInput& in, int token) {
-  std::vector<float> weights(static_cast<size_t>(w.cols));
-  const uint64_t bytes = row_bytes(w.format, w.cols);
-  format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(row) * bytes, bytes), weights);
+  const std::vector<double> weights = weight_magnitudes(w, row);
   double total = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     const size_t at = static_cast<size_t>(token * w.cols) + i;
-    total += std::abs(static_cast<double>(weights[i]) * in.q.data()[at] * in.scale.data()[at / kInt8Block]);
+    total += std::abs(weights[i] * in.q.data()[at] * static_cast<double>(in.scale.data()[at / kInt8Block]));
   }
   return total * w.scale;
 }
 
 // A block's dot product is an exact integer below 2^24. One rounding makes d_w·d_x, each block's fused multiply-add and
-// each addition of lanes (at most 4) one more; then comes the tensor's scale. The reference rounds each weight twice at
-// most when it decodes, and its result once.
-double bound(double magnitude, int cols) { return (cols / kInt8Block + 10) * kUlp * magnitude; }
+// each addition of lanes (at most 4) one more; then comes the tensor's scale. A min, or each half's, has a product with
+// the activations' sum and a fused multiply-add of its own. The reference rounds each weight twice at most when it
+// decodes, and its result once.
+double bound(const Tensor& w, double magnitude) {
+  const Coding& coding = format_info(w.format).coding;
+  const int adds = 1 + (coding.has_mins ? kInt8Block / coding.group : 0);
+  return (w.cols / kInt8Block * adds + 12) * kUlp * magnitude;
+}
 
 std::vector<float> run_linear(const Tensor& w, const BlockInput& in, int token, int n, int n_threads) {
   std::vector<float> out(static_cast<size_t>(n * w.rows));
@@ -100,7 +138,7 @@ void expect_near_reference(const Tensor& w, const BlockInput& in, ops::Store sto
     for (int row = 0; row < w.rows; ++row) {
       const auto at = static_cast<size_t>(token * w.rows + row);
       const double sum_rounding = store == ops::Store::kAdd ? 2 * kUlp * (std::abs(expected[at]) + 6) : 0;
-      ASSERT_NEAR(actual[at], expected[at], bound(magnitude(w, row, in, token), w.cols) + sum_rounding)
+      ASSERT_NEAR(actual[at], expected[at], bound(w, magnitude(w, row, in, token)) + sum_rounding)
           << format_info(w.format).name << " " << w.rows << "×" << w.cols << ", token " << token << ", row " << row;
     }
   }
@@ -142,14 +180,7 @@ TEST(Conform, BlockLinearOfRandomBytes) {
     for (const Format format : kFormats) {
       Matrix w(format, 7, 768, 5);
       Values values(static_cast<uint64_t>(format));
-      const auto& info = format_info(format);
-      const bool is_d_last = format == Format::kQ6_K || format == Format::kTQ2_0;
-      for (size_t at = 0; at < w.bytes.size(); at += static_cast<size_t>(info.block_bytes)) {
-        for (size_t i = 0; i < static_cast<size_t>(info.block_bytes); ++i) {
-          const bool is_scale = is_d_last ? i + 2 >= static_cast<size_t>(info.block_bytes) : i < 2;
-          if (!is_scale) w.bytes[at + i] = static_cast<unsigned char>(values.integer(0, 255));
-        }
-      }
+      for_other_bytes(w, [&](unsigned char& byte) { byte = static_cast<unsigned char>(values.integer(0, 255)); });
       for (const int n : {1, 5}) expect_near_reference(w.tensor, BlockInput::random(n, 768, 9), ops::Store::kSet, 2);
       if (HasFatalFailure()) return;
     }
@@ -162,13 +193,7 @@ TEST(Conform, BlockLinearOfExtremes) {
     for (const Format format : kFormats) {
       for (const int fill : {0x00, 0xFF, 0x80, 0x7F}) {
         Matrix w(format, 4, 512, 5);
-        const auto& info = format_info(format);
-        const bool is_d_last = format == Format::kQ6_K || format == Format::kTQ2_0;
-        for (size_t i = 0; i < w.bytes.size(); ++i) {
-          const auto in_block = i % static_cast<size_t>(info.block_bytes);
-          const bool is_scale = is_d_last ? in_block + 2 >= static_cast<size_t>(info.block_bytes) : in_block < 2;
-          if (!is_scale) w.bytes[i] = static_cast<unsigned char>(fill);
-        }
+        for_other_bytes(w, [&](unsigned char& byte) { byte = static_cast<unsigned char>(fill); });
         for (const int q : {127, -127}) {
           for (const int n : {1, 4}) {
             BlockInput in(n, 512);
@@ -200,7 +225,7 @@ TEST(Conform, BlockLinearKeepsEveryPosition) {
         in.add_up();
         const double expected = static_cast<double>(weights[static_cast<size_t>(position)]) *
                                 in.q[static_cast<size_t>(position)] * 0.5 * w.tensor.scale;
-        ASSERT_NEAR(run_linear(w.tensor, in, 0, 1, 1)[0], expected, 4 * kUlp * std::abs(expected))
+        ASSERT_NEAR(run_linear(w.tensor, in, 0, 1, 1)[0], expected, 4 * kUlp * magnitude(w.tensor, 0, in, 0))
             << format_info(format).name << " position " << position;
       }
     }
@@ -213,13 +238,11 @@ TEST(Conform, BlockLinearConvertsScalesExactly) {
     const uint16_t scales[] = {0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x8001, 0xFBFF, 0x0000};
     for (const Format format : kFormats) {
       const auto& info = format_info(format);
-      const bool is_d_last = format == Format::kQ6_K || format == Format::kTQ2_0;
       Matrix w(format, 8, 512, 3);
       for (size_t row = 0; row < 8; ++row) {
         const size_t stride = row_bytes(format, 512);
         for (size_t at = row * stride; at < (row + 1) * stride; at += static_cast<size_t>(info.block_bytes)) {
-          const size_t d = at + (is_d_last ? static_cast<size_t>(info.block_bytes) - 2 : 0);
-          std::memcpy(&w.bytes[d], &scales[row], 2);
+          for (const size_t d : f16_places(info)) std::memcpy(&w.bytes[at + d], &scales[row], 2);
         }
       }
       for (const int n : {1, 4}) expect_near_reference(w.tensor, BlockInput::random(n, 512, 4), ops::Store::kSet, 1);
@@ -278,7 +301,7 @@ TEST(Conform, BlockGluIsItsPartsOneAfterAnother) {
 // Both orders may meet in one op: they share the input.
 TEST(Conform, BlockGluOfInterleavedMatrices) {
   on_every_target([] {
-    for (const Format format : {Format::kQ4_0, Format::kQ8_0}) {
+    for (const Format format : {Format::kQ4_0, Format::kQ8_0, Format::kQ4_1}) {
       for (const int n : {1, 5}) {
         const Matrix gate(format, 18, 800, 7), up(format, 18, 800, 8);
         const InterleavedMatrix gate2(gate.tensor), up2(up.tensor);

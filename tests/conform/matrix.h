@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/half.h"
 #include "conform/conform.h"
 #include "model/weights.h"
 
@@ -33,5 +34,27 @@ struct Matrix {
   Guarded<unsigned char> bytes;
   Tensor tensor;
 };
+
+// Of every weight of a row |d·scale·level| + |dmin·min|, or where its format has no mins |w|: what is rounded where
+// they are multiplied apart. Without the tensor's scale.
+inline std::vector<double> weight_magnitudes(const Tensor& w, int row) {
+  const FormatInfo& info = format_info(w.format);
+  const Bytes bytes =
+      w.data.subspan(static_cast<uint64_t>(row) * row_bytes(w.format, w.cols), row_bytes(w.format, w.cols));
+  std::vector<float> values(static_cast<size_t>(w.cols));
+  info.decode(bytes, values);
+  std::vector<double> magnitudes(values.size());
+  BlockParts parts = {};
+  for (size_t i = 0; i < values.size(); ++i) {
+    magnitudes[i] = std::abs(static_cast<double>(values[i]));
+    if (!info.coding.has_mins) continue;
+    const size_t block = i / static_cast<size_t>(info.block), at = i % static_cast<size_t>(info.block);
+    if (at == 0) info.unpack(bytes.data() + block * static_cast<size_t>(info.block_bytes), parts);
+    const auto group = at / static_cast<size_t>(info.coding.group);
+    const double min = f16_to_f32(parts.dmin) * (info.coding.has_scales() ? parts.mins[group] : 1);
+    magnitudes[i] = std::abs(values[i] + min) + std::abs(min);
+  }
+  return magnitudes;
+}
 
 }  // namespace tern::conform

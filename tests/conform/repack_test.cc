@@ -46,12 +46,13 @@ void cpu_ternary_linear(const ops::TernaryLinear& op) {
 }
 
 // Bytes of any content have the same values in both formats.
-TEST(Repack, Tq1_0OnBlocksBecomesTq2_0) {
-  std::vector<std::byte> bytes(tensor_bytes(Format::kTQ1_0, kRows, kCols));
+void expect_two_bits(Format from, Format to) {
+  const auto block_bytes = static_cast<size_t>(format_info(from).block_bytes);
+  std::vector<std::byte> bytes(tensor_bytes(from, kRows, kCols));
   for (size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::byte>(i % 54 == 53 ? 0x30 + i % 3 : (i * i + 7 * i) % 251);
+    bytes[i] = static_cast<std::byte>(i % block_bytes == block_bytes - 1 ? 0x30 + i % 3 : (i * i + 7 * i) % 251);
   }
-  const Tensor w{.name = "w", .format = Format::kTQ1_0, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
+  const Tensor w{.name = "w", .format = from, .rows = kRows, .cols = kCols, .data = bytes, .scale = 3.0f};
   Plan plan;
   for (const SlotType type : {SlotType::kInt8Blocks, SlotType::kF32}) {
     plan.slots.push_back({.name = "x", .type = type, .rows = RowsOf::kBatch, .width = kCols});
@@ -64,13 +65,18 @@ TEST(Repack, Tq1_0OnBlocksBecomesTq2_0) {
   ASSERT_EQ(repacked.size(), 4u);
   EXPECT_EQ(std::get<step::FloatLinear>(plan.steps[3].body).w, &w) << "floats stay with what they have";
   for (const Repacked& r : repacked) {
-    EXPECT_EQ(r.tensor.format, Format::kTQ2_0);
+    EXPECT_EQ(r.tensor.format, to);
     EXPECT_EQ(r.tensor.scale, 3.0f);
     std::vector<float> expected(kRows * kCols), actual(expected.size());
-    format_info(Format::kTQ1_0).decode(w.data, expected);
-    format_info(Format::kTQ2_0).decode(r.tensor.data, actual);
+    format_info(from).decode(w.data, expected);
+    format_info(to).decode(r.tensor.data, actual);
     EXPECT_EQ(actual, expected);
   }
+}
+
+TEST(Repack, Base3OnBlocksBecomesTwoBits) {
+  expect_two_bits(Format::kTQ1_0, Format::kTQ2_0);
+  expect_two_bits(Format::kPTQ1_0, Format::kPQ2_0);
 }
 
 TEST(Repack, OtherTernaryFormatsGiveTheSameResult) {

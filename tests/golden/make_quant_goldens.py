@@ -10,7 +10,9 @@ Lines:
     decode FORMAT BYTES VALUES     these bytes mean these values
     encode FORMAT VALUES BYTES     the reference quantiser turns these values into these bytes
     search FORMAT VALUES BYTES     the same for a quantiser that is a search, where another one may find other bytes
-BYTES are in file order; a value is the eight hex digits of its binary32 bits.
+    hash FORMAT BLOCKS HASH        so many blocks of random bytes (random_bytes) mean values with this hash (hash_of)
+BYTES are in file order; a value is the eight hex digits of its binary32 bits. There is a hash of every type that ggml can
+read, whether Tern can or not, so that a new format needs no change here.
 """
 
 import ctypes
@@ -83,12 +85,52 @@ def ggml_lines(rng):
             emit("encode", name, hex_values(row), block.tobytes().hex())
 
 
-def search_lines(rng):
+def search_lines(rng, names):
     ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
-    for row in sample_rows(rng, 256):
-        block = np.zeros(210, dtype=np.uint8)
-        ggml.quantize_row_q6_K_ref(row.ctypes.data_as(ctypes.c_void_p), block.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(256))
-        emit("search", "Q6_K", hex_values(row), block.tobytes().hex())
+    for name in names:
+        n, block_bytes = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
+        quantize_row = getattr(ggml, f"quantize_row_{function_suffix(name)}_ref")
+        for row in sample_rows(rng, n):
+            block = np.zeros(block_bytes, dtype=np.uint8)
+            quantize_row(row.ctypes.data_as(ctypes.c_void_p), block.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(n))
+            emit("search", name, hex_values(row), block.tobytes().hex())
+
+
+def function_suffix(name):
+    return name.lower().replace("_k", "_K")
+
+
+def random_bytes(n):
+    """The upper bytes of Knuth's linear congruential generator, from state 1 on."""
+    state, out = 1, bytearray(n)
+    for i in range(n):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        out[i] = state >> 56
+    return np.frombuffer(out, dtype=np.uint8)
+
+
+def hash_of(values):
+    """FNV-1a over the values' words, each NaN as 7fc00000."""
+    words = values.view(np.uint32).copy()
+    words[np.isnan(values)] = 0x7FC00000
+    hashed = 0xCBF29CE484222325
+    for word in words.tolist():
+        hashed = (hashed ^ word) * 0x100000001B3 % 2**64
+    return f"{hashed:016x}"
+
+
+def hash_lines():
+    ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
+    n_blocks = 512
+    for kind, (n, block_bytes) in GGML_QUANT_SIZES.items():
+        dequantize_row = getattr(ggml, f"dequantize_row_{function_suffix(kind.name)}", None)
+        if n == 1 or dequantize_row is None:
+            continue
+        blocks = random_bytes(n_blocks * block_bytes)
+        values = np.zeros(n_blocks * n, dtype=np.float32)
+        count = ctypes.c_int64(values.size)
+        dequantize_row(blocks.ctypes.data_as(ctypes.c_void_p), values.ctypes.data_as(ctypes.c_void_p), count)
+        emit("hash", kind.name, n_blocks, hash_of(values))
 
 
 def main():
@@ -96,8 +138,10 @@ def main():
     print("# Made by make_quant_goldens.py, which says what the lines mean.")
     decode_lines(rng)
     encode_lines(rng)
-    search_lines(rng)
+    search_lines(rng, ["Q6_K"])
     ggml_lines(rng)
+    search_lines(rng, ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL"])
+    hash_lines()
     return 0
 
 

@@ -14,7 +14,7 @@ const std::vector<FolderRule>& include_table() {
   static const std::vector<FolderRule> kTable = {
       {"include/tern", {}},
       {"src/base", {}},
-      {"src/file", {"src/base"}},
+      {"src/file", {"src/base", "src/quant"}},
       {"src/quant", {"src/base"}},
       {"src/text", {"src/base"}},
       {"src/sample", {"src/base"}},

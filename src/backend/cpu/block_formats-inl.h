@@ -13,8 +13,7 @@
 //   value(step, byte)   the place in its run of the code in `byte` of a lane in this step
 //   Format(row, group)  loads the group's bytes, from nowhere outside them
 //   codes<step>()       unpacks
-//   scales(), halves()  where the runs' scales lie side by side; the other formats' are gathered
-//   kGroupBytes         of those whose scales do
+// The scales of these are gathered. Those of interleaved_formats-inl.h have vectors of them ready.
 #if defined(TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_
@@ -243,10 +242,13 @@ class Q8 {
   }
   template <int kStep>
   static HWY_INLINE VU8 codes_of(const VU8* words) {
+    return codes_of_signed(words[kStep]);
+  }
+  static HWY_INLINE VU8 codes_of_signed(VU8 bytes) {
 #if HWY_TARGET == HWY_WASM
-    return WasmCodesOfSigned(words[kStep]);
+    return WasmCodesOfSigned(bytes);
 #else
-    return hn::Xor(words[kStep], hn::Set(DU8(), 0x80));
+    return hn::Xor(bytes, hn::Set(DU8(), 0x80));
 #endif
   }
 

@@ -103,18 +103,24 @@ inline constexpr int kLargestOf = kHasDot4            ? 255
                                   : F::kLargest <= 15 ? 15
                                                       : F::kLargest;
 
-// The activations of one token and group: the steps' values, then d, then −zero·Σq of each run, or of each half run.
+// The activations of one token and group: the steps' values, then d, then −zero·Σq of each run, or of each half run;
+// then what mins are multiplied with, d·Σq of each run or half run.
 template <int kLargest>
 inline constexpr size_t kStepBytes = Dot<kLargest>::kVectors * kVectorBytes;
 template <int kLargest>
 inline constexpr size_t kAfterSteps = kSteps * kStepBytes<kLargest>;
 template <int kLargest, bool kHalfScales>
-inline constexpr size_t kActivationBytes = kAfterSteps<kLargest> + (kHalfScales ? 3 : 2) * kVectorBytes;
+inline constexpr size_t kSumsAt = kAfterSteps<kLargest> + (kHalfScales ? 3 : 2) * kVectorBytes;
+template <int kLargest, bool kHalfScales, int kMins>
+inline constexpr size_t kActivationBytes = kSumsAt<kLargest, kHalfScales> + kMins * kVectorBytes;
 template <class F>
-inline constexpr size_t kActivationBytesOf = kActivationBytes<kLargestOf<F>, F::kHalfScales>;
-// A panel's row and group: the steps' codes, d, and the two scales of half runs.
-template <bool kHalfScales>
-inline constexpr size_t kPanelBytes = (kSteps + (kHalfScales ? 3 : 1)) * kVectorBytes;
+inline constexpr size_t kActivationBytesOf = kActivationBytes<kLargestOf<F>, F::kHalfScales, kMinsOf<F>>;
+// A panel's row and group: the steps' codes, d, the two scales of half runs, and the mins.
+template <bool kHalfScales, int kMins>
+inline constexpr size_t kPanelBytes = (kSteps + (kHalfScales ? 3 : 1) + kMins) * kVectorBytes;
+template <class F>
+inline constexpr size_t kPanelBytesOf = kPanelBytes<F::kHalfScales, kMinsOf<F>>;
+inline constexpr size_t kMostPanelBytes = kPanelBytes<true, 2>;
 
 constexpr size_t Groups(size_t cols) { return (cols + kGroup - 1) / kGroup; }
 
@@ -158,15 +164,23 @@ void Arrange(const ops::BlockRows& in, int n, size_t cols, uint8_t* out) {
       Permute<F>(q, reinterpret_cast<uint8_t*>(permuted));
       for (size_t step = 0; step < kSteps; ++step) D::put(permuted + 4 * step, lane + step * kStep);
       std::memcpy(lane + kAfter, in.scale + t * runs + run, 4);
-      int32_t init[2] = {-D::excess(permuted, kRun, F::kZero, in.sum[t * runs + run]), 0};
-      if constexpr (F::kHalfScales) {
-        int32_t first = 0;
+      const int32_t sum = in.sum[t * runs + run];
+      int32_t init[2] = {-D::excess(permuted, kRun, F::kZero, sum), 0};
+      int32_t first = 0;
+      if constexpr (F::kHalfScales || kMinsOf<F> == 2) {
         for (size_t i = 0; i < kRun / 2; ++i) first += q[i];
+      }
+      if constexpr (F::kHalfScales) {
         init[1] = init[0] + F::kZero * first;
         init[0] = -F::kZero * first;
         std::memcpy(lane + kAfter + 2 * kVectorBytes, init + 1, 4);
       }
       std::memcpy(lane + kAfter + kVectorBytes, init, 4);
+      for (size_t part = 0; part < kMinsOf<F>; ++part) {
+        const int32_t of_part = kMinsOf<F> == 1 ? sum : part == 0 ? first : sum - first;
+        const float x = static_cast<float>(of_part) * in.scale[t * runs + run];
+        std::memcpy(lane + kSumsAt<kLargestOf<F>, F::kHalfScales> + part * kVectorBytes, &x, 4);
+      }
     }
   }
 }
@@ -197,28 +211,36 @@ HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& o
   }
 }
 
-// The f16 scales of a group's runs; `gathered` if the format has no others.
-template <class F>
-HWY_INLINE const uint16_t* ScalesOf(const F& weights, const RowScales& gathered, size_t group) {
-  if constexpr (kHasScales<F>) return weights.scales();
-  return gathered.d + group * kLanes;
-}
-
-// The scales of half runs, likewise.
-template <class F>
-HWY_INLINE const uint16_t* HalvesOf(const F& weights, const RowScales& gathered, size_t group) {
-  if constexpr (kHasScales<F> && F::kHalfScales) return weights.halves();
-  return gathered.halves + group * kLanes;
-}
-
 HWY_INLINE VF32 LoadScales(const uint16_t* d) { return LoadFloats(reinterpret_cast<const hwy::float16_t*>(d), kLanes); }
 
-// The scale of every run's first or last half.
-template <int kHalf>
-HWY_INLINE VI32 LoadHalfScales(const uint16_t* halves) {
-  const hn::Rebind<uint16_t, DI32> du16;
-  const VI32 both = hn::PromoteTo(DI32(), hn::LoadU(du16, halves));
-  return hn::ShiftRight<24>(kHalf == 0 ? hn::ShiftLeft<24>(both) : hn::ShiftLeft<16>(both));
+// The scales of a group's runs; `gathered` if the format has no others.
+template <class F>
+HWY_INLINE VF32 ScaleOf(const F& weights, const RowScales& gathered, size_t group) {
+  if constexpr (kHasScales<F>) {
+    return weights.scale();
+  } else {
+    return LoadScales(gathered.d + group * kLanes);
+  }
+}
+
+// The scale of every run's first or last half, likewise.
+template <class F, int kHalf>
+HWY_INLINE VI32 HalfScaleOf(const F& weights, const RowScales& gathered, size_t group) {
+  if constexpr (kHasScales<F>) {
+    return weights.template half_scale<kHalf>();
+  } else {
+    return LoadPairBits<8 * kHalf, 8, true>(reinterpret_cast<const uint8_t*>(gathered.halves + group * kLanes));
+  }
+}
+
+// sum − Σ min · d·Σq over the parts of runs that have one, in their order.
+template <int kMins, class Min>
+HWY_INLINE VF32 TakeMins(VF32 sum, const Min& min, const uint8_t* sums) {
+  if constexpr (kMins > 0) sum = hn::NegMulAdd(min(std::integral_constant<int, 0>()), LoadFloat32s(sums), sum);
+  if constexpr (kMins > 1) {
+    sum = hn::NegMulAdd(min(std::integral_constant<int, 1>()), LoadFloat32s(sums + kVectorBytes), sum);
+  }
+  return sum;
 }
 
 template <class F, int kFrom, int kTo, class Sum>
@@ -240,7 +262,7 @@ HWY_INLINE Sum AddSteps(const F& weights, const uint8_t* activations, Sum sum) {
 
 // The dot product of every run of a group, in units of d_w·d_x.
 template <class F>
-HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const uint16_t* halves) {
+HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const RowScales& scales, size_t group) {
   using D = Dot<kLargestOf<F>>;
   const uint8_t* after = activations + kAfterSteps<kLargestOf<F>>;
   const VI32 init = LoadInts(after + kVectorBytes);
@@ -248,7 +270,8 @@ HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const uin
     const VI32 init1 = LoadInts(after + 2 * kVectorBytes);
     const VI32 dot0 = D::total(AddSteps<F, 0, kSteps / 2>(weights, activations, D::start(init)), init);
     const VI32 dot1 = D::total(AddSteps<F, kSteps / 2, kSteps>(weights, activations, D::start(init1)), init1);
-    return hn::Add(hn::Mul(dot0, LoadHalfScales<0>(halves)), hn::Mul(dot1, LoadHalfScales<1>(halves)));
+    return hn::Add(hn::Mul(dot0, HalfScaleOf<F, 0>(weights, scales, group)),
+                   hn::Mul(dot1, HalfScaleOf<F, 1>(weights, scales, group)));
   } else {
     return D::total(AddSteps<F, 0, kSteps>(weights, activations, D::start(init)), init);
   }
@@ -279,9 +302,12 @@ HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activati
   ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
     for (size_t i = 0; i < group_bytes; i += kCacheLine) fetch_ahead(row + g * group_bytes + i, ahead);
     const uint8_t* record = activations + g * kActivationBytesOf<F>;
-    const VI32 dot = GroupDot(weights, record, HalvesOf(weights, scales, g));
+    const VI32 dot = GroupDot(weights, record, scales, g);
     const VF32 d = LoadFloat32s(record + kAfterSteps<kLargestOf<F>>);
-    sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), hn::Mul(LoadScales(ScalesOf(weights, scales, g)), d), sum);
+    sum = hn::MulAdd(hn::ConvertTo(DF32(), dot), hn::Mul(ScaleOf(weights, scales, g), d), sum);
+    sum = TakeMins<kMinsOf<F>>(
+        sum, [&]<int P>(std::integral_constant<int, P>) HWY_ATTR { return weights.template min<P>(); },
+        record + kSumsAt<kLargestOf<F>, F::kHalfScales>);
   });
   return sum;
 }
@@ -323,26 +349,29 @@ template <class F>
 void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t* out) {
   GatherScales<F>(row, cols, scales);
   ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
-    uint8_t* const record = out + g * kPanelBytes<F::kHalfScales>;
+    uint8_t* const record = out + g * kPanelBytesOf<F>;
     StoreSteps<F, 0>(weights, record);
-    auto* const after = reinterpret_cast<float*>(record + kSteps * kVectorBytes);
-    hn::Store(LoadScales(ScalesOf(weights, scales, g)), DF32(), after);
+    auto* after = reinterpret_cast<float*>(record + kSteps * kVectorBytes);
+    hn::Store(ScaleOf(weights, scales, g), DF32(), after);
+    after += kLanes;
     if constexpr (F::kHalfScales) {
-      auto* const halves = reinterpret_cast<int32_t*>(after + kLanes);
-      const uint16_t* const scales_of_halves = HalvesOf(weights, scales, g);
-      hn::Store(LoadHalfScales<0>(scales_of_halves), DI32(), halves);
-      hn::Store(LoadHalfScales<1>(scales_of_halves), DI32(), halves + kLanes);
+      auto* const halves = reinterpret_cast<int32_t*>(after);
+      hn::Store(HalfScaleOf<F, 0>(weights, scales, g), DI32(), halves);
+      hn::Store(HalfScaleOf<F, 1>(weights, scales, g), DI32(), halves + kLanes);
+      after += 2 * kLanes;
     }
+    if constexpr (kMinsOf<F> > 0) hn::Store(weights.template min<0>(), DF32(), after);
+    if constexpr (kMinsOf<F> > 1) hn::Store(weights.template min<1>(), DF32(), after + kLanes);
   });
 }
 
 // kTileRows rows of a panel × T tokens.
-template <int T, int kLargest, bool kHalfScales>
+template <int T, int kLargest, bool kHalfScales, int kMins>
 HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
                         float (&y)[T][kTileRows]) {
   using D = Dot<kLargest>;
   constexpr int kDots = kHalfScales ? 2 : 1;  // per group
-  constexpr size_t kA = kActivationBytes<kLargest, kHalfScales>, kW = kPanelBytes<kHalfScales>;
+  constexpr size_t kA = kActivationBytes<kLargest, kHalfScales, kMins>, kW = kPanelBytes<kHalfScales, kMins>;
   constexpr size_t kStep = kStepBytes<kLargest>, kAfter = kAfterSteps<kLargest>;
   VF32 sums[T][kTileRows];
   for (auto& token : sums) {
@@ -378,6 +407,11 @@ HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t
       for (size_t r = 0; r < kTileRows; ++r) {
         const VF32 both = hn::Mul(LoadFloat32s(w(r, kSteps)), LoadFloat32s(a(t, kAfter)));
         sums[t][r] = hn::MulAdd(hn::ConvertTo(DF32(), dots[t][r]), both, sums[t][r]);
+        sums[t][r] = TakeMins<kMins>(
+            sums[t][r],
+            [&]<int P>(std::integral_constant<int, P>)
+                HWY_ATTR { return LoadFloat32s(w(r, kSteps + (kHalfScales ? 3 : 1) + P)); },
+            a(t, kSumsAt<kLargest, kHalfScales>));
       }
     }
   }

@@ -24,7 +24,7 @@
 #include "backend/cpu/cpu_target.h"
 #include "backend/cpu/results-inl.h"
 #include "base/check.h"
-#include "quant/format.h"
+#include "quant/block_formats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
@@ -40,13 +40,11 @@ struct Job {
   const uint8_t* activations;
   RowScales scales;
   uint8_t* panel;  // kBlockPassRows rows
+  const uint8_t* rows = nullptr;
+  int first_row = 0;      // the one at `rows`
+  size_t row_stride = 0;  // bytes
 
-  size_t row_stride() const {  // bytes
-    return w->is_rearranged ? interleaved_row_bytes(w->format, w->cols) : row_bytes(w->format, w->cols);
-  }
-  const uint8_t* row(int r) const {
-    return reinterpret_cast<const uint8_t*>(w->data.data()) + static_cast<size_t>(r) * row_stride();
-  }
+  const uint8_t* row(int r) const { return rows + static_cast<size_t>(r - first_row) * row_stride; }
 };
 
 template <class F>
@@ -54,7 +52,7 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& resul
   float y[1][kBlockPassRows] = {};
   const auto cols = static_cast<size_t>(job.w->cols);
   const uint8_t* row = job.row(begin);
-  const size_t stride = job.row_stride();
+  const size_t stride = job.row_stride;
   const FetchAhead ahead = blocks_ahead();
   for (int r = 0; r < n_rows; r += kScaleRows) {
     const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
@@ -71,19 +69,17 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& resul
 
 template <class F>
 void RowsForTokens(const Job& job, int begin, int n_rows, const Results& results) {
-  constexpr bool kHalf = F::kHalfScales;
   const auto cols = static_cast<size_t>(job.w->cols);
   const size_t groups = Groups(cols);
   for (int r = 0; r < n_rows; ++r) {
-    UnpackRow<F>(job.row(begin + r), cols, job.scales,
-                 job.panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalf>);
+    UnpackRow<F>(job.row(begin + r), cols, job.scales, job.panel + static_cast<size_t>(r) * groups * kPanelBytesOf<F>);
   }
   const auto tile = [&]<int T>(std::integral_constant<int, T>, int token) {
     const uint8_t* activations = job.activations + static_cast<size_t>(token) * groups * kActivationBytesOf<F>;
     for (int r = 0; r < n_rows; r += kTileRows) {  // rows beyond the last: what the panel happens to hold
       float y[T][kTileRows];
-      const uint8_t* panel = job.panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalf>;
-      DotTile<T, kLargestOf<F>, kHalf>(panel, activations, groups, job.w->scale, y);
+      const uint8_t* panel = job.panel + static_cast<size_t>(r) * groups * kPanelBytesOf<F>;
+      DotTile<T, kLargestOf<F>, F::kHalfScales, kMinsOf<F>>(panel, activations, groups, job.w->scale, y);
       PutTile(results, y, token, begin + r, std::min(kTileRows, n_rows - r));
     }
   };
@@ -105,20 +101,22 @@ constexpr Kernel MakeKernel() {
   return {Arrange<F>, RowsForOneToken<F>, RowsForTokens<F>, kActivationBytesOf<F>};
 }
 
-Kernel KernelFor(const Tensor& w) {
-  if (w.is_rearranged) {
-    switch (w.format) {
-      case Format::kQ4_0:
-        return MakeKernel<Interleaved<Q4>>();
-      case Format::kQ8_0:
-        return MakeKernel<Interleaved<Q8>>();
-      case Format::kQ6_K:
-        return MakeKernel<InterleavedQ6>();
-      default:
-        CHECK(false);
+// The kernel of records of `format`.
+template <class... F>
+std::optional<Kernel> RecordKernel(Format format, FormatList<F...> /*formats*/) {
+  std::optional<Kernel> kernel;
+  const auto look = [&]<class Type>(std::type_identity<Type>) {
+    if constexpr (has_interleaved(Type::kCoding)) {
+      if (Type::kId.format == format) kernel = MakeKernel<Interleaved<Type>>();
     }
-  }
-  switch (w.format) {
+  };
+  (look(std::type_identity<F>()), ...);
+  return kernel;
+}
+
+// The kernel of blocks as they lie in the file, for formats that have one.
+std::optional<Kernel> FileKernel(Format format) {
+  switch (format) {
     case Format::kQ1_0:
       return MakeKernel<Q1>();
     case Format::kQ2_0:
@@ -134,7 +132,7 @@ Kernel KernelFor(const Tensor& w) {
     case Format::kQ6_K:
       return MakeKernel<Q6>();
     default:
-      CHECK(false);
+      return std::nullopt;
   }
 }
 
@@ -151,35 +149,65 @@ T* Take(std::span<float>& free, size_t bytes) {
 }
 
 // A matrix with its format's functions and its input in their order. Made by a worker once it has claimed rows.
+//
+// A matrix that is in the file's order, though its format has a kernel for records only (because memory was short when
+// the model was loaded), is made into records pass by pass.
 class Operand {
  public:
   // `same_input` may be another matrix's, which serves this one too where the formats agree.
   Operand(const Tensor& w, const ops::BlockRows& in, int n, std::span<float>& free, const Operand* same_input = nullptr)
-      : kernel_(KernelFor(w)), job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
-    const auto cols = static_cast<size_t>(w.cols);
+      : job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
+    auto kernel = w.is_rearranged ? std::nullopt : FileKernel(w.format);
+    const bool is_in_records = !kernel;
+    if (!kernel) kernel = RecordKernel(w.format, BlockFormats());
+    CHECK(kernel);
+    kernel_ = *kernel;
     if (same_input && same_input->job_.w->format == w.format) {
       job_ = same_input->job_;
       job_.w = &w;
-      return;
+      records_ = same_input->records_;
+    } else {
+      take_memory(in, free);
     }
-    const size_t records = static_cast<size_t>(n) * Groups(cols);
+    job_.row_stride = is_in_records ? interleaved_row_bytes(w.format, w.cols) : row_bytes(w.format, w.cols);
+    job_.rows = reinterpret_cast<const uint8_t*>(w.data.data());
+    makes_records_ = is_in_records && !w.is_rearranged;
+    if (makes_records_ && !records_) records_ = Take<std::byte>(free, kBlockPassRows * job_.row_stride);
+  }
+
+  void pass(int begin, int end, const Results& results) const {
+    Job job = job_;
+    if (makes_records_) {
+      const uint64_t in_file = row_bytes(job.w->format, job.w->cols);
+      for (int row = begin; row < end; ++row) {
+        const MutableBytes record(records_ + static_cast<size_t>(row - begin) * job.row_stride, job.row_stride);
+        const Bytes from = job.w->data.subspan(static_cast<uint64_t>(row) * in_file, in_file);
+        interleave_row(job.w->format, from, job.w->cols, record);
+      }
+      job.rows = reinterpret_cast<const uint8_t*>(records_);
+      job.first_row = begin;
+    }
+    (job.n == 1 ? kernel_.pass_of_one : kernel_.pass)(job, begin, end - begin, results);
+  }
+
+ private:
+  void take_memory(const ops::BlockRows& in, std::span<float>& free) {
+    const auto cols = static_cast<size_t>(job_.w->cols);
+    const size_t records = static_cast<size_t>(job_.n) * Groups(cols);
     auto* activations = Take<uint8_t>(free, records * kernel_.activation_bytes);
-    kernel_.arrange(in, n, cols, activations);
+    kernel_.arrange(in, job_.n, cols, activations);
     job_.activations = activations;
     const size_t scales_bytes = kScaleRows * Groups(cols) * kLanes * sizeof(uint16_t);
     job_.scales = {Take<uint16_t>(free, scales_bytes), Take<uint16_t>(free, scales_bytes)};
     std::memset(job_.scales.d, 0, scales_bytes);  // what lies past the row's end multiplies 0, so it must be finite
     std::memset(job_.scales.halves, 0, scales_bytes);
-    if (n > 1) job_.panel = Take<uint8_t>(free, kBlockPassRows * Groups(cols) * kPanelBytes<true>);
+    if (job_.n > 1) job_.panel = Take<uint8_t>(free, kBlockPassRows * Groups(cols) * kMostPanelBytes);
   }
 
-  void pass(int begin, int end, const Results& results) const {
-    (job_.n == 1 ? kernel_.pass_of_one : kernel_.pass)(job_, begin, end - begin, results);
-  }
-
- private:
   Kernel kernel_;
   Job job_;
+  bool makes_records_ = false;
+  std::byte* records_ = nullptr;  // kBlockPassRows rows
 };
 
 // Calls pass(begin, end) for runs of kBlockPassRows rows.
@@ -239,12 +267,13 @@ void block_linear(const ops::FloatLinear& op, Share& share) { HWY_DYNAMIC_DISPAT
 void block_glu(const ops::FloatGlu& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, share); }
 
 size_t block_scratch(int cols, int n) {
-  // Records are largest with 64-byte vectors, 11 of them for a group of 512 values (Q6_K); or, where steps have two, 19
-  // of 16 bytes for 128 values.
+  // Records of activations and panels are largest with 64-byte vectors, 13 of them for a group of 512 values (Q2_K);
+  // or, where steps have two, 19 of 16 bytes for 128 values. Those of weights have 448 bytes at most.
   const size_t groups = (static_cast<size_t>(cols) + 511) / 512;
   const size_t records = static_cast<size_t>(n) + (n > 1 ? kBlockPassRows : 0);
-  constexpr size_t kRecordBytes = 4 * 19 * 16, kScaleBytes = 4 * 2 * 16 * sizeof(uint16_t), kAlignment = 4 * 64;
-  return (groups * (records * kRecordBytes + kScaleBytes) + kAlignment) / sizeof(float);
+  constexpr size_t kRecordBytes = 4 * 19 * 16, kScaleBytes = 4 * 2 * 16 * sizeof(uint16_t), kAlignment = 5 * 64;
+  constexpr size_t kWeightBytes = kBlockPassRows * 448;
+  return (groups * (records * kRecordBytes + kScaleBytes + kWeightBytes) + kAlignment) / sizeof(float);
 }
 
 }  // namespace tern::cpu

@@ -9,91 +9,103 @@
 #include "backend/repack.h"
 #include "base/check.h"
 #include "quant/q4_0.h"
-#include "quant/q6_k.h"
 #include "quant/q8_0.h"
 
 namespace tern::cpu {
 namespace {
 
+// Blocks of 32 values whose bytes behind d are the lines' words.
 template <class Block>
-void interleave(Bytes row, MutableBytes out) {
+void interleave_words(Bytes row, MutableBytes out) {
   constexpr size_t kWord = sizeof(uint32_t), kWords = (sizeof(Block) - sizeof(Block::d)) / kWord;
-  constexpr size_t kRecord = kRecordBlocks * sizeof(Block);
+  constexpr size_t kRecord = kRecordRuns * sizeof(Block);
   const size_t blocks = row.size() / sizeof(Block);
-  if (blocks % kRecordBlocks != 0) std::ranges::fill(out.last(kRecord), std::byte{0});
   for (size_t b = 0; b < blocks; ++b) {
     const std::byte* from = row.data() + b * sizeof(Block);
-    std::byte* const record = out.data() + b / kRecordBlocks * kRecord;
-    const size_t lane = b % kRecordBlocks;
+    std::byte* const record = out.data() + b / kRecordRuns * kRecord;
+    const size_t lane = b % kRecordRuns;
     for (size_t word = 0; word < kWords; ++word) {
-      std::memcpy(record + (word * kRecordBlocks + lane) * kWord, from + sizeof(Block::d) + word * kWord, kWord);
+      std::memcpy(record + (word * kRecordRuns + lane) * kWord, from + sizeof(Block::d) + word * kWord, kWord);
     }
-    std::memcpy(record + kWords * kRecordBlocks * kWord + lane * sizeof(Block::d), from, sizeof(Block::d));
+    std::memcpy(record + kWords * kRecordRuns * kWord + lane * sizeof(Block::d), from, sizeof(Block::d));
   }
 }
 
-uint32_t word_at(const uint8_t* bytes) {
-  uint32_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
-// Run r of a block, as in quant/q6_k.h.
-void interleave_run(const Q6_KBlock& block, size_t r, std::byte* record, size_t lane) {
-  constexpr size_t kWords = 8;
-  const size_t half = r / 4, quarter = r % 4;
-  const uint8_t* const low = block.low + 64 * half + 32 * (quarter % 2);
-  const uint8_t* const high = block.high + 32 * half;
-  uint32_t lines[6] = {};
-  for (size_t w = 0; w < kWords; ++w) {
-    lines[w % 4] |= (word_at(low + 4 * w) >> (quarter / 2 * 4) & 0x0F0F0F0F) << (w / 4 * 4);
-    lines[4 + w / 4] |= (word_at(high + 4 * w) >> (2 * quarter) & 0x03030303) << (w % 4 * 2);
+// The 32 codes of a run, in its lane.
+void put_codes(const RecordLayout& layout, const uint8_t* codes, std::byte* record, size_t lane) {
+  uint32_t lines[8] = {};
+  for (int w = 0; w < 8; ++w) {
+    uint32_t word;
+    std::memcpy(&word, codes + 4 * w, sizeof word);
+    const uint32_t low = word & (0x01010101u * ((1u << layout.low_bits) - 1)), high = word >> layout.low_bits;
+    if (layout.low_bits == 4) {
+      lines[w % 4] |= low << (w / 4 * 4);
+    } else {
+      lines[w / 4] |= low << (w % 4 * 2);
+    }
+    if (layout.high_bits == 1) {
+      lines[layout.low_lines] |= (high & 0x01010101) << w;
+    } else if (layout.high_bits == 2) {
+      lines[layout.low_lines + static_cast<size_t>(w) / 4] |= (high & 0x03030303) << (w % 4 * 2);
+    }
   }
-  for (size_t i = 0; i < 6; ++i)
+  for (size_t i = 0; i < layout.low_lines + layout.high_lines; ++i) {
     std::memcpy(record + i * kRecordLine + lane * sizeof(uint32_t), &lines[i], sizeof(uint32_t));
-  std::byte* const scales = record + 6 * kRecordLine + lane * sizeof(uint16_t);
-  std::memcpy(scales, block.scales + 2 * r, sizeof(uint16_t));
-  std::memcpy(scales + kRecordBlocks * sizeof(uint16_t), &block.d, sizeof block.d);
+  }
 }
 
-void interleave_q6_k(Bytes row, MutableBytes out) {
-  constexpr size_t kRuns = kQ6_KBlock / 32, kBlocks = kRecordBlocks / kRuns;  // of a block; of a record
-  const size_t blocks = row.size() / sizeof(Q6_KBlock);
-  if (blocks % kBlocks != 0) std::ranges::fill(out.last(kQ6RecordBytes), std::byte{0});
-  for (size_t b = 0; b < blocks; ++b) {
-    Q6_KBlock block;
-    std::memcpy(&block, row.data() + b * sizeof block, sizeof block);
-    std::byte* const record = out.data() + b / kBlocks * kQ6RecordBytes;
-    for (size_t r = 0; r < kRuns; ++r) interleave_run(block, r, record, b % kBlocks * kRuns + r);
+// Run r of a block, in its lane.
+void put_scales(const Coding& coding, const RecordLayout& layout, const BlockParts& parts, size_t r, std::byte* record,
+                size_t lane) {
+  const size_t d = lane / layout.runs_per_d * sizeof(uint16_t);
+  std::memcpy(record + layout.d_at + d, &parts.d, sizeof parts.d);
+  if (coding.has_mins) std::memcpy(record + layout.dmin_at + d, &parts.dmin, sizeof parts.dmin);
+  if (!coding.has_scales()) return;
+  std::byte* const scales = record + layout.scales_at;
+  if (coding.group == 32) {
+    scales[lane] = static_cast<std::byte>(parts.scales[r]);
+    scales[kRecordRuns + lane] = static_cast<std::byte>(parts.mins[r]);
+    return;
+  }
+  for (size_t half = 0; half < 2; ++half) {
+    const int min = coding.has_mins ? parts.mins[2 * r + half] : 0;
+    scales[2 * lane + half] = static_cast<std::byte>(parts.scales[2 * r + half] | min << 4);
+  }
+}
+
+void interleave_parts(const FormatInfo& info, Bytes row, MutableBytes out) {
+  const RecordLayout layout(info.coding);
+  const auto block_bytes = static_cast<size_t>(info.block_bytes), runs = static_cast<size_t>(info.block) / 32;
+  BlockParts parts = {};
+  for (size_t b = 0; b < row.size() / block_bytes; ++b) {
+    info.unpack(row.data() + b * block_bytes, parts);
+    for (size_t r = 0; r < runs; ++r) {
+      const size_t run = b * runs + r, lane = run % kRecordRuns;
+      std::byte* const record = out.data() + run / kRecordRuns * layout.bytes;
+      put_codes(layout, parts.codes + 32 * r, record, lane);
+      put_scales(info.coding, layout, parts, r, record, lane);
+    }
   }
 }
 
 }  // namespace
 
-bool has_interleaved(Format format) {
-  return format == Format::kQ4_0 || format == Format::kQ8_0 || format == Format::kQ6_K;
-}
+bool has_interleaved(Format format) { return has_interleaved(format_info(format).coding); }
 
 uint64_t interleaved_row_bytes(Format format, int cols) {
-  constexpr int kCols = kRecordBlocks * kQ4_0Block;
-  static_assert(kQ4_0Block == kQ8_0Block);
-  const int records = (cols + kCols - 1) / kCols;
-  if (format == Format::kQ6_K) return static_cast<uint64_t>(records) * kQ6RecordBytes;
-  return row_bytes(format, records * kCols);
+  constexpr int kCols = kRecordRuns * 32;
+  const auto records = static_cast<uint64_t>((cols + kCols - 1) / kCols);
+  return records * RecordLayout(format_info(format).coding).bytes;
 }
 
 void interleave_row(Format format, Bytes row, int cols, MutableBytes out) {
   CHECK(row.size() == row_bytes(format, cols) && out.size() == interleaved_row_bytes(format, cols));
-  switch (format) {
-    case Format::kQ4_0:
-      return interleave<Q4_0Block>(row, out);
-    case Format::kQ8_0:
-      return interleave<Q8_0Block>(row, out);
-    case Format::kQ6_K:
-      return interleave_q6_k(row, out);
-    default:
-      CHECK(false);
-  }
+  const FormatInfo& info = format_info(format);
+  CHECK(has_interleaved(format));
+  if (cols % (kRecordRuns * 32) != 0) std::ranges::fill(out.last(RecordLayout(info.coding).bytes), std::byte{0});
+  if (format == Format::kQ4_0) return interleave_words<Q4_0Block>(row, out);
+  if (format == Format::kQ8_0) return interleave_words<Q8_0Block>(row, out);
+  interleave_parts(info, row, out);
 }
 
 InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool) {

@@ -68,8 +68,8 @@ uint64_t WeightUse::row_bytes() const {
   const auto cols = static_cast<uint64_t>(tensor->cols);
   if (is_ternary) return cols / 4;
   const WeightCoding coding = coding_of(*tensor);
-  const uint64_t scales = coding.group == 0 ? 0 : cols / coding.group * (coding.f32_scales ? 4 : 2);
-  return unit_row_bytes(coding, tensor->cols) + scales;
+  const uint64_t scales = coding.scales_of_row(static_cast<uint32_t>(cols));
+  return unit_row_bytes(coding, tensor->cols) + scales * (coding.has_scale_words() ? 4 : 2);
 }
 
 std::vector<WeightUse> weight_uses(const StepBody& body) { return std::visit(WeightsOf{}, body); }

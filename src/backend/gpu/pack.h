@@ -21,7 +21,8 @@ uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols);
 bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding);
 
 // `rows`, the bytes of whole rows of the tensor, as `coding`, which is coding_of(tensor) or plain kF32. `units` gets
-// their words; `scales`, where the coding has any, a float for each group.
+// their words; `scales`, where the coding has any, scales_of_row() numbers a row: floats, or with mins the bits of
+// words.
 void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
                std::span<float> scales);
 

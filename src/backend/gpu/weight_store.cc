@@ -80,7 +80,7 @@ class WeightStore::ScalesWriter {
   }
 
   Result<void> flush(bool is_last) {
-    const size_t n = is_last || coding_.f32_scales ? waiting_.size() : waiting_.size() & ~size_t{1};
+    const size_t n = is_last || coding_.has_scale_words() ? waiting_.size() : waiting_.size() & ~size_t{1};
     if (n > 0) {
       const auto words = pack_scales(coding_, std::span(waiting_).first(n));
       TRY_STATUS(store_.write(buffer_, at_, std::as_bytes(std::span(words))));
@@ -163,7 +163,7 @@ Result<void> WeightStore::pack(const WeightCoding& coding, const RowSpan& rows, 
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), out_bytes = unit_row_bytes(coding, tensor.cols);
   const StoredBytes data = tensor.data.subspan(rows.first * in_bytes, rows.count * in_bytes);
   if (is_plain_copy(tensor, coding)) return write(units, at, data);
-  const uint64_t row_scales = coding.group == 0 ? 0 : static_cast<uint64_t>(tensor.cols) / coding.group;
+  const uint64_t row_scales = coding.scales_of_row(static_cast<uint32_t>(tensor.cols));
   const uint64_t rows_at_once = std::max<uint64_t>(1, kPieceBytes / std::max(in_bytes, out_bytes));
   std::vector<uint32_t> words;
   for (uint64_t row = 0; row < rows.count; row += rows_at_once) {

@@ -152,8 +152,7 @@ class GpuFamilies : public testing::TestWithParam<Shape> {
 
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
-  for (const Format f : {Format::kF32, Format::kF16, Format::kBF16, Format::kQ8_0, Format::kQ4_0, Format::kQ6_K,
-                         Format::kQ1_0, Format::kQ2_0, Format::kPQ2_0, Format::kTQ2_0, Format::kTQ1_0}) {
+  for (const Format f : float_row_formats()) {
     all.push_back({.name = "qwen3_" + std::string(format_info(f).name), .format = f, .head = f});
   }
   all.push_back(

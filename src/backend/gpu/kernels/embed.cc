@@ -27,8 +27,8 @@ EmbedKernel embed(const EmbedConfig& c) {
                       }
                     };
                     if (c.coding.group == 0) return put(value);
-                    auto scale = planes.scale(at);
-                    put(value * scale);
+                    const UnitScale scale = planes.scale(at);
+                    put(scaled(c.coding, e(value), scale));
                   };
                   when(row < range.get<"count">(), [&] {
                     // An invocation has a quad of a unit where any can be shifted to, else the whole unit.

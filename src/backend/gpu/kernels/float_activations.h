@@ -2,6 +2,9 @@
 // units of weights. Included by float_linear.cc alone.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "backend/gpu/kernels/float_linear.h"
 
 namespace tern::gpu::float_matvec {
@@ -16,8 +19,12 @@ struct Rows {
 
 struct Loaded {
   Name<WeightUnits> unit;
-  Name<F32> scale;  // where the coding has any
+  UnitScale scale;  // where the coding has any
 };
+
+inline bool have_mins(const std::vector<Rows>& matrices) {
+  return std::ranges::any_of(matrices, [](const Rows& m) { return m.w->coding.has_mins(); });
+}
 
 // Calls body(r, matrix) for the rows of all matrices.
 template <class Body>
@@ -28,13 +35,17 @@ void for_rows(const std::vector<Rows>& matrices, const Body& body) {
   }
 }
 
+// `x_sum` is the sum of the unit's activations, where any of the matrices has mins.
 inline void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<F32>>& parts,
-                       const std::vector<Var<F32>>& sums) {
+                       const std::optional<Var<F32>>& x_sum, const std::vector<Var<F32>>& sums) {
   for (size_t r = 0; r < loaded.size(); ++r) {
-    if (loaded[r].scale.text.empty()) {
+    const UnitScale& scale = loaded[r].scale;
+    if (scale.scale.text.empty()) {
       sums[r] += parts[r];
+    } else if (scale.min.text.empty()) {
+      sums[r] += parts[r] * scale.scale;
     } else {
-      sums[r] += parts[r] * loaded[r].scale;
+      sums[r] += parts[r] * scale.scale - *x_sum * scale.min;
     }
   }
 }
@@ -108,16 +119,19 @@ class Activations {
            const std::vector<Var<F32>>& sums) const {
     std::vector<Var<F32>> parts;
     for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
+    std::optional<Var<F32>> x_sum;
+    if (have_mins(matrices)) x_sum = var("x_sum", 0.0f);
     Name<U32> start;
     for_quads(c_.coding, [&](uint32_t k, const Name<U32>* first) {
       if (k == 0) start = quads(i, first);
       const Name<Vec4<F32>> x4 = quad(start, k);
+      if (x_sum) *x_sum += dot(x4, splat<Vec4<F32>>(1.0f));
       for_rows(matrices, [&](size_t r, const Rows& m) {
         const Unpack unpack(c_.caps, m.w->coding);
         parts[r] += dot(unpack(loaded[r].unit, k, first), x4);
       });
     });
-    add_scaled(loaded, parts, sums);
+    add_scaled(loaded, parts, x_sum, sums);
   }
 
   // Once all units have been added.
@@ -195,10 +209,13 @@ class Int8Activations {
            const std::vector<Var<F32>>& sums) const {
     std::vector<Var<F32>> parts;
     for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
+    std::optional<Var<F32>> x_sum;
+    if (have_mins(matrices)) x_sum = var("x_sum", 0.0f);
     const uint32_t words_per_run = std::min(4u, c_.coding.bits());
     for (uint32_t first = 0; first < 4; first += words_per_run) {
       const auto x = run_of_unit(i, first / words_per_run);
       auto scale_and_sum = let("run", runs_[run_index(i, first / words_per_run)]);
+      if (x_sum) *x_sum += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
       for_rows(matrices, [&](size_t r, const Rows& m) {
         const UnpackBytes bytes(dot4_, m.w->coding);
         auto dot = var("dot_of_bytes", 0);
@@ -210,7 +227,7 @@ class Int8Activations {
         parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
       });
     }
-    add_scaled(loaded, parts, sums);
+    add_scaled(loaded, parts, x_sum, sums);
   }
 
   Name<F32> factor() { return in_.factor(); }
@@ -270,6 +287,14 @@ class Int8Activations {
       for (uint32_t k = 0; k < 4; ++k) words.push_back(let("x4", packed<I8x4>(at(four, k))));
     }
     return words;
+  }
+  // Σ of the integers in `x`: the stored one of their run, unless they are but half of it.
+  Temp<F32> sum_of(const std::vector<Name<I8x4>>& x, const Name<Vec2<F32>>& scale_and_sum) const {
+    if (needs_sums()) return e(at(scale_and_sum, 1));
+    auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
+    auto sum = var("sum_of_unit", 0);
+    for (const Name<I8x4>& x4 : x) sum = sum + dot4_(x4, ones);
+    return f32(sum);
   }
   Temp<U32> run_index(const Name<U32>& i, uint32_t run) const {
     return pieces_per_unit() == 1 ? i / 2u : i + run * units();

@@ -82,7 +82,7 @@ class FloatDots {
       for (const Name<U32>& start : m.starts) {
         auto at = let("at", start + i);
         auto unit = let("unit", m.w->unit(e(at)));
-        loaded.push_back({unit, m.w->coding.group > 0 ? m.w->scale(at) : Name<F32>{}});
+        loaded.push_back({unit, m.w->coding.group > 0 ? m.w->scale(at) : UnitScale{}});
       }
     }
     return loaded;

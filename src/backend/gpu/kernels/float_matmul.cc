@@ -59,8 +59,8 @@ void stage_weights(const Tile& t, const WeightPlanes& w, const Unpack& unpack, c
       staged[to] = value;
       return;
     }
-    auto scale = w.scale(at);
-    staged[to] = value * scale;
+    const UnitScale scale = w.scale(at);
+    staged[to] = scaled(w.coding, e(value), scale);
   });
 }
 

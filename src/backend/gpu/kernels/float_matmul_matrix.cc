@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 
 #include <array>
+#include <optional>
 #include <span>
 
 namespace tern::gpu {
@@ -57,7 +58,8 @@ class WeightStage {
       auto half = let("half", t.tid + first);
       auto row = let("row", min(t.first_row + half / 2u, t.n_rows - 1u));
       halves_.push_back({half, let("row_units", row * (t.c.cols / w.coding.values())),
-                         var("unit", splat<WeightUnits>(0u)), var("scale", 1.0f)});
+                         var("unit", splat<WeightUnits>(0u)), var("scale", 1.0f),
+                         w.coding.has_mins() ? std::optional(var("fetched_min", 0.0f)) : std::nullopt});
     }
   }
 
@@ -66,7 +68,10 @@ class WeightStage {
     for (const Half& h : halves_) {
       auto at = let("at", h.row_units + unit_of(h, block));
       h.unit = w_.unit(e(at));
-      if (w_.coding.group > 0) h.scale = w_.scale(at);
+      if (w_.coding.group == 0) continue;
+      const UnitScale scale = w_.scale(at);
+      h.scale = scale.scale;
+      if (h.min) *h.min = scale.min;
     }
   }
 
@@ -75,13 +80,14 @@ class WeightStage {
     if (!w_.coding.has_codes()) return store_floats(block);
     for (const Half& h : halves_) {
       auto unit = let("fetched", h.unit);
-      auto scale = let("scale_of_unit", h.scale);
+      UnitScale scale = {let("scale_of_unit", h.scale), {}};
+      if (h.min) scale.min = let("min_of_unit", *h.min);
       const auto words = words_of(h, block, unit);
       auto to = let("to", start_ + h.half / 2u * kStride + (h.half & 1u) * (kBlock / 2));
       const auto store_quads = [&] {
         const uint32_t per_word = 4 / static_cast<uint32_t>(words.size());
         for (uint32_t k = 0; k < 4; ++k) {
-          auto value = let("value", unpack_.of_word(words[k / per_word], k % per_word) * scale);
+          auto value = let("value", scaled(w_.coding, unpack_.of_word(words[k / per_word], k % per_word), scale));
           auto quad = let("to_quad", to + 4 * k);
           stage_quad(t_, quad, value);
         }
@@ -100,6 +106,7 @@ class WeightStage {
     Name<U32> row_units;  // where the row's units start
     Var<WeightUnits> unit;
     Var<F32> scale;
+    std::optional<Var<F32>> min;
   };
 
   uint32_t n_halves() const { return t_.c.tile_rows * 2; }
@@ -141,9 +148,9 @@ class WeightStage {
       auto to = let("to", start_ + i / kQuads * kStride + i % kQuads * 4u);
       auto value = let("value", unpack_(unit, 0, &in_unit));
       if (w_.coding.group == 0) return stage_quad(t_, to, value);
-      auto scale = w_.scale(at);
-      auto scaled = let("scaled", value * scale);
-      stage_quad(t_, to, scaled);
+      const UnitScale scale = w_.scale(at);
+      auto product = let("scaled", scaled(w_.coding, e(value), scale));
+      stage_quad(t_, to, product);
     });
   }
 

@@ -57,6 +57,9 @@ const NamedCoding kCodings[] = {
     {"codes4", {.words = WeightWords::kCodes4, .zero = 8, .group = 32}},
     {"codes2", {.words = WeightWords::kCodes2, .zero = 1, .group = 256}},
     {"signs", {.words = WeightWords::kSigns, .group = 128}},
+    {"codes8_byte_mins", {.words = WeightWords::kCodes8, .zero = 128, .group = 16, .mins = WeightMins::kBytes}},
+    {"codes4_byte_mins", {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kBytes}},
+    {"codes4_f16_mins", {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kF16}},
 };
 
 class Cases {

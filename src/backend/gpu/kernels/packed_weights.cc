@@ -4,6 +4,12 @@ namespace tern::gpu {
 
 using namespace wgsl;
 
+namespace {
+
+constexpr uint32_t kBytesBlock = 256;  // values that share a d and a dmin
+
+}  // namespace
+
 uint32_t WeightCoding::bits() const {
   switch (words) {
     case WeightWords::kF32:
@@ -23,14 +29,48 @@ uint32_t WeightCoding::bits() const {
   CHECK(false);
 }
 
-Name<F32> WeightPlanes::scale(const Name<U32>& unit_index) const {
+uint32_t WeightCoding::scales_of_row(uint32_t cols) const {
+  if (group == 0) return 0;
+  return mins == WeightMins::kBytes ? cols / kBytesBlock * (1 + kBytesBlock / group / 2) : cols / group;
+}
+
+namespace {
+
+// WeightMins::kBytes: two groups to a word.
+UnitScale scale_of_bytes(const WeightPlanes& w, const Name<U32>& unit_index) {
+  const uint32_t units = kBytesBlock / w.coding.values(), per_group = w.coding.units_per_group();
+  const uint32_t words = w.coding.scales_of_row(kBytesBlock);
+  auto first = let("scales_at", unit_index / units * words);
+  auto group = let("group_of_block", unit_index % units / per_group);
+  auto factors_word = let("factors_word", packed<F16x2>(w.scale_word(e(first))));
+  auto factors = let("factors", unpack2x16float(factors_word));
+  auto pair = let("bytes_of_group", w.scale_word(first + 1u + group / 2u) >> ((group & 1u) * 16u));
+  auto scale = let("scale", at(factors, 0) * f32(pair & 255u));
+  auto min = let("min_of_group", at(factors, 1) * f32((pair >> 8u) & 255u));
+  return {scale, min};
+}
+
+}  // namespace
+
+UnitScale WeightPlanes::scale(const Name<U32>& unit_index) const {
   CHECK(coding.group > 0);
+  if (coding.mins == WeightMins::kBytes) return scale_of_bytes(*this, unit_index);
   const uint32_t per_group = coding.units_per_group();
   auto block = per_group == 1 ? unit_index : let("block", unit_index / per_group);
-  if (coding.f32_scales) return let("scale", bitcast<F32>(scale_word(e(block))));
+  if (coding.mins == WeightMins::kF16) {
+    auto word = let("halves", packed<F16x2>(scale_word(e(block))));
+    auto both = let("scale", unpack2x16float(word));
+    return {at(both, 0), at(both, 1)};
+  }
+  if (coding.f32_scales) return {let("scale", bitcast<F32>(scale_word(e(block)))), {}};
   auto halves = let("halves", packed<F16x2>(scale_word(block / 2u) >> ((block & 1u) * 16u)));
   auto pair = let("scale", unpack2x16float(halves));
-  return at(pair, 0);
+  return {at(pair, 0), {}};
+}
+
+Temp<Vec4<F32>> scaled(const WeightCoding& coding, Temp<Vec4<F32>> value, const UnitScale& scale) {
+  if (!coding.has_mins()) return std::move(value) * scale.scale;
+  return std::move(value) * scale.scale - splat<Vec4<F32>>(scale.min);
 }
 
 namespace {

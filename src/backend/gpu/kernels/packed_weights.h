@@ -22,11 +22,19 @@ enum class WeightWords {
   kSigns,   // 128 values: +1, or −1 where the bit is set
 };
 
+// How a group's min lies beside its scale. A value is scale · (code − zero) − min.
+enum class WeightMins {
+  kNone,
+  kF16,    // a word for each group: its scale and its min as f16
+  kBytes,  // for every 256 values a word with d and dmin as f16, and then two bytes a group: scale / d and min / dmin
+};
+
 struct WeightCoding {
   WeightWords words = WeightWords::kF32;
   uint32_t zero = 0;
   uint32_t group = 0;       // neighbouring values of a row that share a scale, whole units; 0: no scales
-  bool f32_scales = false;  // else f16, two to a word
+  bool f32_scales = false;  // else f16, two to a word; unless there are mins
+  WeightMins mins = WeightMins::kNone;
   bool operator==(const WeightCoding&) const = default;
 
   uint32_t bits() const;
@@ -34,9 +42,19 @@ struct WeightCoding {
   uint32_t quads() const { return values() / 4; }   // of activations that a unit meets
   uint32_t units_per_group() const { return group / values(); }
   bool has_codes() const { return bits() <= 8; }
+  bool has_mins() const { return mins != WeightMins::kNone; }
+  // In the plane of scales: f16 numbers or words that a row has.
+  uint32_t scales_of_row(uint32_t cols) const;
+  bool has_scale_words() const { return f32_scales || has_mins(); }
 };
 
 using WeightUnits = wgsl::Vec4<wgsl::U32>;
+
+// What a unit's values are made of beside their codes.
+struct UnitScale {
+  wgsl::Name<wgsl::F32> scale;
+  wgsl::Name<wgsl::F32> min;  // where the coding has mins
+};
 
 // One matrix of a kernel, whatever its bindings are called.
 struct WeightPlanes {
@@ -46,13 +64,17 @@ struct WeightPlanes {
         unit([w](wgsl::Temp<wgsl::U32> i) { return w[std::move(i)]; }),
         scale_word([s](wgsl::Temp<wgsl::U32> i) { return s[std::move(i)]; }) {}
 
-  // The scale of the unit with this number.
-  wgsl::Name<wgsl::F32> scale(const wgsl::Name<wgsl::U32>& unit_index) const;
+  // Those of the unit with this number.
+  UnitScale scale(const wgsl::Name<wgsl::U32>& unit_index) const;
 
   WeightCoding coding;
   std::function<wgsl::Temp<WeightUnits>(wgsl::Temp<wgsl::U32>)> unit;
   std::function<wgsl::Temp<wgsl::U32>(wgsl::Temp<wgsl::U32>)> scale_word;
 };
+
+// value · scale − min
+wgsl::Temp<wgsl::Vec4<wgsl::F32>> scaled(const WeightCoding& coding, wgsl::Temp<wgsl::Vec4<wgsl::F32>> value,
+                                         const UnitScale& scale);
 
 // The values in a unit, without their scale: exact.
 class Unpack {

@@ -1,0 +1,65 @@
+// The table row of a format that is given as a type:
+//
+//   struct Q4_K {
+//     static constexpr FormatId kId = { … };
+//     struct Block { … };                                            its bytes
+//     static constexpr int kValues = 256;                            in a block
+//     static constexpr Coding kCoding = { … };
+//     static void unpack(const Block& block, BlockParts& parts);     d, codes, and what else the coding has
+//     static Block pack(const BlockParts& parts);                    the reverse
+//   };
+//
+// Decoding and encoding follow from these. A format with an encoder of its own has `static Block encode(const float*)`
+// in place of pack; one that int8 rows may meet has kIsTernary. block_formats.h lists them all.
+#pragma once
+
+#include "quant/block_loop.h"
+#include "quant/coding.h"
+#include "quant/fit.h"
+#include "quant/format.h"
+
+namespace tern {
+
+// The values of a block, coding.has_codes().
+void values_of(const Coding& coding, const BlockParts& parts, std::span<float> values);
+
+template <class F>
+void unpack_block(const std::byte* block, BlockParts& parts) {
+  F::unpack(load<typename F::Block>(block), parts);
+}
+
+template <class F>
+void decode_as(Bytes blocks, std::span<float> values) {
+  decode_blocks<typename F::Block, F::kValues>(blocks, values, [](const typename F::Block& block, float* out) {
+    BlockParts parts;
+    F::unpack(block, parts);
+    values_of(F::kCoding, parts, std::span(out, F::kValues));
+  });
+}
+
+template <class F>
+void encode_as(std::span<const float> values, MutableBytes blocks) {
+  encode_blocks<typename F::Block, F::kValues>(values, blocks, [](const float* x) {
+    if constexpr (requires { F::encode(x); }) {
+      return F::encode(x);
+    } else {
+      return F::pack(fit_parts(F::kCoding, std::span(x, F::kValues)));
+    }
+  });
+}
+
+template <class F>
+constexpr FormatInfo block_format() {
+  FormatInfo info = {F::kId};
+  info.block = F::kValues;
+  info.block_bytes = sizeof(typename F::Block);
+  info.is_ternary = requires { F::kIsTernary; };
+  info.is_for_float_rows = true;
+  info.coding = F::kCoding;
+  info.unpack = unpack_block<F>;
+  info.decode = decode_as<F>;
+  info.encode = encode_as<F>;
+  return info;
+}
+
+}  // namespace tern
