@@ -9,95 +9,128 @@
 namespace tern {
 namespace {
 
-constexpr int kTriesEachSide = 9;  // to each side of the scale that just covers the values
+// Divisors that are tried, side by side, which is what vectors are good at: the one of the scale that just covers the
+// values first, so that it stays where all are equally good, then those around it. The last is a copy.
+constexpr int kEachSide = 9, kDivisors = 2 * kEachSide + 2;
+constexpr float step_of_try(int i) { return static_cast<float>((i + kEachSide) % (2 * kEachSide + 1) - kEachSide); }
 
 // x ≈ scale · level − min
 struct Line {
   float scale = 0, min = 0;
 };
 
-int nearest_level(const Coding& coding, float x) {
-  const int8_t* const end = coding.levels + coding.n_codes;
-  const int8_t* const above = std::upper_bound(coding.levels, end, x, [](float a, int8_t b) { return a < b; });
-  if (above == coding.levels) return 0;
-  if (above == end) return coding.n_codes - 1;
-  const bool is_above = static_cast<float>(*above) - x < x - static_cast<float>(above[-1]);
-  return static_cast<int>(above - coding.levels) - (is_above ? 0 : 1);
+// Nearest whole number in `least` … `most`, ties to even; NaN, of infinities, gives an end.
+float nearest(float x, float least, float most) {
+  constexpr float kShift = 0x1.8p23f;  // leaves the integer in a float's low bits
+  const float below = x < most ? x : most;
+  return ((below > least ? below : least) + kShift) - kShift;
 }
 
-int code_of(const Coding& coding, float level) {
-  if (coding.levels) return nearest_level(coding, level);
-  return round_and_clamp(level, -coding.zero, coding.n_codes - 1 - coding.zero) + coding.zero;
-}
+// Nearest of the levels.
+class Levels {
+ public:
+  explicit Levels(const Coding& coding)
+      : has_table_(coding.levels != nullptr),
+        least_(static_cast<float>(coding.level(0))),
+        most_(static_cast<float>(coding.level(coding.n_codes - 1))) {
+    for (int i = 1; has_table_ && i < coding.n_codes; ++i) {
+      steps_[n_steps_++] = {static_cast<float>(coding.levels[i - 1] + coding.levels[i]) / 2,
+                            static_cast<float>(coding.levels[i] - coding.levels[i - 1])};
+    }
+  }
+  float least() const { return least_; }
+
+  // levels[i] = the one nearest to x[i].
+  void find(const float (&x)[kDivisors], float (&levels)[kDivisors]) const {
+    if (!has_table_) {
+      for (int i = 0; i < kDivisors; ++i) levels[i] = nearest(x[i], least_, most_);
+      return;
+    }
+    for (float& level : levels) level = least_;
+    for (int n = 0; n < n_steps_; ++n) {
+      for (int i = 0; i < kDivisors; ++i) levels[i] += x[i] > steps_[n].from ? steps_[n].size : 0.0f;
+    }
+  }
+
+  int code(float x) const {
+    if (!has_table_) return static_cast<int>(nearest(x, least_, most_) - least_);
+    return static_cast<int>(std::count_if(steps_, steps_ + n_steps_, [&](const Step& step) { return x > step.from; }));
+  }
+
+ private:
+  struct Step {
+    float from, size;  // half way to the next level
+  };
+  bool has_table_;
+  float least_, most_;
+  Step steps_[15] = {};
+  int n_steps_ = 0;
+};
 
 // Without a min. For given levels q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq², and so the
 // greatest (Σxq)² / Σq² wins. The signed maximum lies at the level of greatest magnitude, which is the least.
-Line fit_scale(const Coding& coding, std::span<const float> x) {
+Line fit_scale(const Levels& levels, std::span<const float> x) {
   float greatest = 0;
   for (const float value : x) {
     if (std::fabs(value) > std::fabs(greatest)) greatest = value;
   }
   if (!(std::fabs(greatest) > 1e-15f)) return {};
+  float divisor[kDivisors], scaled[kDivisors], q[kDivisors], xq[kDivisors] = {}, qq[kDivisors] = {};
+  for (int i = 0; i < kDivisors; ++i) divisor[i] = levels.least() * (1 + 0.02f * step_of_try(i)) / greatest;
+  for (const float value : x) {
+    for (int i = 0; i < kDivisors; ++i) scaled[i] = value * divisor[i];
+    levels.find(scaled, q);
+    for (int i = 0; i < kDivisors; ++i) {
+      xq[i] += value * q[i];
+      qq[i] += q[i] * q[i];
+    }
+  }
   Line best;
   float best_gain = 0;
-  for (int i = 0; i <= 2 * kTriesEachSide; ++i) {
-    const int step = (i + kTriesEachSide) % (2 * kTriesEachSide + 1) -
-                     kTriesEachSide;  // 0 first: it stays where all are equally good
-    const float divisor = static_cast<float>(coding.level(0)) * (1 + 0.02f * static_cast<float>(step)) / greatest;
-    float xq = 0, qq = 0;
-    for (const float value : x) {
-      const auto q = static_cast<float>(coding.level(code_of(coding, value * divisor)));
-      xq += value * q;
-      qq += q * q;
-    }
-    if (qq > 0 && xq * xq > best_gain * qq) {
-      best.scale = xq / qq;
-      best_gain = xq * best.scale;
+  for (int i = 0; i < kDivisors; ++i) {
+    if (qq[i] > 0 && xq[i] * xq[i] > best_gain * qq[i]) {
+      best.scale = xq[i] / qq[i];
+      best_gain = xq[i] * best.scale;
     }
   }
   return best;
 }
 
-// The line of least squared error through (code, x). Where mins are whole numbers they are not negative.
-Line line_through(const Coding& coding, std::span<const float> x, float low, float divisor) {
-  double n = 0, sx = 0, sc = 0, sxc = 0, scc = 0;
-  for (const float value : x) {
-    const double c = code_of(coding, (value - low) * divisor);
-    n += 1, sx += value, sc += c, sxc += c * value, scc += c * c;
-  }
-  const double determinant = n * scc - sc * sc;
-  if (!(determinant > 0)) return {.scale = 0, .min = -low};
-  const Line line{.scale = static_cast<float>((n * sxc - sx * sc) / determinant),
-                  .min = static_cast<float>((sc * sxc - scc * sx) / determinant)};
-  if (!coding.has_scales() || line.min >= 0) return line;
-  return {.scale = static_cast<float>(sxc / scc), .min = 0};
-}
-
-float squared_error(const Coding& coding, std::span<const float> x, const Line& line) {
-  const float inverse = inverse_or_zero(line.scale);
-  float error = 0;
-  for (const float value : x) {
-    const auto level = static_cast<float>(coding.level(code_of(coding, (value + line.min) * inverse)));
-    const float off = line.scale * level - line.min - value;
-    error += off * off;
-  }
-  return error;
-}
-
+// With one: the line of least squared error through the points (code, x). Where mins are whole numbers they are not
+// negative.
 Line fit_line(const Coding& coding, std::span<const float> x) {
   const auto [least, greatest] = std::ranges::minmax(x);
   const float low = coding.has_scales() ? std::min(least, 0.0f) : least;
   if (!(greatest - low > 1e-15f)) return {.scale = 0, .min = -low};
-  Line best;
-  float best_error = 0;
-  for (int i = 0; i <= 2 * kTriesEachSide; ++i) {
-    const int step = (i + kTriesEachSide) % (2 * kTriesEachSide + 1) - kTriesEachSide;
-    const float divisor = (static_cast<float>(coding.n_codes - 1) + 0.1f * static_cast<float>(step)) / (greatest - low);
-    const Line line = line_through(coding, x, low, divisor);
-    const float error = squared_error(coding, x, line);
-    if (i == 0 || error < best_error) {
+  const auto most = static_cast<float>(coding.n_codes - 1), n = static_cast<float>(x.size());
+  float divisor[kDivisors], sum_c[kDivisors] = {}, sum_yc[kDivisors] = {}, sum_cc[kDivisors] = {}, sum_y = 0;
+  for (int i = 0; i < kDivisors; ++i) divisor[i] = (most + 0.1f * step_of_try(i)) / (greatest - low);
+  for (const float value : x) {
+    const float y = value - low;  // where there is an offset, sums of squares would hide what lies above it
+    sum_y += y;
+    for (int i = 0; i < kDivisors; ++i) {
+      const float c = nearest(y * divisor[i], 0, most);
+      sum_c[i] += c;
+      sum_yc[i] += y * c;
+      sum_cc[i] += c * c;
+    }
+  }
+  Line best = {.scale = 0, .min = -low};
+  float best_gain = 0;  // what the error is less than Σy²
+  for (int i = 0; i < kDivisors; ++i) {
+    const float determinant = n * sum_cc[i] - sum_c[i] * sum_c[i];
+    if (!(determinant > 0)) continue;
+    const float offset = (sum_cc[i] * sum_y - sum_c[i] * sum_yc[i]) / determinant;
+    Line line = {.scale = (n * sum_yc[i] - sum_y * sum_c[i]) / determinant, .min = -low - offset};
+    float gain = line.scale * sum_yc[i] + offset * sum_y;
+    if (coding.has_scales() && line.min < 0) {
+      const float sum_xc = sum_yc[i] + low * sum_c[i];
+      line = {.scale = sum_xc / sum_cc[i], .min = 0};
+      gain = line.scale * sum_xc - low * (2 * sum_y + n * low);
+    }
+    if (gain > best_gain) {
       best = line;
-      best_error = error;
+      best_gain = gain;
     }
   }
   return best;
@@ -130,9 +163,10 @@ BlockParts fit_parts(const Coding& coding, std::span<const float> from) {
   const auto group = static_cast<size_t>(coding.group);
   const size_t n_groups = from.size() / group;
   const auto values = [&](size_t g) { return std::span<const float>(x).subspan(g * group, group); };
+  const Levels levels(coding);
   Line lines[kMostGroups];
   for (size_t g = 0; g < n_groups; ++g) {
-    lines[g] = coding.has_mins ? fit_line(coding, values(g)) : fit_scale(coding, values(g));
+    lines[g] = coding.has_mins ? fit_line(coding, values(g)) : fit_scale(levels, values(g));
   }
   BlockParts parts = {};
   if (coding.has_scales()) {
@@ -146,7 +180,7 @@ BlockParts fit_parts(const Coding& coding, std::span<const float> from) {
     const float inverse = inverse_or_zero(coding.has_scales() ? d * static_cast<float>(parts.scales[g]) : d);
     const float min = coding.has_scales() ? dmin * static_cast<float>(parts.mins[g]) : dmin;
     for (size_t i = g * group; i < (g + 1) * group; ++i) {
-      parts.codes[i] = static_cast<uint8_t>(code_of(coding, (coding.has_mins ? x[i] + min : x[i]) * inverse));
+      parts.codes[i] = static_cast<uint8_t>(levels.code((coding.has_mins ? x[i] + min : x[i]) * inverse));
     }
   }
   return parts;
