@@ -1,0 +1,182 @@
+// What the formats' codes are multiplied with: activations put in the order of their steps, and the dot products of
+// bytes. Included once per instruction set. Vectors and formats: block_formats-inl.h.
+#if defined(TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
+#undef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
+#else
+#define TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstring>
+#include <type_traits>
+
+#include "backend/cpu/block_formats-inl.h"
+#include "backend/cpu/interleaved_formats-inl.h"
+#include "backend/cpu/wasm_dot-inl.h"
+#include "backend/ops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tern::cpu {
+namespace HWY_NAMESPACE {
+namespace block {
+
+#if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
+inline constexpr bool kHasDot4 = true;  // vpdpbusd
+#else
+inline constexpr bool kHasDot4 = false;
+#endif
+
+HWY_INLINE VI8 LoadBytes(const uint8_t* at) { return hn::BitCast(DI8(), hn::Load(DU8(), at)); }
+HWY_INLINE VI32 LoadInts(const uint8_t* at) { return hn::Load(DI32(), reinterpret_cast<const int32_t*>(at)); }
+HWY_INLINE VF32 LoadFloat32s(const uint8_t* at) { return hn::Load(DF32(), reinterpret_cast<const float*>(at)); }
+
+#if HWY_TARGET == HWY_WASM
+template <int kLargest>
+using Dot = WasmDot<kLargest>;
+#else
+// Products of four bytes with codes up to kLargest, summed up over `kSteps` steps. Without an instruction for it pairs
+// of products are made first, which fit 16 bits up to 127; and up to 15 so do eight of them: 8·2·15·128 = 30,720.
+template <int kLargest>
+struct Dot {
+  static constexpr size_t kVectors = 1;  // of activations in a step
+  static constexpr bool kIn16 = !kHasDot4 && kSteps * 2 * kLargest * 128 < 32768;
+  using D = std::conditional_t<kIn16, DI16, DI32>;
+  using Sum = hn::Vec<D>;
+  using Operand = VI8;
+
+  // Puts a run's four activations of one step into its lane.
+  static void put(const int8_t* q, uint8_t* lane) { std::memcpy(lane, q, 4); }
+  // What a run's codes exceed its weights by, times its activations, given in the order of the steps.
+  static int32_t excess(const int8_t* /*q*/, size_t /*n*/, int zero, int32_t sum) { return zero * sum; }
+
+  static HWY_INLINE Operand load(const uint8_t* at) { return LoadBytes(at); }
+  static HWY_INLINE Sum start(VI32 init) {
+    if constexpr (kIn16) {
+      return hn::Zero(D());
+    } else {
+      return init;
+    }
+  }
+  static HWY_INLINE Sum add(VU8 codes, Operand q, Sum sum) {
+    if constexpr (kIn16) {
+      return hn::Add(sum, hn::SatWidenMulPairwiseAdd(DI16(), codes, q));
+    } else if constexpr (!kHasDot4 && 2 * kLargest * 128 < 32768) {
+      const auto pairs = hn::SatWidenMulPairwiseAdd(DI16(), codes, q);
+      return hn::Add(sum, hn::WidenMulPairwiseAdd(DI32(), pairs, hn::Set(DI16(), 1)));
+    } else {
+      return hn::SumOfMulQuadAccumulate(DI32(), codes, q, sum);
+    }
+  }
+  // Two steps at once, where their pairs fit 16 bits together.
+  static constexpr bool kTwoSteps = !kHasDot4 && !kIn16 && 4 * kLargest * 128 < 32768;
+  static HWY_INLINE Sum add_two(VU8 codes0, Operand q0, VU8 codes1, Operand q1, Sum sum) {
+    const DI16 d;
+    const auto pairs = hn::Add(hn::SatWidenMulPairwiseAdd(d, codes0, q0), hn::SatWidenMulPairwiseAdd(d, codes1, q1));
+    return hn::Add(sum, hn::WidenMulPairwiseAdd(DI32(), pairs, hn::Set(d, 1)));
+  }
+  static HWY_INLINE VI32 total(Sum sum, VI32 init) {
+    if constexpr (kIn16) {
+      return hn::Add(init, hn::WidenMulPairwiseAdd(DI32(), sum, hn::Set(DI16(), 1)));
+    } else {
+      return sum;
+    }
+  }
+};
+#endif
+
+// What the tile kernel has to know of a format; fewer than there are formats.
+template <class F>
+inline constexpr int kLargestOf = kHasDot4            ? 255
+                                  : F::kLargest <= 15 ? 15
+                                                      : F::kLargest;
+
+// The activations of one token and group: the steps' values, then d, then −zero·Σq of each run, or of each half run;
+// then what mins are multiplied with, d·Σq of each run or half run.
+template <int kLargest>
+inline constexpr size_t kStepBytes = Dot<kLargest>::kVectors * kVectorBytes;
+template <int kLargest>
+inline constexpr size_t kAfterSteps = kSteps * kStepBytes<kLargest>;
+template <int kLargest, bool kHalfScales>
+inline constexpr size_t kSumsAt = kAfterSteps<kLargest> + (kHalfScales ? 3 : 2) * kVectorBytes;
+template <int kLargest, bool kHalfScales, int kMins>
+inline constexpr size_t kActivationBytes = kSumsAt<kLargest, kHalfScales> + kMins * kVectorBytes;
+template <class F>
+inline constexpr size_t kActivationBytesOf = kActivationBytes<kLargestOf<F>, F::kHalfScales, kMinsOf<F>>;
+// A panel's row and group: the steps' codes, d, the two scales of half runs, and the mins.
+template <bool kHalfScales, int kMins>
+inline constexpr size_t kPanelBytes = (kSteps + (kHalfScales ? 3 : 1) + kMins) * kVectorBytes;
+template <class F>
+inline constexpr size_t kPanelBytesOf = kPanelBytes<F::kHalfScales, kMinsOf<F>>;
+inline constexpr size_t kMostPanelBytes = kPanelBytes<true, 2>;
+
+constexpr size_t Groups(size_t cols) { return (cols + kGroup - 1) / kGroup; }
+
+// Puts the 32 activations of a run into the order of the format's steps.
+template <class F>
+HWY_INLINE void Permute(const int8_t* q, uint8_t* out) {
+  struct Order {
+    uint8_t from[2][kRun];  // by half of q; 0x80: from the other half, so nothing
+    constexpr Order() : from() {
+      for (int i = 0; i < kRun; ++i) {
+        const int at = F::value(i / 4, i % 4);
+        from[0][i] = static_cast<uint8_t>(at < 16 ? at : 0x80);
+        from[1][i] = static_cast<uint8_t>(at < 16 ? 0x80 : at - 16);
+      }
+    }
+  };
+  static constexpr Order kOrder;
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto low = hn::LoadU(d, reinterpret_cast<const uint8_t*>(q));
+  const auto high = hn::LoadU(d, reinterpret_cast<const uint8_t*>(q) + 16);
+  for (int half = 0; half < kRun; half += 16) {
+    const auto a = hn::TableLookupBytesOr0(low, hn::LoadU(d, kOrder.from[0] + half));
+    const auto b = hn::TableLookupBytesOr0(high, hn::LoadU(d, kOrder.from[1] + half));
+    hn::StoreU(hn::Or(a, b), d, out + half);
+  }
+}
+
+// Writes [n][groups] records of kActivationBytes to `out`, the runs beyond the last as zeros.
+template <class F>
+void Arrange(const ops::BlockRows& in, int n, size_t cols, uint8_t* out) {
+  using D = Dot<kLargestOf<F>>;
+  constexpr size_t kBytes = kActivationBytesOf<F>, kStep = kStepBytes<kLargestOf<F>>;
+  constexpr size_t kAfter = kAfterSteps<kLargestOf<F>>;
+  const size_t runs = cols / kRun;
+  int8_t permuted[kRun];
+  for (size_t t = 0; t < static_cast<size_t>(n); ++t, out += Groups(cols) * kBytes) {
+    if (cols % kGroup != 0) std::memset(out + cols / kGroup * kBytes, 0, kBytes);
+    for (size_t run = 0; run < runs; ++run) {
+      uint8_t* const lane = out + run / kLanes * kBytes + run % kLanes * 4;
+      const int8_t* q = in.q + t * cols + run * kRun;
+      Permute<F>(q, reinterpret_cast<uint8_t*>(permuted));
+      for (size_t step = 0; step < kSteps; ++step) D::put(permuted + 4 * step, lane + step * kStep);
+      std::memcpy(lane + kAfter, in.scale + t * runs + run, 4);
+      const int32_t sum = in.sum[t * runs + run];
+      int32_t init[2] = {-D::excess(permuted, kRun, F::kZero, sum), 0};
+      int32_t first = 0;
+      if constexpr (F::kHalfScales || kMinsOf<F> == 2) {
+        for (size_t i = 0; i < kRun / 2; ++i) first += q[i];
+      }
+      if constexpr (F::kHalfScales) {
+        init[1] = init[0] + F::kZero * first;
+        init[0] = -F::kZero * first;
+        std::memcpy(lane + kAfter + 2 * kVectorBytes, init + 1, 4);
+      }
+      std::memcpy(lane + kAfter + kVectorBytes, init, 4);
+      for (size_t part = 0; part < kMinsOf<F>; ++part) {
+        const int32_t of_part = kMinsOf<F> == 1 ? sum : part == 0 ? first : sum - first;
+        const float x = static_cast<float>(of_part) * in.scale[t * runs + run];
+        std::memcpy(lane + kSumsAt<kLargestOf<F>, F::kHalfScales> + part * kVectorBytes, &x, 4);
+      }
+    }
+  }
+}
+
+}  // namespace block
+}  // namespace HWY_NAMESPACE
+}  // namespace tern::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
