@@ -31,9 +31,6 @@ tern_dependency(nlohmann_json https://github.com/nlohmann/json.git v3.11.3)
 # Command line.
 tern_dependency(CLI11 https://github.com/CLIUtils/CLI11.git v2.6.1)
 
-# Jinja chat templates; header-only.
-tern_dependency(minja https://github.com/google/minja.git 021c2293c187)
-
 # Pre-tokenizer regular expressions. Debian ships a pkg-config file and no CMake package.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)

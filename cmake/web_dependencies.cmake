@@ -30,7 +30,6 @@ tern_web_headers(hwy::hwy hwy highway.h https://github.com/google/highway.git 1.
 # One instruction set, and so no dispatch and nothing of Highway to link.
 target_compile_definitions(hwy::hwy INTERFACE HWY_COMPILE_ONLY_STATIC)
 tern_web_headers(nlohmann_json::nlohmann_json nlohmann json.hpp https://github.com/nlohmann/json.git v3.11.3 include)
-tern_web_headers(minja::minja minja minja.hpp https://github.com/google/minja.git 021c2293c187 include)
 
 # Tests are programs that CTest starts under Node.
 if(TERN_TESTS)

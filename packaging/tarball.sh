@@ -13,7 +13,7 @@ readonly opened_later=(libvulkan.so.1
   libresolv.so.2 librt.so.1 libutil.so.1)
 
 # Libraries of headers alone: their code is in the program, and their licences want to be named too.
-readonly compiled_in=(libcli11-dev libminja-dev nlohmann-json3-dev)
+readonly compiled_in=(libcli11-dev nlohmann-json3-dev)
 
 compile_launcher() {  # compile_launcher OUTPUT
   local compiler

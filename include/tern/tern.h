@@ -176,7 +176,7 @@ TERN_API int32_t tern_find_token(const tern_engine* engine, const char* text);
 /* The token that begins texts, or -1. */
 TERN_API int32_t tern_bos_token(const tern_engine* engine);
 
-/* Tokens that end a reply. They live as long as the engine. */
+/* Tokens that end a reply. They live as long as the engine; tern_render_chat() may make them one more. */
 TERN_API const int32_t* tern_stop_tokens(const tern_engine* engine, size_t* n_tokens);
 
 typedef struct tern_chat_message {

@@ -39,7 +39,8 @@ class Tokenizer {
   // a prompt that ended so could not be continued. Empty for most models.
   virtual std::optional<TokenId> final_token() const { return std::nullopt; }
 
-  // Tokens that end a reply: the declared EOS and EOT and those known to be missing from published files.
+  // Tokens that end a reply: the declared EOS and EOT and those known to be missing from published files. An engine's
+  // tokenizer adds what the chat template puts after a reply, once a conversation has been rendered.
   virtual const std::vector<TokenId>& stop_tokens() const = 0;
 
   // The id of the token with exactly this spelling, e.g. "<|eot_id|>".

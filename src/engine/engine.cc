@@ -47,6 +47,7 @@ Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
   }
   impl.tokenizer = std::move(text.tokenizer);
   impl.chat_template = std::move(text.chat_template);
+  impl.turns = text.turns;
   return {};
 }
 
@@ -179,7 +180,9 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
                 "{}: the model has no chat template, so it cannot hold a conversation; give it text to continue",
                 impl_->model.path);
   }
-  return impl_->chat_template->render(messages, options);
+  auto text = impl_->chat_template->render(messages, options);
+  if (text) impl_->turns->learn(*impl_->chat_template);
+  return text;
 }
 
 Result<Session> Engine::new_session(const SessionOptions& options) const {

@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "tern/engine.h"
 #include "text/chat_template.h"
+#include "text/turn_tokenizer.h"
 
 namespace tern {
 
@@ -23,6 +24,7 @@ struct Engine::Impl {
   ModelInfo info;
   std::unique_ptr<Tokenizer> tokenizer;  // null where the file holds none
   std::optional<ChatTemplate> chat_template;
+  TurnTokenizer* turns = nullptr;           // the tokenizer, where there is a template
   BackendKind backend = BackendKind::kCpu;  // what kAuto became
   Plan plan;
   std::unique_ptr<ThreadPool> pool;

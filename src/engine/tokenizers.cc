@@ -4,7 +4,6 @@
 #include "model/hf_tokenizer.h"
 #include "model/model.h"
 #include "tern/engine.h"
-#include "text/template_stop_token.h"
 #include "text/tokenizer_json.h"
 #include "text/tokenizer_model.h"
 #include "text/vocab.h"
@@ -41,22 +40,31 @@ Result<ModelText> make_model_text(Vocab vocab, std::optional<std::string> chat_t
     return exists ? std::string(vocab.tokens[static_cast<size_t>(*id)]) : std::string();
   };
   if (chat_template) {
-    auto parsed = ChatTemplate::parse(*std::move(chat_template), spelled(vocab.bos), spelled(vocab.eos));
-    if (!parsed) return in_file(path, std::move(parsed).error());
-    text.chat_template = *std::move(parsed);
-    add_template_stop_token(*text.chat_template, vocab);
+    text.chat_template.emplace(*std::move(chat_template), spelled(vocab.bos), spelled(vocab.eos));
   }
   auto tokenizer = make_tokenizer(vocab);
   if (!tokenizer) return in_file(path, std::move(tokenizer).error());
   text.tokenizer = *std::move(tokenizer);
+  if (text.chat_template) {
+    auto turns = std::make_unique<TurnTokenizer>(std::move(text.tokenizer), vocab);
+    text.turns = turns.get();
+    text.tokenizer = std::move(turns);
+  }
   return text;
 }
 
 Result<ModelText> read_model_text(const ModelSource& source, const std::string& chat_template) {
   TRY(auto text, source.read_text());
   if (!text) return ModelText();
-  if (!chat_template.empty()) return make_model_text(std::move(text->vocab), chat_template, "the given chat template");
-  return make_model_text(std::move(text->vocab), std::move(text->chat_template), source.path());
+  if (chat_template.empty()) {
+    return make_model_text(std::move(text->vocab), std::move(text->chat_template), source.path());
+  }
+  // The user's own: what is wrong with it is said at once.
+  TRY(auto made, make_model_text(std::move(text->vocab), chat_template, source.path()));
+  if (auto good = made.chat_template->check(); !good) {
+    return in_file("the given chat template", std::move(good).error());
+  }
+  return made;
 }
 
 Result<std::unique_ptr<Tokenizer>> make_tokenizer(const ModelSource& source) {

@@ -1,9 +1,7 @@
 #include "model/hf_tokenizer.h"
 
 #include "base/file.h"
-#include "text/chat_template.h"
 #include "text/stop_tokens.h"
-#include "text/template_stop_token.h"
 #include "text/tokenizer_config.h"
 #include "text/tokenizer_json.h"
 #include "text/tokenizer_model.h"
@@ -81,10 +79,6 @@ Result<HfTokenizer> read_hf_tokenizer(const std::string& directory) {
   TRY_STATUS(check_vocab(tokenizer.vocab));
   if (tokenizer.bos.empty()) tokenizer.bos = spelled(tokenizer.vocab.bos);
   if (tokenizer.eos.empty()) tokenizer.eos = spelled(tokenizer.vocab.eos);
-  if (tokenizer.chat_template) {
-    const auto parsed = ChatTemplate::parse(*tokenizer.chat_template, tokenizer.bos, tokenizer.eos);
-    if (parsed) add_template_stop_token(*parsed, tokenizer.vocab);  // whoever uses the template reports what is wrong
-  }
   return tokenizer;
 }
 

@@ -18,7 +18,7 @@ struct HfTokenizer {
 
 // From tokenizer.json, or where it is missing tokenizer.model; with tokenizer_config.json, generation_config.json (for
 // the stop tokens; config.json where it is missing) and chat_template.jinja, as far as they are there. Stop tokens are
-// all that these declare, those known to end a turn, and what the chat template puts after a reply.
+// all that these declare and those known to end a turn.
 // Errors: kNotFound where there is neither tokenizer; those of the readers, naming the file.
 Result<HfTokenizer> read_hf_tokenizer(const std::string& directory);
 

@@ -46,7 +46,7 @@ TEST(HfTokenizer, AllThatLiesInTheDirectory) {
   EXPECT_EQ(tokenizer.vocab.bos, 1);
   EXPECT_TRUE(tokenizer.vocab.add_bos);
   EXPECT_EQ(tokenizer.vocab.eos, 6);
-  EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{3, 5, 6, 7}));  // declared; <|end|>; EOS; the template's
+  EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{3, 5, 6}));  // declared; <|end|>; EOS
   EXPECT_EQ(make_tokenizer(tokenizer.vocab).value()->encode("a a"), (Ids{1, 3, 4}));
 }
 

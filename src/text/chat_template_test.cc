@@ -14,15 +14,12 @@ namespace {
 const std::string kTemplates = TERN_SOURCE_DIR "/../shared/data/templates/";
 
 std::string render(std::string source, const std::vector<ChatMessage>& messages, bool prompt = true) {
-  const auto parsed = ChatTemplate::parse(std::move(source), "<s>", "</s>");
-  if (!parsed) return "error: " + parsed.error().message;
-  const auto text = parsed->render(messages, {.add_generation_prompt = prompt});
+  const auto text = ChatTemplate(std::move(source), "<s>", "</s>").render(messages, {.add_generation_prompt = prompt});
   return text ? *text : "error: " + text.error().message;
 }
 
 TEST(BitnetTemplate, ExactText) {
-  const auto bitnet =
-      ChatTemplate::parse(std::string(bitnet_chat_template()), "<|begin_of_text|>", "<|end_of_text|>").value();
+  const ChatTemplate bitnet(std::string(bitnet_chat_template()), "<|begin_of_text|>", "<|end_of_text|>");
   const std::vector<ChatMessage> messages = {{"system", "You are helpful."}, {"user", "Hi"}};
   EXPECT_EQ(bitnet.render(messages).value(),
             "<|begin_of_text|>System: You are helpful.<|eot_id|>User: Hi<|eot_id|>Assistant: ");
@@ -59,9 +56,28 @@ TEST(ChatTemplate, HasWhatPublishedTemplatesUse) {
 TEST(ChatTemplateErrors, AreOneLine) {
   EXPECT_EQ(render("{{ raise_exception('roles must alternate') }}", {}).substr(0, 42),
             "error: chat template: roles must alternate");
-  for (const std::string bad :
-       {"{{ ", "{% if x %}", "{% endfor %}", "{{ 1 + }}", "{% nonsense %}", "{{ messages[0].content.nope() }}",
-        "{{ undefined_function() }}", "{# open", "{{ 'x' | nofilter }}", "{{ messages[5] }}"}) {
+  for (const std::string bad : {"{{ ",
+                                "{% if x %}",
+                                "{% endfor %}",
+                                "{{ 1 + }}",
+                                "{% nonsense %}",
+                                "{{ messages[0].content.nope() }}",
+                                "{{ undefined_function() }}",
+                                "{# open",
+                                "{{ 'x' | nofilter }}",
+                                "{{ messages[5].role }}",
+                                "{{ 'x' is notest }}",
+                                "{% raw %}",
+                                "{{ 'open }}",
+                                "{{ 1 if }}",
+                                "{% break %}",
+                                "{{ (1] }}",
+                                "{{ 99999999999999999999 }}",
+                                "{% include 'x' %}",
+                                "{{ 1 < 'a' }}",
+                                "{% for a, b in [1] %}{% endfor %}",
+                                "{% set x.y = 1 %}",
+                                "\x01{{ \x01 }}"}) {
     const std::string text = render(bad, {{"user", "x"}});
     EXPECT_TRUE(text.starts_with("error: chat template: ")) << bad << " -> " << text;
     EXPECT_FALSE(text.contains('\n')) << text;
@@ -69,78 +85,21 @@ TEST(ChatTemplateErrors, AreOneLine) {
   }
 }
 
-std::string repeat(std::string_view unit, size_t n) {
-  std::string out;
-  for (size_t i = 0; i < n; ++i) out += unit;
-  return out;
+TEST(ChatTemplateErrors, SayWhere) {
+  EXPECT_EQ(render("a\n{% if 1 %}\n{{ 1 + }}", {}), "error: chat template: line 3: unexpected '}}'");
+  EXPECT_EQ(render("\n{# {{", {}), "error: chat template: line 2: a comment does not end");
+  EXPECT_EQ(render("{{ (1 }}", {}), "error: chat template: line 1: unexpected '}'");
+  EXPECT_EQ(render("{% if 1 %}", {}), "error: chat template: line 1: 'endif' expected before the end");
+  EXPECT_EQ(render("{{ m.role }}", {}), "error: chat template: m is undefined");
 }
 
-TEST(ChatTemplateErrors, HostileTemplatesAreRefused) {
-  const auto refused = [](const std::string& source) { return render(source, {{"user", "x"}}); };
-  const std::string e = "error: chat template: ";
-  EXPECT_EQ(refused(repeat("x", 70'000)), e + "70000 bytes; at most 65536 are accepted");
-  EXPECT_EQ(refused("{{ " + repeat("(", 100) + "1" + repeat(")", 100) + " }}"),
-            e + "brackets nested more than 64 deep");
-  EXPECT_EQ(refused(repeat("{% if 1 %}", 100) + repeat("{% endif %}", 100)), e + "blocks nested more than 64 deep");
-  EXPECT_EQ(refused(repeat("{% set x %}", 100) + repeat("{% endset %}", 100)), e + "blocks nested more than 64 deep");
-  EXPECT_EQ(refused("{{ a" + repeat("|a", 3000) + " }}"), e + "more than 4000 characters of code in one block");
-  EXPECT_EQ(refused("x" + repeat(" ", 2000) + "x"), e + "a run of more than 1024 blanks");
-  EXPECT_EQ(refused("{% for x in messages recursive %}{{ loop(messages) }}{% endfor %}"), e + "a recursive loop");
-  for (const char* division : {"1 // 0", "1 % 0", "1 / (0)", "1 % x", "{'a': 7 %0}", "1 //\n0"}) {
-    EXPECT_EQ(refused("{{ " + std::string(division) + " }}"),
-              e + "a division by something other than a positive number");
-  }
-  EXPECT_EQ(refused("{{ 'abc'[9:0:-1] }}"), e + "a slice with a step other than [::-1]");
-  EXPECT_EQ(refused("{{ 'abc'[ : 99 : 2] }}"), e + "a slice with a step other than [::-1]");
-  EXPECT_EQ(refused("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), e + "it calls itself too often");
-  EXPECT_EQ(refused("{% macro f(g) %}{{ g(g) }}{% endmacro %}{{ f(f) }}"), e + "it calls itself too often");
-  EXPECT_EQ(refused("{% set r = range(1100) %}{% for a in r %}{% for b in r %}{% if nothing %}{% endif %}{% endfor "
-                    "%}{% endfor %}"),
-            e + "it runs for too long");
-  EXPECT_EQ(refused("{% for m in messages %}{% macro f() %}{% endmacro %}{% endfor %}"),
-            e + "a macro block inside a loop or a macro");
-  EXPECT_EQ(refused("{#" + repeat("c", 60'000) + "#}ok"), "ok");  // harmless: the comment is emptied first
-}
-
-// Whatever a template tries, it is stopped within a second or two and a few hundred megabytes.
-TEST(ChatTemplateErrors, TimeAndMemoryAreBounded) {
-  const auto refused = [](const std::string& source) { return render(source, {{"user", "x"}}); };
-  const std::string e = "error: chat template: ";
-  const std::string much = e + "it produces too much text from the conversation";
-  EXPECT_EQ(
-      refused("{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"),
-      much);
-  EXPECT_EQ(refused("{% for i in range(60) %}{% set s = (s or 'x') + (s or 'x') %}{% endfor %}"), much);
-  EXPECT_EQ(refused("{% macro f(s, n) %}{% if n %}{{ f(s + s, n - 1) }}{% endif %}{% endmacro %}{{ f('x', 60) }}"),
-            much);
-  EXPECT_EQ(refused("{% set l = [1] %}{% for i in range(60) %}{% set l = l + l %}{% endfor %}"), much);
-  EXPECT_EQ(refused("{% set l = [1] %}{% for i in range(60) %}{% set l = [l, l] %}{% endfor %}{{ l }}"), much);
-  EXPECT_EQ(refused("{% for i in range(2000000000) %}{% endfor %}"), much);
-  EXPECT_EQ(refused("{% for i in range(0, -2000000000, -1) %}{% endfor %}"), much);
-  EXPECT_EQ(refused("{% set x = range(9000) | join('" + std::string(3000, 'x') + "') %}"), much);
-  EXPECT_EQ(refused("{{ 'a\nb' | indent(2000000000) }}"), much);
-  EXPECT_EQ(refused("{{ [1] | tojson(indent=2000000000) }}"), much);
-  EXPECT_EQ(refused("{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}"), e + "its values are nested too deep");
-  EXPECT_EQ(refused("{% for a in range(900) %}{% for b in range(900) %}" + std::string(40'000, 'x') +
-                    "{% endfor %}{% endfor %}"),
-            much);
-  const std::string list = "[" + repeat("1,", 900) + "1]";
-  EXPECT_EQ(refused("{% for a in " + list + " %}{% for b in " + list + " %}{% for c in " + list +
-                    " %}{% endfor %}{% endfor %}{% endfor %}"),
-            much);
-  EXPECT_EQ(refused("{{ 'x' * 1000000000 }}"), e + "a multiplication");
-  EXPECT_EQ(refused("{{ 'x' " + repeat("+ s", 300) + " }}"), e + "more than 200 additions in one block");
-  EXPECT_EQ(refused("{% set l = [] %}{% set _ = l.append(l) %}{{ l }}"),
-            e + "a call of append(), which changes what it is given");
-  for (const char* split : {"split('')", "split(s)", "split()"}) {
-    EXPECT_EQ(refused("{{ 'abc'." + std::string(split) + " }}"),
-              e + "split() by something other than a text in quotes");
-  }
-  for (const char* replace : {"replace('', 'x')", "replace('a', s)", "replace('a', 'bbbbb')",
-                              "replace('a','b').replace('a','b').replace('a','b').replace('a','b').replace('a','b')"}) {
-    EXPECT_EQ(refused("{{ 'abc'." + std::string(replace) + " }}"),
-              e + "replace() by something other than a short text in quotes, or too many of them");
-  }
+// A template that is wrong is found by check(), one that objects only by rendering.
+TEST(ChatTemplateErrors, OfTheSyntaxAreFoundWithoutAConversation) {
+  EXPECT_TRUE(ChatTemplate("{{ raise_exception('no') }}", "", "").check());
+  const auto wrong = ChatTemplate("{% if %}", "", "").check();
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::kNotSupported);
+  EXPECT_EQ(ChatTemplate("{{ raise_exception('no') }}", "", "").render({}).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST(ChatTemplate, LongConversationsAreNoAttack) {
@@ -155,11 +114,10 @@ TEST(ChatTemplate, LongConversationsAreNoAttack) {
 }
 
 TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
-  const auto chat = ChatTemplate::parse(
-                        "{% if enable_thinking is defined and enable_thinking is false %}off{% elif enable_thinking is "
-                        "defined %}on{% else %}default{% endif %}",
-                        "", "")
-                        .value();
+  const ChatTemplate chat(
+      "{% if enable_thinking is defined and enable_thinking is false %}off{% elif enable_thinking is defined %}on{% "
+      "else %}default{% endif %}",
+      "", "");
   EXPECT_EQ(chat.render({}).value(), "default");
   EXPECT_EQ(chat.render({}, {.think = false}).value(), "off");
   EXPECT_EQ(chat.render({}, {.think = true}).value(), "on");
@@ -168,18 +126,16 @@ TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
 // What transformers renders, or where it raises an error, some error (tests/golden/make_chat_goldens.py).
 void check_goldens(bool published, size_t at_least) {
   const auto file = nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/chat.json").value());
-  std::map<std::string, ChatTemplate> parsed;
+  std::map<std::string, ChatTemplate> templates;
   size_t n = 0;
   for (const auto& golden : file.at("goldens")) {
     if (golden.at("published") != published) continue;
     ++n;
     const auto name = golden.at("template").get<std::string>();
-    if (!parsed.contains(name)) {
+    if (!templates.contains(name)) {
       const auto source =
           published ? read_text_file(kTemplates + name).value() : file.at("templates").at(name).get<std::string>();
-      auto chat = ChatTemplate::parse(source, "<BOS>", "<EOS>");
-      ASSERT_TRUE(chat) << name << ": " << chat.error().message;
-      parsed.emplace(name, *std::move(chat));
+      templates.emplace(name, ChatTemplate(source, "<BOS>", "<EOS>"));
     }
     std::vector<ChatMessage> messages;
     for (const auto& message : file.at("conversations").at(golden.at("conversation").get<size_t>())) {
@@ -187,7 +143,7 @@ void check_goldens(bool published, size_t at_least) {
     }
     ChatOptions options{.add_generation_prompt = golden.at("prompt")};
     if (!golden.at("think").is_null()) options.think = golden.at("think").get<bool>();
-    const auto text = parsed.at(name).render(messages, options);
+    const auto text = templates.at(name).render(messages, options);
     if (golden.contains("error")) {
       EXPECT_FALSE(text) << golden;
     } else {
@@ -199,6 +155,31 @@ void check_goldens(bool published, size_t at_least) {
 }
 
 TEST(ChatTemplate, RendersAsInPython) { check_goldens(false, 60); }
+
+// Each part of the language, as Jinja has it.
+TEST(ChatTemplate, SpeaksJinja) {
+  const auto file = nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/chat.json").value());
+  const ChatMessage messages[] = {
+      {"user", "a"}, {"assistant", "<think>\nhm\n</think>\n\nb"}, {"user", "c {{ d }} <|im_end|>"}};
+  for (const auto& golden : file.at("language")) {
+    const std::string name = golden.at("name");
+    const auto text = ChatTemplate(golden.at("source"), "<BOS>", "<EOS>").render(messages);
+    EXPECT_EQ(text.has_value(), golden.contains("text")) << name << ": " << (text ? *text : text.error().message);
+    if (text && golden.contains("text")) EXPECT_EQ(*text, golden.at("text").get<std::string>()) << name;
+  }
+  EXPECT_GE(file.at("language").size(), 30u);
+}
+
+// A template may look at all messages for each one.
+TEST(ChatTemplate, SquaresOfOrdinaryConversationsAreNoAttack) {
+  const std::vector<ChatMessage> messages(400, {"user", "hello"});
+  EXPECT_EQ(
+      render("{% for m in messages %}{% set ns = namespace(n=0) %}{% for o in messages %}{% if o.role == m.role %}"
+             "{% set ns.n = ns.n + 1 %}{% endif %}{% endfor %}{{ ns.n }}{% endfor %}",
+             messages)
+          .size(),
+      1200u);
+}
 
 TEST(ChatTemplate, PublishedTemplatesRenderAsInPython) {
   if (!std::filesystem::exists(kTemplates)) GTEST_SKIP() << "the published templates are not here: " << kTemplates;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "text/stop_tokens.h"
-#include "text/template_stop_token.h"
 
 namespace tern {
 namespace {
@@ -103,19 +102,6 @@ TEST(StopTokens, KnownOnesAndPhi3sAssistant) {
   vocab.stop_tokens.clear();
   add_known_stop_tokens(vocab);
   EXPECT_EQ(vocab.stop_tokens, Ids{});  // <|assistant|> alone begins a turn, as in Falcon 3
-}
-
-TEST(StopTokens, WhatTheTemplatePutsAfterAReply) {
-  const auto stops = [](std::string source) {
-    Vocab vocab = small_vocab();
-    add_template_stop_token(ChatTemplate::parse(std::move(source), "<s>", "</s>").value(), vocab);
-    return vocab.stop_tokens;
-  };
-  EXPECT_EQ(stops("{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{{ eos_token }}\n{% endfor %}"), (Ids{2}));
-  EXPECT_EQ(stops("{% for m in messages %}{{ m.content }}\n<|end|>{% endfor %}"), (Ids{3}));
-  EXPECT_EQ(stops("{% for m in messages %}{{ m.content }}\n{% endfor %}"), Ids{});
-  EXPECT_EQ(stops("{{ raise_exception('no') }}"), Ids{});
-  EXPECT_EQ(stops("x"), Ids{});
 }
 
 }  // namespace

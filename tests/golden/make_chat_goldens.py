@@ -14,7 +14,7 @@ import pathlib
 import jinja2
 from transformers.utils.chat_template_utils import render_jinja_template
 
-from chat_templates import CONVERSATIONS, TEMPLATES
+from chat_templates import CONVERSATIONS, LANGUAGE, TEMPLATES
 
 HERE = pathlib.Path(__file__).parent / "tokenizer"
 
@@ -25,7 +25,7 @@ def render(source, messages, prompt, think):
         texts, _ = render_jinja_template(conversations=[messages], chat_template=source, add_generation_prompt=prompt, bos_token="<BOS>",
                                          eos_token="<EOS>", **options)
         return {"text": texts[0]}
-    except jinja2.exceptions.TemplateError as error:
+    except (jinja2.exceptions.TemplateError, TypeError) as error:
         return {"error": str(error)}
 
 
@@ -39,6 +39,12 @@ def goldens(templates):
                            **render(source, messages, prompt, think)}
 
 
+def language_goldens():
+    messages = [{"role": role, "content": content} for role, content in CONVERSATIONS[2]]
+    for name, source in LANGUAGE.items():
+        yield {"name": name, "source": source, **render(source, messages, True, None)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--templates", type=pathlib.Path, required=True)
@@ -47,7 +53,8 @@ def main():
     templates += [(path.name, path.read_text(), True) for path in sorted(arguments.templates.glob("*.jinja"))]
     conversations = [[{"role": role, "content": content} for role, content in conversation] for conversation in CONVERSATIONS]
     parts = [f'"templates":{json.dumps(TEMPLATES)}', f'"conversations":{json.dumps(conversations)}',
-             '"goldens":[\n' + ",\n".join(json.dumps(golden) for golden in goldens(templates)) + "]"]
+             '"goldens":[\n' + ",\n".join(json.dumps(golden) for golden in goldens(templates)) + "]",
+             '"language":[\n' + ",\n".join(json.dumps(golden) for golden in language_goldens()) + "]"]
     (HERE / "chat.json").write_text("{" + ",\n".join(parts) + "}\n")
 
 

@@ -1,0 +1,82 @@
+// What a chat template may use. It is a program that comes with a model file, so everything that it does, from the
+// first character that is read to the last that is written, is charged to one budget.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "base/result.h"
+
+namespace tern {
+
+// How a template ends that is refused (kNotSupported) or objects (kInvalidArgument). Caught in ChatTemplate; nothing
+// outside of it sees one.
+class TemplateFailure : public std::runtime_error {
+ public:
+  TemplateFailure(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+// The template asks for something that a conversation never needs, or that Tern does not have.
+template <class... Args>
+[[noreturn]] void refuse_template(std::format_string<Args...> format, Args&&... args) {
+  throw TemplateFailure(ErrorCode::kNotSupported, format_text(format, std::forward<Args>(args)...));
+}
+
+// The template cannot be rendered with this conversation.
+template <class... Args>
+[[noreturn]] void object(std::format_string<Args...> format, Args&&... args) {
+  throw TemplateFailure(ErrorCode::kInvalidArgument, format_text(format, std::forward<Args>(args)...));
+}
+
+// Steps measure what is computed, bytes what is made. Neither is ever given back, so the bytes bound the memory, and
+// both bound the time; the deadline is for machines that are slow or busy. All calls throw TemplateFailure where the
+// budget is used up.
+class TemplateBudget {
+ public:
+  // `n_input`: bytes of the conversation. The bounds grow with it: published templates copy it some three times.
+  explicit TemplateBudget(size_t n_input);
+
+  // One more thing is looked at.
+  void step() { work(0); }
+  // About `n` bytes or values are looked at, at 32 a step.
+  void work(size_t n) {
+    n_steps_ += 1 + n / 32;
+    if (n_steps_ >= next_check_) check();
+  }
+  // To be called before `n` bytes are allocated.
+  void take(size_t n);
+
+ private:
+  void check();
+
+  uint64_t n_steps_ = 0;
+  uint64_t next_check_ = 0;
+  uint64_t n_bytes_ = 0;
+  uint64_t most_steps_;
+  uint64_t most_bytes_;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+// Counts how deep calls are nested, for as long as it lives. `reason` is what is refused beyond `most`.
+class NestingGuard {
+ public:
+  NestingGuard(int& depth, int most, const char* reason) : depth_(depth) {
+    if (depth_ >= most) refuse_template("{}", reason);
+    ++depth_;
+  }
+  ~NestingGuard() { --depth_; }
+  NestingGuard(const NestingGuard&) = delete;
+  NestingGuard& operator=(const NestingGuard&) = delete;
+
+ private:
+  int& depth_;
+};
+
+}  // namespace tern
