@@ -1,5 +1,7 @@
 #include "cli/conversation_file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -24,7 +26,7 @@ Result<void> save_conversation(const std::string& path, const std::string& model
   Json list = Json::array();
   for (const ChatMessage& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
   const Json conversation = {{"model", model}, {"messages", std::move(list)}};
-  const std::string partial = path + ".partial";
+  const std::string partial = format_text("{}.{}.partial", path, ::getpid());
   errno = 0;
   std::ofstream file(partial, std::ios::binary);
   file << conversation.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

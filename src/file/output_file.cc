@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -76,6 +77,30 @@ std::unexpected<Error> io_error(const std::string& path, const char* action, int
               remedy(error_number));
 }
 
+// A new file beside `target` that no other writer has, under its name in `partial`; -1 and an empty name where there
+// can be none. The number of the process tells writers apart, and the count those of one process; a file that a killed
+// process of the same number has left behind is passed over.
+int open_partial(const std::string& target, std::string& partial) {
+  static std::atomic<unsigned> n_made = 0;
+  constexpr int kTries = 100;
+  int fd = -1;
+  for (int i = 0; i < kTries && fd < 0; ++i) {
+    partial = format_text("{}.{}-{}.partial", target, ::getpid(), n_made++);
+    fd = ::open(partial.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  if (fd < 0) partial.clear();  // not ours to remove
+  return fd;
+}
+
+// Whether all bytes have reached the disk, or the file system has no such notion.
+bool is_on_disk(int fd) {
+  while (::fsync(fd) != 0) {
+    if (errno != EINTR) return errno == EINVAL || errno == ENOSYS || errno == EROFS;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
@@ -94,16 +119,11 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     std::error_code unresolved;
     const auto resolved = std::filesystem::canonical(path, unresolved);
     file.target_ = unresolved ? path : resolved.string();
-    file.partial_ = file.target_ + ".partial";
+    file.fd_ = open_partial(file.target_, file.partial_);
+  } else {
+    file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   }
-  const std::string& opened = file.partial_.empty() ? path : file.partial_;
-  const int flags = O_WRONLY | O_CLOEXEC | (file.partial_.empty() ? 0 : O_CREAT | O_TRUNC);
-  file.fd_ = ::open(opened.c_str(), flags, 0666);
-  if (file.fd_ < 0) {
-    const int error_number = errno;
-    file.partial_.clear();  // not ours to remove
-    return io_error(path, "create", error_number);
-  }
+  if (file.fd_ < 0) return io_error(path, "create", errno);
   return file;
 }
 
@@ -162,6 +182,8 @@ Result<void> OutputFile::finish() {
   CHECK(fd_ >= 0);  // not finished before
   TRY_STATUS(write_through(buffer_));
   buffer_.clear();
+  // Before the rename: otherwise a machine that stops meanwhile may be left with the name and without the bytes.
+  if (!partial_.empty() && !is_on_disk(fd_)) return give_up(errno, "write");
   const int fd = std::exchange(fd_, -1);
   // Some file systems report a full disk or quota only here.
   if (owns_fd_ && ::close(fd) != 0 && errno != EINTR) return give_up(errno, "write");

@@ -11,8 +11,10 @@
 
 namespace tern {
 
-// A regular file appears under its name only when it is complete: until then its bytes are in PATH.partial, which is
-// removed where writing fails or is given up. Pipes, devices and "-" (standard output) are written directly.
+// A regular file appears under its name only when it is complete and on the disk: until then its bytes are beside it in
+// PATH.N.partial, which is removed where writing fails or is given up. Every writer has its own, so of two that write
+// one path each makes a whole file, and the later one stays. Pipes, devices and "-" (standard output) are written
+// directly.
 class OutputFile {
  public:
   // Errors of all calls: kIo, naming the path and the reason. After an error every further call returns it again.
