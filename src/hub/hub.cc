@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/quoted.h"
+
 namespace tern::hub {
 namespace {
 
@@ -13,6 +15,15 @@ constexpr int kListTries = 3;
 bool is_blob_name(std::string_view etag) {
   return is_safe_path(etag) && !etag.contains('/') && etag.size() <= 128 && !etag.starts_with('.') &&
          std::ranges::all_of(etag, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-'; });
+}
+
+// The file, if its size is one that a file of its kind has.
+Result<RemoteFile> checked(RemoteFile file, const std::string& repo) {
+  TRY_STATUS(check_size(*file.size, file.path, repo));
+  const bool holds_weights = file.path.ends_with(".gguf") || file.path.ends_with(".safetensors");
+  if (*file.size > 0 || !holds_weights) return file;
+  return fail(ErrorCode::kCorruption, "{}: {} is empty there, so it is no model; name another file or revision", repo,
+              tern::quoted(file.path));
 }
 
 }  // namespace
@@ -28,7 +39,7 @@ Result<Listing> Hub::list() const {
 }
 
 Result<RemoteFile> Hub::complete(const std::string& commit, RemoteFile file) const {
-  if (file.size && !file.etag.empty()) return file;
+  if (file.size && !file.etag.empty()) return checked(std::move(file), name_.repo);
   TRY(const HttpReply reply, http_head(http_, address(commit, file.path)));
   if (reply.status >= 400) return refusal(reply.status, reply.error_code, file.path);
   if (!file.size) {
@@ -44,7 +55,7 @@ Result<RemoteFile> Hub::complete(const std::string& commit, RemoteFile file) con
                 "what it is called (ETag)",
                 name_.repo, file.path);
   }
-  return file;
+  return checked(std::move(file), name_.repo);
 }
 
 std::string Hub::address(const std::string& commit, const std::string& path) const {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/quoted.h"
 #include "hub/model_name.h"
 
 namespace tern::hub {
@@ -9,7 +10,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kMaxSize = uint64_t{1} << 50;
 constexpr size_t kMaxFiles = 100'000;
 
 // The string `key` of `object`, or "" where there is none.
@@ -20,7 +20,7 @@ std::string text_of(const Json& object, const char* key) {
 
 std::optional<uint64_t> size_of(const Json& object) {
   const auto found = object.find("size");
-  if (found == object.end() || !found->is_number_unsigned() || found->get<uint64_t>() > kMaxSize) return std::nullopt;
+  if (found == object.end() || !found->is_number_unsigned()) return std::nullopt;
   return found->get<uint64_t>();
 }
 
@@ -30,8 +30,8 @@ Result<RemoteFile> parse_file(const Json& entry, std::string_view source) {
   if (file.path.empty()) return fail(ErrorCode::kCorruption, "{}: the answer lists a file without a name", source);
   if (!is_safe_path(file.path)) {
     return fail(ErrorCode::kCorruption,
-                "{}: the answer lists a file named '{}', which would not stay in the cache; it is refused", source,
-                file.path);
+                "{}: the answer lists a file named {}, which would not stay in the cache; it is refused", source,
+                tern::quoted(file.path));
   }
   file.size = size_of(entry);
   if (const std::string blob = text_of(entry, "blobId"); is_hex(blob, 40)) file.etag = blob;
@@ -40,10 +40,17 @@ Result<RemoteFile> parse_file(const Json& entry, std::string_view source) {
     if (!is_hex(file.etag, 64)) file.etag.clear();
     if (const auto size = size_of(*lfs)) file.size = size;
   }
+  if (file.size) TRY_STATUS(check_size(*file.size, file.path, source));
   return file;
 }
 
 }  // namespace
+
+Result<void> check_size(uint64_t size, const std::string& path, std::string_view source) {
+  if (size <= kMaxFileSize) return {};
+  return fail(ErrorCode::kCorruption, "{}: the hub says that {} has {} bytes, which no file has; is HF_ENDPOINT right?",
+              source, tern::quoted(path), size);
+}
 
 Result<Listing> parse_listing(std::string_view json, std::string_view source) {
   const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);

@@ -11,6 +11,9 @@
 
 namespace tern::hub {
 
+// Of one file, in bytes: 140 TB. As many files as a listing may have do not add up to more than 64 bits hold.
+inline constexpr uint64_t kMaxFileSize = uint64_t{1} << 47;
+
 struct RemoteFile {
   std::string path;  // safe, see is_safe_path
   std::optional<uint64_t> size = {};
@@ -25,7 +28,10 @@ struct Listing {
 };
 
 // Reads the answer of GET /api/models/REPO/revision/REV?blobs=true. `source` names it in errors. kCorruption: anything
-// that is no such answer, and a file name that would leave the folder it is put into.
+// that is no such answer, a file name that would leave the folder it is put into, and a size of check_size().
 Result<Listing> parse_listing(std::string_view json, std::string_view source);
+
+// kCorruption for a size that no file has.
+Result<void> check_size(uint64_t size, const std::string& path, std::string_view source);
 
 }  // namespace tern::hub

@@ -59,13 +59,24 @@ TEST(Listing, ForgetsDigestsAndSizesThatAreNone) {
   const auto listing = parse_listing(
       R"({"sha": "0123456789abcdef0123456789abcdef01234567", "siblings": [
       {"rfilename": "a", "size": -1, "blobId": "../../x"}, {"rfilename": "b", "size": 1e300, "blobId": 3},
-      {"rfilename": "c", "size": 18446744073709551615, "lfs": {"sha256": "/etc/passwd", "size": "x"}}]})",
+      {"rfilename": "c", "size": "1", "lfs": {"sha256": "/etc/passwd", "size": "x"}}]})",
       "o/n");
   ASSERT_TRUE(listing) << listing.error().message;
   for (const RemoteFile& file : listing->files) {
     EXPECT_EQ(file.size, std::nullopt) << file.path;
     EXPECT_EQ(file.etag, "") << file.path;
   }
+}
+
+TEST(Listing, RefusesSizesThatNoFileHas) {
+  for (const char* size : {R"("size": 18446744073709551615)", R"("size": 140737488355329)",
+                           R"("size": 5, "lfs": {"sha256": "", "size": 18446744073709551615})"}) {
+    const auto listing = parse_listing(with_name(R"("a.gguf", )" + std::string(size)), "o/n");
+    ASSERT_FALSE(listing) << size;
+    EXPECT_EQ(listing.error().code, ErrorCode::kCorruption);
+    EXPECT_TRUE(listing.error().message.starts_with("o/n: the hub says that 'a.gguf' has ")) << listing.error().message;
+  }
+  EXPECT_TRUE(parse_listing(with_name(R"("a.gguf", "size": 140737488355328)"), "o/n"));
 }
 
 }  // namespace

@@ -349,11 +349,25 @@ TEST_F(PullTest, RefusesAListingThatLeavesTheCache) {
 }
 
 TEST_F(PullTest, RefusesAFileThatTheDiskHasNoRoomFor) {
-  hub_.files["model-i2_s.gguf"].announced_size = int64_t{1} << 49;
+  hub_.files["model-i2_s.gguf"].announced_size = int64_t{1} << 47;
   const auto path = pull();
   ASSERT_FALSE(path);
   EXPECT_EQ(path.error().code, ErrorCode::kIo);
-  EXPECT_NE(path.error().message.find("562949.95 GB are needed and"), std::string::npos) << path.error().message;
+  EXPECT_NE(path.error().message.find("140737.49 GB are needed and"), std::string::npos) << path.error().message;
+  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 0u);
+}
+
+TEST_F(PullTest, RefusesSizesThatNoFileHas) {
+  hub_.files["model-i2_s.gguf"].announced_size = std::numeric_limits<int64_t>::max();
+  const auto large = pull();
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().code, ErrorCode::kCorruption);
+  EXPECT_NE(large.error().message.find("which no file has"), std::string::npos) << large.error().message;
+  hub_.files["model-i2_s.gguf"] = {.bytes = ""};
+  const auto empty = pull();
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, ErrorCode::kCorruption);
+  EXPECT_NE(empty.error().message.find("'model-i2_s.gguf' is empty there"), std::string::npos) << empty.error().message;
   EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 0u);
 }
 
