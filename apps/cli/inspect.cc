@@ -12,6 +12,7 @@
 #include "cli/sampling_json.h"
 #include "cli/terminal.h"
 #include "tern/tools.h"
+#include "tern/visible.h"
 
 namespace tern::cli {
 namespace {
@@ -208,7 +209,7 @@ Result<ExitCode> InspectCommand::run() const {
   TERN_TRY(const FileInfo info, inspect(file, kv_type));
   if (json) {
     TERN_TRY(const std::string metadata, inspect_metadata_json(file, arrays));
-    TERN_TRY_STATUS(print(to_json(info, kv_type, metadata)));
+    TERN_TRY_STATUS(print(visible(to_json(info, kv_type, metadata))));
     return ExitCode::kDone;
   }
   // Values are shortened to the terminal; in a file or a pipe there is room.

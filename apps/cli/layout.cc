@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tern/visible.h"
+
 namespace tern::cli {
 namespace {
 
@@ -120,7 +122,7 @@ std::string one_line(std::string_view text) {
     line += byte < 0x20 || byte == 0x7F ? ' ' : c;
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
+  return visible(line);
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {

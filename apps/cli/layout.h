@@ -35,7 +35,8 @@ std::string shorten(std::string_view text, size_t width);
 // Words broken into lines of at most `width` columns; a longer word has a line of its own.
 std::vector<std::string> wrap_words(std::string_view text, size_t width);
 
-// One line, safe to show: control characters (a file's strings may hold any) become spaces.
+// One line, safe to show: a file's strings may hold anything. Line feeds and the like become spaces; the rest of what
+// acts on a terminal unseen is written out (tern/visible.h).
 std::string one_line(std::string_view text);
 
 // The candidate that `word` is a misspelling of: one edit away (two or three where it is longer), or beginning with it.

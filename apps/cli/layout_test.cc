@@ -41,7 +41,10 @@ TEST(Layout, WrapsBetweenWords) {
   EXPECT_TRUE(wrap_words("", 4).empty());
 }
 
-TEST(Layout, OneLineHasNoControlCharacters) { EXPECT_EQ(one_line("a\nb\x1b[31mc\t"), "a b [31mc"); }
+TEST(Layout, OneLineHasNoControlCharacters) {
+  EXPECT_EQ(one_line("a\nb\x1b[31mc\t"), "a b [31mc");
+  EXPECT_EQ(one_line("a\u009b31mb\u202ec"), "a\\u009b31mb\\u202ec");
+}
 
 TEST(Layout, NearestToleratesTypos) {
   const std::vector<std::string> commands = {"run", "chat", "tokenize", "detokenize", "bench"};

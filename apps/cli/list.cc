@@ -6,6 +6,7 @@
 #include "cli/layout.h"
 #include "cli/output.h"
 #include "tern/hub.h"
+#include "tern/visible.h"
 
 namespace tern::cli {
 namespace {
@@ -34,7 +35,7 @@ Result<ExitCode> print_models(bool json) {
     page += format_text("{}  {}{}\n", pad_left(size, 9), one_line(model.name),
                         model.unfinished ? "  (not complete: 'tern pull' continues the download)" : "");
   }
-  TERN_TRY_STATUS(print(json ? list_json(models) : page));
+  TERN_TRY_STATUS(print(json ? visible(list_json(models)) : page));
   if (models.empty() && !json) print_note("no models have been downloaded yet; 'tern pull' or -hf downloads one");
   return ExitCode::kDone;
 }

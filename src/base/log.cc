@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstdio>
 
+#include "tern/visible.h"
+
 namespace tern {
 namespace {
 
 void print_to_stderr(std::string_view line) {
-  std::fprintf(stderr, "tern: warning: %.*s\n", static_cast<int>(line.size()), line.data());
+  std::fprintf(stderr, "tern: warning: %s\n", visible(line).c_str());
 }
 
 std::atomic<WarningSink> current_sink = print_to_stderr;

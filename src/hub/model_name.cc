@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "tern/visible.h"
+
 namespace tern::hub {
 namespace {
 
@@ -101,10 +103,7 @@ Result<ModelName> parse_model_name(std::string_view text) {
 
 bool is_safe_path(std::string_view path) {
   if (path.empty() || path.size() > kMaxPath || path.starts_with('/') || path.ends_with('/')) return false;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F || c == '\\') return false;
-  }
+  if (path.find_first_of("\\\n\t") != path.npos || visible(path) != path) return false;
   while (!path.empty()) {
     const std::string_view component = take_until(path, '/');
     if (component.empty() || component == "." || component == ".." || component.size() > kMaxComponent) return false;

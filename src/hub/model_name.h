@@ -19,7 +19,7 @@ struct ModelName {
 Result<ModelName> parse_model_name(std::string_view text);
 
 // Whether `path` from a listing may be created below a folder: relative, of plain components (none empty, "." or "..",
-// none longer than 255 bytes), without control characters and backslashes.
+// none longer than 255 bytes), without backslashes and what visible() would change.
 bool is_safe_path(std::string_view path);
 
 // Exactly `digits` lower-case hexadecimal digits.

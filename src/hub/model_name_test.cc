@@ -72,8 +72,8 @@ TEST(SafePath, StaysInsideItsFolder) {
   for (const char* path : {"x", "a/b.gguf", "..a", "a..", "...", ".gitattributes", "ü/é.gguf", "a b"}) {
     EXPECT_TRUE(is_safe_path(path)) << path;
   }
-  for (const char* path :
-       {"", "/", "/x", "x/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a/./b", "a\\b", "a\nb", "\x7f"}) {
+  for (const char* path : {"", "/", "/x", "x/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a/./b", "a\\b", "a\nb",
+                           "\x7f", "a\u009bb", "a\u202egpj.gguf", "\u200e", "\xff"}) {
     EXPECT_FALSE(is_safe_path(path)) << path;
   }
   EXPECT_FALSE(is_safe_path(std::string_view("a\0b", 3)));

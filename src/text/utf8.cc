@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/format_text.h"
+#include "tern/visible.h"
 
 namespace tern {
 namespace {
@@ -91,9 +92,9 @@ std::string printable(std::string_view text, size_t max_bytes) {
   for (size_t at = 0; at < text.size();) {
     if (at >= max_bytes) return out + "…";
     const Utf8Char c = decode_utf8(text.substr(at));
-    const bool control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0);
-    if (c.status == Utf8Status::kValid && !control) {
-      out += text.substr(at, c.length);
+    const std::string_view character = text.substr(at, c.length);
+    if (c.status == Utf8Status::kValid && c.code >= 0x20 && visible(character) == character) {
+      out += character;
     } else {
       for (const char byte : text.substr(at, c.length)) out += format_text("\\x{:02X}", static_cast<uint8_t>(byte));
     }

@@ -35,7 +35,7 @@ inline bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text
 // Appends the UTF-8 form of `code`, which must be a Unicode scalar value.
 void append_utf8(char32_t code, std::string& out);
 
-// `text` for an error message: control characters and invalid bytes as \xNN, cut after about `max_bytes` bytes.
+// `text` for an error message: invalid bytes and what visible() changes as \xNN, cut after about `max_bytes` bytes.
 std::string printable(std::string_view text, size_t max_bytes = 60);
 
 // Makes valid UTF-8 out of bytes that arrive in pieces cut anywhere, as tokens do.

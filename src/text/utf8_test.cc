@@ -68,6 +68,7 @@ TEST(Utf8, ValidPrefixEndsAtTheFirstBadByte) {
 TEST(Utf8, PrintableEscapesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\x1B[2J\n\xFFé"), "a\\x1B[2J\\x0A\\xFFé");
   EXPECT_EQ(printable("\u009B"), "\\xC2\\x9B");
+  EXPECT_EQ(printable("a\u202Eb"), "a\\xE2\\x80\\xAEb");
   EXPECT_EQ(printable("abcdef", 3), "abc…");
 }
 

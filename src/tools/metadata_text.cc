@@ -1,6 +1,7 @@
 #include "tools/metadata_text.h"
 
 #include "base/format_text.h"
+#include "tern/visible.h"
 
 namespace tern {
 namespace {
@@ -106,6 +107,7 @@ std::string escaped_text(std::string_view text, size_t longest) {
         }
     }
   }
+  out = visible(out);
   if (end < text.size()) out += format_text("… ({} bytes)", text.size());
   return out;
 }
