@@ -24,7 +24,7 @@ class Context {
   size_t keep_common(std::span<const TokenId> prompt);
 
   // Runs at most max_batch() tokens after those that are there. The logits are valid until the next run; n_best: which
-  // of them are wanted (Batch).
+  // of them are wanted (Batch). kCorruption where they are no numbers, naming the step that is to blame.
   Result<std::span<const float>> append(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0);
 
   // The device's own choice of the tokens after `token`; null where the host has to choose. add() what the stream has
@@ -36,6 +36,8 @@ class Context {
   void clear() { tokens_.clear(); }
 
  private:
+  Result<void> check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens);
+
   Executable& executable_;
   std::unique_ptr<KvCache> cache_;
   std::vector<TokenId> tokens_;  // whose keys and values are in the cache

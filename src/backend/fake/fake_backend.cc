@@ -1,6 +1,7 @@
 #include "backend/fake/fake_backend.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -102,6 +103,7 @@ class FakeExecutable final : public Executable {
     const size_t row = logits_.size();
     logits_.resize(row + static_cast<size_t>(script_.n_vocab), 0.0f);
     logits_[row + static_cast<size_t>(next_token(script_, pos))] = 1.0f;
+    if (script_.nan_at_pos >= 0 && pos >= script_.nan_at_pos) logits_.back() = NAN;
   }
 
   Script script_;

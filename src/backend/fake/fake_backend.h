@@ -15,6 +15,7 @@ struct Script {
   int max_logit_rows = 2;
   int most_ctx = 1 << 24;  // there is no memory for larger caches
   int fail_at_pos = -1;    // run() returns kDeviceLost when a batch reaches this position, and so does a stream
+  int nan_at_pos = -1;     // the logits after this position and all later ones are NaN
   bool decodes = false;    // chooses tokens itself: decode() gives a stream
   int runs_ahead = 0;      // … which runs so many tokens more than were taken
 };
