@@ -8,6 +8,7 @@
 #include <new>
 
 #include "cli/arguments.h"
+#include "cli/bus_error.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/hub_model.h"
@@ -59,6 +60,7 @@ ExitCode finish(Result<ExitCode> result) {
 
 ExitCode tern_main(int argc, char** argv) {
   prepare_standard_streams();
+  explain_bus_errors();
   // Only for what characters are made of while a line is edited. Numbers keep their point.
   if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 
