@@ -18,12 +18,12 @@ EmbedKernel embed(const EmbedConfig& c) {
                   const auto store = [&](const Name<U32>& at, const Name<U32>& i, const Name<WeightUnits>& unit,
                                          uint32_t k, const Name<U32>* first) {
                     auto value = let("value", unpack(unit, k, first));
-                    const auto put = [&](auto&& row) {
+                    const auto put = [&](auto&& values) {
                       if (c.scale == 1) {
-                        y[wg.y * (c.width / 4) + i + k] = std::forward<decltype(row)>(row);
+                        y[wg.y * (c.width / 4) + i + k] = std::forward<decltype(values)>(values);
                       } else {
                         auto factor = let("factor", c.scale);
-                        y[wg.y * (c.width / 4) + i + k] = std::forward<decltype(row)>(row) * factor;
+                        y[wg.y * (c.width / 4) + i + k] = std::forward<decltype(values)>(values) * factor;
                       }
                     };
                     if (c.coding.group == 0) return put(value);
