@@ -8,9 +8,7 @@
 namespace tern {
 namespace {
 
-void print_to_stderr(std::string_view line) {
-  std::fprintf(stderr, "tern: warning: %s\n", visible(line).c_str());
-}
+void print_to_stderr(std::string_view line) { std::fprintf(stderr, "tern: warning: %s\n", visible(line).c_str()); }
 
 std::atomic<WarningSink> current_sink = print_to_stderr;
 
