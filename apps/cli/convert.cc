@@ -24,10 +24,10 @@ constexpr const char* kConvertFooter = R"(Examples
   tern convert ggml-model-i2_s.gguf small.gguf --head q6_k              another format for the embedding
   tern convert qwen3-f16.gguf qwen3-q6_k.gguf --type q6_k --imatrix imatrix.gguf
 
-Formats of two bits and less (i2_s, tq1_0, tq2_0, q1_0, q2_0, pq2_0) hold nothing but weights that are −d, 0 and +d.
+Formats of two bits and less (i2_s, tq1_0, tq2_0, ptq1_0, q1_0, q2_0, pq2_0) hold nothing but weights that are −d, 0 and +d.
 Weights that are not are refused, by the name of their tensor. What the other formats lose is printed for each matrix:
 NMSE is the sum of squared errors ÷ the sum of squared weights. With --imatrix, each column counts as much as its inputs
-were large while llama.cpp's llama-imatrix read a text, and so it does when q6_k is packed.
+were large while llama.cpp's llama-imatrix read a text, and so it does when K-quants are packed.
 )";
 
 constexpr size_t kShown = 5;  // matrices, unless all are asked for

@@ -68,12 +68,13 @@ struct ConvertResult {
   std::vector<MatrixLoss> losses = {};           // worst first
   double nmse = 0;                               // of all of them together
   size_t n_kept = 0;                             // tensors without such a loss: copied, or made of the same codes
-  std::vector<std::string> not_in_imatrix = {};  // K-quants that were packed without it, since it lacks them
+  std::vector<std::string> not_in_imatrix = {};  // could have been packed with it, but it lacks them
   std::vector<std::string> not_in_model = {};    // entries of the imatrix that no tensor of the model has the name of
 };
 
-// Formats that hold only −d, 0 and +d (I2_S, TQ1_0, TQ2_0, Q1_0, Q2_0, PQ2_0) are for weights that are just that, but
-// for the rounding of their scale: others are refused. What other formats lose is measured.
+// Formats that hold only −d, 0 and +d (I2_S, TQ1_0, TQ2_0, PTQ1_0, Q1_0, Q2_0, PQ2_0) are for weights that are just
+// that, but for the rounding of their scale: others are refused. What other formats lose is measured.
+//
 // Errors: those of loading the model and of reading the imatrix; kInvalidArgument for a type that the model's layers
 // cannot have, and an imatrix that is of no use or of another model; kNotSupported where rows are not whole blocks of a
 // type, or weights do not fit it, with the name of the tensor; kIo. None leaves a file.

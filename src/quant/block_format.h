@@ -10,7 +10,8 @@
 //   };
 //
 // Decoding and encoding follow from these. A format with an encoder of its own has `static Block encode(const float*)`
-// in place of pack; one that int8 rows may meet has kIsTernary. block_formats.h lists them all.
+// in place of pack, and encode_weighted(const float*, const float* weights) where it has a use for weights; one that
+// int8 rows may meet has kIsTernary. block_formats.h lists them all.
 #pragma once
 
 #include "quant/block_loop.h"
@@ -49,6 +50,24 @@ void encode_as(std::span<const float> values, MutableBytes blocks) {
 }
 
 template <class F>
+constexpr bool kHasPack = requires(const BlockParts& parts) { F::pack(parts); };
+template <class F>
+constexpr bool kHasWeighted = requires(const float* x) { F::encode_weighted(x, x); };
+
+template <class F>
+void encode_weighted_as(std::span<const float> values, std::span<const float> importance, MutableBytes blocks) {
+  CHECK(importance.size() == values.size());
+  encode_blocks<typename F::Block, F::kValues>(values, blocks, [&](const float* x) {
+    const float* const weights = importance.data() + (x - values.data());
+    if constexpr (kHasWeighted<F>) {
+      return F::encode_weighted(x, weights);
+    } else {
+      return F::pack(fit_parts(F::kCoding, std::span(x, F::kValues), std::span(weights, F::kValues)));
+    }
+  });
+}
+
+template <class F>
 constexpr FormatInfo block_format() {
   FormatInfo info = {F::kId};
   info.block = F::kValues;
@@ -59,6 +78,7 @@ constexpr FormatInfo block_format() {
   info.unpack = unpack_block<F>;
   info.decode = decode_as<F>;
   info.encode = encode_as<F>;
+  if constexpr (kHasPack<F> || kHasWeighted<F>) info.encode_weighted = encode_weighted_as<F>;
   return info;
 }
 

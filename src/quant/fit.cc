@@ -68,8 +68,9 @@ class Levels {
 };
 
 // Without a min. For given levels q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq², and so the
-// greatest (Σxq)² / Σq² wins. The signed maximum lies at the level of greatest magnitude, which is the least.
-Line fit_scale(const Levels& levels, std::span<const float> x) {
+// greatest (Σxq)² / Σq² wins; a value's weight multiplies its terms of all these sums. The signed maximum lies at the
+// level of greatest magnitude, which is the least.
+Line fit_scale(const Levels& levels, std::span<const float> x, const float* weights) {
   float greatest = 0;
   for (const float value : x) {
     if (std::fabs(value) > std::fabs(greatest)) greatest = value;
@@ -77,12 +78,13 @@ Line fit_scale(const Levels& levels, std::span<const float> x) {
   if (!(std::fabs(greatest) > 1e-15f)) return {};
   float divisor[kDivisors], scaled[kDivisors], q[kDivisors], xq[kDivisors] = {}, qq[kDivisors] = {};
   for (int i = 0; i < kDivisors; ++i) divisor[i] = levels.least() * (1 + 0.02f * step_of_try(i)) / greatest;
-  for (const float value : x) {
+  for (size_t j = 0; j < x.size(); ++j) {
+    const float value = x[j], w = weights[j];
     for (int i = 0; i < kDivisors; ++i) scaled[i] = value * divisor[i];
     levels.find(scaled, q);
     for (int i = 0; i < kDivisors; ++i) {
-      xq[i] += value * q[i];
-      qq[i] += q[i] * q[i];
+      xq[i] += w * value * q[i];
+      qq[i] += w * q[i] * q[i];
     }
   }
   Line best;
@@ -98,21 +100,23 @@ Line fit_scale(const Levels& levels, std::span<const float> x) {
 
 // With one: the line of least squared error through the points (code, x). Where mins are whole numbers they are not
 // negative.
-Line fit_line(const Coding& coding, std::span<const float> x) {
+Line fit_line(const Coding& coding, std::span<const float> x, const float* weights) {
   const auto [least, greatest] = std::ranges::minmax(x);
   const float low = coding.has_scales() ? std::min(least, 0.0f) : least;
   if (!(greatest - low > 1e-15f)) return {.scale = 0, .min = -low};
-  const auto most = static_cast<float>(coding.n_codes - 1), n = static_cast<float>(x.size());
-  float divisor[kDivisors], sum_c[kDivisors] = {}, sum_yc[kDivisors] = {}, sum_cc[kDivisors] = {}, sum_y = 0;
+  const auto most = static_cast<float>(coding.n_codes - 1);
+  float divisor[kDivisors], sum_c[kDivisors] = {}, sum_yc[kDivisors] = {}, sum_cc[kDivisors] = {}, sum_y = 0, n = 0;
   for (int i = 0; i < kDivisors; ++i) divisor[i] = (most + 0.1f * step_of_try(i)) / (greatest - low);
-  for (const float value : x) {
-    const float y = value - low;  // where there is an offset, sums of squares would hide what lies above it
-    sum_y += y;
+  for (size_t j = 0; j < x.size(); ++j) {
+    const float y = x[j] - low,
+                w = weights[j];  // where there is an offset, sums of squares would hide what lies above it
+    n += w;
+    sum_y += w * y;
     for (int i = 0; i < kDivisors; ++i) {
       const float c = nearest(y * divisor[i], 0, most);
-      sum_c[i] += c;
-      sum_yc[i] += y * c;
-      sum_cc[i] += c * c;
+      sum_c[i] += w * c;
+      sum_yc[i] += w * y * c;
+      sum_cc[i] += w * c * c;
     }
   }
   Line best = {.scale = 0, .min = -low};
@@ -157,8 +161,16 @@ void set_scales(const Coding& coding, std::span<const Line> lines, BlockParts& p
 
 }  // namespace
 
-BlockParts fit_parts(const Coding& coding, std::span<const float> from) {
-  float x[kMostBlock];
+void even_out(std::span<const float> given, float* weights) {
+  double sum = 0;
+  for (const float weight : given) sum += weight;
+  for (size_t i = 0; i < given.size(); ++i) {
+    weights[i] = sum > 0 ? static_cast<float>(given[i] * static_cast<double>(given.size()) / sum) : 1.0f;
+  }
+}
+
+BlockParts fit_parts(const Coding& coding, std::span<const float> from, std::span<const float> given) {
+  float x[kMostBlock], weights[kMostBlock];
   for (size_t i = 0; i < from.size(); ++i) x[i] = std::isnan(from[i]) ? 0.0f : from[i];
   const auto group = static_cast<size_t>(coding.group);
   const size_t n_groups = from.size() / group;
@@ -166,7 +178,13 @@ BlockParts fit_parts(const Coding& coding, std::span<const float> from) {
   const Levels levels(coding);
   Line lines[kMostGroups];
   for (size_t g = 0; g < n_groups; ++g) {
-    lines[g] = coding.has_mins ? fit_line(coding, values(g)) : fit_scale(levels, values(g));
+    float* const w = weights + g * group;
+    if (given.empty()) {
+      std::fill_n(w, group, 1.0f);
+    } else {
+      even_out(given.subspan(g * group, group), w);
+    }
+    lines[g] = coding.has_mins ? fit_line(coding, values(g), w) : fit_scale(levels, values(g), w);
   }
   BlockParts parts = {};
   if (coding.has_scales()) {

@@ -62,6 +62,10 @@ struct FormatInfo : FormatId {
   // already −1, 0 or +1. Elsewhere NaN becomes 0 in the block formats; an infinity, or a scale beyond f16, spoils its
   // own block only.
   void (*encode)(std::span<const float> values, MutableBytes blocks) = nullptr;
+  // The same so that Σ importance[i]·error² over a block is small; nullptr where the encoder has no use for that. None
+  // of the importances, one for each value, is negative or NaN.
+  void (*encode_weighted)(std::span<const float> values, std::span<const float> importance,
+                          MutableBytes blocks) = nullptr;
 };
 
 const FormatInfo& format_info(Format format);

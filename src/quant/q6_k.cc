@@ -73,15 +73,6 @@ float best_scale(const float* x, Weight weight) {
   return scale;
 }
 
-// A group's weights with a mean of 1, so that no sum of products over- or underflows; all 1 where none is positive.
-void scale_weights(const float* given, float* weights) {
-  double sum = 0;
-  for (int j = 0; j < kQ6_KGroup; ++j) sum += given[j];
-  for (int j = 0; j < kQ6_KGroup; ++j) {
-    weights[j] = sum > 0 ? static_cast<float>(given[j] * kQ6_KGroup / sum) : 1.0f;
-  }
-}
-
 // The f16 scale of scales, and the signed bytes that multiply it, for groups that want these scales.
 void set_scales(const float* scales, Q6_KBlock& block) {
   float greatest = 0;
@@ -169,24 +160,19 @@ Q6_K::Block Q6_K::encode(const float* from) {
   return block;
 }
 
-void encode_q6_k_weighted(std::span<const float> values, std::span<const float> importance, MutableBytes blocks) {
-  CHECK(importance.size() == values.size());
-  encode_blocks<Q6_KBlock, kQ6_KBlock>(values, blocks, [&](const float* from_caller) {
-    float x[kQ6_KBlock], w[kQ6_KBlock];
-    const float* const given = importance.data() + (from_caller - values.data());
-    for (int i = 0; i < kQ6_KBlock; ++i) x[i] = std::isnan(from_caller[i]) ? 0.0f : from_caller[i];
-    float scales[kGroups];
-    for (int g = 0; g < kGroups; ++g) {
-      float* const weights = w + g * kQ6_KGroup;
-      scale_weights(given + g * kQ6_KGroup, weights);
-      scales[g] = best_scale(x + g * kQ6_KGroup, [&](int j) { return weights[j]; });
-    }
-    Q6_KBlock block = {};
-    set_scales(scales, block);
-    refine_scales(x, w, block);
-    put_codes(x, block);
-    return block;
-  });
+Q6_K::Block Q6_K::encode_weighted(const float* from, const float* given) {
+  float x[kValues], weights[kValues], scales[kGroups];
+  for (int i = 0; i < kValues; ++i) x[i] = std::isnan(from[i]) ? 0.0f : from[i];
+  for (int g = 0; g < kGroups; ++g) {
+    float* const w = weights + g * kQ6_KGroup;
+    even_out({given + g * kQ6_KGroup, kQ6_KGroup}, w);
+    scales[g] = best_scale(x + g * kQ6_KGroup, [&](int j) { return w[j]; });
+  }
+  Block block = {};
+  set_scales(scales, block);
+  refine_scales(x, weights, block);
+  put_codes(x, block);
+  return block;
 }
 
 }  // namespace tern

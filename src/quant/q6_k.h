@@ -39,7 +39,8 @@ static_assert(sizeof(Q6_KBlock) == 210);
 
 // Each group of 16 first looks for the real scale of least squared error, trying divisors around its signed maximum;
 // the scale of greatest magnitude then becomes −128 · d, the others are rounded to multiples of d, and the values are
-// coded once more with the scales as stored. Deterministic.
+// coded once more with the scales as stored. Deterministic. With weights, the stored scale of each group is the best of
+// the rounded one and its two neighbours.
 struct Q6_K {
   using Block = Q6_KBlock;
   static constexpr FormatId kId = {Format::kQ6_K, "Q6_K", 14};
@@ -49,11 +50,7 @@ struct Q6_K {
 
   static void unpack(const Block& block, BlockParts& parts);
   static Block encode(const float* values);
+  static Block encode_weighted(const float* values, const float* weights);
 };
-
-// The same for values that matter unequally: value i's squared error counts importance[i] ≥ 0 times, and the search
-// looks for the least sum of that. Each group's stored scale is the best of the rounded one and its two neighbours.
-// Where none of a group's values matters, all do. importance.size() == values.size().
-void encode_q6_k_weighted(std::span<const float> values, std::span<const float> importance, MutableBytes blocks);
 
 }  // namespace tern

@@ -103,7 +103,7 @@ struct WeightedErrors {
 };
 WeightedErrors weighted_errors(const std::vector<float>& values, const std::vector<float>& importance) {
   ByteVector blocks(values.size() / 256 * sizeof(Q6_KBlock));
-  encode_q6_k_weighted(values, importance, blocks);
+  format_info(Format::kQ6_K).encode_weighted(values, importance, blocks);
   const std::vector<float> weighted = decode(Format::kQ6_K, blocks);
   const std::vector<float> plain = decode(Format::kQ6_K, encode(Format::kQ6_K, values));
   WeightedErrors errors;
@@ -139,7 +139,7 @@ TEST(Q6_K, ValuesWithoutImportanceAreKept) {
   std::vector<float> importance(256, 1.0f);
   std::fill_n(importance.begin(), 16, 0.0f);
   ByteVector blocks(sizeof(Q6_KBlock));
-  encode_q6_k_weighted(values, importance, blocks);
+  format_info(Format::kQ6_K).encode_weighted(values, importance, blocks);
   const std::vector<float> decoded = decode(Format::kQ6_K, blocks);
   for (int i = 0; i < 16; ++i) EXPECT_NEAR(decoded[i], values[i], 0.15) << i;
 }

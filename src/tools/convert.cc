@@ -15,7 +15,6 @@
 #include "model/sampling.h"
 #include "model/source_reader.h"
 #include "quant/i2_s.h"
-#include "quant/weighted.h"
 #include "tern/tools.h"
 #include "tools/convert_job.h"
 #include "tools/row_stream.h"
@@ -287,7 +286,7 @@ Result<void> Converter::use_imatrix() {
     }
     if (!job.is_packing()) continue;
     job.importance = importance;
-    if (!weighted_encoder(job.format)) continue;
+    if (!format_info(job.format).encode_weighted) continue;
     ++n_weighted;
     n_used += importance.empty() ? 0 : 1;
     if (importance.empty()) result_.not_in_imatrix.push_back(job.from.name);

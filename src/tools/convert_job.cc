@@ -4,8 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "quant/weighted.h"
-
 namespace tern {
 namespace {
 
@@ -18,11 +16,11 @@ int old_row(const ConvertJob& job, int row) {
 }
 
 void encode(const ConvertJob& job, std::span<const float> values, MutableBytes out) {
-  const EncodeWeighted weighted = job.importance.empty() ? nullptr : weighted_encoder(job.format);
-  if (weighted) {
-    weighted(values, job.importance, out);
+  const FormatInfo& format = format_info(job.format);
+  if (format.encode_weighted && !job.importance.empty()) {
+    format.encode_weighted(values, job.importance, out);
   } else {
-    format_info(job.format).encode(values, out);
+    format.encode(values, out);
   }
 }
 
