@@ -1,7 +1,6 @@
 #include "model/rope.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -14,9 +13,10 @@ struct ScalingName {
   RopeScaling scaling;
   std::string_view name;
 };
-constexpr std::array kScalingNames = {
-    ScalingName{RopeScaling::kNone, "none"}, ScalingName{RopeScaling::kLinear, "linear"},
-    ScalingName{RopeScaling::kYarn, "yarn"}, ScalingName{RopeScaling::kLongrope, "longrope"}};
+constexpr ScalingName kScalingNames[] = {{RopeScaling::kNone, "none"},
+                                         {RopeScaling::kLinear, "linear"},
+                                         {RopeScaling::kYarn, "yarn"},
+                                         {RopeScaling::kLongrope, "longrope"}};
 
 // The pair, as a real number, that turns `turns` times in the original context.
 double yarn_pair(const RopeParams& rope, int head_dim, double turns) {
@@ -73,7 +73,7 @@ std::string_view rope_scaling_name(RopeScaling scaling) {
 
 std::optional<RopeScaling> find_rope_scaling(std::string_view name) {
   const auto* found = std::ranges::find(kScalingNames, name, &ScalingName::name);
-  return found == kScalingNames.end() ? std::nullopt : std::optional(found->scaling);
+  return found == std::end(kScalingNames) ? std::nullopt : std::optional(found->scaling);
 }
 
 }  // namespace tern

@@ -34,7 +34,7 @@ void decode_as(Bytes blocks, std::span<float> values) {
   decode_blocks<typename F::Block, F::kValues>(blocks, values, [](const typename F::Block& block, float* out) {
     BlockParts parts;
     F::unpack(block, parts);
-    values_of(F::kCoding, parts, std::span(out, F::kValues));
+    values_of(F::kCoding, parts, std::span<float>(out, F::kValues));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "quant/block_loop.h"
+#include "quant/fit.h"
 
 namespace tern {
 namespace {
@@ -116,7 +117,7 @@ void refine_scales(const float* x, const float* w, Q6_KBlock& block) {
 
 // The values' codes, under the block's scales, in their places (the table in q6_k.h).
 void put_codes(const float* x, Q6_KBlock& block) {
-  constexpr int kHalf = 128, kQuarter = 32;
+  constexpr int kHalfBlock = 128, kQuarter = 32;
   const float d = f16_to_f32(block.d);
   uint8_t codes[kQ6_KBlock];
   for (int g = 0; g < kGroups; ++g) {
@@ -126,7 +127,7 @@ void put_codes(const float* x, Q6_KBlock& block) {
     }
   }
   for (int half = 0; half < 2; ++half) {
-    const uint8_t* const c = codes + half * kHalf;
+    const uint8_t* const c = codes + half * kHalfBlock;
     for (int i = 0; i < 2 * kQuarter; ++i) {
       block.low[half * 64 + i] = static_cast<uint8_t>((c[i] & 15) | c[i + 2 * kQuarter] << 4);
     }

@@ -22,7 +22,9 @@ const std::string kThousand = "{% set l = range(1000) | list %}";
 
 // Sources that make a parser search, recurse or remember.
 void add_hard_to_parse(Templates& all) {
-  const auto add = [&](std::string name, std::string source) { all.push_back({"parse: " + name, std::move(source)}); };
+  const auto add = [&](const std::string& name, std::string source) {
+    all.push_back({"parse: " + name, std::move(source)});
+  };
   for (const std::string unit :
        {"{#", "{%", "{{", "{% if 1 %}", "{% elif 0 %}", "{% for x in y %}", "{% raw %}", "{{ '", "{{ (", "{", "}}",
         "#}", "{%-", "{{ x }}", "{# #}", "{%+ raw", "{% endraw %}"}) {
@@ -75,7 +77,9 @@ void add_hard_to_parse(Templates& all) {
 
 // Sources that run without end.
 void add_slow(Templates& all) {
-  const auto add = [&](std::string name, std::string source) { all.push_back({"time: " + name, std::move(source)}); };
+  const auto add = [&](const std::string& name, std::string source) {
+    all.push_back({"time: " + name, std::move(source)});
+  };
   add("loops in loops", in_loops(20, "x"));
   add("empty loops", in_loops(20, ""));
   add("a loop over a large range", "{% for i in range(2000000000) %}{% endfor %}");
@@ -120,7 +124,9 @@ void add_slow(Templates& all) {
 
 // Sources that make much out of little.
 void add_large(Templates& all) {
-  const auto add = [&](std::string name, std::string source) { all.push_back({"memory: " + name, std::move(source)}); };
+  const auto add = [&](const std::string& name, std::string source) {
+    all.push_back({"memory: " + name, std::move(source)});
+  };
   const auto doubled = [](const std::string& start, const std::string& twice) {
     return "{% set ns = namespace(s=" + start + ") %}{% for i in range(80) %}{% set ns.s = " + twice +
            " %}{% endfor %}";

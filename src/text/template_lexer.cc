@@ -81,7 +81,7 @@ class TemplateLexer {
     if (sign == '+' || is_output) return text;
     const size_t newline = text.rfind('\n');
     const size_t line_start = newline == text.npos ? 0 : newline + 1;
-    if (line_start == 0 && !(at_ == 0 || source_[at_ - 1] == '\n')) return text;
+    if (line_start == 0 && at_ != 0 && source_[at_ - 1] != '\n') return text;
     return strip_right(text.substr(line_start)).empty() ? text.substr(0, line_start) : text;
   }
 
@@ -261,7 +261,7 @@ bool read_hex(std::string_view text, size_t n, char32_t& code) {
   code = 0;
   for (const char c : text.substr(0, n)) {
     const char digit = ascii_lower(c);
-    if (!is_digit(digit) && !(digit >= 'a' && digit <= 'f')) return false;
+    if (!is_digit(digit) && (digit < 'a' || digit > 'f')) return false;
     code = code * 16 + static_cast<char32_t>(is_digit(digit) ? digit - '0' : digit - 'a' + 10);
   }
   return true;
@@ -293,7 +293,7 @@ std::string TemplateLexer::unescaped(std::string_view text) {
     if (const size_t which = kNames.find(name); which != kNames.npos) {
       out += kMeanings[which];
     } else if (n_digits > 0 && read_hex(text.substr(2), n_digits, code) && code < 0x110000 &&
-               !(code >= 0xD800 && code < 0xE000)) {
+               (code < 0xD800 || code >= 0xE000)) {
       append_utf8(code, out);
       text.remove_prefix(n_digits);
     } else if (const size_t n_octal = read_octal(text.substr(1), code); n_octal > 0) {

@@ -67,9 +67,10 @@ class TemplateMemory {
 
   // Any other object that lives as long.
   template <class T>
+    requires(!std::is_reference_v<T>)
   T* make(T&& object) {
     budget_.take(sizeof(T) + kOverhead);
-    auto box = std::make_unique<Box<T>>(std::move(object));
+    auto box = std::make_unique<Box<T>>(std::forward<T>(object));
     T* made = &box->object;
     others_.push_back(std::move(box));
     return made;
