@@ -31,11 +31,13 @@ void unpack_block(const std::byte* block, BlockParts& parts) {
 
 template <class F>
 void decode_as(Bytes blocks, std::span<float> values) {
-  decode_blocks<typename F::Block, F::kValues>(blocks, values, [](const typename F::Block& block, float* out) {
+  // NOLINTNEXTLINE(readability-non-const-parameter): written, by a function that depends on F
+  const auto decode = [](const typename F::Block& block, float* out) {
     BlockParts parts;
     F::unpack(block, parts);
     values_of(F::kCoding, parts, std::span<float>(out, F::kValues));
-  });
+  };
+  decode_blocks<typename F::Block, F::kValues>(blocks, values, decode);
 }
 
 template <class F>
