@@ -5,6 +5,15 @@
 
 namespace tern::ref {
 
+namespace {
+
+// What is not a number becomes 0, as vector instructions make it.
+int8_t to_int8(float x) {
+  return std::isnan(x) ? int8_t{0} : static_cast<int8_t>(std::clamp(std::nearbyint(x), -128.0f, 127.0f));
+}
+
+}  // namespace
+
 // In float, as the model was trained: the integers are part of the model's definition, so every backend must find the
 // same ones for the same input.
 void quantize(const ops::Quantize& op) {
@@ -16,7 +25,7 @@ void quantize(const ops::Quantize& op) {
     const float scale = 127.0f / std::max(largest, 1e-5f);
     int32_t sum = 0;
     for (int i = 0; i < op.width; ++i) {
-      q[i] = static_cast<int8_t>(std::clamp(std::nearbyint(in[i] * scale), -128.0f, 127.0f));
+      q[i] = to_int8(in[i] * scale);
       sum += q[i];
     }
     op.out.scale[r] = scale;
@@ -34,7 +43,7 @@ void quantize_blocks(const ops::QuantizeBlocks& op) {
     const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
     int32_t sum = 0;
     for (int i = 0; i < kInt8Block; ++i) {
-      const auto q = static_cast<int8_t>(std::nearbyint(in[i] * inverse));
+      const int8_t q = to_int8(in[i] * inverse);
       op.out.q[b * kInt8Block + static_cast<size_t>(i)] = q;
       sum += q;
     }
