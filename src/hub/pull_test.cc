@@ -4,57 +4,12 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/log.h"
-#include "base/result.h"
-#include "hub/cache.h"
-#include "hub/fake_hub.h"
-#include "hub/test_support.h"
-#include "tern/hub.h"
+#include "hub/pull_test_support.h"
 
 namespace tern::hub {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string warned;
-
-class PullTest : public testing::Test {
- protected:
-  PullTest() {
-    // Nothing of the person who runs the tests.
-    for (const char* name :
-         {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_ENDPOINT"}) {
-      ::unsetenv(name);
-    }
-    ::setenv("HF_HOME", folder_.path("home").c_str(), 1);
-    ::setenv("no_proxy", "*", 1);
-    set_warning_sink([](std::string_view line) { warned = line; });
-    warned.clear();
-    hub_.files["model-i2_s.gguf"].bytes = test_bytes(300'000);
-    hub_.files["README.md"] = {.bytes = "# A model\n", .is_large = false};
-    options_ = {.endpoint = hub_.url(), .cache_dir = folder_.path("hub")};
-  }
-  ~PullTest() override { set_warning_sink(nullptr); }
-
-  Result<std::string> pull(const std::string& model = "owner/model") { return hub_pull(model, options_); }
-  std::string failure(const std::string& model = "owner/model") {
-    const auto path = pull(model);
-    return path ? "no error" : path.error().message;
-  }
-  std::string repo(const std::string& name) const { return folder_.path("hub/models--owner--model/" + name); }
-  size_t requests() { return hub_.server().requests().size(); }
-  size_t partial_files() const {
-    size_t n = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
-      n += entry.path().extension() == ".incomplete" || entry.path().extension() == ".state" ? 1u : 0u;
-    }
-    return n;
-  }
-
-  TestFolder folder_;
-  FakeHub hub_;
-  HubOptions options_;
-};
 
 TEST_F(PullTest, BuildsTheCacheOfHuggingFaceHub) {
   const auto path = pull();
@@ -95,60 +50,6 @@ TEST_F(PullTest, AsksForTheListingOnlyWhenAllIsThere) {
   ASSERT_TRUE(pull());
   ASSERT_TRUE(pull("owner/model:i2_s"));
   EXPECT_EQ(requests() - before, 1u);
-}
-
-// Reads `n` bytes of the first part and says `answer`.
-auto check_reading(size_t n, Result<void> answer, std::string* seen = nullptr) {
-  return [=](std::span<const FilePreview> parts) -> Result<void> {
-    std::string bytes(n, '\0');
-    TRY_STATUS(parts.front().read_beginning(std::as_writable_bytes(std::span(bytes))));
-    if (seen)
-      *seen = format_text("{} parts, {} of {} bytes: {}", parts.size(), parts.front().path, parts.front().bytes, bytes);
-    return answer;
-  };
-}
-
-TEST_F(PullTest, WhatIsRefusedIsNotDownloaded) {
-  hub_.files["model-i2_s.gguf"].bytes = test_bytes(9'000'000);
-  options_.check = check_reading(100, fail(ErrorCode::kNotSupported, "no such family"));
-  const auto path = pull();
-  ASSERT_FALSE(path);
-  EXPECT_EQ(path.error().message, "no such family");
-  EXPECT_EQ(path.error().code, ErrorCode::kNotSupported);
-  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 1u);  // of the first megabyte
-  EXPECT_EQ(partial_files(), 0u);
-  EXPECT_FALSE(fs::exists(repo("refs/main")));
-}
-
-TEST_F(PullTest, ChecksTheBeginningOnlyWhereSomethingIsMissing) {
-  std::string seen;
-  options_.check = check_reading(4, {}, &seen);
-  ASSERT_TRUE(pull());
-  EXPECT_EQ(seen, "1 parts, owner/model/model-i2_s.gguf of 300000 bytes: " + test_bytes(4));
-  seen.clear();
-  ASSERT_TRUE(pull());
-  EXPECT_EQ(seen, "");
-  ASSERT_TRUE(pull("owner/model:README.md"));  // no GGUF file
-  EXPECT_EQ(seen, "");
-}
-
-TEST_F(PullTest, ChecksAllPartsOfASplitModel) {
-  hub_.files.clear();
-  hub_.files["m-00001-of-00002.gguf"].bytes = test_bytes(70'000);
-  hub_.files["m-00002-of-00002.gguf"].bytes = test_bytes(50'000, 2);
-  std::string seen;
-  options_.check = check_reading(1, {}, &seen);
-  ASSERT_TRUE(pull());
-  EXPECT_TRUE(seen.starts_with("2 parts, owner/model/m-00001-of-00002.gguf of 70000 bytes")) << seen;
-}
-
-TEST_F(PullTest, AHostWithoutRangesIsNotAsked) {
-  hub_.knows_ranges = false;
-  hub_.files["model-i2_s.gguf"].bytes = test_bytes(3'000'000);
-  options_.check = check_reading(100, fail(ErrorCode::kNotSupported, "no such family"));
-  const auto path = pull();
-  ASSERT_TRUE(path) << path.error().message;
-  EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
 }
 
 TEST_F(PullTest, TakesWhatHuggingFaceHubDownloaded) {
