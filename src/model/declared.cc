@@ -62,6 +62,14 @@ std::unexpected<Error> refused(const std::string& path, const std::string& key, 
 
 }  // namespace
 
+std::unexpected<Error> unknown_tensor(const std::string& path, std::string_view tensor,
+                                      const std::string& architecture) {
+  return fail(ErrorCode::kNotSupported,
+              "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
+              "this model cannot be run",
+              path, quoted(tensor), architecture);
+}
+
 // A window that no text reaches the end of is none.
 Result<void> ObservedSource::check_key(const std::string& key, std::string_view name) const {
   if (const auto* number = std::ranges::find(kNeutralNumbers, name, &Neutral::key);
@@ -90,10 +98,7 @@ Result<void> ObservedSource::check_tensors(const std::string& architecture) cons
     const auto is_used = [&](const std::string& name) { return tensors_.contains(name); };
     const auto is_harmless = [&](std::string_view end) { return tensor.in_file.ends_with(end); };
     if (std::ranges::any_of(tensor.names, is_used) || std::ranges::any_of(kHarmlessTensors, is_harmless)) continue;
-    return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
-                "this model cannot be run",
-                path(), quoted(tensor.in_file), architecture);
+    return unknown_tensor(path(), tensor.in_file, architecture);
   }
   return {};
 }

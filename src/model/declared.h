@@ -14,6 +14,10 @@
 
 namespace tern {
 
+// kNotSupported, by the tensor's name in the file: nobody computes with it.
+std::unexpected<Error> unknown_tensor(const std::string& path, std::string_view tensor,
+                                      const std::string& architecture);
+
 // A ModelSource that remembers what it was asked for: which a family then computes with.
 class ObservedSource final : public ModelSource {
  public:

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/quoted.h"
+#include "model/declared.h"
 #include "model/hf_names.h"
 #include "model/hf_ternary.h"
 #include "quant/i2_s.h"
@@ -39,10 +40,7 @@ Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory, A
 Result<void> HfSource::check_tensors() const {
   for (const SafetensorsTensor* tensor : files_.tensors()) {
     if (is_known_hf_name(tensor->name)) continue;
-    return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
-                "this model cannot be run",
-                path(), tern::quoted(tensor->name), config_.architecture);
+    return unknown_tensor(path(), tensor->name, config_.architecture);
   }
   TRY(const auto n_layers, get_int(config_.architecture + ".block_count"));
   const std::string beyond = format_text("model.layers.{}.", n_layers.value_or(0));
@@ -79,12 +77,9 @@ std::vector<NamedTensor> HfSource::tensor_names() const {
   return names;
 }
 
-bool HfSource::has_tensor(std::string_view name) const {
-  return find_file_tensor(name) != nullptr || config_.values.find_vector(name);
-}
+bool HfSource::has_in_files(std::string_view name) const { return find_file_tensor(name) != nullptr; }
 
-Result<std::optional<SourceTensor>> HfSource::find_tensor(std::string_view name) {
-  if (auto computed = config_.values.find_vector(name)) return computed;
+Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view name) {
   if (const SourceTensor* made = made_.find(name)) return *made;
   const SafetensorsTensor* in_file = find_file_tensor(name);
   if (!in_file) return std::nullopt;

@@ -3,14 +3,13 @@
 #pragma once
 
 #include "file/safetensors_directory.h"
+#include "model/directory_source.h"
 #include "model/hf_config.h"
-#include "model/hf_tokenizer.h"
 #include "model/made_tensors.h"
-#include "model/source.h"
 
 namespace tern {
 
-class HfSource final : public ModelSource {
+class HfSource final : public DirectorySource {
  public:
   // Errors: those of SafetensorsDirectory::open and parse_hf_config; kNotSupported for tensors that the model's family
   // does not have, such as biases.
@@ -19,18 +18,7 @@ class HfSource final : public ModelSource {
   const std::string& path() const override { return files_.path(); }
   const std::string& container() const override { return container_; }
   uint64_t file_bytes() const override { return files_.file_bytes(); }
-  Result<std::optional<SourceText>> read_text() const override { return read_directory_text(path()); }
-  RopePairs rope_pairs(std::string_view) const override { return RopePairs::kHalves; }
-  Result<std::optional<std::string>> get_string(std::string_view key) const override {
-    return config_.values.get_string(key);
-  }
-  Result<std::optional<int64_t>> get_int(std::string_view key) const override { return config_.values.get_int(key); }
-  Result<std::optional<double>> get_float(std::string_view key) const override { return config_.values.get_float(key); }
-  Result<std::optional<bool>> get_bool(std::string_view key) const override { return config_.values.get_bool(key); }
-  std::vector<std::string> keys() const override { return config_.values.keys(); }
   std::vector<NamedTensor> tensor_names() const override;
-  bool has_tensor(std::string_view name) const override;
-  Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override;
   void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const override {
     files_.populate(on_progress);
   }
@@ -38,6 +26,9 @@ class HfSource final : public ModelSource {
  private:
   HfSource(HfConfig config, SafetensorsDirectory files, Access access)
       : config_(std::move(config)), files_(std::move(files)), made_(access) {}
+  const SourceValues& values() const override { return config_.values; }
+  bool has_in_files(std::string_view name) const override;
+  Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;
   Result<void> check_tensors() const;
   const SafetensorsTensor* find_file_tensor(std::string_view gguf_name) const;
   Result<SourceTensor> make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file);

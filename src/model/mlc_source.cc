@@ -5,6 +5,7 @@
 
 #include "base/format_text.h"
 #include "base/quoted.h"
+#include "model/declared.h"
 #include "model/hf_names.h"
 #include "model/mlc_q4.h"
 #include "quant/q4_0.h"
@@ -124,10 +125,7 @@ Result<void> MlcSource::check_tensors() const {
   const Names& names = names_of(config_.architecture);
   for (const MlcTensor& tensor : files_.tensors()) {
     if (!gguf_names(names, tensor.name).empty()) continue;
-    return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
-                "this model cannot be run",
-                path(), tern::quoted(tensor.name), config_.architecture);
+    return unknown_tensor(path(), tensor.name, config_.architecture);
   }
   if (config_.tied == false && !has_tensor("output.weight")) {
     return fail(ErrorCode::kCorruption,
@@ -145,14 +143,12 @@ std::vector<NamedTensor> MlcSource::tensor_names() const {
   return all;
 }
 
-bool MlcSource::has_tensor(std::string_view name) const {
-  if (config_.values.find_vector(name)) return true;
+bool MlcSource::has_in_files(std::string_view name) const {
   const auto found = wanted(names_of(config_.architecture), name);
   return found && (files_.find(found->mlc + ".q_weight") || files_.find(found->mlc + ".weight"));
 }
 
-Result<std::optional<SourceTensor>> MlcSource::find_tensor(std::string_view name) {
-  if (auto computed = config_.values.find_vector(name)) return computed;
+Result<std::optional<SourceTensor>> MlcSource::find_in_files(std::string_view name) {
   const auto found = wanted(names_of(config_.architecture), name);
   if (!found) return std::nullopt;
   TRY(auto whole, find_whole(found->mlc));
