@@ -3,6 +3,9 @@
 #   version, epoch, program (a stripped copy), scratch (a folder that goes away at the end),
 #   loader, library_folder, and system_root: where what the program was linked with lies; "" or a private toolchain
 
+# Seconds since 1970: what every file in a package says of its age.
+age_of_files() { echo "${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/CHANGELOG.md")}"; }
+
 prepare() {
   [[ -x $build/bin/tern ]] || die "build/release/bin/tern is not there; leave out --no-build"
   need readelf binutils
@@ -10,7 +13,7 @@ prepare() {
   need patchelf patchelf
   version=$("$build/bin/tern" --version | sed -n '1s/^tern //p')
   [[ -n $version ]] || die "build/release/bin/tern does not say its version"
-  epoch=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/CHANGELOG.md")}
+  epoch=$(age_of_files)
   loader=$(readelf -lW "$build/bin/tern" | sed -n 's/.*Requesting program interpreter: \(.*\)]/\1/p')
   [[ -x $loader ]] || die "build/release/bin/tern has no loader: a static program is not packed"
   system_root=${loader%/lib64/*}

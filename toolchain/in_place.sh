@@ -84,7 +84,6 @@ configure_node() {
 environment_of() {
   case $1 in
     em*) echo "export EMSDK_PYTHON=$2/usr/bin/python3" ;;
-    npm) echo "export PATH=$2/tools:\$PATH" ;;
     chromium) echo "export FONTCONFIG_FILE=$2/fonts.conf" ;;
   esac
 }

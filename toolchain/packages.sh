@@ -5,20 +5,20 @@
 build_packages=(
   cmake'>=3.28' ninja-build ccache 'mold>=2.30' pkgconf
   g++-16 'binutils>=2.44'  # GCC 16 emits directives that older assemblers refuse
-  'libhwy-dev>=1.2' libminja-dev 'libcli11-dev>=2.4' nlohmann-json3-dev libpcre2-dev libutf8proc-dev
-  libisocline-dev libedit-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.18' 'libgtest-dev>=1.14' 'libbenchmark-dev>=1.8'
+  'libhwy-dev>=1.2' 'libcli11-dev>=2.4' nlohmann-json3-dev libpcre2-dev libutf8proc-dev
+  libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.18' 'libgtest-dev>=1.14' 'libbenchmark-dev>=1.8'
   # WebGPU: Dawn, and the loader that it opens when it runs. Mesa's Vulkan drivers serve Intel and AMD GPUs, and machines
   # without a GPU, so that -b webgpu can be tried anywhere; beside another vendor's driver its software device comes last.
   libwebgpu-dawn-dev libvulkan1 mesa-vulkan-drivers)
 web_packages=('emscripten>=5' 'nodejs>=24')  # older Node runs no JSPI
 # Older Chromium runs no JSPI without a flag. Only tests start it, without a window.
 checks_packages=(clang-21 clang-tidy-22 clang-format-21 libclang-rt-21-dev llvm-21 python3 'chromium>=137' fonts-dejavu-core
-  'nodejs>=24' npm)
+  'nodejs>=24' node-playwright)
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf
   llama.cpp-tools libllama-dev)
 
 # What of a private toolchain is called by name; it comes first on PATH (path.sh).
 build_programs=(cmake ctest ninja ccache g++-16 gcc-16 pkg-config objdump readelf nm strip objcopy ar ranlib patchelf)
 web_programs=(emcc em++ emar emranlib emcmake node python3)
-checks_programs=(clang++-21 clang-21 clang-tidy-22 clang-format-21 llvm-symbolizer-21 python3 chromium node npm)
+checks_programs=(clang++-21 clang-21 clang-tidy-22 clang-format-21 llvm-symbolizer-21 python3 chromium node)
 oracle_programs=(python3 llama-bench llama-cli llama-perplexity llama-server llama-quantize)

@@ -5,4 +5,5 @@ for tern_tools in "$root"/build/toolchain/{oracle,checks,web,build}/tools; do
   [[ ! -d $tern_tools ]] || PATH=$tern_tools:$PATH
 done
 unset tern_tools
+[[ ! -d $root/build/toolchain/checks ]] || export NODE_PATH=$root/build/toolchain/checks/usr/share/nodejs
 export PATH

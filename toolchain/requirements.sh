@@ -60,7 +60,7 @@ Please install with this system's own package manager:
   GCC 14 or newer (or Clang 18 or newer), CMake 3.25, Ninja, git, pkg-config; better also ccache and mold;
   libraries (those missing are fetched by CMake): Highway, nlohmann-json, CLI11, PCRE2, utf8proc, cpp-httplib, GoogleTest, Google Benchmark; not fetched: libcurl and OpenSSL (for downloads), Dawn (for GPUs), the line editor of tern chat;
   for browsers (./run --web) Emscripten 5 and Node 24;
-  for ./check also these two, npm, Chromium, clang 21, clang-tidy 22, clang-format 21, and python3.
+  for ./check also these two, npm or playwright-core, Chromium, clang 21, clang-tidy 22, clang-format 21, and python3.
 END
 }
 

@@ -1,7 +1,7 @@
 // Chromium without a window, as the tests want it.
 
-import {chromium} from 'playwright-core';
 import {findChromium} from './find_chromium.mjs';
+import {chromium} from './playwright.mjs';
 
 const kExecutable = findChromium();
 // The bundled software device is offered only where WebGPU is asked for like this.
