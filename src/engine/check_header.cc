@@ -4,7 +4,7 @@
 
 #include "engine/tokenizers.h"
 #include "file/gguf.h"
-#include "model/gguf_source.h"
+#include "model/gguf/source.h"
 #include "model/model.h"
 #include "tern/file_preview.h"
 

@@ -1,7 +1,7 @@
 #include "engine/tokenizers.h"
 
 #include "base/file.h"
-#include "model/hf_tokenizer.h"
+#include "model/hf/tokenizer.h"
 #include "model/model.h"
 #include "tern/engine.h"
 #include "text/tokenizer_json.h"

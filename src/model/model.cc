@@ -6,11 +6,11 @@
 #include "base/cache_folder.h"
 #include "base/thread_pool.h"
 #include "model/declared.h"
-#include "model/families.h"
+#include "model/families/families.h"
 #include "model/fold_scales.h"
-#include "model/gguf_source.h"
-#include "model/hf_source.h"
-#include "model/mlc_source.h"
+#include "model/gguf/source.h"
+#include "model/hf/source.h"
+#include "model/mlc/source.h"
 #include "model/ternary_check.h"
 
 namespace tern {

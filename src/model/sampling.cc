@@ -5,7 +5,7 @@
 
 #include "base/json_reader.h"
 #include "base/mapped_file.h"
-#include "model/mlc_source.h"
+#include "model/mlc/source.h"
 
 namespace tern {
 namespace {

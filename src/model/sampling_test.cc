@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "model/gguf_source.h"
+#include "model/gguf/source.h"
 #include "model/model.h"
 #include "model/tiny_gguf.h"
 

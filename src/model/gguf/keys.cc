@@ -1,0 +1,43 @@
+#include "model/gguf/keys.h"
+
+#include <string>
+
+#include "model/rope_keys.h"
+
+namespace tern {
+
+void write_gguf_config(const Config& c, GgufWriter& writer) {
+  const std::string prefix = c.architecture + ".";
+  const auto add_u32 = [&](std::string_view key, int value) {
+    writer.add_u32(prefix + std::string(key), static_cast<uint32_t>(value));
+  };
+  writer.add_string("general.architecture", c.architecture);
+  add_u32("vocab_size", c.n_vocab);
+  add_u32("context_length", c.n_ctx);
+  add_u32("embedding_length", c.d_model);
+  add_u32("block_count", c.n_layers);
+  add_u32("feed_forward_length", c.d_ff);
+  add_u32("rope.dimension_count", c.head_dim);
+  add_u32("attention.head_count", c.n_heads);
+  add_u32("attention.head_count_kv", c.n_kv_heads);
+  if (c.head_dim * c.n_heads != c.d_model || c.family == Family::kQwen3) {
+    add_u32("attention.key_length", c.head_dim);
+    add_u32("attention.value_length", c.head_dim);
+  }
+  if (c.window > 0) add_u32("attention.sliding_window", c.window);
+  writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", c.rms_eps);
+  write_rope(c.ropes[0], c.architecture, writer);
+  const auto add_scale = [&](std::string_view key, float value, float usual) {
+    if (value != usual) writer.add_f32(prefix + std::string(key), value);
+  };
+  const Config usual;
+  add_scale("embedding_scale", c.embedding_scale, usual.embedding_scale);
+  add_scale("residual_scale", c.residual_scale, usual.residual_scale);
+  add_scale("attention.scale", c.attention_scale, usual.attention_scale);
+  add_scale("logit_scale", c.logit_scale, usual.logit_scale);
+  if (c.family == Family::kBitnet && c.glu_act == GluAct::kSilu) {
+    writer.add_string(prefix + "feed_forward.activation", "silu");
+  }
+}
+
+}  // namespace tern

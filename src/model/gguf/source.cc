@@ -1,0 +1,84 @@
+#include "model/gguf/source.h"
+
+#include "base/format_text.h"
+#include "base/quoted.h"
+#include "model/gguf/vocab.h"
+#include "model/rope_keys.h"
+#include "quant/i2_s.h"
+
+namespace tern {
+GgufSource::GgufSource(GgufFile file) : file_(std::move(file)), container_(format_text("GGUF v{}", file_.version())) {}
+
+RopePairs GgufSource::rope_pairs(std::string_view architecture) const { return gguf_rope_pairs(architecture); }
+
+Result<std::optional<SourceText>> GgufSource::read_text() const {
+  TRY(auto vocab, read_gguf_vocab(file_));
+  if (!vocab) return std::nullopt;
+  TRY(auto chat_template, read_gguf_chat_template(file_));
+  return SourceText{.vocab = std::move(*vocab), .chat_template = std::move(chat_template)};
+}
+
+Result<std::optional<std::string>> GgufSource::get_string(std::string_view key) const {
+  TRY(const auto view, file_.get_string(key));
+  return view ? std::optional(std::string(*view)) : std::nullopt;
+}
+
+std::vector<std::string> GgufSource::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : file_.metadata()) keys.emplace_back(key);
+  return keys;
+}
+
+std::vector<NamedTensor> GgufSource::tensor_names() const {
+  std::vector<NamedTensor> names;
+  for (const GgufTensor& tensor : file_.tensors())
+    names.push_back({std::string(tensor.name), {std::string(tensor.name)}});
+  return names;
+}
+
+Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {
+  const GgufTensor* found = file_.find_tensor(name);
+  if (!found) return std::nullopt;
+  const StoredBytes& data = found->data;
+  const uint64_t at = data.is_resident() ? reinterpret_cast<uintptr_t>(data.data()) : found->offset;
+  if (at % alignof(float) != 0) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} at byte {} is not aligned to 4 bytes; write the file with general.alignment 32",
+                file_.path(), name, found->offset);
+  }
+  const GgmlTypeInfo* type = ggml_type_info(found->type);
+  const FormatInfo* format = type ? find_format(type->name) : nullptr;
+  SourceTensor tensor{.name = std::string(name),
+                      .format = format ? std::optional(format->format) : std::nullopt,
+                      .type_name = type ? std::string(type->name) : "of an unknown type",
+                      .shape = found->shape,
+                      .data = data};
+  if (tensor.format == Format::kI2_S) {
+    Scratch scratch;
+    TRY(const Bytes tail, data.last(kI2sTailBytes).read_all(scratch));
+    tensor.scale = i2_s_scale(tail);
+  }
+  return tensor;
+}
+
+Result<void> check_extensions(const GgufFile& file) {
+  for (const auto& [key, value] : file.metadata()) {
+    if (key.starts_with("prism.hadamard.")) {
+      return fail(
+          ErrorCode::kNotSupported,
+          "{}: metadata {}: the weights are rotated (a Hadamard transform before every matrix, as in Bonsai 2), "
+          "which Tern does not compute, so it would print garbage; get a Bonsai 1 file",
+          file.path(), quoted(key));
+    }
+    if (key.starts_with("prism.")) {
+      return fail(
+          ErrorCode::kNotSupported,
+          "{}: metadata {} is an extension of the Prism fork that Tern does not know, so it might print garbage; "
+          "get a file without it",
+          file.path(), quoted(key));
+    }
+  }
+  return {};
+}
+
+}  // namespace tern

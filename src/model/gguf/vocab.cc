@@ -1,0 +1,235 @@
+#include "model/gguf/vocab.h"
+
+#include <algorithm>
+
+#include "model/gguf/vocab_keys.h"
+#include "text/chat_template.h"
+#include "text/stop_tokens.h"
+#include "text/token_table.h"
+
+namespace tern {
+namespace {
+
+std::string_view architecture_of(const GgufFile& file) {
+  const auto architecture = file.get_string("general.architecture");
+  return architecture && *architecture ? **architecture : std::string_view();
+}
+
+bool is_bitnet(const GgufFile& file) { return architecture_of(file).starts_with("bitnet"); }
+
+// What the family makes certain where a file does not name its pre-tokenizer; empty where it does not. llama.cpp then
+// cuts words by an expression of its own, which no model was trained with.
+std::string_view usual_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
+  const std::string_view architecture = architecture_of(file);
+  if (architecture == "qwen2" || architecture == "qwen3") return "qwen2";
+  const bool llama3 = find_special_token(vocab, "<|begin_of_text|>") != kNoToken;
+  return architecture.starts_with("bitnet") || llama3 ? "llama-bpe" : "";
+}
+
+Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
+  TRY(const auto declared, file.get_string(gguf_key::kPre));
+  const bool named = declared && *declared != "default";
+  const std::string_view name = named ? *declared : usual_pre_tokenizer(file, vocab);
+  if (name.empty()) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tokenizer.ggml.pre {}, so nothing says how text is cut into words; convert the model again",
+                file.path(), declared ? "is \"default\"" : "is missing");
+  }
+  const auto* row = std::ranges::find(kPreTokenizerNames, name, &PreTokenizerName::name);
+  if (row == std::end(kPreTokenizerNames)) {
+    return fail(ErrorCode::kNotSupported, "{}: tokenizer.ggml.pre is \"{}\", a pre-tokenizer that Tern does not know",
+                file.path(), name);
+  }
+  return row;
+}
+
+Result<std::optional<TokenId>> read_token_id(const GgufFile& file, std::string_view key, size_t n_tokens) {
+  TRY(const auto id, file.get_int(key));
+  if (!id) return std::nullopt;
+  if (*id < 0 || static_cast<uint64_t>(*id) >= n_tokens) {
+    return fail(ErrorCode::kCorruption, "{}: {} is {}, but the vocabulary has {} tokens", file.path(), key, *id,
+                n_tokens);
+  }
+  return static_cast<TokenId>(*id);
+}
+
+Result<void> read_types(const GgufFile& file, Vocab& vocab) {
+  TRY(const auto types, file.get_ints(gguf_key::kTypes));
+  if (!types) return {};
+  if (types->size() != vocab.tokens.size()) {
+    return fail(ErrorCode::kCorruption, "{}: tokenizer.ggml.token_type has {} entries for {} tokens", file.path(),
+                types->size(), vocab.tokens.size());
+  }
+  for (const int64_t type : *types) {
+    if (type < 1 || type > 6) {
+      return fail(ErrorCode::kCorruption, "{}: tokenizer.ggml.token_type holds {}, outside 1 to 6", file.path(), type);
+    }
+    vocab.types.push_back(static_cast<TokenType>(type));
+  }
+  return {};
+}
+
+Result<void> read_flags(const GgufFile& file, Vocab& vocab) {
+  TRY(const auto flags, file.get_ints(gguf_key::kTokenFlags));
+  if (!flags) return {};
+  if (flags->size() != vocab.tokens.size()) {
+    return fail(ErrorCode::kCorruption, "{}: {} has {} entries for {} tokens", file.path(), gguf_key::kTokenFlags,
+                flags->size(), vocab.tokens.size());
+  }
+  for (const int64_t bits : *flags) vocab.flags.push_back(static_cast<uint8_t>(bits));
+  return {};
+}
+
+Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
+  const size_t n = vocab.tokens.size();
+  TRY(vocab.bos, read_token_id(file, gguf_key::kBos, n));
+  TRY(vocab.eos, read_token_id(file, gguf_key::kEos, n));
+  TRY(vocab.unk, read_token_id(file, gguf_key::kUnknown, n));
+  TRY(vocab.pad, read_token_id(file, gguf_key::kPadding, n));
+  TRY(const auto declared, file.get_bool(gguf_key::kAddBos));
+  vocab.add_bos = vocab.bos && declared.value_or(add_bos);
+  TRY(const auto add_eos, file.get_bool(gguf_key::kAddEos));
+  if (add_eos.value_or(false)) vocab.final_token = vocab.eos;
+  TRY(const auto final_token, read_token_id(file, gguf_key::kFinalToken, n));
+  if (final_token) vocab.final_token = final_token;
+  return {};
+}
+
+// llama.cpp's older converters took control tokens of Phi-3 for user-defined ones. But </s> is HTML in Gemma's
+// vocabulary.
+void restore_control_tokens(Vocab& vocab) {
+  for (size_t i = 0; i < vocab.types.size(); ++i) {
+    const std::string_view token = vocab.tokens[i];
+    const bool is_control = ends_a_turn(token) && token != "</s>";
+    if (is_control && vocab.types[i] == TokenType::kUserDefined) vocab.types[i] = TokenType::kControl;
+  }
+}
+
+Result<void> read_stop_tokens(const GgufFile& file, Vocab& vocab) {
+  for (const auto* key : {gguf_key::kEot, gguf_key::kEom}) {
+    TRY(const auto id, read_token_id(file, key, vocab.tokens.size()));
+    if (id) add_stop_token(vocab, *id);
+  }
+  TRY(const auto more, file.get_ints(gguf_key::kStopTokens));
+  for (const int64_t id : more.value_or(std::vector<int64_t>())) {
+    if (id >= 0 && static_cast<uint64_t>(id) < vocab.tokens.size()) add_stop_token(vocab, static_cast<TokenId>(id));
+  }
+  add_known_stop_tokens(vocab);
+  return {};
+}
+
+Result<void> read_byte_level(const GgufFile& file, Vocab& vocab) {
+  TRY(const PreTokenizerName* pre, read_pre_tokenizer(file, vocab));
+  vocab.pre = pre->pre;
+  TRY(const auto ignore_merges, file.get_bool(gguf_key::kIgnoreMerges));
+  TRY(const auto nfc, file.get_bool(gguf_key::kNfc));
+  vocab.ignore_merges = ignore_merges.value_or(pre->ignore_merges);
+  vocab.nfc = nfc.value_or(pre->nfc);
+  TRY_STATUS(read_ids(file, pre->add_bos, vocab));
+  return {};
+}
+
+// Phi-3's tokenizer.json lets its control tokens swallow the white space after them (the line break of "<|user|>\n"
+// gives no token), all but three. Files made by llama.cpp lost that; they are known by the tokens of its turns.
+void restore_phi3_flags(Vocab& vocab) {
+  for (const std::string_view turn : {"<|user|>", "<|assistant|>", "<|end|>"}) {
+    if (find_special_token(vocab, turn) == kNoToken) return;
+  }
+  vocab.flags.resize(vocab.tokens.size());
+  for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    const bool special = vocab.type(i) == TokenType::kControl || vocab.type(i) == TokenType::kUserDefined;
+    const std::string_view token = vocab.tokens[i];
+    if (special && (token == "</s>" || (token.starts_with("<|") && token != "<|endoftext|>")))
+      vocab.flags[i] = kTokenRstrip;
+  }
+}
+
+// What SentencePiece can do to a text first; the models of Tern's families do neither.
+Result<void> refuse_normalizers(const GgufFile& file) {
+  TRY(const auto removes, file.get_bool(gguf_key::kRemoveExtraSpaces));
+  TRY(const auto charsmap, file.get_ints(gguf_key::kCharsmap));
+  if (!removes.value_or(false) && (!charsmap || charsmap->empty())) return {};
+  return fail(ErrorCode::kNotSupported, "{}: {}: this tokenizer changes texts in a way that Tern does not know",
+              file.path(), removes.value_or(false) ? gguf_key::kRemoveExtraSpaces : gguf_key::kCharsmap);
+}
+
+Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
+  TRY_STATUS(refuse_normalizers(file));
+  if (vocab.merges.empty()) {
+    TRY(auto scores, file.get_floats(gguf_key::kScores));
+    if (!scores) {
+      return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again",
+                  file.path(), gguf_key::kScores);
+    }
+    vocab.scores = std::move(*scores);
+  }
+  TRY_STATUS(read_ids(file, true, vocab));
+  // SentencePiece's own ids, where the file leaves them out.
+  const auto otherwise = [&](std::optional<TokenId>& id, TokenId usual, std::string_view spelling) {
+    if (!id && vocab.tokens.size() > static_cast<size_t>(usual) && vocab.tokens[static_cast<size_t>(usual)] == spelling)
+      id = usual;
+  };
+  otherwise(vocab.unk, 0, "<unk>");
+  otherwise(vocab.bos, 1, "<s>");
+  otherwise(vocab.eos, 2, "</s>");
+  TRY(const auto add_bos, file.get_bool(gguf_key::kAddBos));
+  vocab.add_bos = vocab.bos && add_bos.value_or(true);
+
+  TRY(const auto prefix, file.get_bool(gguf_key::kAddSpacePrefix));
+  vocab.space_rule = prefix.value_or(true) ? SpaceRule::kEverywhere : SpaceRule::kNone;
+  vocab.decode_strips_space = prefix.value_or(true);
+  TRY(const auto rule, file.get_string(gguf_key::kSpaceRule));
+  if (rule) {
+    const auto* row = std::ranges::find(kSpaceRuleNames, *rule, &SpaceRuleName::name);
+    if (row == std::end(kSpaceRuleNames)) {
+      return fail(ErrorCode::kNotSupported, "{}: {} is \"{}\", which Tern does not know", file.path(),
+                  gguf_key::kSpaceRule, *rule);
+    }
+    vocab.space_rule = row->rule;
+  }
+  TRY(const auto split, file.get_bool(gguf_key::kSplitAtSpaces));
+  TRY(const auto strips, file.get_bool(gguf_key::kStripsSpace));
+  vocab.split_at_spaces = split.value_or(false);
+  vocab.decode_strips_space = strips.value_or(vocab.decode_strips_space);
+  if (vocab.flags.empty()) restore_phi3_flags(vocab);
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
+  TRY(const auto model, file.get_string(gguf_key::kModel));
+  if (!model || *model == "no_vocab" || *model == "none") return std::nullopt;
+  if (*model != "gpt2" && *model != "llama") {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\") and SentencePiece (\"llama\")",
+        file.path(), *model);
+  }
+  Vocab vocab;
+  vocab.kind = *model == "gpt2" ? VocabKind::kByteLevel : VocabKind::kSentencePiece;
+  TRY(auto tokens, file.get_strings(gguf_key::kTokens));
+  TRY(auto merges, file.get_strings(gguf_key::kMerges));
+  if (!tokens || (!merges && vocab.kind == VocabKind::kByteLevel)) {
+    return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again",
+                file.path(), tokens ? gguf_key::kMerges : gguf_key::kTokens);
+  }
+  vocab.tokens = std::move(*tokens);
+  if (merges) vocab.merges = std::move(*merges);
+  TRY_STATUS(read_types(file, vocab));
+  TRY(const auto own_stop_tokens, file.get_ints(gguf_key::kStopTokens));
+  if (!own_stop_tokens) restore_control_tokens(vocab);  // else Tern wrote the types, as the model's files have them
+  TRY_STATUS(read_flags(file, vocab));
+  TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab) : read_sentence_piece(file, vocab));
+  TRY_STATUS(read_stop_tokens(file, vocab));
+  return vocab;
+}
+
+Result<std::optional<std::string>> read_gguf_chat_template(const GgufFile& file) {
+  TRY(const auto source, file.get_string("tokenizer.chat_template"));
+  if (!source) return std::nullopt;
+  if (is_bitnet(file) && is_placeholder_chat_template(*source)) return std::string(bitnet_chat_template());
+  return std::string(*source);
+}
+
+}  // namespace tern

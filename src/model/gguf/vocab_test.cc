@@ -1,0 +1,216 @@
+#include "model/gguf/vocab.h"
+
+#include <gtest/gtest.h>
+
+#include "model/tiny_gguf.h"
+#include "text/chat_template.h"
+
+namespace tern {
+namespace {
+
+// The official BitNet file's tokenizer in small: no `pre`, a placeholder template, <|eot_id|> not declared.
+TinyGguf published_bitnet() {
+  TinyGguf file;
+  file.strings = {
+      {"tokenizer.ggml.model", "gpt2"},
+      {"tokenizer.chat_template",
+       "{% for message in messages %}{% if loop.first %}{{ bos_token }}{% endif %}{% if message['role'] == 'user' %}"
+       "{{ 'Human: ' + message['content'] + '\\n\\nBITNETAssistant: ' + eos_token }}{% endif %}{% endfor %}"}};
+  file.string_lists = {
+      {"tokenizer.ggml.tokens", {"a", "b", "c", "ab", "<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>", "d"}},
+      {"tokenizer.ggml.merges", {"a b"}}};
+  file.integer_lists = {{"tokenizer.ggml.token_type", {1, 1, 1, 1, 3, 3, 3, 1}}};
+  file.token_ids = {{"tokenizer.ggml.bos_token_id", 4}, {"tokenizer.ggml.eos_token_id", 5}};
+  return file;
+}
+
+GgufFile open(const TinyGguf& file) { return GgufFile::open(file.write("vocab")).value(); }
+
+TEST(GgufVocab, RepairsThePublishedBitnetFile) {
+  const GgufFile file = open(published_bitnet());
+  const Vocab vocab = read_gguf_vocab(file).value().value();
+  EXPECT_EQ(vocab.pre, PreTokenizer::kLlamaBpe);
+  EXPECT_TRUE(vocab.ignore_merges);
+  EXPECT_TRUE(vocab.add_bos);
+  EXPECT_FALSE(vocab.nfc);
+  EXPECT_EQ(vocab.bos, 4);
+  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{5, 6}));
+  EXPECT_EQ(vocab.tokens[3], "ab");
+  EXPECT_EQ(vocab.types[6], TokenType::kControl);
+  EXPECT_EQ(read_gguf_chat_template(file).value().value(), bitnet_chat_template());
+}
+
+TEST(GgufVocab, KeepsATemplateThatIsNotThePlaceholder) {
+  TinyGguf file = published_bitnet();
+  file.strings["tokenizer.chat_template"] = "{{ messages[0]['content'] }}";
+  EXPECT_EQ(read_gguf_chat_template(open(file)).value().value(), "{{ messages[0]['content'] }}");
+  file.strings.erase("tokenizer.chat_template");
+  EXPECT_FALSE(read_gguf_chat_template(open(file)).value().has_value());
+}
+
+TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
+  TinyGguf file = published_bitnet();
+  file.strings["tokenizer.ggml.pre"] = "qwen2";
+  const Vocab qwen = read_gguf_vocab(open(file)).value().value();
+  EXPECT_EQ(qwen.pre, PreTokenizer::kQwen2);
+  EXPECT_FALSE(qwen.ignore_merges);
+  EXPECT_FALSE(qwen.add_bos);
+  EXPECT_TRUE(qwen.nfc);
+  file.strings["tokenizer.ggml.pre"] = "viking";
+  EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
+}
+
+TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
+  struct Row {
+    const char* name;
+    PreTokenizer pre;
+    bool ignore_merges, add_bos;
+  };
+  constexpr Row kRows[] = {
+      {"llama-bpe", PreTokenizer::kLlamaBpe, true, true}, {"llama3", PreTokenizer::kLlamaBpe, true, true},
+      {"falcon3", PreTokenizer::kLlamaBpe, true, true},   {"falcon_e", PreTokenizer::kLlamaBpe, true, true},
+      {"falcon-e", PreTokenizer::kLlamaBpe, true, true},  {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false},
+      {"dbrx", PreTokenizer::kLlamaBpe, false, false},    {"qwen2", PreTokenizer::kQwen2, false, false},
+      {"gpt-2", PreTokenizer::kGpt2, false, false},       {"smollm", PreTokenizer::kSmolLm, false, false},
+      {"tekken", PreTokenizer::kTekken, true, true},      {"gpt-4o", PreTokenizer::kGpt4o, false, false}};
+  TinyGguf file = published_bitnet();
+  for (const Row& row : kRows) {
+    file.strings["tokenizer.ggml.pre"] = row.name;
+    const GgufFile gguf = open(file);
+    const Vocab vocab = read_gguf_vocab(gguf).value().value();
+    EXPECT_EQ(vocab.pre, row.pre) << row.name;
+    EXPECT_EQ(vocab.ignore_merges, row.ignore_merges) << row.name;
+    EXPECT_EQ(vocab.add_bos, row.add_bos) << row.name;
+  }
+}
+
+// No name, or one that says nothing.
+TEST(GgufVocab, TheFamilySaysWhatTheFileLeavesOut) {
+  TinyGguf file = published_bitnet();
+  const auto read = [&] { return read_gguf_vocab(open(file)); };
+  for (const bool is_default : {false, true}) {
+    if (is_default) file.strings["tokenizer.ggml.pre"] = "default";
+    file.architecture = "qwen3";
+    EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen2);
+    file.architecture = "llama";
+    EXPECT_EQ(read().value()->pre, PreTokenizer::kLlamaBpe);  // <|begin_of_text|>
+  }
+  file.string_lists["tokenizer.ggml.tokens"][4] = "<s>";
+  EXPECT_NE(read().error().message.find("tokenizer.ggml.pre is \"default\", so nothing says"), std::string::npos);
+  file.strings.erase("tokenizer.ggml.pre");
+  EXPECT_NE(read().error().message.find("tokenizer.ggml.pre is missing, so nothing says"), std::string::npos);
+  EXPECT_EQ(read().error().code, ErrorCode::kNotSupported);
+}
+
+// llama.cpp puts token 11 first where a file declares no BOS; transformers puts none, and so does Tern.
+TEST(GgufVocab, NoBosWithoutItsId) {
+  TinyGguf file = published_bitnet();
+  file.strings["tokenizer.ggml.pre"] = "falcon3";
+  file.token_ids.erase("tokenizer.ggml.bos_token_id");
+  const GgufFile gguf = open(file);
+  const Vocab vocab = read_gguf_vocab(gguf).value().value();
+  EXPECT_FALSE(vocab.bos);
+  EXPECT_FALSE(vocab.add_bos);
+}
+
+TEST(GgufVocab, FinalTokenOfModelsThatEmbed) {
+  TinyGguf file = published_bitnet();
+  EXPECT_FALSE(read_gguf_vocab(open(file)).value()->final_token);
+  file.bools["tokenizer.ggml.add_eos_token"] = true;
+  EXPECT_EQ(read_gguf_vocab(open(file)).value()->final_token, 5);
+  file.bools["tokenizer.ggml.add_eos_token"] = false;
+  EXPECT_FALSE(read_gguf_vocab(open(file)).value()->final_token);
+}
+
+TEST(GgufVocab, TokensThatEndATurnAreControlTokens) {
+  TinyGguf file = published_bitnet();
+  file.integer_lists["tokenizer.ggml.token_type"] = {1, 1, 1, 1, 3, 3, 4, 1};  // <|eot_id|> user-defined
+  const GgufFile gguf = open(file);
+  const Vocab vocab = read_gguf_vocab(gguf).value().value();
+  EXPECT_EQ(vocab.types[6], TokenType::kControl);
+  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{5, 6}));
+  file.string_lists["tokenizer.ggml.tokens"][6] = "</s>";  // Gemma's is HTML
+  const GgufFile html = open(file);
+  EXPECT_EQ(read_gguf_vocab(html).value()->types[6], TokenType::kUserDefined);
+}
+
+// A Phi-3 file as llama.cpp writes it, in small.
+TinyGguf phi3() {
+  TinyGguf file;
+  file.strings = {{"tokenizer.ggml.model", "llama"}};
+  file.string_lists = {{"tokenizer.ggml.tokens",
+                        {"<unk>", "<s>", "</s>", "a", "<|endoftext|>", "<|assistant|>", "<|end|>", "<|user|>"}}};
+  file.integer_lists = {{"tokenizer.ggml.token_type", {2, 3, 3, 1, 3, 3, 3, 3}}};
+  file.float_lists = {{"tokenizer.ggml.scores", {0, 0, 0, -1, 0, 0, 0, 0}}};
+  file.token_ids = {{"tokenizer.ggml.eos_token_id", 4}};
+  return file;
+}
+
+TEST(GgufVocab, SentencePieceWithWhatPhi3NeedsBack) {
+  const Vocab vocab = read_gguf_vocab(open(phi3())).value().value();
+  EXPECT_EQ(vocab.kind, VocabKind::kSentencePiece);
+  EXPECT_EQ(vocab.space_rule, SpaceRule::kEverywhere);
+  EXPECT_TRUE(vocab.decode_strips_space);
+  EXPECT_TRUE(vocab.add_bos);
+  EXPECT_EQ(vocab.bos, 1);
+  EXPECT_EQ(vocab.unk, 0);
+  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{2, 4, 5, 6}));
+  EXPECT_EQ(vocab.flags, (std::vector<uint8_t>{0, 0, kTokenRstrip, 0, 0, kTokenRstrip, kTokenRstrip, kTokenRstrip}));
+
+  TinyGguf llama = phi3();
+  llama.string_lists["tokenizer.ggml.tokens"][7] = "<|other|>";
+  EXPECT_EQ(read_gguf_vocab(open(llama)).value()->flags, std::vector<uint8_t>());
+
+  TinyGguf incomplete = phi3();
+  incomplete.float_lists.clear();
+  EXPECT_NE(read_gguf_vocab(open(incomplete)).error().message.find("tokenizer.ggml.scores is missing"),
+            std::string::npos);
+}
+
+TEST(GgufVocab, SentencePieceOfOtherFamilies) {
+  TinyGguf minicpm = phi3();
+  minicpm.strings["tokenizer.ggml.pre"] = "minicpm";  // only byte-level vocabularies are cut into words
+  EXPECT_EQ(read_gguf_vocab(open(minicpm)).value()->space_rule, SpaceRule::kEverywhere);
+
+  TinyGguf gemma = phi3();
+  gemma.bools["tokenizer.ggml.add_space_prefix"] = false;
+  EXPECT_EQ(read_gguf_vocab(open(gemma)).value()->space_rule, SpaceRule::kNone);
+  EXPECT_FALSE(read_gguf_vocab(open(gemma)).value()->decode_strips_space);
+}
+
+TEST(GgufVocab, RefusesNormalizersOfSentencePiece) {
+  TinyGguf changed = phi3();
+  changed.bools["tokenizer.ggml.remove_extra_whitespaces"] = true;
+  EXPECT_NE(read_gguf_vocab(open(changed)).error().message.find("remove_extra_whitespaces: this tokenizer changes"),
+            std::string::npos);
+  changed.bools["tokenizer.ggml.remove_extra_whitespaces"] = false;
+  EXPECT_TRUE(read_gguf_vocab(open(changed)));
+  changed.integer_lists["tokenizer.ggml.precompiled_charsmap"] = {1, 2};
+  EXPECT_NE(read_gguf_vocab(open(changed)).error().message.find("precompiled_charsmap: this tokenizer changes"),
+            std::string::npos);
+}
+
+TEST(GgufVocab, NoTokenizerIsNotAnError) { EXPECT_FALSE(read_gguf_vocab(open(TinyGguf())).value().has_value()); }
+
+TEST(GgufVocab, RefusesIncompleteTokenizers) {
+  const auto message = [](void (*spoil)(TinyGguf&)) {
+    TinyGguf file = published_bitnet();
+    spoil(file);
+    const auto vocab = read_gguf_vocab(open(file));
+    return vocab ? std::string() : vocab.error().message;
+  };
+  EXPECT_NE(message([](TinyGguf& f) { f.strings["tokenizer.ggml.model"] = "bert"; }).find("\"bert\""),
+            std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.string_lists.erase("tokenizer.ggml.merges"); }).find("merges is missing"),
+            std::string::npos);
+  EXPECT_NE(
+      message([](TinyGguf& f) { f.integer_lists["tokenizer.ggml.token_type"].pop_back(); }).find("7 entries for 8"),
+      std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.integer_lists["tokenizer.ggml.token_type"][0] = 9; }).find("holds 9"),
+            std::string::npos);
+  EXPECT_NE(message([](TinyGguf& f) { f.token_ids["tokenizer.ggml.eos_token_id"] = 8; }).find("is 8, but"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tern

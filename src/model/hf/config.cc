@@ -1,0 +1,107 @@
+#include "model/hf/config.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/quoted.h"
+#include "model/hf/json_config.h"
+
+namespace tern {
+namespace {
+
+struct ModelType {
+  std::string_view hf;
+  std::string_view gguf;
+};
+constexpr ModelType kModelTypes[] = {{"bitnet", "bitnet-b1.58"}, {"granite", "granite"}, {"llama", "llama"},
+                                     {"minicpm", "minicpm"},     {"phi3", "phi3"},       {"qwen3", "qwen3"}};
+
+// 1bitLLM's models call themselves "llama" and this class.
+constexpr std::array kBitnetClasses = {"BitNetForCausalLM", "BitnetForCausalLM"};
+
+Result<std::string> read_architecture(const JsonConfig& config) {
+  const auto architectures = config.json().find("architectures");
+  if (architectures != config.json().end() && architectures->is_array()) {
+    for (const Json& name : *architectures) {
+      if (name.is_string() && std::ranges::contains(kBitnetClasses, name.get_ref<const std::string&>())) {
+        return "bitnet-b1.58";
+      }
+    }
+  }
+  TRY(const auto type, config.text("model_type"));
+  if (!type) {
+    return fail(ErrorCode::kCorruption, "{}: \"model_type\" is missing, so this is not a model's configuration",
+                config.path());
+  }
+  const auto* found = std::ranges::find(kModelTypes, *type, &ModelType::hf);
+  if (found == std::end(kModelTypes)) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: model_type {} is not one that Tern runs (bitnet, granite, llama, minicpm, phi3, qwen3)",
+                config.path(), tern::quoted(*type));
+  }
+  return std::string(found->gguf);
+}
+
+// Tern makes all linear layers but the head ternary, and no others.
+Result<void> check_kept_modules(const JsonConfig& quantization) {
+  const auto kept = quantization.json().find("modules_to_not_convert");
+  if (kept == quantization.json().end() || kept->is_null()) return {};
+  for (const Json& name : *kept) {
+    if (name.is_string() && name.get_ref<const std::string&>().starts_with("lm_head")) continue;
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: quantization_config.modules_to_not_convert names {}; Tern runs models whose layers are all ternary",
+        quantization.path(), tern::quoted(name.dump(-1, ' ', true)));
+  }
+  return {};
+}
+
+Result<HfLinear> read_bitnet_quantization(const JsonConfig& quantization) {
+  TRY(const auto linear_class, quantization.text("linear_class"));
+  TRY(const auto mode, quantization.text("quantization_mode"));
+  TRY(const auto rms_norm, quantization.flag("use_rms_norm"));
+  if (rms_norm.value_or(false)) {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: quantization_config.use_rms_norm puts a norm before every linear layer, which Tern does not compute",
+        quantization.path());
+  }
+  TRY_STATUS(check_kept_modules(quantization));
+  const std::string kind = linear_class.value_or("bitlinear"), when = mode.value_or("offline");
+  if (kind == "bitlinear") return HfLinear::kPackedDivide;
+  if (kind == "autobitlinear" && when == "offline") return HfLinear::kPackedMultiply;
+  if (kind == "autobitlinear" && when == "online") return HfLinear::kTernaryLatent;
+  return fail(ErrorCode::kNotSupported,
+              "{}: quantization_config has the linear_class {} with quantization_mode {}; Tern knows bitlinear, and "
+              "autobitlinear with offline or online",
+              quantization.path(), tern::quoted(kind), tern::quoted(when));
+}
+
+Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
+  TRY(const Json* object, config.object("quantization_config"));
+  if (!object) return is_bitnet ? HfLinear::kTernaryLatent : HfLinear::kFloat;
+  const JsonConfig quantization(*object, config.path());
+  TRY(const auto method, quantization.text("quant_method"));
+  if (method == "bitnet") return read_bitnet_quantization(quantization);
+  return fail(ErrorCode::kNotSupported,
+              "{}: the weights are quantised by {}, which Tern cannot read; get the original model, or a GGUF file of "
+              "it",
+              config.path(), tern::quoted(method.value_or("an unnamed method")));
+}
+
+}  // namespace
+
+Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path) {
+  TRY(const Json root, parse_json(text, path, {.max_bytes = size_t{1} << 20}));
+  if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is not a JSON object", path);
+  const JsonConfig config(root, path);
+  TRY(std::string architecture, read_architecture(config));
+  HfConfig out{
+      .architecture = std::move(architecture), .linear = HfLinear::kFloat, .tied = {}, .values = SourceValues(path)};
+  TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet")));
+  TRY(out.tied, config.flag("tie_word_embeddings"));
+  TRY_STATUS(set_transformer_values(config, out.architecture, out.values));
+  return out;
+}
+
+}  // namespace tern

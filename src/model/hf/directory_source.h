@@ -1,0 +1,35 @@
+// What directories have in common as model sources: values, and some small tensors, come from a configuration, and
+// their attention's rows lie as transformers has them.
+#pragma once
+
+#include "model/hf/tokenizer.h"
+#include "model/source.h"
+#include "model/source_values.h"
+
+namespace tern {
+
+class DirectorySource : public ModelSource {
+ public:
+  Result<std::optional<SourceText>> read_text() const override { return read_directory_text(path()); }
+  RopePairs rope_pairs(std::string_view) const override { return RopePairs::kHalves; }
+  Result<std::optional<std::string>> get_string(std::string_view key) const override {
+    return values().get_string(key);
+  }
+  Result<std::optional<int64_t>> get_int(std::string_view key) const override { return values().get_int(key); }
+  Result<std::optional<double>> get_float(std::string_view key) const override { return values().get_float(key); }
+  Result<std::optional<bool>> get_bool(std::string_view key) const override { return values().get_bool(key); }
+  std::vector<std::string> keys() const override { return values().keys(); }
+  bool has_tensor(std::string_view name) const override { return values().find_vector(name) || has_in_files(name); }
+  Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override {
+    if (auto computed = values().find_vector(name)) return computed;
+    return find_in_files(name);
+  }
+
+ private:
+  virtual const SourceValues& values() const = 0;
+  virtual bool has_in_files(std::string_view name) const = 0;
+  // As find_tensor.
+  virtual Result<std::optional<SourceTensor>> find_in_files(std::string_view name) = 0;
+};
+
+}  // namespace tern

@@ -1,0 +1,171 @@
+#include "model/hf/json_config.h"
+
+#include <cmath>
+
+#include "base/quoted.h"
+#include "model/hf/json_rope.h"
+#include "text/utf8.h"
+
+namespace tern {
+namespace {
+
+const Json* present(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+struct IntegerKey {
+  const char* name;
+  const char* other_name;  // MLC's, where it differs; it comes first
+  std::string_view gguf;
+  bool required;
+};
+constexpr IntegerKey kIntegers[] = {
+    {"num_hidden_layers", nullptr, "block_count", true},
+    {"hidden_size", nullptr, "embedding_length", true},
+    {"intermediate_size", nullptr, "feed_forward_length", true},
+    {"num_attention_heads", nullptr, "attention.head_count", true},
+    {"num_key_value_heads", nullptr, "attention.head_count_kv", false},
+    {"head_dim", nullptr, "attention.key_length", false},
+    {"max_position_embeddings", "context_window_size", "context_length", true},
+};
+
+// MLC writes 0 for what is to be derived.
+Result<std::optional<int64_t>> read_integer(const JsonConfig& config, const IntegerKey& key) {
+  if (key.other_name) {
+    TRY(const auto value, config.integer(key.other_name));
+    if (value.value_or(0) != 0) return value;
+  }
+  TRY(const auto value, config.integer(key.name));
+  return value.value_or(0) == 0 && !key.required ? std::nullopt : value;
+}
+
+std::unexpected<Error> missing(const JsonConfig& config, const char* key) {
+  return fail(ErrorCode::kCorruption, "{}: \"{}\" is missing; download the file again", config.path(), key);
+}
+
+// Attention to a window of the last positions. Qwen3's configurations name a size that only use_sliding_window turns
+// on.
+Result<void> set_window(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto is_used, config.flag("use_sliding_window"));
+  TRY(const auto window, config.integer("sliding_window"));
+  if (window && is_used.value_or(true)) values.set(prefix + "attention.sliding_window", *window);
+  if (window && is_used.value_or(false) && !prefix.starts_with("phi3")) {
+    return fail(ErrorCode::kNotSupported, "{}: use_sliding_window is true, which Tern computes for Phi-3 only",
+                config.path());
+  }
+  return {};
+}
+
+Result<void> set_activation(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto act, config.text("hidden_act"));
+  if (!act) return {};
+  const bool is_silu = *act == "silu" || *act == "swish";
+  const bool is_bitnet = prefix.starts_with("bitnet");
+  if (!is_silu && !(is_bitnet && *act == "relu2")) {
+    return fail(ErrorCode::kNotSupported, "{}: hidden_act is {}; Tern computes {} for this architecture", config.path(),
+                tern::quoted(*act), is_bitnet ? "relu2 and silu" : "silu");
+  }
+  values.set(prefix + "feed_forward.activation", std::string(is_silu ? "silu" : "relu2"));
+  return {};
+}
+
+// Numbers that change what is computed, under the key by which a family computes with them or refuses them.
+struct NumberKey {
+  const char* name;
+  std::string_view gguf;
+};
+constexpr NumberKey kNumbers[] = {
+    {"embedding_multiplier", "embedding_scale"},  // Granite's names
+    {"residual_multiplier", "residual_scale"},
+    {"attention_multiplier", "attention.scale"},
+    {"logits_scaling", "logit_scale"},
+    {"scale_emb", "embedding_scale"},  // MiniCPM's
+    {"attn_logit_softcapping", "attn_logit_softcapping"},
+    {"final_logit_softcapping", "final_logit_softcapping"},
+    {"num_local_experts", "expert_count"},
+    {"num_experts", "expert_count"},
+};
+
+// MiniCPM's factors follow from others of its numbers.
+Result<void> set_minicpm_scales(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto n_layers, config.number("num_hidden_layers"));
+  TRY(const auto width, config.number("hidden_size"));
+  TRY(const auto depth, config.number("scale_depth"));
+  TRY(const auto base_width, config.number("dim_model_base"));
+  if (depth && n_layers.value_or(0) > 0) values.set(prefix + "residual_scale", *depth / std::sqrt(*n_layers));
+  if (base_width.value_or(0) > 0 && width) values.set(prefix + "logit_scale", *width / *base_width);
+  return {};
+}
+
+Result<void> set_numbers(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  for (const NumberKey& key : kNumbers) {
+    TRY(const auto value, config.number(key.name));
+    if (value) values.set(prefix + std::string(key.gguf), *value);
+  }
+  return set_minicpm_scales(config, prefix, values);
+}
+
+}  // namespace
+
+std::unexpected<Error> JsonConfig::wrong_type(const char* key, std::string_view wanted) const {
+  return fail(ErrorCode::kCorruption, "{}: \"{}\" is of type {}, not {}; download the file again", path_, key,
+              object_.at(key).type_name(), wanted);
+}
+
+Result<std::optional<int64_t>> JsonConfig::integer(const char* key) const {
+  const Json* value = present(object_, key);
+  if (!value) return std::nullopt;
+  const bool fits = value->is_number_unsigned() ? value->get<uint64_t>() <= INT64_MAX : value->is_number_integer();
+  if (!fits) return wrong_type(key, "an integer");
+  return value->get<int64_t>();
+}
+
+Result<std::optional<double>> JsonConfig::number(const char* key) const {
+  const Json* value = present(object_, key);
+  if (!value) return std::nullopt;
+  if (!value->is_number() || !std::isfinite(value->get<double>())) return wrong_type(key, "a number");
+  return value->get<double>();
+}
+
+Result<std::optional<std::string>> JsonConfig::text(const char* key) const {
+  const Json* value = present(object_, key);
+  if (!value) return std::nullopt;
+  if (!value->is_string()) return wrong_type(key, "a text");
+  return value->get<std::string>();
+}
+
+Result<std::optional<bool>> JsonConfig::flag(const char* key) const {
+  const Json* value = present(object_, key);
+  if (!value) return std::nullopt;
+  if (!value->is_boolean()) return wrong_type(key, "true or false");
+  return value->get<bool>();
+}
+
+Result<const Json*> JsonConfig::object(const char* key) const {
+  const Json* value = present(object_, key);
+  if (value && !value->is_object()) return wrong_type(key, "an object");
+  return value;
+}
+
+Result<void> set_transformer_values(const JsonConfig& config, const std::string& architecture, SourceValues& values) {
+  const std::string prefix = architecture + ".";
+  values.set("general.architecture", architecture);
+  for (const IntegerKey& key : kIntegers) {
+    TRY(const auto value, read_integer(config, key));
+    if (value) {
+      values.set(prefix + std::string(key.gguf), *value);
+    } else if (key.required) {
+      return missing(config, key.name);
+    }
+  }
+  TRY(const auto eps, config.number("rms_norm_eps"));
+  if (!eps) return missing(config, "rms_norm_eps");
+  values.set(prefix + "attention.layer_norm_rms_epsilon", *eps);
+  TRY_STATUS(set_rope(config, prefix, values));
+  TRY_STATUS(set_window(config, prefix, values));
+  TRY_STATUS(set_numbers(config, prefix, values));
+  return set_activation(config, prefix, values);
+}
+
+}  // namespace tern

@@ -1,0 +1,12 @@
+// RoPE of a Hugging Face or MLC configuration, in GGUF's terms.
+#pragma once
+
+#include "model/hf/json_config.h"
+
+namespace tern {
+
+// Sets `PREFIXrope.*` and, where pairs have divisors of their own, the tensors rope_freqs or rope_factors_*.
+// kNotSupported: a scaling that Tern does not compute, partial RoPE; kCorruption: values that make no sense.
+Result<void> set_rope(const JsonConfig& config, const std::string& prefix, SourceValues& values);
+
+}  // namespace tern

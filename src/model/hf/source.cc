@@ -1,0 +1,184 @@
+#include "model/hf/source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/quoted.h"
+#include "model/declared.h"
+#include "model/hf/names.h"
+#include "model/hf/ternary.h"
+#include "quant/i2_s.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kHead = "output.weight";
+
+std::optional<Format> format_of(std::string_view dtype) {
+  if (dtype == "F32") return Format::kF32;
+  if (dtype == "F16") return Format::kF16;
+  if (dtype == "BF16") return Format::kBF16;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_hf_directory(const std::string& directory) { return is_file(std::filesystem::path(directory) / "config.json"); }
+
+Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory, Access access) {
+  const std::string config_path = std::filesystem::path(directory) / "config.json";
+  TRY(const auto text, open_file(config_path));
+  TRY(HfConfig config, parse_hf_config(as_text(text->resident()), config_path));
+  TRY(SafetensorsDirectory files, SafetensorsDirectory::open(directory, access));
+  std::unique_ptr<HfSource> source(new HfSource(std::move(config), std::move(files), access));
+  TRY_STATUS(source->check_tensors());
+  return source;
+}
+
+// A tensor that nobody asks for would be left out of the computation in silence.
+Result<void> HfSource::check_tensors() const {
+  for (const SafetensorsTensor* tensor : files_.tensors()) {
+    if (is_known_hf_name(tensor->name)) continue;
+    return unknown_tensor(path(), tensor->name, config_.architecture);
+  }
+  TRY(const auto n_layers, get_int(config_.architecture + ".block_count"));
+  const std::string beyond = format_text("model.layers.{}.", n_layers.value_or(0));
+  if (std::ranges::any_of(files_.tensors(), [&](const auto* tensor) { return tensor->name.starts_with(beyond); })) {
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: config.json has {} layers, but there are tensors of more layers; the files belong to different models",
+        path(), n_layers.value_or(0));
+  }
+  if (config_.tied == false && !has_tensor(kHead)) {
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor lm_head.weight is missing, but config.json has tie_word_embeddings false; download all "
+                "files again",
+                path());
+  }
+  return {};
+}
+
+const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) const {
+  if (gguf_name == kHead && config_.tied.value_or(false)) return nullptr;
+  for (const std::string& name : hf_names(gguf_name)) {
+    if (const SafetensorsTensor* tensor = files_.find(name)) return tensor;
+  }
+  return nullptr;
+}
+
+std::vector<NamedTensor> HfSource::tensor_names() const {
+  std::vector<NamedTensor> names;
+  for (const SafetensorsTensor* tensor : files_.tensors()) {
+    const auto name = gguf_name_of(tensor->name);
+    if (!name || (*name == kHead && config_.tied.value_or(false))) continue;
+    names.push_back({tensor->name, {*name}});
+  }
+  return names;
+}
+
+bool HfSource::has_in_files(std::string_view name) const { return find_file_tensor(name) != nullptr; }
+
+Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view name) {
+  if (const SourceTensor* made = made_.find(name)) return *made;
+  const SafetensorsTensor* in_file = find_file_tensor(name);
+  if (!in_file) return std::nullopt;
+  if (in_file->n_elements() == 0) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is empty", path(), tern::quoted(in_file->name));
+  }
+  SourceTensor tensor{.name = std::string(name),
+                      .format = format_of(in_file->dtype),
+                      .type_name = tern::quoted(in_file->dtype),
+                      .shape = in_file->shape,
+                      .data = in_file->data};
+  if (config_.linear != HfLinear::kFloat && is_linear_name(name)) {
+    TRY(tensor, make_ternary(std::move(tensor), *in_file));
+  } else if (tensor.format && tensor.shape.size() == 1) {
+    TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
+  } else {
+    TRY(tensor, make_aligned(std::move(tensor), made_, path()));
+  }
+  return made_.add(std::move(tensor));
+}
+
+Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file) {
+  if (tensor.shape.size() != 2) return tensor;  // the family refuses it
+  if (tensor.shape[1] % kI2sBlock != 0) {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tensor {} has rows of {} values; Tern computes ternary layers only where rows are a multiple of {}",
+        path(), in_file.name, tensor.shape[1], kI2sBlock);
+  }
+  if (config_.linear != HfLinear::kTernaryLatent) return unpack(std::move(tensor), in_file);
+  if (!tensor.format) return tensor;
+  const int64_t rows = tensor.shape[0], cols = tensor.shape[1];
+  const HfLatent latent{.weights = tensor.data, .format = *tensor.format, .rows = rows, .cols = cols};
+  TRY(const HfTernaryScale scale, hf_ternary_scale(latent, made_.pool()));
+  tensor.scale = scale.scale;
+  if (!std::isfinite(tensor.scale)) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} has values that are not numbers; download the file again",
+                path(), in_file.name);
+  }
+  tensor.format = Format::kI2_S;
+  tensor.type_name = "I2_S";
+  const auto make = [latent, scale, this](uint64_t first, uint64_t n, MutableBytes out) {
+    return quantise_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
+                               made_.pool());
+  };
+  TRY(tensor.data, made_.make(i2_s_rows(rows, cols, tensor.scale, make), path()));
+  return tensor;
+}
+
+Result<SourceTensor> HfSource::unpack(SourceTensor tensor, const SafetensorsTensor& in_file) {
+  if (in_file.dtype != "U8") {
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: tensor {} is {}, but config.json says that it is packed in U8 (quantization_mode offline); files of "
+        "different models cannot be used together",
+        path(), in_file.name, tensor.type_name);
+  }
+  TRY(const float weight_scale, read_weight_scale(in_file));
+  tensor.scale = config_.linear == HfLinear::kPackedMultiply ? weight_scale : 1.0f / weight_scale;
+  const int64_t rows = 4 * tensor.shape[0], cols = tensor.shape[1];
+  tensor.format = Format::kI2_S;
+  tensor.type_name = "I2_S";
+  tensor.shape = {rows, cols};
+  const HfPacked packed{.bytes = in_file.data, .rows = rows, .cols = cols};
+  const auto make = [packed, &in_file, this](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+    TRY(const bool is_good,
+        repack_hf_ternary(packed, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out, made_.pool()));
+    if (is_good) return {};
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: tensor {} holds two-bit codes that no ternary weight has; the file is damaged, or packed in another "
+        "way; download it again",
+        path(), in_file.name);
+  };
+  TRY(tensor.data, made_.make(i2_s_rows(rows, cols, tensor.scale, make), path()));
+  return tensor;
+}
+
+// NAME.weight_scale, one float beside NAME.weight.
+Result<float> HfSource::read_weight_scale(const SafetensorsTensor& weight) const {
+  const std::string name = weight.name + "_scale";
+  const SafetensorsTensor* found = files_.find(name);
+  if (!found) {
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor {} is missing, but {} is packed and needs it; download all files again", path(), name,
+                weight.name);
+  }
+  const auto format = format_of(found->dtype);
+  float value = 0;
+  if (format && found->n_elements() == 1) {
+    Scratch scratch;
+    TRY(const Bytes bytes, found->data.read_all(scratch));
+    format_info(*format).decode(bytes, std::span(&value, 1));
+  }
+  if (!std::isfinite(value) || value <= 0 || !std::isfinite(1.0f / value)) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is not one positive float; download the file again", path(),
+                name);
+  }
+  return value;
+}
+
+}  // namespace tern

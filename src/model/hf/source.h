@@ -1,0 +1,47 @@
+// A Hugging Face directory (config.json and safetensors) as a ModelSource. Floats are views into the files; norms
+// become f32, and ternary weights I2_S, in memory or as they are read.
+#pragma once
+
+#include "file/safetensors_directory.h"
+#include "model/hf/config.h"
+#include "model/hf/directory_source.h"
+#include "model/made_tensors.h"
+
+namespace tern {
+
+class HfSource final : public DirectorySource {
+ public:
+  // Errors: those of SafetensorsDirectory::open and parse_hf_config; kNotSupported for tensors that the model's family
+  // does not have, such as biases.
+  static Result<std::unique_ptr<HfSource>> open(const std::string& directory, Access access = Access::kResident);
+
+  const std::string& path() const override { return files_.path(); }
+  const std::string& container() const override { return container_; }
+  uint64_t file_bytes() const override { return files_.file_bytes(); }
+  std::vector<NamedTensor> tensor_names() const override;
+  void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const override {
+    files_.populate(on_progress);
+  }
+
+ private:
+  HfSource(HfConfig config, SafetensorsDirectory files, Access access)
+      : config_(std::move(config)), files_(std::move(files)), made_(access) {}
+  const SourceValues& values() const override { return config_.values; }
+  bool has_in_files(std::string_view name) const override;
+  Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;
+  Result<void> check_tensors() const;
+  const SafetensorsTensor* find_file_tensor(std::string_view gguf_name) const;
+  Result<SourceTensor> make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file);
+  Result<SourceTensor> unpack(SourceTensor tensor, const SafetensorsTensor& in_file);
+  Result<float> read_weight_scale(const SafetensorsTensor& weight) const;
+
+  HfConfig config_;
+  SafetensorsDirectory files_;
+  MadeTensors made_;
+  std::string container_ = "safetensors";
+};
+
+// Whether the directory has a config.json.
+bool is_hf_directory(const std::string& directory);
+
+}  // namespace tern

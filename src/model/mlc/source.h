@@ -1,0 +1,43 @@
+// An MLC directory as a ModelSource: q4f16_1 becomes Q4_0 in memory or as it is read, unquantised matrices are views
+// into the shards.
+#pragma once
+
+#include "file/mlc.h"
+#include "model/hf/directory_source.h"
+#include "model/made_tensors.h"
+#include "model/mlc/config.h"
+
+namespace tern {
+
+class MlcSource final : public DirectorySource {
+ public:
+  // Errors: those of MlcDirectory::open and parse_mlc_config; kNotSupported for tensors that the model's family does
+  // not have, such as biases.
+  static Result<std::unique_ptr<MlcSource>> open(const std::string& directory, const MlcCheck& check,
+                                                 Access access = Access::kResident);
+
+  const std::string& path() const override { return files_.path(); }
+  const std::string& container() const override { return container_; }
+  uint64_t file_bytes() const override { return files_.file_bytes(); }
+  std::vector<NamedTensor> tensor_names() const override;
+  // Nothing to bring: what is computed with was made in memory.
+  void populate(const std::function<void(uint64_t, uint64_t)>&) const override {}
+
+ private:
+  MlcSource(MlcConfig config, MlcDirectory files, Access access)
+      : config_(std::move(config)), files_(std::move(files)), made_(access) {}
+  const SourceValues& values() const override { return config_.values; }
+  bool has_in_files(std::string_view name) const override;
+  Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;
+  Result<void> check_tensors() const;
+  Result<std::optional<SourceTensor>> find_whole(const std::string& name);
+  Result<SourceTensor> repack(const std::string& name, const MlcTensor& codes);
+  Result<SourceTensor> view(const std::string& name, const MlcTensor& in_file);
+
+  MlcConfig config_;
+  MlcDirectory files_;
+  MadeTensors made_;
+  std::string container_ = "MLC";
+};
+
+}  // namespace tern
