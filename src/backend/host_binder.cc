@@ -139,7 +139,14 @@ ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
 
 ops::Attention HostBinder::bind(const step::Attention& s) const {
   CHECK(!s.heads);  // as above: in the expanded plan they are steps
-  return {floats(s.q), rows(s.q), s.n_heads, batch_.first_pos, s.window, cache_->layer(s.layer), floats(s.out)};
+  return {.q = floats(s.q),
+          .n = rows(s.q),
+          .n_heads = s.n_heads,
+          .first_pos = batch_.first_pos,
+          .window = s.window,
+          .cache = cache_->layer(s.layer),
+          .out = floats(s.out),
+          .softcap = s.softcap};
 }
 
 ops::GluMul HostBinder::bind(const step::GluMul& s) const {
@@ -147,6 +154,12 @@ ops::GluMul HostBinder::bind(const step::GluMul& s) const {
 }
 
 ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elements(s.x), floats(s.x)}; }
+
+ops::AddBias HostBinder::bind(const step::AddBias& s) const {
+  return {f32_data(*s.bias), rows(s.x), plan_.slot(s.x).width, floats(s.x)};
+}
+
+ops::Softcap HostBinder::bind(const step::Softcap& s) const { return {s.cap, elements(s.x), floats(s.x)}; }
 
 void HostBinder::report(const Step& step, const StepObserver& observer) const {
   for (const SlotUse& use : slot_uses(step.body)) {

@@ -40,6 +40,8 @@ class HostBinder {
   ops::Attention bind(const step::Attention& s) const;
   ops::GluMul bind(const step::GluMul& s) const;
   ops::Add bind(const step::Add& s) const;
+  ops::AddBias bind(const step::AddBias& s) const;
+  ops::Softcap bind(const step::Softcap& s) const;
   ops::RmsNormQuantize bind(const step::RmsNormQuantize& s) const;
   ops::TernaryLinear bind(const step::TernaryLinearAdd& s) const;
   ops::TernaryGlu bind(const step::TernaryGlu& s) const;

@@ -152,7 +152,8 @@ struct Attention {
   int n, n_heads, first_pos;  // row r sees the cache's positions 0 … first_pos + r
   int window;                 // of these the last `window`; 0: all
   KvLayer cache;
-  float* out;  // [n, n_heads, head_dim]
+  float* out;         // [n, n_heads, head_dim]
+  float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: as they are
 };
 
 struct GluMul {
@@ -167,6 +168,18 @@ struct Add {
   const float* in;
   size_t count;
   float* x;  // x += in
+};
+
+struct AddBias {
+  const float* bias;  // [width]
+  int n, width;
+  float* x;  // [n, width], x += bias in every row
+};
+
+struct Softcap {
+  float cap;
+  size_t count;
+  float* x;  // x = cap · tanh(x / cap)
 };
 
 }  // namespace tern::ops

@@ -11,16 +11,19 @@ namespace tern {
 
 // What the feed-forward layer does with its gate: out = act(gate) · up.
 enum class GluAct {
-  kRelu2,  // relu(x)²
-  kSilu,   // x / (1 + e⁻ˣ)
+  kRelu2,     // relu(x)²
+  kSilu,      // x / (1 + e⁻ˣ)
+  kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
 };
 
-// Which layers a model has, that is, which function of plan/ writes its forward pass.
-enum class Family { kBitnet, kLlama, kQwen3 };
+// What may differ from layer to layer.
+struct LayerConfig {
+  int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
+  int rope = 0;    // of Config::ropes
+};
 
 struct Config {
   std::string architecture;  // as in the file
-  Family family = Family::kBitnet;
   int n_layers = 0;
   int d_model = 0;     // width of the residual stream
   int n_heads = 0;     // query heads
@@ -28,10 +31,10 @@ struct Config {
   int head_dim = 0;
   int d_ff = 0;  // width of the feed-forward layer
   int n_vocab = 0;
-  int n_ctx = 0;   // trained context
-  int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
+  int n_ctx = 0;  // trained context
   float rms_eps = 0;
-  std::vector<RopeParams> ropes = {{}};  // which one a step uses is written in the plan
+  std::vector<RopeParams> ropes = {{}};
+  std::vector<LayerConfig> layers;  // empty: all see everything, and turn by ropes[0]
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations =
       true;  // linear layers are BitLinear: ternary weights, their input quantised to int8 per token
@@ -40,7 +43,11 @@ struct Config {
   float residual_scale = 1;   // multiplies what each half of a layer adds to the residual stream
   float attention_scale = 0;  // of q·k before the softmax; 0: 1/√head_dim
   float logit_scale = 1;      // divides the logits
+  // Bounds that values come near to and do not pass, x → cap · tanh(x / cap); 0: none.
+  float attention_softcap = 0;  // of q·k, scaled, before the softmax
+  float logit_softcap = 0;
 
+  LayerConfig layer(int i) const { return layers.empty() ? LayerConfig{} : layers[static_cast<size_t>(i)]; }
   int q_width() const { return n_heads * head_dim; }
   int kv_width() const { return n_kv_heads * head_dim; }
 };

@@ -44,9 +44,9 @@ constexpr Change kChanges[] = {
     {"expert_count", integer<4>, Outcome::kRefused},
     {"expert_count", integer<0>, Outcome::kSame},
     {"expert_used_count", integer<2>, Outcome::kRefused},
-    {"attn_logit_softcapping", number<50>, Outcome::kRefused},
+    {"attn_logit_softcapping", number<50>, Outcome::kComputed},
     {"attn_logit_softcapping", number<0>, Outcome::kSame},
-    {"final_logit_softcapping", number<30>, Outcome::kRefused},
+    {"final_logit_softcapping", number<30>, Outcome::kComputed},
     {"attention.max_alibi_bias", number<8>, Outcome::kRefused},
     {"attention.clamp_kqv", number<8>, Outcome::kRefused},
     {"attention.causal", flag<false>, Outcome::kRefused},
@@ -82,9 +82,9 @@ constexpr Change kChanges[] = {
     {"rope_freqs.weight", divisors, Outcome::kComputed},
     {"rope_factors_long.weight", divisors, Outcome::kRefused},
     // Tensors.
-    {"blk.0.attn_q.bias", bias, Outcome::kRefused},
-    {"blk.1.attn_output.bias", bias, Outcome::kRefused},
-    {"blk.0.ffn_down.bias", bias, Outcome::kRefused},
+    {"blk.0.attn_q.bias", bias, Outcome::kComputed},
+    {"blk.1.attn_output.bias", bias, Outcome::kComputed},
+    {"blk.0.ffn_down.bias", bias, Outcome::kComputed},
     {"output.bias", bias, Outcome::kRefused},
     {"output_norm.bias", bias, Outcome::kRefused},
     {"blk.0.attn_norm.bias", bias, Outcome::kRefused},
@@ -92,7 +92,7 @@ constexpr Change kChanges[] = {
     {"blk.0.post_ffw_norm.weight", norm, Outcome::kRefused},
     {"blk.0.attn_sinks.weight", norm, Outcome::kRefused},
     {"blk.0.attn_q_norm.weight", norm, Outcome::kRefused},
-    {"blk.0.attn_q_norm_in.weight", norm, Outcome::kRefused},
+    {"blk.0.attn_q_norm_in.weight", norm, Outcome::kComputed},
     {"blk.0.ffn_gate_inp.weight", norm, Outcome::kRefused},
     {"blk.2.attn_norm.weight", norm, Outcome::kRefused},
     {"token_embd_norm.weight", norm, Outcome::kRefused},
@@ -106,8 +106,11 @@ std::vector<double> what_is_computed(const Model& model) {
   std::vector<double> values = turns.frequencies;
   values.push_back(turns.magnitude);
   values.push_back(model.config.embedding_scale);
-  values.push_back(model.config.window);
+  values.push_back(model.config.layer(0).window);
+  values.push_back(model.config.attention_softcap);
+  values.push_back(model.config.logit_softcap);
   for (const Layer& layer : model.weights.layers) {
+    values.push_back(static_cast<double>(layer.tensors().size()));
     for (const Tensor* tensor : {&layer.attn_q, &layer.attn_output, &layer.ffn_down}) values.push_back(tensor->scale);
   }
   values.push_back(load<float>(model.weights.output_norm.data.data()));

@@ -5,17 +5,25 @@
 namespace tern {
 namespace {
 
-// A gain times `scale`, in memory of the weights' own.
-Result<void> scale_gain(Tensor& gain, float scale, Weights& weights) {
+// A vector times `scale`, in memory of the weights' own. Nothing where there is none.
+Result<void> scale_vector(Tensor& vector, float scale, Weights& weights) {
+  if (!vector.is_present() || scale == 1) return {};
   Scratch scratch;
-  TRY(const Bytes bytes, gain.data.read_all(scratch));
-  const auto n = static_cast<size_t>(gain.cols);
+  TRY(const Bytes bytes, vector.data.read_all(scratch));
+  const auto n = static_cast<size_t>(vector.cols);
   auto values = std::make_unique<float[]>(n);
-  format_info(gain.format).decode(bytes, {values.get(), n});
+  format_info(vector.format).decode(bytes, {values.get(), n});
   for (float& value : std::span(values.get(), n)) value *= scale;
-  gain.data = std::as_bytes(std::span<const float>(values.get(), n));
+  vector.data = std::as_bytes(std::span<const float>(values.get(), n));
   weights.made.push_back(std::move(values));
   return {};
+}
+
+// What a linear layer gives, times `scale`; where a norm follows it, in the norm's gain.
+Result<void> scale_result(Linear& linear, Tensor& norm, float scale, Weights& weights) {
+  if (norm.is_present()) return scale_vector(norm, scale, weights);
+  linear.scale *= scale;
+  return scale_vector(linear.bias, scale, weights);
 }
 
 }  // namespace
@@ -23,16 +31,11 @@ Result<void> scale_gain(Tensor& gain, float scale, Weights& weights) {
 Result<void> fold_scales(const Config& c, Weights& weights) {
   const float q_scale = c.attention_scale == 0 ? 1 : c.attention_scale * std::sqrt(static_cast<float>(c.head_dim));
   for (Layer& layer : weights.layers) {
-    layer.attn_output.scale *= c.residual_scale;
-    layer.ffn_down.scale *= c.residual_scale;
-    if (q_scale != 1 && layer.attn_q_norm.is_present()) {
-      TRY_STATUS(scale_gain(layer.attn_q_norm, q_scale, weights));
-    } else {
-      layer.attn_q.scale *= q_scale;
-    }
+    TRY_STATUS(scale_result(layer.attn_q, layer.attn_q_norm, q_scale, weights));
+    TRY_STATUS(scale_result(layer.attn_output, layer.attn_post_norm, c.residual_scale, weights));
+    TRY_STATUS(scale_result(layer.ffn_down, layer.ffn_post_norm, c.residual_scale, weights));
   }
-  if (c.logit_scale != 1) TRY_STATUS(scale_gain(weights.output_norm, 1 / c.logit_scale, weights));
-  return {};
+  return scale_vector(weights.output_norm, 1 / c.logit_scale, weights);
 }
 
 }  // namespace tern

@@ -44,15 +44,18 @@ ThreadPool& MadeTensors::pool() {
   return *pool_;
 }
 
-Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path) {
+Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path, float offset) {
   const auto n = static_cast<uint64_t>(values.shape.front());
   if (!values.format || tensor_bytes(*values.format, 1, static_cast<int64_t>(n)) != values.data.size()) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} is not a vector of {} values", path, values.name, n);
   }
-  const auto make = [n, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
+  const auto make = [n, offset, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
     Scratch scratch;
-    return from.read_all(scratch).transform(
-        [&](Bytes in) { format_info(format).decode(in, std::span(reinterpret_cast<float*>(out.data()), n)); });
+    return from.read_all(scratch).transform([&](Bytes in) {
+      const std::span floats(reinterpret_cast<float*>(out.data()), n);
+      format_info(format).decode(in, floats);
+      for (float& value : floats) value += offset;
+    });
   };
   TRY(values.data, made.make(std::make_unique<MadeRows>(n * sizeof(float), 1, make), path));
   values.format = Format::kF32;

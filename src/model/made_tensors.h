@@ -45,8 +45,9 @@ class MadeTensors {
   std::optional<ThreadPool> pool_;
 };
 
-// [n] values of a float format as f32, made by `made`. kCorruption: the bytes are not those of n values.
-Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path);
+// [n] values of a float format as f32, `offset` added to each, made by `made`. kCorruption: the bytes are not those of
+// n values.
+Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path, float offset = 0);
 
 // A copy of the bytes where they lie in memory, but not as kernels read them; else the tensor itself.
 Result<SourceTensor> make_aligned(SourceTensor tensor, MadeTensors& made, const std::string& path);

@@ -6,7 +6,7 @@
 #include "base/cache_folder.h"
 #include "base/thread_pool.h"
 #include "model/declared.h"
-#include "model/families/families.h"
+#include "model/families/family.h"
 #include "model/fold_scales.h"
 #include "model/gguf/source.h"
 #include "model/hf/source.h"
@@ -16,34 +16,8 @@
 namespace tern {
 namespace {
 
-// A family: the names its files use, and how its shape and weights are read.
-struct FamilyReader {
-  std::string_view architecture;
-  Result<Config> (*read_config)(ModelSource&, const std::string& architecture);
-  Result<Weights> (*read_weights)(ModelSource&, const Config&);
-};
-constexpr FamilyReader kFamilies[] = {
-    {"bitnet-b1.58", bitnet::read_config, bitnet::read_weights},
-    {"bitnet-25", bitnet::read_config, bitnet::read_weights},
-    {"bitnet", bitnet::read_config, bitnet::read_weights},
-    {"llama", llama::read_config, llama::read_weights},
-    {"minicpm", llama::read_config, llama::read_weights},
-    {"granite", llama::read_config, llama::read_weights},
-    {"phi3", phi3::read_config, phi3::read_weights},
-    {"qwen3", qwen3::read_config, qwen3::read_weights},
-};
-
 uint64_t bytes_of(const Tensor& t) { return tensor_bytes(t.format, t.rows, t.cols); }
 uint64_t elements_of(const Tensor& t) { return static_cast<uint64_t>(t.rows) * static_cast<uint64_t>(t.cols); }
-
-template <class Function>
-void for_each_tensor(const Layer& l, Function&& function) {
-  for (const Tensor* t :
-       {&l.attn_norm, &l.attn_q, &l.attn_k, &l.attn_v, &l.attn_q_norm, &l.attn_k_norm, &l.attn_sub_norm, &l.attn_output,
-        &l.ffn_norm, &l.ffn_gate, &l.ffn_up, &l.ffn_sub_norm, &l.ffn_down}) {
-    if (t->is_present()) function(*t);
-  }
-}
 
 Result<void> check_ternary(const std::string& path, const Tensor& tensor) {
   TRY(const std::string_view why, why_not_ternary(tensor));
@@ -55,13 +29,10 @@ Result<void> check_ternary(const std::string& path, const Tensor& tensor) {
 }
 
 Result<void> check_ternary(const std::string& path, const Weights& weights) {
-  Result<void> result;
   for (const Layer& layer : weights.layers) {
-    for_each_tensor(layer, [&](const Tensor& t) {
-      if (result) result = check_ternary(path, t);
-    });
+    for (const Tensor* tensor : layer.tensors()) TRY_STATUS(check_ternary(path, *tensor));
   }
-  return result;
+  return {};
 }
 
 // "models/Qwen3-0.6B/" is called Qwen3-0.6B, "models/bonsai.gguf" bonsai.
@@ -72,22 +43,35 @@ std::string name_of(const std::string& path) {
 
 }  // namespace
 
+std::vector<const Tensor*> Layer::tensors() const {
+  std::vector<const Tensor*> all;
+  for (const Linear* linear : linears()) all.insert(all.end(), {linear, &linear->input_norm, &linear->bias});
+  all.insert(all.end(), {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sub_norm, &attn_post_norm, &ffn_norm,
+                         &ffn_sub_norm, &ffn_post_norm});
+  std::erase_if(all, [](const Tensor* tensor) { return !tensor->is_present(); });
+  return all;
+}
+
 uint64_t Weights::bytes_per_token() const {
   uint64_t bytes = row_bytes(token_embd.format, token_embd.cols) + bytes_of(output_norm) + bytes_of(output);
-  for (const Layer& layer : layers) for_each_tensor(layer, [&](const Tensor& t) { bytes += bytes_of(t); });
+  for (const Layer& layer : layers) {
+    for (const Tensor* tensor : layer.tensors()) bytes += bytes_of(*tensor);
+  }
   return bytes;
 }
 
 uint64_t Weights::n_params() const {
   uint64_t n = elements_of(token_embd) + elements_of(output_norm);
   if (output.data.identity() != token_embd.data.identity()) n += elements_of(output);
-  for (const Layer& layer : layers) for_each_tensor(layer, [&](const Tensor& t) { n += elements_of(t); });
+  for (const Layer& layer : layers) {
+    for (const Tensor* tensor : layer.tensors()) n += elements_of(*tensor);
+  }
   return n;
 }
 
 std::string supported_architectures() {
   std::string names;
-  for (const FamilyReader& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.architecture);
+  for (const Family& family : families()) names += (names.empty() ? "" : ", ") + std::string(family.architecture);
   return names;
 }
 
@@ -95,7 +79,7 @@ Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const 
                                                  Access access) {
   if (!is_directory(path)) {
     TRY(auto file, GgufFile::open(path, access));
-    return std::make_unique<GgufSource>(std::move(file));
+    return std::make_unique<GgufSource>(std::move(file), access);
   }
   if (is_mlc_directory(path)) {
     const auto tell = [&](uint64_t done, uint64_t total) {
@@ -121,16 +105,16 @@ Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> s
     return fail(ErrorCode::kCorruption, "{}: metadata key general.architecture is missing; convert the model again",
                 path);
   }
-  const auto* family = std::ranges::find(kFamilies, *architecture, &FamilyReader::architecture);
-  if (family == std::end(kFamilies)) {
+  const Family* family = find_family(*architecture);
+  if (!family) {
     return fail(ErrorCode::kNotSupported, "{}: architecture \"{}\" is not one that Tern runs ({})", path, *architecture,
                 supported_architectures());
   }
   TRY(const auto name, model.source->get_string("general.name"));
   model.name = name ? *name : name_of(path);
   ObservedSource observed(*model.source);
-  TRY(model.config, family->read_config(observed, *architecture));
-  TRY(model.weights, family->read_weights(observed, model.config));
+  TRY(model.config, read_config(observed, *family));
+  TRY(model.weights, read_weights(observed, *family, model.config));
   TRY_STATUS(observed.check_all_used(*architecture));
   TRY_STATUS(fold_scales(model.config, model.weights));
   return model;

@@ -97,7 +97,10 @@ constexpr Refusal kRefusals[] = {
      "asks for [128]"},
     {"type", [](TinyGguf& f) { f.tensors["blk.0.attn_k.weight"].type = GgmlType::kF16; }, ErrorCode::kNotSupported,
      "is F16, but Tern runs it only as I2_S, TQ1_0, TQ2_0"},
-    {"norm_type", [](TinyGguf& f) { f.tensors["blk.0.attn_norm.weight"].type = GgmlType::kF16; },
+    {"norm_type",
+     [](TinyGguf& f) {
+       f.tensors["blk.0.attn_norm.weight"] = {GgmlType::kQ8_0, {128}, std::vector<std::byte>(128 / 32 * 34)};
+     },
      ErrorCode::kNotSupported, "only as F32"},
     {"codes", [](TinyGguf& f) { f.tensors["blk.1.ffn_down.weight"].data.assign(128 * 256 / 4 + 32, std::byte{0xFF}); },
      ErrorCode::kCorruption, "finite"},

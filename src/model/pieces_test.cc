@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "model/model.h"
 
@@ -14,11 +15,7 @@ const std::string kGolden = TERN_SOURCE_DIR "/tests/golden/";
 std::vector<const Tensor*> tensors_of(const Weights& weights) {
   std::vector<const Tensor*> tensors = {&weights.token_embd, &weights.output_norm, &weights.output};
   for (const Layer& l : weights.layers) {
-    for (const Tensor* t :
-         {&l.attn_norm, &l.attn_q, &l.attn_k, &l.attn_v, &l.attn_q_norm, &l.attn_k_norm, &l.attn_sub_norm,
-          &l.attn_output, &l.ffn_norm, &l.ffn_gate, &l.ffn_up, &l.ffn_sub_norm, &l.ffn_down}) {
-      if (t->is_present()) tensors.push_back(t);
-    }
+    std::ranges::copy(l.tensors(), std::back_inserter(tensors));
   }
   return tensors;
 }

@@ -133,11 +133,6 @@ class RopeReader {
 
 }  // namespace
 
-RopePairs gguf_rope_pairs(std::string_view architecture) {
-  constexpr std::array<std::string_view, 3> kInterleaved = {"llama", "minicpm", "granite"};
-  return std::ranges::contains(kInterleaved, architecture) ? RopePairs::kInterleaved : RopePairs::kHalves;
-}
-
 Result<RopeParams> read_rope(ModelSource& source, const Config& c) { return RopeReader(source, c).read(); }
 
 void write_rope(const RopeParams& rope, const std::string& architecture, GgufWriter& writer) {

@@ -14,10 +14,6 @@ inline constexpr std::string_view kRopeFreqs = "rope_freqs.weight";
 inline constexpr std::string_view kRopeFactorsShort = "rope_factors_short.weight";
 inline constexpr std::string_view kRopeFactorsLong = "rope_factors_long.weight";
 
-// How the rows of attn_q and attn_k are ordered in GGUF files: llama.cpp's converter permutes those of some
-// architectures.
-RopePairs gguf_rope_pairs(std::string_view architecture);
-
 // Of a model whose heads have `c.head_dim` dimensions, all rotated. kNotSupported: a scaling that Tern does not
 // compute, by its key; kCorruption: a value or a tensor that makes no sense.
 Result<RopeParams> read_rope(ModelSource& source, const Config& c);

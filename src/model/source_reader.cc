@@ -94,9 +94,9 @@ Result<Tensor> TensorReader::vector(const std::string& name, int n) const {
   return matrix(name, 1, n, kFloat);
 }
 
-Result<Tensor> TensorReader::linear(const std::string& prefix, int rows, int cols, bool int8_activations) const {
-  const std::string name = prefix + ".weight";
-  TRY(Tensor tensor, matrix(name, rows, cols, int8_activations ? ternary_formats() : float_formats()));
+Result<Linear> TensorReader::linear(const std::string& prefix, int rows, int cols, bool int8_activations) const {
+  const std::string name = prefix + ".weight", bias = prefix + ".bias", input_norm = prefix + "_norm_in.weight";
+  TRY(Linear tensor, matrix(name, rows, cols, int8_activations ? ternary_formats() : float_formats()));
   if (has(prefix + ".scale")) {
     TRY(const Tensor scale, vector(prefix + ".scale", 1));
     Scratch scratch;
@@ -106,6 +106,12 @@ Result<Tensor> TensorReader::linear(const std::string& prefix, int rows, int col
   if (!std::isfinite(tensor.scale)) {
     return fail(ErrorCode::kCorruption, "{}: the scale of tensor {} is not a finite number; download the file again",
                 source_.path(), name);
+  }
+  if (has(bias)) {
+    TRY(tensor.bias, vector(bias, rows));
+  }
+  if (has(input_norm)) {
+    TRY(tensor.input_norm, vector(input_norm, cols));
   }
   return tensor;
 }

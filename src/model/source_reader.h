@@ -50,8 +50,9 @@ class TensorReader {
   Result<Tensor> vector(const std::string& name, int n) const;
 
   // `PREFIX.weight`, the matrix of a linear layer: ternary with `int8_activations`, else in one of float_formats().
-  // Multiplied by the one value of `PREFIX.scale` where the file has it.
-  Result<Tensor> linear(const std::string& prefix, int rows, int cols, bool int8_activations) const;
+  // Multiplied by the one value of `PREFIX.scale` where the file has it; with `PREFIX.bias` and the norm of its input,
+  // `PREFIX_norm_in.weight`, where it has them.
+  Result<Linear> linear(const std::string& prefix, int rows, int cols, bool int8_activations) const;
 
  private:
   ModelSource& source_;

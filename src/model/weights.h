@@ -1,9 +1,11 @@
 // The tensors of a model, as views of its file's bytes, named as in the file.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/byte_source.h"
@@ -28,21 +30,37 @@ struct Tensor {
   bool is_present() const { return !name.empty(); }
 };
 
-// A family that has no such tensor leaves it without a name.
+// The matrix of a linear layer, with what belongs to it: y = W · norm(x) + bias.
+struct Linear : Tensor {
+  Linear() = default;
+  Linear(Tensor matrix) : Tensor(std::move(matrix)) {}  // NOLINT(*-explicit-*): most have nothing else
+  Tensor input_norm;                                    // [cols]; the BitNet embedding models
+  Tensor bias;                                          // [rows], F32
+};
+
+// A family that has no such tensor leaves it without a name. What a layer computes follows from those it has.
 struct Layer {
-  Tensor attn_norm;      // [d_model]
-  Tensor attn_q;         // [q_width, d_model]
-  Tensor attn_k;         // [kv_width, d_model]
-  Tensor attn_v;         // [kv_width, d_model]
-  Tensor attn_q_norm;    // [head_dim], each head's; Qwen3
-  Tensor attn_k_norm;    // [head_dim]; Qwen3
-  Tensor attn_sub_norm;  // [q_width]; BitNet
-  Tensor attn_output;    // [d_model, q_width]
-  Tensor ffn_norm;       // [d_model]
-  Tensor ffn_gate;       // [d_ff, d_model]
-  Tensor ffn_up;         // [d_ff, d_model]
-  Tensor ffn_sub_norm;   // [d_ff]; BitNet
-  Tensor ffn_down;       // [d_model, d_ff]
+  Tensor attn_norm;       // [d_model]
+  Linear attn_q;          // [q_width, d_model]
+  Linear attn_k;          // [kv_width, d_model]
+  Linear attn_v;          // [kv_width, d_model]
+  Tensor attn_q_norm;     // [head_dim], each head's; Qwen3, Gemma 3
+  Tensor attn_k_norm;     // [head_dim]
+  Tensor attn_sub_norm;   // [q_width], of the heads' results; BitNet
+  Linear attn_output;     // [d_model, q_width]
+  Tensor attn_post_norm;  // [d_model], of what attention adds to the residual stream; Gemma
+  Tensor ffn_norm;        // [d_model]
+  Linear ffn_gate;        // [d_ff, d_model]
+  Linear ffn_up;          // [d_ff, d_model]
+  Tensor ffn_sub_norm;    // [d_ff]; BitNet
+  Linear ffn_down;        // [d_model, d_ff]
+  Tensor ffn_post_norm;   // [d_model]; Gemma
+
+  // Of those above, as they come in a layer's work: the linear layers, and all tensors that there are.
+  std::array<const Linear*, 7> linears() const {
+    return {&attn_q, &attn_k, &attn_v, &attn_output, &ffn_gate, &ffn_up, &ffn_down};
+  }
+  std::vector<const Tensor*> tensors() const;
 };
 
 struct Weights {

@@ -121,7 +121,7 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   EXPECT_EQ(plan.slot(qkv.in).name, "x");
   EXPECT_EQ(qkv.norm.gain->name, "blk.1.attn_norm.weight");
   EXPECT_EQ(qkv.norm.eps, c.rms_eps);
-  EXPECT_EQ(plan.slot(qkv.norm.quantized).name, "hq");
+  EXPECT_EQ(plan.slot(qkv.norm.quantized).name, "h_q");
   EXPECT_EQ(plan.slot(qkv.q).name, "q");
   EXPECT_EQ(plan.slot(qkv.k).name, "k");
   EXPECT_EQ(plan.slot(qkv.v).name, "v");
@@ -131,7 +131,7 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   EXPECT_EQ(qkv.head_dim, 64);
   EXPECT_EQ(qkv.rope, 0);
   EXPECT_EQ(qkv.pairs, RopePairs::kInterleaved);
-  EXPECT_NE(describe(plan).find(" ~hq[256]@"), std::string::npos);
+  EXPECT_NE(describe(plan).find(" ~h_q[256]@"), std::string::npos);
   EXPECT_NE(describe(plan).find(" ~k[128]@"), std::string::npos);
 }
 
@@ -142,10 +142,11 @@ bool qkv_is_fused(Variation variation) {
   const Config c = small_config();
   const Weights w = small_weights(c);
   PlanWriter p(c);
-  const SlotId x = p.slot("x", c.d_model), y = p.slot("y", c.d_model), logits = p.slot("logits", c.n_vocab);
+  LinearInput y = p.slot("y", c.d_model), kv = p.slot("kv", c.kv_width());
+  const SlotId x = p.slot("x", c.d_model), logits = p.slot("logits", c.n_vocab);
   const SlotId xq = p.slot("xq", c.d_model, SlotType::kInt8), yq = p.slot("yq", c.d_model, SlotType::kInt8);
   const SlotId q = p.slot("q", c.q_width()), other = p.slot("other", c.q_width());
-  const SlotId k = p.slot("k", c.kv_width()), v = p.slot("v", c.kv_width()), kv = p.slot("kv", c.kv_width());
+  const SlotId k = p.slot("k", c.kv_width()), v = p.slot("v", c.kv_width());
   p.embed(w.token_embd, x);
   p.quantize(x, xq);
   p.quantize(x, yq);
@@ -177,7 +178,6 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
 
 Config float_config() {
   Config c = small_config();
-  c.family = Family::kQwen3;
   c.int8_activations = false;
   return c;
 }

@@ -1,8 +1,6 @@
 #include "plan/plan.h"
 
-#include "base/check.h"
 #include "base/format_text.h"
-#include "plan/family_plans.h"
 
 namespace tern {
 namespace {
@@ -47,6 +45,8 @@ struct Uses {
   }
   List operator()(const step::GluMul& s) const { return {reads(s.gate), reads(s.up), writes(s.out)}; }
   List operator()(const step::Add& s) const { return {reads(s.in), updates(s.x)}; }
+  List operator()(const step::AddBias& s) const { return {updates(s.x)}; }
+  List operator()(const step::Softcap& s) const { return {updates(s.x)}; }
   List operator()(const step::RmsNormQuantize& s) const { return {reads(s.in), writes(s.out)}; }
   List operator()(const step::TernaryLinearAdd& s) const {
     return with(with({reads(s.in), updates(s.x)}, s.norm), s.next);
@@ -78,6 +78,8 @@ struct OpName {
   const char* operator()(const step::Attention&) const { return "attention"; }
   const char* operator()(const step::GluMul&) const { return "glu_mul"; }
   const char* operator()(const step::Add&) const { return "add"; }
+  const char* operator()(const step::AddBias&) const { return "add_bias"; }
+  const char* operator()(const step::Softcap&) const { return "softcap"; }
   const char* operator()(const step::RmsNormQuantize&) const { return "rms_norm_quantize"; }
   const char* operator()(const step::TernaryLinearAdd&) const { return "ternary_linear_add"; }
   const char* operator()(const step::TernaryGlu&) const { return "ternary_glu"; }
@@ -88,18 +90,6 @@ struct OpName {
 };
 
 }  // namespace
-
-Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options) {
-  switch (config.family) {
-    case Family::kBitnet:
-      return make_bitnet_plan(config, weights, options);
-    case Family::kLlama:
-      return make_llama_plan(config, weights, options);
-    case Family::kQwen3:
-      return make_qwen3_plan(config, weights, options);
-  }
-  CHECK(false);
-}
 
 std::vector<SlotUse> slot_uses(const StepBody& body) { return std::visit(Uses{}, body); }
 

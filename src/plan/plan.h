@@ -1,7 +1,7 @@
 // A plan: the forward pass of a model as a flat list of named steps on named slots.
 //
-// The model is written once, as a plan (bitnet_plan.cc). Backends only know steps. A plan is made for any batch: a slot
-// has one row per token (or per row of logits), and a backend decides how many rows its buffers hold.
+// Models are written once, as a plan (transformer_plan.cc). Backends only know steps. A plan is made for any batch: a
+// slot has one row per token (or per row of logits), and a backend decides how many rows its buffers hold.
 #pragma once
 
 #include <optional>
@@ -154,7 +154,8 @@ struct Attention {
   int n_heads;
   int n_kv_heads;
   int head_dim;
-  int window;  // positions that a row sees, its own included; 0: all
+  int window;         // positions that a row sees, its own included; 0: all
+  float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: as they are
   StatsOnWrite next = {};
   std::optional<FloatHeads> heads = {};  // which it makes itself, from what a FloatQkv left
 };  // causal, scale 1/√head_dim
@@ -168,6 +169,15 @@ struct Add {
   SlotId in;
   SlotId x;
 };  // x += in
+
+struct AddBias {
+  SlotId x;
+  const Tensor* bias;
+};  // x += bias, in every row
+struct Softcap {
+  SlotId x;
+  float cap;
+};  // x = cap · tanh(x / cap)
 
 // Fused: the same numbers as the steps they replace (fuse.cc).
 
@@ -235,10 +245,11 @@ struct FloatQkv {
 
 }  // namespace step
 
-using StepBody = std::variant<step::Embed, step::SelectRows, step::RmsNorm, step::Quantize, step::TernaryLinear,
-                              step::QuantizeBlocks, step::FloatLinear, step::HeadNorm, step::Rope, step::KvAppend,
-                              step::Attention, step::GluMul, step::Add, step::RmsNormQuantize, step::TernaryLinearAdd,
-                              step::TernaryGlu, step::FloatLinearAdd, step::FloatGlu, step::TernaryQkv, step::FloatQkv>;
+using StepBody =
+    std::variant<step::Embed, step::SelectRows, step::RmsNorm, step::Quantize, step::TernaryLinear,
+                 step::QuantizeBlocks, step::FloatLinear, step::HeadNorm, step::Rope, step::KvAppend, step::Attention,
+                 step::GluMul, step::Add, step::AddBias, step::Softcap, step::RmsNormQuantize, step::TernaryLinearAdd,
+                 step::TernaryGlu, step::FloatLinearAdd, step::FloatGlu, step::TernaryQkv, step::FloatQkv>;
 
 struct Step {
   std::string name;  // "blk.3.attn_q": what it computes, after the tensor it uses
@@ -301,7 +312,7 @@ struct PlanOptions {
   Fusions fuse = Fusions::host();
 };
 
-// The forward pass of the config's family. `weights` must outlive the plan.
+// The forward pass (transformer_plan.cc). `weights` must outlive the plan.
 Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options = {});
 
 std::string_view op_name(const StepBody& body);  // "rms_norm"

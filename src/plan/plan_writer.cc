@@ -37,6 +37,11 @@ void PlanWriter::rms_norm(SlotId in, const Tensor& gain, SlotId out) {
   push(without_suffix(gain.name), step::RmsNorm{in, &gain, plan_.config.rms_eps, out});
 }
 
+void PlanWriter::rms_norm(SlotId in, const Tensor& gain, LinearInput& out) {
+  rms_norm(in, gain, out.floats);
+  out.is_quantized = false;
+}
+
 void PlanWriter::quantize(SlotId in, SlotId out) {
   CHECK(at(in).width == at(out).width && at(out).type == SlotType::kInt8);
   push(section_ + at(out).name, step::Quantize{in, out});
@@ -51,12 +56,33 @@ void PlanWriter::linear(SlotId in, const Tensor& w, SlotId out) {
   }
 }
 
-SlotId PlanWriter::linear_input(SlotId normed, SlotId& quantized) {
-  if (!plan_.config.int8_activations) return normed;
-  if (quantized == SlotId{}) quantized = slot(at(normed).name + "_q", at(normed).width, SlotType::kInt8);
-  quantize(normed, quantized);
-  return quantized;
+void PlanWriter::linear_layer(LinearInput& in, const Linear& w, SlotId out) {
+  const auto slot_beside = [&](std::string_view end, SlotType type) {
+    return slot(at(in.floats).name + std::string(end), at(in.floats).width, type);
+  };
+  SlotId from = in.floats;
+  const bool has_norm = w.input_norm.is_present();
+  if (has_norm) {
+    if (in.normed == SlotId{}) in.normed = slot_beside("_norm", SlotType::kF32);
+    rms_norm(from, w.input_norm, in.normed);
+    from = in.normed;
+  }
+  if (plan_.config.int8_activations) {
+    if (in.quantized == SlotId{}) in.quantized = slot_beside("_q", SlotType::kInt8);
+    if (has_norm || !in.is_quantized) quantize(from, in.quantized);
+    in.is_quantized = !has_norm;
+    from = in.quantized;
+  }
+  linear(from, w, out);
+  if (w.bias.is_present()) add_bias(out, w.bias);
 }
+
+void PlanWriter::add_bias(SlotId x, const Tensor& bias) {
+  CHECK(at(x).width == bias.cols);
+  push(bias.name, step::AddBias{x, &bias});
+}
+
+void PlanWriter::softcap(SlotId x, float cap) { push(section_ + at(x).name + ".softcap", step::Softcap{x, cap}); }
 
 void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
   const Config& c = plan_.config;
@@ -64,8 +90,9 @@ void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
   push(without_suffix(gain.name), step::HeadNorm{x, &gain, c.rms_eps, n_heads, c.head_dim});
 }
 
-void PlanWriter::rope(SlotId x, int n_heads, int rope) {
+void PlanWriter::rope(SlotId x, int n_heads, int layer) {
   const Config& c = plan_.config;
+  const int rope = c.layer(layer).rope;
   CHECK(at(x).width == n_heads * c.head_dim);
   push(section_ + at(x).name + ".rope",
        step::Rope{x, n_heads, c.head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs});
@@ -76,15 +103,24 @@ void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
   push(section_ + "kv_append", step::KvAppend{k, v, layer});
 }
 
-void PlanWriter::attention(SlotId q, int layer, SlotId out) {
+void PlanWriter::attention(SlotId q, int layer, LinearInput& out) {
   const Config& c = plan_.config;
   CHECK(at(q).width == c.q_width() && at(out).width == c.q_width());
-  push(section_ + "attention", step::Attention{q, out, layer, c.n_heads, c.n_kv_heads, c.head_dim, c.window});
+  push(section_ + "attention", step::Attention{.q = q,
+                                               .out = out,
+                                               .layer = layer,
+                                               .n_heads = c.n_heads,
+                                               .n_kv_heads = c.n_kv_heads,
+                                               .head_dim = c.head_dim,
+                                               .window = c.layer(layer).window,
+                                               .softcap = c.attention_softcap});
+  out.is_quantized = false;
 }
 
-void PlanWriter::glu_mul(SlotId gate, SlotId up, SlotId out) {
+void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out) {
   CHECK(at(gate).width == at(out).width && at(up).width == at(out).width);
   push(section_ + at(out).name, step::GluMul{gate, up, plan_.config.glu_act, out});
+  out.is_quantized = false;
 }
 
 void PlanWriter::add(SlotId in, SlotId x) {
@@ -106,6 +142,7 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
   select_rows(x, last);
   rms_norm(last, weights.output_norm, normed);
   linear(normed, weights.output, logits);
+  if (c.logit_softcap > 0) softcap(logits, c.logit_softcap);
   return finish(logits, options);
 }
 

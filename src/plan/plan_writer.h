@@ -8,6 +8,19 @@
 
 namespace tern {
 
+// What linear layers read: floats, and what they make of them first, in slots that come when they are needed. Layers
+// that read the same floats share the int8 rows.
+struct LinearInput {
+  LinearInput() = default;
+  LinearInput(SlotId slot) : floats(slot) {}  // NOLINT(*-explicit-*): most need no more than the slot
+  operator SlotId() const { return floats; }  // NOLINT(*-explicit-*)
+
+  SlotId floats;
+  SlotId normed = {};         // by a layer's own norm
+  SlotId quantized = {};      // of `floats`, or of `normed`
+  bool is_quantized = false;  // what is in `floats` now
+};
+
 class PlanWriter {
  public:
   explicit PlanWriter(const Config& config) { plan_.config = config; }
@@ -17,17 +30,19 @@ class PlanWriter {
   void embed(const Tensor& table, SlotId out);
   void select_rows(SlotId in, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, SlotId out);
+  void rms_norm(SlotId in, const Tensor& gain, LinearInput& out);
   void quantize(SlotId in, SlotId out);
   // Ternary or float, as the type of `in` says.
   void linear(SlotId in, const Tensor& w, SlotId out);
-  // What the linear layers of this model read: `normed` itself, or its int8 rows in `quantized`, a slot that is made
-  // when it is first needed.
-  SlotId linear_input(SlotId normed, SlotId& quantized);
+  // A linear layer with all that belongs to it: what it reads of `in` is normed and quantised as the model has it.
+  void linear_layer(LinearInput& in, const Linear& w, SlotId out);
+  void add_bias(SlotId x, const Tensor& bias);
+  void softcap(SlotId x, float cap);
   void head_norm(SlotId x, const Tensor& gain, int n_heads);
-  void rope(SlotId x, int n_heads, int rope = 0);  // of Config::ropes
+  void rope(SlotId x, int n_heads, int layer = 0);
   void kv_append(SlotId k, SlotId v, int layer);
-  void attention(SlotId q, int layer, SlotId out);
-  void glu_mul(SlotId gate, SlotId up, SlotId out);
+  void attention(SlotId q, int layer, LinearInput& out);
+  void glu_mul(SlotId gate, SlotId up, LinearInput& out);
   void add(SlotId in, SlotId x);
 
   // Prefix of the names of the steps that follow, "blk.3."; steps without a tensor are named after their output.

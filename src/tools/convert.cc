@@ -3,11 +3,13 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "base/format_text.h"
 #include "file/gguf_writer.h"
 #include "file/imatrix.h"
+#include "model/families/family.h"
 #include "model/gguf/keys.h"
 #include "model/gguf/vocab.h"
 #include "model/model.h"
@@ -79,6 +81,7 @@ class Converter {
 
  private:
   const Config& config() const { return model_.config; }
+  const Family& family() const { return *find_family(config().architecture); }
   ModelSource& source() { return *model_.source; }
 
   Result<void> choose_formats();
@@ -138,7 +141,7 @@ Result<ConvertJob> Converter::ternary_job(SourceTensor tensor) {
       TRY(magnitude, common_magnitude(source().path(), job.from));
     }
     job.tail_scale = scale * magnitude;
-  } else if (config().family == Family::kBitnet) {
+  } else if (family().bitlinear == BitLinear::kAlways) {
     if (!from_i2_s && scale == 1) return job;  // the blocks' own scales, as they are
     scales_.emplace_back(prefix_of(job.from.name) + ".scale", scale);
   } else {
@@ -174,24 +177,28 @@ Result<void> Converter::collect_tensor(const std::string& name) {
                 "{}: rows of tensor {} have {} values, but {} packs {}; choose another type or another head",
                 source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
   }
-  const bool interleave = config().ropes[0].pairs != gguf_rope_pairs(config().architecture);
-  if (interleave && name.ends_with(".attn_q.weight")) job.heads_to_interleave = config().n_heads;
-  if (interleave && name.ends_with(".attn_k.weight")) job.heads_to_interleave = config().n_kv_heads;
+  if (config().ropes[0].pairs != family().gguf_pairs) {
+    if (name.contains(".attn_q.")) job.heads_to_interleave = config().n_heads;
+    if (name.contains(".attn_k.")) job.heads_to_interleave = config().n_kv_heads;
+  }
   jobs_.push_back(std::move(job));
   return {};
 }
 
-// Every name that a family may have, in the order of llama.cpp's files.
+// Every name that the family may have.
 Result<void> Converter::collect() {
   TRY_STATUS(collect_tensor("token_embd.weight"));
   for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
     TRY_STATUS(collect_tensor(std::string(name)));
   }
   for (int i = 0; i < config().n_layers; ++i) {
-    for (const char* name :
-         {"attn_norm", "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_q_norm", "attn_k_norm", "attn_sub_norm",
-          "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_sub_norm", "ffn_down"}) {
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name)));
+    std::string_view last;  // two names in checkpoints stand side by side for one of GGUF's
+    for (const TensorName& name : layer_names(family())) {
+      if (std::exchange(last, name.gguf) == name.gguf) continue;
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name.gguf)));
+      if (!name.is_linear) continue;
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf)));
     }
   }
   TRY_STATUS(collect_tensor("output_norm.weight"));

@@ -11,14 +11,15 @@ namespace tern {
 struct ConvertJob {
   SourceTensor from;
   Format format;
-  float scale = 1;                         // what decoded values are multiplied with before they are encoded
-  float tail_scale = 0;                    // I2_S: goes behind the last row
-  int heads_to_interleave = 0;             // rows of so many heads go from halves to neighbouring pairs
+  float scale = 1;              // what decoded values are multiplied with before they are encoded
+  float tail_scale = 0;         // I2_S: goes behind the last row
+  int heads_to_interleave = 0;  // rows (of a bias: values) of so many heads go from halves to neighbouring pairs
   std::span<const float> importance = {};  // of each column; empty: not known
 
+  bool is_bias_to_sort() const { return from.shape.size() == 1 && heads_to_interleave > 0; }
   bool is_matrix() const { return from.shape.size() == 2 && from.shape[0] > 1; }
-  int rows() const { return from.shape.size() == 1 ? 1 : static_cast<int>(from.shape.front()); }
-  int cols() const { return static_cast<int>(from.shape.back()); }
+  int rows() const { return from.shape.size() == 1 && !is_bias_to_sort() ? 1 : static_cast<int>(from.shape.front()); }
+  int cols() const { return is_bias_to_sort() ? 1 : static_cast<int>(from.shape.back()); }
   uint64_t bytes() const { return tensor_bytes(format, rows(), cols()); }
   // Every row keeps its bytes, though not always its place.
   bool keeps_rows() const { return from.format == format && (scale == 1 || format == Format::kI2_S); }

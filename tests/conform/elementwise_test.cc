@@ -1,4 +1,7 @@
-// copy, glu_mul, add, rope: the same float operations in the same order, so no tolerance.
+// copy, glu_mul, add, add_bias, rope: the same float operations in the same order, so no tolerance. Functions have one.
+#include <cmath>
+#include <limits>
+
 #include "backend/cpu/ops.h"
 #include "backend/cpu/sum_words.h"
 #include "backend/ref/ops.h"
@@ -44,6 +47,65 @@ TEST(Conform, SiluIsWithinAFewRoundings) {
       ASSERT_NEAR(actual[i], expected[i], 8 * kUlp * std::abs(expected[i]) + 1e-36) << "silu of " << gate[i];
     }
     EXPECT_TRUE(actual.intact());
+  });
+}
+
+// Over the whole range: the cube overflows, tanh is ±1, and near 0 half of the gate remains.
+TEST(Conform, GeluIsWithinAFewRoundings) {
+  on_every_target([] {
+    Guarded<float> gate(4003, 1);
+    Values(9).fill(gate);
+    const float edges[] = {0.0f, -0.0f, 1e-30f, -1e-30f, 5.0f, -5.0f, -9.9f, 100.0f, 1e12f, -1e12f};
+    std::ranges::copy(edges, gate.data());
+    for (size_t i = std::size(edges); i < 3000; ++i) gate[i] *= 0.1f;
+    Guarded<float> up(gate.size()), expected(gate.size()), actual(gate.size(), 2);
+    for (size_t i = 0; i < up.size(); ++i) up[i] = i % 2 == 0 ? 0.75f : -0.3f;
+    ref::glu_mul({gate.data(), up.data(), GluAct::kGeluTanh, gate.size(), expected.data()});
+    run_on(2, cpu::glu_mul, {gate.data(), up.data(), GluAct::kGeluTanh, gate.size(), actual.data()});
+    for (size_t i = 0; i < gate.size(); ++i) {
+      // 1 + tanh is off by a few roundings of 1, also where it is nearly 0.
+      ASSERT_NEAR(actual[i], expected[i], 12 * kUlp * std::abs(0.5f * gate[i] * up[i])) << "gelu of " << gate[i];
+    }
+    EXPECT_TRUE(actual.intact());
+  });
+}
+
+TEST(Conform, AddBiasIsBitIdentical) {
+  for (const int width : {1, 7, 64, 515}) {
+    for (const int n : {1, 3, 17}) {
+      Guarded<float> bias(static_cast<size_t>(width), 1), expected(static_cast<size_t>(n * width)),
+          actual(expected.size(), 1);
+      Values values(static_cast<uint64_t>(width));
+      values.fill(bias);
+      values.fill(expected);
+      std::copy_n(expected.data(), expected.size(), actual.data());
+      ref::add_bias({bias.data(), n, width, expected.data()});
+      run_on(2, cpu::add_bias, {bias.data(), n, width, actual.data()});
+      EXPECT_EQ(actual.values(), expected.values());
+      EXPECT_TRUE(actual.intact());
+    }
+  }
+}
+
+TEST(Conform, SoftcapIsWithinAFewRoundings) {
+  on_every_target([] {
+    for (const float cap : {0.5f, 30.0f}) {
+      Guarded<float> expected(10007, 1), actual(expected.size(), 1);
+      Values(3).fill(expected);
+      const float edges[] = {0.0f, -0.0f, 1e-30f, 3e38f, -3e38f, std::numeric_limits<float>::quiet_NaN()};
+      std::ranges::copy(edges, expected.data());
+      for (size_t i = std::size(edges); i < 5000; ++i) expected[i] *= 10;
+      std::copy_n(expected.data(), expected.size(), actual.data());
+      ref::softcap({cap, expected.size(), expected.data()});
+      run_on(2, cpu::softcap, {cap, actual.size(), actual.data()});
+      EXPECT_TRUE(std::isnan(actual[5]));  // a spoiled model is not to look well
+      expected[5] = actual[5] = 0;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_NEAR(actual[i], expected[i], 6 * kUlp * std::abs(expected[i])) << "cap " << cap << ", at " << i;
+        ASSERT_LE(std::abs(actual[i]), cap);
+      }
+      EXPECT_TRUE(actual.intact());
+    }
   });
 }
 

@@ -19,7 +19,6 @@ struct FloatModel {
   uint64_t seed = 0;
   std::vector<std::unique_ptr<Matrix>> matrices;
   Config config = {.architecture = "qwen3",
-                   .family = Family::kQwen3,
                    .n_layers = 1,
                    .d_model = 256,
                    .n_heads = 4,

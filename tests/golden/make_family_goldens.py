@@ -22,8 +22,9 @@ import numpy as np
 import torch
 from gguf import GGMLQuantizationType, GGUFWriter
 from safetensors.torch import save_file
-from transformers import (BitNetConfig, BitNetForCausalLM, GraniteConfig, GraniteForCausalLM, LlamaConfig,
-                          LlamaForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+from transformers import (BitNetConfig, BitNetForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
+                          Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config,
+                          Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
 from transformers.utils.quantization_config import BitNetQuantConfig
 
@@ -47,6 +48,7 @@ class Spec:
     architecture: str  # of the GGUF file
     n_tokens: int = N_TOKENS
     bitlinear: str = ""  # "bitlinear" or "autobitlinear": ternary weights, and what weight_scale means
+    input_norms: bool = False  # of every BitLinear layer
     directory: bool = False  # also as a Hugging Face directory
     n_ctx: int = 0  # room of the session, where that is not the model's own
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -147,11 +149,37 @@ SPECS = (
                               residual_multiplier=0.3, attention_multiplier=0.4, logits_scaling=0.25)),
          GraniteForCausalLM, "granite", n_tokens=40, directory=True,
          metadata={"embedding_scale": 6.0, "residual_scale": 0.3, "attention.scale": 0.4, "logit_scale": 0.25}),
+    Spec("llama_biases", "biases of all layers, of q and k among rows that GGUF files order anew",
+         LlamaConfig(**tiny(tie_word_embeddings=False, rope_parameters=scaled("default"), attention_bias=True, mlp_bias=True)),
+         LlamaForCausalLM, "llama", directory=True),
+    Spec("qwen2", "biases of q, k and v",
+         Qwen2Config(**tiny(tie_word_embeddings=True, rope_parameters=scaled("default"))), Qwen2ForCausalLM, "qwen2",
+         directory=True),
+    Spec("gemma2", "every second layer with a window, soft-capped scores and logits, GELU, norms behind layers",
+         Gemma2Config(**tiny(num_hidden_layers=3, head_dim=32, rope_parameters=scaled("default"), sliding_window=7,
+                             query_pre_attn_scalar=20, attn_logit_softcapping=3.0, final_logit_softcapping=8.0)),
+         Gemma2ForCausalLM, "gemma2", n_tokens=40, directory=True,
+         metadata={"attn_logit_softcapping": 3.0, "final_logit_softcapping": 8.0, "attention.scale": 20**-0.5}),
+    Spec("gemma3", "five of six layers with a window and a theta of their own, linear RoPE in the sixth, norms of heads",
+         Gemma3TextConfig(**tiny(num_hidden_layers=7, head_dim=32, sliding_window=7, query_pre_attn_scalar=32,
+                                 rope_parameters={"full_attention": scaled("linear", factor=4.0) | {"rope_theta": 1e5},
+                                                  "sliding_attention": scaled("default")})),
+         Gemma3ForCausalLM, "gemma3", n_tokens=40, directory=True,
+         metadata={"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}),
+    Spec("qwen3_bitlinear", "a norm of its own before every ternary layer, as the BitNet embedding models have it",
+         Qwen3Config(**common(**(TERNARY | dict(rms_norm_eps=1e-6)), head_dim=64, rope_parameters=rope(1e6),
+                              tie_word_embeddings=True)),
+         Qwen3ForCausalLM, "qwen3", n_tokens=8, bitlinear="autobitlinear", input_norms=True, directory=True),
 )
 
 
 def as_bf16(x: torch.Tensor) -> torch.Tensor:
     return x.to(torch.bfloat16).to(torch.float32)
+
+
+def is_gemma(spec: Spec) -> bool:
+    """Whose gains are what checkpoints hold, and 1."""
+    return spec.architecture.startswith("gemma")
 
 
 def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, torch.Tensor]:
@@ -163,7 +191,7 @@ def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, t
             continue
         if name.endswith("weight_scale"):
             continue
-        if spec.bitlinear and "_proj." in name:
+        if spec.bitlinear and "_proj." in name and old.dim() > 1:
             n_out = old.shape[0] * (4 if old.dtype == torch.uint8 else 1)
             codes = torch.randint(-1, 2, (n_out, old.shape[1]), generator=generator)
             state[name] = codes.to(torch.int8)
@@ -172,7 +200,8 @@ def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, t
                 scale = 1 / scale
             state[name.replace("weight", "weight_scale")] = as_bf16(scale)
         elif old.dim() == 1:
-            state[name] = as_bf16(1 + 0.2 * torch.randn(old.shape, generator=generator))
+            around = 0 if name.endswith("bias") or is_gemma(spec) else 1
+            state[name] = as_bf16(around + 0.2 * torch.randn(old.shape, generator=generator))
         else:
             # A tied head multiplies the embedding with itself: small, so that the layers decide the logits.
             embedding = 0.15 if spec.config.tie_word_embeddings else 1.0
@@ -196,7 +225,8 @@ def refuse_edges(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> 
 def build(spec: Spec, seed: int) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
     network = spec.network(spec.config)
     if spec.bitlinear:
-        quantisation = BitNetQuantConfig(linear_class=spec.bitlinear, quantization_mode="offline")
+        quantisation = BitNetQuantConfig(linear_class=spec.bitlinear, quantization_mode="offline", use_rms_norm=spec.input_norms,
+                                          rms_norm_eps=spec.config.rms_norm_eps)
         replace_with_bitnet_linear(network, modules_to_not_convert=["lm_head"], quantization_config=quantisation)
     state = random_state(spec, network, seed)
     loaded = {name: pack_weights(x.clone()) if x.dtype == torch.int8 else x for name, x in state.items()}
@@ -242,18 +272,27 @@ GGUF_NAMES = {
 }
 
 
-def gguf_name(name: str) -> str:
+GEMMA_NAMES = GGUF_NAMES | {
+    "post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+}
+
+
+def gguf_name(spec: Spec, name: str) -> str:
     fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
              "lm_head.weight": "output.weight"}
     if name in fixed:
         return fixed[name]
-    _, _, layer, *rest = name.split(".")
-    return f"blk.{layer}.{GGUF_NAMES['.'.join(rest[:-1])]}.weight"
+    _, _, layer, *rest, end = name.split(".")
+    names = GEMMA_NAMES if is_gemma(spec) else GGUF_NAMES
+    if rest[-1] == "rms_norm":
+        return f"blk.{layer}.{names['.'.join(rest[:-1])]}_norm_in.weight"
+    return f"blk.{layer}.{names['.'.join(rest)]}.{end}"
 
 
 def interleaved(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     """Rows of q or k as llama.cpp's converter orders them: i and i + head_dim/2 of a head become neighbours."""
-    return x.reshape(n_heads, 2, -1, x.shape[1]).swapaxes(1, 2).reshape(x.shape)
+    return x.reshape(n_heads, 2, -1, *x.shape[1:]).swapaxes(1, 2).reshape(x.shape)
 
 
 def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
@@ -265,13 +304,14 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
                        "attention.head_count": config.num_attention_heads,
                        "attention.head_count_kv": config.num_key_value_heads, "rope.dimension_count": head_dim}.items():
         writer.add_uint32(f"{arch}.{key}", value)
-    if arch == "qwen3":
-        writer.add_uint32("qwen3.attention.key_length", head_dim)
-        writer.add_uint32("qwen3.attention.value_length", head_dim)
+    if arch == "qwen3" or is_gemma(spec):
+        writer.add_uint32(f"{arch}.attention.key_length", head_dim)
+        writer.add_uint32(f"{arch}.attention.value_length", head_dim)
     if getattr(config, "sliding_window", None):
         writer.add_uint32(f"{arch}.attention.sliding_window", config.sliding_window)
     writer.add_float32(f"{arch}.attention.layer_norm_rms_epsilon", config.rms_norm_eps)
-    writer.add_float32(f"{arch}.rope.freq_base", config.rope_parameters["rope_theta"])
+    rope_parameters = config.rope_parameters.get("full_attention", config.rope_parameters)
+    writer.add_float32(f"{arch}.rope.freq_base", rope_parameters["rope_theta"])
     add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}
     for key, value in spec.metadata.items():
         add[type(value)](f"{arch}.{key}", value)
@@ -285,11 +325,13 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
         if x.dtype == torch.int8:
             scale = float(state[name.replace("weight", "weight_scale")])
             data = i2s_tensor(x.numpy(), 1 / scale if spec.bitlinear == "bitlinear" else scale).data
-            add_raw(writer, gguf_name(name), x.shape, data)
+            add_raw(writer, gguf_name(spec, name), x.shape, data)
         elif x.dim() == 1:
-            writer.add_tensor(gguf_name(name), x.numpy())
+            half = spec.input_norms  # as the published embedding models are
+            x = x + 1 if is_gemma(spec) else x
+            writer.add_tensor(gguf_name(spec, name), x.numpy().astype(np.float16 if half else np.float32))
         else:
-            writer.add_tensor(gguf_name(name), x.numpy().astype(np.float16))
+            writer.add_tensor(gguf_name(spec, name), x.numpy().astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -317,15 +359,19 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
     if spec.bitlinear:
         config["quantization_config"] = {"quant_method": "bitnet", "linear_class": spec.bitlinear, "quantization_mode": "offline",
                                          "modules_to_not_convert": None}
+        if spec.input_norms:
+            config["quantization_config"] |= {"use_rms_norm": True, "rms_norm_eps": spec.config.rms_norm_eps}
     keep = {"architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
             "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act",
             "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id",
             "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
-            "logits_scaling"}
-    theta = config["rope_parameters"]["rope_theta"]
+            "logits_scaling", "attention_bias", "mlp_bias", "hidden_activation", "query_pre_attn_scalar", "layer_types",
+            "attn_logit_softcapping", "final_logit_softcapping"}
+    parameters = config["rope_parameters"]
+    theta = parameters.get("full_attention", parameters)["rope_theta"]
     text = {key: value for key, value in config.items() if key in keep and value is not None}
     # As published: older files have rope_theta, newer ones rope_parameters.
-    if spec.architecture != "qwen3":
+    if spec.architecture not in ("qwen3", "gemma3"):
         scaling = text.pop("rope_parameters")
         text["rope_theta"] = theta
         if scaling["rope_type"] != "default":

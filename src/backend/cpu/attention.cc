@@ -16,6 +16,7 @@
 
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
+#include "backend/cpu/results-inl.h"
 #include "backend/kv_layout.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -181,6 +182,7 @@ void Attend(const ops::Attention& op, int token, int head, float* scratch) {
   }
   float totals[T];
   for (int t = 0; t < T; ++t) {
+    if (op.softcap > 0) Cap(op.softcap, scores[t], queries[t].seen.end - queries[t].seen.begin);
     totals[t] = Exponentials(scores[t], queries[t].seen.end - queries[t].seen.begin);
     std::fill_n(out[t], dim, 0.0f);
     AddWeighted<1>({weights[t]}, values, dim, {from[t], common.begin}, {from[t]}, {out[t]});

@@ -37,6 +37,8 @@ void run_op(const ops::KvAppend& op, Share& share) { kv_append(op, share); }
 void run_op(const ops::Attention& op, Share& share) { attention(op, share); }
 void run_op(const ops::GluMul& op, Share& share) { glu_mul(op, share); }
 void run_op(const ops::Add& op, Share& share) { add(op, share); }
+void run_op(const ops::AddBias& op, Share& share) { add_bias(op, share); }
+void run_op(const ops::Softcap& op, Share& share) { softcap(op, share); }
 
 // The buffers a step touches. The KV cache counts as one more buffer, after the plan's own.
 struct Touched {

@@ -1,4 +1,4 @@
-// copy, glu_mul and add.
+// copy, glu_mul, add, add_bias and softcap.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cc"
 // clang-format off: this order
@@ -19,6 +19,10 @@ void GluRange(const ops::GluMul& op, int begin, int end) {
   Glu(op.act, op.gate + begin, op.up + begin, static_cast<size_t>(end - begin), op.out + begin);
 }
 
+void SoftcapRange(const ops::Softcap& op, int begin, int end) {
+  Cap(op.cap, op.x + begin, static_cast<size_t>(end - begin));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tern::cpu
 HWY_AFTER_NAMESPACE();
@@ -32,6 +36,7 @@ constexpr int kGrain = 4096;
 }  // namespace
 
 HWY_EXPORT(GluRange);
+HWY_EXPORT(SoftcapRange);
 
 void copy(const ops::Copy& op, Share& share) {
   share.for_ranges(static_cast<int>(op.count), kGrain,
@@ -47,6 +52,20 @@ void add(const ops::Add& op, Share& share) {
   share.for_ranges(static_cast<int>(op.count), kGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) op.x[i] += op.in[i];
   });
+}
+
+void add_bias(const ops::AddBias& op, Share& share) {
+  share.for_ranges(op.n, 1, [&](int begin, int end) {
+    for (int row = begin; row < end; ++row) {
+      float* const x = op.x + static_cast<size_t>(row) * static_cast<size_t>(op.width);
+      for (int i = 0; i < op.width; ++i) x[i] += op.bias[i];
+    }
+  });
+}
+
+void softcap(const ops::Softcap& op, Share& share) {
+  share.for_ranges(static_cast<int>(op.count), kGrain,
+                   [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(SoftcapRange)(op, begin, end); });
 }
 
 }  // namespace tern::cpu

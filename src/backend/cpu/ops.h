@@ -27,5 +27,7 @@ inline constexpr int kAttentionTokens = 4;               // computed together
 void attention(const ops::Attention& op, Share& share);  // scratch: kAttentionTokens · (first_pos + n) floats
 void glu_mul(const ops::GluMul& op, Share& share);
 void add(const ops::Add& op, Share& share);
+void add_bias(const ops::AddBias& op, Share& share);
+void softcap(const ops::Softcap& op, Share& share);
 
 }  // namespace tern::cpu

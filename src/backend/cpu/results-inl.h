@@ -20,6 +20,18 @@ HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
 namespace HWY_NAMESPACE {
 
+// x = cap · tanh(x / cap).
+HWY_INLINE void Cap(float cap, float* x, size_t n) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto vcap = hn::Set(d, cap);
+  for (size_t i = 0; i < n; i += lanes) {
+    const size_t count = std::min(lanes, n - i);
+    hn::StoreN(hn::Mul(hn::Tanh(d, hn::Div(hn::LoadN(d, x + i, count), vcap)), vcap), d, x + i, count);
+  }
+}
+
 // out[i] = act(gate[i]) · up[i]; out may be gate or up. A result depends on its own operands only, not on where in a
 // vector they were, so it is the same however a layer is cut.
 template <GluAct kAct>
@@ -35,6 +47,12 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
       // Beyond −104 hn::Exp is not defined, and x / (1 + e^104) is 0 all the same.
       const auto e = hn::Exp(d, hn::Min(hn::Neg(g), hn::Set(d, 104.0f)));
       hn::StoreN(hn::Mul(hn::Div(g, hn::Add(hn::Set(d, 1.0f), e)), u), d, out + i, count);
+    } else if constexpr (kAct == GluAct::kGeluTanh) {
+      constexpr float kRoot = 0.7978845608f;  // √(2/π)
+      const auto cube = hn::Mul(hn::Mul(hn::Mul(g, g), g), hn::Set(d, 0.044715f));
+      const auto bend = hn::Tanh(d, hn::Mul(hn::Add(g, cube), hn::Set(d, kRoot)));
+      const auto act = hn::Mul(hn::Mul(g, hn::Set(d, 0.5f)), hn::Add(bend, hn::Set(d, 1.0f)));
+      hn::StoreN(hn::Mul(act, u), d, out + i, count);
     } else {
       const auto positive = hn::Max(g, hn::Zero(d));
       hn::StoreN(hn::Mul(hn::Mul(positive, positive), u), d, out + i, count);
@@ -44,6 +62,7 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
 
 HWY_INLINE void Glu(GluAct act, const float* gate, const float* up, size_t n, float* out) {
   if (act == GluAct::kSilu) return GluRun<GluAct::kSilu>(gate, up, n, out);
+  if (act == GluAct::kGeluTanh) return GluRun<GluAct::kGeluTanh>(gate, up, n, out);
   GluRun<GluAct::kRelu2>(gate, up, n, out);
 }
 

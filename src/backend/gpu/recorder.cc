@@ -5,6 +5,7 @@
 
 #include "backend/gpu/kernels/elementwise.h"
 #include "base/bytes.h"
+#include "base/check.h"
 
 namespace tern::gpu {
 Caps caps_of(const Device& device) {
@@ -36,7 +37,17 @@ Layouts layouts_for(const Device& device, std::span<const std::string> without) 
   return layouts;
 }
 
-Activation activation(GluAct act) { return act == GluAct::kSilu ? Activation::kSilu : Activation::kRelu2; }
+Activation activation(GluAct act) {
+  switch (act) {
+    case GluAct::kRelu2:
+      return Activation::kRelu2;
+    case GluAct::kSilu:
+      return Activation::kSilu;
+    case GluAct::kGeluTanh:
+      return Activation::kGeluTanh;
+  }
+  CHECK(false);
+}
 
 uint32_t attention_workgroup(const Device& device, const Layouts& layouts) {
   const Limits& limits = device.limits();
@@ -129,6 +140,15 @@ Result<void> Recorder::record(const step::GluMul& s) {
 
 Result<void> Recorder::record(const step::Add& s) {
   return dispatch(add({width(s.x)}), per_column(s.x), c_.work.floats(s.in), c_.work.floats(s.x));
+}
+
+Result<void> Recorder::record(const step::AddBias& s) {
+  TRY(const BufferView bias, c_.weights.vector(*s.bias));
+  return dispatch(add_bias({width(s.x)}), per_column(s.x), View<wgsl::F32>{bias}, c_.work.floats(s.x));
+}
+
+Result<void> Recorder::record(const step::Softcap& s) {
+  return dispatch(softcap({width(s.x)}, s.cap), per_column(s.x), c_.work.floats(s.x));
 }
 
 }  // namespace tern::gpu

@@ -112,6 +112,8 @@ class Recorder {
   Result<void> record(const step::Attention& s);
   Result<void> record(const step::GluMul& s);
   Result<void> record(const step::Add& s);
+  Result<void> record(const step::AddBias& s);
+  Result<void> record(const step::Softcap& s);
   Result<void> record(const step::RmsNormQuantize& s);
   Result<void> record(const step::TernaryLinearAdd& s);
   Result<void> record(const step::TernaryGlu& s);
@@ -209,7 +211,7 @@ class Recorder {
   Result<void> heads(const step::FloatHeads& s, const When& when);
   template <class KvWord>
   Result<void> heads_as(const step::FloatHeads& s, const When& when);
-  AttentionConfig attention_config(int window) const;
+  AttentionConfig attention_config(const step::Attention& s) const;
   // Whether attention of one token makes its heads itself.
   bool makes_heads(const step::Attention& s) const;
   template <class KvWord>

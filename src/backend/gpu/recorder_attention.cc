@@ -100,22 +100,24 @@ Result<void> Recorder::record(const step::Attention& s) {
   return cache_->type() == KvType::kF16 ? attention_as<wgsl::F16x2>(s) : attention_as<wgsl::F32>(s);
 }
 
-AttentionConfig Recorder::attention_config(int window) const {
+AttentionConfig Recorder::attention_config(const step::Attention& s) const {
   AttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
-  if (window < cache_->n_ctx()) config.window = static_cast<uint32_t>(window);
+  if (s.window < cache_->n_ctx()) config.window = static_cast<uint32_t>(s.window);
+  config.softcap = s.softcap;
   config.workgroup = attention_workgroup(c_.device, c_.layouts);
   return fit(config);
 }
 
 bool Recorder::makes_heads(const step::Attention& s) const {
   return s.heads && c_.layouts.heads_in_attention && !c_.layouts.serial &&
-         has_heads_attention(attention_config(s.window), heads_config(*s.heads), c_.device.limits().workgroup_bytes);
+         has_heads_attention(attention_config(s), heads_config(*s.heads), c_.device.limits().workgroup_bytes);
 }
 
 template <class KvWord>
 Result<void> Recorder::serial_attention_as(const step::Attention& s) {
   SerialAttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
   if (s.window < cache_->n_ctx()) config.window = static_cast<uint32_t>(s.window);
+  config.softcap = s.softcap;
   return dispatch(serial_attention<KvWord>(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
                   c_.work.float_quads(s.q), View<KvQuad<KvWord>>{cache_->layer(s.layer)}, params(),
                   c_.work.float_quads(s.out));
@@ -124,7 +126,7 @@ Result<void> Recorder::serial_attention_as(const step::Attention& s) {
 template <class KvWord>
 Result<void> Recorder::attention_as(const step::Attention& s) {
   if (c_.layouts.serial) return serial_attention_as<KvWord>(s);
-  const AttentionConfig config = attention_config(s.window);
+  const AttentionConfig config = attention_config(s);
   TRY(const auto next, next_views(s.next, config.heads.n_heads));
   const int split_from = c_.layouts.split_attention_from;
   const bool splits = cache_->n_ctx() >= split_from && (s.window == 0 || s.window >= split_from);
@@ -156,7 +158,7 @@ Result<void> Recorder::attention_of(const step::Attention& s, const AttentionCon
 
 template <class KvWord>
 Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
-  AttentionConfig config = attention_config(s.window);
+  AttentionConfig config = attention_config(s);
   config.max_splits = WorkBuffers::kMostSplits;
   const When when{.max_tokens = kMatmulTokens - 1, .min_pos = c_.layouts.split_attention_from};
   const Extent split{.grid = {.x = config.heads.n_heads},

@@ -15,14 +15,15 @@ double load_value(const void* base, KvType type, size_t index) {
 }
 
 // softmax(q·Kᵀ/√d)·V over positions [first, end) for one query head.
-void attend(const ops::KvLayer& cache, const float* q, int kv_head, int first, int end, float* out) {
+void attend(const ops::KvLayer& cache, const float* q, double softcap, int kv_head, int first, int end, float* out) {
   const int d = cache.head_dim;
   std::vector<double> weights(static_cast<size_t>(end - first));
   for (int pos = first; pos < end; ++pos) {
     const size_t at = kv_offset(cache, kv_head, pos);
     double dot = 0;
     for (int i = 0; i < d; ++i) dot += q[i] * load_value(cache.k, cache.type, at + static_cast<size_t>(i));
-    weights[static_cast<size_t>(pos - first)] = dot / std::sqrt(static_cast<double>(d));
+    const double score = dot / std::sqrt(static_cast<double>(d));
+    weights[static_cast<size_t>(pos - first)] = softcap > 0 ? softcap * std::tanh(score / softcap) : score;
   }
   const double largest = *std::ranges::max_element(weights);
   double total = 0;
@@ -48,7 +49,7 @@ void attention(const ops::Attention& op) {
           (static_cast<size_t>(r) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(h)) * static_cast<size_t>(d);
       const int end = op.first_pos + r + 1;
       const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
-      attend(op.cache, op.q + at, h / group, first, end, op.out + at);
+      attend(op.cache, op.q + at, op.softcap, h / group, first, end, op.out + at);
     }
   }
 }

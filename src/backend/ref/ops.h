@@ -21,5 +21,7 @@ void kv_append(const ops::KvAppend& op);
 void attention(const ops::Attention& op);
 void glu_mul(const ops::GluMul& op);
 void add(const ops::Add& op);
+void add_bias(const ops::AddBias& op);
+void softcap(const ops::Softcap& op);
 
 }  // namespace tern::ref

@@ -17,6 +17,8 @@ void run_op(const ops::Quantize& op) { quantize(op); }
 void run_op(const ops::RmsNormQuantize& op) { rms_norm_quantize(op); }
 void run_op(const ops::TernaryLinear& op) { ternary_linear(op); }
 void run_op(const ops::TernaryGlu& op) { ternary_glu(op); }
+void run_op(const ops::AddBias& op) { add_bias(op); }
+void run_op(const ops::Softcap& op) { softcap(op); }
 void run_op(const ops::QuantizeBlocks& op) { quantize_blocks(op); }
 void run_op(const ops::FloatLinear& op) { float_linear(op); }
 void run_op(const ops::FloatGlu& op) { float_glu(op); }

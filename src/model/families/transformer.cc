@@ -1,5 +1,9 @@
-// What the families share: the shape of a decoder-only transformer, and its weights outside the layers.
-#include "model/families/families.h"
+// What the families share: the shape of a decoder-only transformer, and its weights.
+#include <algorithm>
+
+#include "base/format_text.h"
+#include "model/families/bitlinear.h"
+#include "model/families/family.h"
 #include "model/rope_keys.h"
 #include "model/source_reader.h"
 
@@ -35,12 +39,29 @@ Result<void> read_scales(const MetadataReader& meta, Config& c) {
   TRY(c.residual_scale, read_scale(meta, "residual_scale", c.residual_scale));
   TRY(c.attention_scale, read_scale(meta, "attention.scale", c.attention_scale));
   TRY(c.logit_scale, read_scale(meta, "logit_scale", c.logit_scale));
+  TRY(c.attention_softcap, read_scale(meta, "attn_logit_softcapping", 0));
+  TRY(c.logit_softcap, read_scale(meta, "final_logit_softcapping", 0));
   return {};
 }
 
-}  // namespace
+struct ActivationName {
+  std::string_view name;
+  GluAct act;
+};
+constexpr ActivationName kActivations[] = {
+    {"relu2", GluAct::kRelu2}, {"silu", GluAct::kSilu}, {"gelu_tanh", GluAct::kGeluTanh}};
 
-Result<Config> read_transformer_config(ModelSource& source, const std::string& architecture) {
+Result<GluAct> read_glu_act(const ModelSource& source, const Config& c, GluAct usual) {
+  const std::string key = c.architecture + ".feed_forward.activation";
+  TRY(const auto declared, source.get_string(key));
+  if (!declared) return usual;
+  const auto* found = std::ranges::find(kActivations, *declared, &ActivationName::name);
+  if (found != std::end(kActivations)) return found->act;
+  return fail(ErrorCode::kNotSupported, "{}: {} is \"{}\"; Tern knows relu2, silu and gelu_tanh", source.path(), key,
+              *declared);
+}
+
+Result<Config> read_shape(ModelSource& source, const std::string& architecture) {
   const MetadataReader meta(source, architecture);
   constexpr int kMostWidth = 1 << 20;
   Config c;
@@ -83,16 +104,75 @@ Result<Config> read_transformer_config(ModelSource& source, const std::string& a
   return c;
 }
 
-Result<GluAct> read_glu_act(const ModelSource& source, const Config& c, GluAct usual) {
-  const std::string key = c.architecture + ".feed_forward.activation";
-  TRY(const auto declared, source.get_string(key));
-  if (!declared) return usual;
-  if (*declared == "relu2") return GluAct::kRelu2;
-  if (*declared == "silu") return GluAct::kSilu;
-  return fail(ErrorCode::kNotSupported, "{}: {} is \"{}\"; Tern knows relu2 and silu", source.path(), key, *declared);
+// Matrices that lie in one, rows after rows, as what they would be by themselves.
+Linear part_of(const Linear& joined, std::string name, int first, int n) {
+  Linear part = rows_of(joined, std::move(name), first, n);
+  part.input_norm = joined.input_norm;
+  if (!joined.bias.is_present()) return part;
+  part.bias = joined.bias;
+  part.bias.cols = n;
+  part.bias.data =
+      joined.bias.data.subspan(static_cast<uint64_t>(first) * sizeof(float), static_cast<uint64_t>(n) * sizeof(float));
+  return part;
 }
 
-Result<Weights> read_outer_weights(ModelSource& source, const Config& c) {
+Result<void> read_projections(const TensorReader& tensors, const std::string& blk, const Config& c, Layer& l) {
+  TRY(l.attn_q, tensors.linear(blk + "attn_q", c.q_width(), c.d_model, c.int8_activations));
+  TRY(l.attn_k, tensors.linear(blk + "attn_k", c.kv_width(), c.d_model, c.int8_activations));
+  TRY(l.attn_v, tensors.linear(blk + "attn_v", c.kv_width(), c.d_model, c.int8_activations));
+  TRY(l.ffn_gate, tensors.linear(blk + "ffn_gate", c.d_ff, c.d_model, c.int8_activations));
+  TRY(l.ffn_up, tensors.linear(blk + "ffn_up", c.d_ff, c.d_model, c.int8_activations));
+  return {};
+}
+
+Result<void> read_joined_projections(const TensorReader& tensors, const std::string& blk, const Config& c, Layer& l) {
+  const int q = c.q_width(), kv = c.kv_width();
+  TRY(const Linear qkv, tensors.linear(blk + "attn_qkv", q + 2 * kv, c.d_model, c.int8_activations));
+  l.attn_q = part_of(qkv, blk + "attn_q.weight", 0, q);
+  l.attn_k = part_of(qkv, blk + "attn_k.weight", q, kv);
+  l.attn_v = part_of(qkv, blk + "attn_v.weight", q + kv, kv);
+  TRY(const Linear gate_up, tensors.linear(blk + "ffn_up", 2 * c.d_ff, c.d_model, c.int8_activations));
+  l.ffn_gate = part_of(gate_up, blk + "ffn_gate.weight", 0, c.d_ff);
+  l.ffn_up = part_of(gate_up, blk + "ffn_up.weight", c.d_ff, c.d_ff);
+  return {};
+}
+
+Result<Layer> read_layer(const TensorReader& tensors, const std::string& blk, const Family& family, const Config& c) {
+  const LayerParts& parts = family.parts;
+  Layer l;
+  TRY(l.attn_norm, tensors.vector(blk + "attn_norm.weight", c.d_model));
+  TRY_STATUS(parts.joined ? read_joined_projections(tensors, blk, c, l) : read_projections(tensors, blk, c, l));
+  if (parts.head_norms) {
+    TRY(l.attn_q_norm, tensors.vector(blk + "attn_q_norm.weight", c.head_dim));
+    TRY(l.attn_k_norm, tensors.vector(blk + "attn_k_norm.weight", c.head_dim));
+  }
+  TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, c.q_width(), c.int8_activations));
+  TRY(l.ffn_norm, tensors.vector(blk + "ffn_norm.weight", c.d_model));
+  TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, c.d_ff, c.int8_activations));
+  if (parts.sub_norms) {
+    TRY(l.attn_sub_norm, tensors.vector(blk + "attn_sub_norm.weight", c.q_width()));
+    TRY(l.ffn_sub_norm, tensors.vector(blk + "ffn_sub_norm.weight", c.d_ff));
+  }
+  if (parts.post_norms) {
+    TRY(l.attn_post_norm, tensors.vector(blk + "post_attention_norm.weight", c.d_model));
+    TRY(l.ffn_post_norm, tensors.vector(blk + "post_ffw_norm.weight", c.d_model));
+  }
+  return l;
+}
+
+}  // namespace
+
+Result<Config> read_config(ModelSource& source, const Family& family) {
+  TRY(Config c, read_shape(source, std::string(family.architecture)));
+  TRY(c.glu_act, read_glu_act(source, c, family.glu_act));
+  TRY(c.int8_activations, has_bitlinear_layers(source, family.bitlinear));
+  if (family.finish) TRY_STATUS(family.finish(source, c));
+  return c;
+}
+
+std::string_view glu_act_name(GluAct act) { return std::ranges::find(kActivations, act, &ActivationName::act)->name; }
+
+Result<Weights> read_weights(ModelSource& source, const Family& family, const Config& c) {
   const TensorReader tensors(source);
   Weights w;
   TRY(w.token_embd, tensors.matrix("token_embd.weight", c.n_vocab, c.d_model, float_formats()));
@@ -101,6 +181,10 @@ Result<Weights> read_outer_weights(ModelSource& source, const Config& c) {
     TRY(w.output, tensors.matrix("output.weight", c.n_vocab, c.d_model, float_formats()));
   } else {
     w.output = w.token_embd;
+  }
+  for (int i = 0; i < c.n_layers; ++i) {
+    TRY(Layer layer, read_layer(tensors, format_text("blk.{}.", i), family, c));
+    w.layers.push_back(std::move(layer));
   }
   return w;
 }

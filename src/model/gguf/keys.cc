@@ -1,12 +1,15 @@
 #include "model/gguf/keys.h"
 
+#include <algorithm>
 #include <string>
 
+#include "model/families/family.h"
 #include "model/rope_keys.h"
 
 namespace tern {
 
 void write_gguf_config(const Config& c, GgufWriter& writer) {
+  const Family& family = *find_family(c.architecture);
   const std::string prefix = c.architecture + ".";
   const auto add_u32 = [&](std::string_view key, int value) {
     writer.add_u32(prefix + std::string(key), static_cast<uint32_t>(value));
@@ -20,13 +23,20 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   add_u32("rope.dimension_count", c.head_dim);
   add_u32("attention.head_count", c.n_heads);
   add_u32("attention.head_count_kv", c.n_kv_heads);
-  if (c.head_dim * c.n_heads != c.d_model || c.family == Family::kQwen3) {
+  if (c.head_dim * c.n_heads != c.d_model || family.parts.head_norms) {
     add_u32("attention.key_length", c.head_dim);
     add_u32("attention.value_length", c.head_dim);
   }
-  if (c.window > 0) add_u32("attention.sliding_window", c.window);
+  if (!c.layers.empty() && c.layers.front().window > 0) {
+    add_u32("attention.sliding_window", c.layers.front().window);
+    const auto whole = std::ranges::find(c.layers, 0, &LayerConfig::window);
+    if (whole != c.layers.end()) {
+      add_u32("attention.sliding_window_pattern", static_cast<int>(whole - c.layers.begin()) + 1);
+    }
+  }
   writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", c.rms_eps);
   write_rope(c.ropes[0], c.architecture, writer);
+  if (c.ropes.size() > 1) writer.add_f32(prefix + "rope.freq_base_swa", c.ropes[1].theta);
   const auto add_scale = [&](std::string_view key, float value, float usual) {
     if (value != usual) writer.add_f32(prefix + std::string(key), value);
   };
@@ -35,8 +45,10 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   add_scale("residual_scale", c.residual_scale, usual.residual_scale);
   add_scale("attention.scale", c.attention_scale, usual.attention_scale);
   add_scale("logit_scale", c.logit_scale, usual.logit_scale);
-  if (c.family == Family::kBitnet && c.glu_act == GluAct::kSilu) {
-    writer.add_string(prefix + "feed_forward.activation", "silu");
+  add_scale("attn_logit_softcapping", c.attention_softcap, usual.attention_softcap);
+  add_scale("final_logit_softcapping", c.logit_softcap, usual.logit_softcap);
+  if (c.glu_act != family.glu_act) {
+    writer.add_string(prefix + "feed_forward.activation", std::string(glu_act_name(c.glu_act)));
   }
 }
 

@@ -2,14 +2,19 @@
 
 #include "base/format_text.h"
 #include "base/quoted.h"
+#include "model/families/family.h"
 #include "model/gguf/vocab.h"
-#include "model/rope_keys.h"
 #include "quant/i2_s.h"
 
 namespace tern {
-GgufSource::GgufSource(GgufFile file) : file_(std::move(file)), container_(format_text("GGUF v{}", file_.version())) {}
+GgufSource::GgufSource(GgufFile file, Access access)
+    : file_(std::move(file)), container_(format_text("GGUF v{}", file_.version())), made_(access) {}
 
-RopePairs GgufSource::rope_pairs(std::string_view architecture) const { return gguf_rope_pairs(architecture); }
+// llama.cpp's converter permutes the rows of some architectures.
+RopePairs GgufSource::rope_pairs(std::string_view architecture) const {
+  const Family* family = find_family(architecture);
+  return family ? family->gguf_pairs : RopePairs::kHalves;
+}
 
 Result<std::optional<SourceText>> GgufSource::read_text() const {
   TRY(auto vocab, read_gguf_vocab(file_));
@@ -37,6 +42,7 @@ std::vector<NamedTensor> GgufSource::tensor_names() const {
 }
 
 Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {
+  if (const SourceTensor* made = made_.find(name)) return *made;
   const GgufTensor* found = file_.find_tensor(name);
   if (!found) return std::nullopt;
   const StoredBytes& data = found->data;
@@ -57,6 +63,11 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
     Scratch scratch;
     TRY(const Bytes tail, data.last(kI2sTailBytes).read_all(scratch));
     tensor.scale = i2_s_scale(tail);
+  }
+  // Gains and biases of half precision: kernels read floats.
+  if (tensor.shape.size() == 1 && (tensor.format == Format::kF16 || tensor.format == Format::kBF16)) {
+    TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
+    return made_.add(std::move(tensor));
   }
   return tensor;
 }

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "file/gguf.h"
+#include "model/made_tensors.h"
 #include "model/source.h"
 
 namespace tern {
 
 class GgufSource final : public ModelSource {
  public:
-  explicit GgufSource(GgufFile file);
+  explicit GgufSource(GgufFile file, Access access = Access::kResident);
 
   const std::string& path() const override { return file_.path(); }
   const std::string& container() const override { return container_; }
@@ -31,6 +32,7 @@ class GgufSource final : public ModelSource {
  private:
   GgufFile file_;
   std::string container_;
+  MadeTensors made_;
 };
 
 // kNotSupported where keys of the file say that its weights mean something else than their formats do.

@@ -9,22 +9,23 @@
 namespace tern {
 namespace {
 
-struct ModelType {
-  std::string_view hf;
-  std::string_view gguf;
-};
-constexpr ModelType kModelTypes[] = {{"bitnet", "bitnet-b1.58"}, {"granite", "granite"}, {"llama", "llama"},
-                                     {"minicpm", "minicpm"},     {"phi3", "phi3"},       {"qwen3", "qwen3"}};
-
 // 1bitLLM's models call themselves "llama" and this class.
 constexpr std::array kBitnetClasses = {"BitNetForCausalLM", "BitnetForCausalLM"};
 
-Result<std::string> read_architecture(const JsonConfig& config) {
+std::string known_model_types() {
+  std::string names;
+  for (const Family& family : families()) {
+    if (!family.model_type.empty()) names += (names.empty() ? "" : ", ") + std::string(family.model_type);
+  }
+  return names;
+}
+
+Result<const Family*> read_family(const JsonConfig& config) {
   const auto architectures = config.json().find("architectures");
   if (architectures != config.json().end() && architectures->is_array()) {
     for (const Json& name : *architectures) {
       if (name.is_string() && std::ranges::contains(kBitnetClasses, name.get_ref<const std::string&>())) {
-        return "bitnet-b1.58";
+        return find_family("bitnet-b1.58");
       }
     }
   }
@@ -33,13 +34,12 @@ Result<std::string> read_architecture(const JsonConfig& config) {
     return fail(ErrorCode::kCorruption, "{}: \"model_type\" is missing, so this is not a model's configuration",
                 config.path());
   }
-  const auto* found = std::ranges::find(kModelTypes, *type, &ModelType::hf);
-  if (found == std::end(kModelTypes)) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: model_type {} is not one that Tern runs (bitnet, granite, llama, minicpm, phi3, qwen3)",
-                config.path(), tern::quoted(*type));
+  const auto found = std::ranges::find(families(), *type, &Family::model_type);
+  if (type->empty() || found == families().end()) {
+    return fail(ErrorCode::kNotSupported, "{}: model_type {} is not one that Tern runs ({})", config.path(),
+                tern::quoted(*type), known_model_types());
   }
-  return std::string(found->gguf);
+  return &*found;
 }
 
 // Tern makes all linear layers but the head ternary, and no others.
@@ -56,16 +56,20 @@ Result<void> check_kept_modules(const JsonConfig& quantization) {
   return {};
 }
 
+// The norms that use_rms_norm puts before every linear layer have the model's own epsilon.
+Result<void> check_norm_eps(const JsonConfig& config, const JsonConfig& quantization) {
+  constexpr double kUsualEps = 1e-6;
+  TRY(const auto eps, quantization.number("rms_norm_eps"));
+  TRY(const auto own, config.number("rms_norm_eps"));
+  if (eps.value_or(kUsualEps) == own) return {};
+  return fail(ErrorCode::kNotSupported,
+              "{}: quantization_config.rms_norm_eps is {}, but rms_norm_eps {}; Tern computes all norms with one",
+              config.path(), eps.value_or(kUsualEps), own.value_or(0));
+}
+
 Result<HfLinear> read_bitnet_quantization(const JsonConfig& quantization) {
   TRY(const auto linear_class, quantization.text("linear_class"));
   TRY(const auto mode, quantization.text("quantization_mode"));
-  TRY(const auto rms_norm, quantization.flag("use_rms_norm"));
-  if (rms_norm.value_or(false)) {
-    return fail(
-        ErrorCode::kNotSupported,
-        "{}: quantization_config.use_rms_norm puts a norm before every linear layer, which Tern does not compute",
-        quantization.path());
-  }
   TRY_STATUS(check_kept_modules(quantization));
   const std::string kind = linear_class.value_or("bitlinear"), when = mode.value_or("offline");
   if (kind == "bitlinear") return HfLinear::kPackedDivide;
@@ -77,12 +81,17 @@ Result<HfLinear> read_bitnet_quantization(const JsonConfig& quantization) {
               quantization.path(), tern::quoted(kind), tern::quoted(when));
 }
 
-Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
+Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet, bool& has_input_norms) {
   TRY(const Json* object, config.object("quantization_config"));
   if (!object) return is_bitnet ? HfLinear::kTernaryLatent : HfLinear::kFloat;
   const JsonConfig quantization(*object, config.path());
   TRY(const auto method, quantization.text("quant_method"));
-  if (method == "bitnet") return read_bitnet_quantization(quantization);
+  if (method == "bitnet") {
+    TRY(const auto has_norms, quantization.flag("use_rms_norm"));
+    has_input_norms = has_norms.value_or(false);
+    if (has_input_norms) TRY_STATUS(check_norm_eps(config, quantization));
+    return read_bitnet_quantization(quantization);
+  }
   return fail(ErrorCode::kNotSupported,
               "{}: the weights are quantised by {}, which Tern cannot read; get the original model, or a GGUF file of "
               "it",
@@ -95,10 +104,13 @@ Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path)
   TRY(const Json root, parse_json(text, path, {.max_bytes = size_t{1} << 20}));
   if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is not a JSON object", path);
   const JsonConfig config(root, path);
-  TRY(std::string architecture, read_architecture(config));
-  HfConfig out{
-      .architecture = std::move(architecture), .linear = HfLinear::kFloat, .tied = {}, .values = SourceValues(path)};
-  TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet")));
+  TRY(const Family* family, read_family(config));
+  HfConfig out{.family = family,
+               .architecture = std::string(family->architecture),
+               .linear = HfLinear::kFloat,
+               .tied = {},
+               .values = SourceValues(path)};
+  TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet"), out.has_input_norms));
   TRY(out.tied, config.flag("tie_word_embeddings"));
   TRY_STATUS(set_transformer_values(config, out.architecture, out.values));
   return out;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/families/family.h"
 #include "model/source_values.h"
 
 namespace tern {
@@ -21,9 +22,11 @@ enum class HfLinear {
 };
 
 struct HfConfig {
+  const Family* family;
   std::string architecture;  // GGUF's name of it
   HfLinear linear = HfLinear::kFloat;
-  std::optional<bool> tied;  // whether the head is the embedding
+  bool has_input_norms = false;  // a norm of its own before every linear layer
+  std::optional<bool> tied;      // whether the head is the embedding
   SourceValues values;
 };
 

@@ -44,8 +44,30 @@ std::unexpected<Error> missing(const JsonConfig& config, const char* key) {
   return fail(ErrorCode::kCorruption, "{}: \"{}\" is missing; download the file again", config.path(), key);
 }
 
-// Attention to a window of the last positions. Qwen3's configurations name a size that only use_sliding_window turns
-// on.
+// Which layers see a window only, as the number of layers after which one sees everything.
+Result<void> set_layer_types(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto pattern, config.integer("sliding_window_pattern"));
+  if (pattern) values.set(prefix + "attention.sliding_window_pattern", *pattern);
+  const Json* types = present(config.json(), "layer_types");
+  if (!types) return {};
+  if (!types->is_array()) {
+    return fail(ErrorCode::kCorruption, "{}: \"layer_types\" is not a list; download the file again", config.path());
+  }
+  const auto period = std::ranges::find(*types, "full_attention") - types->begin() + 1;
+  for (int64_t i = 0; i < std::ssize(*types); ++i) {
+    const bool is_local = (i + 1) % period != 0;
+    if (types->at(static_cast<size_t>(i)) == (is_local ? "sliding_attention" : "full_attention")) continue;
+    return fail(
+        ErrorCode::kNotSupported,
+        "{}: layer_types has {} for layer {}; Tern knows full_attention, and sliding_attention in all layers but "
+        "every n-th",
+        config.path(), tern::quoted(types->at(static_cast<size_t>(i)).dump(-1, ' ', true)), i);
+  }
+  if (period > 1) values.set(prefix + "attention.sliding_window_pattern", static_cast<int64_t>(period));
+  return {};
+}
+
+// Attention to a window of the last positions. Qwen's configurations name a size that only use_sliding_window turns on.
 Result<void> set_window(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto is_used, config.flag("use_sliding_window"));
   TRY(const auto window, config.integer("sliding_window"));
@@ -54,19 +76,30 @@ Result<void> set_window(const JsonConfig& config, const std::string& prefix, Sou
     return fail(ErrorCode::kNotSupported, "{}: use_sliding_window is true, which Tern computes for Phi-3 only",
                 config.path());
   }
-  return {};
+  return set_layer_types(config, prefix, values);
 }
 
+// By transformers' names; "gelu" without the tanh is another function.
+struct HfActivation {
+  std::string_view hf;
+  const char* gguf;
+};
+constexpr HfActivation kHfActivations[] = {{"silu", "silu"},
+                                           {"swish", "silu"},
+                                           {"relu2", "relu2"},
+                                           {"gelu_pytorch_tanh", "gelu_tanh"},
+                                           {"gelu_new", "gelu_tanh"}};
+
 Result<void> set_activation(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
-  TRY(const auto act, config.text("hidden_act"));
+  const char* key = config.json().contains("hidden_activation") ? "hidden_activation" : "hidden_act";  // Gemma's first
+  TRY(const auto act, config.text(key));
   if (!act) return {};
-  const bool is_silu = *act == "silu" || *act == "swish";
-  const bool is_bitnet = prefix.starts_with("bitnet");
-  if (!is_silu && !(is_bitnet && *act == "relu2")) {
-    return fail(ErrorCode::kNotSupported, "{}: hidden_act is {}; Tern computes {} for this architecture", config.path(),
-                tern::quoted(*act), is_bitnet ? "relu2 and silu" : "silu");
+  const auto* found = std::ranges::find(kHfActivations, *act, &HfActivation::hf);
+  if (found == std::end(kHfActivations)) {
+    return fail(ErrorCode::kNotSupported, "{}: {} is {}; Tern computes silu, relu2 and gelu_pytorch_tanh",
+                config.path(), key, tern::quoted(*act));
   }
-  values.set(prefix + "feed_forward.activation", std::string(is_silu ? "silu" : "relu2"));
+  values.set(prefix + "feed_forward.activation", std::string(found->gguf));
   return {};
 }
 
@@ -95,6 +128,15 @@ Result<void> set_minicpm_scales(const JsonConfig& config, const std::string& pre
   TRY(const auto base_width, config.number("dim_model_base"));
   if (depth && n_layers.value_or(0) > 0) values.set(prefix + "residual_scale", *depth / std::sqrt(*n_layers));
   if (base_width.value_or(0) > 0 && width) values.set(prefix + "logit_scale", *width / *base_width);
+  return {};
+}
+
+// Gemma's attention is scaled by a width that its configuration names, and may look ahead.
+Result<void> set_attention(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto width, config.number("query_pre_attn_scalar"));
+  if (width.value_or(0) > 0) values.set(prefix + "attention.scale", 1 / std::sqrt(*width));
+  TRY(const auto looks_ahead, config.flag("use_bidirectional_attention"));
+  if (looks_ahead.value_or(false)) values.set(prefix + "attention.causal", false);
   return {};
 }
 
@@ -165,6 +207,7 @@ Result<void> set_transformer_values(const JsonConfig& config, const std::string&
   TRY_STATUS(set_rope(config, prefix, values));
   TRY_STATUS(set_window(config, prefix, values));
   TRY_STATUS(set_numbers(config, prefix, values));
+  TRY_STATUS(set_attention(config, prefix, values));
   return set_activation(config, prefix, values);
 }
 

@@ -159,6 +159,25 @@ class RopeMembers {
   SourceValues& values_;
 };
 
+// Models whose layers turn in two ways: transformers 5 has parameters for each kind of layer, earlier versions a second
+// theta. The layers with a window turn unscaled.
+Result<void> set_local_rope(const JsonConfig& config, const Json* local, const std::string& prefix,
+                            SourceValues& values) {
+  TRY(auto theta, config.number("rope_local_base_freq"));
+  if (local) {
+    const JsonConfig rope(*local, config.path());
+    TRY(const auto kind, rope.text("rope_type"));
+    if (kind.value_or("default") != "default") {
+      return fail(ErrorCode::kNotSupported,
+                  "{}: the rope_type of sliding_attention is {}, which Tern does not compute there", config.path(),
+                  tern::quoted(*kind));
+    }
+    TRY(theta, rope.number("rope_theta"));
+  }
+  if (theta) values.set(prefix + "rope.freq_base_swa", *theta);
+  return {};
+}
+
 }  // namespace
 
 Result<void> set_rope(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
@@ -171,14 +190,21 @@ Result<void> set_rope(const JsonConfig& config, const std::string& prefix, Sourc
   if (theta.value_or(0) == 0) {
     TRY(theta, config.number("rope_theta"));
   }
-  const Json* scaling = nullptr;
+  const Json *scaling = nullptr, *local = nullptr;
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     TRY(const Json* object, config.object(key));
     if (!object) continue;
+    const JsonConfig by_layers(*object, config.path());
+    TRY(const Json* whole, by_layers.object("full_attention"));
+    if (whole) {
+      TRY(local, by_layers.object("sliding_attention"));
+      object = whole;
+    }
     scaling = object;
     TRY(const auto inner_theta, JsonConfig(*object, config.path()).number("rope_theta"));
     if (inner_theta) theta = inner_theta;
   }
+  TRY_STATUS(set_local_rope(config, local, prefix, values));
   constexpr double kBitnetTheta = 500000, kTheta = 10000;  // what transformers' configurations begin with
   values.set(prefix + "rope.freq_base", theta.value_or(prefix.starts_with("bitnet") ? kBitnetTheta : kTheta));
   if (!scaling) return {};

@@ -9,93 +9,91 @@
 namespace tern {
 namespace {
 
-struct Name {
+constexpr std::string_view kGgufLayers = "blk.", kHfLayers = "model.layers.";
+
+// What a tensor's name ends with. The last two belong to linear layers only.
+struct Ending {
   std::string_view gguf;
   std::string_view hf;
-  bool is_linear = false;
+  bool of_linear;
 };
+constexpr Ending kEndings[] = {
+    {".weight", ".weight", false}, {".bias", ".bias", true}, {"_norm_in.weight", ".rms_norm.weight", true}};
 
-constexpr Name kOuter[] = {{"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
-
-// inner_attn_ln and ffn_layernorm are 1bitLLM's spellings. ffn_up is both halves in Phi-3.
-constexpr Name kInLayer[] = {
-    {"attn_norm", "input_layernorm"},
-    {"attn_q", "self_attn.q_proj", true},
-    {"attn_k", "self_attn.k_proj", true},
-    {"attn_v", "self_attn.v_proj", true},
-    {"attn_qkv", "self_attn.qkv_proj", true},
-    {"attn_q_norm", "self_attn.q_norm"},
-    {"attn_k_norm", "self_attn.k_norm"},
-    {"attn_sub_norm", "self_attn.attn_sub_norm"},
-    {"attn_sub_norm", "self_attn.inner_attn_ln"},
-    {"attn_output", "self_attn.o_proj", true},
-    {"ffn_norm", "post_attention_layernorm"},
-    {"ffn_gate", "mlp.gate_proj", true},
-    {"ffn_up", "mlp.up_proj", true},
-    {"ffn_up", "mlp.gate_up_proj", true},
-    {"ffn_sub_norm", "mlp.ffn_sub_norm"},
-    {"ffn_sub_norm", "mlp.ffn_layernorm"},
-    {"ffn_down", "mlp.down_proj", true},
+// A name without what names its layer: "blk.3." or "model.layers.3."; empty outside the layers.
+struct Split {
+  std::string_view number;
+  std::string_view rest;
 };
+std::optional<Split> split_layer(std::string_view name, std::string_view layers) {
+  if (!name.starts_with(layers)) return Split{.number = {}, .rest = name};
+  name.remove_prefix(layers.size());
+  const size_t dot = name.find('.');
+  const bool is_number = dot != 0 && dot != std::string_view::npos &&
+                         std::ranges::all_of(name.substr(0, dot), [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_number) return std::nullopt;
+  return Split{.number = name.substr(0, dot), .rest = name.substr(dot + 1)};
+}
 
-constexpr std::string_view kWeight = ".weight";
+std::span<const TensorName> names_for(const Family& family, const Split& split) {
+  return split.number.empty() ? outer_names() : layer_names(family);
+}
 
 }  // namespace
 
 std::optional<LayerName> parse_layer_name(std::string_view gguf_name) {
-  constexpr std::string_view kPrefix = "blk.";
-  if (!gguf_name.starts_with(kPrefix) || !gguf_name.ends_with(kWeight)) return std::nullopt;
-  gguf_name.remove_prefix(kPrefix.size());
-  gguf_name.remove_suffix(kWeight.size());
-  LayerName name;
-  const auto [end, error] = std::from_chars(gguf_name.data(), gguf_name.data() + gguf_name.size(), name.number);
-  if (error != std::errc() || end == gguf_name.data() + gguf_name.size() || *end != '.') return std::nullopt;
-  name.rest = gguf_name.substr(static_cast<size_t>(end - gguf_name.data()) + 1);
-  return name;
+  constexpr std::string_view kWeight = ".weight";
+  const auto split = split_layer(gguf_name, kGgufLayers);
+  if (!split || split->number.empty() || !split->rest.ends_with(kWeight)) return std::nullopt;
+  LayerName name{.number = 0, .rest = split->rest.substr(0, split->rest.size() - kWeight.size())};
+  const auto [end, error] =
+      std::from_chars(split->number.data(), split->number.data() + split->number.size(), name.number);
+  return error == std::errc() ? std::optional(name) : std::nullopt;
 }
 
-std::vector<std::string> hf_names(std::string_view gguf_name) {
+std::vector<std::string> hf_names(const Family& family, std::string_view gguf_name) {
   std::vector<std::string> names;
-  if (const auto layer = parse_layer_name(gguf_name)) {
-    for (const Name& name : kInLayer) {
-      if (name.gguf == layer->rest) names.push_back(format_text("model.layers.{}.{}.weight", layer->number, name.hf));
+  const auto split = split_layer(gguf_name, kGgufLayers);
+  if (!split) return names;
+  const std::string prefix = split->number.empty() ? "" : format_text("{}{}.", kHfLayers, split->number);
+  for (const Ending& ending : kEndings) {
+    if (!split->rest.ends_with(ending.gguf)) continue;
+    const std::string_view stem = split->rest.substr(0, split->rest.size() - ending.gguf.size());
+    for (const TensorName& name : names_for(family, *split)) {
+      if (name.gguf != stem || (ending.of_linear && !name.is_linear)) continue;
+      names.push_back(format_text("{}{}{}", prefix, name.hf, ending.hf));
     }
-    return names;
-  }
-  if (!gguf_name.ends_with(kWeight)) return names;
-  gguf_name.remove_suffix(kWeight.size());
-  for (const Name& name : kOuter) {
-    if (name.gguf == gguf_name) names.push_back(std::string(name.hf) + std::string(kWeight));
   }
   return names;
 }
 
-bool is_linear_name(std::string_view gguf_name) {
+bool is_linear_name(const Family& family, std::string_view gguf_name) {
   const auto layer = parse_layer_name(gguf_name);
-  return layer &&
-         std::ranges::any_of(kInLayer, [&](const Name& name) { return name.is_linear && name.gguf == layer->rest; });
+  return layer && std::ranges::any_of(layer_names(family), [&](const TensorName& name) {
+           return name.is_linear && name.gguf == layer->rest;
+         });
 }
 
-std::optional<std::string> gguf_name_of(std::string_view hf_name) {
-  constexpr std::string_view kLayers = "model.layers.";
-  std::string prefix;
-  if (hf_name.starts_with(kLayers)) {
-    const size_t dot = std::min(hf_name.size(), hf_name.find('.', kLayers.size()));
-    prefix = format_text("blk.{}.", hf_name.substr(kLayers.size(), dot - kLayers.size()));
-    hf_name.remove_prefix(std::min(hf_name.size(), dot + 1));
-  }
-  for (const Name& name : prefix.empty() ? std::span<const Name>(kOuter) : std::span<const Name>(kInLayer)) {
-    const std::string weight = std::string(name.hf) + std::string(kWeight);
-    if (hf_name == weight || (name.is_linear && hf_name == weight + "_scale")) {
-      return prefix + std::string(name.gguf) + std::string(kWeight);
+std::optional<std::string> gguf_name_of(const Family& family, std::string_view hf_name) {
+  const auto split = split_layer(hf_name, kHfLayers);
+  if (!split) return std::nullopt;
+  const std::string prefix = split->number.empty() ? "" : format_text("{}{}.", kGgufLayers, split->number);
+  for (const TensorName& name : names_for(family, *split)) {
+    if (!split->rest.starts_with(name.hf)) continue;
+    const std::string_view end = split->rest.substr(name.hf.size());
+    if (name.is_linear && end == ".weight_scale") return format_text("{}{}.weight", prefix, name.gguf);
+    for (const Ending& ending : kEndings) {
+      if (end == ending.hf && (name.is_linear || !ending.of_linear)) {
+        return format_text("{}{}{}", prefix, name.gguf, ending.gguf);
+      }
     }
   }
   return std::nullopt;
 }
 
-bool is_known_hf_name(std::string_view hf_name) {
+bool is_known_hf_name(const Family& family, std::string_view hf_name) {
   if (hf_name.ends_with("rotary_emb.inv_freq")) return true;  // a table that follows from rope_theta
-  return gguf_name_of(hf_name).has_value();
+  return gguf_name_of(family, hf_name).has_value();
 }
 
 }  // namespace tern

@@ -39,7 +39,7 @@ Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory, A
 // A tensor that nobody asks for would be left out of the computation in silence.
 Result<void> HfSource::check_tensors() const {
   for (const SafetensorsTensor* tensor : files_.tensors()) {
-    if (is_known_hf_name(tensor->name)) continue;
+    if (is_known_hf_name(family(), tensor->name)) continue;
     return unknown_tensor(path(), tensor->name, config_.architecture);
   }
   TRY(const auto n_layers, get_int(config_.architecture + ".block_count"));
@@ -49,6 +49,15 @@ Result<void> HfSource::check_tensors() const {
         ErrorCode::kCorruption,
         "{}: config.json has {} layers, but there are tensors of more layers; the files belong to different models",
         path(), n_layers.value_or(0));
+  }
+  const std::string norm = "blk.0.attn_q_norm_in.weight";
+  if (config_.has_input_norms != has_tensor(norm)) {
+    return fail(
+        ErrorCode::kCorruption,
+        "{}: config.json {} norms before the linear layers (quantization_config.use_rms_norm), but {} is {}; the "
+        "files belong to different models",
+        path(), config_.has_input_norms ? "has" : "has no", hf_names(family(), norm).front(),
+        config_.has_input_norms ? "missing" : "there");
   }
   if (config_.tied == false && !has_tensor(kHead)) {
     return fail(ErrorCode::kCorruption,
@@ -61,7 +70,7 @@ Result<void> HfSource::check_tensors() const {
 
 const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) const {
   if (gguf_name == kHead && config_.tied.value_or(false)) return nullptr;
-  for (const std::string& name : hf_names(gguf_name)) {
+  for (const std::string& name : hf_names(family(), gguf_name)) {
     if (const SafetensorsTensor* tensor = files_.find(name)) return tensor;
   }
   return nullptr;
@@ -70,7 +79,7 @@ const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) 
 std::vector<NamedTensor> HfSource::tensor_names() const {
   std::vector<NamedTensor> names;
   for (const SafetensorsTensor* tensor : files_.tensors()) {
-    const auto name = gguf_name_of(tensor->name);
+    const auto name = gguf_name_of(family(), tensor->name);
     if (!name || (*name == kHead && config_.tied.value_or(false))) continue;
     names.push_back({tensor->name, {*name}});
   }
@@ -91,10 +100,11 @@ Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view nam
                       .type_name = tern::quoted(in_file->dtype),
                       .shape = in_file->shape,
                       .data = in_file->data};
-  if (config_.linear != HfLinear::kFloat && is_linear_name(name)) {
+  if (config_.linear != HfLinear::kFloat && is_linear_name(family(), name)) {
     TRY(tensor, make_ternary(std::move(tensor), *in_file));
   } else if (tensor.format && tensor.shape.size() == 1) {
-    TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
+    const float offset = name.ends_with(".weight") ? family().hf_norm_offset : 0;
+    TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), offset));
   } else {
     TRY(tensor, make_aligned(std::move(tensor), made_, path()));
   }

@@ -27,6 +27,7 @@ class HfSource final : public DirectorySource {
   HfSource(HfConfig config, SafetensorsDirectory files, Access access)
       : config_(std::move(config)), files_(std::move(files)), made_(access) {}
   const SourceValues& values() const override { return config_.values; }
+  const Family& family() const { return *config_.family; }
   bool has_in_files(std::string_view name) const override;
   Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;
   Result<void> check_tensors() const;

@@ -167,7 +167,6 @@ TEST_F(HfSourceTest, BitnetAndItsSpellings) {
   pack("autobitlinear");
   auto model = open();
   ASSERT_TRUE(model) << model.error().message;
-  EXPECT_EQ(model->config.family, Family::kBitnet);
   EXPECT_EQ(model->config.glu_act, GluAct::kRelu2);
   expect_values(model->weights.layers[0].ffn_sub_norm, layer("mlp.ffn_sub_norm"));
   // 1bitLLM's: latent weights, other names, SiLU.
@@ -233,7 +232,9 @@ TEST_F(HfSourceTest, RefusesOtherQuantisationsByName) {
   config_["quantization_config"] = {{"quant_method", "bitnet"}, {"linear_class", "other"}};
   expect_refused(kNotSupported, "linear_class 'other'");
   config_["quantization_config"] = {{"quant_method", "bitnet"}, {"use_rms_norm", true}};
-  expect_refused(kNotSupported, "use_rms_norm");
+  expect_refused(kNotSupported, "quantization_config.rms_norm_eps is 1e-06, but rms_norm_eps");
+  config_["quantization_config"]["rms_norm_eps"] = config_["rms_norm_eps"];
+  expect_refused(kCorruption, "q_proj.rms_norm.weight is missing");
   config_["quantization_config"] = {{"quant_method", "bitnet"}, {"modules_to_not_convert", {"lm_head", "mlp"}}};
   expect_refused(kNotSupported, "modules_to_not_convert names '\"mlp\"'");
 }
@@ -266,9 +267,12 @@ TEST_F(HfSourceTest, RefusesPackedWeightsThatAreNone) {
 
 TEST_F(HfSourceTest, RefusesWhatWouldBeLeftOut) {
   const auto good = tensors_;
-  bf16("model.layers.0.self_attn.q_proj.bias", {128});
+  bf16("model.layers.0.input_layernorm.bias", {128});
   expect_refused(kNotSupported,
-                 "'model.layers.0.self_attn.q_proj.bias' is not one that Tern knows in architecture llama");
+                 "'model.layers.0.input_layernorm.bias' is not one that Tern knows in architecture llama");
+  tensors_ = good;
+  bf16("model.layers.0.self_attn.q_proj.rms_norm.weight", {128});
+  expect_refused(kCorruption, "config.json has no norms before the linear layers");
   tensors_ = good;
   bf16("model.layers.1.input_layernorm.weight", {128});
   expect_refused(kCorruption, "config.json has 1 layers, but there are tensors of more layers");
@@ -286,7 +290,8 @@ TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   const auto good = config_;
   config_["model_type"] = "mamba";
   expect_refused(kNotSupported,
-                 "model_type 'mamba' is not one that Tern runs (bitnet, granite, llama, minicpm, phi3, qwen3)");
+                 "model_type 'mamba' is not one that Tern runs (bitnet, gemma2, gemma3_text, granite, llama, minicpm, "
+                 "phi3, qwen2, qwen3)");
   config_ = good;
   config_.erase("hidden_size");
   expect_refused(kCorruption, "\"hidden_size\" is missing");

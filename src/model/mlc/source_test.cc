@@ -171,7 +171,6 @@ TEST_F(MlcSourceTest, Qwen3) {
   const auto model = open();
   ASSERT_TRUE(model) << model.error().message;
   const Config& c = model->config;
-  EXPECT_EQ(c.family, Family::kQwen3);
   EXPECT_EQ(c.ropes[0].theta, 1e6f);
   EXPECT_EQ(c.n_ctx, 64);
   EXPECT_EQ(c.ropes[0].pairs, RopePairs::kHalves);

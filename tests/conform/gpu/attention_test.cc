@@ -70,15 +70,15 @@ TEST_P(GpuAttention, KvAppendRoundsToHalves) {
 
 struct Problem {
   Problem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed,
-          float q_factor = 0.3f, uint32_t seen = 0)
-      : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), kv(shape, type) {
+          float q_factor = 0.3f, uint32_t seen = 0, float cap = 0)
+      : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), softcap(cap), kv(shape, type) {
     const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
     const auto k = random(count, seed), v = random(count, seed + 1);
     ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
     q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, q_factor);
     expected.resize(q.size());
     ref::attention({q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos),
-                    static_cast<int>(window), kv.layer, expected.data()});
+                    static_cast<int>(window), kv.layer, expected.data(), softcap});
     values = kv.floats();
   }
 
@@ -100,6 +100,7 @@ struct Problem {
         scores[p] += term;
         magnitudes += std::abs(term);
       }
+      if (softcap > 0) scores[p] = softcap * std::tanh(scores[p] / softcap);
       greatest = std::max(greatest, scores[p]);
       greatest_sum = std::max(greatest_sum, magnitudes);
     }
@@ -108,7 +109,8 @@ struct Problem {
       total += weight;
       weighted += weight * std::abs(values[v_base + p * d + at % d]);
     }
-    const double exponent = 2 * greatest_sum * static_cast<double>(d + 4) * kUlp;
+    const double cap_error = softcap * (2 * (3 + 2 * 20) + 12) * kUlp;  // an exponential of at most 20
+    const double exponent = 2 * (greatest_sum * static_cast<double>(d + 4) * kUlp + cap_error);
     const double exponential = (3 + 2 * 2 * greatest_sum) * 2 * kUlp;
     return weighted / total * (2 * (exponent + exponential) + (2 * static_cast<double>(n_pos) + 16) * kUlp);
   }
@@ -123,6 +125,7 @@ struct Problem {
 
   gpu::HeadShape s;
   uint32_t n, pos, window;
+  float softcap;
   KvData kv;
   std::vector<float> q, expected, values;
 };
@@ -153,7 +156,7 @@ struct Stats {
 template <class KvWord>
 void test_serial(GpuBench& bench, const Problem& p) {
   if (!bench.has_serial_subgroups()) return;
-  const gpu::SerialAttentionConfig config{.heads = p.s, .caps = bench.caps(), .window = p.window};
+  const gpu::SerialAttentionConfig config{.heads = p.s, .caps = bench.caps(), .window = p.window, .softcap = p.softcap};
   auto y = poisoned<float>(p.expected.size());
   bench.run(gpu::serial_attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n}, in<Vec4<F32>>(p.q),
             in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<Vec4<F32>>(y));
@@ -162,7 +165,8 @@ void test_serial(GpuBench& bench, const Problem& p) {
 
 template <class KvWord>
 void test_unsplit(GpuBench& bench, const Problem& p) {
-  const auto config = gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .window = p.window});
+  const auto config =
+      gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .window = p.window, .softcap = p.softcap});
   auto y = poisoned<float>(p.expected.size());
   Stats stats(p);
   bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n}, in<Vec4<F32>>(p.q),
@@ -175,8 +179,8 @@ void test_unsplit(GpuBench& bench, const Problem& p) {
 
 template <class KvWord>
 void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
-  const auto config =
-      gpu::fit(gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = max_splits, .window = p.window});
+  const auto config = gpu::fit(gpu::AttentionConfig{
+      .heads = p.s, .caps = bench.caps(), .max_splits = max_splits, .window = p.window, .softcap = p.softcap});
   const uint32_t splits = std::min((p.pos + p.n + config.chunk - 1) / config.chunk, max_splits);
   auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
   Stats stats(p);
@@ -206,6 +210,14 @@ void for_problems(KvType type, Test&& test) {
 TEST_P(GpuAttention, Unsplit) {
   for_problems(KvType::kF16, [&](const Problem& p) { test_unsplit<F16x2>(bench(), p); });
   for_problems(KvType::kF32, [&](const Problem& p) { test_unsplit<F32>(bench(), p); });
+}
+
+TEST_P(GpuAttention, SoftcappedScores) {
+  for (const auto& s : kShapes) {
+    const Problem p(s, KvType::kF16, 130, 3, s.head_dim, 3.0f, 0, 2.0f);
+    test_unsplit<F16x2>(bench(), p);
+    test_split<F16x2>(bench(), p, 4);
+  }
 }
 
 TEST_P(GpuAttention, SplitAndMerged) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 
@@ -10,6 +11,7 @@
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/ref/ref_backend.h"
 #include "conform/values.h"
+#include "model/families/family.h"
 #include "plan/plan.h"
 
 namespace tern {
@@ -17,10 +19,13 @@ namespace {
 
 struct Shape {
   std::string name;
-  Family family = Family::kQwen3;
+  LayerParts parts = {};
+  bool biases = false;
+  bool input_norms = false;
   bool int8_activations = false;
   GluAct act = GluAct::kSilu;
-  int window = 0;
+  std::array<int, 2> windows = {0, 0};  // of the layers
+  float softcap = 0;                    // of scores and logits
   RopePairs pairs = RopePairs::kHalves;
   Format format = Format::kF32;  // of the linear layers and the embedding
   Format head = Format::kF32;    // same as `format`: tied
@@ -31,7 +36,6 @@ class TinyModel {
  public:
   explicit TinyModel(const Shape& shape) : shape_(shape) {
     config = {.architecture = "tiny",
-              .family = shape.family,
               .n_layers = 2,
               .d_model = 256,
               .n_heads = 4,
@@ -40,11 +44,13 @@ class TinyModel {
               .d_ff = 512,
               .n_vocab = 300,
               .n_ctx = 64,
-              .window = shape.window,
               .rms_eps = 1e-5f,
-              .ropes = {{.theta = 10000, .pairs = shape.pairs}},
+              .ropes = {{.theta = 10000, .pairs = shape.pairs}, {.theta = 500, .pairs = shape.pairs}},
+              .layers = {{.window = shape.windows[0], .rope = shape.windows[0] > 0}, {.window = shape.windows[1]}},
               .glu_act = shape.act,
-              .int8_activations = shape.int8_activations};
+              .int8_activations = shape.int8_activations,
+              .attention_softcap = shape.softcap,
+              .logit_softcap = shape.softcap};
     const Config& c = config;
     const Format embedding = shape.int8_activations ? Format::kF16 : shape.format;
     weights.token_embd = matrix("token_embd.weight", c.n_vocab, c.d_model, embedding);
@@ -61,24 +67,30 @@ class TinyModel {
   Layer layer(const std::string& blk) {
     const Config& c = config;
     const Format f = shape_.format;
-    const bool is_bitnet = shape_.family == Family::kBitnet, is_qwen = shape_.family == Family::kQwen3;
-    Layer l{.attn_norm = gain(blk + "attn_norm.weight", c.d_model),
-            .attn_q = matrix(blk + "attn_q.weight", c.q_width(), c.d_model, f),
-            .attn_k = matrix(blk + "attn_k.weight", c.kv_width(), c.d_model, f),
-            .attn_v = matrix(blk + "attn_v.weight", c.kv_width(), c.d_model, f),
-            .attn_q_norm = {},
-            .attn_k_norm = {},
-            .attn_sub_norm = {},
-            .attn_output = matrix(blk + "attn_output.weight", c.d_model, c.q_width(), f),
-            .ffn_norm = gain(blk + "ffn_norm.weight", c.d_model),
-            .ffn_gate = matrix(blk + "ffn_gate.weight", c.d_ff, c.d_model, f),
-            .ffn_up = matrix(blk + "ffn_up.weight", c.d_ff, c.d_model, f),
-            .ffn_sub_norm = {},
-            .ffn_down = matrix(blk + "ffn_down.weight", c.d_model, c.d_ff, f)};
-    if (is_qwen) l.attn_q_norm = gain(blk + "attn_q_norm.weight", c.head_dim);
-    if (is_qwen) l.attn_k_norm = gain(blk + "attn_k_norm.weight", c.head_dim);
-    if (is_bitnet) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", c.q_width());
-    if (is_bitnet) l.ffn_sub_norm = gain(blk + "ffn_sub_norm.weight", c.d_ff);
+    const LayerParts& parts = shape_.parts;
+    Layer l;
+    l.attn_norm = gain(blk + "attn_norm.weight", c.d_model);
+    l.attn_q = linear(blk + "attn_q", c.q_width(), c.d_model, f);
+    l.attn_k = linear(blk + "attn_k", c.kv_width(), c.d_model, f);
+    l.attn_v = linear(blk + "attn_v", c.kv_width(), c.d_model, f);
+    l.attn_output = linear(blk + "attn_output", c.d_model, c.q_width(), f);
+    l.ffn_norm = gain(blk + "ffn_norm.weight", c.d_model);
+    l.ffn_gate = linear(blk + "ffn_gate", c.d_ff, c.d_model, f);
+    l.ffn_up = linear(blk + "ffn_up", c.d_ff, c.d_model, f);
+    l.ffn_down = linear(blk + "ffn_down", c.d_model, c.d_ff, f);
+    if (parts.head_norms) l.attn_q_norm = gain(blk + "attn_q_norm.weight", c.head_dim);
+    if (parts.head_norms) l.attn_k_norm = gain(blk + "attn_k_norm.weight", c.head_dim);
+    if (parts.sub_norms) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", c.q_width());
+    if (parts.sub_norms) l.ffn_sub_norm = gain(blk + "ffn_sub_norm.weight", c.d_ff);
+    if (parts.post_norms) l.attn_post_norm = gain(blk + "post_attention_norm.weight", c.d_model);
+    if (parts.post_norms) l.ffn_post_norm = gain(blk + "post_ffw_norm.weight", c.d_model);
+    return l;
+  }
+
+  Linear linear(const std::string& name, int rows, int cols, Format format) {
+    Linear l = matrix(name + ".weight", rows, cols, format);
+    if (shape_.biases) l.bias = gain(name + ".bias", rows);
+    if (shape_.input_norms) l.input_norm = gain(name + "_norm_in.weight", cols);
     return l;
   }
 
@@ -153,22 +165,34 @@ class GpuFamilies : public testing::TestWithParam<Shape> {
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
   for (const Format f : float_row_formats()) {
-    all.push_back({.name = "qwen3_" + std::string(format_info(f).name), .format = f, .head = f});
+    all.push_back(
+        {.name = "qwen3_" + std::string(format_info(f).name), .parts = {.head_norms = true}, .format = f, .head = f});
   }
-  all.push_back(
-      {.name = "phi3_window", .family = Family::kLlama, .window = 7, .format = Format::kQ4_0, .head = Format::kQ6_K});
-  all.push_back({.name = "llama",
-                 .family = Family::kLlama,
-                 .pairs = RopePairs::kInterleaved,
-                 .format = Format::kQ8_0,
-                 .head = Format::kF16});
-  all.push_back({.name = "llama_ternary",
-                 .family = Family::kLlama,
+  all.push_back({.name = "phi3_window", .windows = {7, 7}, .format = Format::kQ4_0, .head = Format::kQ6_K});
+  all.push_back({.name = "llama", .pairs = RopePairs::kInterleaved, .format = Format::kQ8_0, .head = Format::kF16});
+  all.push_back({.name = "llama_ternary", .int8_activations = true, .format = Format::kI2_S, .head = Format::kF16});
+  all.push_back({.name = "bitnet_large",
+                 .parts = {.sub_norms = true},
                  .int8_activations = true,
                  .format = Format::kI2_S,
                  .head = Format::kF16});
-  all.push_back({.name = "bitnet_large",
-                 .family = Family::kBitnet,
+  all.push_back({.name = "qwen2", .biases = true, .format = Format::kQ4_0, .head = Format::kQ6_K});
+  all.push_back({.name = "gemma2",
+                 .parts = {.post_norms = true},
+                 .act = GluAct::kGeluTanh,
+                 .windows = {7, 0},
+                 .softcap = 2,
+                 .format = Format::kQ8_0,
+                 .head = Format::kQ8_0});
+  all.push_back({.name = "gemma3",
+                 .parts = {.head_norms = true, .post_norms = true},
+                 .act = GluAct::kGeluTanh,
+                 .windows = {7, 0},
+                 .format = Format::kF16,
+                 .head = Format::kF16});
+  all.push_back({.name = "bitnet_embeddings",
+                 .parts = {.head_norms = true},
+                 .input_norms = true,
                  .int8_activations = true,
                  .format = Format::kI2_S,
                  .head = Format::kF16});
@@ -218,15 +242,15 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   compare(Fusions::all(), {});
   if (gpu::list_adapters()->front().type == gpu::AdapterType::kSoftware) compare(Fusions::all(), {}, true);
   if (has_codes) compare(of_floats, {});
-  if (GetParam().family == Family::kLlama || GetParam().format == Format::kQ4_0) compare(Fusions::none(), {});
-  if (GetParam().window > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
+  if (!GetParam().parts.head_norms || GetParam().format == Format::kQ4_0) compare(Fusions::none(), {});
+  if (GetParam().windows[0] > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
 }
 
 // Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a
 // prompt that ends just before attention is split. To the bit.
 class GpuFamiliesHeads : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesHeads, testing::ValuesIn(shapes_where([](const Shape& s) {  // one of each family
-                           return (s.family == Family::kLlama && !s.int8_activations) || s.format == Format::kQ4_0;
+                           return !s.int8_activations && (!s.parts.head_norms || s.format == Format::kQ4_0);
                          })),
                          name_of);
 TEST_P(GpuFamiliesHeads, HeadsInAttentionChangeNothing) {

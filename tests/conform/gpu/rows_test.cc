@@ -42,14 +42,23 @@ TEST_P(GpuRows, GluMul) {
     const uint32_t n = 1 + width % 4;
     auto gate = random(n * width, width), up = random(n * width, width + 1);
     gate[0] = -200;  // where e^−gate is no float
-    for (const bool silu : {false, true}) {
+    for (const auto& [act, activation] : {std::pair{GluAct::kRelu2, gpu::Activation::kRelu2},
+                                          {GluAct::kSilu, gpu::Activation::kSilu},
+                                          {GluAct::kGeluTanh, gpu::Activation::kGeluTanh}}) {
       std::vector<float> expected(gate.size()), y = poisoned<float>(gate.size());
-      ref::glu_mul({gate.data(), up.data(), silu ? GluAct::kSilu : GluAct::kRelu2, gate.size(), expected.data()});
-      bench().run(gpu::glu_mul({width}, silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2),
-                  {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(up), out<F32>(y));
+      ref::glu_mul({gate.data(), up.data(), act, gate.size(), expected.data()});
+      bench().run(gpu::glu_mul({width}, activation), {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(up),
+                  out<F32>(y));
       for (size_t i = 0; i < y.size(); ++i) {
-        const double error = silu ? (2 * (3 + 2 * std::abs(gate[i])) + 8) * kUlp : 3 * kUlp;
-        ASSERT_NEAR(y[i], expected[i], error * std::abs(expected[i]) + 1e-30) << i;
+        const double exponential = (2 * (3 + 2 * std::abs(gate[i])) + 8) * kUlp;
+        // 1 + tanh is off by so much of 1, not of itself; e^x is computed up to x = 20 only.
+        if (act == GluAct::kGeluTanh) {
+          const double error = (2 * (3 + 2 * 20) + 12) * kUlp * std::abs(0.5 * gate[i] * up[i]);
+          ASSERT_NEAR(y[i], expected[i], error + 1e-30) << i;
+        } else {
+          const double error = act == GluAct::kSilu ? exponential : 3 * kUlp;
+          ASSERT_NEAR(y[i], expected[i], error * std::abs(expected[i]) + 1e-30) << i;
+        }
       }
     }
   }
@@ -63,6 +72,31 @@ TEST_P(GpuRows, Add) {
     ref::add({y.data(), y.size(), expected.data()});
     bench().run(gpu::add({width}), {.x = groups(width), .y = n}, in<F32>(y), out<F32>(x));
     EXPECT_EQ(x, expected) << width;  // one correctly rounded operation: no tolerance
+  }
+}
+
+TEST_P(GpuRows, AddBias) {
+  for (const uint32_t width : kWidths) {
+    const uint32_t n = 1 + width % 4;
+    const auto bias = random(width, width);
+    auto expected = random(n * width, width + 1), x = expected;
+    ref::add_bias({bias.data(), static_cast<int>(n), static_cast<int>(width), expected.data()});
+    bench().run(gpu::add_bias({width}), {.x = groups(width), .y = n}, in<F32>(bias), out<F32>(x));
+    EXPECT_EQ(x, expected) << width;
+  }
+}
+
+TEST_P(GpuRows, Softcap) {
+  for (const uint32_t width : kWidths) {
+    for (const float cap : {0.5f, 30.0f}) {
+      const uint32_t n = 1 + width % 4;
+      auto expected = random(n * width, width + 1), x = expected;
+      expected[0] = x[0] = 3e38f;
+      ref::softcap({cap, expected.size(), expected.data()});
+      bench().run(gpu::softcap({width}, cap), {.x = groups(width), .y = n}, out<F32>(x));
+      const double error = (2 * (3 + 2 * 20) + 12) * kUlp * cap;
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], error) << i;
+    }
   }
 }
 

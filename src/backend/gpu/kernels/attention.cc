@@ -102,7 +102,7 @@ class AttentionBody {
       auto pos = let("pos", first + here_.my_pos);
       auto my_score = score_at(pos);
       auto whole = reduce_lanes(Reduce::kSum, c_.caps, my_score, tid, c_.per_pos, c_.workgroup);
-      auto seen = let("seen", select(kLowestScore, whole, pos < here_.n_pos));
+      auto seen = let("seen", select(kLowestScore, softcapped(whole, c_.softcap), pos < here_.n_pos));
       auto top = reduce_workgroup(Reduce::kMax, c_.caps, seen, tid, c_.workgroup);
       auto new_greatest = let("new_greatest", max(greatest_, top));
       auto shrink = let("shrink", exp(greatest_ - new_greatest));

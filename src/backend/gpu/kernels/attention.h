@@ -16,6 +16,7 @@ struct AttentionConfig {
   uint32_t chunk = 64;
   uint32_t max_splits = 0;
   uint32_t window = 0;  // positions that a token sees, its own included; 0: all
+  float softcap = 0;    // scores s become softcap · tanh(s / softcap); 0: as they are
 
   uint32_t per_pos = 4;  // invocations that share a position's score
 

@@ -24,10 +24,27 @@ Name<I8x4> pack_int8(const Caps& caps, const Name<Vec4<I32>>& v) {
   return let("packed", packed<I8x4>(byte(0) | (byte(1) << 8u) | (byte(2) << 16u) | (byte(3) << 24u)));
 }
 
+Name<F32> hyperbolic_tangent(const Name<F32>& x) {
+  auto grown = let("grown", exp(clamp(x * 2.0f, -20.0f, 20.0f)) + 1.0f);
+  return let("tangent", 1.0f - 2.0f / grown);
+}
+
+Name<F32> softcapped(const Name<F32>& s, float cap) {
+  if (cap == 0) return s;
+  auto part = let("part", s * (1.0f / cap));
+  return let("capped", hyperbolic_tangent(part) * cap);
+}
+
 Temp<F32> gated(Activation act, const Name<F32>& gate, const Name<F32>& up) {
   if (act == Activation::kRelu2) {
     auto positive = let("positive", max(gate, 0.0f));
     return positive * positive * up;
+  }
+  if (act == Activation::kGeluTanh) {
+    constexpr float kRoot = 0.7978845608f;  // √(2/π)
+    auto cube = let("cube", gate * gate * gate);
+    auto inner = let("inner", (gate + cube * 0.044715f) * kRoot);
+    return gate * 0.5f * (hyperbolic_tangent(inner) + 1.0f) * up;
   }
   // e^80 is finite, and far beyond where the quotient is as good as nothing.
   auto below = let("below", 1.0f + exp(min(-gate, 80.0f)));

@@ -64,8 +64,16 @@ enum class Store {
 enum class Activation {
   kRelu2,  // relu(gate)²
   kSilu,   // gate / (1 + e^−gate)
+  kGeluTanh,
 };
 wgsl::Temp<wgsl::F32> gated(Activation act, const wgsl::Name<wgsl::F32>& gate, const wgsl::Name<wgsl::F32>& up);
+
+// tanh(x) within a few millionths of 1: WGSL's own may be off by 1e-5, which is much in a score of 50. Beyond ±9 it is
+// ±1.
+wgsl::Name<wgsl::F32> hyperbolic_tangent(const wgsl::Name<wgsl::F32>& x);
+
+// s, or where there is a cap, cap · tanh(s / cap).
+wgsl::Name<wgsl::F32> softcapped(const wgsl::Name<wgsl::F32>& s, float cap);
 
 enum class Reduce { kSum, kMax };
 

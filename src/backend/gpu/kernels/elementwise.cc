@@ -37,7 +37,10 @@ RopeKernel rope(const RopeConfig& c) {
 }
 
 GluMulKernel glu_mul(const RowsConfig& c, Activation act) {
-  return kernel(act == Activation::kSilu ? "silu_mul" : "relu2_mul", kElementwiseWorkgroup,
+  const char* const name = act == Activation::kSilu       ? "silu_mul"
+                           : act == Activation::kGeluTanh ? "gelu_mul"
+                                                          : "relu2_mul";
+  return kernel(name, kElementwiseWorkgroup,
                 [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   for_column(c.width, wg, tid, [&](const Name<U32>& column) {
                     auto i = let("i", wg.y * c.width + column);
@@ -53,6 +56,23 @@ AddKernel add(const RowsConfig& c) {
     for_column(c.width, wg, tid, [&](const Name<U32>& column) {
       auto i = let("i", wg.y * c.width + column);
       x[i] += y[i];
+    });
+  });
+}
+
+AddBiasKernel add_bias(const RowsConfig& c) {
+  return kernel(
+      "add_bias", kElementwiseWorkgroup, [&](In<"bias", F32> bias, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+        for_column(c.width, wg, tid, [&](const Name<U32>& column) { x[wg.y * c.width + column] += bias[column]; });
+      });
+}
+
+SoftcapKernel softcap(const RowsConfig& c, float cap) {
+  return kernel("softcap", kElementwiseWorkgroup, [&](InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+    for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+      auto i = let("i", wg.y * c.width + column);
+      auto v = let("v", x[i]);
+      x[i] = softcapped(v, cap);
     });
   });
 }

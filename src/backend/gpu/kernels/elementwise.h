@@ -29,6 +29,13 @@ using AddKernel =
     wgsl::Kernel<wgsl::In<"y", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 AddKernel add(const RowsConfig& c);  // x += y
 
+using AddBiasKernel =
+    wgsl::Kernel<wgsl::In<"bias", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+AddBiasKernel add_bias(const RowsConfig& c);  // x += bias, in every row
+
+using SoftcapKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SoftcapKernel softcap(const RowsConfig& c, float cap);  // x = cap · tanh(x / cap)
+
 // Rows params.first_logits … of x. Grid: [⌈width / 128⌉, n_logit_rows].
 using SelectRowsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                                       wgsl::WorkgroupId, wgsl::LocalIndex>;

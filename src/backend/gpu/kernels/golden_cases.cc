@@ -71,7 +71,10 @@ class Cases {
     add("select_rows", select_rows({m_.width}));
     add("relu2_mul", glu_mul({m_.ffn}, Activation::kRelu2));
     add("silu_mul", glu_mul({m_.ffn}, Activation::kSilu));
+    add("gelu_mul", glu_mul({m_.ffn}, Activation::kGeluTanh));
     add("add", gpu::add({m_.width}));
+    add("add_bias", add_bias({m_.width}));
+    add("softcap", softcap({m_.n_vocab}, 30));
     add("rope", rope({m_.heads.n_heads, m_.heads.head_dim}));
     add("rope_interleaved", rope({m_.heads.n_heads, m_.heads.head_dim, true}));
     add("kv_append_f16", kv_append<F16x2>({.heads = m_.heads}));
@@ -205,6 +208,9 @@ class Cases {
     AttentionConfig window = attention_config(0);
     window.window = 300;
     add("attention_window_" + kv, attention<KvWord>(window));
+    window.softcap = 50;
+    add("attention_softcap_" + kv, attention<KvWord>(window));
+    window.softcap = 0;
     add("attention_split_" + kv, attention<KvWord>(attention_config(16)));
     HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
     add("heads_attention_normed_" + kv, heads_attention<KvWord>(window, heads));

@@ -65,7 +65,8 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
                       score += dot(q4, kv_values<KvWord>(k4));
                     });
                     const float scale = 1.0f / std::sqrt(static_cast<float>(c.heads.head_dim));
-                    auto seen = let("seen", select(kLowestScore, score * scale, pos < here.n_pos));
+                    auto scaled = let("scaled", score * scale);
+                    auto seen = let("seen", select(kLowestScore, softcapped(scaled, c.softcap), pos < here.n_pos));
                     auto top = reduce_lanes(Reduce::kMax, c.caps, seen, tid, lanes, lanes);
                     auto new_greatest = let("new_greatest", max(greatest, top));
                     auto shrink = let("shrink", exp(greatest - new_greatest));

@@ -33,7 +33,8 @@ fn serial_attention(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocat
       let q4 = q[q_base + quad_4];
       score += dot(q4, k4);
     }
-    let seen = select(-3e+38f, score * 0.125f, pos < n_pos);
+    let scaled = score * 0.125f;
+    let seen = select(-3e+38f, scaled, pos < n_pos);
     let sg = subgroupShuffleXor(seen, 2u);
     let sum = max(seen, sg);
     let sg_1 = subgroupShuffleXor(sum, 1u);

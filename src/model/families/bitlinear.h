@@ -1,0 +1,12 @@
+// Which models have BitLinear layers, read off their weights.
+#pragma once
+
+#include "base/result.h"
+#include "model/families/family.h"
+#include "model/source.h"
+
+namespace tern {
+
+Result<bool> has_bitlinear_layers(ModelSource& source, BitLinear which);
+
+}  // namespace tern

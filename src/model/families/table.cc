@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <array>
+
+#include "model/families/family.h"
+
+namespace tern {
+namespace {
+
+constexpr TensorName kOuterNames[] = {
+    {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
+
+// inner_attn_ln and ffn_layernorm are 1bitLLM's spellings. ffn_up is both halves in Phi-3.
+constexpr TensorName kUsualNames[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_qkv", "self_attn.qkv_proj", true},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"attn_sub_norm", "self_attn.attn_sub_norm"},
+    {"attn_sub_norm", "self_attn.inner_attn_ln"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_up", "mlp.gate_up_proj", true},
+    {"ffn_sub_norm", "mlp.ffn_sub_norm"},
+    {"ffn_sub_norm", "mlp.ffn_layernorm"},
+    {"ffn_down", "mlp.down_proj", true},
+};
+
+constexpr TensorName kGemmaNames[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_down", "mlp.down_proj", true},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+
+constexpr Family bitnet(std::string_view architecture, std::string_view model_type) {
+  return {.architecture = architecture,
+          .model_type = model_type,
+          .parts = {.sub_norms = true},
+          .glu_act = GluAct::kRelu2,
+          .bitlinear = BitLinear::kAlways,
+          .finish = finish_bitnet};
+}
+
+// Llama, and what computes as it with other factors.
+constexpr Family llama(std::string_view name) {
+  return {.architecture = name,
+          .model_type = name,
+          .bitlinear = BitLinear::kOneScale,
+          .gguf_pairs = RopePairs::kInterleaved};
+}
+
+constexpr Family gemma(std::string_view architecture, std::string_view model_type, bool head_norms,
+                       decltype(Family::finish) finish) {
+  return {.architecture = architecture,
+          .model_type = model_type,
+          .parts = {.head_norms = head_norms, .post_norms = true},
+          .glu_act = GluAct::kGeluTanh,
+          .hf_in_layer = kGemmaNames,
+          .hf_norm_offset = 1,
+          .finish = finish};
+}
+
+constexpr std::array kFamilies = {
+    bitnet("bitnet-b1.58", "bitnet"),
+    bitnet("bitnet-25", ""),
+    bitnet("bitnet", ""),
+    gemma("gemma2", "gemma2", false, finish_gemma2),
+    gemma("gemma3", "gemma3_text", true, finish_gemma3),
+    llama("granite"),
+    llama("llama"),
+    llama("minicpm"),
+    Family{.architecture = "phi3", .model_type = "phi3", .parts = {.joined = true}, .finish = finish_phi3},
+    Family{.architecture = "qwen2", .model_type = "qwen2"},
+    Family{.architecture = "qwen3", .model_type = "qwen3", .parts = {.head_norms = true}, .bitlinear = BitLinear::kI2s},
+};
+
+}  // namespace
+
+std::span<const Family> families() { return kFamilies; }
+
+const Family* find_family(std::string_view architecture) {
+  const auto* found = std::ranges::find(kFamilies, architecture, &Family::architecture);
+  return found == kFamilies.end() ? nullptr : found;
+}
+
+std::span<const TensorName> outer_names() { return kOuterNames; }
+
+std::span<const TensorName> layer_names(const Family& family) {
+  return family.hf_in_layer.empty() ? std::span<const TensorName>(kUsualNames) : family.hf_in_layer;
+}
+
+}  // namespace tern
