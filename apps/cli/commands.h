@@ -18,6 +18,7 @@ Command add_chat(CLI::App& tern);
 Command add_tokenize(CLI::App& tern);
 Command add_detokenize(CLI::App& tern);
 Command add_logits(CLI::App& tern);
+Command add_embed(CLI::App& tern);
 Command add_eval(CLI::App& tern);
 Command add_inspect(CLI::App& tern);
 Command add_bench(CLI::App& tern);

@@ -46,6 +46,8 @@ struct ModelInfo {
   int n_threads = 0;                  // threads that compute on the host; 0: a GPU computes
   std::optional<GpuAdapter> adapter;  // … this one
   SamplingAdvice sampling;            // what its makers recommend
+  int n_embd = 0;                     // values of a text's vector
+  Pooling pooling = Pooling::kLast;   // what Pooling::kAuto is for this model
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };
@@ -130,6 +132,11 @@ class Session {
   // Logits after each of `tokens`, from an empty context: calls on_row(i, [n_vocab] f32) for i = 0, 1, …
   using OnLogits = std::function<Result<void>(size_t i, std::span<const float> logits)>;
   Result<void> logits(std::span<const TokenId> tokens, const OnLogits& on_row);
+
+  // What the model makes of a text, of length 1: [n_embd] f32, for comparing texts by their dot product. Models made
+  // for this want their tokenizer's final_token() at the end. Needs LoadOptions::embeddings. kInvalidArgument: as
+  // begin(); kCorruption: values that are not finite.
+  Result<std::vector<float>> embed(std::span<const TokenId> tokens, Pooling pooling = Pooling::kAuto);
 
   int n_ctx() const;
   int n_used() const;  // tokens in the KV cache

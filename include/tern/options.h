@@ -49,6 +49,13 @@ struct GpuOptions {
   std::string cache_dir = {};  // compiled pipelines are kept there; empty: the user's cache folder
 };
 
+// How a text's vector comes from those of its tokens.
+enum class Pooling {
+  kAuto,  // as the model's makers say; else kLast
+  kLast,  // the last token's, which has seen all others
+  kMean,  // the mean of all tokens'
+};
+
 struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
   BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
@@ -58,6 +65,7 @@ struct LoadOptions {
   std::string chat_template = {};            // Jinja source to use instead of the model's own; empty: the model's own
   HeadKind head = HeadKind::kAuto;           // what the logits are computed from
   bool fuse = true;                          // false: run the plan without fused steps, for comparison
+  bool embeddings = false;                   // for Session::embed(), and for nothing else: without the model's head
   GpuOptions gpu = {};
   OnProgress on_progress = {};
 };

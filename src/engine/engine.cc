@@ -12,6 +12,7 @@
 #include "engine/fit_context.h"
 #include "engine/sampling_advice.h"
 #include "engine/tokenizers.h"
+#include "model/pooling.h"
 #include "sample/sampling.h"
 
 namespace tern {
@@ -33,6 +34,7 @@ ModelInfo describe_model(const Model& model) {
   info.n_ctx = c.n_ctx;
   info.n_layers = c.n_layers;
   info.sampling = advice_for(model);
+  info.n_embd = c.d_model;
   return info;
 }
 
@@ -60,9 +62,11 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
 
 Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOptions& load, CompileOptions options) {
   impl.backend = backend;
-  TRY(options.exact_head, exact_head_for(backend, load.head));
+  if (!load.embeddings) {
+    TRY(options.exact_head, exact_head_for(backend, load.head));
+  }
   const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
-  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions});
+  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions, .embeddings = load.embeddings});
   TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
   return {};
 }
@@ -140,6 +144,10 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   TRY_STATUS(load_text(*impl, options.chat_template));
   impl->info = describe_model(impl->model);
   TRY(impl->pool, make_pool(options));
+  impl->embeddings = options.embeddings;
+  if (options.embeddings) {
+    TRY(impl->info.pooling, read_pooling(impl->model));
+  }
   auto compiled =
       impl->head.replace_in(impl->model, options.head).and_then([&] { return compile_model(*impl, options); });
   if (!compiled) {
@@ -198,12 +206,23 @@ Result<Session> Engine::new_session(const SessionOptions& options) const {
   return Session(std::make_unique<Session::Impl>(*impl_, std::move(cache), options.kv_type));
 }
 
+namespace {
+
+Result<void> check_use(const Session::Impl& session, bool embeds) {
+  if (session.embeddings == embeds) return {};
+  return fail(ErrorCode::kInvalidArgument, "the model was loaded {} LoadOptions::embeddings, so it gives {}",
+              session.embeddings ? "with" : "without", session.embeddings ? "vectors only" : "none");
+}
+
+}  // namespace
+
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Result<Generation> Session::begin(std::span<const TokenId> prompt, const GenerateOptions& options) {
+  TRY_STATUS(check_use(*impl_, false));
   TRY(auto generation, impl_->generator.begin(prompt, options));
   generation->set_load_seconds(impl_->load_seconds);
   return Generation(std::move(generation));
@@ -211,13 +230,21 @@ Result<Generation> Session::begin(std::span<const TokenId> prompt, const Generat
 
 Result<GenerateResult> Session::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                                          const OnText& on_text, std::stop_token stop) {
+  TRY_STATUS(check_use(*impl_, false));
   TRY(auto result, impl_->generator.generate(prompt, options, on_text, std::move(stop)));
   result.stats.load_seconds = impl_->load_seconds;
   return result;
 }
 
 Result<void> Session::logits(std::span<const TokenId> tokens, const OnLogits& on_row) {
+  TRY_STATUS(check_use(*impl_, false));
   return impl_->generator.logits(tokens, on_row);
+}
+
+Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooling pooling) {
+  TRY_STATUS(check_use(*impl_, true));
+  if (pooling == Pooling::kAuto) pooling = impl_->pooling;
+  return impl_->generator.embed(tokens, pooling == Pooling::kMean);
 }
 
 int Session::n_ctx() const { return impl_->generator.n_ctx(); }

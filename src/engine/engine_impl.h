@@ -26,6 +26,7 @@ struct Engine::Impl {
   std::optional<ChatTemplate> chat_template;
   TurnTokenizer* turns = nullptr;           // the tokenizer, where there is a template
   BackendKind backend = BackendKind::kCpu;  // what kAuto became
+  bool embeddings = false;                  // the plan ends before the head
   Plan plan;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;
@@ -38,11 +39,15 @@ struct Session::Impl {
         kv_bytes(cache->bytes()),
         generator(*engine.executable, std::move(cache), engine.tokenizer.get(), engine.model.config.n_vocab,
                   engine.info.sampling.values),
-        load_seconds(engine.load_seconds) {}
+        load_seconds(engine.load_seconds),
+        embeddings(engine.embeddings),
+        pooling(engine.info.pooling) {}
   KvType kv_type;
   uint64_t kv_bytes;
   Generator generator;
   double load_seconds;
+  bool embeddings;
+  Pooling pooling;  // where nobody asks for another
 };
 
 }  // namespace tern

@@ -1,6 +1,7 @@
 #include "engine/generator.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sample/sampling.h"
 
@@ -72,6 +73,33 @@ Result<void> Generator::logits(std::span<const TokenId> tokens, const Session::O
     }
   }
   return {};
+}
+
+Result<std::vector<float>> Generator::embed(std::span<const TokenId> tokens, bool mean) {
+  TRY_STATUS(check_tokens(tokens));
+  reset();
+  std::vector<double> sum;
+  const auto add = [&](std::span<const float> row) {
+    sum.resize(row.size());
+    for (size_t i = 0; i < row.size(); ++i) sum[i] += row[i];
+  };
+  const int most = mean ? std::min(context_.max_logit_rows(), context_.max_batch()) : context_.max_batch();
+  const auto chunk = static_cast<size_t>(most);
+  for (size_t begin = 0; begin < tokens.size(); begin += chunk) {
+    const size_t n = std::min(chunk, tokens.size() - begin);
+    const bool is_last = begin + n == tokens.size();
+    const WantLogits want = mean ? WantLogits::kAll : is_last ? WantLogits::kLast : WantLogits::kNone;
+    TRY(const auto rows, context_.append(tokens.subspan(begin, n), want));
+    const size_t n_rows = mean ? n : static_cast<size_t>(is_last);
+    for (size_t i = 0; i < n_rows; ++i) add(rows.subspan(i * (rows.size() / n_rows), rows.size() / n_rows));
+  }
+  double squares = 0;
+  for (const double value : sum) squares += value * value;
+  // Whatever the gains are: a row of zeros has no direction.
+  const double inverse = squares > 0 ? 1 / std::sqrt(squares) : 0;
+  std::vector<float> values;
+  for (const double value : sum) values.push_back(static_cast<float>(value * inverse));
+  return values;
 }
 
 }  // namespace tern

@@ -32,6 +32,8 @@ class Generator {
                                   const OnText& on_text, std::stop_token stop);
   Result<void> logits(std::span<const TokenId> tokens, const Session::OnLogits& on_row);
 
+  Result<std::vector<float>> embed(std::span<const TokenId> tokens, bool mean);
+
   int n_ctx() const { return context_.n_ctx(); }
   int n_used() const { return context_.n_used(); }
   void reset();

@@ -310,6 +310,8 @@ struct Fusions {
 
 struct PlanOptions {
   Fusions fuse = Fusions::host();
+  // End at the last norm: a row of "logits" is then d_model values, what the model makes of the text up to there.
+  bool embeddings = false;
 };
 
 // The forward pass (transformer_plan.cc). `weights` must outlive the plan.

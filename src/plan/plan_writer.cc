@@ -132,7 +132,6 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
   const Config& c = plan_.config;
   const SlotId last = slot("last", c.d_model, SlotType::kF32, RowsOf::kLogits);
   const SlotId normed = slot("normed", c.d_model, SlotType::kF32, RowsOf::kLogits);
-  const SlotId logits = slot("logits", c.n_vocab, SlotType::kF32, RowsOf::kLogits);
   embed(weights.token_embd, x);
   for (int i = 0; i < c.n_layers; ++i) {
     section(format_text("blk.{}.", i));
@@ -141,6 +140,8 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
   section("");
   select_rows(x, last);
   rms_norm(last, weights.output_norm, normed);
+  if (options.embeddings) return finish(normed, options);
+  const SlotId logits = slot("logits", c.n_vocab, SlotType::kF32, RowsOf::kLogits);
   linear(normed, weights.output, logits);
   if (c.logit_softcap > 0) softcap(logits, c.logit_softcap);
   return finish(logits, options);

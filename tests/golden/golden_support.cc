@@ -39,9 +39,13 @@ std::vector<Golden> read_goldens(const std::string& folder) {
                        .llama_logits = {},
                        .llama_nmse = entry.value("llama_nmse", 0.0),
                        .n_ctx = entry.value("n_ctx", 0),
+                       .vectors = {},
                        .has_directory = entry.value("directory", false)});
     if (Golden& golden = goldens.back(); golden.llama_nmse > 0) {
       golden.llama_logits = read_npy(path + golden.name + ".llama.npy");
+    }
+    if (entry.value("embeds", false)) {
+      goldens.back().vectors = read_npy(path + goldens.back().name + ".vectors.npy");
     }
   }
   return goldens;

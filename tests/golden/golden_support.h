@@ -19,6 +19,7 @@ struct Golden {
   std::vector<float> llama_logits;  // by llama.cpp, where the manifest says how far they are from `logits`
   double llama_nmse = 0;
   int n_ctx = 0;               // room of the session; 0: the model's
+  std::vector<float> vectors;  // [2, d_model], of the whole text: by its last token, and by their mean; or empty
   bool has_directory = false;  // the same model as a Hugging Face directory lies beside the file
 };
 

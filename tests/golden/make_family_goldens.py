@@ -49,6 +49,7 @@ class Spec:
     n_tokens: int = N_TOKENS
     bitlinear: str = ""  # "bitlinear" or "autobitlinear": ternary weights, and what weight_scale means
     input_norms: bool = False  # of every BitLinear layer
+    embeds: bool = False  # also the vectors of the text
     directory: bool = False  # also as a Hugging Face directory
     n_ctx: int = 0  # room of the session, where that is not the model's own
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -103,7 +104,7 @@ TERNARY = dict(vocab_size=160, hidden_size=128, intermediate_size=256, num_hidde
 SPECS = (
     Spec("qwen3_tied", "head_dim that is not d_model / n_heads, grouped heads, a tied head",
          Qwen3Config(**common(head_dim=32, rope_parameters=rope(1e6), tie_word_embeddings=True)), Qwen3ForCausalLM, "qwen3",
-         directory=True),
+         embeds=True, directory=True),
     Spec("qwen3_untied", "a head of its own, as many KV heads as heads",
          Qwen3Config(**common(head_dim=16, num_key_value_heads=4, rope_parameters=rope(1e4), tie_word_embeddings=False)),
          Qwen3ForCausalLM, "qwen3"),
@@ -169,7 +170,7 @@ SPECS = (
     Spec("qwen3_bitlinear", "a norm of its own before every ternary layer, as the BitNet embedding models have it",
          Qwen3Config(**common(**(TERNARY | dict(rms_norm_eps=1e-6)), head_dim=64, rope_parameters=rope(1e6),
                               tie_word_embeddings=True)),
-         Qwen3ForCausalLM, "qwen3", n_tokens=8, bitlinear="autobitlinear", input_norms=True, directory=True),
+         Qwen3ForCausalLM, "qwen3", n_tokens=8, bitlinear="autobitlinear", input_norms=True, embeds=True, directory=True),
 )
 
 
@@ -246,12 +247,20 @@ def logits_of(network: torch.nn.Module, tokens: list[int]) -> np.ndarray:
         return network(torch.tensor([tokens]), use_cache=False).logits[0].float().numpy()
 
 
+def vectors_of(network: torch.nn.Module, tokens: list[int]) -> np.ndarray:
+    """Of length 1: what the last norm gives for the last token, and the mean of that over all tokens."""
+    with torch.no_grad():
+        rows = network.model(torch.tensor([tokens]), use_cache=False).last_hidden_state[0].double()
+    vectors = torch.stack([rows[-1], rows.mean(0)])
+    return (vectors / vectors.norm(dim=1, keepdim=True)).float().numpy()
+
+
 def margins(logits: np.ndarray) -> np.ndarray:
     top = np.partition(logits, -2, axis=-1)[:, -2:]
     return top[:, 1] - top[:, 0]
 
 
-def choose(spec: Spec, tokens: list[int]) -> tuple[dict[str, torch.Tensor], np.ndarray, int]:
+def choose(spec: Spec, tokens: list[int]) -> tuple[torch.nn.Module, dict[str, torch.Tensor], np.ndarray, int]:
     for seed in range(100000):
         network, state = build(spec, seed)
         try:
@@ -259,7 +268,7 @@ def choose(spec: Spec, tokens: list[int]) -> tuple[dict[str, torch.Tensor], np.n
         except OnEdge:
             continue
         if margins(logits).min() > MIN_MARGIN:
-            return state, logits, seed
+            return network, state, logits, seed
     raise RuntimeError(f"{spec.name}: no seed gives safe margins")
 
 
@@ -388,13 +397,15 @@ def make(spec: Spec) -> dict[str, Any]:
     rng = np.random.default_rng(len(spec.name))
     vocab = spec.config.vocab_size
     tokens = [0, vocab - 1, 7, 7, *rng.integers(vocab, size=spec.n_tokens - 4).tolist()]
-    state, logits, seed = choose(spec, tokens)
+    network, state, logits, seed = choose(spec, tokens)
     write_gguf(spec, state, DIR / f"{spec.name}.gguf")
     if spec.directory:
         write_directory(spec, state, DIR / spec.name)
     np.save(DIR / f"{spec.name}.npy", logits)
+    if spec.embeds:
+        np.save(DIR / f"{spec.name}.vectors.npy", vectors_of(network, tokens))
     return {"name": spec.name, "covers": spec.covers, "tokens": tokens, "seed": seed, "directory": spec.directory,
-            "ternary": bool(spec.bitlinear), "n_ctx": spec.n_ctx, "min_top2_margin": round(float(margins(logits).min()), 3),
+            "ternary": bool(spec.bitlinear), "n_ctx": spec.n_ctx, "embeds": spec.embeds, "min_top2_margin": round(float(margins(logits).min()), 3),
             "max_abs_logit": round(float(np.abs(logits).max()), 3)}
 
 

@@ -120,7 +120,7 @@ Result<void> GpuExecutable::load() {
   TRY(chooser_, Chooser::create({.device = *device_,
                                  .kernels = kernels_,
                                  .caps = caps_of(*device_),
-                                 .n_vocab = static_cast<uint32_t>(plan_.config.n_vocab),
+                                 .n_vocab = static_cast<uint32_t>(plan_.slot(plan_.logits).width),
                                  .logits = work_->view(plan_.logits),
                                  .tokens = work_->tokens(),
                                  .params = work_->params(),
@@ -195,7 +195,7 @@ Result<std::span<const float>> GpuExecutable::run(KvCache& any_cache, const Batc
     TRY_STATUS(device_->check());
     return std::span<const float>();
   }
-  logits_.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.config.n_vocab));
+  logits_.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.slot(plan_.logits).width));
   BufferView view = work_->view(plan_.logits);
   view.bytes = logits_.size() * sizeof(float);
   TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
