@@ -49,7 +49,7 @@ TEST(Conform, SiluIsWithinAFewRoundings) {
 
 TEST(Conform, RopeIsBitIdentical) {
   for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kInterleaved}) {
-    for (const int head_dim : {2, 6, 64, 128}) {
+    for (const int head_dim : {2, 6, 36, 64, 80, 100, 128}) {
       constexpr int kRows = 3, kHeads = 5;
       RopeTable table({.theta = 10000.0f}, head_dim, kRows);
       table.fill(17, kRows);

@@ -5,19 +5,6 @@
 namespace tern::bitnet {
 namespace {
 
-// Every linear layer's input width must be whole I2_S blocks.
-Result<void> check_blocks(const ModelSource& source, const Config& c) {
-  for (const auto& [what, width] : {std::pair{"embedding_length", c.d_model},
-                                    {"feed_forward_length", c.d_ff},
-                                    {"attention.head_count × head_dim", c.q_width()}}) {
-    if (width % 128 == 0) continue;
-    return fail(ErrorCode::kNotSupported,
-                "{}: {} is {}, not a multiple of 128, so its ternary rows are not whole blocks", source.path(), what,
-                width);
-  }
-  return {};
-}
-
 // 1bitLLM's models (bitnet_b1_58-large, -3B) and Microsoft's share the architecture's names, not the activation. Where
 // a file does not say, the vocabulary does: Llama 2's 32,002 tokens against Llama 3's.
 GluAct usual_glu_act(const Config& c) {
@@ -32,7 +19,6 @@ Result<Config> read_config(ModelSource& source, const std::string& architecture)
   c.family = Family::kBitnet;
   c.int8_activations = true;
   TRY(c.glu_act, read_glu_act(source, c, usual_glu_act(c)));
-  TRY_STATUS(check_blocks(source, c));
   return c;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "file/gguf.h"
+#include "model/made_tensors.h"
 #include "model/source.h"
 
 namespace tern {
@@ -29,7 +30,10 @@ class GgufSource final : public ModelSource {
   }
 
  private:
+  Result<SourceTensor> in_rows(SourceTensor flat);
+
   GgufFile file_;
+  MadeTensors made_;
   std::string container_;
 };
 

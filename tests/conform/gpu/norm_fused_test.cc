@@ -97,6 +97,7 @@ TEST_P(GpuNormFused, MatvecAdd) {
   test_matvec_add(bench(), 1, 64, 256, 5, {});
   test_matvec_add(bench(), 3, 77, 640, 40, {});
   test_matvec_add(bench(), 7, 33, 1152, 3, {});
+  test_matvec_add(bench(), 2, 20, 720, 9, {});  // ends inside a block
 }
 
 TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
@@ -143,6 +144,7 @@ void test_glu(GpuBench& bench, int n, int rows, int cols, uint32_t rows_per_grou
 TEST_P(GpuNormFused, Glu) {
   test_glu(bench(), 1, 64, 256, 1);
   test_glu(bench(), 3, 45, 640, 2);
+  test_glu(bench(), 2, 21, 208, 2);
 }
 
 template <class KvWord>
@@ -184,6 +186,7 @@ TEST_P(GpuNormFused, Qkv) {
   test_qkv<F16x2>(bench(), {4, 1, 64, 24}, 256, false, 5, 3);
   test_qkv<F16x2>(bench(), {2, 2, 128, 24}, 640, true, 0, 1);
   test_qkv<F32>(bench(), {3, 3, 64, 24}, 384, false, 9, 2);
+  test_qkv<F16x2>(bench(), {2, 1, 100, 24}, 400, false, 7, 2);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using GpuNorms = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuNorms);
 
 // Rows that fill a part of a workgroup's vec4s, exactly one round of them, and one and a bit; then those of models.
-constexpr int kWidths[] = {16, 48, 256, 1008, 1024, 1040, 2560};
+constexpr int kWidths[] = {4, 16, 48, 100, 256, 1008, 1024, 1040, 2560};
 
 gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256, bool in_loops = false) {
   return {
@@ -57,7 +57,7 @@ TEST_P(GpuNorms, RmsNorm) {
 }
 
 TEST_P(GpuNorms, HeadNorm) {
-  for (const auto& [n_heads, head_dim] : {std::pair{1, 4}, {3, 64}, {5, 80}, {2, 128}}) {
+  for (const auto& [n_heads, head_dim] : {std::pair{1, 4}, {3, 64}, {5, 80}, {4, 100}, {2, 128}}) {
     const Input input(3, n_heads * head_dim, static_cast<uint64_t>(head_dim));
     const std::vector<float> gain(input.gain.begin(), input.gain.begin() + head_dim);
     std::vector<float> expected(input.x.size()), x = input.x;
@@ -92,11 +92,13 @@ Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 
   auto y = Int8Rows::blank(input.n, input.width);
   bench.run(gpu::quantize(config_of(input.width, bench.caps(), workgroup, in_loops)), input.grid(),
             in<Vec4<F32>>(input.x), out<I8x4>(y));
-  // The rest of the row's last 16 bytes is nobody's.
+  // What fills the last block is nobody's, nor is the rest of the row's last 16 bytes.
   for (size_t r = 1; r <= static_cast<size_t>(input.n); ++r) {
     const size_t end = r * gpu::quantized_row_bytes(static_cast<uint32_t>(input.width)) / 4;
     EXPECT_EQ(y[end - 1], kPoison);
     EXPECT_EQ(y[end - 2], kPoison);
+    const size_t filled = end - 4 - (gpu::whole_blocks(static_cast<uint32_t>(input.width)) - input.width) / 4;
+    for (size_t i = filled; i < end - 4; ++i) EXPECT_EQ(y[i], kPoison);
   }
   return Int8Rows::unpacked(y, input.n, input.width);
 }

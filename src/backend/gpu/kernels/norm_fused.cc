@@ -46,10 +46,11 @@ NormedActivations::NormedActivations(const TernaryConfig& c, const NormConfig& n
       parts_(parts),
       wg_(wg),
       tid_(tid),
-      staged_(shared<QuantizedWords>("staged", c.cols / 16)) {}
+      staged_(shared<QuantizedWords>("staged", 4 * c.row_vectors())) {}
 
 void NormedActivations::prepare() {
   // An invocation makes whole vec4s of int8 words: 16 neighbouring values, four quads of floats.
+  CHECK(c_.cols % 16 == 0);
   const uint32_t n_units = c_.cols / 16;
   const uint32_t rounds = (n_units + c_.workgroup - 1) / c_.workgroup;
   const auto is_whole = [&](uint32_t k) { return (k + 1) * c_.workgroup <= n_units; };
@@ -101,7 +102,7 @@ void NormedActivations::prepare() {
       }
       // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
       const auto& u = units[k];
-      auto where = let("staged_at", ((u >> 1u) & 3u) * (c_.cols / 64) + ((u >> 3u) * 2u + (u & 1u)));
+      auto where = let("staged_at", ((u >> 1u) & 3u) * c_.row_vectors() + ((u >> 3u) * 2u + (u & 1u)));
       staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
     };
     if (is_whole(k)) {

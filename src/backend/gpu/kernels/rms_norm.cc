@@ -8,7 +8,7 @@ namespace {
 
 // Each invocation holds its vec4s of the row in registers: the row is read once.
 uint32_t vectors_per_invocation(const RmsNormConfig& c) {
-  CHECK(c.width % 16 == 0);
+  CHECK(c.width % 4 == 0);
   return (c.width / 4 + c.workgroup - 1) / c.workgroup;
 }
 
@@ -65,8 +65,9 @@ void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again
   auto my_sum = let("my_sum", sum);
   auto total = reduce_workgroup(Reduce::kSum, c.caps, my_sum, tid, c.workgroup);
   when(tid == 0u, [&] {
-    y[base + c.width / 4] = packed<I8x4>(bitcast<U32>(scale));
-    y[base + (c.width / 4 + 1)] = packed<I8x4>(bitcast<U32>(total));
+    const uint32_t meta = 4 * quantized_meta(c.width);
+    y[base + meta] = packed<I8x4>(bitcast<U32>(scale));
+    y[base + (meta + 1)] = packed<I8x4>(bitcast<U32>(total));
   });
 }
 
