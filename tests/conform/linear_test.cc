@@ -76,6 +76,32 @@ TEST(Conform, TernaryGluIsBitIdentical) {
   });
 }
 
+// A row of activations without a scale has no results that pass for numbers, whatever is made of them.
+TEST(Conform, TernaryLayersOfNoNumbersGiveNone) {
+  on_every_target([] {
+    constexpr int kRows = 37, kCols = 160;
+    const Matrix w(Format::kI2_S, kRows, kCols, 1), up(Format::kI2_S, kRows, kCols, 2);
+    for (const int n : {1, 3, 9}) {
+      Int8Input in(n, kCols, 3);
+      in.scale[static_cast<size_t>(n - 1)] = NAN;
+      std::fill_n(in.q.data() + (n - 1) * kCols, kCols, int8_t{0});
+      in.sum[static_cast<size_t>(n - 1)] = 0;
+      std::vector<float> y(static_cast<size_t>(n * kRows));
+      const auto expect_none = [&](const char* what) {
+        for (size_t i = 0; i < y.size(); ++i) {
+          ASSERT_EQ(std::isnan(y[i]), i >= y.size() - kRows) << what << " " << n << " at " << i;
+        }
+      };
+      run_on(2, cpu::ternary_linear, {in.view(), n, &w.tensor, ops::Store::kSet, y.data()}, kScratch);
+      expect_none("linear");
+      for (const GluAct act : {GluAct::kRelu2, GluAct::kSilu}) {
+        run_on(2, cpu::ternary_glu, {in.view(), n, &w.tensor, &up.tensor, act, y.data()}, kScratch);
+        expect_none("glu");
+      }
+    }
+  });
+}
+
 // SiLU's exponential is the only part that is not exact: hn::Exp is off by at most 2 roundings, of x / (1 + e) · up
 // there are 3 more; and gate and up are the same bits as the reference's.
 TEST(Conform, TernaryGluWithSilu) {
