@@ -100,6 +100,25 @@ TEST_P(GpuNormFused, MatvecAdd) {
   test_matvec_add(bench(), 2, 20, 720, 9, {});  // ends inside a block
 }
 
+// A row of x with a value that is no number: its squares' sum is none either, and no result.
+TEST_P(GpuNormFused, NothingIsMadeOfWhatIsNotFinite) {
+  constexpr int kRows = 20, kCols = 256;
+  const WeightMatrix w(Format::kI2_S, kRows, kCols, 7, kScales[0]);
+  const gpu::TernaryConfig config{.rows = kRows, .cols = kCols, .store = gpu::Store::kAdd, .caps = bench().caps()};
+  for (const float bad : {NAN, std::numeric_limits<float>::infinity()}) {
+    Row row(2, kCols, 3);
+    row.x[kCols + 77] = bad;
+    std::vector<float> y(size_t{2} * kRows, 1.0f), next_gain(kRows, 1.0f), stats;
+    const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
+    stats.resize(size_t{4} * n_workgroups);
+    bench().run(gpu::normed_matvec_add(config, {.eps = kEps, .n_parts = 5}), {.x = n_workgroups, .y = 2},
+                in<gpu::TernaryWeights>(w.device_rows()), in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain),
+                in<gpu::NormStats>(stats_of(row.x, row.gain, 5)), in<gpu::WeightScales>(kScales), out<F32>(y),
+                in<F32>(next_gain), out<gpu::NormStats>(stats));
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(std::isfinite(y[i]), i < kRows) << bad << " at " << i;
+  }
+}
+
 TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
   // The smallest has so few subgroups, on any device, that sum and maximum are reduced together.
   for (const auto& [lanes, rows_per_group, workgroup] :

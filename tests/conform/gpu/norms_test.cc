@@ -119,6 +119,22 @@ TEST_P(GpuNorms, QuantizeIsBitIdentical) {
   }
 }
 
+// One value that is no number, wherever it is, leaves the row without a scale, and only that row.
+TEST_P(GpuNorms, QuantizeKeepsWhatIsNotFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const bool in_loops : {false, true}) {
+    for (const float bad : {NAN, -NAN, kInfinity, -kInfinity}) {
+      for (const size_t place : {0u, 1u, 2u, 3u, 500u, 1039u}) {
+        Input input(3, 1040, place);
+        input.x[1040 + place] = bad;
+        const Int8Rows actual = run_quantize(bench(), input, in_loops ? 64 : 256, in_loops);
+        ASSERT_TRUE(std::isnan(actual.scale[1])) << bad << " at " << place;
+        ASSERT_TRUE(std::isfinite(actual.scale[0]) && std::isfinite(actual.scale[2])) << bad << " at " << place;
+      }
+    }
+  }
+}
+
 TEST_P(GpuNorms, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
   // The largest magnitude is 127, so the scale is 1 and the values are rounded as they are.
   Input input(1, 48, 1);

@@ -87,8 +87,13 @@ void NormedActivations::prepare() {
   auto my_largest = let("my_largest", largest);
   const Stats stats = reduce_stats(c_.caps, my_squares, my_largest, tid_, c_.workgroup);
   auto factor = let("factor", 1.0f / sqrt(stats.squares / static_cast<float>(c_.cols) + norm_.eps));
-  scale_ = let("x_scale", 127.0f / max(stats.largest * factor, 1e-5f));
-  auto factor_and_scale = let("factor_and_scale", factor * scale_);
+  auto finite_scale = let("finite_scale", 127.0f / max(stats.largest * factor, 1e-5f));
+  auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
+  // A factor that is 0 or NaN comes of values that are not finite, which no result may pass over: a maximum of floats
+  // loses NaN, so its bits decide.
+  constexpr uint32_t kLeastNotFinite = 0x7F800000;
+  auto factor_bits = let("factor_bits", bitcast<U32>(factor));
+  scale_ = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
   auto sum = var("q_sum", 0);
   for (uint32_t k = 0; k < rounds; ++k) {
     const auto stage = [&] {
