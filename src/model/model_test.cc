@@ -110,7 +110,7 @@ constexpr Refusal kRefusals[] = {
     {"rope_dims", [](TinyGguf& f) { f.integers["rope.dimension_count"] = 32; }, ErrorCode::kNotSupported,
      "partial RoPE"},
     {"odd_head", [](TinyGguf& f) { f.integers["attention.key_length"] = 63; }, ErrorCode::kNotSupported,
-     "is 126, not a multiple"},
+     "head_dim is 63, not a multiple of 4"},
     {"not_32", [](TinyGguf& f) { f.integers["feed_forward_length"] = 200; }, ErrorCode::kNotSupported,
      "is 200, not a multiple of"},
     {"not_4", [](TinyGguf& f) { f.integers["attention.head_count"] = 64, f.integers["attention.key_length"] = 6; },

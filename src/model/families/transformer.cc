@@ -15,7 +15,6 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
   // vectors of four.
   for (const auto& [what, width, unit] : {std::tuple{"embedding_length", c.d_model, 32},
                                           {"feed_forward_length", c.d_ff, 32},
-                                          {"attention.head_count × head_dim", c.q_width(), 32},
                                           {"head_dim", c.head_dim, 4}}) {
     if (width % unit == 0) continue;
     return fail(ErrorCode::kNotSupported, "{}: {} is {}, not a multiple of {}, as Tern's kernels need it",
