@@ -78,5 +78,18 @@ TEST_F(SpoiledModel, NamesTheFirstStepAndThePosition) {
   }
 }
 
+// One value in front of a ternary layer, whose int8 activations have no NaN.
+TEST_F(SpoiledModel, NothingGetsLostInIntegers) {
+  using enum BackendKind;
+  for (const char* gain : {"attn_norm", "attn_sub_norm", "ffn_norm", "ffn_sub_norm"}) {
+    spoil(("blk.3." + std::string(gain) + ".weight").c_str(), 77 * 4, 4);
+    for (const auto& [backend, fuse] : {std::pair(kCpu, true), std::pair(kCpu, false), std::pair(kRef, true)}) {
+      const std::string norm = message(backend, fuse);
+      EXPECT_TRUE(norm.starts_with("blk.3." + std::string(gain))) << norm;
+      EXPECT_TRUE(norm.contains("at position 0;")) << norm;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tern

@@ -45,6 +45,7 @@ struct GgmlTypeInfo {
   uint32_t block;         // values per block
   uint32_t block_bytes;   // bytes per block
   uint32_t tail_bytes;    // bytes after the last block of a tensor (I2_S: its scale and padding)
+  bool is_flat;           // rows need not be whole blocks, only the tensor (I2_S)
 };
 
 // Every type that Tern can read, by number.
@@ -57,8 +58,8 @@ const GgmlTypeInfo* ggml_type_info(GgmlType type);
 std::string_view unreadable_type_name(uint32_t number);
 
 // Bytes of a tensor of this type and shape (rows first), its tail included. nullopt where there is no such tensor: an
-// unreadable type, a shape without dimensions or with one below 1, rows that are not whole blocks, more than 2^63 − 1
-// bytes.
+// unreadable type, a shape without dimensions or with one below 1, rows (where they are flat the tensor) that are not
+// whole blocks, more than 2^63 − 1 bytes.
 std::optional<uint64_t> ggml_tensor_bytes(GgmlType type, std::span<const int64_t> shape);
 
 struct GgufTensor {

@@ -67,16 +67,15 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
   return {};
 }
 
-// Rows that are not whole blocks would make every row after the first start inside a block.
+// Rows that are not whole blocks would make every row after the first start inside a block. Of I2_S they may, but a
+// tensor that ends inside one has lost its last values.
 std::unexpected<Error> broken_rows(std::string_view path, const TensorEntry& entry, const GgmlTypeInfo& info) {
   const std::string name = quoted(entry.tensor.name);
   const int64_t cols = entry.tensor.shape.back();
   if (info.type == GgmlType::kI2_S) {
-    return fail(
-        ErrorCode::kNotSupported,
-        "{}: tensor {} at byte {} is I2_S with rows of {} values; Tern reads I2_S only where rows are a multiple of "
-        "128; get this model in another type, such as TQ2_0 or F16",
-        path, name, entry.entry_at, cols);
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor {} at byte {} is I2_S with {} values, which is not a multiple of its block of 128: {}",
+                path, name, entry.entry_at, entry.tensor.n_elements(), kGgufDamaged);
   }
   return fail(ErrorCode::kCorruption,
               "{}: tensor {} at byte {} is {} with rows of {} values, which is not a multiple of its block of {}: {}",
@@ -103,7 +102,9 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   entry.relative_offset = cursor.take<uint64_t>();
   const GgmlTypeInfo* info = ggml_type_info(entry.tensor.type);
   if (info == nullptr) return unreadable_type(cursor.path(), entry, type_number);
-  if (entry.tensor.shape.back() % info->block != 0) return broken_rows(cursor.path(), entry, *info);
+  if ((info->is_flat ? entry.tensor.n_elements() : entry.tensor.shape.back()) % info->block != 0) {
+    return broken_rows(cursor.path(), entry, *info);
+  }
   const auto bytes = ggml_tensor_bytes(entry.tensor.type, entry.tensor.shape);
   if (!bytes) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} at byte {} has more than 2^63 bytes: {}", cursor.path(),

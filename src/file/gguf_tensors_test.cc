@@ -83,10 +83,20 @@ TEST(GgufTensors, I2sOfTheOldMeaningIsToldByItsRoom) {
 }
 
 TEST(GgufTensors, RowsAreWholeBlocks) {
-  expect_refused(one_tensor({8640, 3}, 36, 8640).parse(), kNotSupported,
-                 "is I2_S with rows of 8640 values; Tern reads I2_S only where rows are a multiple of 128");
+  expect_refused(one_tensor({8640, 3}, 36, 8640).parse(), kCorruption,
+                 "is I2_S with 25920 values, which is not a multiple of its block of 128");
   expect_refused(one_tensor({48, 2}, 8, 102).parse(), kCorruption, "not a multiple of its block of 32");
   expect_refused(one_tensor({128, 2}, 35, 66).parse(), kCorruption, "not a multiple of its block of 256");
+}
+
+// bitnet_b1_58-3B's ffn_down has rows of 67.5 blocks.
+TEST(GgufTensors, BlocksOfI2sRunAcrossRows) {
+  const auto file = one_tensor({8640, 4}, 36, 8640 + 32).parse();
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->tensors().front().data.size(), 8640u + 32);
+  EXPECT_EQ(ggml_tensor_bytes(GgmlType::kI2_S, Shape{2, 64}), 64u);
+  EXPECT_EQ(ggml_tensor_bytes(GgmlType::kI2_S, Shape{3, 64, 3}), std::nullopt);
+  EXPECT_EQ(ggml_tensor_bytes(GgmlType::kI2_S, Shape{128, 3, 3}), 9u * 32 + 32);
 }
 
 TEST(GgufTensors, RefusesShapesThatAreNone) {
@@ -183,7 +193,8 @@ TEST(GgmlTensorBytes, RefusesWhatIsNoTensor) {
   EXPECT_EQ(ggml_tensor_bytes(GgmlType::kF16, Shape{2, 3}), 12u);
   EXPECT_EQ(ggml_tensor_bytes(GgmlType::kTQ2_0, Shape{3, 512}), 396u);
   EXPECT_EQ(ggml_tensor_bytes(GgmlType::kI2_S, Shape{1, 128}), 64u);
-  EXPECT_EQ(ggml_tensor_bytes(GgmlType::kI2_S, Shape{2, 64}), std::nullopt);
+  EXPECT_EQ(ggml_tensor_bytes(GgmlType::kI2_S, Shape{3, 64}), std::nullopt);
+  EXPECT_EQ(ggml_tensor_bytes(GgmlType::kTQ2_0, Shape{2, 128}), std::nullopt);
   EXPECT_EQ(ggml_tensor_bytes(GgmlType::kF32, Shape{}), std::nullopt);
   EXPECT_EQ(ggml_tensor_bytes(GgmlType::kF32, Shape{0}), std::nullopt);
   EXPECT_EQ(ggml_tensor_bytes(GgmlType::kF32, Shape{-1, -1}), std::nullopt);

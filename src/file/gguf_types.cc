@@ -1,6 +1,7 @@
 // The numbers of GGUF: tensor types and kinds of metadata values.
 #include <array>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "file/gguf.h"
@@ -18,7 +19,8 @@ const std::vector<GgmlTypeInfo>& all_types() {
                        .name = format.name,
                        .block = static_cast<uint32_t>(format.block),
                        .block_bytes = static_cast<uint32_t>(format.block_bytes),
-                       .tail_bytes = static_cast<uint32_t>(format.tail_bytes)});
+                       .tail_bytes = static_cast<uint32_t>(format.tail_bytes),
+                       .is_flat = format.fills_block});
     }
     return types;
   }();
@@ -106,14 +108,18 @@ std::string_view unreadable_type_name(uint32_t number) {
 
 std::optional<uint64_t> ggml_tensor_bytes(GgmlType type, std::span<const int64_t> shape) {
   const GgmlTypeInfo* info = ggml_type_info(type);
-  if (info == nullptr || shape.empty() || shape.back() % info->block != 0) return std::nullopt;
-  // Counted in blocks: the number of values may overflow where the bytes do not.
-  int64_t bytes = info->block_bytes;
-  for (size_t i = 0; i < shape.size(); ++i) {
+  if (info == nullptr || shape.empty()) return std::nullopt;
+  // Counted in blocks: the number of values may overflow where the bytes do not. Each dimension, the last one first,
+  // takes what divides the block out of it.
+  int64_t bytes = info->block_bytes, block = info->block;
+  for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] < 1) return std::nullopt;
-    const int64_t factor = i + 1 == shape.size() ? shape[i] / info->block : shape[i];
-    if (__builtin_mul_overflow(bytes, factor, &bytes)) return std::nullopt;
+    const int64_t divisor = std::gcd(block, shape[i]);
+    block /= divisor;
+    if (!info->is_flat && block != 1) return std::nullopt;
+    if (__builtin_mul_overflow(bytes, shape[i] / divisor, &bytes)) return std::nullopt;
   }
+  if (block != 1) return std::nullopt;
   if (__builtin_add_overflow(bytes, static_cast<int64_t>(info->tail_bytes), &bytes)) return std::nullopt;
   return static_cast<uint64_t>(bytes);
 }

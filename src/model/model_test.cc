@@ -51,6 +51,39 @@ TEST(OpenModel, ScaleTensorsMultiply) {
   EXPECT_EQ(model.weights.layers[0].attn_q.scale, 1.0f);
 }
 
+// In the file, blocks of 128 run across rows of 192.
+TEST(OpenModel, GivesRowsThatEndInsideABlockBlocksOfTheirOwn) {
+  TinyGguf file;
+  file.integers["feed_forward_length"] = 192;
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    file.tensors[blk + "ffn_gate.weight"].shape = file.tensors[blk + "ffn_up.weight"].shape = {192, 128};
+    file.tensors[blk + "ffn_down.weight"].shape = {128, 192};
+    file.tensors[blk + "ffn_sub_norm.weight"].shape = {192};
+  }
+  std::vector<int8_t> codes(128 * 192);
+  for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * i % 7 % 3) - 1);
+  TinyTensor& in_file = file.tensors["blk.1.ffn_down.weight"];
+  in_file.data.resize(codes.size() / 4 + kI2sTailBytes);
+  encode_i2_s_tensor(codes, 0.25f, in_file.data);
+  const std::string path = file.write("flat");
+  for (const Access access : {Access::kResident, Access::kPieces}) {
+    const auto model = open_model(path, {}, access);
+    ASSERT_TRUE(model) << model.error().message;
+    const Tensor& down = model->weights.layers[1].ffn_down;
+    EXPECT_EQ(down.scale, 0.25f);
+    EXPECT_EQ(down.data.is_resident(), access == Access::kResident);
+    ASSERT_EQ(down.data.size(), tensor_bytes(Format::kI2_S, 128, 192));
+    Scratch scratch;
+    const Bytes bytes = down.data.read_all(scratch).value();
+    EXPECT_EQ(i2_s_scale(bytes), 0.25f);
+    std::vector<int8_t> row(192);
+    for (size_t r = 0; r < 128; ++r) {
+      decode_i2_s_codes(bytes.subspan(r * 64, 64), row);
+      ASSERT_TRUE(std::ranges::equal(row, std::span(codes).subspan(r * 192, 192))) << "row " << r;
+    }
+  }
+}
+
 struct Refusal {
   const char* what;
   void (*spoil)(TinyGguf&);
@@ -77,11 +110,11 @@ constexpr Refusal kRefusals[] = {
     {"rope_dims", [](TinyGguf& f) { f.integers["rope.dimension_count"] = 32; }, ErrorCode::kNotSupported,
      "partial RoPE"},
     {"odd_head", [](TinyGguf& f) { f.integers["attention.key_length"] = 63; }, ErrorCode::kNotSupported,
-     "is 126, not a multiple"},
+     "head_dim is 63, not a multiple of 4"},
     {"not_32", [](TinyGguf& f) { f.integers["feed_forward_length"] = 200; }, ErrorCode::kNotSupported,
      "is 200, not a multiple of"},
-    {"not_128", [](TinyGguf& f) { f.integers["feed_forward_length"] = 192; }, ErrorCode::kNotSupported,
-     "not a multiple of 128"},
+    {"not_4", [](TinyGguf& f) { f.integers["attention.head_count"] = 64, f.integers["attention.key_length"] = 6; },
+     ErrorCode::kNotSupported, "head_dim is 6, not a multiple of 4"},
     {"eps", [](TinyGguf& f) { f.floats["attention.layer_norm_rms_epsilon"] = std::numeric_limits<float>::quiet_NaN(); },
      ErrorCode::kCorruption, "positive number"},
     {"theta", [](TinyGguf& f) { f.floats["rope.freq_base"] = -1; }, ErrorCode::kCorruption, "rope.freq_base"},

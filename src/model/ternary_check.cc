@@ -21,9 +21,12 @@ Result<std::string_view> why_not_ternary(const Tensor& tensor) {
   if (tensor.format != Format::kI2_S) return "";
   Scratch scratch;
   TRY(const Bytes look, tensor.data.read(0, std::min(tensor.data.size(), kLook + kI2sTailBytes), scratch));
-  const Bytes codes = look.first(look.size() - kI2sTailBytes);
+  const uint64_t whole = static_cast<uint64_t>(tensor.cols) / kI2sBlock * kI2sBlockBytes;
+  const bool is_filled = tensor.cols % kI2sBlock != 0;  // rows end in codes that are nobody's: the first one counts
+  const Bytes all = look.first(look.size() - kI2sTailBytes);
+  const Bytes codes = is_filled ? all.first(std::min<uint64_t>(all.size(), whole)) : all;
   if (find_i2_s_code3(look) >= 0) return "holds two-bit codes that no ternary weight has";
-  const bool all_equal = std::ranges::contains(kAllEqual, codes.front()) &&
+  const bool all_equal = !codes.empty() && std::ranges::contains(kAllEqual, codes.front()) &&
                          std::ranges::all_of(codes, [&](std::byte b) { return b == codes.front(); });
   if (all_equal && codes.size() >= kFewest) return "has the same value everywhere";
   if (!std::isfinite(tensor.scale) || tensor.scale == 0) return "has a scale that is zero or not a number";

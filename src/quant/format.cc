@@ -27,6 +27,7 @@ constexpr FormatInfo floats(FormatId id, int bytes, decltype(FormatInfo::decode)
 constexpr FormatInfo i2_s() {
   FormatInfo info = {{Format::kI2_S, "I2_S", 36}};  // bitnet.cpp's number
   info.block = kI2sBlock;
+  info.fills_block = true;
   info.block_bytes = kI2sBlockBytes;
   info.tail_bytes = kI2sTailBytes;
   info.is_ternary = true;
@@ -92,9 +93,9 @@ std::span<const Format> float_row_formats() { return kFloatRows; }
 
 uint64_t row_bytes(Format format, int64_t cols) {
   const FormatInfo& info = format_info(format);
-  CHECK(cols >= 0 && cols % info.block == 0);
+  CHECK(cols >= 0 && (cols % info.block == 0 || info.fills_block));
   uint64_t bytes = 0;
-  const auto blocks = static_cast<uint64_t>(cols / info.block);
+  const auto blocks = static_cast<uint64_t>(cols / info.block + (cols % info.block != 0));
   const bool overflow = __builtin_mul_overflow(blocks, static_cast<uint64_t>(info.block_bytes), &bytes);
   return overflow ? std::numeric_limits<uint64_t>::max() : bytes;
 }

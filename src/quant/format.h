@@ -46,19 +46,20 @@ struct FormatId {
 };
 
 struct FormatInfo : FormatId {
-  int block = 1;            // values per block; rows must be whole blocks
-  int block_bytes = 0;      // bytes per block
-  int tail_bytes = 0;       // bytes after a tensor's last block (I2_S: its scale, padded to 32)
-  bool is_ternary = false;  // codes −1, 0, +1 times a scale: computed on int8 activations by BitNet-family models
+  int block = 1;             // values per block; rows must be whole blocks, or
+  bool fills_block = false;  // the last block of a row is filled up (I2_S; in files its blocks run across rows)
+  int block_bytes = 0;       // bytes per block
+  int tail_bytes = 0;        // bytes after a tensor's last block (I2_S: its scale, padded to 32)
+  bool is_ternary = false;   // codes −1, 0, +1 times a scale: computed on int8 activations by BitNet-family models
   bool is_for_float_rows = false;  // the same for layers on float activations, embeddings and heads
   Coding coding = {};              // what its blocks come apart into
   // Takes one block apart; nullptr where coding.n_codes is 0. Parts that the coding has not are left as they are. I2_S
   // gives the bare codes, with d = 1.
   void (*unpack)(const std::byte* block, BlockParts& parts) = nullptr;
-  // Decodes whole blocks: values.size() is a multiple of `block`. I2_S gives the bare codes −1, 0, +1 (its scale is per
-  // tensor, see i2_s.h); every other format gives final values.
+  // Decodes whole blocks, or a row: values.size() is a multiple of `block`, or fills_block. I2_S gives the bare codes
+  // −1, 0, +1 (its scale is per tensor, see i2_s.h); every other format gives final values.
   void (*decode)(Bytes blocks, std::span<float> values) = nullptr;
-  // Encodes whole blocks, the way the reference quantisers do, or by a search (fit.h). I2_S takes values that are
+  // Encodes the same, the way the reference quantisers do, or by a search (fit.h). I2_S takes values that are
   // already −1, 0 or +1. Elsewhere NaN becomes 0 in the block formats; an infinity, or a scale beyond f16, spoils its
   // own block only.
   void (*encode)(std::span<const float> values, MutableBytes blocks) = nullptr;
@@ -77,9 +78,9 @@ std::span<const FormatInfo> formats();
 std::span<const Format> ternary_row_formats();
 std::span<const Format> float_row_formats();
 
-// Bytes of a [rows, cols] tensor, tail included, and of one row. cols is a multiple of the block (check it first where
-// it comes from a file). A product beyond 64 bits gives UINT64_MAX, so that a hostile shape fails the caller's size
-// check.
+// Bytes of a [rows, cols] tensor, tail included, and of one row. cols is a multiple of the block, unless the format
+// fills_block (check it first where it comes from a file). A product beyond 64 bits gives UINT64_MAX, so that a hostile
+// shape fails the caller's size check.
 uint64_t tensor_bytes(Format format, int64_t rows, int64_t cols);
 uint64_t row_bytes(Format format, int64_t cols);
 

@@ -30,6 +30,8 @@ TEST(Format, BytesOfATensor) {
 // An I2_S row has no tail of its own.
 TEST(Format, BytesOfARow) {
   EXPECT_EQ(row_bytes(Format::kI2_S, 2560), 640u);
+  EXPECT_EQ(row_bytes(Format::kI2_S, 8640), 68u * 32);  // 67 blocks and a half
+  EXPECT_EQ(row_bytes(Format::kI2_S, 1), 32u);
   EXPECT_EQ(row_bytes(Format::kQ6_K, 256), 210u);
   EXPECT_EQ(row_bytes(Format::kF32, 7), 28u);
   EXPECT_EQ(row_bytes(Format::kQ8_0, 0), 0u);
@@ -118,7 +120,7 @@ TEST(Format, NanLeavesTheOtherValuesAlone) {
 }
 
 TEST(FormatDeathTest, RefusesPartOfABlock) {
-  EXPECT_DEATH(row_bytes(Format::kI2_S, 64), "cols");
+  EXPECT_DEATH(row_bytes(Format::kTQ2_0, 128), "cols");
   std::vector<float> values(31);
   ByteVector bytes(34);
   EXPECT_DEATH(format_info(Format::kQ8_0).decode(bytes, values), "size");

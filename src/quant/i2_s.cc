@@ -7,40 +7,67 @@
 namespace tern {
 namespace {
 
+constexpr int kPlane = kI2sBlock / 4;  // values of a plane
+
 // The bit position of plane 0..3 within a byte.
 constexpr int plane_shift(int plane) { return 6 - 2 * plane; }
 
-template <class T>
-void decode_planes(Bytes blocks, std::span<T> codes) {
-  CHECK(codes.size() % kI2sBlock == 0 && blocks.size() == codes.size() / 4);
-  const size_t n_blocks = codes.size() / kI2sBlock;
-  for (size_t b = 0; b < n_blocks; ++b) {
-    const I2sBlock block = load<I2sBlock>(blocks.data() + b * sizeof(I2sBlock));
-    T* values = codes.data() + b * kI2sBlock;
-    for (int plane = 0; plane < 4; ++plane) {
-      for (int p = 0; p < 32; ++p) {
-        values[plane * 32 + p] = static_cast<T>(((block.planes[p] >> plane_shift(plane)) & 3) - 1);
-      }
-    }
+// body(plane, p, i) for the n values of a block; i counts them.
+template <class Body>
+void for_places(int n, const Body& body) {
+  for (int plane = 0; plane * kPlane < n; ++plane) {
+    const int count = std::min(kPlane, n - plane * kPlane);
+    for (int p = 0; p < count; ++p) body(plane, p, plane * kPlane + p);
+  }
+}
+
+// body(index of a block, n of its values that are used) for all that `n_codes` take.
+template <class Body>
+void for_blocks(size_t n_codes, const Body& body) {
+  for (size_t b = 0; b * kI2sBlock < n_codes; ++b) {
+    body(b, static_cast<int>(std::min<size_t>(kI2sBlock, n_codes - b * kI2sBlock)));
   }
 }
 
 template <class T>
+void decode_planes(Bytes blocks, std::span<T> codes) {
+  CHECK(blocks.size() == i2_s_bytes(codes.size()));
+  for_blocks(codes.size(), [&](size_t b, int n) {
+    const I2sBlock block = load<I2sBlock>(blocks.data() + b * sizeof(I2sBlock));
+    T* values = codes.data() + b * kI2sBlock;
+    for_places(n, [&](int plane, int p, int i) {
+      values[i] = static_cast<T>(((block.planes[p] >> plane_shift(plane)) & 3) - 1);
+    });
+  });
+}
+
+template <class T>
 void encode_planes(std::span<const T> codes, MutableBytes blocks) {
-  CHECK(codes.size() % kI2sBlock == 0 && blocks.size() == codes.size() / 4);
-  const size_t n_blocks = codes.size() / kI2sBlock;
-  for (size_t b = 0; b < n_blocks; ++b) {
+  CHECK(blocks.size() == i2_s_bytes(codes.size()));
+  for_blocks(codes.size(), [&](size_t b, int n) {
     const T* values = codes.data() + b * kI2sBlock;
     I2sBlock block = {};
-    for (int plane = 0; plane < 4; ++plane) {
-      for (int p = 0; p < 32; ++p) {
-        const T value = values[plane * 32 + p];
-        CHECK(value == T{-1} || value == T{0} || value == T{1});
-        block.planes[p] = static_cast<uint8_t>(block.planes[p] | ((static_cast<int>(value) + 1) << plane_shift(plane)));
-      }
-    }
+    for_places(n, [&](int plane, int p, int i) {
+      const T value = values[i];
+      CHECK(value == T{-1} || value == T{0} || value == T{1});
+      block.planes[p] = static_cast<uint8_t>(block.planes[p] | ((static_cast<int>(value) + 1) << plane_shift(plane)));
+    });
     store(blocks.data() + b * sizeof(I2sBlock), block);
-  }
+  });
+}
+
+// Where a value lies.
+struct CodePlace {
+  uint64_t byte;  // of the blocks
+  int shift;
+  uint64_t left;  // values from there on to the end of the plane
+};
+
+CodePlace code_place(uint64_t value) {
+  const uint64_t in_block = value % kI2sBlock, p = in_block % kPlane;
+  return {.byte = value / kI2sBlock * kI2sBlockBytes + p,
+          .shift = plane_shift(static_cast<int>(in_block / kPlane)),
+          .left = kPlane - p};
 }
 
 // Bits 0, 2, 4, 6 of each byte of the result are set where both bits of that code are.
@@ -52,6 +79,23 @@ void decode_i2_s_codes(Bytes blocks, std::span<int8_t> codes) { decode_planes<in
 void encode_i2_s_codes(std::span<const int8_t> codes, MutableBytes blocks) { encode_planes<int8_t>(codes, blocks); }
 void decode_i2_s(Bytes blocks, std::span<float> codes) { decode_planes<float>(blocks, codes); }
 void encode_i2_s(std::span<const float> codes, MutableBytes blocks) { encode_planes<float>(codes, blocks); }
+
+// A run that stays in one plane of both is bytes shifted alike.
+void copy_i2_s_codes(Bytes from, MutableBytes to, I2sPlace place, uint64_t n) {
+  CHECK(from.size() >= i2_s_bytes(place.from_at + n) && to.size() >= i2_s_bytes(place.to_at + n));
+  const auto* const in = reinterpret_cast<const uint8_t*>(from.data());
+  auto* const out = reinterpret_cast<uint8_t*>(to.data());
+  for (uint64_t done = 0; done < n;) {
+    const CodePlace a = code_place(place.from_at + done), b = code_place(place.to_at + done);
+    const uint64_t run = std::min({a.left, b.left, n - done});
+    const auto kept = static_cast<uint8_t>(~(3 << b.shift));
+    for (uint64_t i = 0; i < run; ++i) {
+      const int code = in[a.byte + i] >> a.shift & 3;
+      out[b.byte + i] = static_cast<uint8_t>((out[b.byte + i] & kept) | code << b.shift);
+    }
+    done += run;
+  }
+}
 
 void unpack_i2_s(const std::byte* block, BlockParts& parts) {
   parts.d = 0x3C00;

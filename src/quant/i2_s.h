@@ -24,9 +24,13 @@ inline constexpr int kI2sTailBytes = 32;   // bytes after the last block: the sc
 // and a two-bit code c stands for c − 1: 0 is −1, 1 is 0, 2 is +1; 3 occurs in no well-formed file. The planes are what
 // makes the format fast: one 32-byte load, shifted by 6, 4, 2, 0 and masked, is four runs of 32 consecutive weights.
 //
-// A tensor [rows, cols] is rows·cols/128 blocks in row order, so a row starts at byte row·cols/4 (cols is a multiple of
-// 128), and then 32 bytes of which the first four are the f32 scale of the whole tensor. The other 28 are padding with
-// no meaning: files hold zeros, garbage, or the scale again. A weight is scale · (c − 1).
+// A tensor [rows, cols] in a file is rows·cols/128 blocks of its values in row order, and then 32 bytes of which the
+// first four are the f32 scale of the whole tensor. The other 28 are padding with no meaning: files hold zeros,
+// garbage, or the scale again. A weight is scale · (c − 1).
+//
+// Blocks take no notice of rows: where cols is not a multiple of 128, rows end and begin inside blocks. Everywhere but
+// in a file such a row has blocks of its own, the last of which is filled up with codes 0: a kernel may multiply them
+// with whatever it finds, and Σ c·q stays the same.
 //
 // Example: values {0: +1, 1: −1, 32: +1, 127: −1, all others 0} with scale 1.5.
 //   byte 0 = 10 10 01 01 = a5    byte 1 = 00 01 01 01 = 15    bytes 2..30 = 01 01 01 01 = 55    byte 31 = 01 01 01 00 =
@@ -41,8 +45,9 @@ struct I2sBlock {
 };
 static_assert(sizeof(I2sBlock) == kI2sBlockBytes && alignof(I2sBlock) == 1);
 
-// The bare codes −1, 0, +1 of whole blocks; the impossible code 3 reads as +2. codes.size() is a multiple of kI2sBlock
-// and blocks.size() is codes.size() / 4.
+// The bare codes −1, 0, +1 of a row or of whole blocks; the impossible code 3 reads as +2. blocks.size() is i2_s_bytes
+// of codes.size().
+constexpr uint64_t i2_s_bytes(uint64_t n_codes) { return (n_codes + kI2sBlock - 1) / kI2sBlock * kI2sBlockBytes; }
 void decode_i2_s_codes(Bytes blocks, std::span<int8_t> codes);
 void encode_i2_s_codes(std::span<const int8_t> codes, MutableBytes blocks);
 
@@ -53,6 +58,12 @@ void encode_i2_s(std::span<const float> codes, MutableBytes blocks);
 // A block as parts; d is 1, for the scale is the tensor's.
 inline constexpr Coding kI2sCoding = {.n_codes = 4, .zero = 1, .group = kI2sBlock};
 void unpack_i2_s(const std::byte* block, BlockParts& parts);
+
+// Copies n codes as they are: those from number `from_at` of some blocks on, to number `to_at` of others.
+struct I2sPlace {
+  uint64_t from_at, to_at;
+};
+void copy_i2_s_codes(Bytes from, MutableBytes to, I2sPlace place, uint64_t n);
 
 // The scale of a whole tensor; tensor_data is its blocks and its tail.
 float i2_s_scale(Bytes tensor_data);

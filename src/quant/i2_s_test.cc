@@ -59,6 +59,46 @@ TEST(I2S, RandomCodesSurviveTheRoundTrip) {
   EXPECT_EQ(back, codes);
 }
 
+TEST(I2S, RowsEndInABlockThatIsFilledUp) {
+  for (const size_t n : {1u, 31u, 32u, 33u, 64u, 100u, 127u, 129u, 200u, 320u}) {
+    const std::vector<float> values = Random(n).ternary(static_cast<int>(n), 1.0f);
+    ByteVector row(row_bytes(Format::kI2_S, static_cast<int64_t>(n)), std::byte{0xEE});
+    encode_i2_s(values, row);
+    std::vector<float> back(n);
+    decode_i2_s(row, back);
+    EXPECT_EQ(back, values) << n;
+    std::vector<float> all(row.size() * 4);
+    decode_i2_s(row, all);
+    for (size_t i = n; i < all.size(); ++i) ASSERT_EQ(all[i], -1.0f) << "code 0 behind value " << n << " at " << i;
+  }
+}
+
+// In a file the blocks run across rows.
+TEST(I2S, CopiesCodesBetweenFlatBlocksAndRows) {
+  constexpr size_t kRows = 7;
+  for (const size_t cols : {4u, 32u, 36u, 64u, 96u, 100u, 128u, 160u, 324u}) {
+    const std::vector<float> values = Random(cols).ternary(static_cast<int>(kRows * cols), 1.0f);
+    ByteVector flat(i2_s_bytes(values.size())), again(flat.size());
+    encode_i2_s(values, flat);
+    const size_t stride = row_bytes(Format::kI2_S, static_cast<int64_t>(cols));
+    for (size_t r = 0; r < kRows; ++r) {
+      ByteVector row(stride), expected(stride);
+      copy_i2_s_codes(flat, row, {.from_at = r * cols, .to_at = 0}, cols);
+      encode_i2_s(std::span(values).subspan(r * cols, cols), expected);
+      ASSERT_EQ(row, expected) << cols << " columns, row " << r;
+      copy_i2_s_codes(row, again, {.from_at = 0, .to_at = r * cols}, cols);
+    }
+    EXPECT_EQ(again, flat) << cols;
+  }
+}
+
+TEST(I2S, CopyingKeepsTheImpossibleCodeAndItsNeighbours) {
+  ByteVector from = all_zero_codes(), to = repeated("aa", kI2sBlockBytes);
+  from = with_code(from, 40, 3);
+  copy_i2_s_codes(from, to, {.from_at = 40, .to_at = 99}, 1);
+  EXPECT_EQ(to, with_code(repeated("aa", kI2sBlockBytes), 99, 3));
+}
+
 // Files pad the tail with whatever was in memory: only its first four bytes mean anything.
 TEST(I2S, ScaleIgnoresThePadding) {
   ByteVector tensor = all_zero_codes() + from_hex("0000003f") + repeated("ff", 28);

@@ -172,7 +172,7 @@ Result<void> Converter::collect_tensor(const std::string& name) {
   if (job.is_matrix()) {
     TRY(job, linear_job(std::move(*found)));
   }
-  if (job.cols() % format_info(job.format).block != 0) {
+  if (job.in_file().bytes() == 0) {
     return fail(ErrorCode::kNotSupported,
                 "{}: rows of tensor {} have {} values, but {} packs {}; choose another type or another head",
                 source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
@@ -232,7 +232,7 @@ Result<void> Converter::add_metadata() {
 
 Result<void> Converter::write_all() {
   uint64_t total = 0;
-  for (const ConvertJob& job : jobs_) total += job.bytes();
+  for (const ConvertJob& job : jobs_) total += job.in_file().bytes();
   TRY_STATUS(check_free_space(options_.out_path, total));
   for (const ConvertJob& job : jobs_) {
     TRY_STATUS(writer_.add_tensor(job.from.name, ggml_type_of(job.format), job.from.shape));
@@ -243,7 +243,7 @@ Result<void> Converter::write_all() {
   RowStream stream(writer_, total, options_.on_progress, options_.stop);
   for (const ConvertJob& job : jobs_) {
     if (job.is_copy()) {
-      TRY_STATUS(stream.append(job.from.data.first(job.bytes())));
+      TRY_STATUS(stream.append(job.from.data.first(job.in_file().bytes())));
       continue;
     }
     TRY_STATUS(write_rows(job, stream));
@@ -254,7 +254,7 @@ Result<void> Converter::write_all() {
 
 Result<void> Converter::write_rows(const ConvertJob& job, RowStream& stream) {
   std::vector<PackingLoss> losses(static_cast<size_t>(job.rows()));
-  TRY_STATUS(stream.append_rows(job.rows(), row_bytes(job.format, job.cols()), [&](int first, int n, MutableBytes out) {
+  TRY_STATUS(stream.append_matrix(job.in_file(), [&](int first, int n, MutableBytes out) {
     make_rows(job, first, out, std::span(losses).subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
   }));
   TRY_STATUS(check_fit(source().path(), job, losses));

@@ -5,6 +5,7 @@
 
 #include "model/source.h"
 #include "tools/packing_loss.h"
+#include "tools/row_stream.h"
 
 namespace tern {
 
@@ -20,7 +21,7 @@ struct ConvertJob {
   bool is_matrix() const { return from.shape.size() == 2 && from.shape[0] > 1; }
   int rows() const { return from.shape.size() == 1 && !is_bias_to_sort() ? 1 : static_cast<int>(from.shape.front()); }
   int cols() const { return is_bias_to_sort() ? 1 : static_cast<int>(from.shape.back()); }
-  uint64_t bytes() const { return tensor_bytes(format, rows(), cols()); }
+  MatrixInFile in_file() const { return {format, rows(), cols()}; }
   // Every row keeps its bytes, though not always its place.
   bool keeps_rows() const { return from.format == format && (scale == 1 || format == Format::kI2_S); }
   // The bytes of all rows are copied at once.
@@ -29,7 +30,7 @@ struct ConvertJob {
   bool is_packing() const { return !keeps_rows() && format != Format::kI2_S; }
 };
 
-// Fills `out` with rows [first, first + losses.size()) as they lie in the new file, and `losses` with what they lost.
+// Fills `out` with rows [first, first + losses.size()), each with blocks of its own, and `losses` with what they lost.
 void make_rows(const ConvertJob& job, int first, MutableBytes out, std::span<PackingLoss> losses);
 
 }  // namespace tern

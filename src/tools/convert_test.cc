@@ -68,6 +68,25 @@ TEST(Convert, CopiesWhatIsNotAskedFor) {
   }
 }
 
+// I2_S whose rows begin and end inside blocks: rows of their own in between, and the same bytes in the end.
+TEST(Convert, WritesBlocksThatRunAcrossRows) {
+  const TemporaryPath odd(".gguf"), copy(".copy.gguf");
+  ASSERT_TRUE(synth({.preset = "tiny-odd", .out_path = odd.str()}));
+  convert_or_fail({.in_path = odd.str(), .out_path = copy.str(), .type = "i2_s"});
+  const auto from = GgufFile::open(odd.str()).value(), to = GgufFile::open(copy.str()).value();
+  for (const GgufTensor& tensor : from.tensors()) {
+    const GgufTensor* copied = to.find_tensor(tensor.name);
+    ASSERT_NE(copied, nullptr) << tensor.name;
+    ASSERT_EQ(copied->type, tensor.type);
+    EXPECT_TRUE(std::ranges::equal(copied->data, tensor.data)) << tensor.name;
+  }
+  EXPECT_EQ(from.find_tensor("blk.0.ffn_down.weight")->data.size(), 160u * 416 / 4 + 32);
+  const auto refused = convert({.in_path = odd.str(), .out_path = copy.str(), .type = "tq2_0"});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("rows of tensor blk.0.attn_q.weight have 160 values, but TQ2_0 packs 256"),
+            std::string::npos);
+}
+
 // Unpacked and packed again, the bytes that llama.cpp wrote come back.
 TEST(Convert, PacksAsLlamaCpp) {
   for (const std::string type : {"q8_0", "q4_0", "q1_0", "q2_0", "tq1_0", "tq2_0"}) {

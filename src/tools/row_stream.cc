@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
+
+#include "base/check.h"
+#include "quant/i2_s.h"
+#include "tools/type_names.h"
 
 namespace tern {
 namespace {
@@ -9,7 +14,35 @@ namespace {
 constexpr size_t kChunkBytes = size_t{4} << 20;  // made and written at a time, per thread
 constexpr size_t kCopyBytes = size_t{64} << 20;  // written at a time
 
+// Rows of a matrix that begin and end with blocks of the file.
+int rows_per_run(const MatrixInFile& matrix) {
+  const FormatInfo& info = format_info(matrix.format);
+  return info.fills_block ? info.block / std::gcd(info.block, matrix.cols) : 1;
+}
+
 }  // namespace
+
+uint64_t MatrixInFile::bytes() const {
+  const int64_t shape[] = {rows, cols};
+  return ggml_tensor_bytes(ggml_type_of(format), shape).value_or(0);
+}
+
+Result<void> RowStream::append_matrix(const MatrixInFile& matrix, const MakeRows& make_rows) {
+  CHECK(matrix.bytes() != 0);
+  const uint64_t row = row_bytes(matrix.format, matrix.cols);
+  const int per_run = rows_per_run(matrix);
+  if (per_run == 1) return append_rows(matrix.rows, row, make_rows);
+  CHECK(matrix.format == Format::kI2_S);
+  const auto cols = static_cast<uint64_t>(matrix.cols);
+  const auto make_runs = [&](int first, int n, MutableBytes out) {
+    std::vector<std::byte> rows(static_cast<uint64_t>(n * per_run) * row);
+    make_rows(first * per_run, n * per_run, rows);
+    for (uint64_t r = 0; r * row < rows.size(); ++r) {
+      copy_i2_s_codes(Bytes(rows).subspan(r * row, row), out, {.from_at = 0, .to_at = r * cols}, cols);
+    }
+  };
+  return append_rows(matrix.rows / per_run, i2_s_bytes(static_cast<uint64_t>(per_run) * cols), make_runs);
+}
 
 Result<void> RowStream::append_rows(int rows, size_t row_bytes, const MakeRows& make_rows) {
   const int per_worker = static_cast<int>(std::max<size_t>(kChunkBytes / row_bytes, 1));

@@ -8,9 +8,18 @@
 
 #include "base/thread_pool.h"
 #include "file/gguf_writer.h"
+#include "quant/format.h"
 #include "tern/options.h"
 
 namespace tern {
+
+struct MatrixInFile {
+  Format format;
+  int rows, cols;
+
+  // Its tail included; 0 where the format's blocks do not fit.
+  uint64_t bytes() const;
+};
 
 class RowStream {
  public:
@@ -25,6 +34,10 @@ class RowStream {
   // Rows [first, first + n) as they lie in the file; called by several threads at once. out.size() is n · row_bytes.
   using MakeRows = std::function<void(int first, int n, MutableBytes out)>;
   Result<void> append_rows(int rows, size_t row_bytes, const MakeRows& make_rows);
+
+  // The same of a matrix whose rows are made with blocks of their own. Those of I2_S are joined where its blocks run
+  // across rows in a file. matrix.bytes() is not 0.
+  Result<void> append_matrix(const MatrixInFile& matrix, const MakeRows& make_rows);
 
   Result<void> append(Bytes bytes);
 

@@ -44,7 +44,7 @@ Result<const SynthShape*> choose_shape(const std::string& preset) {
 Result<void> check_blocks(const SynthShape& shape, std::span<const SynthTensor> tensors) {
   for (const SynthTensor& tensor : tensors) {
     const FormatInfo& format = format_info(tensor.format);
-    if (tensor.cols % format.block == 0) continue;
+    if (tensor.in_file().bytes() != 0) continue;
     return fail(ErrorCode::kInvalidArgument,
                 "synth: {} packs {} values, but rows of {} have {} in preset {}; choose another type or preset",
                 format.name, format.block, tensor.name, tensor.cols, shape.name);
@@ -80,8 +80,8 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed) {
 }
 
 Result<void> append(const SynthTensor& tensor, RowStream& stream) {
-  TRY_STATUS(stream.append_rows(tensor.rows, row_bytes(tensor.format, tensor.cols),
-                                [&](int first, int n, MutableBytes out) { make_rows(tensor, first, n, out); }));
+  TRY_STATUS(stream.append_matrix(tensor.in_file(),
+                                  [&](int first, int n, MutableBytes out) { make_rows(tensor, first, n, out); }));
   return stream.append(make_tail(tensor));
 }
 
@@ -97,7 +97,7 @@ Result<void> synth(const SynthOptions& options) {
   const std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
   TRY_STATUS(check_blocks(*shape, tensors));
   uint64_t total = 0;
-  for (const SynthTensor& tensor : tensors) total += tensor.bytes();
+  for (const SynthTensor& tensor : tensors) total += tensor.in_file().bytes();
   TRY_STATUS(check_free_space(options.out_path, total));
 
   GgufWriter writer(options.out_path);

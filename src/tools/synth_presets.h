@@ -10,7 +10,7 @@ namespace tern {
 // any other plain.
 enum class SynthFamily { kBitnet, kQwen3, kPhi3, kLlama };
 
-// Every width is a multiple of 128, so that rows are whole blocks of I2_S and Q1_0.
+// Widths are multiples of 128, so that rows are whole blocks of Q1_0; where only I2_S is meant, of 32.
 struct SynthShape {
   std::string_view name;
   std::string_view description;

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "quant/format.h"
+#include "tools/row_stream.h"
 #include "tools/synth_presets.h"
 
 namespace tern {
@@ -24,7 +25,7 @@ struct SynthTensor {
   uint64_t key = 0;
 
   bool is_vector() const { return kind == Kind::kGain; }
-  uint64_t bytes() const { return tensor_bytes(format, rows, cols); }
+  MatrixInFile in_file() const { return {format, rows, cols}; }
 };
 
 // In file order; the head, where it is not the embedding, comes last. Weights are −1, 0 and +1 times a scale in formats
@@ -33,7 +34,7 @@ struct SynthTensor {
 // residual stream.
 std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed);
 
-// Rows [first, first + n) as they lie in the file. out.size() is n · row_bytes(format, cols).
+// Rows [first, first + n), each with blocks of its own. out.size() is n · row_bytes(format, cols).
 void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out);
 
 // What lies after the last row: I2_S's scale and padding; empty for other formats.

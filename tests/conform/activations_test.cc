@@ -61,6 +61,46 @@ TEST(Conform, QuantizeOfZerosAndTinyRows) {
   });
 }
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// One value that is no number, wherever it is, makes the whole row none, and only that row.
+TEST(Conform, QuantizeKeepsWhatIsNotFinite) {
+  on_every_target([] {
+    for (const int width : {1, 3, 16, 37, 70}) {
+      for (const float bad : {NAN, -NAN, kInfinity, -kInfinity}) {
+        for (int place = 0; place < width; ++place) {
+          std::vector<float> in(static_cast<size_t>(3 * width));
+          Values(static_cast<uint64_t>(place)).fill(in);
+          in[static_cast<size_t>(width + place)] = bad;
+          Int8Rows expected(3, width), actual(3, width);
+          ref::quantize({in.data(), 3, width, expected.view()});
+          run_on(1, cpu::quantize, {in.data(), 3, width, actual.view()});
+          ASSERT_TRUE(std::isnan(expected.scale[1]) && std::isnan(actual.scale[1])) << bad << " at " << place;
+          expected.scale[1] = actual.scale[1] = 0;
+          actual.expect_same(expected);
+          ASSERT_EQ(actual.sum[1], 0);
+          ASSERT_TRUE(std::isfinite(actual.scale[0]) && std::isfinite(actual.scale[2]));
+        }
+      }
+    }
+  });
+}
+
+TEST(Conform, RmsNormQuantizeKeepsWhatIsNotFinite) {
+  on_every_target([] {
+    for (const float bad : {NAN, kInfinity}) {
+      std::vector<float> in(100, 1.0f), gain(100, 0.5f);
+      for (std::vector<float>* where : {&in, &gain}) {
+        (*where)[71] = bad;
+        Int8Rows out(1, 100);
+        run_on(1, cpu::rms_norm_quantize, {in.data(), gain.data(), 1e-5f, 1, 100, out.view()}, 100);
+        EXPECT_TRUE(std::isnan(out.scale[0])) << bad;
+        (*where)[71] = 1.0f;
+      }
+    }
+  });
+}
+
 TEST(Conform, RmsNorm) {
   on_every_target([] {
     for (const int width : {1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 127, 128, 640, 2560, 2563}) {

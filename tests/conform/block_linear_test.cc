@@ -342,5 +342,37 @@ TEST(Conform, QuantizeBlocksIsBitIdentical) {
   });
 }
 
+// A value that is no number makes its block none, and every result of the token that it belongs to.
+TEST(Conform, BlocksOfNoNumbersGiveNone) {
+  on_every_target([] {
+    constexpr int kCols = 512, kRows = 5, kTokens = 2;
+    for (const float bad : {NAN, std::numeric_limits<float>::infinity()}) {
+      for (const size_t place : {0u, 31u, 77u, 511u}) {
+        std::vector<float> in(size_t{kTokens} * kCols);
+        Values(9).fill(in);
+        in[kCols + place] = bad;
+        BlockInput expected(kTokens, kCols), actual(kTokens, kCols);
+        ref::quantize_blocks(
+            {in.data(), kTokens, kCols, {expected.q.data(), expected.scale.data(), expected.sum.data()}});
+        run_on(1, cpu::quantize_blocks,
+               {in.data(), kTokens, kCols, {actual.q.data(), actual.scale.data(), actual.sum.data()}});
+        ASSERT_EQ(actual.q.values(), expected.q.values());
+        ASSERT_EQ(actual.sum.values(), expected.sum.values());
+        for (size_t b = 0; b < actual.scale.size(); ++b) {
+          ASSERT_EQ(std::isnan(actual.scale[b]), b == (kCols + place) / kInt8Block) << b;
+          ASSERT_EQ(std::isnan(expected.scale[b]), std::isnan(actual.scale[b]));
+        }
+        for (const Format format : {Format::kQ8_0, Format::kQ4_0, Format::kQ4_K, Format::kQ6_K, Format::kQ1_0}) {
+          const Matrix w(format, kRows, kCols, 4);
+          const auto y = run_linear(w.tensor, actual, 0, kTokens, 1);
+          for (size_t i = 0; i < y.size(); ++i) {
+            ASSERT_EQ(std::isnan(y[i]), i >= kRows) << format_info(format).name << " at " << i;
+          }
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace tern::conform

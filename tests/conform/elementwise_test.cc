@@ -109,9 +109,25 @@ TEST(Conform, SoftcapIsWithinAFewRoundings) {
   });
 }
 
+// Neither activation makes a number of a gate that is none.
+TEST(Conform, GluKeepsNan) {
+  on_every_target([] {
+    for (const GluAct act : {GluAct::kRelu2, GluAct::kSilu, GluAct::kGeluTanh}) {
+      std::vector<float> gate(37, 1.0f), up(37, 2.0f), expected(37), actual(37);
+      for (const size_t i : {0, 5, 31, 36}) gate[i] = NAN;
+      ref::glu_mul({gate.data(), up.data(), act, gate.size(), expected.data()});
+      run_on(1, cpu::glu_mul, {gate.data(), up.data(), act, gate.size(), actual.data()});
+      for (size_t i = 0; i < gate.size(); ++i) {
+        ASSERT_EQ(std::isnan(expected[i]), std::isnan(gate[i])) << i;
+        ASSERT_EQ(std::isnan(actual[i]), std::isnan(gate[i])) << i;
+      }
+    }
+  });
+}
+
 TEST(Conform, RopeIsBitIdentical) {
   for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kInterleaved}) {
-    for (const int head_dim : {2, 6, 64, 128}) {
+    for (const int head_dim : {2, 6, 36, 64, 80, 100, 128}) {
       constexpr int kRows = 3, kHeads = 5;
       RopeTable table({.theta = 10000.0f}, head_dim, kRows);
       table.fill(17, kRows);

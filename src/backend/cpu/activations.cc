@@ -6,7 +6,10 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "backend/cpu/ops.h"
 
@@ -18,15 +21,32 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
-// Largest |x[i]|. The result does not depend on the order.
-float MaxAbs(const float* x, size_t width) {
+// The bits of |x|. As integers they have the order of the magnitudes, infinities and then NaN last; so a maximum costs
+// what it costs of floats, and no value that is not finite gets lost in it.
+template <class D>
+HWY_INLINE auto MagnitudeBits(D d, hn::Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(di, hn::Abs(x));
+}
+inline constexpr int32_t kInfinityBits = 0x7F800000;
+
+// Of the largest |x[i]|. The result does not depend on the order.
+int32_t MaxMagnitudeBits(const float* x, size_t width) {
   const DF d;
+  const hn::RebindToSigned<DF> di;
   const size_t lanes = hn::Lanes(d);
-  VF largest = hn::Zero(d);
+  auto largest = hn::Zero(di);
   size_t i = 0;
-  for (; i + lanes <= width; i += lanes) largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + i)));
-  if (i < width) largest = hn::Max(largest, hn::Abs(hn::LoadN(d, x + i, width - i)));
-  return hn::ReduceMax(d, largest);
+  for (; i + lanes <= width; i += lanes) largest = hn::Max(largest, MagnitudeBits(d, hn::LoadU(d, x + i)));
+  if (i < width) largest = hn::Max(largest, MagnitudeBits(d, hn::LoadN(d, x + i, width - i)));
+  return hn::ReduceMax(di, largest);
+}
+
+// What ref::quantize makes of values that are not all finite.
+void PutNoNumbers(size_t n, int8_t* q, float* out_scale, int32_t* out_sum) {
+  std::fill_n(q, n, int8_t{0});
+  *out_scale = std::numeric_limits<float>::quiet_NaN();
+  *out_sum = 0;
 }
 
 // The same float operations as ref::quantize, so the same integers.
@@ -35,7 +55,9 @@ void QuantizeRow(const float* x, size_t width, int8_t* q, float* out_scale, int3
   const hn::RebindToSigned<DF> di;
   const hn::Rebind<int8_t, DF> d8;
   const size_t lanes = hn::Lanes(d);
-  const float scale = 127.0f / std::max(MaxAbs(x, width), 1e-5f);
+  const int32_t largest = MaxMagnitudeBits(x, width);
+  if (largest >= kInfinityBits) return PutNoNumbers(width, q, out_scale, out_sum);
+  const float scale = 127.0f / std::max(std::bit_cast<float>(largest), 1e-5f);
   const VF vscale = hn::Set(d, scale);
   auto sum = hn::Zero(di);
   size_t i = 0;
@@ -103,9 +125,11 @@ void QuantizeBlock(const float* x, int8_t* q, float* out_scale, int32_t* out_sum
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<int8_t, decltype(d)> d8;
   const size_t lanes = hn::Lanes(d);
-  auto largest = hn::Zero(d);
-  for (size_t i = 0; i < kInt8Block; i += lanes) largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + i)));
-  const float magnitude = hn::ReduceMax(d, largest);
+  auto largest = hn::Zero(di);
+  for (size_t i = 0; i < kInt8Block; i += lanes) largest = hn::Max(largest, MagnitudeBits(d, hn::LoadU(d, x + i)));
+  const int32_t bits = hn::ReduceMax(di, largest);
+  if (bits >= kInfinityBits) return PutNoNumbers(kInt8Block, q, out_scale, out_sum);
+  const auto magnitude = std::bit_cast<float>(bits);
   const auto inverse = hn::Set(d, magnitude > 0 ? 127.0f / magnitude : 0.0f);
   auto sum = hn::Zero(di);
   for (size_t i = 0; i < kInt8Block; i += lanes) {

@@ -26,22 +26,28 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 struct I2sRows {
-  static size_t row_bytes(size_t cols) { return cols / 4; }
+  // A row ends in a whole block, whose codes behind the last column are 0 and may meet anything.
+  static size_t row_bytes(size_t cols) { return i2_s_bytes(cols); }
 
   // Bytes of the activations of one row after arrange().
-  static size_t arranged_bytes(size_t cols) { return (cols / 4 + kVectorBytes - 1) / kVectorBytes * kVectorBytes * 4; }
+  static size_t arranged_bytes(size_t cols) {
+    return (row_bytes(cols) + kVectorBytes - 1) / kVectorBytes * kVectorBytes * 4;
+  }
 
   // The activations of one token in the order in which dot() meets them: for every vector of codes, the activations of
   // its plane 0, then 1, 2, 3; 0 beyond the row's end.
   static void arrange(const int8_t* q, size_t cols, int8_t* out) {
-    const size_t lanes = hn::Lanes(DU8()), chunk = std::min<size_t>(lanes, kI2sBlockBytes), n_bytes = cols / 4;
-    for (size_t vector = 0; vector < n_bytes; vector += lanes) {
+    const size_t lanes = hn::Lanes(DU8()), chunk = std::min<size_t>(lanes, kI2sBlockBytes);
+    for (size_t vector = 0; vector < row_bytes(cols); vector += lanes) {
       for (size_t plane = 0; plane < 4; ++plane) {
         for (size_t i = vector; i < vector + lanes; i += chunk, out += chunk) {
-          if (i < n_bytes) {
-            std::memcpy(out, q + i / kI2sBlockBytes * kI2sBlock + plane * kI2sBlockBytes + i % kI2sBlockBytes, chunk);
+          const size_t from = i / kI2sBlockBytes * kI2sBlock + plane * kI2sBlockBytes + i % kI2sBlockBytes;
+          if (from + chunk <= cols) {
+            std::memcpy(out, q + from, chunk);
           } else {
-            std::memset(out, 0, chunk);
+            const size_t n = from < cols ? cols - from : 0;
+            std::memcpy(out, q + std::min(from, cols), n);
+            std::memset(out + n, 0, chunk - n);
           }
         }
       }
@@ -52,7 +58,7 @@ struct I2sRows {
   template <class Dot>
   static HWY_INLINE int32_t dot(const uint8_t* codes, const int8_t* q, size_t cols, FetchAhead ahead) {
     const DU8 d;
-    const size_t lanes = hn::Lanes(d), n_bytes = cols / 4;
+    const size_t lanes = hn::Lanes(d), n_bytes = row_bytes(cols);
     VI32 ones = hn::Zero(DI32()), fours = ones;
     size_t byte = 0;
     while (byte + lanes <= n_bytes) {
@@ -86,7 +92,7 @@ struct I2sRows {
   template <class Dot, size_t R>
   static HWY_INLINE void dots(const uint8_t* codes, size_t stride, const int8_t* q, size_t cols, FetchAhead ahead,
                               int32_t (&out)[R]) {
-    const size_t lanes = hn::Lanes(DU8()), n_bytes = cols / 4;
+    const size_t lanes = hn::Lanes(DU8()), n_bytes = row_bytes(cols);
     // Lines are asked for in the order of their addresses, and the next rows' for the first cache: no hardware
     // follows several short streams.
     ahead.first_cache = std::max(ahead.first_cache, R * stride);
@@ -117,14 +123,14 @@ struct I2sRows {
 
   // kPanelRows rows as a panel (code_panel.h). The packed bytes are brought into words of rows first, a quarter of the
   // work; a word's planes are then words of the panel. `spare` has spare_bytes().
-  static size_t spare_bytes(size_t cols) { return kPanelRows * cols / 4; }
+  static size_t spare_bytes(size_t cols) { return kPanelRows * row_bytes(cols); }
   static void make_panel(const uint8_t* rows, size_t cols, uint8_t* panel, uint8_t* spare) {
-    TransposeWords(rows, cols / 4, cols / 4, spare);
+    TransposeWords(rows, row_bytes(cols), row_bytes(cols), spare);
     const DU8 d;
     const size_t lanes = hn::Lanes(d);
     constexpr size_t kWord = 4 * kPanelRows, kPlaneWords = kI2sBlockBytes / 4;  // bytes of a word of all rows
     const VU8 three = hn::Set(d, 3);
-    for (size_t word = 0; word < cols / 16; ++word) {
+    for (size_t word = 0; word < row_bytes(cols) / 4; ++word) {
       uint8_t* const out = panel + (word / kPlaneWords * 4 * kPlaneWords + word % kPlaneWords) * kWord;
       for (size_t i = 0; i < kWord; i += lanes) {
         const VU16 packed = hn::BitCast(DU16(), hn::LoadU(d, spare + word * kWord + i));

@@ -54,7 +54,7 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
       const auto act = hn::Mul(hn::Mul(g, hn::Set(d, 0.5f)), hn::Add(bend, hn::Set(d, 1.0f)));
       hn::StoreN(hn::Mul(act, u), d, out + i, count);
     } else {
-      const auto positive = hn::Max(g, hn::Zero(d));
+      const auto positive = hn::Max(hn::Zero(d), g);  // in this order, for x86 takes the second of 0 and NaN
       hn::StoreN(hn::Mul(hn::Mul(positive, positive), u), d, out + i, count);
     }
   }

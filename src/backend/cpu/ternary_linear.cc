@@ -32,6 +32,8 @@ namespace tern::cpu {
 inline constexpr int kPassRows = 16;
 // Tokens whose sums are kept while a panel's columns pass.
 inline constexpr int kPanelTokens = 64;
+// Columns of a panel, of which a row's last block may have more than the row.
+inline constexpr size_t whole_blocks(size_t cols) { return 4 * i2_s_bytes(cols); }
 // From so many tokens on unpacking pays.
 inline constexpr int kMinPanelTokens = 4;
 
@@ -84,7 +86,7 @@ void StreamRows(const Job& job, const Tensor& w, int begin, int end, const Resul
 // The worker's memory while it multiplies a panel.
 struct Panel {
   int32_t* sums;   // [kPanelTokens, kPanelRows]
-  uint8_t* codes;  // [cols / 4][kPanelRows][4]
+  uint8_t* codes;  // [cols / 4][kPanelRows][4], in whole blocks
   uint8_t* rows;   // as in the matrix; kPanelRows of them, where it has fewer left
   uint8_t* spare;  // Rows::make_panel's
 };
@@ -95,7 +97,7 @@ HWY_INLINE Panel PanelOf(const Job& job) {
   Panel panel;
   panel.sums = reinterpret_cast<int32_t*>(job.scratch.data());
   panel.codes = reinterpret_cast<uint8_t*>(panel.sums + kPanelTokens * kPanelRows);
-  panel.rows = panel.codes + kPanelRows * job.cols;
+  panel.rows = panel.codes + kPanelRows * whole_blocks(job.cols);
   panel.spare = panel.rows + kPanelRows * Rows::row_bytes(job.cols);
   return panel;
 }
@@ -121,7 +123,7 @@ void MultiplyPanel(const Job& job, const Tensor& w, int begin, int end, const Re
     rows = panel.rows;
   }
   Rows::make_panel(rows, job.cols, panel.codes, panel.spare);
-  const bool amx = cpu_target().amx && job.n >= kAmxMinTokens;
+  const bool amx = cpu_target().amx && job.n >= kAmxMinTokens && job.cols % kAmxColumns == 0;
   for (int token = 0; token < job.n; token += kPanelTokens) {
     const auto n = static_cast<size_t>(std::min(kPanelTokens, job.n - token));
     const int8_t* q = job.in.q + static_cast<size_t>(token) * job.cols;
@@ -202,7 +204,7 @@ void TernaryGlu(const ops::TernaryGlu& op, Share& share) {
 
 size_t TernaryScratch(size_t cols) {
   const size_t arranged = std::max(I2sRows::arranged_bytes(cols), Base3Rows::arranged_bytes(cols));
-  const size_t panel = kPanelTokens * kPanelRows * sizeof(int32_t) + kPanelRows * cols +
+  const size_t panel = kPanelTokens * kPanelRows * sizeof(int32_t) + kPanelRows * whole_blocks(cols) +
                        std::max(kPanelRows * I2sRows::row_bytes(cols) + I2sRows::spare_bytes(cols),
                                 kPanelRows * Base3Rows::row_bytes(cols) + Base3Rows::spare_bytes(cols));
   return std::max(panel, (kMinPanelTokens - 1) * arranged) / sizeof(float) + 1;
@@ -223,7 +225,7 @@ namespace {
 
 void check_matrix(const Tensor& w) {
   CHECK(w.is_rearranged ? w.format == Format::kTQ1_0 : w.format == Format::kI2_S);
-  CHECK(w.cols % kI2sBlock == 0);
+  CHECK(w.cols % 4 == 0);  // words of a panel
 }
 
 }  // namespace

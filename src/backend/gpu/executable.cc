@@ -66,7 +66,7 @@ struct WeightsOf {
 
 uint64_t WeightUse::row_bytes() const {
   const auto cols = static_cast<uint64_t>(tensor->cols);
-  if (is_ternary) return cols / 4;
+  if (is_ternary) return tern::row_bytes(Format::kI2_S, tensor->cols);
   const WeightCoding coding = coding_of(*tensor);
   const uint64_t scales = coding.scales_of_row(static_cast<uint32_t>(cols));
   return unit_row_bytes(coding, tensor->cols) + scales * (coding.has_scale_words() ? 4 : 2);
@@ -103,10 +103,6 @@ Result<void> GpuExecutable::load() {
   TRY(repacked_, repack_ternary(plan_));
   for (const Step& step : plan_.steps) {
     for (const WeightUse& use : weight_uses(step.body)) {
-      if (use.is_ternary && use.tensor->cols % 128 != 0) {
-        return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 128; use the cpu backend",
-                    use.tensor->name, use.tensor->cols);
-      }
       if (use.tensor->cols % 4 != 0) {
         return fail(ErrorCode::kNotSupported, "tensor {}: {} columns are not a multiple of 4; use the cpu backend",
                     use.tensor->name, use.tensor->cols);
@@ -231,14 +227,15 @@ Result<void> GpuExecutable::report(const Step& step, const RunShape& shape) {
       continue;
     }
     const size_t stride = quantized_row_bytes(static_cast<uint32_t>(width));
+    const size_t meta = size_t{16} * quantized_meta(static_cast<uint32_t>(width));
     TRY(const auto bytes, read_all<std::byte>(*device_, from, n_rows * stride));
     std::vector<float> values, scales(n_rows);
     std::vector<int32_t> sums(n_rows);
     for (size_t r = 0; r < n_rows; ++r) {
       const std::byte* row = bytes.data() + r * stride;
       for (size_t i = 0; i < width; ++i) values.push_back(static_cast<float>(std::bit_cast<int8_t>(row[i])));
-      std::memcpy(&scales[r], row + width, sizeof(float));
-      std::memcpy(&sums[r], row + width + 4, sizeof(int32_t));
+      std::memcpy(&scales[r], row + meta, sizeof(float));
+      std::memcpy(&sums[r], row + meta + 4, sizeof(int32_t));
     }
     output.values = values;
     output.scales = scales;

@@ -51,27 +51,35 @@ uint8_t plane_code(const Coding& coding, const WeightCoding& plane, uint8_t code
   return static_cast<uint8_t>(coding.level(code) + static_cast<int>(plane.zero));
 }
 
-// A block's part of the plane of scales, what is one word there as its bits.
-void put_scales(const Coding& coding, const WeightCoding& plane, const BlockParts& parts, size_t n_groups,
+struct ScalesOf {
+  size_t n_groups;  // of a block
+  float own;        // the tensor's scale
+};
+
+// A block's part of the plane of scales, what is one word there as its bits; times the tensor's own scale.
+void put_scales(const Coding& coding, const WeightCoding& plane, const BlockParts& parts, const ScalesOf& of,
                 float* scales) {
-  if (plane.mins == WeightMins::kBytes) {
-    const auto word = [](uint32_t low, uint32_t high) { return std::bit_cast<float>(low | high << 16); };
+  const auto word = [](uint32_t low, uint32_t high) { return std::bit_cast<float>(low | high << 16); };
+  const float d = f16_to_f32(parts.d) * of.own;
+  if (plane.has_mins() && plane.f32_scales) {
+    *scales++ = d;
+    *scales++ = f16_to_f32(parts.dmin) * of.own;
+  } else if (plane.has_mins()) {
     *scales++ = word(parts.d, parts.dmin);
+  }
+  if (plane.mins == WeightMins::kBytes) {
     const auto pair = [&](size_t g) { return static_cast<uint32_t>(parts.scales[g] | parts.mins[g] << 8); };
-    for (size_t g = 0; g < n_groups; g += 2) *scales++ = word(pair(g), pair(g + 1));
+    for (size_t g = 0; g < of.n_groups; g += 2) *scales++ = word(pair(g), pair(g + 1));
     return;
   }
-  if (plane.mins == WeightMins::kF16) {
-    *scales = std::bit_cast<float>(static_cast<uint32_t>(parts.d | parts.dmin << 16));
-    return;
-  }
-  const float d = f16_to_f32(parts.d);
-  for (size_t g = 0; g < n_groups; ++g) {
+  if (plane.has_mins()) return;
+  for (size_t g = 0; g < of.n_groups; ++g) {
     scales[g] = coding.has_scales() ? d * static_cast<float>(parts.scales[g]) : d;
   }
 }
 
-void pack_blocks(const FormatInfo& format, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
+void pack_blocks(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
+  const FormatInfo& format = format_info(t.format);
   const auto block = static_cast<size_t>(format.block), block_bytes = static_cast<size_t>(format.block_bytes);
   const size_t n_groups = block / static_cast<size_t>(format.coding.group);
   const size_t block_scales = plane.scales_of_row(static_cast<uint32_t>(block));
@@ -84,16 +92,17 @@ void pack_blocks(const FormatInfo& format, const WeightCoding& plane, Bytes row,
     format.unpack(row.data() + b * block_bytes, parts);
     for (size_t i = 0; i < block; ++i) parts.codes[i] = codes[parts.codes[i]];
     pack_codes(plane.words, parts.codes, block, units + b * (block * plane.bits() / 32));
-    put_scales(format.coding, plane, parts, n_groups, scales + b * block_scales);
+    put_scales(format.coding, plane, parts, {n_groups, t.scale}, scales + b * block_scales);
   }
 }
 
 void pack_row(const Tensor& t, const WeightCoding& c, Bytes row, uint32_t* units, float* scales) {
   if (c.words == WeightWords::kF16 || c.words == WeightWords::kBF16) {
     std::memcpy(units, row.data(), row.size());
+    if (c.group > 0) *scales = t.scale;
     return;
   }
-  if (c.has_codes()) return pack_blocks(format_info(t.format), c, row, units, scales);
+  if (c.has_codes()) return pack_blocks(t, c, row, units, scales);
   std::vector<float> values(static_cast<size_t>(t.cols));
   format_info(t.format).decode(row, values);
   for (float& value : values) value *= t.scale;
@@ -132,10 +141,11 @@ WeightCoding codes_of(Format format) {
 
 WeightCoding coding_of(const Tensor& tensor) {
   WeightCoding coding = codes_of(tensor.format);
-  if (tensor.scale != 1.0f) coding.f32_scales = true;
-  const bool needs_scale = (coding.group == 0 || coding.has_mins()) && tensor.scale != 1.0f;
-  if (needs_scale || static_cast<uint32_t>(tensor.cols) % coding.values() != 0) return {};
-  if (coding.group == 0) coding.f32_scales = false;
+  const auto cols = static_cast<uint32_t>(tensor.cols);
+  if (cols % coding.values() != 0) return {};
+  if (tensor.scale == 1.0f || coding == WeightCoding{}) return coding;
+  coding.f32_scales = true;
+  if (coding.group == 0) coding.group = cols;  // halves: a scale for each row
   return coding;
 }
 
@@ -151,7 +161,7 @@ uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols) {
 
 bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding) {
   if (tensor.format == Format::kF32) return coding.words == WeightWords::kF32 && tensor.scale == 1.0f;
-  return coding.words == WeightWords::kF16 || coding.words == WeightWords::kBF16;
+  return coding.group == 0 && (coding.words == WeightWords::kF16 || coding.words == WeightWords::kBF16);
 }
 
 void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
@@ -165,8 +175,6 @@ void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std
     pack_row(tensor, coding, rows.subspan(r * in_bytes, in_bytes), units.data() + r * row_words,
              scales.data() + r * row_scales);
   }
-  if (tensor.scale == 1.0f || row_scales == 0) return;
-  for (float& scale : scales.first(count * row_scales)) scale *= tensor.scale;
 }
 
 std::vector<uint32_t> pack_scales(const WeightCoding& coding, std::span<const float> scales) {

@@ -169,11 +169,12 @@ Result<SlotId> Recorder::int8_input(SlotId in, const step::NormOnRead& norm) {
   return norm.quantized;
 }
 
-// A norm can be done by its reader where the step before has left the statistics, and the row fits workgroup memory.
+// A norm can be done by its reader where the step before has left the statistics, and the row is whole vec4s of int8
+// words and fits workgroup memory.
 bool Recorder::norms_on_read(SlotId in, const step::NormOnRead& norm) const {
   constexpr uint32_t kForReductions = 6144;
-  return norm.gain && !c_.layouts.serial && n_parts_.contains(norm.stats.index) &&
-         width(in) + kForReductions <= c_.device.limits().workgroup_bytes;
+  return norm.gain && !c_.layouts.serial && n_parts_.contains(norm.stats.index) && width(in) % 16 == 0 &&
+         whole_blocks(width(in)) + kForReductions <= c_.device.limits().workgroup_bytes;
 }
 
 Result<Recorder::NormViews> Recorder::norm_views(SlotId x, const step::NormOnRead& norm) {

@@ -32,7 +32,7 @@ class MatrixMatmul : public DeviceTest {
 
   // Rows of I2_S with codes 0, 1 and 2.
   std::unique_ptr<Buffer> weights(uint32_t rows, uint32_t cols) {
-    std::vector<uint32_t> values(rows * cols / 16);
+    std::vector<uint32_t> values(rows * whole_blocks(cols) / 16);
     for (uint32_t& word : values) {
       for (int i = 0; i < 16; ++i) word = word << 2 | static_cast<uint32_t>(random_() % 3);
     }
@@ -43,7 +43,7 @@ class MatrixMatmul : public DeviceTest {
     std::vector<uint32_t> values;
     for (uint32_t t = 0; t < n_tokens; ++t) {
       int32_t sum = 0;
-      for (uint32_t i = 0; i < cols / 4; ++i) {
+      for (uint32_t i = 0; i < whole_blocks(cols) / 4; ++i) {
         const auto word = static_cast<uint32_t>(random_());
         for (int b = 0; b < 4; ++b) sum += static_cast<int8_t>(word >> (8 * b));
         values.push_back(word);
@@ -111,8 +111,8 @@ class MatrixMatmul : public DeviceTest {
 };
 
 constexpr Case kCases[] = {
-    {64, 128, 64}, {64, 256, 64},  {128, 384, 128},       {65, 128, 64},          {64, 128, 65},
-    {1, 128, 1},   {200, 640, 77}, {96, 256, 33, 32, 32}, {100, 128, 70, 64, 32},
+    {64, 128, 64}, {64, 256, 64}, {128, 384, 128}, {65, 128, 64},         {64, 128, 65},
+    {65, 192, 64}, {1, 128, 1},   {200, 640, 77},  {96, 256, 33, 32, 32}, {100, 128, 70, 64, 32},
 };
 
 TEST_F(MatrixMatmul, SetsTheSameBits) {

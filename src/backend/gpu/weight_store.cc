@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "backend/gpu/pack.h"
@@ -137,6 +138,12 @@ Result<BufferView> WeightStore::vector(const Tensor& tensor) {
   TRY(const Bytes row, tensor.data.read(0, row_bytes(tensor.format, tensor.cols), scratch_));
   format_info(tensor.format).decode(row, values);
   for (float& value : values) value *= tensor.scale;
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
+    return fail(ErrorCode::kCorruption,
+                "tensor {} has values that are not finite numbers; the model's file is damaged or was converted "
+                "wrongly; download or convert it again",
+                tensor.name);
+  }
   const StoredBytes bytes = std::as_bytes(std::span(values));
   TRY(auto buffer, upload(tensor.name, std::span(&bytes, 1)));
   const BufferView view{buffer.get(), 0, 0};

@@ -33,7 +33,8 @@ class WeightStore {
 
   // The I2_S matrices, rows after rows, as one. kNotSupported where that is greater than a binding may be.
   Result<BufferView> ternary(std::span<const Tensor* const> matrices);
-  // A vector as f32.
+  // A vector as f32. kCorruption where it has values that are not finite: gains are multiplied with what is made int8,
+  // where no NaN shows.
   Result<BufferView> vector(const Tensor& tensor);
   // The matrices, rows after rows, in the planes that hold their formats (pack.h): one part where they are of one
   // format and may be bound at once. Bytes that were uploaded before are not uploaded again.

@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "backend/ref/ops.h"
-#include "base/check.h"
 
 namespace tern::ref {
 
@@ -12,18 +11,10 @@ void copy(const ops::Copy& op) { std::copy_n(op.in, op.count, op.out); }
 
 namespace {
 
-double activate(GluAct act, double gate) {
-  switch (act) {
-    case GluAct::kRelu2:
-      break;  // below
-    case GluAct::kSilu:
-      return gate / (1 + std::exp(-gate));
-    case GluAct::kGeluTanh: {
-      const double inner = std::sqrt(2 / std::numbers::pi) * (gate + 0.044715 * gate * gate * gate);
-      return 0.5 * gate * (1 + std::tanh(inner));
-    }
-  }
-  CHECK(false);
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+double gelu_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
 }  // namespace
@@ -34,7 +25,8 @@ void glu_mul(const ops::GluMul& op) {
       const float positive = std::max(op.gate[i], 0.0f);
       op.out[i] = positive * positive * op.up[i];
     } else {
-      op.out[i] = static_cast<float>(activate(op.act, op.gate[i]) * op.up[i]);
+      const double gate = op.act == GluAct::kSilu ? silu(op.gate[i]) : gelu_tanh(op.gate[i]);
+      op.out[i] = static_cast<float>(gate * op.up[i]);
     }
   }
 }

@@ -15,11 +15,11 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
     return fail(ErrorCode::kCorruption, "{}: attention.head_count {} is not a multiple of attention.head_count_kv {}",
                 source.path(), c.n_heads, c.n_kv_heads);
   }
-  // Every format's rows are whole blocks of 32, and kernels read them in words of 16 bytes.
+  // Every packed format's rows are blocks of 32, kernels read rows in words of 16 bytes, and attention reads a head in
+  // vectors of four.
   for (const auto& [what, width, unit] : {std::tuple{"embedding_length", c.d_model, 32},
                                           {"feed_forward_length", c.d_ff, 32},
-                                          {"attention.head_count × head_dim", c.q_width(), 32},
-                                          {"head_dim", c.head_dim, 8}}) {
+                                          {"head_dim", c.head_dim, 4}}) {
     if (width % unit == 0) continue;
     return fail(ErrorCode::kNotSupported, "{}: {} is {}, not a multiple of {}, as Tern's kernels need it",
                 source.path(), what, width, unit);

@@ -1,5 +1,7 @@
 #include "model/gguf/source.h"
 
+#include <vector>
+
 #include "base/format_text.h"
 #include "base/quoted.h"
 #include "model/families/family.h"
@@ -41,6 +43,26 @@ std::vector<NamedTensor> GgufSource::tensor_names() const {
   return names;
 }
 
+// An I2_S matrix whose rows begin and end inside blocks, with blocks of its own for each row.
+Result<SourceTensor> GgufSource::in_rows(SourceTensor flat) {
+  const auto rows = static_cast<uint64_t>(flat.shape.front()), cols = static_cast<uint64_t>(flat.shape.back());
+  const uint64_t stride = row_bytes(Format::kI2_S, flat.shape.back());
+  const auto make = [from = flat.data, cols, stride](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
+    const uint64_t first_block = first * cols / kI2sBlock, at = first * cols % kI2sBlock;
+    Scratch scratch;
+    TRY(const Bytes blocks, from.read(first_block * kI2sBlockBytes, i2_s_bytes(at + n * cols), scratch));
+    std::ranges::fill(out, std::byte{0});
+    for (uint64_t r = 0; r < n; ++r) {
+      copy_i2_s_codes(blocks, out.subspan(r * stride, stride), {.from_at = at + r * cols, .to_at = 0}, cols);
+    }
+    return {};
+  };
+  std::vector<std::byte> tail(kI2sTailBytes);
+  store(tail.data(), flat.scale);
+  TRY(flat.data, made_.make(std::make_unique<MadeRows>(stride, rows, make, std::move(tail)), path()));
+  return flat;
+}
+
 Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {
   if (const SourceTensor* made = made_.find(name)) return *made;
   const GgufTensor* found = file_.find_tensor(name);
@@ -63,6 +85,10 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
     Scratch scratch;
     TRY(const Bytes tail, data.last(kI2sTailBytes).read_all(scratch));
     tensor.scale = i2_s_scale(tail);
+    if (tensor.shape.size() == 2 && tensor.shape.back() % kI2sBlock != 0) {
+      TRY(tensor, in_rows(std::move(tensor)));
+      return made_.add(std::move(tensor));
+    }
   }
   // Gains and biases of half precision: kernels read floats.
   if (tensor.shape.size() == 1 && (tensor.format == Format::kF16 || tensor.format == Format::kBF16)) {

@@ -30,6 +30,8 @@ class GgufSource final : public ModelSource {
   }
 
  private:
+  Result<SourceTensor> in_rows(SourceTensor flat);
+
   GgufFile file_;
   std::string container_;
   MadeTensors made_;

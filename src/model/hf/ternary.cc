@@ -17,11 +17,17 @@ constexpr int64_t kPlane = kI2sBlock / 4;
 // The codes of one of the four rows in a packed row, as I2_S. `shift` is 0, 2, 4 or 6.
 void repack_row(const uint8_t* packed, int64_t cols, int shift, uint8_t* out) {
   const auto code = [shift](uint8_t byte) { return (byte >> shift) & 3; };
-  for (int64_t block = 0; block < cols; block += kI2sBlock, packed += kI2sBlock, out += kI2sBlockBytes) {
+  int64_t block = 0;
+  for (; block + kI2sBlock <= cols; block += kI2sBlock, packed += kI2sBlock, out += kI2sBlockBytes) {
     for (int64_t p = 0; p < kPlane; ++p) {
       out[p] = static_cast<uint8_t>(code(packed[p]) << 6 | code(packed[p + kPlane]) << 4 |
                                     code(packed[p + 2 * kPlane]) << 2 | code(packed[p + 3 * kPlane]));
     }
+  }
+  if (block == cols) return;
+  std::fill_n(out, kI2sBlockBytes, uint8_t{0});
+  for (int64_t i = 0; i < cols - block; ++i) {
+    out[i % kPlane] = static_cast<uint8_t>(out[i % kPlane] | code(packed[i]) << (6 - 2 * (i / kPlane)));
   }
 }
 
@@ -40,7 +46,8 @@ float rounded_to(Format format, float value) {
 }  // namespace
 
 Result<bool> repack_hf_ternary(const HfPacked& packed, RowRange rows, MutableBytes i2_s, ThreadPool& pool) {
-  const int64_t n_packed = packed.rows / 4, cols = packed.cols, out_row = cols / 4;
+  const int64_t n_packed = packed.rows / 4, cols = packed.cols;
+  const auto out_row = static_cast<int64_t>(row_bytes(Format::kI2_S, cols));
   auto* out = reinterpret_cast<uint8_t*>(i2_s.data());
   std::atomic<bool> is_good = true;
   for (int i = 0; i < 4; ++i) {
@@ -92,7 +99,7 @@ Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool
 Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
                                  ThreadPool& pool) {
   const auto cols = static_cast<size_t>(latent.cols);
-  const uint64_t in_row = row_bytes(latent.format, latent.cols), out_row = cols / 4;
+  const uint64_t in_row = row_bytes(latent.format, latent.cols), out_row = row_bytes(Format::kI2_S, latent.cols);
   const auto quantise = [&](RowRange part, Bytes bytes) -> Result<void> {
     pool.run([&](int worker) {
       std::vector<float> row(cols);

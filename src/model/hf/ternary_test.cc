@@ -80,6 +80,28 @@ TEST(HfTernary, EveryCodeFindsItsPlace) {
   }
 }
 
+// Rows that end inside a block of I2_S.
+TEST(HfTernary, RowsNeedNotBeWholeBlocks) {
+  constexpr int64_t kRows = 12;
+  for (const int64_t cols : {36, 64, 160, 300}) {
+    std::mt19937 random(5);
+    std::vector<int8_t> codes(static_cast<size_t>(kRows * cols));
+    for (int8_t& code : codes) code = static_cast<int8_t>(random() % 3) - 1;
+    const uint64_t stride = row_bytes(Format::kI2_S, cols);
+    ThreadPool pool(2);
+    std::vector<std::byte> i2_s(kRows * stride + kI2sTailBytes, std::byte{0xEE}), latent_i2_s = i2_s;
+    ASSERT_TRUE(repack(pack(codes, kRows, cols), kRows, cols, 1.0f, i2_s, pool));
+    const std::vector<float> latent(codes.begin(), codes.end());
+    quantise({std::as_bytes(std::span(latent)), Format::kF32, kRows, cols}, latent_i2_s, pool);
+    for (uint64_t r = 0; r < kRows; ++r) {
+      std::vector<std::byte> expected(stride);
+      encode_i2_s_codes(std::span(codes).subspan(r * static_cast<uint64_t>(cols), static_cast<size_t>(cols)), expected);
+      ASSERT_TRUE(std::ranges::equal(std::span(i2_s).subspan(r * stride, stride), expected)) << cols << ", row " << r;
+      ASSERT_TRUE(std::ranges::equal(std::span(latent_i2_s).subspan(r * stride, stride), expected)) << cols;
+    }
+  }
+}
+
 TEST(HfTernary, TheImpossibleCodeIsSeenAnywhere) {
   ThreadPool pool(2);
   std::vector<std::byte> i2_s(16 * 128 / 4 + kI2sTailBytes);

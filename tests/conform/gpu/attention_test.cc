@@ -17,7 +17,8 @@ TERN_FOR_EVERY_VARIANT(GpuAttention);
 
 constexpr uint32_t kContext = 256;
 // Groups of one and of four; head sizes that fill a workgroup evenly and not.
-constexpr gpu::HeadShape kShapes[] = {{2, 2, 64, kContext}, {4, 1, 80, kContext}, {8, 2, 128, kContext}};
+constexpr gpu::HeadShape kShapes[] = {{2, 2, 64, kContext}, {4, 1, 80, kContext},  {8, 2, 128, kContext},
+                                      {2, 2, 36, kContext}, {4, 4, 100, kContext}, {4, 2, 112, kContext}};
 
 std::vector<float> random(size_t count, uint64_t seed, float factor = 1) {
   std::vector<float> values(count);

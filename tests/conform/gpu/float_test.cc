@@ -191,9 +191,14 @@ TEST_P(GpuFloat, LinearInParts) {
 
 // A scale of the whole tensor, which f16 scales would lose.
 TEST_P(GpuFloat, LinearWithAScale) {
-  for (const Format format : {Format::kF16, Format::kQ8_0, Format::kTQ2_0, Format::kI2_S}) {
+  for (const Format format : {Format::kF16, Format::kBF16, Format::kQ8_0, Format::kTQ2_0, Format::kI2_S, Format::kQ2_K,
+                              Format::kQ4_K, Format::kQ5_K, Format::kQ6_K, Format::kQ4_1, Format::kQ5_1}) {
     const WeightMatrix w(format, 9, 512, 4, 0.123456f);
+    const gpu::WeightCoding coding = gpu::coding_of(w.tensor);
+    const WeightMatrix plain(format, 9, 512, 4);
+    EXPECT_EQ(coding.words, gpu::coding_of(plain.tensor).words) << format_info(format).name;
     test_linear(bench(), w.tensor, 1, {}, {9});
+    test_linear(bench(), w.tensor, 2, {.staged = coding.bits() < 8}, {9});
   }
 }
 

@@ -139,8 +139,8 @@ TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernelsInSplits) {
 }
 
 TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernelsInAWindow) {
-  const gpu::HeadShape s{4, 1, 96, kContext};
-  for (const uint32_t window : {1u, 2u, 65u, 250u}) {
+  for (const auto& [window, head_dim] : {std::pair{1u, 80u}, {2u, 100u}, {65u, 96u}, {250u, 36u}}) {
+    const gpu::HeadShape s{4, 1, head_dim, kContext};
     for (const uint32_t pos : {0u, 1u, 70u, 255u}) {
       test_problem<F16x2>(bench(), {.s = s, .pos = pos, .normed = true, .window = window});
     }

@@ -97,6 +97,26 @@ TEST_P(GpuNormFused, MatvecAdd) {
   test_matvec_add(bench(), 1, 64, 256, 5, {});
   test_matvec_add(bench(), 3, 77, 640, 40, {});
   test_matvec_add(bench(), 7, 33, 1152, 3, {});
+  test_matvec_add(bench(), 2, 20, 720, 9, {});  // ends inside a block
+}
+
+// A row of x with a value that is no number: its squares' sum is none either, and no result.
+TEST_P(GpuNormFused, NothingIsMadeOfWhatIsNotFinite) {
+  constexpr int kRows = 20, kCols = 256;
+  const WeightMatrix w(Format::kI2_S, kRows, kCols, 7, kScales[0]);
+  const gpu::TernaryConfig config{.rows = kRows, .cols = kCols, .store = gpu::Store::kAdd, .caps = bench().caps()};
+  for (const float bad : {NAN, std::numeric_limits<float>::infinity()}) {
+    Row row(2, kCols, 3);
+    row.x[kCols + 77] = bad;
+    std::vector<float> y(size_t{2} * kRows, 1.0f), next_gain(kRows, 1.0f), stats;
+    const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
+    stats.resize(size_t{4} * n_workgroups);
+    bench().run(gpu::normed_matvec_add(config, {.eps = kEps, .n_parts = 5}), {.x = n_workgroups, .y = 2},
+                in<gpu::TernaryWeights>(w.device_rows()), in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain),
+                in<gpu::NormStats>(stats_of(row.x, row.gain, 5)), in<gpu::WeightScales>(kScales), out<F32>(y),
+                in<F32>(next_gain), out<gpu::NormStats>(stats));
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(std::isfinite(y[i]), i < kRows) << bad << " at " << i;
+  }
 }
 
 TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
@@ -143,6 +163,7 @@ void test_glu(GpuBench& bench, int n, int rows, int cols, uint32_t rows_per_grou
 TEST_P(GpuNormFused, Glu) {
   test_glu(bench(), 1, 64, 256, 1);
   test_glu(bench(), 3, 45, 640, 2);
+  test_glu(bench(), 2, 21, 208, 2);
 }
 
 template <class KvWord>
@@ -184,6 +205,7 @@ TEST_P(GpuNormFused, Qkv) {
   test_qkv<F16x2>(bench(), {4, 1, 64, 24}, 256, false, 5, 3);
   test_qkv<F16x2>(bench(), {2, 2, 128, 24}, 640, true, 0, 1);
   test_qkv<F32>(bench(), {3, 3, 64, 24}, 384, false, 9, 2);
+  test_qkv<F16x2>(bench(), {2, 1, 100, 24}, 400, false, 7, 2);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using GpuNorms = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuNorms);
 
 // Rows that fill a part of a workgroup's vec4s, exactly one round of them, and one and a bit; then those of models.
-constexpr int kWidths[] = {16, 48, 256, 1008, 1024, 1040, 2560};
+constexpr int kWidths[] = {4, 16, 48, 100, 256, 1008, 1024, 1040, 2560};
 
 gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256, bool in_loops = false) {
   return {
@@ -57,7 +57,7 @@ TEST_P(GpuNorms, RmsNorm) {
 }
 
 TEST_P(GpuNorms, HeadNorm) {
-  for (const auto& [n_heads, head_dim] : {std::pair{1, 4}, {3, 64}, {5, 80}, {2, 128}}) {
+  for (const auto& [n_heads, head_dim] : {std::pair{1, 4}, {3, 64}, {5, 80}, {4, 100}, {2, 128}}) {
     const Input input(3, n_heads * head_dim, static_cast<uint64_t>(head_dim));
     const std::vector<float> gain(input.gain.begin(), input.gain.begin() + head_dim);
     std::vector<float> expected(input.x.size()), x = input.x;
@@ -92,11 +92,13 @@ Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 
   auto y = Int8Rows::blank(input.n, input.width);
   bench.run(gpu::quantize(config_of(input.width, bench.caps(), workgroup, in_loops)), input.grid(),
             in<Vec4<F32>>(input.x), out<I8x4>(y));
-  // The rest of the row's last 16 bytes is nobody's.
+  // What fills the last block is nobody's, nor is the rest of the row's last 16 bytes.
   for (size_t r = 1; r <= static_cast<size_t>(input.n); ++r) {
     const size_t end = r * gpu::quantized_row_bytes(static_cast<uint32_t>(input.width)) / 4;
     EXPECT_EQ(y[end - 1], kPoison);
     EXPECT_EQ(y[end - 2], kPoison);
+    const size_t filled = end - 4 - (gpu::whole_blocks(static_cast<uint32_t>(input.width)) - input.width) / 4;
+    for (size_t i = filled; i < end - 4; ++i) EXPECT_EQ(y[i], kPoison);
   }
   return Int8Rows::unpacked(y, input.n, input.width);
 }
@@ -114,6 +116,22 @@ TEST_P(GpuNorms, QuantizeIsBitIdentical) {
   for (const uint32_t workgroup : {std::max(caps().subgroup, 4u), 64u}) {
     const Input input(3, 1040, workgroup);
     expect_quantized(input.x, run_quantize(bench(), input, workgroup, true), 5 * kUlp);
+  }
+}
+
+// One value that is no number, wherever it is, leaves the row without a scale, and only that row.
+TEST_P(GpuNorms, QuantizeKeepsWhatIsNotFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const bool in_loops : {false, true}) {
+    for (const float bad : {NAN, -NAN, kInfinity, -kInfinity}) {
+      for (const size_t place : {0u, 1u, 2u, 3u, 500u, 1039u}) {
+        Input input(3, 1040, place);
+        input.x[1040 + place] = bad;
+        const Int8Rows actual = run_quantize(bench(), input, in_loops ? 64 : 256, in_loops);
+        ASSERT_TRUE(std::isnan(actual.scale[1])) << bad << " at " << place;
+        ASSERT_TRUE(std::isfinite(actual.scale[0]) && std::isfinite(actual.scale[2])) << bad << " at " << place;
+      }
+    }
   }
 }
 

@@ -1,6 +1,9 @@
 // A device that is lost, too small, or asked for too much.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "backend/gpu/webgpu_backend.h"
 #include "engine/engine_impl.h"
 #include "engine/tokenizers.h"
@@ -24,6 +27,23 @@ class GpuPlanFaults : public testing::Test {
   const Plan plan_ = make_plan(model_.config, model_.weights, {.fuse = Fusions::all()});
   gpu::Device* device_ = nullptr;
 };
+
+// A kernel that makes integers of what it norms could not show it.
+TEST_F(GpuPlanFaults, AGainThatIsNoNumberIsRefused) {
+  for (const float bad : {NAN, -std::numeric_limits<float>::infinity()}) {
+    Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+    std::vector<float> gain(512, 1.0f);
+    gain[77] = bad;
+    model.weights.layers[3].attn_norm.data = std::as_bytes(std::span<const float>(gain));
+    const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+    const auto refused = gpu::compile_on(gpu::open_device({.validation = true}).value(), plan, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kCorruption);
+    EXPECT_TRUE(refused.error().message.contains(
+        "tensor blk.3.attn_norm.weight has values that are not finite numbers; the model's file is damaged"))
+        << refused.error().message;
+  }
+}
 
 TEST_F(GpuPlanFaults, ALostDeviceEndsTheReplyAndKeepsItsText) {
   const auto executable = compile().value();

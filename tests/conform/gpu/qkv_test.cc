@@ -95,6 +95,8 @@ TEST_P(GpuQkv, F16Cache) {
   }
   test_qkv<F16x2>(bench(), {2, 2, 80, kContext}, 384, false, 6, 2);
   test_qkv<F16x2>(bench(), {4, 2, 128, kContext}, 640, false, 6, 2);
+  test_qkv<F16x2>(bench(), {2, 2, 100, kContext}, 200, false, 3, 2);
+  test_qkv<F16x2>(bench(), {4, 1, 36, kContext}, 160, true, 3, 2);
 }
 
 TEST_P(GpuQkv, F32Cache) {
@@ -104,6 +106,7 @@ TEST_P(GpuQkv, F32Cache) {
     }
   }
   test_qkv<F32>(bench(), {2, 1, 80, kContext}, 384, true, 6, 2);
+  test_qkv<F32>(bench(), {2, 1, 100, kContext}, 192, true, 6, 2);
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ struct Int8Rows {
     for (size_t r = 0; r < scale.size(); ++r) {
       uint32_t* row = words.data() + r * stride;
       std::memcpy(row, q.data() + r * static_cast<size_t>(width), static_cast<size_t>(width));
-      row[width / 4] = std::bit_cast<uint32_t>(scale[r]);
-      row[width / 4 + 1] = std::bit_cast<uint32_t>(sum[r]);
+      row[meta()] = std::bit_cast<uint32_t>(scale[r]);
+      row[meta() + 1] = std::bit_cast<uint32_t>(sum[r]);
     }
     return words;
   }
@@ -79,12 +79,13 @@ struct Int8Rows {
     for (size_t r = 0; r < rows.scale.size(); ++r) {
       const uint32_t* row = words.data() + r * rows.words_per_row();
       std::memcpy(rows.q.data() + r * static_cast<size_t>(width), row, static_cast<size_t>(width));
-      rows.scale[r] = std::bit_cast<float>(row[width / 4]);
-      rows.sum[r] = std::bit_cast<int32_t>(row[width / 4 + 1]);
+      rows.scale[r] = std::bit_cast<float>(row[rows.meta()]);
+      rows.sum[r] = std::bit_cast<int32_t>(row[rows.meta() + 1]);
     }
     return rows;
   }
 
+  size_t meta() const { return size_t{4} * gpu::quantized_meta(static_cast<uint32_t>(width)); }  // in words
   size_t words_per_row() const { return gpu::quantized_row_bytes(static_cast<uint32_t>(width)) / 4; }
   ops::QuantizedRows view() const { return {q.data(), scale.data(), sum.data()}; }
   ops::MutableQuantizedRows mutable_view() { return {q.data(), scale.data(), sum.data()}; }

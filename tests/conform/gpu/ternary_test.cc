@@ -73,7 +73,16 @@ void test_matvec(GpuBench& bench, const Case& c, const gpu::TernaryConfig& confi
 
 TEST_P(GpuTernary, Matvec) {
   uint64_t seed = 1;
-  for (const auto& [rows, cols] : {std::pair{1, 128}, {31, 256}, {32, 384}, {33, 640}, {64, 128}, {77, 1152}}) {
+  for (const auto& [rows, cols] : {std::pair{1, 128},
+                                   {31, 256},
+                                   {32, 384},
+                                   {33, 640},
+                                   {64, 128},
+                                   {77, 1152},
+                                   {9, 36},
+                                   {33, 192},
+                                   {17, 740},
+                                   {5, 8640}}) {
     for (const int n : {1, 3, 7}) {
       const Case c(n, rows, cols, seed += 3);
       test_matvec(bench(), c, config_of(c, caps()));
@@ -83,7 +92,7 @@ TEST_P(GpuTernary, Matvec) {
 
 TEST_P(GpuTernary, MatvecAdd) {
   uint64_t seed = 100;
-  for (const auto& [rows, cols] : {std::pair{5, 256}, {64, 384}, {70, 640}}) {
+  for (const auto& [rows, cols] : {std::pair{5, 256}, {64, 384}, {70, 640}, {19, 160}}) {
     const Case c(3, rows, cols, seed += 3);
     test_matvec(bench(), c, config_of(c, caps(), gpu::Store::kAdd));
   }
@@ -132,6 +141,7 @@ TEST_P(GpuTernary, Matmul) {
   for (const int rows : {3, 128}) {
     test_matmul(bench(), Case(9, rows, 128, seed += 3), gpu::Store::kSet);
   }
+  for (const int cols : {36, 192, 324}) test_matmul(bench(), Case(67, 70, cols, seed += 3), gpu::Store::kSet);
   test_matmul(bench(), Case(33, 50, 256, seed), gpu::Store::kSet, 32, 16);
 }
 
@@ -164,7 +174,7 @@ void expect_glu(const Int8Rows& x, const WeightMatrix& gate, const WeightMatrix&
 
 TEST_P(GpuTernary, Glu) {
   uint64_t seed = 400;
-  for (const auto& [rows, cols] : {std::pair{1, 128}, {15, 384}, {16, 256}, {37, 640}}) {
+  for (const auto& [rows, cols] : {std::pair{1, 128}, {15, 384}, {16, 256}, {37, 640}, {21, 416}}) {
     for (const int n : {1, 4}) {
       const bool silu = (rows + n) % 2 == 0;
       const WeightMatrix gate(Format::kI2_S, rows, cols, ++seed, kScaleA),
@@ -188,11 +198,12 @@ TEST_P(GpuTernary, Glu) {
 TEST_P(GpuTernary, GluMatmul) {
   uint64_t seed = 500;
   for (const auto& [rows, n] : {std::pair{70, 8}, {70, 33}, {70, 64}, {70, 65}, {64, 31}}) {
-    const WeightMatrix gate(Format::kI2_S, rows, 256, ++seed, kScaleA), up(Format::kI2_S, rows, 256, ++seed, kScaleB);
-    const Int8Rows x = Int8Rows::random(n, 256, ++seed);
+    const int cols = n % 2 == 0 ? 256 : 224;
+    const WeightMatrix gate(Format::kI2_S, rows, cols, ++seed, kScaleA), up(Format::kI2_S, rows, cols, ++seed, kScaleB);
+    const Int8Rows x = Int8Rows::random(n, cols, ++seed);
     const bool silu = n % 2 == 0;
     const gpu::TernaryMatmulConfig config{.rows = static_cast<uint32_t>(rows),
-                                          .cols = 256,
+                                          .cols = static_cast<uint32_t>(cols),
                                           .act = silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2,
                                           .caps = caps(),
                                           .tile_tokens = 32};
@@ -209,7 +220,7 @@ TEST_P(GpuTernary, GluMatmul) {
 
 // One weight, one activation: a wrong permutation that random data might hide cannot give the right place here.
 TEST_P(GpuTernary, MatvecAndMatmulKeepEveryPosition) {
-  constexpr int kCols = 256;
+  constexpr int kCols = 228;  // ends inside a plane
   WeightMatrix w(Format::kI2_S, kCols, kCols, 1);
   for (int row = 0; row < kCols; ++row) {  // −1 on the diagonal
     std::vector<float> values(kCols, 0.0f);
@@ -220,7 +231,7 @@ TEST_P(GpuTernary, MatvecAndMatmulKeepEveryPosition) {
   }
   Int8Rows x(1, kCols);
   x.scale[0] = 1.0f;
-  for (int i = 0; i < kCols; ++i) x.sum[0] += x.q[static_cast<size_t>(i)] = static_cast<int8_t>(i - 128);
+  for (int i = 0; i < kCols; ++i) x.sum[0] += x.q[static_cast<size_t>(i)] = static_cast<int8_t>(i - 114);
   std::vector<float> expected;
   for (const int8_t q : x.q) expected.push_back(-static_cast<float>(q));
   const std::vector<float> ones = {1, 1, 1, 1};

@@ -26,9 +26,13 @@ struct RunParams {
 };
 inline constexpr uint32_t kPos = 0, kNTokens = 1, kFirstLogits = 2, kStep = 3;  // indices into `params`
 
-// A row of int8 activations: width / 4 words, then the bits of the scale and of Σq, padded to 16 bytes. The same in
-// vec4 words, and the index of the vec4 that holds scale and sum.
-constexpr uint32_t quantized_stride(uint32_t width) { return width / 16 + 1; }
+// Values of a row in whole blocks of I2_S. Of weights, the codes behind the last one are 0 (quant/i2_s.h); so the int8
+// activations that meet them may be anything, and nobody writes them.
+constexpr uint32_t whole_blocks(uint32_t width) { return (width + 127) / 128 * 128; }
+
+// A row of int8 activations, in vec4s of words: whole blocks, then one with the bits of the scale and of Σq.
+constexpr uint32_t quantized_meta(uint32_t width) { return whole_blocks(width) / 16; }  // the index of the latter
+constexpr uint32_t quantized_stride(uint32_t width) { return quantized_meta(width) + 1; }
 constexpr uint32_t quantized_row_bytes(uint32_t width) { return quantized_stride(width) * 16; }
 
 // What a norm has to know of a row before it can take the first value: (Σx², max |x·gain|) of parts of the row, as many

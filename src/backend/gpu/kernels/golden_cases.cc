@@ -60,6 +60,10 @@ const NamedCoding kCodings[] = {
     {"codes8_byte_mins", {.words = WeightWords::kCodes8, .zero = 128, .group = 16, .mins = WeightMins::kBytes}},
     {"codes4_byte_mins", {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kBytes}},
     {"codes4_f16_mins", {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kF16}},
+    {"codes8_f32_mins",
+     {.words = WeightWords::kCodes8, .zero = 128, .group = 32, .f32_scales = true, .mins = WeightMins::kF16}},
+    {"codes4_byte_mins_f32",
+     {.words = WeightWords::kCodes4, .group = 32, .f32_scales = true, .mins = WeightMins::kBytes}},
 };
 
 class Cases {

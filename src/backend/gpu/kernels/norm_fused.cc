@@ -46,10 +46,11 @@ NormedActivations::NormedActivations(const TernaryConfig& c, const NormConfig& n
       parts_(parts),
       wg_(wg),
       tid_(tid),
-      staged_(shared<QuantizedWords>("staged", c.cols / 16)) {}
+      staged_(shared<QuantizedWords>("staged", 4 * c.row_vectors())) {}
 
 void NormedActivations::prepare() {
   // An invocation makes whole vec4s of int8 words: 16 neighbouring values, four quads of floats.
+  CHECK(c_.cols % 16 == 0);
   const uint32_t n_units = c_.cols / 16;
   const uint32_t rounds = (n_units + c_.workgroup - 1) / c_.workgroup;
   const auto is_whole = [&](uint32_t k) { return (k + 1) * c_.workgroup <= n_units; };
@@ -86,8 +87,13 @@ void NormedActivations::prepare() {
   auto my_largest = let("my_largest", largest);
   const Stats stats = reduce_stats(c_.caps, my_squares, my_largest, tid_, c_.workgroup);
   auto factor = let("factor", 1.0f / sqrt(stats.squares / static_cast<float>(c_.cols) + norm_.eps));
-  scale_ = let("x_scale", 127.0f / max(stats.largest * factor, 1e-5f));
-  auto factor_and_scale = let("factor_and_scale", factor * scale_);
+  auto finite_scale = let("finite_scale", 127.0f / max(stats.largest * factor, 1e-5f));
+  auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
+  // A factor that is 0 or NaN comes of values that are not finite, which no result may pass over: a maximum of floats
+  // loses NaN, so its bits decide.
+  constexpr uint32_t kLeastNotFinite = 0x7F800000;
+  auto factor_bits = let("factor_bits", bitcast<U32>(factor));
+  scale_ = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
   auto sum = var("q_sum", 0);
   for (uint32_t k = 0; k < rounds; ++k) {
     const auto stage = [&] {
@@ -101,7 +107,7 @@ void NormedActivations::prepare() {
       }
       // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
       const auto& u = units[k];
-      auto where = let("staged_at", ((u >> 1u) & 3u) * (c_.cols / 64) + ((u >> 3u) * 2u + (u & 1u)));
+      auto where = let("staged_at", ((u >> 1u) & 3u) * c_.row_vectors() + ((u >> 3u) * 2u + (u & 1u)));
       staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
     };
     if (is_whole(k)) {

@@ -40,7 +40,7 @@ class NormedActivations {
   // All invocations have to call it; holds two barriers.
   void prepare();
   auto quads() const {
-    return [this]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) { return staged_[i + p * (c_.cols / 64)]; };
+    return [this]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) { return staged_[i + p * c_.row_vectors()]; };
   }
   ActivationScale scale() const { return {scale_, sum_}; }
 

@@ -31,10 +31,28 @@ uint32_t WeightCoding::bits() const {
 
 uint32_t WeightCoding::scales_of_row(uint32_t cols) const {
   if (group == 0) return 0;
-  return mins == WeightMins::kBytes ? cols / kBytesBlock * (1 + kBytesBlock / group / 2) : cols / group;
+  const uint32_t of_pair = has_mins() && f32_scales ? 2 : 1;  // words of a scale and a min
+  return mins == WeightMins::kBytes ? cols / kBytesBlock * (of_pair + kBytesBlock / group / 2) : cols / group * of_pair;
 }
 
 namespace {
+
+// A scale and a min, and how many words they take from `first` on.
+struct Pair {
+  UnitScale values;
+  uint32_t words;
+};
+
+Pair pair_at(const WeightPlanes& w, const Name<U32>& first, const char* word_name, const char* name) {
+  if (w.coding.f32_scales) {
+    auto scale = let(name, bitcast<F32>(w.scale_word(e(first))));
+    auto min = let("min_of_pair", bitcast<F32>(w.scale_word(first + 1u)));
+    return {{scale, min}, 2};
+  }
+  auto word = let(word_name, packed<F16x2>(w.scale_word(e(first))));
+  auto both = let(name, unpack2x16float(word));
+  return {{at(both, 0), at(both, 1)}, 1};
+}
 
 // WeightMins::kBytes: two groups to a word.
 UnitScale scale_of_bytes(const WeightPlanes& w, const Name<U32>& unit_index) {
@@ -42,11 +60,10 @@ UnitScale scale_of_bytes(const WeightPlanes& w, const Name<U32>& unit_index) {
   const uint32_t words = w.coding.scales_of_row(kBytesBlock);
   auto first = let("scales_at", unit_index / units * words);
   auto group = let("group_of_block", unit_index % units / per_group);
-  auto factors_word = let("factors_word", packed<F16x2>(w.scale_word(e(first))));
-  auto factors = let("factors", unpack2x16float(factors_word));
-  auto pair = let("bytes_of_group", w.scale_word(first + 1u + group / 2u) >> ((group & 1u) * 16u));
-  auto scale = let("scale", at(factors, 0) * f32(pair & 255u));
-  auto min = let("min_of_group", at(factors, 1) * f32((pair >> 8u) & 255u));
+  const Pair factors = pair_at(w, first, "factors_word", "factors");
+  auto pair = let("bytes_of_group", w.scale_word(first + factors.words + group / 2u) >> ((group & 1u) * 16u));
+  auto scale = let("scale", factors.values.scale * f32(pair & 255u));
+  auto min = let("min_of_group", factors.values.min * f32((pair >> 8u) & 255u));
   return {scale, min};
 }
 
@@ -58,9 +75,7 @@ UnitScale WeightPlanes::scale(const Name<U32>& unit_index) const {
   const uint32_t per_group = coding.units_per_group();
   auto block = per_group == 1 ? unit_index : let("block", unit_index / per_group);
   if (coding.mins == WeightMins::kF16) {
-    auto word = let("halves", packed<F16x2>(scale_word(e(block))));
-    auto both = let("scale", unpack2x16float(word));
-    return {at(both, 0), at(both, 1)};
+    return pair_at(*this, coding.f32_scales ? let("pair", block * 2u) : block, "halves", "scale").values;
   }
   if (coding.f32_scales) return {let("scale", bitcast<F32>(scale_word(e(block)))), {}};
   auto halves = let("halves", packed<F16x2>(scale_word(block / 2u) >> ((block & 1u) * 16u)));

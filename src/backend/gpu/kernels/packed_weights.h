@@ -27,13 +27,13 @@ enum class WeightMins {
   kNone,
   kF16,    // a word for each group: its scale and its min as f16
   kBytes,  // for every 256 values a word with d and dmin as f16, and then two bytes a group: scale / d and min / dmin
-};
+};  // with f32_scales two words instead of one, each an f32: a matrix with a scale of its own, which no f16 takes
 
 struct WeightCoding {
   WeightWords words = WeightWords::kF32;
   uint32_t zero = 0;
   uint32_t group = 0;       // neighbouring values of a row that share a scale, whole units; 0: no scales
-  bool f32_scales = false;  // else f16, two to a word; unless there are mins
+  bool f32_scales = false;  // else f16, two to a word
   WeightMins mins = WeightMins::kNone;
   bool operator==(const WeightCoding&) const = default;
 

@@ -8,7 +8,7 @@ namespace {
 
 // Each invocation holds its vec4s of the row in registers: the row is read once.
 uint32_t vectors_per_invocation(const RmsNormConfig& c) {
-  CHECK(c.width % 16 == 0);
+  CHECK(c.width % 4 == 0);
   return (c.width / 4 + c.workgroup - 1) / c.workgroup;
 }
 
@@ -36,9 +36,13 @@ void loop_over_row(const RmsNormConfig& c, const LocalIndex& tid, Body&& body) {
   loop("i", tid, c.width / 4, c.workgroup, std::forward<Body>(body));
 }
 
+// The bits of the magnitude: as integers they have the order of the magnitudes, infinities and then NaN last. A maximum
+// of floats may lose NaN.
+constexpr uint32_t kInfinityBits = 0x7F800000, kNanBits = 0x7FC00000;
+
 template <class V>
-void add_largest(const Var<F32>& largest, const V& v) {
-  auto a = let("a", abs(v));
+void add_largest(const Var<U32>& largest, const V& v) {
+  auto a = let("a", bitcast<Vec4<U32>>(abs(v)));
   auto b = let("b", max(at(a, 0), at(a, 1)));
   auto d = let("d", max(at(a, 2), at(a, 3)));
   largest = max(largest, max(b, d));
@@ -49,11 +53,11 @@ void add_largest(const Var<F32>& largest, const V& v) {
 template <class Each, class Again>
 void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again& each_again, const Out<"y", I8x4>& y,
                      const WorkgroupId& wg, const LocalIndex& tid) {
-  auto largest = var("largest", 0.0f);
+  auto largest = var("largest", 0u);
   each_value([&](const auto& v) { add_largest(largest, v); });
   auto mine = let("mine", largest);
   auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
-  auto scale = let("scale", 127.0f / max(top, 1e-5f));
+  auto scale = let("scale", 127.0f / max(bitcast<F32>(top), 1e-5f));
   auto base = let("base", wg.y * (4 * quantized_stride(c.width)));
   auto sum = var("sum", 0);
   each_again([&](const auto& v, const Name<U32>& i) {
@@ -65,8 +69,10 @@ void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again
   auto my_sum = let("my_sum", sum);
   auto total = reduce_workgroup(Reduce::kSum, c.caps, my_sum, tid, c.workgroup);
   when(tid == 0u, [&] {
-    y[base + c.width / 4] = packed<I8x4>(bitcast<U32>(scale));
-    y[base + (c.width / 4 + 1)] = packed<I8x4>(bitcast<U32>(total));
+    const uint32_t meta = 4 * quantized_meta(c.width);
+    // A row with a value that is not finite has no scale, and so no result that passes for a number.
+    y[base + meta] = packed<I8x4>(select(bitcast<U32>(scale), kNanBits, top >= kInfinityBits));
+    y[base + (meta + 1)] = packed<I8x4>(bitcast<U32>(total));
   });
 }
 

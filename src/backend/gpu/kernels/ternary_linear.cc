@@ -12,7 +12,7 @@ TernaryDots::TernaryDots(const TernaryConfig& c, LocalIndex tid)
       dot4_(c.caps),
       group_(let("group", tid / c.lanes)),
       lane_(let("lane_of_row", tid & (c.lanes - 1))) {
-  CHECK(c.cols % 128 == 0 && c.lanes > 0 && (c.lanes & (c.lanes - 1)) == 0 && c.workgroup % c.lanes == 0);
+  CHECK(c.cols % 4 == 0 && c.lanes > 0 && (c.lanes & (c.lanes - 1)) == 0 && c.workgroup % c.lanes == 0);
 }
 
 std::vector<Name<U32>> rows_of_group(const TernaryConfig& c, const WorkgroupId& wg, const Name<U32>& group) {
@@ -28,9 +28,9 @@ std::vector<Name<U32>> row_starts(const TernaryConfig& c, const std::vector<Name
   std::vector<Name<U32>> starts;
   for (const auto& row : rows) {
     if (c.rows % c.rows_per_workgroup() == 0) {
-      starts.push_back(let("start", row * (c.cols / 64)));
+      starts.push_back(let("start", row * c.row_vectors()));
     } else {
-      starts.push_back(let("start", min(row, c.rows - 1) * (c.cols / 64)));
+      starts.push_back(let("start", min(row, c.rows - 1) * c.row_vectors()));
     }
   }
   return starts;

@@ -11,7 +11,7 @@ using TernaryWeights = wgsl::Vec4<wgsl::I2sWord>;
 using QuantizedWords = wgsl::Vec4<wgsl::I8x4>;
 
 struct TernaryConfig {
-  uint32_t rows, cols;  // cols a multiple of 128
+  uint32_t rows, cols;  // cols a multiple of 4
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of glu kernels
   Caps caps;
@@ -23,6 +23,7 @@ struct TernaryConfig {
   // Loops instead of written-out rounds and planes: for drivers to which compiling is dearer than running a loop.
   bool in_loops = false;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
+  uint32_t row_vectors() const { return whole_blocks(cols) / 64; }  // vec4s of a row of weights
 };
 
 using WeightScales = wgsl::Uniform<"scales", wgsl::Field<"a", wgsl::F32>, wgsl::Field<"b", wgsl::F32>,
@@ -62,7 +63,7 @@ class TernaryDots {
   const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // and which lane of it
 
  private:
-  uint32_t n_vec() const { return c_.cols / 64; }  // of a row
+  uint32_t n_vec() const { return c_.row_vectors(); }
   uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
   // Unrolled, and all loads on their way before the first is needed, as far as registers go.
   bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= 8; }
@@ -116,7 +117,7 @@ struct ActivationScale {
 template <class X>
 ActivationScale load_activation_scale(const X& x, const wgsl::Name<wgsl::U32>& x_base, uint32_t cols) {
   using namespace wgsl;
-  auto meta = let("x_meta", x[x_base + cols / 16]);
+  auto meta = let("x_meta", x[x_base + quantized_meta(cols)]);
   auto scale = let("x_scale", bitcast<F32>(bits(at(meta, 0))));
   auto sum = let("x_sum", bitcast<I32>(bits(at(meta, 1))));
   return {scale, sum};

@@ -23,7 +23,7 @@ struct Tile {
 };
 
 Tile make_tile(const TernaryMatmulConfig& c, const WorkgroupId& wg, const LocalIndex& tid, const ParamsBuffer& params) {
-  CHECK(c.cols % 128 == 0 && c.tile_rows % kSide == 0 && c.tile_tokens % kSide == 0);
+  CHECK(c.cols % 4 == 0 && c.tile_rows % kSide == 0 && c.tile_tokens % kSide == 0);
   auto n_tokens = let("n_tokens", params[kNTokens]);
   auto my_row = let("my_row", tid % kSide);
   auto my_token = let("my_token", tid / kSide);
@@ -51,7 +51,8 @@ void stage_weights(const Tile& t, const W& w, const Shared<TernaryWeights>& stag
   for_share(t.tid, t.c.tile_rows * kWeightQuads, [&](const Name<U32>& i) {
     auto row = let("row", min(t.first_row + i / kWeightQuads, t.c.rows - 1));
     auto part = let("part", i % kWeightQuads);
-    staged[i / kWeightQuads * kWeightStride + part] = w[row * (t.c.cols / 64) + block * kWeightQuads + part];
+    staged[i / kWeightQuads * kWeightStride + part] =
+        w[row * (whole_blocks(t.c.cols) / 64) + block * kWeightQuads + part];
   });
 }
 
@@ -134,7 +135,7 @@ TernaryMatmulKernel ternary_matmul(const TernaryMatmulConfig& c) {
                   const Tile t = make_tile(c, wg, tid, params);
                   std::vector<Sums> sums;
                   sums.push_back(make_sums(t));
-                  loop("block", 0u, c.cols / 128, 1u, [&](const Name<U32>& block) {
+                  loop("block", 0u, whole_blocks(c.cols) / 128, 1u, [&](const Name<U32>& block) {
                     stage_weights(t, w, weights, block);
                     stage_tokens(t, x, tokens, block);
                     workgroupBarrier();
@@ -161,7 +162,7 @@ TernaryGluMatmulKernel ternary_glu_matmul(const TernaryMatmulConfig& c) {
                   std::vector<Sums> sums;
                   sums.push_back(make_sums(t));
                   sums.push_back(make_sums(t));
-                  loop("block", 0u, c.cols / 128, 1u, [&](const Name<U32>& block) {
+                  loop("block", 0u, whole_blocks(c.cols) / 128, 1u, [&](const Name<U32>& block) {
                     stage_weights(t, w_gate, gates, block);
                     stage_weights(t, w_up, ups, block);
                     stage_tokens(t, x, tokens, block);

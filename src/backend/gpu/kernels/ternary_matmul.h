@@ -8,7 +8,7 @@ namespace tern::gpu {
 // A workgroup of 16 × 16 invocations computes a tile of rows × tokens. Block by block (128 columns), weights and
 // activations are staged in workgroup memory; each invocation holds rows/16 × tokens/16 sums in registers.
 struct TernaryMatmulConfig {
-  uint32_t rows, cols;  // cols a multiple of 128
+  uint32_t rows, cols;  // cols a multiple of 4
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
   Caps caps;

@@ -25,7 +25,7 @@ struct Tile {
 Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg, const LocalIndex& tid,
                const ParamsBuffer& params) {
   const uint32_t part_rows = c.tile_rows / c.subgroup_rows, part_tokens = c.tile_tokens / c.subgroup_tokens;
-  CHECK(c.cols % kBlock == 0 && kBlock % c.shape.k == 0);
+  CHECK(c.cols % 4 == 0 && kBlock % c.shape.k == 0);
   CHECK(part_rows * c.subgroup_rows == c.tile_rows && part_rows % c.shape.n == 0);
   CHECK(part_tokens * c.subgroup_tokens == c.tile_tokens && part_tokens % c.shape.m == 0);
   auto staged = shared<MatrixI8x4>("staged", c.workgroup_bytes(n_matrices) / 4);
@@ -61,7 +61,7 @@ void stage_codes(const Tile& t, const W& w, uint32_t matrix, const Name<U32>& bl
   const uint32_t start = (t.c.tile_tokens + matrix * t.c.tile_rows) * (kStride / 4);
   for_share(t, t.c.tile_rows * 2, [&](const Name<U32>& i) {
     auto row = let("row", min(t.first_row + i / 2u, t.c.rows - 1));
-    auto w4 = let("w4", w[row * (t.c.cols / 64) + block * 2u + i % 2u]);
+    auto w4 = let("w4", w[row * (whole_blocks(t.c.cols) / 64) + block * 2u + i % 2u]);
     auto to = let("to", start + i / 2u * (kStride / 4) + i % 2u * 4u);
     for (uint32_t k = 0; k < 4; ++k) {
       for (uint32_t p = 0; p < 4; ++p) t.staged[to + (8 * p + k)] = matrix_word(codes(at(w4, k), p));
@@ -129,7 +129,7 @@ class Multiplier {
 template <uint32_t M, uint32_t N, uint32_t K, class Stage>
 Shared<I32> multiply_as(const Tile& t, Stage&& stage) {
   const Multiplier<M, N, K> multiplier(t);
-  loop("block", 0u, t.c.cols / kBlock, 1u, [&](const Name<U32>& block) {
+  loop("block", 0u, whole_blocks(t.c.cols) / kBlock, 1u, [&](const Name<U32>& block) {
     stage(block);
     workgroupBarrier();
     multiplier.multiply_block();

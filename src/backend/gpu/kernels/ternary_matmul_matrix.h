@@ -11,7 +11,7 @@ namespace tern::gpu {
 // workgroup memory as int8, whose matrices A[tokens, columns] and B[columns, rows] are; each subgroup owns a part of
 // the tile. The sums return through the same memory.
 struct TernaryMatrixMatmulConfig {
-  uint32_t rows, cols;  // cols a multiple of 128
+  uint32_t rows, cols;  // cols a multiple of 4
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
   wgsl::MatrixShape shape;              // kI8ToI32; m is of tokens, n of rows

@@ -29,8 +29,8 @@ void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<
   // A pair's two rows: half a head apart, or neighbours.
   auto row_a = let("row_a", head * s.head_dim + (halves ? e(pair) : pair * 2u));
   auto row_b = let("row_b", row_a + (halves ? half : 1u));
-  auto start_a = let("start_a", row_a * (c.cols / 64));
-  auto start_b = let("start_b", row_b * (c.cols / 64));
+  auto start_a = let("start_a", row_a * tiling.row_vectors());
+  auto start_b = let("start_b", row_b * tiling.row_vectors());
   const std::vector<Name<U32>> starts = {start_a, start_b};
   const auto load = [&](size_t, Temp<U32> i) { return w[std::move(i)]; };
   dots.load_weights(starts, load);

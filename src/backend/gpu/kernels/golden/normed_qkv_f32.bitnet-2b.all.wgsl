@@ -101,8 +101,10 @@ fn normed_qkv(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_in
   let sg_13 = subgroupShuffleXor(sum_12, 1u);
   let sum_13 = max(sum_12, sg_13);
   let factor = 1f / sqrt(sum_11 / 2560f + 1e-05f);
-  let x_scale = 127f / max(sum_13 * factor, 1e-05f);
-  let factor_and_scale = factor * x_scale;
+  let finite_scale = 127f / max(sum_13 * factor, 1e-05f);
+  let factor_and_scale = factor * finite_scale;
+  let factor_bits = bitcast<u32>(factor);
+  let x_scale = select(finite_scale, factor, (factor_bits - 1u) >= 2139095039u);
   var q_sum: i32 = 0i;
   let limited = clamp(round(vg * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));
   let q_1 = vec4<i32>(limited);

@@ -100,8 +100,10 @@ fn normed_qkv(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_in
   }
   let reduced_1 = total_1;
   let factor = 1f / sqrt(reduced / 512f + 1e-05f);
-  let x_scale = 127f / max(reduced_1 * factor, 1e-05f);
-  let factor_and_scale = factor * x_scale;
+  let finite_scale = 127f / max(reduced_1 * factor, 1e-05f);
+  let factor_and_scale = factor * finite_scale;
+  let factor_bits = bitcast<u32>(factor);
+  let x_scale = select(finite_scale, factor, (factor_bits - 1u) >= 2139095039u);
   var q_sum: i32 = 0i;
   if (unit < 32u) {
     let limited = clamp(round(vg * factor_and_scale), vec4<f32>(-128f), vec4<f32>(127f));

@@ -3,7 +3,7 @@ requires packed_4x8_integer_dot_product;
 
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
-var<workgroup> part: array<f32, 8>;
+var<workgroup> part: array<u32, 8>;
 var<workgroup> part_1: array<i32, 8>;
 
 @compute @workgroup_size(256)
@@ -20,16 +20,16 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   if (i_2 < 640u) {
     v_2 = x[first + i_2];
   }
-  var largest: f32 = 0f;
-  let a = abs(v);
+  var largest: u32 = 0u;
+  let a = bitcast<vec4<u32>>(abs(v));
   let b = max(a.x, a.y);
   let d = max(a.z, a.w);
   largest = max(largest, max(b, d));
-  let a_1 = abs(v_1);
+  let a_1 = bitcast<vec4<u32>>(abs(v_1));
   let b_1 = max(a_1.x, a_1.y);
   let d_1 = max(a_1.z, a_1.w);
   largest = max(largest, max(b_1, d_1));
-  let a_2 = abs(v_2);
+  let a_2 = bitcast<vec4<u32>>(abs(v_2));
   let b_2 = max(a_2.x, a_2.y);
   let d_2 = max(a_2.z, a_2.w);
   largest = max(largest, max(b_2, d_2));
@@ -55,7 +55,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   let sum_6 = max(sum_5, sg_6);
   let sg_7 = subgroupShuffleXor(sum_6, 1u);
   let sum_7 = max(sum_6, sg_7);
-  let scale = 127f / max(sum_7, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(sum_7), 1e-05f);
   let base = wg.y * 644u;
   var sum_8: i32 = 0i;
   let i_3 = tid + 0u;
@@ -101,7 +101,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   let sg_15 = subgroupShuffleXor(sum_15, 1u);
   let sum_16 = sum_15 + sg_15;
   if (tid == 0u) {
-    y[base + 640u] = bitcast<u32>(scale);
+    y[base + 640u] = select(bitcast<u32>(scale), 2143289344u, sum_7 >= 2139095040u);
     y[base + 641u] = bitcast<u32>(sum_16);
   }
 }

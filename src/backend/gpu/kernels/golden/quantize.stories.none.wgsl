@@ -1,6 +1,6 @@
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
-var<workgroup> part: array<f32, 256>;
+var<workgroup> part: array<u32, 256>;
 var<workgroup> part_1: array<i32, 256>;
 
 @compute @workgroup_size(256)
@@ -11,8 +11,8 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   if (i < 128u) {
     v = x[first + i];
   }
-  var largest: f32 = 0f;
-  let a = abs(v);
+  var largest: u32 = 0u;
+  let a = bitcast<vec4<u32>>(abs(v));
   let b = max(a.x, a.y);
   let d = max(a.z, a.w);
   largest = max(largest, max(b, d));
@@ -70,7 +70,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   }
   workgroupBarrier();
   let sum = part[tid - part_lane];
-  let scale = 127f / max(sum, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(sum), 1e-05f);
   let base = wg.y * 132u;
   var sum_1: i32 = 0i;
   let i_1 = tid + 0u;
@@ -136,7 +136,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   workgroupBarrier();
   let sum_2 = part_1[tid - part_lane_1];
   if (tid == 0u) {
-    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 128u] = select(bitcast<u32>(scale), 2143289344u, sum >= 2139095040u);
     y[base + 129u] = bitcast<u32>(sum_2);
   }
 }

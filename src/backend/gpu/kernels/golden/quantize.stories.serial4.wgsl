@@ -7,10 +7,10 @@ requires packed_4x8_integer_dot_product;
 @compute @workgroup_size(4)
 fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let first = wg.y * 128u;
-  var largest: f32 = 0f;
+  var largest: u32 = 0u;
   for (var i = tid; i < 128u; i += 4u) {
     let v = x[first + i];
-    let a = abs(v);
+    let a = bitcast<vec4<u32>>(abs(v));
     let b = max(a.x, a.y);
     let d = max(a.z, a.w);
     largest = max(largest, max(b, d));
@@ -20,7 +20,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   let sum = max(mine, sg);
   let sg_1 = subgroupShuffleXor(sum, 1u);
   let sum_1 = max(sum, sg_1);
-  let scale = 127f / max(sum_1, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(sum_1), 1e-05f);
   let base = wg.y * 132u;
   var sum_2: i32 = 0i;
   for (var i_1 = tid; i_1 < 128u; i_1 += 4u) {
@@ -37,7 +37,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   let sg_3 = subgroupShuffleXor(sum_3, 1u);
   let sum_4 = sum_3 + sg_3;
   if (tid == 0u) {
-    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 128u] = select(bitcast<u32>(scale), 2143289344u, sum_1 >= 2139095040u);
     y[base + 129u] = bitcast<u32>(sum_4);
   }
 }

@@ -2,7 +2,7 @@ enable subgroups;
 
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
-var<workgroup> part: array<f32, 32>;
+var<workgroup> part: array<u32, 32>;
 var<workgroup> part_1: array<i32, 32>;
 
 @compute @workgroup_size(256)
@@ -13,8 +13,8 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   if (i < 128u) {
     v = x[first + i];
   }
-  var largest: f32 = 0f;
-  let a = abs(v);
+  var largest: u32 = 0u;
+  let a = bitcast<vec4<u32>>(abs(v));
   let b = max(a.x, a.y);
   let d = max(a.z, a.w);
   largest = max(largest, max(b, d));
@@ -29,14 +29,14 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
     part[tid / 8u] = sum_2;
   }
   workgroupBarrier();
-  var total: f32 = part[0u];
+  var total: u32 = part[0u];
   for (var i_1 = 1u; i_1 < 32u; i_1 += 1u) {
     let a_1 = total;
     let b_1 = part[i_1];
     total = max(a_1, b_1);
   }
   let reduced = total;
-  let scale = 127f / max(reduced, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(reduced), 1e-05f);
   let base = wg.y * 132u;
   var sum_3: i32 = 0i;
   let i_2 = tid + 0u;
@@ -66,7 +66,7 @@ fn quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_inde
   }
   let reduced_1 = total_1;
   if (tid == 0u) {
-    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 128u] = select(bitcast<u32>(scale), 2143289344u, reduced >= 2139095040u);
     y[base + 129u] = bitcast<u32>(reduced_1);
   }
 }

@@ -5,7 +5,7 @@ requires packed_4x8_integer_dot_product;
 @group(0) @binding(1) var<storage, read> gain: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
 var<workgroup> part: array<f32, 8>;
-var<workgroup> part_1: array<f32, 8>;
+var<workgroup> part_1: array<u32, 8>;
 var<workgroup> part_2: array<i32, 8>;
 
 @compute @workgroup_size(256)
@@ -57,16 +57,16 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   if (i_5 < 640u) {
     v_2 = v_2 * factor * gain[i_5];
   }
-  var largest: f32 = 0f;
-  let a = abs(v);
+  var largest: u32 = 0u;
+  let a = bitcast<vec4<u32>>(abs(v));
   let b = max(a.x, a.y);
   let d = max(a.z, a.w);
   largest = max(largest, max(b, d));
-  let a_1 = abs(v_1);
+  let a_1 = bitcast<vec4<u32>>(abs(v_1));
   let b_1 = max(a_1.x, a_1.y);
   let d_1 = max(a_1.z, a_1.w);
   largest = max(largest, max(b_1, d_1));
-  let a_2 = abs(v_2);
+  let a_2 = bitcast<vec4<u32>>(abs(v_2));
   let b_2 = max(a_2.x, a_2.y);
   let d_2 = max(a_2.z, a_2.w);
   largest = max(largest, max(b_2, d_2));
@@ -92,7 +92,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   let sum_14 = max(sum_13, sg_14);
   let sg_15 = subgroupShuffleXor(sum_14, 1u);
   let sum_15 = max(sum_14, sg_15);
-  let scale = 127f / max(sum_15, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(sum_15), 1e-05f);
   let base = wg.y * 644u;
   var sum_16: i32 = 0i;
   let i_6 = tid + 0u;
@@ -138,7 +138,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   let sg_23 = subgroupShuffleXor(sum_23, 1u);
   let sum_24 = sum_23 + sg_23;
   if (tid == 0u) {
-    y[base + 640u] = bitcast<u32>(scale);
+    y[base + 640u] = select(bitcast<u32>(scale), 2143289344u, sum_15 >= 2139095040u);
     y[base + 641u] = bitcast<u32>(sum_24);
   }
 }

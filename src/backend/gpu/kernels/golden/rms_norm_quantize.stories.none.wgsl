@@ -2,7 +2,7 @@
 @group(0) @binding(1) var<storage, read> gain: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
 var<workgroup> part: array<f32, 256>;
-var<workgroup> part_1: array<f32, 256>;
+var<workgroup> part_1: array<u32, 256>;
 var<workgroup> part_2: array<i32, 256>;
 
 @compute @workgroup_size(256)
@@ -74,8 +74,8 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   if (i_1 < 128u) {
     v = v * factor * gain[i_1];
   }
-  var largest: f32 = 0f;
-  let a_8 = abs(v);
+  var largest: u32 = 0u;
+  let a_8 = bitcast<vec4<u32>>(abs(v));
   let b_8 = max(a_8.x, a_8.y);
   let d = max(a_8.z, a_8.w);
   largest = max(largest, max(b_8, d));
@@ -133,7 +133,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   }
   workgroupBarrier();
   let sum_1 = part_1[tid - part_lane_1];
-  let scale = 127f / max(sum_1, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(sum_1), 1e-05f);
   let base = wg.y * 132u;
   var sum_2: i32 = 0i;
   let i_2 = tid + 0u;
@@ -199,7 +199,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   workgroupBarrier();
   let sum_3 = part_2[tid - part_lane_2];
   if (tid == 0u) {
-    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 128u] = select(bitcast<u32>(scale), 2143289344u, sum_1 >= 2139095040u);
     y[base + 129u] = bitcast<u32>(sum_3);
   }
 }

@@ -19,10 +19,10 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   let sg_1 = subgroupShuffleXor(sum, 1u);
   let sum_1 = sum + sg_1;
   let factor = 1f / sqrt(sum_1 / 512f + 1e-05f);
-  var largest: f32 = 0f;
+  var largest: u32 = 0u;
   for (var i_1 = tid; i_1 < 128u; i_1 += 4u) {
     let v_1 = x[first + i_1] * factor * gain[i_1];
-    let a = abs(v_1);
+    let a = bitcast<vec4<u32>>(abs(v_1));
     let b = max(a.x, a.y);
     let d = max(a.z, a.w);
     largest = max(largest, max(b, d));
@@ -32,7 +32,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   let sum_2 = max(mine_1, sg_2);
   let sg_3 = subgroupShuffleXor(sum_2, 1u);
   let sum_3 = max(sum_2, sg_3);
-  let scale = 127f / max(sum_3, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(sum_3), 1e-05f);
   let base = wg.y * 132u;
   var sum_4: i32 = 0i;
   for (var i_2 = tid; i_2 < 128u; i_2 += 4u) {
@@ -49,7 +49,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   let sg_5 = subgroupShuffleXor(sum_5, 1u);
   let sum_6 = sum_5 + sg_5;
   if (tid == 0u) {
-    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 128u] = select(bitcast<u32>(scale), 2143289344u, sum_3 >= 2139095040u);
     y[base + 129u] = bitcast<u32>(sum_6);
   }
 }

@@ -4,7 +4,7 @@ enable subgroups;
 @group(0) @binding(1) var<storage, read> gain: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> y: array<u32>;
 var<workgroup> part: array<f32, 32>;
-var<workgroup> part_1: array<f32, 32>;
+var<workgroup> part_1: array<u32, 32>;
 var<workgroup> part_2: array<i32, 32>;
 
 @compute @workgroup_size(256)
@@ -40,8 +40,8 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   if (i_2 < 128u) {
     v = v * factor * gain[i_2];
   }
-  var largest: f32 = 0f;
-  let a_1 = abs(v);
+  var largest: u32 = 0u;
+  let a_1 = bitcast<vec4<u32>>(abs(v));
   let b_1 = max(a_1.x, a_1.y);
   let d = max(a_1.z, a_1.w);
   largest = max(largest, max(b_1, d));
@@ -56,14 +56,14 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
     part_1[tid / 8u] = sum_5;
   }
   workgroupBarrier();
-  var total_1: f32 = part_1[0u];
+  var total_1: u32 = part_1[0u];
   for (var i_3 = 1u; i_3 < 32u; i_3 += 1u) {
     let a_2 = total_1;
     let b_2 = part_1[i_3];
     total_1 = max(a_2, b_2);
   }
   let reduced_1 = total_1;
-  let scale = 127f / max(reduced_1, 1e-05f);
+  let scale = 127f / max(bitcast<f32>(reduced_1), 1e-05f);
   let base = wg.y * 132u;
   var sum_6: i32 = 0i;
   let i_4 = tid + 0u;
@@ -93,7 +93,7 @@ fn rms_norm_quantize(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoca
   }
   let reduced_2 = total_2;
   if (tid == 0u) {
-    y[base + 128u] = bitcast<u32>(scale);
+    y[base + 128u] = select(bitcast<u32>(scale), 2143289344u, reduced_1 >= 2139095040u);
     y[base + 129u] = bitcast<u32>(reduced_2);
   }
 }

@@ -1,0 +1,28 @@
+@group(0) @binding(0) var<storage, read> tokens: array<u32>;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> scales: array<u32>;
+struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
+@group(0) @binding(3) var<uniform> range: range_fields;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+fn codes8_minus_128(word: u32, shift: u32) -> vec4<f32> {
+  return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
+}
+
+@compute @workgroup_size(256)
+fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let row = tokens[wg.y] - range.first;
+  if (row < range.count) {
+    for (var i = tid * 1u; i < 640u; i += 256u) {
+      let at = row * 160u + i / 4u;
+      let unit = table[at];
+      let quad = i % 4u;
+      let quad_of_unit = quad + 0u;
+      let value = codes8_minus_128(unit[quad_of_unit], 0u);
+      let block = at / 2u;
+      let pair = block * 2u;
+      let scale = bitcast<f32>(scales[pair]);
+      let min_of_pair = bitcast<f32>(scales[pair + 1u]);
+      y[wg.y * 640u + i + 0u] = value * scale - vec4<f32>(min_of_pair);
+    }
+  }
+}
