@@ -130,6 +130,22 @@ TEST_F(Pull, RefusesWhatItCannotRunBeforeItIsDownloaded) {
   EXPECT_EQ(read_file(snapshot("stories-f16.gguf")), "GGUF, but not really");
 }
 
+TEST_F(Pull, RefusesADirectoryBeforeItIsDownloaded) {
+  hub_.files.clear();
+  const std::string folder = TERN_SOURCE_DIR "/tests/golden/families/llama3/";
+  for (const char* name : {"config.json", "model.safetensors"}) hub_.files[name].bytes = read_file(folder + name);
+  std::string& config = hub_.files["config.json"].bytes;
+  const std::string good = config;
+  config.replace(config.find("\"llama\""), 7, "\"mamba\"");
+  EXPECT_TRUE(failed_with(tern({"pull", "tern/stories"}), 1,
+                          {"tern/stories/config.json", "mamba", "not downloaded", "--unchecked"}));
+  EXPECT_TRUE(blobs().empty());
+  config = good;
+  const RunResult result = tern({"pull", "tern/stories"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read_file(snapshot("config.json")), good);
+}
+
 TEST_F(Pull, TakesPublishedModelsByTheirShortNames) {
   hub_.repo = "prism-ml/Bonsai-1.7B-gguf";
   hub_.files["Bonsai-1.7B-Q1_0.gguf"].bytes = read_file(default_model());
