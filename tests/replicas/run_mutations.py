@@ -104,13 +104,15 @@ class GgufReplica:
     def __init__(self, path: Path):
         self.file = Gguf(path)
         self.path = path.with_name("model-00001-of-00002.gguf")
-        write_part(path.with_name("model-00002-of-00002.gguf"), 1, self.file.n_tensors + 1, {}, self.file.n_tensors, self.file.infos, self.file.tensors)
+        file = self.file
+        write_part(path.with_name("model-00002-of-00002.gguf"), 1, file.n_tensors + 1, {}, file.n_tensors, file.infos, file.tensors)
         path.unlink()
         values = {key: value for key, (_, value) in self.file.entries.items()}
         self.architecture = values["general.architecture"].decode()
         prefix = self.architecture + "."
+        own = {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
         self.model = Model(self.architecture, values.get("tokenizer.ggml.model") == b"gpt2",
-                           {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix) and isinstance(value, (int, float))})
+                           {key: value for key, value in own.items() if isinstance(value, (int, float))})
 
     def write(self, mutation: Mutation | None, scale: float) -> None:
         entries = {key: data for key, (data, _) in self.file.entries.items()}
