@@ -20,6 +20,7 @@ constexpr const char* kEvalFooter = R"(Examples
   tern eval -m model.gguf -f wiki.test.raw --ctx 512
   tern eval -f book.txt --head q6_k               with that head, compared with the file's own
   tern eval -m q6_k.gguf --against f16.gguf -f book.txt
+  tern eval -m qwen3-1.7b-q4_k.gguf --against Qwen/Qwen3-1.7B-GGUF:Q8_0 -f book.txt
 
 The text is read in windows of --ctx tokens that overlap by half, so every prediction that counts has at least half a
 window of text before it. Lower is better.
@@ -107,7 +108,7 @@ Result<EvalResult> EvalCommand::eval_with(HeadKind head, std::string_view text, 
 Result<ExitCode> EvalCommand::run_against(std::string_view text) const {
   ModelOptions other;
   other.load = model.load;
-  other.load.model_path = against;
+  TERN_TRY(other.load.model_path, path_of_model(against));
   other.load.head = HeadKind::kFile;
   TERN_TRY(const Engine engine, load_engine(model));
   TERN_TRY_STATUS(need_tokenizer(engine));
@@ -157,8 +158,10 @@ Command add_eval(CLI::App& tern) {
       ->type_name("N")
       ->check(in_range(4, 1 << 30, /*whole=*/true))
       ->group("Input");
-  app->add_option("--against", command->against,
-                  "Compare the predictions with those of this model, a file or folder, taken as the reference")
+  app->add_option(
+         "--against", command->against,
+         "Compare the predictions with those of this model, a file, a folder, a name that tern models lists, or "
+         "OWNER/NAME[:FILE] on Hugging Face, taken as the reference")
       ->type_name("MODEL")
       ->check(not_empty())
       ->group("Input");

@@ -1,5 +1,6 @@
 #include "cli/hub_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 
@@ -33,6 +34,15 @@ std::string similar_names(const std::string& name) {
   }
   const std::string meant = nearest(name, names);
   return meant.empty() ? holding : meant;
+}
+
+// OWNER/NAME, perhaps with @REVISION and :FILE; a path to a GGUF file that is missing is none, nor is one that says
+// where it begins.
+bool is_hub_name(const std::string& name) {
+  const std::string repo = name.substr(0, name.find_first_of("@:"));
+  const bool is_path =
+      name.starts_with('.') || name.starts_with('/') || name.starts_with('~') || repo.ends_with(".gguf");
+  return !is_path && std::ranges::count(repo, '/') == 1 && !repo.ends_with('/');
 }
 
 std::unexpected<Error> no_such_model(const std::string& name) {
@@ -78,11 +88,14 @@ std::string hub_name_of(const std::string& name) {
 
 Result<std::string> HubModelOption::resolve(const std::string& path) const {
   if (!model_.empty()) return pull_model(model_, {.prefer_cached = true}, /*quiet=*/false);
+  return path.contains('/') ? Result<std::string>(path) : path_of_model(path);
+}
+
+Result<std::string> path_of_model(const std::string& name) {
   std::error_code ignored;
-  const bool is_path = path.empty() || path.contains('/') || std::filesystem::exists(path, ignored);
-  if (is_path) return path;
-  if (find_published_model(path)) return pull_model(path, {.prefer_cached = true}, /*quiet=*/false);
-  return path.contains(".gguf") ? Result<std::string>(path) : no_such_model(path);
+  if (name.empty() || std::filesystem::exists(name, ignored)) return name;
+  if (find_published_model(name) || is_hub_name(name)) return pull_model(name, {.prefer_cached = true}, false);
+  return name.contains('/') || name.contains(".gguf") ? Result<std::string>(name) : no_such_model(name);
 }
 
 }  // namespace tern::cli

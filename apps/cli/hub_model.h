@@ -16,6 +16,10 @@ Result<std::string> pull_model(const std::string& model, HubOptions options, boo
 // The name on the hub of a published model that is called by its short name; any other name as it is.
 std::string hub_name_of(const std::string& name);
 
+// The path of the model that one word names: the path of a file or a folder, a published model's short name, or
+// OWNER/NAME[:FILE] on a hub. The latter two are downloaded on first use. kNotFound: a bare name that is none of these.
+Result<std::string> path_of_model(const std::string& name);
+
 // -hf OWNER/NAME[:FILE], wherever a command takes the path of a model.
 class HubModelOption {
  public:

@@ -17,7 +17,7 @@ constexpr const char* kPullFooter = R"(Examples
   tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf downloads on first use, then uses the cache
 
 Of several files, ternary and 1-bit ones come first, then Q8_0, Q6_K, Q4_K_M, Q4_0, BF16 and F16. What Tern cannot run
-is refused before it is downloaded: the beginning of the file tells.
+is refused before it is downloaded: the beginning of the file, or the small files of a directory, tell.
 
 The cache is the one that Hugging Face's own tools use: HF_HUB_CACHE, HF_HOME/hub or ~/.cache/huggingface/hub. An
 interrupted download continues where it stopped. -hf uses a cached model as it is; tern pull looks for a newer version.

@@ -18,8 +18,11 @@ struct FilePreview {
   std::function<Result<void>(std::span<std::byte> into)> read_beginning;
 };
 
-// Whether Tern would refuse a GGUF model, by what comes before the weights in its file, or in all parts of a split one:
-// the error that loading it would give. What the weights hold is not looked at. For HubOptions::check.
-Result<void> check_model_header(std::span<const FilePreview> parts);
+// Whether Tern would refuse a model, by what comes before the weights in its files: the error that loading it would
+// give. What the weights hold is not looked at. For HubOptions::check. `files` are
+//   a GGUF file, or all parts of a split one;
+//   the files of a directory, of which those beside the weights are read to their end: a Hugging Face one (with a
+//   config.json), or an MLC one (with a tensor-cache.json or ndarray-cache.json).
+Result<void> check_model_header(std::span<const FilePreview> files);
 
 }  // namespace tern

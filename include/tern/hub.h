@@ -27,10 +27,10 @@ struct HubOptions {
   bool offline = false;        // use the cache only; HF_HUB_OFFLINE=1 does the same
   bool prefer_cached = false;  // ask the network only for what the cache lacks; false: look for a newer version
   int connections = 8;         // at a time, for the parts of one file
-  // Asked before a GGUF file, or all parts of a split one, is downloaded: an error is hub_pull's own, and nothing is
-  // fetched beyond what was looked at. check_model_header() tells what Tern will refuse. A host that sends no
-  // parts of files cannot be asked; then the file is downloaded as it is.
-  std::function<Result<void>(std::span<const FilePreview> parts)> check = {};
+  // Asked before a model is downloaded (a GGUF file, all parts of a split one, or the files of a directory): an error
+  // is hub_pull's own, and nothing is fetched beyond what was looked at. check_model_header() tells what Tern will
+  // refuse. A host that sends no parts of files cannot be asked; then the model is downloaded as it is.
+  std::function<Result<void>(std::span<const FilePreview> files)> check = {};
   OnProgress on_progress = {};
   std::function<void(std::string_view)> on_note = {};  // what a person may want to know: waiting, starting again
   std::stop_token stop = {};                           // gives up with kInterrupted and keeps what has arrived

@@ -322,7 +322,7 @@ typedef struct tern_pull_options {
   void* user;
   int32_t offline;       /* 1: use the cache only */
   int32_t prefer_cached; /* 1: ask the network only for what the cache lacks */
-  int32_t unchecked;     /* 1: download also what Tern cannot run; else the beginning of a file is looked at first */
+  int32_t unchecked;     /* 1: download also what Tern cannot run; else what stands before the weights is read */
   int32_t reserved;
 } tern_pull_options;
 

@@ -77,7 +77,7 @@ namespace {
 // Of a directory only the files of its tokenizer are looked at: checking the shards of a model takes seconds.
 Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path) {
   if (is_directory(path)) {
-    TRY(auto text, read_directory_text(path));
+    TRY(auto text, read_directory_text(DiskFolder(path)));
     if (!text) return nullptr;
     TRY(auto made, make_model_text(std::move(text->vocab), std::move(text->chat_template), path));
     return std::move(made.tokenizer);

@@ -23,11 +23,10 @@ constexpr std::string_view kIndexNames[] = {"tensor-cache.json", "ndarray-cache.
 constexpr std::string_view kRevisions =
     "the files belong to different revisions of the model, or are damaged; download all of them again";
 
-std::string find_index(const fs::path& directory) {
-  for (const std::string_view name : kIndexNames) {
-    if (is_file(directory / name)) return directory / name;
-  }
-  return {};
+// Its name; empty where there is none.
+std::string_view find_index(const Folder& folder) {
+  const auto* const found = std::ranges::find_if(kIndexNames, [&](std::string_view name) { return folder.has(name); });
+  return found == std::end(kIndexNames) ? std::string_view() : *found;
 }
 
 // What a stamp says: which files have these sums. The same text again means that nothing has changed since. The time
@@ -79,20 +78,22 @@ Result<void> sum_file(const File& file, const std::function<void(uint64_t)>& tel
 
 }  // namespace
 
-bool is_mlc_directory(const std::string& directory) { return !find_index(directory).empty(); }
+bool is_mlc_directory(const Folder& folder) { return !find_index(folder).empty(); }
+bool is_mlc_directory(const std::string& directory) { return is_mlc_directory(DiskFolder(directory)); }
 
-Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcCheck& check, Access access) {
+Result<MlcDirectory> MlcDirectory::open(const Folder& folder, const MlcCheck& check, Access access) {
   MlcDirectory model;
-  model.path_ = directory;
-  model.index_path_ = find_index(directory);
-  if (model.index_path_.empty()) {
-    return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; download the model's files into it", directory,
+  model.path_ = folder.path();
+  const std::string_view index_name = find_index(folder);
+  if (index_name.empty()) {
+    return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; download the model's files into it", model.path_,
                 kIndexNames[0], kIndexNames[1]);
   }
-  TRY(const auto index, open_file(model.index_path_));
+  model.index_path_ = folder.path_of(index_name);
+  TRY(const auto index, folder.open(index_name));
   TRY(model.index_, parse_mlc_index(as_text(index->resident()), model.index_path_));
-  TRY_STATUS(model.open_shards(access));
-  TRY_STATUS(model.check_shards(check));
+  TRY_STATUS(model.open_shards(folder, access));
+  if (folder.has_weights()) TRY_STATUS(model.check_shards(check));
   for (MlcTensor& tensor : model.index_.tensors) {
     tensor.data = StoredBytes(*model.files_[tensor.shard], tensor.offset, tensor.bytes);
   }
@@ -103,14 +104,13 @@ Result<MlcDirectory> MlcDirectory::open(const std::string& directory, const MlcC
 }
 
 // Sizes first: they cost nothing, and an unfinished download shows at once.
-Result<void> MlcDirectory::open_shards(Access access) {
+Result<void> MlcDirectory::open_shards(const Folder& folder, Access access) {
   for (const MlcShard& shard : index_.shards) {
-    const fs::path path = fs::path(path_) / shard.file;
-    if (!is_file(path)) {
+    if (!folder.has(shard.file)) {
       return fail(ErrorCode::kNotFound, "{}: file {} is missing, though {} lists it among {}; download it too", path_,
                   tern::quoted(shard.file), index_path_, index_.shards.size());
     }
-    TRY(auto file, open_file(path, access));
+    TRY(auto file, folder.open(shard.file, access));
     if (file->size() != shard.bytes) {
       return fail(ErrorCode::kCorruption, "{}: the file has {} bytes, but {} gives it {}: {}", file->path(),
                   file->size(), index_path_, shard.bytes, kRevisions);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 
 namespace tern {
@@ -56,8 +56,12 @@ class MlcDirectory {
  public:
   // Every shard's size and MD5 is checked before anything of it is handed out: an index and shards of different
   // revisions have the same names, and would give garbage. Errors: kNotFound for an absent index or shard, kCorruption.
+  // A folder without weights has only their sizes checked.
+  static Result<MlcDirectory> open(const Folder& folder, const MlcCheck& check, Access access = Access::kResident);
   static Result<MlcDirectory> open(const std::string& directory, const MlcCheck& check,
-                                   Access access = Access::kResident);
+                                   Access access = Access::kResident) {
+    return open(DiskFolder(directory), check, access);
+  }
 
   const std::string& path() const { return path_; }
   const std::string& index_path() const { return index_path_; }
@@ -70,7 +74,7 @@ class MlcDirectory {
 
  private:
   MlcDirectory() = default;
-  Result<void> open_shards(Access access);
+  Result<void> open_shards(const Folder& folder, Access access);
   Result<void> check_shards(const MlcCheck& check);
   Result<void> compare_sums(const MlcCheck& check) const;
 
@@ -83,6 +87,7 @@ class MlcDirectory {
 };
 
 // Whether the directory has an MLC index.
+bool is_mlc_directory(const Folder& folder);
 bool is_mlc_directory(const std::string& directory);
 
 }  // namespace tern

@@ -174,8 +174,12 @@ uint32_t safetensors_bits(std::string_view dtype) {
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string& path, Access access) {
   TRY(auto opened, open_file(path, access));
+  return read(std::move(opened));
+}
+
+Result<SafetensorsFile> SafetensorsFile::read(std::unique_ptr<File> opened) {
   if (opened->resident().empty()) return open_in_pieces(std::move(opened));
-  TRY(SafetensorsFile file, parse(opened->resident(), path));
+  TRY(SafetensorsFile file, parse(opened->resident(), opened->path()));
   file.file_ = std::move(opened);
   return file;
 }

@@ -36,6 +36,8 @@ class SafetensorsFile {
   // Errors: those of open_file; kCorruption where the bytes contradict the format or end early; kNotSupported
   // for a header of more than 16 MiB.
   static Result<SafetensorsFile> open(const std::string& path, Access access = Access::kResident);
+  // Of a file that is open.
+  static Result<SafetensorsFile> read(std::unique_ptr<File> file);
   // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
   static Result<SafetensorsFile> parse(Bytes bytes, std::string name);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/file.h"
 #include "base/json_reader.h"
 #include "base/quoted.h"
 #include "file/file_name.h"
@@ -19,16 +18,16 @@ constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 constexpr std::string_view kMixedRevisions =
     "the files belong to different revisions of the model, or are damaged; download all of them again";
 
-std::unexpected<Error> no_weights(const std::string& directory) {
+std::unexpected<Error> no_weights(const Folder& folder) {
   std::string_view advice = "download the model's safetensors files into it";
-  for (const std::string& name : list_directory(directory)) {
+  for (const std::string& name : folder.names()) {
     const std::string extension = fs::path(name).extension().string();
     if (extension == ".gguf") advice = "it has GGUF files, so name one of them";
     if (extension == ".bin" || extension == ".pth" || extension == ".pt") {
       advice = "it seems to have weights in PyTorch's pickle format; get the model as safetensors or GGUF";
     }
   }
-  return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; {}", directory, kOneFile, kIndexFile, advice);
+  return fail(ErrorCode::kNotFound, "{}: neither {} nor {} is there; {}", folder.path(), kOneFile, kIndexFile, advice);
 }
 
 // Shard and index must agree on every tensor in both directions.
@@ -68,29 +67,29 @@ Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_
   return shards;
 }
 
-Result<SafetensorsDirectory> SafetensorsDirectory::open(const std::string& directory, Access access) {
+Result<SafetensorsDirectory> SafetensorsDirectory::open(const Folder& folder, Access access) {
   SafetensorsDirectory model;
-  model.path_ = directory;
-  const fs::path folder = directory;
-  if (is_file(folder / kOneFile)) {
-    TRY(SafetensorsFile file, SafetensorsFile::open(folder / kOneFile, access));
+  model.path_ = folder.path();
+  if (folder.has(kOneFile)) {
+    TRY(auto opened, folder.open(kOneFile, access));
+    TRY(SafetensorsFile file, SafetensorsFile::read(std::move(opened)));
     model.files_.push_back(std::move(file));
     return model;
   }
-  if (!is_file(folder / kIndexFile)) return no_weights(directory);
-  const std::string index_path = folder / kIndexFile;
-  TRY(const auto index, open_file(index_path));
+  if (!folder.has(kIndexFile)) return no_weights(folder);
+  const std::string index_path = folder.path_of(kIndexFile);
+  TRY(const auto index, folder.open(kIndexFile));
   TRY(ShardTensors shards, parse_safetensors_index(as_text(index->resident()), index_path));
   std::vector<std::string> names;
   for (const auto& [name, tensors] : shards) names.push_back(name);
   std::ranges::sort(names);
   for (const std::string& name : names) {
-    const std::string path = folder / name;
-    if (!is_file(path)) {
+    if (!folder.has(name)) {
       return fail(ErrorCode::kNotFound, "{}: file {} is missing, though {} lists it among {}; download it too",
-                  directory, tern::quoted(name), kIndexFile, names.size());
+                  folder.path(), tern::quoted(name), kIndexFile, names.size());
     }
-    TRY(SafetensorsFile file, SafetensorsFile::open(path, access));
+    TRY(auto opened, folder.open(name, access));
+    TRY(SafetensorsFile file, SafetensorsFile::read(std::move(opened)));
     TRY_STATUS(check_shard(file, std::move(shards[name]), index_path));
     model.files_.push_back(std::move(file));
   }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/folder.h"
 #include "file/safetensors.h"
 
 namespace tern {
@@ -15,7 +16,10 @@ class SafetensorsDirectory {
  public:
   // Errors beside those of SafetensorsFile::open: kNotFound where the directory has neither of the two files or lacks
   // a shard; kCorruption where index and shards contradict each other, which parts of two revisions do.
-  static Result<SafetensorsDirectory> open(const std::string& directory, Access access = Access::kResident);
+  static Result<SafetensorsDirectory> open(const Folder& folder, Access access = Access::kResident);
+  static Result<SafetensorsDirectory> open(const std::string& directory, Access access = Access::kResident) {
+    return open(DiskFolder(directory), access);
+  }
 
   const std::string& path() const { return path_; }
   std::span<const SafetensorsFile> files() const { return files_; }

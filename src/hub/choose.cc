@@ -17,9 +17,9 @@ namespace {
 // for, one bit and ternary: a Q2_0 without more is the deprecated layout in groups of 128, which PQ2_0 is the new name
 // of, so both come after the groups of 64. Then eight bits, which lose next to nothing, and so on to what is large.
 constexpr auto kPreferred = std::to_array<std::string_view>(
-    {"i2_s",   "q1_0", "q1_0_g128", "q2_0_g64", "pq2_0",  "q2_0",   "q2_0_g128", "tq2_0",  "tq1_0",  "q8_0",
-     "q8",     "q6_k", "q4_k_m",    "q4",       "q4_0",   "bf16",   "f16",       "fp16",   "q5_k_m", "q5_k_s",
-     "q4_k_s", "q5_1", "q5_0",      "q4_1",     "iq4_nl", "q3_k_l", "q3_k_m",    "q3_k_s", "q2_k",   "f32"});
+    {"i2_s", "q1_0",   "q1_0_g128", "q2_0_g64", "pq2_0",  "q2_0",   "q2_0_g128", "tq2_0",  "tq1_0",  "q8_0",   "q8",
+     "q6_k", "q4_k_m", "q4",        "q4_0",     "bf16",   "f16",    "fp16",      "q5_k_m", "q5_k_s", "q4_k_s", "q5_1",
+     "q5_0", "q4_1",   "iq4_xs",    "iq4_nl",   "q3_k_l", "q3_k_m", "q3_k_s",    "q2_k",   "f32"});
 constexpr size_t kMaxListed = 12;
 
 std::string lower(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/file.h"
 
 namespace tern::hub {
 namespace {
@@ -16,14 +17,16 @@ struct PartRequest {
   CURL* curl = nullptr;
   std::string& bytes;  // where the part is put
   uint64_t most;       // bytes of the part
+  bool is_all;         // of the file
   const HttpOptions& options;
 
   static size_t receive(const char* data, size_t, size_t size, void* user) {
     auto& request = *static_cast<PartRequest*>(user);
     long status = 0;
     curl_easy_getinfo(request.curl, CURLINFO_RESPONSE_CODE, &status);
-    // A host that knows no ranges begins to send everything.
-    if (status != 206 || request.bytes.size() + size > request.most) return CURL_WRITEFUNC_ERROR;
+    // A host that knows no ranges begins to send everything, which may be what is wanted.
+    const bool is_right = status == 206 || (status == 200 && request.is_all);
+    if (!is_right || request.bytes.size() + size > request.most) return CURL_WRITEFUNC_ERROR;
     request.bytes.append(data, size);
     return size;
   }
@@ -36,11 +39,20 @@ struct PartRequest {
 
 Result<void> Beginning::read(MutableBytes into) {
   CHECK(into.size() <= size_);
+  const Result<void> got = get(into);
+  failed_ = failed_ || !got;
+  return got;
+}
+
+Result<void> Beginning::get(MutableBytes into) {
+  if (!path_here_.empty()) {
+    TRY(const auto file, open_file(path_here_, Access::kPieces));
+    if (file->size() == size_) return file->read(0, into);
+    return fail(ErrorCode::kIo, "{}: the file has changed", path_here_);
+  }
   if (into.size() > bytes_.size()) {
-    const auto fetched =
-        fetch_to(std::min(size_, std::max({uint64_t{into.size()}, 2 * uint64_t{bytes_.size()}, kLeastFetched})));
-    failed_ = failed_ || !fetched;
-    if (!fetched) return fetched;
+    TRY_STATUS(
+        fetch_to(std::min(size_, std::max({uint64_t{into.size()}, 2 * uint64_t{bytes_.size()}, kLeastFetched}))));
   }
   std::memcpy(into.data(), bytes_.data(), into.size());
   return {};
@@ -52,7 +64,8 @@ Result<void> Beginning::fetch_to(uint64_t end) {
   CurlList headers(nullptr, curl_slist_free_all);
   const CurlHandle handle = make_handle(options_, url_, headers);
   CURL* curl = handle.get();
-  PartRequest request{.curl = curl, .bytes = part, .most = end - bytes_.size(), .options = options_};
+  const bool is_all = bytes_.empty() && end == size_;
+  PartRequest request{.curl = curl, .bytes = part, .most = end - bytes_.size(), .is_all = is_all, .options = options_};
   curl_easy_setopt(curl, CURLOPT_RANGE, format_text("{}-{}", bytes_.size(), end - 1).c_str());
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, PartRequest::receive);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &request);

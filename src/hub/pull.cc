@@ -31,6 +31,7 @@ struct Pull {
   Result<Listing> cached_listing() const;
   Result<std::string> cached_model() const;
   std::string path_of(const std::string& commit, const Choice& choice) const;
+  std::string path_here(const std::string& commit, const RemoteFile& file) const;
   Result<void> check_beginnings(const std::string& commit, const Choice& choice) const;
 };
 
@@ -56,21 +57,29 @@ Result<std::string> Pull::cached_model() const {
   return path_of(listing.commit, choice);
 }
 
-// Asks options.check about a GGUF model of which something has still to be fetched.
+// Where the bytes of a file are; empty where they have to be fetched.
+std::string Pull::path_here(const std::string& commit, const RemoteFile& file) const {
+  if (cache.has(commit, file)) return cache.snapshot(commit) + "/" + file.path;
+  return cache.has_blob(file) ? cache.blob(file.etag) : "";
+}
+
+// Asks options.check about a model of which something has still to be fetched.
 Result<void> Pull::check_beginnings(const std::string& commit, const Choice& choice) const {
-  const bool is_there = std::ranges::all_of(
-      choice.files, [&](const RemoteFile& file) { return cache.has(commit, file) || cache.has_blob(file); });
-  if (!options.check || is_there || !choice.model.ends_with(".gguf")) return {};
+  const bool is_there =
+      std::ranges::all_of(choice.files, [&](const RemoteFile& file) { return !path_here(commit, file).empty(); });
+  const bool is_model = choice.model.empty() || choice.model.ends_with(".gguf");
+  if (!options.check || is_there || !is_model) return {};
   std::list<Beginning> beginnings;  // a list: the previews keep their addresses
-  std::vector<FilePreview> parts;
+  std::vector<FilePreview> files;
   for (const RemoteFile& file : choice.files) {
     TRY(const RemoteFile complete, hub.complete(commit, file));
-    Beginning& beginning = beginnings.emplace_back(hub.http(), hub.address(commit, file.path), *complete.size);
-    parts.push_back({.path = name.repo + "/" + file.path,
+    Beginning& beginning = beginnings.emplace_back(hub.http(), hub.address(commit, file.path), *complete.size,
+                                                   path_here(commit, complete));
+    files.push_back({.path = name.repo + "/" + file.path,
                      .bytes = *complete.size,
                      .read_beginning = [&beginning](MutableBytes into) { return beginning.read(into); }});
   }
-  Result<void> checked = options.check(parts);
+  Result<void> checked = options.check(files);
   if (options.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted");
   // What cannot be looked at is found out once it is here, and what is wrong with the host is told by the download.
   return std::ranges::any_of(beginnings, &Beginning::failed) ? Result<void>() : checked;

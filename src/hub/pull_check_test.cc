@@ -61,5 +61,77 @@ TEST_F(PullCheckTest, AHostWithoutRangesIsNotAsked) {
   EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
 }
 
+// A Hugging Face directory on the hub: its weights are large, what describes them is small.
+class PullCheckDirectoryTest : public PullTest {
+ protected:
+  PullCheckDirectoryTest() {
+    hub_.files.clear();
+    hub_.files["config.json"] = {.bytes = "{\"model_type\": \"x\"}", .is_large = false};
+    hub_.files["tokenizer.json"] = {.bytes = test_bytes(2'000'000, 3)};
+    hub_.files["model.safetensors"].bytes = test_bytes(9'000'000);
+  }
+
+  // All of config.json, 8 bytes of the weights.
+  auto check_config(Result<void> answer) {
+    return [answer, this](std::span<const FilePreview> files) -> Result<void> {
+      seen_ += format_text("{} files", files.size());
+      for (const FilePreview& file : files) {
+        if (!file.path.ends_with("config.json") && !file.path.ends_with(".safetensors")) continue;
+        std::string bytes(file.path.ends_with(".json") ? file.bytes : 8, '\0');
+        TRY_STATUS(file.read_beginning(std::as_writable_bytes(std::span(bytes))));
+        seen_ += format_text(", {} of {} bytes", file.path, file.bytes);
+        is_right_ = is_right_ && hub_.files[file.path.substr(12)].bytes.starts_with(bytes);
+      }
+      return answer;
+    };
+  }
+
+  std::string seen_;
+  bool is_right_ = true;
+};
+
+TEST_F(PullCheckDirectoryTest, WhatIsRefusedIsNotDownloaded) {
+  options_.check = check_config(fail(ErrorCode::kNotSupported, "no such family"));
+  EXPECT_EQ(failure(), "no such family");
+  EXPECT_EQ(seen_, "3 files, owner/model/config.json of 19 bytes, owner/model/model.safetensors of 9000000 bytes");
+  EXPECT_TRUE(is_right_);
+  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 2u);  // all of config.json, and a first megabyte
+  EXPECT_FALSE(std::filesystem::exists(repo("blobs")));
+}
+
+TEST_F(PullCheckDirectoryTest, WhatIsHereIsReadWhereItIs) {
+  options_.check = check_config({});
+  hub_.before = [](const TestRequest& request) {
+    const bool is_rest =
+        request.path.contains(".safetensors") && !request.headers.at("range").starts_with("bytes=0-1048575");
+    return TestReply{.status = is_rest ? 403 : 0};
+  };
+  EXPECT_FALSE(pull());  // the small files came, the weights did not
+  hub_.before = [](const TestRequest&) { return TestReply{.status = 0}; };
+  seen_.clear();
+  const size_t config_requests = hub_.server().count("GET", "config.json");
+  ASSERT_TRUE(pull());
+  EXPECT_TRUE(seen_.starts_with("3 files")) << seen_;
+  EXPECT_TRUE(is_right_);
+  EXPECT_EQ(hub_.server().count("GET", "config.json"), config_requests);
+  seen_.clear();
+  ASSERT_TRUE(pull());
+  EXPECT_EQ(seen_, "");  // all is here
+}
+
+TEST_F(PullCheckDirectoryTest, AHostWithoutRangesSendsSmallFilesWhole) {
+  hub_.knows_ranges = false;
+  options_.check = [this](std::span<const FilePreview> files) -> Result<void> {
+    std::string bytes(files.front().bytes, '\0');
+    TRY_STATUS(files.front().read_beginning(std::as_writable_bytes(std::span(bytes))));
+    is_right_ = bytes == hub_.files["config.json"].bytes;
+    return fail(ErrorCode::kNotSupported, "no such family");
+  };
+  EXPECT_EQ(failure(), "no such family");
+  EXPECT_TRUE(is_right_);
+  options_.check = check_config(fail(ErrorCode::kNotSupported, "no such family"));
+  ASSERT_TRUE(pull());  // the beginning of the weights cannot be had
+}
+
 }  // namespace
 }  // namespace tern::hub

@@ -168,6 +168,12 @@ TEST(Declared, RopeScalingsThatMakeNoSense) {
        "attn_factor"},
       {"no_factors", [](TinyGguf& f) { f.strings["bitnet-b1.58.rope.scaling.type"] = "longrope"; },
        ErrorCode::kCorruption, "rope_factors_short.weight is missing"},
+      {"longrope_factor",
+       [](TinyGguf& f) {
+         f.strings["bitnet-b1.58.rope.scaling.type"] = "longrope";
+         f.floats["rope.scaling.factor"] = 2;
+       },
+       ErrorCode::kNotSupported, "rope.scaling.factor is 2 beside longrope"},
       {"zero_divisor",
        [](TinyGguf& f) { f.tensors["rope_freqs.weight"] = {GgmlType::kF32, {32}, std::vector<std::byte>(128)}; },
        ErrorCode::kCorruption, "not a positive number"},

@@ -81,20 +81,25 @@ Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const 
     TRY(auto file, GgufFile::open(path, access));
     return std::make_unique<GgufSource>(std::move(file), access);
   }
-  if (is_mlc_directory(path)) {
+  return open_source(std::make_shared<DiskFolder>(path), on_progress, access);
+}
+
+Result<std::unique_ptr<ModelSource>> open_source(std::shared_ptr<const Folder> folder, const OnProgress& on_progress,
+                                                 Access access) {
+  if (is_mlc_directory(*folder)) {
     const auto tell = [&](uint64_t done, uint64_t total) {
       if (on_progress) on_progress({.what = "checking", .done = done, .total = total, .unit = "B"});
     };
     return MlcSource::open(
-        path, {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::passing_cpus(), .on_progress = tell},
-        access);
+        std::move(folder),
+        {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::passing_cpus(), .on_progress = tell}, access);
   }
-  if (is_hf_directory(path)) return HfSource::open(path, access);
+  if (is_hf_directory(*folder)) return HfSource::open(std::move(folder), access);
   return fail(
       ErrorCode::kNotFound,
       "{}: this directory has neither config.json (Hugging Face) nor tensor-cache.json (MLC); name a GGUF file, "
       "or download all files of the model into it",
-      path);
+      folder->path());
 }
 
 Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/result.h"
 #include "model/config.h"
 #include "model/source.h"
@@ -30,6 +31,10 @@ struct Model {
 // piece.
 Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress = {},
                                                  Access access = Access::kResident);
+
+// The same for the files of a directory, wherever they are.
+Result<std::unique_ptr<ModelSource>> open_source(std::shared_ptr<const Folder> folder,
+                                                 const OnProgress& on_progress = {}, Access access = Access::kResident);
 
 // The model that a source holds, with everything checked but the values of its weights. `path` is for messages.
 Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source);

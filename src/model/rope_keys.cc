@@ -59,7 +59,9 @@ class RopeReader {
     const bool has_factors = source_.has_tensor(kRopeFactorsShort) || source_.has_tensor(kRopeFactorsLong);
     // Files of Phi-3 made before 2025 have the tensors and no type.
     if (*named == RopeScaling::kLongrope || (!name && has_factors && c_.architecture == "phi3")) {
-      return RopeScaling::kLongrope;
+      if (scale == 1) return RopeScaling::kLongrope;
+      return fail(ErrorCode::kNotSupported, "{}: {} is {} beside longrope, which Tern does not compute (it knows 1)",
+                  source_.path(), key(factor ? "rope.scaling.factor" : "rope.scale_linear"), scale);
     }
     if (has_factors) {
       return fail(ErrorCode::kNotSupported, "{}: tensors rope_factors_* belong to {} longrope, but it is {}",

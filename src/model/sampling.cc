@@ -143,11 +143,12 @@ bool is_advised_name(std::string_view name) {
          std::ranges::contains(kMissingFilters, name, &MissingFilter::json);
 }
 
-SamplingAdvice read_json_advice(const std::string& directory, const std::string& file_name) {
+SamplingAdvice read_json_advice(const Folder& folder) {
+  const std::string file_name = is_mlc_directory(folder) ? "mlc-chat-config.json" : "generation_config.json";
   AdviceReader reader(file_name);
-  const Result<std::string> text = read_text_file(directory + "/" + file_name);
-  if (!text) return {};  // most directories have none
-  const Result<Json> json = parse_json(*text, file_name);
+  const auto file = folder.open(file_name);
+  if (!file) return {};  // most directories have none
+  const Result<Json> json = parse_json(as_text((*file)->resident()), file_name);
   if (!json || !json->is_object()) {
     reader.refuse(file_name, "(no JSON object)");
     return reader.finish();
@@ -166,8 +167,7 @@ SamplingAdvice read_json_advice(const std::string& directory, const std::string&
 
 SamplingAdvice read_sampling_advice(const ModelSource& source) {
   if (source.gguf()) return read_gguf_advice(*source.gguf());
-  return read_json_advice(source.path(),
-                          is_mlc_directory(source.path()) ? "mlc-chat-config.json" : "generation_config.json");
+  return source.folder() ? read_json_advice(*source.folder()) : SamplingAdvice();
 }
 
 void write_gguf_sampling(const SampleOptions& values, GgufWriter& writer) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/byte_source.h"
+#include "base/folder.h"
 #include "base/result.h"
 #include "file/gguf.h"
 #include "model/config.h"
@@ -50,6 +51,8 @@ class ModelSource {
   virtual uint64_t file_bytes() const = 0;           // of all files
   // nullopt: the model comes without a tokenizer.
   virtual Result<std::optional<SourceText>> read_text() const = 0;
+  // The folder behind it, for what lies beside the model; null for a GGUF file.
+  virtual const Folder* folder() const { return nullptr; }
   // The GGUF file behind it, for what only such a file holds; else null.
   virtual const GgufFile* gguf() const { return nullptr; }
   // How the rows of attn_q and attn_k are ordered: in GGUF files of architecture "llama" for interleaved pairs.

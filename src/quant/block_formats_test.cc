@@ -60,7 +60,7 @@ TEST(BlockFormats, PackIsTheReverseOfUnpack) {
         ++seen;
       },
       BlockFormats());
-  EXPECT_EQ(seen, 8);
+  EXPECT_EQ(seen, 9);
 }
 
 // With a few columns that matter a lot, Σ weight·error² gets smaller than without knowing them; where none is known to
@@ -88,7 +88,7 @@ TEST(BlockFormats, WeightsMakeTheirErrorSmaller) {
     EXPECT_LT(error_of(weighted_with(std::vector<float>(values.size(), 0.0f))), 1.01 * error_of(plain));
     ++seen;
   }
-  EXPECT_EQ(seen, 9);
+  EXPECT_EQ(seen, 10);
 }
 
 template <class F>
@@ -126,6 +126,9 @@ TEST(BlockFormats, WorkedExamples) {
   IQ4_NL::Block iq4_nl = {.d = kHalfOfOne, .nibbles = {0, 0, 0x0F}};
   EXPECT_EQ(value_at<IQ4_NL>(iq4_nl, 2), 56.5f);
   EXPECT_EQ(value_at<IQ4_NL>(iq4_nl, 18), -63.5f);
+  IQ4_XS::Block iq4_xs = {.d = kQuarter, .high = 2 << 4, .low = {0, 5}, .nibbles = {}};
+  iq4_xs.nibbles[38] = 0x09;
+  EXPECT_EQ(value_at<IQ4_XS>(iq4_xs, 70), 16.25f);
 }
 
 // There is no other reader of PTQ1_0 here, so its bytes are spelt out; all ternary values survive.
@@ -166,6 +169,7 @@ TEST(BlockFormats, MoreBitsAreMoreAccurate) {
   }
   EXPECT_LT(error(Format::kQ5_1), error(Format::kQ4_1));
   EXPECT_LT(error(Format::kIQ4_NL), error(Format::kQ4_0));
+  EXPECT_LT(error(Format::kIQ4_XS), error(Format::kQ4_0));
 }
 
 }  // namespace

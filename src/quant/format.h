@@ -27,6 +27,7 @@ enum class Format : uint8_t {
   kQ4_1,
   kQ4_0,
   kIQ4_NL,
+  kIQ4_XS,
   kQ3_K,
   kQ2_K,
   kQ2_0,

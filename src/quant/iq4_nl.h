@@ -1,5 +1,6 @@
-// IQ4_NL: 32 values at 4 bits and one f16 scale; the sixteen levels lie closer together around 0. 4.5 bits per value
-// (ggml type 20).
+// Two formats of 4 bits whose sixteen levels lie closer together around 0. IQ4_NL: 32 values and one f16 scale, 4.5
+// bits per value (ggml type 20). IQ4_XS: 256 values in groups of 32, each with a signed 6-bit scale; 4.25 bits per
+// value (ggml type 23).
 #pragma once
 
 #include "quant/format.h"
@@ -29,5 +30,30 @@ struct IQ4_NL {
   static Block pack(const BlockParts& parts);
 };
 static_assert(sizeof(IQ4_NL::Block) == 18);
+
+// 136 bytes: the f16 number d, the high bits of the scales, their low bits, then for each group 16 bytes of nibbles as
+// in IQ4_NL. A value of group g is d · scale[g] · kIq4NlLevels[n]. A scale is a number of 6 bits less 32: its low four
+// are nibble g % 2 of low[g / 2], its high two the bits 2g and 2g + 1 of high.
+//
+// Example: value 70 is number 6 of group 2. With the low nibble of low[1] = 5 and bits 5:4 of high = 10 the scale is
+// 37 − 32 = 5, so with nibbles[38] = x9 and d = 0.25 the value is 0.25 · 5 · 13 = 16.25.
+//
+// Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_iq4_xs), ggml-quants.c (dequantize_row_iq4_xs).
+struct IQ4_XS {
+  struct Block {
+    uint16_t d;
+    uint16_t high;
+    uint8_t low[4];
+    uint8_t nibbles[128];
+  };
+  static constexpr FormatId kId = {Format::kIQ4_XS, "IQ4_XS", 23};
+  static constexpr int kValues = 256;
+  static constexpr Coding kCoding = {
+      .n_codes = 16, .group = 32, .least_scale = -32, .most_scale = 31, .levels = kIq4NlLevels};
+
+  static void unpack(const Block& block, BlockParts& parts);
+  static Block pack(const BlockParts& parts);
+};
+static_assert(sizeof(IQ4_XS::Block) == 136);
 
 }  // namespace tern

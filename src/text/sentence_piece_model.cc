@@ -53,12 +53,15 @@ std::string prefix_of(const Vocab& vocab, size_t i) {
   return has_prefix && vocab.type(i) != TokenType::kNormal ? " " : "";
 }
 
+// A tokenizer.json has the unknown token among its special ones; SentencePiece and GGUF give it a type of its own.
+bool is_control(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
+
 Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
   model.is_control.resize(vocab.tokens.size());
   model.byte_ids.fill(kNoToken);
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     const TokenType type = vocab.type(i);
-    model.is_control[i] = type == TokenType::kControl;
+    model.is_control[i] = is_control(type);
     if (type == TokenType::kByte) {
       TRY_STATUS(add_byte_token(vocab, i, model));
       continue;
@@ -176,8 +179,8 @@ void collect_special_tokens(const Vocab& vocab, SentencePieceModel& model) {
   std::vector<SpecialToken> normalised;
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     const TokenType type = vocab.type(i);
-    if (vocab.tokens[i].empty() || (type != TokenType::kUserDefined && type != TokenType::kControl)) continue;
-    SpecialToken token{vocab.tokens[i], static_cast<TokenId>(i), type == TokenType::kControl, vocab.flags_of(i)};
+    if (vocab.tokens[i].empty() || (type != TokenType::kUserDefined && !is_control(type))) continue;
+    SpecialToken token{vocab.tokens[i], static_cast<TokenId>(i), is_control(type), vocab.flags_of(i)};
     if (token.flags & kTokenNormalized) {
       token.spelling = model.tokens.bytes(token.id);
       normalised.push_back(token);

@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class Folder : public TemporaryPath {
+class CounterFolder : public TemporaryPath {
  public:
-  Folder() : TemporaryPath("-folder") { fs::create_directories(str()); }
-  ~Folder() {
+  CounterFolder() : TemporaryPath("-folder") { fs::create_directories(str()); }
+  ~CounterFolder() {
     std::error_code ignored;
     fs::remove_all(str(), ignored);
   }
@@ -46,7 +46,7 @@ class Powercap : public testing::Test {
   }
   auto open() const { return open_powercap(folder_.str()); }
 
-  Folder folder_;
+  CounterFolder folder_;
 };
 
 TEST_F(Powercap, AddsPackagesAndTheirMemoryAndNothingElse) {
@@ -162,7 +162,7 @@ class Perf : public testing::Test {
     EXPECT_EQ(::write(in_[counter], &value, sizeof(value)), static_cast<ssize_t>(sizeof(value)));
   }
 
-  Folder folder_;
+  CounterFolder folder_;
   std::vector<PerfEvent> events_;
   std::vector<int> in_;
 };

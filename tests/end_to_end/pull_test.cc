@@ -130,6 +130,45 @@ TEST_F(Pull, RefusesWhatItCannotRunBeforeItIsDownloaded) {
   EXPECT_EQ(read_file(snapshot("stories-f16.gguf")), "GGUF, but not really");
 }
 
+TEST_F(Pull, RefusesADirectoryBeforeItIsDownloaded) {
+  hub_.files.clear();
+  const std::string folder = TERN_SOURCE_DIR "/tests/golden/families/llama3/";
+  for (const char* name : {"config.json", "model.safetensors"}) hub_.files[name].bytes = read_file(folder + name);
+  std::string& config = hub_.files["config.json"].bytes;
+  const std::string good = config;
+  config.replace(config.find("\"llama\""), 7, "\"mamba\"");
+  EXPECT_TRUE(failed_with(tern({"pull", "tern/stories"}), 1,
+                          {"tern/stories/config.json", "mamba", "not downloaded", "--unchecked"}));
+  EXPECT_TRUE(blobs().empty());
+  config = good;
+  const RunResult result = tern({"pull", "tern/stories"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read_file(snapshot("config.json")), good);
+}
+
+TEST_F(Pull, ComparesWithAModelByItsName) {
+  const std::string story = folder_.write("story.txt", "Once upon a time there was a cat. It sat on a mat all day.");
+  const auto against = [&](const std::string& name) {
+    return tern(
+        {"eval", "-m", default_model(), "-b", "cpu", "-f", story, "--ctx", "16", "-o", "json", "--against", name});
+  };
+  const RunResult by_hub_name = against("tern/stories:i2_s");
+  ASSERT_EQ(by_hub_name.exit_code, 0) << by_hub_name.err;
+  EXPECT_NE(by_hub_name.out.find(snapshot("stories-i2_s.gguf")), std::string::npos) << by_hub_name.out;
+  EXPECT_NE(by_hub_name.out.find("\"same_top1\": 1.0"), std::string::npos) << by_hub_name.out;
+  const size_t requests = hub_.server().requests().size();
+  EXPECT_EQ(against("tern/stories").out, by_hub_name.out);  // from the cache
+  EXPECT_EQ(hub_.server().requests().size(), requests);
+
+  EXPECT_TRUE(failed_with(against("tern/nothing"), 1, {"tern/nothing"}));
+  EXPECT_TRUE(failed_with(against("bonsai-1.7"), 1, {"no such file", "did you mean bonsai-1.7b"}));
+  EXPECT_TRUE(failed_with(against("./tern/stories"), 1, {"./tern/stories"}));
+  EXPECT_TRUE(failed_with(against("folder/missing.gguf"), 1, {"folder/missing.gguf", "No such file"}));
+  hub_.repo = "prism-ml/Bonsai-1.7B-gguf";
+  hub_.files["Bonsai-1.7B-Q1_0.gguf"].bytes = read_file(default_model());
+  EXPECT_NE(against("bonsai-1.7b").out.find("Bonsai-1.7B-Q1_0.gguf"), std::string::npos);
+}
+
 TEST_F(Pull, TakesPublishedModelsByTheirShortNames) {
   hub_.repo = "prism-ml/Bonsai-1.7B-gguf";
   hub_.files["Bonsai-1.7B-Q1_0.gguf"].bytes = read_file(default_model());

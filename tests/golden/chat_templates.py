@@ -47,6 +47,49 @@ THINKING = """{%- set ns = namespace(last_question=0) -%}
 {%- if enable_thinking is defined and enable_thinking is false %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif -%}
 {%- endif -%}"""
 
+# As Gemma 3's: replies are the model's, the system prompt opens the first question, contents may be lists of parts.
+GEMMA = """{{ bos_token }}
+{%- if messages[0]['role'] == 'system' -%}
+    {%- if messages[0]['content'] is string -%}
+        {%- set opening = messages[0]['content'] + '\n\n' -%}
+    {%- else -%}
+        {%- set opening = messages[0]['content'][0]['text'] + '\n\n' -%}
+    {%- endif -%}
+    {%- set turns = messages[1:] -%}
+{%- else -%}
+    {%- set opening = "" -%}
+    {%- set turns = messages -%}
+{%- endif -%}
+{%- for turn in turns -%}
+    {%- if (turn['role'] == 'user') != (loop.index0 % 2 == 0) -%}
+        {{ raise_exception("user and assistant must take turns") }}
+    {%- endif -%}
+    {%- if (turn['role'] == 'assistant') -%}
+        {%- set who = "model" -%}
+    {%- else -%}
+        {%- set who = turn['role'] -%}
+    {%- endif -%}
+    {{ '<start_of_turn>' + who + '\n' + (opening if loop.first else "") }}
+    {%- if turn['content'] is string -%}
+        {{ turn['content'] | trim }}
+    {%- elif turn['content'] is iterable -%}
+        {%- for part in turn['content'] -%}
+            {%- if part['type'] == 'image' -%}
+                {{ '<start_of_image>' }}
+            {%- elif part['type'] == 'text' -%}
+                {{ part['text'] | trim }}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- else -%}
+        {{ raise_exception("no such content") }}
+    {%- endif -%}
+    {{ '<end_of_turn>\n' }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    {{'<start_of_turn>model\n'}}
+{%- endif -%}
+"""
+
 # One line for each part of Jinja that templates use, and for each rule about white space.
 LANGUAGE = {
     "literals": """{{ 1 }} {{ -2 }} {{ 1.50 }} {{ 1e3 }} {{ 1e20 }} {{ 'a' "b" }} {{ true }} {{ None }} {{ [1, 'a', none] }} {{ (1,) }} {{ {'a': 1.0, 2: [true]} }} {{ "it's" }} {{ ["it's", 'a"b\n'] }}""",
@@ -82,7 +125,7 @@ LANGUAGE = {
     "mixed names": "{{ 'a' if x else 'b' }}{% if not x is defined and (1 or 2) and not (3 is even) %}c{% endif %}{{ loop is defined }}",
 }
 
-TEMPLATES = {"chatml": CHATML, "falcon": FALCON, "alternating": ALTERNATING, "thinking": THINKING}
+TEMPLATES = {"chatml": CHATML, "falcon": FALCON, "alternating": ALTERNATING, "gemma": GEMMA, "thinking": THINKING}
 
 CONVERSATIONS = [
     [("system", "You are helpful."), ("user", "Hi")],

@@ -140,7 +140,7 @@ def main():
     encode_lines(rng)
     search_lines(rng, ["Q6_K"])
     ggml_lines(rng)
-    search_lines(rng, ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL"])
+    search_lines(rng, ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "IQ4_XS"])
     hash_lines()
     return 0
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/golden/tokenizer/sentence-piece.json: a small SentencePiece vocabulary with added tokens of every kind,
 and the ids that Hugging Face's tokenizers give for each way of putting spaces in front that a tokenizer.json can state.
-And gemma.json: the same for a vocabulary of Gemma's kind, which has runs of spaces and of line breaks as added tokens.
+And gemma.json: the same for a vocabulary of Gemma's kind, which has runs of spaces and of line breaks as added tokens;
+gemma.gguf is that vocabulary as GGUF files have it.
 
     make_sentence_piece_goldens.py
 
@@ -10,11 +11,17 @@ Debian: python3-tokenizers. The vocabulary is trained here, on the corpus.
 
 import json
 import pathlib
+import re
+import sys
 
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
+from chat_templates import TEMPLATES
 from tokenizer_corpus import CORPUS
+
+sys.path.append(str(pathlib.Path(__file__).parent / "bitnet"))
+from gguf_file import Kind, Value, write_gguf  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent / "tokenizer"
 MARK = "\u2581"
@@ -63,28 +70,54 @@ def variants():
     yield {"name": "unknown", "normalizer": {"type": "Sequence", "normalizers": [prepend, replace]}, "byte_fallback": False}
 
 
-GEMMA_TEXTS = TEXTS + [f"a{' ' * n}b{MARK * n}c{' ' * n}\n{' ' * n}x" for n in range(1, 5)] + ["\n" * n + "a" for n in range(1, 8)] + ["<i>the</s> cat"]
+GEMMA_TEXTS = TEXTS + [f"a{' ' * n}b{MARK * n}c{' ' * n}\n{' ' * n}x" for n in range(1, 5)] + ["\n" * n + "a" for n in range(1, 8)] + [
+    "<i>the</s> cat", "<bos>the", "<start_of_turn>user\nthe cat<end_of_turn>\n<start_of_turn>model\n", "a <end_of_turn> b", " <unused0>the"]
 
 
 def gemma():
-    """Runs of spaces are found in the text only where it is written with U+2581; spelled as spaces they are merged."""
+    """Gemma 3's make-up in small. Runs of spaces are found in the text only where it is written with U+2581; spelled as
+    spaces they are merged. </s> is a tag of HTML."""
     whole = small_vocabulary()
     model = whole["model"]
     spaces = [MARK * length for length in range(2, 5)]
     breaks = ["\n" * length for length in range(1, 4)]
-    own = spaces + breaks + ["<i>"]
-    for token in own:
-        model["vocab"].setdefault(token, len(model["vocab"]))
-    whole["added_tokens"][3:] = sorted((added(model["vocab"][token], token, False) for token in own), key=lambda token: token["id"])
+    control = ["<pad>", "<eos>", "<bos>", "<unk>", "<unused0>", "<start_of_turn>", "<end_of_turn>"]
+    own = spaces + breaks + ["<i>", "</s>"]
+    pieces = [token for token in model["vocab"] if token not in ("<unk>", "<s>", "</s>", *own)]
+    model["vocab"] = {token: id for id, token in enumerate(control + own + pieces)}
+    whole["added_tokens"] = [added(id, token, token in control) for token, id in model["vocab"].items() if token in control or token in own]
     runs = [[run[:cut], run[cut:]] for group in (spaces, breaks) for run in group for cut in range(1, len(run))]
     model["merges"] = runs + [merge for merge in model["merges"] if merge not in runs]
     whole["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
     whole["pre_tokenizer"] = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
     whole["decoder"] = {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": MARK}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]}
-    bos = {"id": "<s>", "ids": [1], "tokens": ["<s>"]}
-    whole["post_processor"] = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-                               "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": {"<s>": bos}}
+    bos = {"id": "<bos>", "ids": [model["vocab"]["<bos>"]], "tokens": ["<bos>"]}
+    whole["post_processor"] = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<bos>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                               "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": {"<bos>": bos}}
     return whole
+
+
+def write_gemma_gguf(whole, path):
+    """As llama.cpp's converter makes it of a SentencePiece model: scores in place of merges, runs spelled with spaces."""
+    vocab = whole["model"]["vocab"]
+    kinds = {token["content"]: 3 if token["special"] else 4 for token in whole["added_tokens"]}
+    scores = dict.fromkeys(vocab, 0.0)
+    for rank, (left, right) in enumerate(whole["model"]["merges"]):
+        scores[left + right] = -float(rank)
+    for token in kinds:
+        scores[token] = -1000.0
+    kind_of = lambda token: kinds.get(token, 6 if re.fullmatch("<0x..>", token) else 1)
+    tokens = sorted(vocab, key=vocab.get)
+    key = "tokenizer.ggml."
+    write_gguf(path, {
+        "general.architecture": Value(Kind.STRING, "gemma3"), key + "model": Value(Kind.STRING, "llama"), key + "pre": Value(Kind.STRING, "default"),
+        key + "tokens": Value(Kind.STRING, [token.replace(MARK, " ") if kind_of(token) == 4 else token for token in tokens]),
+        key + "scores": Value(Kind.F32, [scores[token] for token in tokens]),
+        key + "token_type": Value(Kind.I32, [2 if token == "<unk>" else kind_of(token) for token in tokens]),
+        key + "bos_token_id": Value(Kind.U32, vocab["<bos>"]), key + "eos_token_id": Value(Kind.U32, vocab["<eos>"]),
+        key + "unknown_token_id": Value(Kind.U32, vocab["<unk>"]), key + "padding_token_id": Value(Kind.U32, vocab["<pad>"]),
+        key + "add_bos_token": Value(Kind.BOOL, True), key + "add_sep_token": Value(Kind.BOOL, False), key + "add_eos_token": Value(Kind.BOOL, False),
+        key + "add_space_prefix": Value(Kind.BOOL, False), "tokenizer.chat_template": Value(Kind.STRING, TEMPLATES["gemma"])}, {})
 
 
 def encode(tokenizer, text):
@@ -112,6 +145,7 @@ def main():
     out = {"tokenizer": whole, "texts": GEMMA_TEXTS, "rows": [encode(tokenizer, text) for text in GEMMA_TEXTS]}
     text = json.dumps(out, separators=(",", ":")).replace('"rows"', '\n"rows"').replace('"texts"', '\n"texts"')
     (HERE / "gemma.json").write_text(text + "\n")
+    write_gemma_gguf(whole, HERE / "gemma.gguf")
 
 
 if __name__ == "__main__":

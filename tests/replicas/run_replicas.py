@@ -26,10 +26,10 @@ TOKENS = "1,5,9,300,7,2000"
 MOST_ERROR = 1e-3  # NMSE between backends, whose activations are rounded differently
 
 
-def make(headers: Path, name: str, folder: Path) -> Path:
+def make(headers: Path, name: str, folder: Path, rows: int = 3072) -> Path:
     kind = json.loads((headers / f"{name}.json").read_text()).get("format", "gguf")
     path = folder / (name if kind in ("hf", "mlc") else f"{name}.gguf")
-    command = [sys.executable, headers / "make.py", headers / f"{name}.json", path, "--layers", "1", "--scale-down"]
+    command = [sys.executable, headers / "make.py", headers / f"{name}.json", path, "--layers", "1", "--scale-down", "--rows", rows]
     subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
     return path
 

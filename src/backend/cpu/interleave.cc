@@ -64,7 +64,7 @@ void put_scales(const Coding& coding, const RecordLayout& layout, const BlockPar
   std::byte* const scales = record + layout.scales_at;
   if (coding.group == 32) {
     scales[lane] = static_cast<std::byte>(parts.scales[r]);
-    scales[kRecordRuns + lane] = static_cast<std::byte>(parts.mins[r]);
+    if (coding.has_mins) scales[kRecordRuns + lane] = static_cast<std::byte>(parts.mins[r]);
     return;
   }
   for (size_t half = 0; half < 2; ++half) {

@@ -15,12 +15,12 @@
 // Codes of 3, 5 and 6 bits have their low 2, 4 and 4 bits first, then the lines of their high 1, 1 and 2. Then comes
 //
 //   two bytes of each run, where the format has scales that are whole numbers: one for each half, and where there are
-//   mins too each with its half's min in the upper nibble; or where a run has one scale and one min, all runs' scales,
-//   and then their mins
+//   mins too each with its half's min in the upper nibble; or where a run has one scale, all runs' scales, and then
+//   their mins, if there are any
 //   d of each run as f16, or of each block of 256 values; then dmin likewise, where the format has mins
 //
 // So a record has as many bytes as its blocks had, and 8 more for Q4_K and Q5_K's unpacked scales and mins (8 bits for
-// 6). Of Q6_K each run has its own d: 448 bytes for 420, but whole cache lines.
+// 6), or 4 for IQ4_XS's. Of Q6_K each run has its own d: 448 bytes for 420, but whole cache lines.
 //
 // The same bytes suit every instruction set: where a vector holds fewer than kRecordRuns words, it takes a part of
 // each line.
@@ -55,7 +55,8 @@ struct RecordLayout {
     low_lines = static_cast<size_t>(low_bits);
     high_lines = static_cast<size_t>(high_bits);
     scales_at = (low_lines + high_lines) * kRecordLine;
-    d_at = scales_at + (c.has_scales() ? 2 * kRecordRuns : 0);
+    const int scale_bytes = c.group < 32 || c.has_mins ? 2 : 1;  // of a run
+    d_at = scales_at + static_cast<size_t>(c.has_scales() ? scale_bytes * kRecordRuns : 0);
     runs_per_d = c.has_scales() && bits != 6 ? 8 : 1;
     const size_t d_bytes = kRecordRuns / runs_per_d * sizeof(uint16_t);
     dmin_at = d_at + d_bytes;

@@ -60,8 +60,9 @@ HWY_INLINE VF32 LoadBlockScales(const uint8_t* at, size_t group_of_record) {
 }
 
 // Bytes of runs as floats.
-HWY_INLINE VF32 LoadByteScales(const uint8_t* at) {
-  return hn::ConvertTo(DF32(), hn::PromoteTo(DI32(), hn::LoadU(hn::Rebind<uint8_t, DI32>(), at)));
+template <class Byte>
+HWY_INLINE VF32 LoadByteScales(const Byte* at) {
+  return hn::ConvertTo(DF32(), hn::PromoteTo(DI32(), hn::LoadU(hn::Rebind<Byte, DI32>(), at)));
 }
 
 // Bits kShift … kShift + kBits − 1 of each run's two bytes, sign and all where kIsSigned.
@@ -114,7 +115,9 @@ class Interleaved {
   HWY_INLINE VF32 scale() const {
     const VF32 d = factor(kLayout.d_at);
     if constexpr (kCoding.has_scales() && !kHalfScales) {
-      return hn::Mul(d, LoadByteScales(record_ + kLayout.scales_at + group_ * kLanes));
+      using Byte = std::conditional_t<(kCoding.least_scale < 0), int8_t, uint8_t>;
+      const uint8_t* const of_group = record_ + kLayout.scales_at + group_ * kLanes;
+      return hn::Mul(d, LoadByteScales(reinterpret_cast<const Byte*>(of_group)));
     }
     return d;
   }

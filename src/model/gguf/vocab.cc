@@ -80,12 +80,24 @@ Result<void> read_flags(const GgufFile& file, Vocab& vocab) {
   return {};
 }
 
+// SentencePiece's own ids, where the file leaves them out.
+void use_usual_ids(Vocab& vocab) {
+  const auto otherwise = [&](std::optional<TokenId>& id, TokenId usual, std::string_view spelling) {
+    if (!id && vocab.tokens.size() > static_cast<size_t>(usual) && vocab.tokens[static_cast<size_t>(usual)] == spelling)
+      id = usual;
+  };
+  otherwise(vocab.unk, 0, "<unk>");
+  otherwise(vocab.bos, 1, "<s>");
+  otherwise(vocab.eos, 2, "</s>");
+}
+
 Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
   const size_t n = vocab.tokens.size();
   TRY(vocab.bos, read_token_id(file, gguf_key::kBos, n));
   TRY(vocab.eos, read_token_id(file, gguf_key::kEos, n));
   TRY(vocab.unk, read_token_id(file, gguf_key::kUnknown, n));
   TRY(vocab.pad, read_token_id(file, gguf_key::kPadding, n));
+  if (vocab.kind == VocabKind::kSentencePiece) use_usual_ids(vocab);
   TRY(const auto declared, file.get_bool(gguf_key::kAddBos));
   vocab.add_bos = vocab.bos && declared.value_or(add_bos);
   TRY(const auto add_eos, file.get_bool(gguf_key::kAddEos));
@@ -164,17 +176,6 @@ Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
     vocab.scores = std::move(*scores);
   }
   TRY_STATUS(read_ids(file, true, vocab));
-  // SentencePiece's own ids, where the file leaves them out.
-  const auto otherwise = [&](std::optional<TokenId>& id, TokenId usual, std::string_view spelling) {
-    if (!id && vocab.tokens.size() > static_cast<size_t>(usual) && vocab.tokens[static_cast<size_t>(usual)] == spelling)
-      id = usual;
-  };
-  otherwise(vocab.unk, 0, "<unk>");
-  otherwise(vocab.bos, 1, "<s>");
-  otherwise(vocab.eos, 2, "</s>");
-  TRY(const auto add_bos, file.get_bool(gguf_key::kAddBos));
-  vocab.add_bos = vocab.bos && add_bos.value_or(true);
-
   TRY(const auto prefix, file.get_bool(gguf_key::kAddSpacePrefix));
   vocab.space_rule = prefix.value_or(true) ? SpaceRule::kEverywhere : SpaceRule::kNone;
   vocab.decode_strips_space = prefix.value_or(true);

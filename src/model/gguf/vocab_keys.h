@@ -28,6 +28,7 @@ inline constexpr PreTokenizerName kPreTokenizerNames[] = {
     {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false, false},  // Llama 3 without ignore_merges
     {"dbrx", PreTokenizer::kLlamaBpe, false, false, false},       // Phi-4
     {"qwen2", PreTokenizer::kQwen2, false, false, true},
+    {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false, true},  // DeepSeek's distilled Qwen, with a BOS
     {"gpt-2", PreTokenizer::kGpt2, false, false, false},
     {"smollm", PreTokenizer::kSmolLm, false, false, false},
     {"tekken", PreTokenizer::kTekken, true, true, false},   // Mistral's Nemo, a Llama

@@ -60,6 +60,142 @@ TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
   EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
 }
 
+// All other names that llama.cpp knows: their words are cut in ways that Tern has not.
+TEST(GgufVocab, RefusesOtherPreTokenizersByName) {
+  constexpr const char* kOthers[] = {"falcon-h1",
+                                     "pixtral",
+                                     "midm-2.0",
+                                     "lfm2",
+                                     "jina-v5-nano",
+                                     "minicpm5",
+                                     "deepseek-llm",
+                                     "deepseek-coder",
+                                     "deepseek-v3",
+                                     "spark2_5",
+                                     "youtu",
+                                     "falcon",
+                                     "mpt",
+                                     "starcoder",
+                                     "phi-2",
+                                     "jina-es",
+                                     "jina-de",
+                                     "gigachat",
+                                     "jina-v2-es",
+                                     "jina-v2-de",
+                                     "a.x-4.0",
+                                     "mellum",
+                                     "modern-bert",
+                                     "jais-2",
+                                     "gemma4",
+                                     "granite-embed-multi-311m",
+                                     "sarvam-moe",
+                                     "jina-v1-en",
+                                     "jina-v2-code",
+                                     "roberta-bpe",
+                                     "whitespace",
+                                     "refact",
+                                     "command-r",
+                                     "kormo",
+                                     "f2llmv2",
+                                     "qwen35",
+                                     "stablelm2",
+                                     "olmo",
+                                     "poro-chat",
+                                     "glm4",
+                                     "chatglm-bpe",
+                                     "viking",
+                                     "jais",
+                                     "codeshell",
+                                     "bloom",
+                                     "gpt3-finnish",
+                                     "exaone",
+                                     "exaone4",
+                                     "exaone-moe",
+                                     "chameleon",
+                                     "minerva-7b",
+                                     "megrez",
+                                     "llama4",
+                                     "kanana2",
+                                     "talkie",
+                                     "granite-embed-multi-97m",
+                                     "tiny_aya",
+                                     "cohere2moe",
+                                     "superbpe",
+                                     "trillion",
+                                     "granite-docling",
+                                     "bailingmoe",
+                                     "bailingmoe2",
+                                     "llada-moe",
+                                     "seed-coder",
+                                     "hunyuan",
+                                     "hunyuan-dense",
+                                     "hy_v4",
+                                     "joyai-llm",
+                                     "kimi-k2",
+                                     "ufakzeka",
+                                     "grok-2",
+                                     "afmoe",
+                                     "laguna",
+                                     "minimax-m2",
+                                     "solar-open",
+                                     "mellum2"};
+  TinyGguf file = published_bitnet();
+  for (const std::string name : kOthers) {
+    file.strings["tokenizer.ggml.pre"] = name;
+    const GgufFile gguf = open(file);
+    const auto vocab = read_gguf_vocab(gguf);
+    ASSERT_FALSE(vocab) << name;
+    EXPECT_EQ(vocab.error().code, ErrorCode::kNotSupported);
+    EXPECT_NE(
+        vocab.error().message.find("tokenizer.ggml.pre is \"" + name + "\", a pre-tokenizer that Tern does not know"),
+        std::string::npos)
+        << vocab.error().message;
+  }
+}
+
+TEST(GgufVocab, RefusesOtherKindsOfTokenizersByName) {
+  TinyGguf file = published_bitnet();
+  for (const std::string name : {"bert", "t5", "rwkv", "plamo2", "gemma4", "hybriddna", "whitespace"}) {
+    file.strings["tokenizer.ggml.model"] = name;
+    const GgufFile gguf = open(file);
+    const auto vocab = read_gguf_vocab(gguf);
+    ASSERT_FALSE(vocab) << name;
+    EXPECT_EQ(vocab.error().code, ErrorCode::kNotSupported);
+    EXPECT_NE(vocab.error().message.find("tokenizer.ggml.model is \"" + name + "\""), std::string::npos);
+  }
+}
+
+// What a file does not say, it says by its kind.
+TEST(GgufVocab, BosAndEosWhereKeysAreMissing) {
+  TinyGguf llama;
+  llama.strings = {{"tokenizer.ggml.model", "llama"}};
+  llama.string_lists = {{"tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "a"}}};
+  llama.integer_lists = {{"tokenizer.ggml.token_type", {2, 3, 3, 1}}};
+  llama.float_lists = {{"tokenizer.ggml.scores", {0, 0, 0, -1}}};
+  const auto read = [](const TinyGguf& file) { return read_gguf_vocab(open(file)).value().value(); };
+  EXPECT_EQ(read(llama).bos, 1);
+  EXPECT_EQ(read(llama).eos, 2);
+  EXPECT_TRUE(read(llama).add_bos);
+  EXPECT_EQ(read(llama).final_token, std::nullopt);
+  llama.bools["tokenizer.ggml.add_eos_token"] = true;
+  llama.bools["tokenizer.ggml.add_sep_token"] = true;  // BERT's alone
+  llama.token_ids["tokenizer.ggml.seperator_token_id"] = 3;
+  EXPECT_EQ(read(llama).final_token, 2);
+  llama.bools["tokenizer.ggml.add_bos_token"] = false;
+  EXPECT_FALSE(read(llama).add_bos);
+  llama.string_lists["tokenizer.ggml.tokens"] = {"<unk>", "x", "y", "a"};  // then it has none
+  EXPECT_EQ(read(llama).bos, std::nullopt);
+  EXPECT_EQ(read(llama).eos, std::nullopt);
+
+  TinyGguf byte_level = published_bitnet();
+  byte_level.token_ids.clear();
+  for (const char* pre : {"llama-bpe", "tekken", "qwen2", "gpt-2"}) {
+    byte_level.strings["tokenizer.ggml.pre"] = pre;
+    EXPECT_EQ(read(byte_level).bos, std::nullopt) << pre;  // llama.cpp: token 11
+    EXPECT_FALSE(read(byte_level).add_bos) << pre;
+  }
+}
+
 TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
   struct Row {
     const char* name;
@@ -70,9 +206,10 @@ TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
       {"llama-bpe", PreTokenizer::kLlamaBpe, true, true}, {"llama3", PreTokenizer::kLlamaBpe, true, true},
       {"falcon3", PreTokenizer::kLlamaBpe, true, true},   {"falcon_e", PreTokenizer::kLlamaBpe, true, true},
       {"falcon-e", PreTokenizer::kLlamaBpe, true, true},  {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false},
-      {"dbrx", PreTokenizer::kLlamaBpe, false, false},    {"qwen2", PreTokenizer::kQwen2, false, false},
-      {"gpt-2", PreTokenizer::kGpt2, false, false},       {"smollm", PreTokenizer::kSmolLm, false, false},
-      {"tekken", PreTokenizer::kTekken, true, true},      {"gpt-4o", PreTokenizer::kGpt4o, false, false}};
+      {"dbrx", PreTokenizer::kLlamaBpe, false, false},    {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false},
+      {"qwen2", PreTokenizer::kQwen2, false, false},      {"gpt-2", PreTokenizer::kGpt2, false, false},
+      {"smollm", PreTokenizer::kSmolLm, false, false},    {"tekken", PreTokenizer::kTekken, true, true},
+      {"gpt-4o", PreTokenizer::kGpt4o, false, false}};
   TinyGguf file = published_bitnet();
   for (const Row& row : kRows) {
     file.strings["tokenizer.ggml.pre"] = row.name;

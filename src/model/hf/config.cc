@@ -20,15 +20,15 @@ std::string known_model_types() {
   return names;
 }
 
+bool has_bitnet_class(const JsonConfig& config) {
+  const auto classes = config.json().find("architectures");
+  if (classes == config.json().end() || !classes->is_array()) return false;
+  return std::ranges::any_of(*classes, [](const Json& name) {
+    return name.is_string() && std::ranges::contains(kBitnetClasses, name.get_ref<const std::string&>());
+  });
+}
+
 Result<const Family*> read_family(const JsonConfig& config) {
-  const auto architectures = config.json().find("architectures");
-  if (architectures != config.json().end() && architectures->is_array()) {
-    for (const Json& name : *architectures) {
-      if (name.is_string() && std::ranges::contains(kBitnetClasses, name.get_ref<const std::string&>())) {
-        return find_family("bitnet-b1.58");
-      }
-    }
-  }
   TRY(const auto type, config.text("model_type"));
   if (!type) {
     return fail(ErrorCode::kCorruption, "{}: \"model_type\" is missing, so this is not a model's configuration",
@@ -39,7 +39,7 @@ Result<const Family*> read_family(const JsonConfig& config) {
     return fail(ErrorCode::kNotSupported, "{}: model_type {} is not one that Tern runs ({})", config.path(),
                 tern::quoted(*type), known_model_types());
   }
-  return &*found;
+  return *type == "llama" && has_bitnet_class(config) ? find_family("bitnet-b1.58") : &*found;
 }
 
 // Tern makes all linear layers but the head ternary, and no others.

@@ -2,6 +2,10 @@
 // their attention's rows lie as transformers has them.
 #pragma once
 
+#include <memory>
+#include <utility>
+
+#include "base/folder.h"
 #include "model/hf/tokenizer.h"
 #include "model/source.h"
 #include "model/source_values.h"
@@ -10,7 +14,11 @@ namespace tern {
 
 class DirectorySource : public ModelSource {
  public:
-  Result<std::optional<SourceText>> read_text() const override { return read_directory_text(path()); }
+  explicit DirectorySource(std::shared_ptr<const Folder> folder) : folder_(std::move(folder)) {}
+
+  const std::string& path() const override { return folder_->path(); }
+  const Folder* folder() const override { return folder_.get(); }
+  Result<std::optional<SourceText>> read_text() const override { return read_directory_text(*folder_); }
   RopePairs rope_pairs(std::string_view) const override { return RopePairs::kHalves; }
   Result<std::optional<std::string>> get_string(std::string_view key) const override {
     return values().get_string(key);
@@ -30,6 +38,8 @@ class DirectorySource : public ModelSource {
   virtual bool has_in_files(std::string_view name) const = 0;
   // As find_tensor.
   virtual Result<std::optional<SourceTensor>> find_in_files(std::string_view name) = 0;
+
+  std::shared_ptr<const Folder> folder_;
 };
 
 }  // namespace tern

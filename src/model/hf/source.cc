@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "base/quoted.h"
 #include "model/declared.h"
@@ -13,6 +12,7 @@
 namespace tern {
 namespace {
 
+constexpr std::string_view kConfigFile = "config.json";
 constexpr std::string_view kHead = "output.weight";
 
 std::optional<Format> format_of(std::string_view dtype) {
@@ -24,14 +24,13 @@ std::optional<Format> format_of(std::string_view dtype) {
 
 }  // namespace
 
-bool is_hf_directory(const std::string& directory) { return is_file(std::filesystem::path(directory) / "config.json"); }
+bool is_hf_directory(const Folder& folder) { return folder.has(kConfigFile); }
 
-Result<std::unique_ptr<HfSource>> HfSource::open(const std::string& directory, Access access) {
-  const std::string config_path = std::filesystem::path(directory) / "config.json";
-  TRY(const auto text, open_file(config_path));
-  TRY(HfConfig config, parse_hf_config(as_text(text->resident()), config_path));
-  TRY(SafetensorsDirectory files, SafetensorsDirectory::open(directory, access));
-  std::unique_ptr<HfSource> source(new HfSource(std::move(config), std::move(files), access));
+Result<std::unique_ptr<HfSource>> HfSource::open(std::shared_ptr<const Folder> folder, Access access) {
+  TRY(const auto text, folder->open(kConfigFile));
+  TRY(HfConfig config, parse_hf_config(as_text(text->resident()), text->path()));
+  TRY(SafetensorsDirectory files, SafetensorsDirectory::open(*folder, access));
+  std::unique_ptr<HfSource> source(new HfSource(std::move(folder), std::move(config), std::move(files), access));
   TRY_STATUS(source->check_tensors());
   return source;
 }
@@ -117,7 +116,10 @@ Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const Safetenso
   if (!tensor.format) return tensor;
   const int64_t rows = tensor.shape[0], cols = tensor.shape[1];
   const HfLatent latent{.weights = tensor.data, .format = *tensor.format, .rows = rows, .cols = cols};
-  TRY(const HfTernaryScale scale, hf_ternary_scale(latent, made_.pool()));
+  HfTernaryScale scale{.scale = 1, .inverse = 1};
+  if (folder()->has_weights()) {
+    TRY(scale, hf_ternary_scale(latent, made_.pool()));
+  }
   tensor.scale = scale.scale;
   if (!std::isfinite(tensor.scale)) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} has values that are not numbers; download the file again",

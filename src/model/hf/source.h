@@ -13,9 +13,9 @@ class HfSource final : public DirectorySource {
  public:
   // Errors: those of SafetensorsDirectory::open and parse_hf_config; kNotSupported for tensors that the model's family
   // does not have, such as biases.
-  static Result<std::unique_ptr<HfSource>> open(const std::string& directory, Access access = Access::kResident);
+  static Result<std::unique_ptr<HfSource>> open(std::shared_ptr<const Folder> folder,
+                                                Access access = Access::kResident);
 
-  const std::string& path() const override { return files_.path(); }
   const std::string& container() const override { return container_; }
   uint64_t file_bytes() const override { return files_.file_bytes(); }
   std::vector<NamedTensor> tensor_names() const override;
@@ -24,8 +24,8 @@ class HfSource final : public DirectorySource {
   }
 
  private:
-  HfSource(HfConfig config, SafetensorsDirectory files, Access access)
-      : config_(std::move(config)), files_(std::move(files)), made_(access) {}
+  HfSource(std::shared_ptr<const Folder> folder, HfConfig config, SafetensorsDirectory files, Access access)
+      : DirectorySource(std::move(folder)), config_(std::move(config)), files_(std::move(files)), made_(access) {}
   const SourceValues& values() const override { return config_.values; }
   const Family& family() const { return *config_.family; }
   bool has_in_files(std::string_view name) const override;
@@ -43,6 +43,6 @@ class HfSource final : public DirectorySource {
 };
 
 // Whether the directory has a config.json.
-bool is_hf_directory(const std::string& directory);
+bool is_hf_directory(const Folder& folder);
 
 }  // namespace tern

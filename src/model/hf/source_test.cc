@@ -194,6 +194,9 @@ TEST_F(HfSourceTest, BitnetAndItsSpellings) {
   EXPECT_FALSE(lazy.data.is_resident());
   Scratch scratch;
   EXPECT_TRUE(std::ranges::equal(lazy.data.read_all(scratch).value(), made.data));
+  // The class alone does not make it one.
+  config_["model_type"] = "mamba";
+  expect_refused(kNotSupported, "model_type 'mamba'");
 }
 
 TEST_F(HfSourceTest, TheHeadMayBeTheEmbedding) {

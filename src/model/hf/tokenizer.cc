@@ -1,6 +1,5 @@
 #include "model/hf/tokenizer.h"
 
-#include "base/file.h"
 #include "text/stop_tokens.h"
 #include "text/tokenizer_config.h"
 #include "text/tokenizer_json.h"
@@ -9,30 +8,31 @@
 namespace tern {
 namespace {
 
+constexpr std::string_view kTokenizerJson = "tokenizer.json";
+constexpr std::string_view kTokenizerModel = "tokenizer.model";
+constexpr std::string_view kTokenizerConfig = "tokenizer_config.json";
+constexpr std::string_view kTemplateFile = "chat_template.jinja";
 constexpr uintmax_t kMaxTemplate = 1 << 20;  // far more than is accepted; see template_guard.h
 
-Result<Vocab> read_vocab(const std::string& directory) {
-  const std::string json = directory + "/tokenizer.json";
-  if (is_file(json)) {
-    TRY(const auto file, open_file(json));
-    return read_tokenizer_json(file->resident(), json);
+Result<Vocab> read_vocab(const Folder& folder) {
+  if (folder.has(kTokenizerJson)) {
+    TRY(const auto file, folder.open(kTokenizerJson));
+    return read_tokenizer_json(file->resident(), file->path());
   }
-  const std::string model = directory + "/tokenizer.model";
-  if (!is_file(model)) {
-    return fail(ErrorCode::kNotFound, "{}: neither a tokenizer.json nor a tokenizer.model; download one of them",
-                directory);
+  if (!folder.has(kTokenizerModel)) {
+    return fail(ErrorCode::kNotFound, "{}: neither a {} nor a {}; download one of them", folder.path(), kTokenizerJson,
+                kTokenizerModel);
   }
-  TRY(const auto file, open_file(model));
-  return read_tokenizer_model(file->resident(), model);
+  TRY(const auto file, folder.open(kTokenizerModel));
+  return read_tokenizer_model(file->resident(), file->path());
 }
 
 // What generation_config.json says comes before what config.json does.
-Result<void> add_declared_stop_tokens(const std::string& directory, Vocab& vocab) {
-  for (const char* name : {"/generation_config.json", "/config.json"}) {
-    const std::string path = directory + name;
-    if (!is_file(path)) continue;
-    TRY(const auto file, open_file(path));
-    TRY(const auto ids, read_eos_token_ids(file->resident(), path));
+Result<void> add_declared_stop_tokens(const Folder& folder, Vocab& vocab) {
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    if (!folder.has(name)) continue;
+    TRY(const auto file, folder.open(name));
+    TRY(const auto ids, read_eos_token_ids(file->resident(), file->path()));
     for (const TokenId id : ids) add_stop_token(vocab, id);
     if (!vocab.eos && !ids.empty() && static_cast<size_t>(ids[0]) < vocab.tokens.size()) vocab.eos = ids[0];
     if (!ids.empty()) break;
@@ -40,26 +40,24 @@ Result<void> add_declared_stop_tokens(const std::string& directory, Vocab& vocab
   return {};
 }
 
-Result<void> read_config(const std::string& directory, HfTokenizer& tokenizer) {
-  const std::string path = directory + "/tokenizer_config.json";
-  if (!is_file(path)) return {};
-  TRY(const auto file, open_file(path));
-  TRY(TokenizerConfig config, read_tokenizer_config(file->resident(), path));
+Result<void> read_config(const Folder& folder, HfTokenizer& tokenizer) {
+  if (!folder.has(kTokenizerConfig)) return {};
+  TRY(const auto file, folder.open(kTokenizerConfig));
+  TRY(TokenizerConfig config, read_tokenizer_config(file->resident(), file->path()));
   // A tokenizer.json is complete, and where the two differ it is what counts.
-  if (is_file(directory + "/tokenizer.json")) config.added_tokens.clear();
-  TRY_STATUS(apply_tokenizer_config(config, tokenizer.vocab, path));
+  if (folder.has(kTokenizerJson)) config.added_tokens.clear();
+  TRY_STATUS(apply_tokenizer_config(config, tokenizer.vocab, file->path()));
   tokenizer.chat_template = std::move(config.chat_template);
   tokenizer.bos = config.bos.value_or("");
   tokenizer.eos = config.eos.value_or("");
   return {};
 }
 
-Result<void> read_template_file(const std::string& directory, HfTokenizer& tokenizer) {
-  const std::string path = directory + "/chat_template.jinja";
-  if (!is_file(path)) return {};
-  TRY(const auto file, open_file(path));
-  if (file->resident().size() > kMaxTemplate) {
-    return fail(ErrorCode::kNotSupported, "{}: {} bytes, too many for a chat template", path, file->resident().size());
+Result<void> read_template_file(const Folder& folder, HfTokenizer& tokenizer) {
+  if (!folder.has(kTemplateFile)) return {};
+  TRY(const auto file, folder.open(kTemplateFile));
+  if (file->size() > kMaxTemplate) {
+    return fail(ErrorCode::kNotSupported, "{}: {} bytes, too many for a chat template", file->path(), file->size());
   }
   tokenizer.chat_template = std::string(as_text(file->resident()));
   return {};
@@ -67,12 +65,12 @@ Result<void> read_template_file(const std::string& directory, HfTokenizer& token
 
 }  // namespace
 
-Result<HfTokenizer> read_hf_tokenizer(const std::string& directory) {
+Result<HfTokenizer> read_hf_tokenizer(const Folder& folder) {
   HfTokenizer tokenizer;
-  TRY(tokenizer.vocab, read_vocab(directory));
-  TRY_STATUS(read_config(directory, tokenizer));
-  TRY_STATUS(add_declared_stop_tokens(directory, tokenizer.vocab));
-  TRY_STATUS(read_template_file(directory, tokenizer));
+  TRY(tokenizer.vocab, read_vocab(folder));
+  TRY_STATUS(read_config(folder, tokenizer));
+  TRY_STATUS(add_declared_stop_tokens(folder, tokenizer.vocab));
+  TRY_STATUS(read_template_file(folder, tokenizer));
   const auto spelled = [&](std::optional<TokenId> id) {
     return id ? std::string(tokenizer.vocab.tokens[static_cast<size_t>(*id)]) : std::string();
   };
@@ -82,8 +80,8 @@ Result<HfTokenizer> read_hf_tokenizer(const std::string& directory) {
   return tokenizer;
 }
 
-Result<std::optional<SourceText>> read_directory_text(const std::string& directory) {
-  auto found = read_hf_tokenizer(directory);
+Result<std::optional<SourceText>> read_directory_text(const Folder& folder) {
+  auto found = read_hf_tokenizer(folder);
   if (!found && found.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (!found) return std::unexpected(std::move(found).error());
   return SourceText{.vocab = std::move(found->vocab), .chat_template = std::move(found->chat_template)};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/folder.h"
 #include "base/result.h"
 #include "model/source.h"
 #include "text/vocab.h"
@@ -20,9 +21,12 @@ struct HfTokenizer {
 // the stop tokens; config.json where it is missing) and chat_template.jinja, as far as they are there. Stop tokens are
 // all that these declare and those known to end a turn.
 // Errors: kNotFound where there is neither tokenizer; those of the readers, naming the file.
-Result<HfTokenizer> read_hf_tokenizer(const std::string& directory);
+Result<HfTokenizer> read_hf_tokenizer(const Folder& folder);
+inline Result<HfTokenizer> read_hf_tokenizer(const std::string& directory) {
+  return read_hf_tokenizer(DiskFolder(directory));
+}
 
 // The same as what every source gives; nullopt where the directory has no tokenizer.
-Result<std::optional<SourceText>> read_directory_text(const std::string& directory);
+Result<std::optional<SourceText>> read_directory_text(const Folder& folder);
 
 }  // namespace tern

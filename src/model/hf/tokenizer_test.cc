@@ -4,6 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/mapped_file.h"
 
 namespace tern {
 namespace {
@@ -59,6 +62,32 @@ TEST(HfTokenizer, ATokenizerAloneIsEnough) {
   EXPECT_EQ(tokenizer.bos, "");
   EXPECT_EQ(tokenizer.eos, "<|stop|>");
   EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{5, 6}));
+}
+
+// As Gemma 3's files have it: BOS from the post-processor, EOS and the end of a turn from three files.
+TEST(HfTokenizer, Gemma) {
+  const auto goldens =
+      nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/gemma.json").value());
+  const Directory directory;
+  directory.write("tokenizer.json", goldens.at("tokenizer").dump());
+  directory.write("tokenizer_config.json",
+                  R"({"add_bos_token": true, "add_eos_token": false, "bos_token": "<bos>", "eos_token": "<eos>",
+                      "pad_token": "<pad>", "unk_token": "<unk>", "boi_token": "<start_of_image>",
+                      "sp_model_kwargs": null, "spaces_between_special_tokens": false,
+                      "tokenizer_class": "GemmaTokenizer", "use_default_system_prompt": false,
+                      "chat_template": "{{ bos_token }}<start_of_turn>user\n{{ messages[0].content }}<end_of_turn>\n"})");
+  directory.write("generation_config.json", R"({"eos_token_id": [1, 6], "top_k": 64})");
+  const HfTokenizer tokenizer = read_hf_tokenizer(directory.path).value();
+  EXPECT_EQ(tokenizer.bos, "<bos>");
+  EXPECT_EQ(tokenizer.eos, "<eos>");
+  EXPECT_EQ(tokenizer.vocab.bos, 2);
+  EXPECT_EQ(tokenizer.vocab.eos, 1);
+  EXPECT_EQ(tokenizer.vocab.pad, 0);
+  EXPECT_EQ(tokenizer.vocab.unk, 3);
+  EXPECT_TRUE(tokenizer.vocab.add_bos);
+  EXPECT_EQ(tokenizer.vocab.final_token, std::nullopt);
+  EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{1, 6}));
+  EXPECT_EQ(make_tokenizer(tokenizer.vocab).value()->encode("", {}), Ids{2});
 }
 
 TEST(HfTokenizer, ErrorsNameTheFile) {

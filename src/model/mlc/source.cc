@@ -1,7 +1,6 @@
 #include "model/mlc/source.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/format_text.h"
 #include "base/quoted.h"
@@ -110,12 +109,12 @@ std::optional<Format> format_of(const MlcTensor& tensor) {
 
 }  // namespace
 
-Result<std::unique_ptr<MlcSource>> MlcSource::open(const std::string& directory, const MlcCheck& check, Access access) {
-  const std::string config_path = std::filesystem::path(directory) / "mlc-chat-config.json";
-  TRY(const auto text, open_file(config_path));
-  TRY(MlcConfig config, parse_mlc_config(as_text(text->resident()), config_path));
-  TRY(MlcDirectory files, MlcDirectory::open(directory, check, access));
-  std::unique_ptr<MlcSource> source(new MlcSource(std::move(config), std::move(files), access));
+Result<std::unique_ptr<MlcSource>> MlcSource::open(std::shared_ptr<const Folder> folder, const MlcCheck& check,
+                                                   Access access) {
+  TRY(const auto text, folder->open("mlc-chat-config.json"));
+  TRY(MlcConfig config, parse_mlc_config(as_text(text->resident()), text->path()));
+  TRY(MlcDirectory files, MlcDirectory::open(*folder, check, access));
+  std::unique_ptr<MlcSource> source(new MlcSource(std::move(folder), std::move(config), std::move(files), access));
   TRY_STATUS(source->check_tensors());
   return source;
 }

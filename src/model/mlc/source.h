@@ -13,10 +13,9 @@ class MlcSource final : public DirectorySource {
  public:
   // Errors: those of MlcDirectory::open and parse_mlc_config; kNotSupported for tensors that the model's family does
   // not have, such as biases.
-  static Result<std::unique_ptr<MlcSource>> open(const std::string& directory, const MlcCheck& check,
+  static Result<std::unique_ptr<MlcSource>> open(std::shared_ptr<const Folder> folder, const MlcCheck& check,
                                                  Access access = Access::kResident);
 
-  const std::string& path() const override { return files_.path(); }
   const std::string& container() const override { return container_; }
   uint64_t file_bytes() const override { return files_.file_bytes(); }
   std::vector<NamedTensor> tensor_names() const override;
@@ -24,8 +23,8 @@ class MlcSource final : public DirectorySource {
   void populate(const std::function<void(uint64_t, uint64_t)>&) const override {}
 
  private:
-  MlcSource(MlcConfig config, MlcDirectory files, Access access)
-      : config_(std::move(config)), files_(std::move(files)), made_(access) {}
+  MlcSource(std::shared_ptr<const Folder> folder, MlcConfig config, MlcDirectory files, Access access)
+      : DirectorySource(std::move(folder)), config_(std::move(config)), files_(std::move(files)), made_(access) {}
   const SourceValues& values() const override { return config_.values; }
   bool has_in_files(std::string_view name) const override;
   Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;

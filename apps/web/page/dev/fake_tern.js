@@ -92,6 +92,12 @@ let stored = [
     complete: false},
 ];
 const kAdapter = {name: 'Radeon 780M', vendor: 'amd', features: ['shader-f16', 'subgroups', 'timestamp-query']};
+// Numbers of 32 bits, as the engine gives them.
+const kSampling = {
+  story: {source: 'general.sampling', values: {temperature: 0.5, minP: Math.fround(0.1)}},
+  chat: {source: 'generation_config.json',
+    values: {temperature: Math.fround(0.6), topK: 20, topP: Math.fround(0.95), repeatPenalty: Math.fround(1.1)}},
+};
 let failNext = kParameters.get('fake-run');
 
 export class Tern {
@@ -123,6 +129,7 @@ export class Tern {
       backend: backend === 'cpu' ? 'cpu (WASM, 1 thread)' : backend,
       adapter: backend === 'webgpu' ? kAdapter : null,
       nParams: 34.4e6, fileBytes: 16329312, nCtx: 512, hasChatTemplate: kParameters.get('fake') === 'chat',
+      sampling: kSampling[kParameters.get('fake') === 'chat' ? 'chat' : 'story'],
       why: backend === 'cpu' ? 'the CPU was asked for' : '',
     };
     this.stats = {

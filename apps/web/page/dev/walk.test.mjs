@@ -155,9 +155,12 @@ test('settings are taken, refused and remembered', async () => {
   await say(page, 'Once');
   assert.match(await page.getByTestId('note').innerText(), /^5 tokens.*seed 42.*limit/);
   await page.reload();
+  await page.waitForSelector(kIdle);
   assert.equal(await page.getByTestId('setting-temperature').inputValue(), '1.25');
+  assert.equal(await page.getByTestId('sampling-help').innerText(),
+      'The model’s makers recommend temperature 0.5, min-p 0.1 (general.sampling).');
   await page.getByTestId('settings-reset').click();
-  assert.equal(await page.getByTestId('setting-temperature').inputValue(), '0.7');
+  assert.equal(await page.getByTestId('setting-temperature').inputValue(), '0.5', 'as its makers recommend');
   assert.equal(await page.getByTestId('setting-random-seed').isChecked(), true);
 });
 

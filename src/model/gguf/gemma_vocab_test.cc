@@ -1,0 +1,70 @@
+// Gemma 3's vocabulary as GGUF files have it, against Hugging Face's library with the same as a tokenizer.json
+// (tests/golden/make_sentence_piece_goldens.py).
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/mapped_file.h"
+#include "model/gguf/vocab.h"
+#include "text/chat_template.h"
+#include "text/sentence_piece_model.h"
+#include "text/utf8.h"
+
+namespace tern {
+namespace {
+
+using Ids = std::vector<TokenId>;
+
+const std::string kGoldens = TERN_SOURCE_DIR "/tests/golden/tokenizer/";
+
+class GemmaVocab : public testing::Test {
+ protected:
+  const GgufFile file_ = GgufFile::open(kGoldens + "gemma.gguf").value();
+  const Vocab vocab_ = read_gguf_vocab(file_).value().value();
+};
+
+TEST_F(GemmaVocab, SaysHowTextsBeginAndRepliesEnd) {
+  EXPECT_EQ(vocab_.kind, VocabKind::kSentencePiece);
+  EXPECT_EQ(vocab_.space_rule, SpaceRule::kNone);
+  EXPECT_FALSE(vocab_.decode_strips_space);
+  EXPECT_TRUE(vocab_.add_bos);
+  EXPECT_EQ(vocab_.bos, 2);
+  EXPECT_EQ(vocab_.eos, 1);
+  EXPECT_EQ(vocab_.unk, 3);
+  EXPECT_EQ(vocab_.pad, 0);
+  EXPECT_EQ(vocab_.final_token, std::nullopt);
+  EXPECT_EQ(vocab_.stop_tokens, (Ids{1, 6}));  // <eos> and <end_of_turn>, but not </s>
+}
+
+// A text that has U+2581 itself can give other ids (docs/formats.md).
+TEST_F(GemmaVocab, GivesTheIdsOfTheTokenizerJson) {
+  const auto goldens = nlohmann::json::parse(read_text_file(kGoldens + "gemma.json").value());
+  const auto tokenizer = make_tokenizer(vocab_).value();
+  size_t n = 0;
+  for (size_t i = 0; i < goldens.at("texts").size(); ++i) {
+    const auto input = goldens.at("texts")[i].get<std::string>();
+    if (input.contains(kSpaceMark)) continue;
+    ++n;
+    const auto& row = goldens.at("rows")[i];
+    EXPECT_EQ(tokenizer->encode(input, {.add_bos = false}), row[0].get<Ids>()) << printable(input);
+    Ids special = row[1].get<Ids>();
+    EXPECT_EQ(tokenizer->decode(special), row[2].get<std::string>()) << printable(input);
+    special.insert(special.begin(), 2);
+    EXPECT_EQ(tokenizer->encode(input, {.parse_special = true}), special) << printable(input);
+  }
+  EXPECT_GE(n, 30u);
+}
+
+TEST_F(GemmaVocab, ReadsAConversationAsItsTokens) {
+  const ChatTemplate chat(read_gguf_chat_template(file_).value().value(), "<bos>", "<eos>");
+  const ChatMessage messages[] = {{"system", "be kind"}, {"user", " the cat "}};
+  const std::string text = chat.render(messages).value();
+  EXPECT_EQ(text, "<bos><start_of_turn>user\nbe kind\n\nthe cat<end_of_turn>\n<start_of_turn>model\n");
+  const Ids ids = make_tokenizer(vocab_).value()->encode(text, {.add_bos = false, .parse_special = true});
+  EXPECT_EQ(ids.front(), 2);
+  EXPECT_EQ(std::ranges::count(ids, 5), 2);  // <start_of_turn>
+  EXPECT_EQ(std::ranges::count(ids, 6), 1);
+}
+
+}  // namespace
+}  // namespace tern
