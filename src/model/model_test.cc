@@ -126,6 +126,8 @@ constexpr Refusal kRefusals[] = {
      "has shape [128, 128], but the metadata asks for [64, 128]"},
     {"transposed", [](TinyGguf& f) { f.tensors["blk.0.ffn_gate.weight"].shape = {128, 256}; }, ErrorCode::kCorruption,
      "[128, 256]"},
+    {"narrow", [](TinyGguf& f) { f.tensors["blk.0.attn_output.weight"].shape = {128, 20}; }, ErrorCode::kNotSupported,
+     "is I2_S with rows of 20 values; Tern takes rows of 32 or more, a multiple of 4"},
     {"norm_shape", [](TinyGguf& f) { f.tensors["output_norm.weight"].shape = {64}; }, ErrorCode::kCorruption,
      "asks for [128]"},
     {"type", [](TinyGguf& f) { f.tensors["blk.0.attn_k.weight"].type = GgmlType::kF16; }, ErrorCode::kNotSupported,

@@ -59,6 +59,11 @@ void encode_i2_s(std::span<const float> codes, MutableBytes blocks);
 inline constexpr Coding kI2sCoding = {.n_codes = 4, .zero = 1, .group = kI2sBlock};
 void unpack_i2_s(const std::byte* block, BlockParts& parts);
 
+// Rows that kernels take: whole words of activations, and none so short that what fills their blocks up would be many
+// times what a file holds.
+inline constexpr int kI2sLeastRow = 32, kI2sRowUnit = 4;
+constexpr bool is_i2_s_row(int64_t cols) { return cols >= kI2sLeastRow && cols % kI2sRowUnit == 0; }
+
 // Copies n codes as they are: those from number `from_at` of some blocks on, to number `to_at` of others.
 struct I2sPlace {
   uint64_t from_at, to_at;

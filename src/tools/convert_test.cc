@@ -115,7 +115,8 @@ TEST(Convert, GivesTheHeadAFormatOfItsOwn) {
 // The same model was written as a GGUF file by another program: rows of q and k in llama.cpp's order, ternary weights
 // packed (not left as f16), fused matrices as they are.
 TEST(Convert, MakesOfADirectoryWhatTheGgufFileHolds) {
-  for (const std::string name : {"qwen3_tied", "phi3", "llama", "llama_bitlinear", "bitnet_autobitlinear"}) {
+  for (const std::string name :
+       {"qwen3_tied", "phi3", "llama", "llama_bitlinear", "bitnet_autobitlinear", "bitnet_odd_rows"}) {
     const bool is_ternary = name.contains("bit");
     const TemporaryPath out(".gguf");
     convert_or_fail({.in_path = kGolden + "families/" + name,

@@ -45,6 +45,11 @@ std::vector<NamedTensor> GgufSource::tensor_names() const {
 
 // An I2_S matrix whose rows begin and end inside blocks, with blocks of its own for each row.
 Result<SourceTensor> GgufSource::in_rows(SourceTensor flat) {
+  if (!is_i2_s_row(flat.shape.back())) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} is I2_S with rows of {} values; Tern takes rows of {} or more, a multiple of {}", path(),
+                flat.name, flat.shape.back(), kI2sLeastRow, kI2sRowUnit);
+  }
   const auto rows = static_cast<uint64_t>(flat.shape.front()), cols = static_cast<uint64_t>(flat.shape.back());
   const uint64_t stride = row_bytes(Format::kI2_S, flat.shape.back());
   const auto make = [from = flat.data, cols, stride](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {

@@ -112,6 +112,11 @@ Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view nam
 
 Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file) {
   if (tensor.shape.size() != 2) return tensor;  // the family refuses it
+  if (!is_i2_s_row(tensor.shape[1])) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} has rows of {} values; Tern takes ternary rows of {} or more, a multiple of {}", path(),
+                in_file.name, tensor.shape[1], kI2sLeastRow, kI2sRowUnit);
+  }
   if (config_.linear != HfLinear::kTernaryLatent) return unpack(std::move(tensor), in_file);
   if (!tensor.format) return tensor;
   const int64_t rows = tensor.shape[0], cols = tensor.shape[1];

@@ -264,6 +264,9 @@ TEST_F(HfSourceTest, RefusesPackedWeightsThatAreNone) {
   bf16(layer("mlp.up_proj"), {256, 128});
   expect_refused(kNotSupported, "is 'BF16', but config.json says that it is packed");
   tensors_ = good;
+  tensors_[layer("mlp.down_proj")] = {"U8", {32, 30}, std::string(32 * 30, '\x54')};
+  expect_refused(kNotSupported, "has rows of 30 values; Tern takes ternary rows of 32 or more, a multiple of 4");
+  tensors_ = good;
   tensors_[layer("self_attn.q_proj")].shape = {16, 256};
   expect_refused(kCorruption, "blk.0.attn_q.weight has shape [64, 256]");
 }

@@ -206,6 +206,7 @@ TEST_P(GpuNormFused, Qkv) {
   test_qkv<F16x2>(bench(), {2, 2, 128, 24}, 640, true, 0, 1);
   test_qkv<F32>(bench(), {3, 3, 64, 24}, 384, false, 9, 2);
   test_qkv<F16x2>(bench(), {2, 1, 100, 24}, 400, false, 7, 2);
+  test_qkv<F32>(bench(), {2, 2, 36, 24}, 1024, true, 7, 2);
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ TEST_P(GpuQkv, F32Cache) {
   }
   test_qkv<F32>(bench(), {2, 1, 80, kContext}, 384, true, 6, 2);
   test_qkv<F32>(bench(), {2, 1, 100, kContext}, 192, true, 6, 2);
+  test_qkv<F32>(bench(), {3, 1, 20, kContext}, 160, false, 2, 3);
 }
 
 }  // namespace

@@ -71,10 +71,11 @@ def f16_tensor(values: np.ndarray) -> Tensor:
 
 
 def i2s_tensor(codes: np.ndarray, scale: float) -> Tensor:
-    """Packs codes −1, 0, +1 [rows, cols]: value p of a block of 128 goes to byte p % 32, bits from 6 − 2 · (p // 32) up."""
+    """Packs codes −1, 0, +1 [rows, cols], which blocks of 128 take in their order, across rows: value p of a block goes to
+    byte p % 32, bits from 6 − 2 · (p // 32) up."""
     rows, cols = codes.shape
-    if cols % I2S_BLOCK:
-        raise ValueError(f"{cols} columns are not whole blocks of {I2S_BLOCK}")
+    if rows * cols % I2S_BLOCK:
+        raise ValueError(f"{rows} × {cols} values are not whole blocks of {I2S_BLOCK}")
     planes = (codes.reshape(-1, 4, 32) + 1).astype(np.uint8)
     packed = planes[:, 0] << 6 | planes[:, 1] << 4 | planes[:, 2] << 2 | planes[:, 3]
     return Tensor(Type.I2_S, (rows, cols), packed.tobytes() + struct.pack("<f28x", scale))

@@ -1,5 +1,7 @@
 #include "backend/gpu/kernels/norm_fused.h"
 
+#include <bit>
+
 #include "backend/gpu/kernels/ternary_bodies.h"
 
 namespace tern::gpu {
@@ -15,7 +17,7 @@ struct Stats {
 
 Stats reduce_stats(const Caps& caps, const Name<F32>& squares, const Name<F32>& largest, const LocalIndex& tid,
                    uint32_t workgroup) {
-  if (caps.subgroup < 4 || workgroup / caps.subgroup > caps.subgroup) {
+  if (caps.subgroup < 4 || workgroup / caps.subgroup > caps.subgroup || !std::has_single_bit(workgroup)) {
     auto s = reduce_workgroup(Reduce::kSum, caps, squares, tid, workgroup);
     auto l = reduce_workgroup(Reduce::kMax, caps, largest, tid, workgroup);
     return {s, l};

@@ -1,12 +1,22 @@
 #include "backend/gpu/kernels/ternary_qkv.h"
 
+#include <bit>
+
 namespace tern::gpu {
 
 using namespace wgsl;
 
 TernaryQkvConfig fit(TernaryQkvConfig c) {
-  const uint32_t half = c.heads.head_dim / 2;
-  while (half % c.pairs_per_workgroup() != 0 && c.pairs_per_workgroup() > 1) c.workgroup /= 2;
+  const uint32_t half = c.heads.head_dim / 2, most = c.pairs_per_workgroup();
+  CHECK(half % 2 == 0 && most >= 2);
+  uint32_t power = 2, any = 2;
+  for (uint32_t pairs = 2; pairs <= most; pairs += 2) {
+    if (half % pairs != 0) continue;
+    any = pairs;
+    if (std::has_single_bit(pairs)) power = pairs;
+  }
+  // Reductions are best over powers of two, but heads of 100 dimensions would leave workgroups of two pairs.
+  c.workgroup = (any >= 3 * power ? any : power) * c.lanes;
   return c;
 }
 
