@@ -130,7 +130,7 @@ CONFIG = [
     key("num_hidden_layers", "", 2, named=""),
     key("tie_word_embeddings", "", lambda m: not m.numbers["tied"], named=""),
     key("quantization_config", "", {"quant_method": "gptq"}, named="gptq"),
-    tensor("model.layers.0.self_attn.q_proj.bias", D),
+    tensor("model.layers.0.self_attn.v_proj.bias", lambda m: m.head_dim * m.numbers["attention.head_count_kv"]),
     tensor("model.layers.0.post_feedforward_layernorm.weight", D),
     tensor("model.layers.1.input_layernorm.weight", D, named=""),
     tensor("lm_head.bias", D),
