@@ -15,8 +15,8 @@ TEST(Help, EveryCommandHasAPageWithExamples) {
   const RunResult all = run_tern({"--help"});
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_EQ(run_tern({}).out, all.out);
-  for (const char* command : {"run", "chat", "inspect", "synth", "tokenize", "detokenize", "logits", "embed", "eval", "bench",
-                              "validate", "devices", "list", "rm", "pull", "convert"}) {
+  for (const char* command : {"run", "chat", "inspect", "synth", "tokenize", "detokenize", "logits", "embed", "eval",
+                              "bench", "validate", "devices", "list", "rm", "pull", "convert"}) {
     EXPECT_NE(all.out.find(std::string("\n  ") + command + " "), std::string::npos) << command;
     const RunResult page = run_tern({command, "--help"});
     EXPECT_EQ(page.exit_code, 0);
