@@ -112,6 +112,8 @@ Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path)
                .values = SourceValues(path)};
   TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet"), out.has_input_norms));
   TRY(out.tied, config.flag("tie_word_embeddings"));
+  TRY(out.attention_bias, config.flag("attention_bias"));
+  TRY(out.mlp_bias, config.flag("mlp_bias"));
   TRY_STATUS(set_transformer_values(config, out.architecture, out.values));
   return out;
 }

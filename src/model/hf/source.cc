@@ -49,20 +49,32 @@ Result<void> HfSource::check_tensors() const {
         "{}: config.json has {} layers, but there are tensors of more layers; the files belong to different models",
         path(), n_layers.value_or(0));
   }
-  const std::string norm = "blk.0.attn_q_norm_in.weight";
-  if (config_.has_input_norms != has_tensor(norm)) {
-    return fail(
-        ErrorCode::kCorruption,
-        "{}: config.json {} norms before the linear layers (quantization_config.use_rms_norm), but {} is {}; the "
-        "files belong to different models",
-        path(), config_.has_input_norms ? "has" : "has no", hf_names(family(), norm).front(),
-        config_.has_input_norms ? "missing" : "there");
-  }
+  TRY_STATUS(check_claims());
   if (config_.tied == false && !has_tensor(kHead)) {
     return fail(ErrorCode::kCorruption,
                 "{}: tensor lm_head.weight is missing, but config.json has tie_word_embeddings false; download all "
                 "files again",
                 path());
+  }
+  return {};
+}
+
+// What the configuration says of tensors that a model may have or not: transformers goes by it, and by nothing else.
+Result<void> HfSource::check_claims() const {
+  struct Claim {
+    std::string_view key;
+    std::optional<bool> says;
+    std::string_view tensor;
+  };
+  for (const Claim& claim :
+       {Claim{"quantization_config.use_rms_norm", config_.has_input_norms, "blk.0.attn_q_norm_in.weight"},
+        {"attention_bias", config_.attention_bias, "blk.0.attn_q.bias"},
+        {"mlp_bias", config_.mlp_bias, "blk.0.ffn_up.bias"}}) {
+    const bool is_there = has_tensor(claim.tensor);
+    if (claim.says.value_or(is_there) == is_there) continue;
+    return fail(ErrorCode::kCorruption,
+                "{}: config.json has {} {}, but tensor {} is {}; the files belong to different models", path(),
+                claim.key, *claim.says, hf_names(family(), claim.tensor).front(), is_there ? "there" : "missing");
   }
   return {};
 }

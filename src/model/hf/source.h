@@ -31,6 +31,7 @@ class HfSource final : public DirectorySource {
   bool has_in_files(std::string_view name) const override;
   Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;
   Result<void> check_tensors() const;
+  Result<void> check_claims() const;
   const SafetensorsTensor* find_file_tensor(std::string_view gguf_name) const;
   Result<SourceTensor> make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file);
   Result<SourceTensor> unpack(SourceTensor tensor, const SafetensorsTensor& in_file);

@@ -278,7 +278,17 @@ TEST_F(HfSourceTest, RefusesWhatWouldBeLeftOut) {
                  "'model.layers.0.input_layernorm.bias' is not one that Tern knows in architecture llama");
   tensors_ = good;
   bf16("model.layers.0.self_attn.q_proj.rms_norm.weight", {128});
-  expect_refused(kCorruption, "config.json has no norms before the linear layers");
+  expect_refused(kCorruption,
+                 "has quantization_config.use_rms_norm false, but tensor "
+                 "model.layers.0.self_attn.q_proj.rms_norm.weight is there");
+  tensors_ = good;
+  config_["attention_bias"] = true;
+  expect_refused(kCorruption, "has attention_bias true, but tensor model.layers.0.self_attn.q_proj.bias is missing");
+  config_["attention_bias"] = false;
+  bf16("model.layers.0.self_attn.q_proj.bias", {128});
+  expect_refused(kCorruption, "has attention_bias false, but tensor model.layers.0.self_attn.q_proj.bias is there");
+  config_.erase("attention_bias");
+  EXPECT_TRUE(open());
   tensors_ = good;
   bf16("model.layers.1.input_layernorm.weight", {128});
   expect_refused(kCorruption, "config.json has 1 layers, but there are tensors of more layers");
