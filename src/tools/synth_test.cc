@@ -193,10 +193,10 @@ TEST(Synth, RefusesWhatItCannotMake) {
     EXPECT_FALSE(std::filesystem::exists(path.str()));
     return made.error().message;
   };
-  EXPECT_EQ(
-      message({.preset = "huge"}),
-      "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, bitnet-large, bitnet-3b, bonsai-1.7b, "
-      "bonsai-8b, qwen3-4b, phi-3-mini, falcon3-7b-1.58, stories, tiny, tiny-odd, tiny-qwen3, tiny-phi3, tiny-llama");
+  EXPECT_EQ(message({.preset = "huge"}),
+            "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, bitnet-large, bitnet-3b, bonsai-1.7b, "
+            "bonsai-8b, qwen3-4b, llama-3.2-3b, phi-3-mini, falcon3-7b-1.58, stories, tiny, tiny-odd, tiny-qwen3, "
+            "tiny-phi3, tiny-llama");
   EXPECT_EQ(message({.preset = "tiny", .type = "q8_0"}),
             "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");
   EXPECT_EQ(message({.preset = "tiny", .head = "i2_s"}),
