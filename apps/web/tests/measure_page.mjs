@@ -3,7 +3,7 @@
 //
 //   node measure_page.mjs [RUNS]
 
-import {launch, openPage} from './support/browser.mjs';
+import {launch, openPage, untilInPage} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {kSite, needSite} from './support/project.mjs';
 
@@ -31,7 +31,7 @@ async function visit(context, url) {
     look();
   });
   await page.goto(url);
-  await page.waitForFunction(() => globalThis.times.firstToken, null, {timeout: 120_000});
+  await untilInPage(page, () => globalThis.times.firstToken, undefined, {timeout: 120_000});
   const times = await page.evaluate(() => globalThis.times);
   await page.close();
   return times;

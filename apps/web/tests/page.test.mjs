@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import {after, afterEach, before, beforeEach, describe, test} from 'node:test';
-import {launch, openPage, until} from './support/browser.mjs';
+import {launch, openPage, until, untilInPage} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
 import {TernPage} from './support/tern_page.mjs';
@@ -114,7 +114,7 @@ describe('with the default model', () => {
   });
 
   test('without the network, everything is there after a reload', async () => {
-    await tab.page.waitForFunction(async () => (await navigator.serviceWorker.ready).active?.state === 'activated');
+    await untilInPage(tab.page, async () => (await navigator.serviceWorker.ready).active?.state === 'activated');
     await tab.page.reload();  // the first time that the service worker sees the page's files
     await tab.ready();
     const said = await tab.by('messages').innerText();

@@ -8,6 +8,7 @@ import {after, afterEach, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
 import {shellOf} from '../make_shell.mjs';
+import {untilInPage} from '../../tests/support/browser.mjs';
 import {launch} from './browser.mjs';
 import {serve} from './serve.mjs';
 
@@ -62,7 +63,7 @@ test('a story by keyboard alone', async () => {
   assert.equal(await page.getByTestId('reply').count(), 1);
   const before = (await page.getByTestId('reply').textContent()).length;
   await page.getByTestId('continue').press('Enter');
-  await page.waitForFunction((n) => document.querySelector('[data-testid="reply"]').textContent.length > n, before);
+  await untilInPage(page, (n) => document.querySelector('[data-testid="reply"]').textContent.length > n, before);
 });
 
 test('what is typed while the model loads is sent when it is there', async () => {
@@ -77,7 +78,7 @@ test('Escape stops; Again, Edit and New do what they say; the conversation outli
   const page = await open('fake=chat&fake-ms=20');
   await page.getByTestId('composer').fill('How far?');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => document.querySelector('[data-testid="reply"]')?.textContent.length > 20);
+  await untilInPage(page, () => document.querySelector('[data-testid="reply"]')?.textContent.length > 20);
   await page.keyboard.press('Escape');
   await page.waitForSelector(kIdle);
   assert.match(await page.getByTestId('note').last().innerText(), /stopped/);
@@ -131,7 +132,7 @@ test('a lost device: one click, and the conversation goes on', async () => {
   assert.ok(await page.getByTestId('error').isHidden());
   assert.equal(await page.getByTestId('said').innerText(), 'How far?');
   await page.getByTestId('regenerate').click();
-  await page.waitForFunction(() => document.querySelector('[data-testid="reply"]')?.textContent.includes('Wikipedia'));
+  await untilInPage(page, () => document.querySelector('[data-testid="reply"]')?.textContent.includes('Wikipedia'));
 });
 
 test('a load that fails says why and offers the CPU', async () => {
@@ -174,7 +175,7 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
   await page.waitForSelector(kIdle);
   assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/, 'what was chosen is there again');
   await page.getByTestId('model-file').setInputFiles([{name: 'local.gguf', mimeType: '', buffer: Buffer.from('GGUF')}]);
-  await page.waitForFunction(() => document.querySelector('[data-testid="model-chip"]').innerText.includes('local'));
+  await untilInPage(page, () => document.querySelector('[data-testid="model-chip"]').innerText.includes('local'));
   await page.waitForSelector(kIdle);
   const files = await page.evaluateHandle(() => {
     const data = new DataTransfer();
@@ -185,14 +186,14 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
   assert.ok(await page.locator('#drop').isVisible());
   await page.dispatchEvent('body', 'drop', {dataTransfer: files});
   assert.ok(await page.locator('#drop').isHidden());
-  await page.waitForFunction(() => document.querySelector('[data-testid="model-chip"]').innerText.includes('dropped'));
+  await untilInPage(page, () => document.querySelector('[data-testid="model-chip"]').innerText.includes('dropped'));
   await page.waitForSelector(kIdle);
   const items = page.getByTestId('model-item');
   assert.equal(await items.count(), 3);
   await items.nth(1).getByTestId('model-item-delete').click();
   assert.match(await items.nth(1).innerText(), /Delete 248 MB\?/);
   await items.nth(1).getByTestId('model-item-delete').click();
-  await page.waitForFunction(() => document.querySelectorAll('[data-testid="model-item"]').length === 2);
+  await untilInPage(page, () => document.querySelectorAll('[data-testid="model-item"]').length === 2);
 });
 
 test('kernels: by keyboard, in the order of their time', async () => {

@@ -48,3 +48,12 @@ export async function until(read, accept, {what, timeout = 30_000, every = 50}) 
     await new Promise((go) => setTimeout(go, every));
   }
 }
+
+/**
+ * Until the function gives something true in the page. Playwright's waitForFunction makes code of a text there, which
+ * the page's Content-Security-Policy forbids.
+ * @param {import('playwright-core').Page} page
+ */
+export async function untilInPage(page, predicate, argument = undefined, {timeout = 30_000} = {}) {
+  await until(() => page.evaluate(predicate, argument), Boolean, {what: String(predicate), timeout});
+}

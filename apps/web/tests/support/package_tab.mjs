@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {openPage} from './browser.mjs';
+import {openPage, untilInPage} from './browser.mjs';
 
 const kHere = path.dirname(fileURLToPath(import.meta.url));
 
@@ -29,7 +29,7 @@ export class PackageTab {
     server.mount('ids_worker.js', {from: path.join(kHere, 'ids_worker.js'), type: 'text/javascript'});
     const tab = new PackageTab(await openPage(context));
     await tab.page.goto(`${server.url}blank.html`);
-    await tab.page.waitForFunction(() => globalThis.isReady);
+    await untilInPage(tab.page, () => globalThis.isReady);
     return tab;
   }
 
