@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 struct Remote {
   std::map<std::string, std::string> files;
   std::map<std::string, size_t> read = {};
+  std::map<std::string, uint64_t> sizes = {};  // that the host gives, where they are not the true ones
 
   explicit Remote(const std::string& golden) {
     for (const auto& entry : fs::directory_iterator(TERN_SOURCE_DIR "/tests/golden/" + golden)) {
@@ -35,7 +36,8 @@ struct Remote {
   Result<void> check() {
     std::vector<FilePreview> previews;
     for (const auto& [name, bytes] : files) {
-      previews.push_back({.path = "o/m/" + name, .bytes = bytes.size(), .read_beginning = [&](auto into) {
+      const uint64_t size = sizes.contains(name) ? sizes[name] : bytes.size();
+      previews.push_back({.path = "o/m/" + name, .bytes = size, .read_beginning = [&](auto into) {
                             EXPECT_LE(into.size(), bytes.size());
                             std::memcpy(into.data(), bytes.data(), into.size());
                             read[name] = std::max(read[name], into.size());
@@ -75,6 +77,19 @@ TEST(CheckDirectory, AcceptsMlcByItsIndex) {
     const Result<void> checked = remote.check();
     EXPECT_TRUE(checked) << checked.error().message;
     EXPECT_EQ(remote.read["params_shard_0.bin"], 0u);
+  }
+}
+
+TEST(CheckDirectory, RefusesSmallFilesThatAreNot) {
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    Remote remote("families/llama3");
+    remote.sizes[name] = uint64_t{1} << 60;
+    const Result<void> checked = remote.check();
+    const bool is_small = std::string_view(name) == "config.json";
+    EXPECT_EQ(checked.has_value(), !is_small);
+    if (checked) continue;
+    EXPECT_NE(checked.error().message.find("are too many for a file of this name"), std::string::npos);
+    EXPECT_EQ(remote.read[name], 0u);
   }
 }
 

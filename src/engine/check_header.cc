@@ -39,6 +39,11 @@ class WholeFile final : public File {
  public:
   explicit WholeFile(std::string path) : path_(std::move(path)) {}
   Result<void> bring(const FilePreview& preview) {
+    constexpr uint64_t kMost = uint64_t{64} << 20;  // the largest tokenizers have half of it
+    if (preview.bytes > kMost) {
+      return fail(ErrorCode::kCorruption, "{}: {} bytes are too many for a file of this name, which has at most {}",
+                  path_, preview.bytes, kMost);
+    }
     bytes_.resize(preview.bytes);
     return preview.read_beginning(bytes_);
   }
