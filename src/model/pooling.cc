@@ -1,7 +1,6 @@
 #include "model/pooling.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "base/json_reader.h"
@@ -21,22 +20,27 @@ Result<Pooling> of_type(const Model& model, int64_t type) {
               model.config.architecture, type);
 }
 
+struct PoolingMode {
+  std::string_view name;  // of sentence-transformers
+  Pooling pooling;
+};
+
 Result<Pooling> of_directory(const std::string& path) {
   TRY(const auto text, read_text_file(path));
   TRY(const Json json, parse_json(text, path, {.max_bytes = size_t{1} << 16}));
-  constexpr std::array<std::pair<const char*, Pooling>, 2> kKnown = {
-      {{"pooling_mode_mean_tokens", Pooling::kMean}, {"pooling_mode_lasttoken", Pooling::kLast}}};
+  constexpr PoolingMode kKnown[] = {{"pooling_mode_mean_tokens", Pooling::kMean},
+                                    {"pooling_mode_lasttoken", Pooling::kLast}};
   std::optional<Pooling> found;
   if (!json.is_object()) return fail(ErrorCode::kCorruption, "{}: this is not a JSON object; download it again", path);
   for (const auto& [key, value] : json.items()) {
     if (!key.starts_with("pooling_mode_") || value != true) continue;
-    const auto* known = std::ranges::find(kKnown, key, [](const auto& entry) { return std::string(entry.first); });
-    if (known == kKnown.end() || found) {
+    const auto* known = std::ranges::find(kKnown, key, &PoolingMode::name);
+    if (known == std::end(kKnown) || found) {
       return fail(ErrorCode::kNotSupported,
                   "{}: {} is set{}; Tern computes pooling_mode_mean_tokens or pooling_mode_lasttoken", path,
                   tern::quoted(key), found ? " beside another" : "");
     }
-    found = known->second;
+    found = known->pooling;
   }
   return found.value_or(Pooling::kLast);
 }

@@ -27,7 +27,8 @@ after(async () => {
 afterEach(async () => {
   const tabs = opened;
   opened = [];
-  await Promise.all(tabs.filter(({isShared}) => !isShared).map(({page}) => page.context().close()));
+  const isOpen = ({isShared, page}) => !isShared && page.context().browser().isConnected();
+  await Promise.all(tabs.filter(isOpen).map(({page}) => page.context().close()));
   assert.deepEqual(tabs.flatMap(({page}) => page.mistakes), []);
 });
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "model/families/family.h"
 
@@ -74,7 +73,7 @@ constexpr Family gemma(std::string_view architecture, std::string_view model_typ
           .finish = finish};
 }
 
-constexpr std::array kFamilies = {
+constexpr Family kFamilies[] = {
     bitnet("bitnet-b1.58", "bitnet"),
     bitnet("bitnet-25", ""),
     bitnet("bitnet", ""),
@@ -94,7 +93,7 @@ std::span<const Family> families() { return kFamilies; }
 
 const Family* find_family(std::string_view architecture) {
   const auto* found = std::ranges::find(kFamilies, architecture, &Family::architecture);
-  return found == kFamilies.end() ? nullptr : found;
+  return found == std::end(kFamilies) ? nullptr : found;
 }
 
 std::span<const TensorName> outer_names() { return kOuterNames; }
