@@ -123,16 +123,19 @@ Command add_embed(CLI::App& tern) {
       ->type_name("FILE")
       ->excludes(command->text_option)
       ->group("Input");
-  const std::vector<std::pair<std::string, Pooling>> poolings = {
-      {"auto", Pooling::kAuto}, {"last", Pooling::kLast}, {"mean", Pooling::kMean}};
-  app->add_option("--pooling", command->pooling,
-                  "Which tokens' vectors count: the last one's, the mean of all, or as the file says (default: auto)")
-      ->transform(CLI::CheckedTransformer(poolings))
-      ->option_text("auto|last|mean")
+  app->add_option_function<std::string>(
+         "--pooling",
+         [command](const std::string& name) {
+           command->pooling = name == "last" ? Pooling::kLast : name == "mean" ? Pooling::kMean : Pooling::kAuto;
+         },
+         "Whose vector counts: last, the last token's, or mean, that of all (default: as the file says)")
+      ->type_name("WHICH")
+      ->check(one_of({"auto", "last", "mean"}))
       ->group("Output");
   app->add_flag("--json", command->json, "Print a JSON object a line")->group("Output");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  app->remove_option(app->get_option("--head"));  // a vector is made before it
   add_kv(*app, command->session.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};
 }
