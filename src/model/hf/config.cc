@@ -81,17 +81,22 @@ Result<HfLinear> read_bitnet_quantization(const JsonConfig& quantization) {
               quantization.path(), tern::quoted(kind), tern::quoted(when));
 }
 
-Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet, bool& has_input_norms) {
+// Whether every linear layer has a norm of its own before it.
+Result<bool> read_input_norms(const JsonConfig& config) {
+  TRY(const Json* object, config.object("quantization_config"));
+  if (!object) return false;
+  const JsonConfig quantization(*object, config.path());
+  TRY(const auto has_norms, quantization.flag("use_rms_norm"));
+  if (has_norms.value_or(false)) TRY_STATUS(check_norm_eps(config, quantization));
+  return has_norms.value_or(false);
+}
+
+Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
   TRY(const Json* object, config.object("quantization_config"));
   if (!object) return is_bitnet ? HfLinear::kTernaryLatent : HfLinear::kFloat;
   const JsonConfig quantization(*object, config.path());
   TRY(const auto method, quantization.text("quant_method"));
-  if (method == "bitnet") {
-    TRY(const auto has_norms, quantization.flag("use_rms_norm"));
-    has_input_norms = has_norms.value_or(false);
-    if (has_input_norms) TRY_STATUS(check_norm_eps(config, quantization));
-    return read_bitnet_quantization(quantization);
-  }
+  if (method == "bitnet") return read_bitnet_quantization(quantization);
   return fail(ErrorCode::kNotSupported,
               "{}: the weights are quantised by {}, which Tern cannot read; get the original model, or a GGUF file of "
               "it",
@@ -110,7 +115,8 @@ Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path)
                .linear = HfLinear::kFloat,
                .tied = {},
                .values = SourceValues(path)};
-  TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet"), out.has_input_norms));
+  TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet")));
+  TRY(out.has_input_norms, read_input_norms(config));
   TRY(out.tied, config.flag("tie_word_embeddings"));
   TRY(out.attention_bias, config.flag("attention_bias"));
   TRY(out.mlp_bias, config.flag("mlp_bias"));
