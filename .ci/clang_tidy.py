@@ -3,8 +3,8 @@
 
 A file is known by a hash over everything its result depends on: its text, the project headers that it includes, its
 compile command, .clang-tidy and the version of clang-tidy. Passed files leave an empty marker named by that hash in
-BUILD/passed. BUILD is only configured: in it every file is compiled alone (TERN_UNITY=OFF), so that each has to include
-what it uses.
+${XDG_CACHE_HOME:-~/.cache}/tern/clang-tidy, which all checkouts share. BUILD is only configured: in it every file is
+compiled alone (TERN_UNITY=OFF), so that each has to include what it uses.
 """
 
 import argparse
@@ -52,9 +52,9 @@ def headers_of(entry):
 
 def state_of(entry, common):
     digest = hashlib.sha256(common)
-    digest.update(entry["command"].encode())
+    digest.update(entry["command"].replace(str(ROOT), ".").encode())
     for path in sorted({pathlib.Path(entry["file"]), *headers_of(entry)}):
-        digest.update(str(path).encode())
+        digest.update(str(path.relative_to(ROOT)).encode())
         digest.update(path.read_bytes() if path.exists() else b"")
     return digest.hexdigest()
 
@@ -71,6 +71,17 @@ def newest_first(files):
 
 def is_test(file):
     return file.endswith("_test.cc") or pathlib.Path(file).is_relative_to(ROOT / "tests")
+
+
+def marker_folder():
+    """Where the markers are; those that no run has met for three months are dropped."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    folder = pathlib.Path(cache) / "tern/clang-tidy"
+    folder.mkdir(parents=True, exist_ok=True)
+    for marker in folder.iterdir():
+        if time.time() - marker.stat().st_mtime > 90 * 86400:
+            marker.unlink(missing_ok=True)
+    return folder
 
 
 def check(tidy, build, file, deadline):
@@ -110,17 +121,21 @@ def main():
                if any(pathlib.Path(e["file"]).is_relative_to(ROOT / f) for f in FOLDERS)
                and (args.tests or args.files or not is_test(e["file"]))
                and (not args.files or any(word in e["file"] for word in args.files))]
-    markers = build / "passed"
-    markers.mkdir(exist_ok=True)
-    (markers / "compile_commands.json").write_text(json.dumps(commands))
+    commands_for_clang = build / "clang-tidy"
+    commands_for_clang.mkdir(exist_ok=True)
+    (commands_for_clang / "compile_commands.json").write_text(json.dumps(commands))
+    markers = marker_folder()
     pending = {e["file"]: markers / state_of(e, common) for e in entries}
     total = len(pending)
+    for marker in pending.values():
+        if marker.exists():
+            marker.touch()
     pending = {file: marker for file, marker in pending.items() if not marker.exists()}
 
     failed, left = 0, 0
     deadline = time.monotonic() + 60 * args.minutes
     with concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs) as pool:
-        jobs = {pool.submit(check, args.clang_tidy, str(markers), file, deadline): file
+        jobs = {pool.submit(check, args.clang_tidy, str(commands_for_clang), file, deadline): file
                 for file in newest_first(pending)}
         for job in concurrent.futures.as_completed(jobs):
             findings = job.result()

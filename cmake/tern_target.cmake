@@ -5,13 +5,16 @@
 #   HOT      for speed
 #   ONCE     what runs once for a model or a file
 #   COLD     what waits for people or for a driver
-#   TEST     the tests' own code; what they test is built as it is used
+#   TEST     the tests' own code, not optimised; what they test is built as it is used
 # COLD and TEST are built without UndefinedBehaviorSanitizer, which compiles some of them for minutes.
 if(NOT EMSCRIPTEN)  # there, everything but the kernels is compiled for size
   set(tern_options_HOT $<$<CONFIG:Release>:-O3>)
   set(tern_options_ONCE $<$<CONFIG:Release>:-O1>)
   set(tern_options_COLD ${tern_options_ONCE})
-  set(tern_options_TEST ${tern_options_ONCE})
+  set(tern_options_TEST $<$<CONFIG:Release>:-O0>)
+endif()
+if(TERN_SANITIZE)
+  list(APPEND tern_options_TEST -O0)
 endif()
 if(TERN_SANITIZE MATCHES "undefined")
   list(APPEND tern_options_COLD -fno-sanitize=undefined)
@@ -65,13 +68,12 @@ endif()
 
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
 # TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
-# APART: its files use the same names for different things, so each is compiled alone.
 # LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).
 function(tern_test name)
   if(NOT TERN_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "APART" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -87,9 +89,6 @@ function(tern_test name)
     target_link_options(${name} PRIVATE -sNODERAWFS -sEXIT_RUNTIME)
   endif()
   tern_compile(${name} TEST)
-  if(ARG_APART)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
   if("threads" IN_LIST ARG_LABELS)
     if(NOT TARGET thread_tests)
       add_custom_target(thread_tests)

@@ -29,8 +29,8 @@ struct RopeParams {
   float beta_slow = 1;    // … and those that turn less often are stretched by the whole factor
   // [head_dim / 2] divisors of the frequencies: Llama 3's rope_freqs.weight, or kLongrope's for short contexts. Empty:
   // all 1.
-  std::vector<float> divisors;
-  std::vector<float> long_divisors;  // kLongrope, for contexts of more than original_ctx
+  std::vector<float> divisors = {};
+  std::vector<float> long_divisors = {};  // kLongrope, for contexts of more than original_ctx
 
   bool operator==(const RopeParams&) const = default;
   // Whether a session with room for n_ctx tokens uses the divisors for long contexts. As in llama.cpp, that is decided

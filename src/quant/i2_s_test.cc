@@ -60,7 +60,7 @@ TEST(I2S, RandomCodesSurviveTheRoundTrip) {
 }
 
 TEST(I2S, RowsEndInABlockThatIsFilledUp) {
-  for (const size_t n : {1u, 31u, 32u, 33u, 64u, 100u, 127u, 129u, 200u, 320u}) {
+  for (const uint32_t n : {1u, 31u, 32u, 33u, 64u, 100u, 127u, 129u, 200u, 320u}) {
     const std::vector<float> values = Random(n).ternary(static_cast<int>(n), 1.0f);
     ByteVector row(row_bytes(Format::kI2_S, static_cast<int64_t>(n)), std::byte{0xEE});
     encode_i2_s(values, row);
@@ -76,7 +76,7 @@ TEST(I2S, RowsEndInABlockThatIsFilledUp) {
 // In a file the blocks run across rows.
 TEST(I2S, CopiesCodesBetweenFlatBlocksAndRows) {
   constexpr size_t kRows = 7;
-  for (const size_t cols : {4u, 32u, 36u, 64u, 96u, 100u, 128u, 160u, 324u}) {
+  for (const uint32_t cols : {4u, 32u, 36u, 64u, 96u, 100u, 128u, 160u, 324u}) {
     const std::vector<float> values = Random(cols).ternary(static_cast<int>(kRows * cols), 1.0f);
     ByteVector flat(i2_s_bytes(values.size())), again(flat.size());
     encode_i2_s(values, flat);

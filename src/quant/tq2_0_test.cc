@@ -16,11 +16,11 @@ TEST(TQ2_0, WorkedExample) {
 }
 
 TEST(TQ2_0, EveryPosition) {
-  constexpr int kShiftOfPlane[4] = {0, 2, 4, 6};
+  constexpr int kShifts[4] = {0, 2, 4, 6};
   for (int i = 0; i < kTq2_0Block; ++i) {
     for (const int value : {-1, 1, 2}) {
       ByteVector block = repeated("55", 64) + from_hex("00 40");  // d = 2, all zeros
-      const int shift = kShiftOfPlane[i % 128 / 32];
+      const int shift = kShifts[i % 128 / 32];
       std::byte& byte = block[i / 128 * 32 + i % 32];
       byte = (byte & ~static_cast<std::byte>(3 << shift)) | static_cast<std::byte>((value + 1) << shift);
       const std::vector<float> expected = one_hot(256, i, 2.0f * static_cast<float>(value));

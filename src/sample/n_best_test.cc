@@ -8,7 +8,7 @@ namespace {
 
 using namespace sample_test;
 
-constexpr int kVocab = 60;
+constexpr int kFewTokens = 60;
 
 // −infinity for what is less than the n greatest, NaN aside.
 Logits only_best(const Logits& logits, int n) {
@@ -34,11 +34,11 @@ TEST(NBest, TheRestDoesNotMatter) {
                            .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
                            .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
                            .seed = static_cast<uint64_t>(round)};
-    Sampler full(options, kVocab), best(options, kVocab);
+    Sampler full(options, kFewTokens), best(options, kFewTokens);
     for (int step = 0; step < 30; ++step) {
-      Logits logits(kVocab);
+      Logits logits(kFewTokens);
       for (float& x : logits) x = static_cast<float>(below(40)) / 4 - 4;  // with ties and both signs
-      if (below(4) == 0) logits[static_cast<size_t>(below(kVocab))] = kNan;
+      if (below(4) == 0) logits[static_cast<size_t>(below(kFewTokens))] = kNan;
       ASSERT_EQ(best.n_best(), full.n_best());
       n_limited += best.n_best() > 0 ? 1 : 0;
       const TokenId expected = full.sample(logits);
@@ -51,13 +51,13 @@ TEST(NBest, TheRestDoesNotMatter) {
 }
 
 TEST(NBest, CountsWhatAPenaltyLowers) {
-  EXPECT_EQ(Sampler(plain(0), kVocab).n_best(), 1);
-  EXPECT_EQ(Sampler({.temperature = 1, .top_k = 7}, kVocab).n_best(), 7);
-  EXPECT_EQ(Sampler({.temperature = 1, .top_k = kVocab}, kVocab).n_best(), 0);
-  EXPECT_EQ(Sampler(plain(1), kVocab).n_best(), 0);
-  EXPECT_EQ(Sampler({.temperature = 0, .repeat_penalty = 0.9f}, kVocab).n_best(), 0);
+  EXPECT_EQ(Sampler(plain(0), kFewTokens).n_best(), 1);
+  EXPECT_EQ(Sampler({.temperature = 1, .top_k = 7}, kFewTokens).n_best(), 7);
+  EXPECT_EQ(Sampler({.temperature = 1, .top_k = kFewTokens}, kFewTokens).n_best(), 0);
+  EXPECT_EQ(Sampler(plain(1), kFewTokens).n_best(), 0);
+  EXPECT_EQ(Sampler({.temperature = 0, .repeat_penalty = 0.9f}, kFewTokens).n_best(), 0);
 
-  Sampler sampler({.temperature = 1, .top_k = 7, .repeat_penalty = 1.1f, .repeat_last_n = 3}, kVocab);
+  Sampler sampler({.temperature = 1, .top_k = 7, .repeat_penalty = 1.1f, .repeat_last_n = 3}, kFewTokens);
   EXPECT_EQ(sampler.n_best(), 7);
   for (const auto& [token, expected] : {std::pair{4, 8}, {4, 8}, {5, 9}, {6, 10}, {6, 9}, {6, 8}}) {
     sampler.accept(token);
@@ -65,7 +65,7 @@ TEST(NBest, CountsWhatAPenaltyLowers) {
   }
   sampler.reset();
   EXPECT_EQ(sampler.n_best(), 7);
-  Sampler most({.temperature = 1, .top_k = 58, .repeat_penalty = 1.1f, .repeat_last_n = -1}, kVocab);
+  Sampler most({.temperature = 1, .top_k = 58, .repeat_penalty = 1.1f, .repeat_last_n = -1}, kFewTokens);
   most.accept(1);
   EXPECT_EQ(most.n_best(), 59);
   most.accept(2);

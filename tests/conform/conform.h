@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "backend/cpu/cpu_target.h"
@@ -65,13 +66,18 @@ void on_every_target(Test&& test) {
   CHECK(cpu::choose_cpu_target("").has_value());
 }
 
+// A team of that many threads, made once: most of the ops here take less time than starting threads does.
+inline ThreadPool& team_of(int n_threads) {
+  static std::map<int, ThreadPool> teams;
+  return teams.try_emplace(n_threads, n_threads).first->second;
+}
+
 // Runs `op(args, share)` on a team of threads, as the backend does.
 template <class Args>
 void run_on(int n_threads, void (*op)(const Args&, cpu::Share&), const Args& args, size_t scratch_floats = 0) {
-  ThreadPool pool(n_threads);
   std::atomic<int> next = 0;
   std::vector<cpu::Scratch> scratch(static_cast<size_t>(n_threads), cpu::Scratch(scratch_floats));
-  pool.run([&](int worker) {
+  team_of(n_threads).run([&](int worker) {
     cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
     op(args, share);
   });

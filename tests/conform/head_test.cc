@@ -16,8 +16,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // A head of given values, and the activations that it meets.
-struct Case {
-  Case(Format format, int n_rows, int n_cols)
+struct HeadCase {
+  HeadCase(Format format, int n_rows, int n_cols)
       : rows(n_rows), cols(n_cols), bytes(tensor_bytes(format, n_rows, n_cols), 2), x(static_cast<size_t>(n_cols), 1) {
     w = {.name = "output.weight",
          .format = format,
@@ -25,8 +25,8 @@ struct Case {
          .cols = cols,
          .data = {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}};
   }
-  Case(const Case&) = delete;
-  Case& operator=(const Case&) = delete;
+  HeadCase(const HeadCase&) = delete;
+  HeadCase& operator=(const HeadCase&) = delete;
 
   void set_row(int row, std::span<const float> values) {
     const uint64_t stride = row_bytes(w.format, cols);
@@ -60,7 +60,7 @@ struct Case {
   Tensor w;
 };
 
-HeadCopy copy_of(const Case& c, int n_threads = 1) {
+HeadCopy copy_of(const HeadCase& c, int n_threads = 1) {
   ThreadPool pool(n_threads);
   return cpu::copy_head(c.w, pool).value();
 }
@@ -72,7 +72,7 @@ struct Outcome {
   int n_rescored = 0;
 };
 
-Outcome run_best(const Case& c, int n_best, int n_threads = 1) {
+Outcome run_best(const HeadCase& c, int n_best, int n_threads = 1) {
   BestLogits best(copy_of(c, n_threads), n_threads);
   Outcome outcome;
   if (!best.begin(n_best)) return outcome;
@@ -109,7 +109,7 @@ double bound_of(const HeadCopy& copy, const cpu::LogitBound& bound, int row) {
 }
 
 // The greatest |result − estimate| / bound of all rows of which something is known.
-double check_bound(const Case& c) {
+double check_bound(const HeadCase& c) {
   const Outcome outcome = run_best(c, 1);
   if (!outcome.done) return 0;
   const HeadCopy copy = copy_of(c);
@@ -127,7 +127,7 @@ double check_bound(const Case& c) {
 }
 
 // What BestLogits promises: the n best and what equals the least of them as float_linear has them, the rest that or −∞.
-void check_best(const Case& c, int n_best, int n_threads = 1) {
+void check_best(const HeadCase& c, int n_best, int n_threads = 1) {
   const Outcome outcome = run_best(c, n_best, n_threads);
   ASSERT_TRUE(outcome.done);
   const std::vector<float> exact = c.all_logits();
@@ -142,13 +142,13 @@ void check_best(const Case& c, int n_best, int n_threads = 1) {
   }
 }
 
-constexpr Format kFormats[] = {Format::kF16, Format::kBF16, Format::kF32};
+constexpr Format kHeadFormats[] = {Format::kF16, Format::kBF16, Format::kF32};
 
 TEST(HeadCopy, SaysHowFarItIsOff) {
   on_every_target([] {
-    for (const Format format : kFormats) {
+    for (const Format format : kHeadFormats) {
       for (const int cols : {1, 7, 72, 256, 1000}) {
-        Case c(format, 19, cols);
+        HeadCase c(format, 19, cols);
         c.fill(static_cast<uint64_t>(cols));
         c.set_row(3, std::vector<float>(static_cast<size_t>(cols), 0.0f));
         c.set_row(4, std::vector<float>(static_cast<size_t>(cols), 0x1p-24f));
@@ -181,7 +181,7 @@ TEST(HeadCopy, SaysHowFarItIsOff) {
 
 TEST(HeadCopy, KnowsNothingOfRowsThatAreNotFinite) {
   on_every_target([] {
-    Case c(Format::kF32, 4, 72);
+    HeadCase c(Format::kF32, 4, 72);
     c.fill(1);
     std::vector<float> values = c.row(0);
     values[70] = kNan;
@@ -201,9 +201,9 @@ TEST(HeadCopy, KnowsNothingOfRowsThatAreNotFinite) {
 
 TEST(BestLogits, EstimatesAreWithinTheirBound) {
   on_every_target([] {
-    for (const Format format : kFormats) {
+    for (const Format format : kHeadFormats) {
       for (const int cols : {1, 3, 31, 72, 128, 512, 2560}) {
-        Case c(format, 37, cols);
+        HeadCase c(format, 37, cols);
         for (uint64_t seed = 0; seed < 4; ++seed) {
           c.fill(1000 * seed + static_cast<uint64_t>(cols));
           if (seed == 1) c.x[c.x.size() / 2] = 1e6f;  // others become a few steps, or none
@@ -220,7 +220,7 @@ TEST(BestLogits, EstimatesAreWithinTheirBound) {
 // Activations that point where the copy is off: nothing short of the bound's main term would do.
 TEST(BestLogits, TheBoundIsNeeded) {
   on_every_target([] {
-    Case c(Format::kF16, 37, 2560);
+    HeadCase c(Format::kF16, 37, 2560);
     c.fill(5);
     const HeadCopy copy = copy_of(c);
     const std::vector<float> values = c.row(11);
@@ -231,7 +231,7 @@ TEST(BestLogits, TheBoundIsNeeded) {
     EXPECT_GT(check_bound(c), 0.9);
 
     // The same for the activations' own rounding: weights that point where it is off, and have no error themselves.
-    Case d(Format::kF32, 3, 2048);
+    HeadCase d(Format::kF32, 3, 2048);
     for (size_t i = 0; i < d.x.size(); ++i) d.x[i] = (i % 2 == 0 ? 0.49f : -0.49f);
     d.x[0] = 8191;
     std::vector<float> signs(2048);
@@ -243,10 +243,10 @@ TEST(BestLogits, TheBoundIsNeeded) {
 
 TEST(BestLogits, AreThoseOfFloatLinear) {
   on_every_target([] {
-    for (const Format format : kFormats) {
+    for (const Format format : kHeadFormats) {
       for (const int rows : {2, 3, 16, 17, 100, 1000}) {
         for (const int cols : {1, 40, 72, 256}) {
-          Case c(format, rows, cols);
+          HeadCase c(format, rows, cols);
           c.fill(static_cast<uint64_t>(rows * 1000 + cols));
           for (const int n_best : {1, 2, 40}) {
             if (n_best >= rows) continue;
@@ -261,7 +261,7 @@ TEST(BestLogits, AreThoseOfFloatLinear) {
 
 TEST(BestLogits, FewRowsAreComputedTwice) {
   on_every_target([] {
-    Case c(Format::kF16, 2000, 512);
+    HeadCase c(Format::kF16, 2000, 512);
     c.fill(9);
     EXPECT_LT(run_best(c, 1).n_rescored, 100);
     EXPECT_LT(run_best(c, 40).n_rescored, 600);
@@ -270,8 +270,8 @@ TEST(BestLogits, FewRowsAreComputedTwice) {
 
 TEST(BestLogits, TiesBrokenRowsAndExtremes) {
   on_every_target([] {
-    for (const Format format : kFormats) {
-      Case c(format, 200, 72);
+    for (const Format format : kHeadFormats) {
+      HeadCase c(format, 200, 72);
       c.fill(3);
       const std::vector<float> logits = c.all_logits();
       const auto best = static_cast<int>(std::ranges::max_element(logits) - logits.begin());
@@ -298,7 +298,7 @@ TEST(BestLogits, TiesBrokenRowsAndExtremes) {
 
 TEST(BestLogits, LeavesActivationsWithoutABoundAlone) {
   on_every_target([] {
-    Case c(Format::kF16, 30, 72);
+    HeadCase c(Format::kF16, 30, 72);
     for (const float bad : {kNan, kInf, -kInf, 1e20f}) {
       c.fill(4);
       c.x[71] = bad;
@@ -325,7 +325,7 @@ TEST(HeadCopy, IsMadeWhereItCanAndPays) {
   const auto made = [&](const Tensor& w, SlotType type, ExactHead wanted, uint64_t most_bytes = UINT64_MAX) {
     return cpu::copy_head_of(plan_with(w, type), wanted, most_bytes, pool);
   };
-  const Case large(Format::kF16, 8192, 1024), small(Format::kF16, 8191, 1024), packed(Format::kQ8_0, 8192, 2048);
+  const HeadCase large(Format::kF16, 8192, 1024), small(Format::kF16, 8191, 1024), packed(Format::kQ8_0, 8192, 2048);
   const uint64_t bytes = cpu::head_copy_bytes(8192, 1024);
   EXPECT_NE(made(large.w, SlotType::kF32, ExactHead::kWherePays)->w, nullptr);
   EXPECT_NE(made(large.w, SlotType::kF32, ExactHead::kWherePays, bytes)->w, nullptr);
@@ -343,14 +343,14 @@ TEST(HeadCopy, IsMadeWhereItCanAndPays) {
   scaled.scale = 0.5f;
   EXPECT_EQ(made(scaled, SlotType::kF32, ExactHead::kWherePays)->w, nullptr);
   EXPECT_EQ(made(scaled, SlotType::kF32, ExactHead::kYes).error().code, ErrorCode::kNotSupported);
-  const Case wide(Format::kF16, 300, cpu::kMostHeadCols + 64);
+  const HeadCase wide(Format::kF16, 300, cpu::kMostHeadCols + 64);
   EXPECT_EQ(made(wide.w, SlotType::kF32, ExactHead::kWherePays)->w, nullptr);
   const auto refused = made(wide.w, SlotType::kF32, ExactHead::kYes);
   EXPECT_NE(refused.error().message.find("at most 32768 columns, but it has 32832"), std::string::npos);
 }
 
 TEST(BestLogits, OnlyWhereItPays) {
-  Case c(Format::kF16, 300, 64);
+  HeadCase c(Format::kF16, 300, 64);
   c.fill(4);
   BestLogits best(copy_of(c), 1);
   EXPECT_FALSE(best.begin(0));

@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr Format kFormats[] = {Format::kQ4_0, Format::kQ8_0};
+constexpr Format kInterleaved[] = {Format::kQ4_0, Format::kQ8_0};
 
 // Bytes of which no two within a few hundred that matter are alike in all of their neighbours.
 std::vector<std::byte> some_bytes(uint64_t n) {
@@ -19,7 +19,7 @@ std::vector<std::byte> some_bytes(uint64_t n) {
 }
 
 TEST(Interleave, PutsEveryByteInItsPlace) {
-  for (const Format format : kFormats) {
+  for (const Format format : kInterleaved) {
     const auto block = static_cast<uint64_t>(format_info(format).block_bytes);
     for (const int cols : {32, 480, 512, 544, 1024, 1504}) {
       const auto row = some_bytes(row_bytes(format, cols));
@@ -103,7 +103,7 @@ void expect_rows(const Tensor& actual, const Tensor& original) {
 }
 
 TEST(Interleave, ReplacesWhatMeetsInt8BlocksOnce) {
-  for (const Format format : kFormats) {
+  for (const Format format : kInterleaved) {
     for (const int n_threads : {1, 3}) {
       SomePlan p(format);
       ThreadPool pool(n_threads);
@@ -122,7 +122,7 @@ TEST(Interleave, ReplacesWhatMeetsInt8BlocksOnce) {
 
 // Rows that are made as they are read.
 TEST(Interleave, ReadsWhatIsNotInMemory) {
-  for (const Format format : kFormats) {
+  for (const Format format : kInterleaved) {
     SomePlan p(format);
     const uint64_t stride = row_bytes(format, 544);
     const auto make = [&](uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {

@@ -114,7 +114,7 @@ TEST(Repack, InPiecesGivesTheSameBytes) {
     EXPECT_TRUE(repacked[1].bytes.empty());
     EXPECT_EQ(actual.format, Format::kI2_S);
     EXPECT_EQ(actual.scale, expected.scale);
-    Scratch scratch;
+    tern::Scratch scratch;
     EXPECT_TRUE(std::ranges::equal(actual.data.read_all(scratch).value(), expected.data));
     const uint64_t last = row_bytes(Format::kI2_S, kCols) * (kRows - 1);
     EXPECT_TRUE(std::ranges::equal(actual.data.read(last, 100, scratch).value(), expected.data.subspan(last, 100)));
@@ -135,7 +135,7 @@ TEST(Reencode, IsTheEncoderRowByRow) {
     const Repacked made = reencode(w, format).value();
     EXPECT_EQ(made.tensor.format, format);
     EXPECT_EQ(made.tensor.scale, 3.0f);
-    Scratch scratch;
+    tern::Scratch scratch;
     EXPECT_TRUE(std::ranges::equal(made.tensor.data.read_all(scratch).value(), expected));
     for (const int n_threads : {1, 3, 8}) {
       Plan plan;

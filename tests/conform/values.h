@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <vector>
 
 namespace tern::conform {
 
@@ -26,6 +27,16 @@ class Values {
  private:
   std::mt19937_64 random_;
 };
+
+// `count` of them, times `factor`.
+inline std::vector<float> random(size_t count, uint64_t seed, float factor = 1) {
+  std::vector<float> values(count);
+  Values(seed).fill(values);
+  for (float& value : values) value *= factor;
+  return values;
+}
+
+inline constexpr float kEps = 1e-3f;  // of the norms here
 
 // The rounding error of one float operation, relative to its result.
 inline constexpr double kUlp = 0x1p-24;

@@ -24,7 +24,7 @@ using VF = hn::Vec<DF>;
 // The bits of |x|. As integers they have the order of the magnitudes, infinities and then NaN last; so a maximum costs
 // what it costs of floats, and no value that is not finite gets lost in it.
 template <class D>
-HWY_INLINE auto MagnitudeBits(D d, hn::Vec<D> x) {
+HWY_INLINE auto MagnitudeBits([[maybe_unused]] D d, hn::Vec<D> x) {
   const hn::RebindToSigned<D> di;
   return hn::BitCast(di, hn::Abs(x));
 }

@@ -17,7 +17,7 @@ namespace {
 using enum ErrorCode;
 namespace fs = std::filesystem;
 
-struct File {
+struct Stored {
   std::string dtype;
   std::vector<int64_t> shape;
   std::string data;
@@ -104,7 +104,7 @@ class HfSourceTest : public testing::Test {
 
   const fs::path folder_ = fresh_folder("hf_source");
   nlohmann::json config_;
-  std::map<std::string, File> tensors_;
+  std::map<std::string, Stored> tensors_;
 };
 
 void expect_values(const Tensor& tensor, std::string_view name) {

@@ -15,17 +15,11 @@ using namespace wgsl;
 using GpuAttention = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuAttention);
 
-constexpr uint32_t kContext = 256;
+constexpr uint32_t kSplitContext = 256;
 // Groups of one and of four; head sizes that fill a workgroup evenly and not.
-constexpr gpu::HeadShape kShapes[] = {{2, 2, 64, kContext}, {4, 1, 80, kContext},  {8, 2, 128, kContext},
-                                      {2, 2, 36, kContext}, {4, 4, 100, kContext}, {4, 2, 112, kContext}};
-
-std::vector<float> random(size_t count, uint64_t seed, float factor = 1) {
-  std::vector<float> values(count);
-  Values(seed).fill(values);
-  for (float& value : values) value *= factor;
-  return values;
-}
+constexpr gpu::HeadShape kShapes[] = {{2, 2, 64, kSplitContext},  {4, 1, 80, kSplitContext},
+                                      {8, 2, 128, kSplitContext}, {2, 2, 36, kSplitContext},
+                                      {4, 4, 100, kSplitContext}, {4, 2, 112, kSplitContext}};
 
 template <class KvWord>
 constexpr KvType type_of() {
@@ -230,7 +224,7 @@ TEST_P(GpuAttention, SplitAndMerged) {
 // Windows shorter than a chunk, of a chunk and a bit, and longer than what there is; for one token and for many.
 TEST_P(GpuAttention, Window) {
   uint64_t seed = 90;
-  const gpu::HeadShape s = {4, 2, 64, kContext};
+  const gpu::HeadShape s = {4, 2, 64, kSplitContext};
   for (const uint32_t window : {1u, 5u, 65u, 250u}) {
     for (const auto& [n_pos, n] : {std::pair{1u, 1u}, {70u, 1u}, {200u, 1u}, {256u, 9u}}) {
       const Problem p(s, KvType::kF32, n_pos - 1, n, ++seed, 0.3f, window);
@@ -253,7 +247,7 @@ TEST_P(GpuAttention, ScoresFarApart) {
 
 // Keys are 0, so the weights are equal: the mean of what the positions say, which names head and position.
 TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
-  const gpu::HeadShape s{6, 2, 64, kContext};
+  const gpu::HeadShape s{6, 2, 64, kSplitContext};
   constexpr uint32_t kTokens = 70;
   const std::vector<float> k(size_t{kTokens} * s.n_kv_heads * s.head_dim, 0.0f), q(size_t{kTokens} * 6 * 64, 1.0f);
   std::vector<float> v, y = poisoned<float>(q.size()), stats = poisoned<float>(size_t{2} * kTokens * 6);

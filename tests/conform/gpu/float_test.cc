@@ -14,18 +14,10 @@ using namespace wgsl;
 using GpuFloat = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuFloat);
 
-constexpr float kEps = 1e-3f;
-
 // All formats on devices with everything and with nothing; on others one of each kind.
 std::vector<Format> formats_for(const std::string& variant) {
   if (variant == "everything" || variant == "nothing") return {std::begin(kFloatFormats), std::end(kFloatFormats)};
   return {Format::kF16, Format::kQ4_0, Format::kQ1_0};
-}
-
-std::vector<float> random(size_t count, uint64_t seed) {
-  std::vector<float> values(count);
-  Values(seed).fill(values);
-  return values;
 }
 
 std::vector<uint32_t> range_of(int first, int count) {

@@ -16,13 +16,6 @@ using namespace wgsl;
 using GpuHeadsAttention = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuHeadsAttention);
 
-std::vector<float> random(size_t count, uint64_t seed, float factor = 1) {
-  std::vector<float> values(count);
-  Values(seed).fill(values);
-  for (float& value : values) value *= factor;
-  return values;
-}
-
 // One token after `pos` others.
 struct HeadsProblem {
   gpu::HeadShape s;

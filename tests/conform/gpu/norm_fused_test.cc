@@ -6,6 +6,7 @@
 #include "backend/gpu/kernels/ternary_qkv.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
+#include "base/bytes.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"
 #include "conform/gpu/norm_stats.h"
@@ -18,10 +19,7 @@ using namespace wgsl;
 using GpuNormFused = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuNormFused);
 
-constexpr float kEps = 1e-5f;
-const std::vector<float> kScales = {0.7f, 1.3f, 0.4f, 0};
-
-uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
+constexpr float kFusedEps = 1e-5f;
 
 // Rows of floats and what the reference makes of them.
 struct Row {
@@ -32,7 +30,7 @@ struct Row {
       if (i / static_cast<size_t>(cols) % 2 == 1) x[i] *= 1e-3f;  // rows so small that eps counts
     }
     Values(seed + 1).fill(gain);
-    ref::rms_norm_quantize({x.data(), gain.data(), kEps, n, cols, q.mutable_view()});
+    ref::rms_norm_quantize({x.data(), gain.data(), kFusedEps, n, cols, q.mutable_view()});
     count_doubtful();
   }
 
@@ -43,7 +41,7 @@ struct Row {
     for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
       double squares = 0;
       for (size_t i = 0; i < cols; ++i) squares += static_cast<double>(x[r * cols + i]) * x[r * cols + i];
-      const double factor = 1 / std::sqrt(squares / static_cast<double>(cols) + static_cast<double>(kEps));
+      const double factor = 1 / std::sqrt(squares / static_cast<double>(cols) + static_cast<double>(kFusedEps));
       int count = 0;
       for (size_t i = 0; i < cols; ++i) {
         const double scaled = x[r * cols + i] * factor * gain[i] * q.scale[r];
@@ -66,7 +64,7 @@ struct Row {
 
 void test_matvec_add(GpuBench& bench, int n, int rows, int cols, uint32_t n_parts, const gpu::TernaryConfig& layout) {
   const Row row(n, cols, static_cast<uint64_t>(rows + n));
-  const WeightMatrix w(Format::kI2_S, rows, cols, 7, kScales[0]);
+  const WeightMatrix w(Format::kI2_S, rows, cols, 7, kSplitScales[0]);
   gpu::TernaryConfig config = layout;
   config.rows = static_cast<uint32_t>(rows);
   config.cols = static_cast<uint32_t>(cols);
@@ -78,16 +76,16 @@ void test_matvec_add(GpuBench& bench, int n, int rows, int cols, uint32_t n_part
   Values(4).fill(next_gain);
   auto y = before;
   auto stats = poisoned<float>(size_t{2} * static_cast<size_t>(n) * n_workgroups);
-  bench.run(gpu::normed_matvec_add(config, {.eps = kEps, .n_parts = n_parts}),
+  bench.run(gpu::normed_matvec_add(config, {.eps = kFusedEps, .n_parts = n_parts}),
             {.x = n_workgroups, .y = static_cast<uint32_t>(n)}, in<gpu::TernaryWeights>(w.device_rows()),
             in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain), in<gpu::NormStats>(stats_of(row.x, row.gain, n_parts)),
-            in<gpu::WeightScales>(kScales), out<F32>(y), in<F32>(next_gain), out<gpu::NormStats>(stats));
+            in<gpu::WeightScales>(kSplitScales), out<F32>(y), in<F32>(next_gain), out<gpu::NormStats>(stats));
   auto expected = before;
   ref::ternary_linear({row.q.view(), n, &w.tensor, ops::Store::kAdd, expected.data()});
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t r = i / static_cast<size_t>(rows);
     const double magnitude = std::abs(expected[i] - before[i]) + std::abs(before[i]);
-    ASSERT_NEAR(y[i], expected[i], row.bound(r, kScales[0], magnitude))
+    ASSERT_NEAR(y[i], expected[i], row.bound(r, kSplitScales[0], magnitude))
         << rows << "×" << cols << ", row " << i % static_cast<size_t>(rows) << " of token " << r;
   }
   expect_stats(stats, y, next_gain);
@@ -103,7 +101,7 @@ TEST_P(GpuNormFused, MatvecAdd) {
 // A row of x with a value that is no number: its squares' sum is none either, and no result.
 TEST_P(GpuNormFused, NothingIsMadeOfWhatIsNotFinite) {
   constexpr int kRows = 20, kCols = 256;
-  const WeightMatrix w(Format::kI2_S, kRows, kCols, 7, kScales[0]);
+  const WeightMatrix w(Format::kI2_S, kRows, kCols, 7, kSplitScales[0]);
   const gpu::TernaryConfig config{.rows = kRows, .cols = kCols, .store = gpu::Store::kAdd, .caps = bench().caps()};
   for (const float bad : {NAN, std::numeric_limits<float>::infinity()}) {
     Row row(2, kCols, 3);
@@ -111,9 +109,9 @@ TEST_P(GpuNormFused, NothingIsMadeOfWhatIsNotFinite) {
     std::vector<float> y(size_t{2} * kRows, 1.0f), next_gain(kRows, 1.0f), stats;
     const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
     stats.resize(size_t{4} * n_workgroups);
-    bench().run(gpu::normed_matvec_add(config, {.eps = kEps, .n_parts = 5}), {.x = n_workgroups, .y = 2},
+    bench().run(gpu::normed_matvec_add(config, {.eps = kFusedEps, .n_parts = 5}), {.x = n_workgroups, .y = 2},
                 in<gpu::TernaryWeights>(w.device_rows()), in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain),
-                in<gpu::NormStats>(stats_of(row.x, row.gain, 5)), in<gpu::WeightScales>(kScales), out<F32>(y),
+                in<gpu::NormStats>(stats_of(row.x, row.gain, 5)), in<gpu::WeightScales>(kSplitScales), out<F32>(y),
                 in<F32>(next_gain), out<gpu::NormStats>(stats));
     for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(std::isfinite(y[i]), i < kRows) << bad << " at " << i;
   }
@@ -133,7 +131,8 @@ TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
 
 void test_glu(GpuBench& bench, int n, int rows, int cols, uint32_t rows_per_group) {
   const Row row(n, cols, static_cast<uint64_t>(rows));
-  const WeightMatrix gate(Format::kI2_S, rows, cols, 8, kScales[0]), up(Format::kI2_S, rows, cols, 9, kScales[1]);
+  const WeightMatrix gate(Format::kI2_S, rows, cols, 8, kSplitScales[0]),
+      up(Format::kI2_S, rows, cols, 9, kSplitScales[1]);
   const gpu::TernaryConfig config{.rows = static_cast<uint32_t>(rows),
                                   .cols = static_cast<uint32_t>(cols),
                                   .caps = bench.caps(),
@@ -144,16 +143,17 @@ void test_glu(GpuBench& bench, int n, int rows, int cols, uint32_t rows_per_grou
   Values(4).fill(next_gain);
   auto y = poisoned<float>(count);
   auto stats = poisoned<float>(size_t{2} * static_cast<size_t>(n) * n_workgroups);
-  bench.run(gpu::normed_glu(config, {.eps = kEps, .n_parts = 7}), {.x = n_workgroups, .y = static_cast<uint32_t>(n)},
-            in<gpu::TernaryWeights>(gate.device_rows()), in<gpu::TernaryWeights>(up.device_rows()),
-            in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain), in<gpu::NormStats>(stats_of(row.x, row.gain, 7)),
-            in<gpu::WeightScales>(kScales), out<F32>(y), in<F32>(next_gain), out<gpu::NormStats>(stats));
+  bench.run(gpu::normed_glu(config, {.eps = kFusedEps, .n_parts = 7}),
+            {.x = n_workgroups, .y = static_cast<uint32_t>(n)}, in<gpu::TernaryWeights>(gate.device_rows()),
+            in<gpu::TernaryWeights>(up.device_rows()), in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain),
+            in<gpu::NormStats>(stats_of(row.x, row.gain, 7)), in<gpu::WeightScales>(kSplitScales), out<F32>(y),
+            in<F32>(next_gain), out<gpu::NormStats>(stats));
   ref::ternary_linear({row.q.view(), n, &gate.tensor, ops::Store::kSet, gates.data()});
   ref::ternary_linear({row.q.view(), n, &up.tensor, ops::Store::kSet, ups.data()});
   for (size_t i = 0; i < count; ++i) {
     const size_t r = i / static_cast<size_t>(rows);
     const double g = std::max(gates[i], 0.0f), u = ups[i];
-    const double g_error = row.bound(r, kScales[0], g), u_error = row.bound(r, kScales[1], u);
+    const double g_error = row.bound(r, kSplitScales[0], g), u_error = row.bound(r, kSplitScales[1], u);
     const double error = (2 * g * g_error + g_error * g_error) * (std::abs(u) + u_error) + g * g * u_error;
     ASSERT_NEAR(y[i], g * g * u, error + 4 * kUlp * std::abs(g * g * u)) << "row " << i << " of " << rows;
   }
@@ -167,7 +167,7 @@ TEST_P(GpuNormFused, Glu) {
 }
 
 template <class KvWord>
-void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleaved, int pos, int n) {
+void test_normed_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleaved, int pos, int n) {
   constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
   const Row row(n, cols, 21);
   const int d = static_cast<int>(s.head_dim);
@@ -184,12 +184,12 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
   auto expected = poisoned<float>(static_cast<size_t>(n) * s.n_heads * s.head_dim), q = expected;
   KvData expected_kv(s, kType), kv(s, kType);
   bench.run(gpu::ternary_qkv<KvWord>(config), grid, in<gpu::TernaryWeights>(w.device_rows()),
-            in<gpu::QuantizedWords>(row.q.packed()), in<gpu::WeightScales>(kScales), in<Vec2<F32>>(angles),
+            in<gpu::QuantizedWords>(row.q.packed()), in<gpu::WeightScales>(kSplitScales), in<Vec2<F32>>(angles),
             in<U32>(params), out<F32>(expected), out<KvWord>(expected_kv.words));
-  bench.run(gpu::normed_qkv<KvWord>(config, {.eps = kEps, .n_parts = 11}), grid,
+  bench.run(gpu::normed_qkv<KvWord>(config, {.eps = kFusedEps, .n_parts = 11}), grid,
             in<gpu::TernaryWeights>(w.device_rows()), in<Vec4<F32>>(row.x), in<Vec4<F32>>(row.gain),
-            in<gpu::NormStats>(stats_of(row.x, row.gain, 11)), in<gpu::WeightScales>(kScales), in<Vec2<F32>>(angles),
-            in<U32>(params), out<F32>(q), out<KvWord>(kv.words));
+            in<gpu::NormStats>(stats_of(row.x, row.gain, 11)), in<gpu::WeightScales>(kSplitScales),
+            in<Vec2<F32>>(angles), in<U32>(params), out<F32>(q), out<KvWord>(kv.words));
   const double doubt = 2 * *std::ranges::max_element(row.doubtful) * 1.3 / *std::ranges::min_element(row.q.scale);
   for (size_t i = 0; i < q.size(); ++i) {
     ASSERT_NEAR(q[i], expected[i], doubt + 40 * kUlp * (std::abs(expected[i]) + 1)) << "q " << i;
@@ -202,11 +202,11 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
 }
 
 TEST_P(GpuNormFused, Qkv) {
-  test_qkv<F16x2>(bench(), {4, 1, 64, 24}, 256, false, 5, 3);
-  test_qkv<F16x2>(bench(), {2, 2, 128, 24}, 640, true, 0, 1);
-  test_qkv<F32>(bench(), {3, 3, 64, 24}, 384, false, 9, 2);
-  test_qkv<F16x2>(bench(), {2, 1, 100, 24}, 400, false, 7, 2);
-  test_qkv<F32>(bench(), {2, 2, 36, 24}, 1024, true, 7, 2);
+  test_normed_qkv<F16x2>(bench(), {4, 1, 64, 24}, 256, false, 5, 3);
+  test_normed_qkv<F16x2>(bench(), {2, 2, 128, 24}, 640, true, 0, 1);
+  test_normed_qkv<F32>(bench(), {3, 3, 64, 24}, 384, false, 9, 2);
+  test_normed_qkv<F16x2>(bench(), {2, 1, 100, 24}, 400, false, 7, 2);
+  test_normed_qkv<F32>(bench(), {2, 2, 36, 24}, 1024, true, 7, 2);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using GpuNorms = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuNorms);
 
 // Rows that fill a part of a workgroup's vec4s, exactly one round of them, and one and a bit; then those of models.
-constexpr int kWidths[] = {4, 16, 48, 100, 256, 1008, 1024, 1040, 2560};
+constexpr int kNormWidths[] = {4, 16, 48, 100, 256, 1008, 1024, 1040, 2560};
 
 gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256, bool in_loops = false) {
   return {
@@ -44,7 +44,7 @@ struct Input {
 double norm_error(int width) { return (width / 2.0 + 1 + 5 + 9 + 5 + 3) * kUlp; }
 
 TEST_P(GpuNorms, RmsNorm) {
-  for (const int width : kWidths) {
+  for (const int width : kNormWidths) {
     const Input input(1 + width % 5, width, static_cast<uint64_t>(width));
     std::vector<float> expected(input.x.size()), y = poisoned<float>(input.x.size());
     ref::rms_norm({input.x.data(), input.gain.data(), 1e-3f, input.n, width, expected.data()});
@@ -104,7 +104,7 @@ Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 
 }
 
 TEST_P(GpuNorms, QuantizeIsBitIdentical) {
-  for (const int width : kWidths) {
+  for (const int width : kNormWidths) {
     const Input input(1 + width % 5, width, static_cast<uint64_t>(width));
     expect_quantized(input.x, run_quantize(bench(), input), 5 * kUlp);
   }
@@ -147,7 +147,7 @@ TEST_P(GpuNorms, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
 }
 
 void test_rms_norm_quantize(GpuBench& bench, bool in_loops) {
-  for (const int width : kWidths) {
+  for (const int width : kNormWidths) {
     const Input input(1 + width % 5, width, static_cast<uint64_t>(width) + 7);
     std::vector<float> normed(input.x.size());
     ref::rms_norm({input.x.data(), input.gain.data(), 1e-3f, input.n, width, normed.data()});

@@ -16,14 +16,6 @@ using namespace wgsl;
 using GpuQkvHeads = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuQkvHeads);
 
-constexpr float kEps = 1e-3f;
-
-std::vector<float> random(size_t count, uint64_t seed) {
-  std::vector<float> values(count);
-  Values(seed).fill(values);
-  return values;
-}
-
 template <class KvWord>
 void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n) {
   constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;

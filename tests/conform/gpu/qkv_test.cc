@@ -15,8 +15,7 @@ using namespace wgsl;
 using GpuQkv = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuQkv);
 
-constexpr int kContext = 24;
-const std::vector<float> kScales = {0.7f, 1.3f, 0.4f, 0};
+constexpr int kFewPlaces = 24;
 
 struct Expected {
   std::vector<float> q, k, v;
@@ -40,10 +39,10 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
             n_kv = static_cast<int>(s.n_kv_heads), all_rows = (n_heads + 2 * n_kv) * d;
   const WeightMatrix w(Format::kI2_S, all_rows, cols, static_cast<uint64_t>(d + n));
   const Int8Rows x = Int8Rows::random(n, cols, 5);
-  RopeTable table({.theta = 10000.0f}, d, kContext);
-  table.fill(0, kContext);
+  RopeTable table({.theta = 10000.0f}, d, kFewPlaces);
+  table.fill(0, kFewPlaces);
   std::vector<float> angles;
-  for (int i = 0; i < kContext * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
+  for (int i = 0; i < kFewPlaces * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
 
   // The reference: three matrices, which are runs of w's rows.
   Expected expected;
@@ -56,9 +55,9 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
     ref::ternary_linear({x.view(), n, &part, ops::Store::kSet, y.data()});
     return y;
   };
-  expected.q = project(0, n_heads * d, kScales[0]);
-  expected.k = project(n_heads * d, n_kv * d, kScales[1]);
-  expected.v = project((n_heads + n_kv) * d, n_kv * d, kScales[2]);
+  expected.q = project(0, n_heads * d, kSplitScales[0]);
+  expected.k = project(n_heads * d, n_kv * d, kSplitScales[1]);
+  expected.v = project((n_heads + n_kv) * d, n_kv * d, kSplitScales[2]);
   const auto pairs = interleaved ? RopePairs::kInterleaved : RopePairs::kHalves;
   const float* cos = table.cos() + pos * d / 2;
   const float* sin = table.sin() + pos * d / 2;
@@ -73,7 +72,8 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
   auto q = poisoned<float>(expected.q.size());
   bench.run(gpu::ternary_qkv<KvWord>(config), {.x = config.workgroups(), .y = static_cast<uint32_t>(n)},
             in<gpu::TernaryWeights>(w.device_rows()), in<gpu::QuantizedWords>(x.packed()),
-            in<gpu::WeightScales>(kScales), in<Vec2<F32>>(angles), in<U32>(params), out<F32>(q), out<KvWord>(kv.words));
+            in<gpu::WeightScales>(kSplitScales), in<Vec2<F32>>(angles), in<U32>(params), out<F32>(q),
+            out<KvWord>(kv.words));
 
   // A projection is off by 7 roundings (ternary_test.cc); turning it mixes those of a pair, |a| + |b|, and adds 3. The
   // greatest projection that there is, cols·128 / scale · 1.3, is far above that pair; the pair itself is not at hand.
@@ -90,24 +90,24 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
 TEST_P(GpuQkv, F16Cache) {
   for (const bool interleaved : {false, true}) {
     for (const auto& [pos, n] : {std::pair{0, 1}, {5, 3}, {17, 7}}) {
-      test_qkv<F16x2>(bench(), {4, 1, 64, kContext}, 256, interleaved, pos, n);
+      test_qkv<F16x2>(bench(), {4, 1, 64, kFewPlaces}, 256, interleaved, pos, n);
     }
   }
-  test_qkv<F16x2>(bench(), {2, 2, 80, kContext}, 384, false, 6, 2);
-  test_qkv<F16x2>(bench(), {4, 2, 128, kContext}, 640, false, 6, 2);
-  test_qkv<F16x2>(bench(), {2, 2, 100, kContext}, 200, false, 3, 2);
-  test_qkv<F16x2>(bench(), {4, 1, 36, kContext}, 160, true, 3, 2);
+  test_qkv<F16x2>(bench(), {2, 2, 80, kFewPlaces}, 384, false, 6, 2);
+  test_qkv<F16x2>(bench(), {4, 2, 128, kFewPlaces}, 640, false, 6, 2);
+  test_qkv<F16x2>(bench(), {2, 2, 100, kFewPlaces}, 200, false, 3, 2);
+  test_qkv<F16x2>(bench(), {4, 1, 36, kFewPlaces}, 160, true, 3, 2);
 }
 
 TEST_P(GpuQkv, F32Cache) {
   for (const bool interleaved : {false, true}) {
     for (const auto& [pos, n] : {std::pair{0, 1}, {17, 7}}) {
-      test_qkv<F32>(bench(), {3, 3, 64, kContext}, 128, interleaved, pos, n);
+      test_qkv<F32>(bench(), {3, 3, 64, kFewPlaces}, 128, interleaved, pos, n);
     }
   }
-  test_qkv<F32>(bench(), {2, 1, 80, kContext}, 384, true, 6, 2);
-  test_qkv<F32>(bench(), {2, 1, 100, kContext}, 192, true, 6, 2);
-  test_qkv<F32>(bench(), {3, 1, 20, kContext}, 160, false, 2, 3);
+  test_qkv<F32>(bench(), {2, 1, 80, kFewPlaces}, 384, true, 6, 2);
+  test_qkv<F32>(bench(), {2, 1, 100, kFewPlaces}, 192, true, 6, 2);
+  test_qkv<F32>(bench(), {3, 1, 20, kFewPlaces}, 160, false, 2, 3);
 }
 
 }  // namespace

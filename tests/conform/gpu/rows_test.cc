@@ -16,12 +16,6 @@ constexpr uint32_t kWidths[] = {1, 2, 127, 128, 129, 300, 640};
 
 uint32_t groups(uint32_t width) { return (width + gpu::kElementwiseWorkgroup - 1) / gpu::kElementwiseWorkgroup; }
 
-std::vector<float> random(size_t count, uint64_t seed) {
-  std::vector<float> values(count);
-  Values(seed).fill(values);
-  return values;
-}
-
 TEST_P(GpuRows, SelectRows) {
   for (const uint32_t width : kWidths) {
     for (const uint32_t first : {0u, 1u, 5u}) {

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "backend/gpu/kernels/common.h"
 #include "backend/ops.h"
@@ -10,6 +11,9 @@
 #include "model/weights.h"
 
 namespace tern::conform {
+
+// The scales of matrices read as one: up to three of them.
+inline const std::vector<float> kSplitScales = {0.7f, 1.3f, 0.4f, 0};
 
 // A [rows, cols] matrix of the given format with random values; I2_S: random codes, all three of them.
 struct WeightMatrix {

@@ -4,6 +4,7 @@
 #include "backend/gpu/kernels/ternary_linear.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
 #include "backend/ref/ops.h"
+#include "base/bytes.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/ternary_data.h"
 
@@ -16,8 +17,6 @@ TERN_FOR_EVERY_VARIANT(GpuTernary);
 
 constexpr float kScaleA = 0.7f, kScaleB = 1.3f;
 const std::vector<float> kScales = {kScaleA, kScaleB, 0, 0};
-
-uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
 // (Σ code·q − Σq) is an exact integer of less than 24 bits; converting it is exact, dividing by the activations' scale
 // is good to 2.5 ulp (5 roundings), the product and the addition add one each.
@@ -238,13 +237,13 @@ TEST_P(GpuTernary, MatvecAndMatmulKeepEveryPosition) {
   const std::vector<uint32_t> params = {0, 1, 0, 0};
   const gpu::TernaryConfig matvec{.rows = kCols, .cols = kCols, .caps = caps()};
   auto y = poisoned<float>(kCols);
-  bench().run(gpu::ternary_matvec(matvec), {.x = ceil_div(kCols, matvec.rows_per_workgroup())},
+  bench().run(gpu::ternary_matvec(matvec), {.x = ceil_div(matvec.rows, matvec.rows_per_workgroup())},
               in<gpu::TernaryWeights>(w.device_rows()), in<gpu::QuantizedWords>(x.packed()),
               in<gpu::WeightScales>(ones), out<F32>(y));
   EXPECT_EQ(y, expected);
   const gpu::TernaryMatmulConfig matmul{.rows = kCols, .cols = kCols, .caps = caps()};
   y = poisoned<float>(kCols);
-  bench().run(gpu::ternary_matmul(matmul), {.x = ceil_div(kCols, matmul.tile_rows)},
+  bench().run(gpu::ternary_matmul(matmul), {.x = ceil_div(matmul.rows, matmul.tile_rows)},
               in<gpu::TernaryWeights>(w.device_rows()), in<gpu::QuantizedWords>(x.packed()),
               in<gpu::WeightScales>(ones), in<U32>(params), out<F32>(y));
   EXPECT_EQ(y, expected);
