@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -62,6 +63,20 @@ std::string shape_text(const TensorInfo& tensor) {
   return text;
 }
 
+// Empty where all layers are alike.
+std::string layers_text(const FileInfo& info) {
+  std::string text;
+  const auto add = [&](int LayerShape::* value, std::string_view what) {
+    const auto [least, most] = std::ranges::minmax(info.layers | std::views::transform(value));
+    if (least != most) text += format_text("{}{} to {} {}", text.empty() ? "" : ", ", least, most, what);
+  };
+  if (info.layers.empty()) return text;
+  add(&LayerShape::n_heads, "heads");
+  add(&LayerShape::n_kv_heads, "KV heads");
+  add(&LayerShape::d_ff, "values in the feed-forward layer");
+  return text + ", from layer to layer";
+}
+
 class Page {
  public:
   Page(const FileInfo& info, KvType kv_type, const Style& style, size_t width)
@@ -98,6 +113,7 @@ void Page::summary() {
   line("architecture", metadata_value(info_, "general.architecture"));
   line("file", format_text("{}, {}", one_line(info_.container), human_bytes(info_.file_bytes)));
   line("parameters", human_count(info_.n_params));
+  line("layers", layers_text(info_));
   if (info_.bytes_per_token > 0) {
     line("per token", format_text("{} of weights are read", human_bytes(info_.bytes_per_token)));
     line("KV cache",
@@ -185,6 +201,12 @@ std::string to_json(const FileInfo& info, KvType kv_type, const std::string& met
                        {"shape", tensor.shape},
                        {"offset", tensor.offset},
                        {"bytes", tensor.bytes}});
+  }
+  if (!info.layers.empty()) {
+    Json& layers = json["layers"] = Json::array();
+    for (const LayerShape& l : info.layers) {
+      layers.push_back({{"heads", l.n_heads}, {"kv_heads", l.n_kv_heads}, {"feed_forward", l.d_ff}});
+    }
   }
   json["formats"] = std::move(formats);
   json["metadata"] = Json::parse(metadata_text);

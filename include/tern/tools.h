@@ -22,6 +22,12 @@ struct TensorInfo {
   uint64_t bytes = 0;
 };
 
+struct LayerShape {
+  int n_heads = 0;
+  int n_kv_heads = 0;
+  int d_ff = 0;  // width of the feed-forward layer
+};
+
 struct FileInfo {
   std::string path;
   std::string container;  // "GGUF v3", "safetensors", "MLC"
@@ -33,6 +39,7 @@ struct FileInfo {
   uint64_t kv_bytes_per_token = 0;  // in the type of KV cache that was asked for
   std::string not_supported;        // why Tern cannot run it; empty if it can
   SamplingAdvice sampling;          // what its makers recommend; nothing if Tern cannot run it
+  std::vector<LayerShape> layers;   // where they differ from each other, and Tern can run the model; else none
 };
 
 // `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.

@@ -42,11 +42,19 @@ Result<std::unique_ptr<HostKvCache>> HostKvCache::create(const Config& config, i
   return std::unique_ptr<HostKvCache>(new HostKvCache(config, n_ctx, type, std::move(memory)));
 }
 
-ops::KvLayer HostKvCache::layer(int index) const {
-  const uint64_t side = kv_value_bytes(type_) * static_cast<uint64_t>(n_kv_heads_) * static_cast<uint64_t>(head_dim_) *
-                        static_cast<uint64_t>(n_ctx_);
-  std::byte* k = memory_.data() + 2 * side * static_cast<uint64_t>(index);
-  return {.k = k, .v = k + side, .type = type_, .n_ctx = n_ctx_, .n_kv_heads = n_kv_heads_, .head_dim = head_dim_};
+HostKvCache::HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory)
+    : n_ctx_(n_ctx), memory_(std::move(memory)) {
+  std::byte* k = memory_.data();
+  for (int layer = 0; layer < config.n_layers; ++layer) {
+    const uint64_t bytes = kv_layer_bytes(config, layer, n_ctx, type);
+    layers_.push_back({.k = k,
+                       .v = k + bytes / 2,
+                       .type = type,
+                       .n_ctx = n_ctx,
+                       .n_kv_heads = config.layer(layer).n_kv_heads,
+                       .head_dim = config.head_dim});
+    k += bytes;
+  }
 }
 
 }  // namespace tern

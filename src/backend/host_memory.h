@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.h"
 #include "backend/ops.h"
@@ -38,28 +39,21 @@ class HostMemory {
   uint64_t bytes_ = 0;
 };
 
-// Keys and values of all layers, [n_layers][2][n_kv_heads, n_ctx, head_dim].
+// Keys and values of all layers, each [2][n_kv_heads, n_ctx, head_dim].
 class HostKvCache final : public KvCache {
  public:
   static Result<std::unique_ptr<HostKvCache>> create(const Config& config, int n_ctx, KvType type);
 
   int n_ctx() const override { return n_ctx_; }
   uint64_t bytes() const override { return memory_.bytes(); }
-  ops::KvLayer layer(int index) const;
+  const ops::KvLayer& layer(int index) const { return layers_[static_cast<size_t>(index)]; }
 
  private:
-  HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory)
-      : n_ctx_(n_ctx),
-        type_(type),
-        n_kv_heads_(config.n_kv_heads),
-        head_dim_(config.head_dim),
-        memory_(std::move(memory)) {}
+  HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory);
 
   int n_ctx_;
-  KvType type_;
-  int n_kv_heads_;
-  int head_dim_;
   HostMemory memory_;
+  std::vector<ops::KvLayer> layers_;
 };
 
 }  // namespace tern

@@ -7,10 +7,14 @@ namespace tern {
 
 constexpr uint64_t kv_value_bytes(KvType type) { return type == KvType::kF16 ? 2 : 4; }
 
-// Keys and values of all layers for `n_ctx` tokens.
+// Keys and values of one layer, and of all, for `n_ctx` tokens.
+inline uint64_t kv_layer_bytes(const Config& config, int layer, int n_ctx, KvType type) {
+  return 2 * kv_value_bytes(type) * static_cast<uint64_t>(config.kv_width(layer)) * static_cast<uint64_t>(n_ctx);
+}
 inline uint64_t kv_bytes(const Config& config, int n_ctx, KvType type) {
-  return 2 * kv_value_bytes(type) * static_cast<uint64_t>(config.n_layers) * static_cast<uint64_t>(config.kv_width()) *
-         static_cast<uint64_t>(n_ctx);
+  uint64_t bytes = 0;
+  for (int layer = 0; layer < config.n_layers; ++layer) bytes += kv_layer_bytes(config, layer, n_ctx, type);
+  return bytes;
 }
 
 // Index of the first of head_dim values: [n_kv_heads, n_ctx, head_dim].

@@ -20,21 +20,25 @@ enum class GluAct {
 struct LayerConfig {
   int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
   int rope = 0;    // of Config::ropes
+  // As Config has them, but for this layer; 0: the same.
+  int n_heads = 0;
+  int n_kv_heads = 0;
+  int d_ff = 0;
 };
 
 struct Config {
   std::string architecture;  // as in the file
   int n_layers = 0;
   int d_model = 0;     // width of the residual stream
-  int n_heads = 0;     // query heads
-  int n_kv_heads = 0;  // key and value heads; n_heads is a multiple
+  int n_heads = 0;     // query heads; where layers differ, of the one that has most
+  int n_kv_heads = 0;  // key and value heads, likewise; a layer's n_heads is a multiple
   int head_dim = 0;
-  int d_ff = 0;  // width of the feed-forward layer
+  int d_ff = 0;  // width of the feed-forward layer, likewise
   int n_vocab = 0;
   int n_ctx = 0;  // trained context
   float rms_eps = 0;
   std::vector<RopeParams> ropes = {{}};
-  std::vector<LayerConfig> layers;  // empty: all see everything, and turn by ropes[0]
+  std::vector<LayerConfig> layers;  // empty: all are LayerConfig{}
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations =
       true;  // linear layers are BitLinear: ternary weights, their input quantised to int8 per token
@@ -47,7 +51,29 @@ struct Config {
   float attention_softcap = 0;  // of q·k, scaled, before the softmax
   float logit_softcap = 0;
 
-  LayerConfig layer(int i) const { return layers.empty() ? LayerConfig{} : layers[static_cast<size_t>(i)]; }
+  // With its own numbers of everything.
+  LayerConfig layer(int i) const {
+    LayerConfig l = layers.empty() ? LayerConfig{} : layers[static_cast<size_t>(i)];
+    if (l.n_heads == 0) l.n_heads = n_heads;
+    if (l.n_kv_heads == 0) l.n_kv_heads = n_kv_heads;
+    if (l.d_ff == 0) l.d_ff = d_ff;
+    return l;
+  }
+  // For setting what is a layer's own.
+  std::vector<LayerConfig>& each_layer() {
+    layers.resize(static_cast<size_t>(n_layers));
+    return layers;
+  }
+  bool layers_differ(int LayerConfig::* in) const {
+    for (int i = 1; i < n_layers; ++i) {
+      if (layer(i).*in != layer(0).*in) return true;
+    }
+    return false;
+  }
+
+  // Of one layer, and of the widest.
+  int q_width(int i) const { return layer(i).n_heads * head_dim; }
+  int kv_width(int i) const { return layer(i).n_kv_heads * head_dim; }
   int q_width() const { return n_heads * head_dim; }
   int kv_width() const { return n_kv_heads * head_dim; }
 };

@@ -51,6 +51,10 @@ class ObservedSource final : public ModelSource {
     keys_.emplace(key);
     return source_.get_bool(key);
   }
+  Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view key) const override {
+    keys_.emplace(key);
+    return source_.get_ints(key);
+  }
   bool has_tensor(std::string_view name) const override { return source_.has_tensor(name); }
   Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override {
     tensors_.emplace(name);

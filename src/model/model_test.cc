@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "file/gguf_writer.h"
+#include "model/gguf/keys.h"
 #include "model/tiny_gguf.h"
 #include "quant/i2_s.h"
 
@@ -84,6 +86,129 @@ TEST(OpenModel, GivesRowsThatEndInsideABlockBlocksOfTheirOwn) {
   }
 }
 
+// One value for each layer in place of one for all.
+void set_list(TinyGguf& file, const std::string& key, const std::vector<int32_t>& values) {
+  file.integers.erase(key);
+  file.integer_lists[file.architecture + "." + key] = values;
+}
+
+// The second layer with twice as many heads and KV heads, and a narrower feed-forward layer.
+TinyGguf file_of_different_layers() {
+  TinyGguf file;
+  file.integers["attention.key_length"] = 64;
+  set_list(file, "attention.head_count", {2, 4});
+  set_list(file, "attention.head_count_kv", {1, 2});
+  set_list(file, "feed_forward_length", {256, 192});
+  const auto shape = [&](const std::string& name, std::vector<int64_t> dims) {
+    file.tensors["blk.1." + name + ".weight"].shape = std::move(dims);
+  };
+  shape("attn_q", {256, 128});
+  shape("attn_k", {128, 128});
+  shape("attn_v", {128, 128});
+  shape("attn_sub_norm", {256});
+  shape("attn_output", {128, 256});
+  shape("ffn_gate", {192, 128});
+  shape("ffn_up", {192, 128});
+  shape("ffn_sub_norm", {192});
+  shape("ffn_down", {128, 192});
+  return file;
+}
+
+void expect_shape(const LayerConfig& l, std::vector<int> heads_kv_heads_and_d_ff) {
+  EXPECT_EQ((std::vector{l.n_heads, l.n_kv_heads, l.d_ff}), heads_kv_heads_and_d_ff);
+}
+
+TEST(OpenModel, LayersMayDiffer) {
+  const auto model = open_model(file_of_different_layers().write("layers"));
+  ASSERT_TRUE(model) << model.error().message;
+  const Config& c = model->config;
+  expect_shape(c.layer(0), {2, 1, 256});
+  expect_shape(c.layer(1), {4, 2, 192});
+  EXPECT_EQ((std::vector{c.n_heads, c.n_kv_heads, c.d_ff}), (std::vector{4, 2, 256}));
+  EXPECT_EQ((std::vector{c.q_width(0), c.kv_width(0), c.q_width(1), c.kv_width(1)}), (std::vector{128, 64, 256, 128}));
+  EXPECT_EQ(model->weights.layers[0].attn_q.rows, 128);
+  EXPECT_EQ(model->weights.layers[1].attn_q.rows, 256);
+  EXPECT_EQ(model->weights.layers[1].ffn_down.cols, 192);
+}
+
+TEST(OpenModel, AListOfEqualValuesIsANumber) {
+  TinyGguf file;
+  set_list(file, "attention.head_count", {2, 2});
+  set_list(file, "attention.head_count_kv", {1, 1});
+  set_list(file, "feed_forward_length", {256, 256});
+  const auto model = open_model(file.write("list"));
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_TRUE(model->config.layers.empty());
+  EXPECT_EQ(model->config.head_dim, 64);
+  expect_shape(model->config.layer(1), {2, 1, 256});
+}
+
+TEST(OpenModel, LayersHaveAsManyKvHeadsAsHeadsWhereNothingElseIsSaid) {
+  TinyGguf file = file_of_different_layers();
+  file.integer_lists.erase("bitnet-b1.58.attention.head_count_kv");
+  for (const std::string name : {"attn_k", "attn_v"}) {
+    file.tensors["blk.0." + name + ".weight"].shape = {128, 128};
+    file.tensors["blk.1." + name + ".weight"].shape = {256, 128};
+  }
+  const auto model = open_model(file.write("no_kv"));
+  ASSERT_TRUE(model) << model.error().message;
+  expect_shape(model->config.layer(0), {2, 2, 256});
+  expect_shape(model->config.layer(1), {4, 4, 192});
+}
+
+// What a family says of its layers does not undo what the lists say, in either direction; and matrices in one.
+TEST(OpenModel, LayersMayDifferAndHaveAWindow) {
+  TinyGguf file;
+  file.architecture = "phi3";
+  file.integers["attention.sliding_window"] = 16;
+  file.integers["attention.key_length"] = 64;
+  set_list(file, "attention.head_count", {2, 4});
+  const auto f16 = [](int64_t rows, int64_t cols) { return TinyTensor{GgmlType::kF16, {rows, cols}, {}}; };
+  std::erase_if(file.tensors,
+                [](const auto& t) { return t.second.type == GgmlType::kI2_S || t.first.contains("sub"); });
+  for (const int64_t layer : {0, 1}) {
+    const std::string blk = "blk." + std::to_string(layer) + ".";
+    const int64_t q_width = layer == 0 ? 128 : 256;
+    file.tensors[blk + "attn_qkv.weight"] = f16(q_width + 2 * 64, 128);
+    file.tensors[blk + "attn_output.weight"] = f16(128, q_width);
+    file.tensors[blk + "ffn_up.weight"] = f16(512, 128);
+    file.tensors[blk + "ffn_down.weight"] = f16(128, 256);
+  }
+  const auto model = open_model(file.write("phi3"));
+  ASSERT_TRUE(model) << model.error().message;
+  expect_shape(model->config.layer(0), {2, 1, 256});
+  expect_shape(model->config.layer(1), {4, 1, 256});
+  EXPECT_EQ(model->config.layer(0).window, 16);
+  EXPECT_EQ(model->config.layer(1).window, 16);
+  EXPECT_EQ(model->weights.layers[1].attn_q.rows, 256);
+  EXPECT_EQ(model->weights.layers[1].attn_v.rows, 64);
+}
+
+// The keys that convert writes: a list where layers differ, else a number.
+TEST(GgufKeys, SayWhatLayersHave) {
+  const auto rewritten = [](const TinyGguf& from, const std::string& name) {
+    const Model model = open_model(from.write(name)).value();
+    const std::string path = from.write(name + "_keys");  // a name that nothing else uses
+    GgufWriter writer(path);
+    write_gguf_config(model.config, writer);
+    EXPECT_TRUE(writer.begin() && writer.finish());
+    return GgufFile::open(path).value();
+  };
+  const GgufFile list = rewritten(file_of_different_layers(), "list");
+  EXPECT_EQ(*list.get_ints("bitnet-b1.58.attention.head_count").value(), (std::vector<int64_t>{2, 4}));
+  EXPECT_EQ(*list.get_ints("bitnet-b1.58.attention.head_count_kv").value(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(*list.get_ints("bitnet-b1.58.feed_forward_length").value(), (std::vector<int64_t>{256, 192}));
+  EXPECT_EQ(*list.get_int("bitnet-b1.58.attention.key_length").value(), 64);
+
+  TinyGguf equal;
+  set_list(equal, "attention.head_count", {2, 2});
+  const GgufFile number = rewritten(equal, "number");
+  EXPECT_EQ(*number.get_int("bitnet-b1.58.attention.head_count").value(), 2);
+  EXPECT_EQ(*number.get_int("bitnet-b1.58.attention.head_count_kv").value(), 1);
+  EXPECT_EQ(*number.get_int("bitnet-b1.58.feed_forward_length").value(), 256);
+  EXPECT_EQ(number.find("bitnet-b1.58.attention.key_length"), nullptr);
+}
+
 struct Refusal {
   const char* what;
   void (*spoil)(TinyGguf&);
@@ -107,6 +232,59 @@ constexpr Refusal kRefusals[] = {
     {"heads", [](TinyGguf& f) { f.integers["attention.head_count"] = 3; }, ErrorCode::kCorruption, "not a multiple"},
     {"kv_heads", [](TinyGguf& f) { f.integers["attention.head_count"] = 4, f.integers["attention.head_count_kv"] = 3; },
      ErrorCode::kCorruption, "head_count_kv 3"},
+    {"list_short", [](TinyGguf& f) { set_list(f, "attention.head_count", {2}); }, ErrorCode::kCorruption,
+     "attention.head_count has 1 values, but the model has 2 layers"},
+    {"list_long", [](TinyGguf& f) { set_list(f, "feed_forward_length", {256, 256, 256}); }, ErrorCode::kCorruption,
+     "feed_forward_length has 3 values, but the model has 2 layers"},
+    {"list_empty", [](TinyGguf& f) { set_list(f, "attention.head_count_kv", {}); }, ErrorCode::kCorruption,
+     "attention.head_count_kv has 0 values"},
+    {"list_no_heads", [](TinyGguf& f) { set_list(f, "attention.head_count", {0, 2}); }, ErrorCode::kNotSupported,
+     "attention.head_count is 0 in layer 0: Tern does not compute layers without attention"},
+    {"list_no_kv_heads", [](TinyGguf& f) { set_list(f, "attention.head_count_kv", {1, 0}); }, ErrorCode::kNotSupported,
+     "attention.head_count_kv is 0 in layer 1"},
+    {"list_no_ff", [](TinyGguf& f) { set_list(f, "feed_forward_length", {256, 0}); }, ErrorCode::kNotSupported,
+     "feed_forward_length is 0 in layer 1"},
+    {"list_negative", [](TinyGguf& f) { set_list(f, "attention.head_count", {2, -2}); }, ErrorCode::kCorruption,
+     "attention.head_count is -2 in layer 1, outside 1 to 4096"},
+    {"list_many", [](TinyGguf& f) { set_list(f, "attention.head_count", {2, 4097}); }, ErrorCode::kCorruption,
+     "is 4097 in layer 1, outside 1 to 4096"},
+    {"list_multiple",
+     [](TinyGguf& f) {
+       f = file_of_different_layers();
+       set_list(f, "attention.head_count_kv", {1, 3});
+     },
+     ErrorCode::kCorruption, "attention.head_count 4 is not a multiple of attention.head_count_kv 3 in layer 1"},
+    {"list_no_head_dim",
+     [](TinyGguf& f) {
+       f = file_of_different_layers();
+       f.integers.erase("attention.key_length");
+     },
+     ErrorCode::kCorruption, "head_count differs from layer to layer, so the width of a head cannot follow from it"},
+    {"list_of_large_gemma",
+     [](TinyGguf& f) {
+       f.architecture = "gemma2";
+       f.integers["block_count"] = 46;
+       f.integers["attention.key_length"] = 64;
+       set_list(f, "attention.head_count", std::vector<int32_t>(46, 2));
+       f.integer_lists["gemma2.attention.head_count"].back() = 4;
+     },
+     ErrorCode::kNotSupported, "head_count differs from layer to layer, so attention.scale cannot follow from it"},
+    {"list_not_32", [](TinyGguf& f) { set_list(f, "feed_forward_length", {256, 200}); }, ErrorCode::kNotSupported,
+     "feed_forward_length is 200, not a multiple of 32"},
+    {"list_shape",
+     [](TinyGguf& f) {
+       f = file_of_different_layers();
+       f.tensors["blk.1.attn_q.weight"].shape = {128, 128};
+     },
+     ErrorCode::kCorruption, "blk.1.attn_q.weight has shape [128, 128], but the metadata asks for [256, 128]"},
+    {"list_floats",
+     [](TinyGguf& f) {
+       f.integers.erase("attention.head_count");
+       f.float_lists["bitnet-b1.58.attention.head_count"] = {2, 2};
+     },
+     ErrorCode::kCorruption, "is an array of f32, but an array of integers is needed"},
+    {"list_of_another_key", [](TinyGguf& f) { set_list(f, "attention.key_length", {64, 64}); }, ErrorCode::kCorruption,
+     "is an array of i32, but an integer is needed"},
     {"rope_dims", [](TinyGguf& f) { f.integers["rope.dimension_count"] = 32; }, ErrorCode::kNotSupported,
      "partial RoPE"},
     {"odd_head", [](TinyGguf& f) { f.integers["attention.key_length"] = 63; }, ErrorCode::kNotSupported,

@@ -63,6 +63,8 @@ class ModelSource {
   virtual Result<std::optional<int64_t>> get_int(std::string_view key) const = 0;
   virtual Result<std::optional<double>> get_float(std::string_view key) const = 0;
   virtual Result<std::optional<bool>> get_bool(std::string_view key) const = 0;
+  // A list, one value for each layer; std::nullopt also where there is a single value. Only GGUF files have lists.
+  virtual Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view /*key*/) const { return std::nullopt; }
 
   // All keys that have a value, and all tensors in the files.
   virtual std::vector<std::string> keys() const = 0;

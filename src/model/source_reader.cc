@@ -43,6 +43,36 @@ Result<int> MetadataReader::integer(std::string_view key, int64_t most, std::opt
   return static_cast<int>(*value);
 }
 
+Result<std::vector<int>> MetadataReader::of_layers(std::string_view key, int64_t most, int n_layers,
+                                                   std::vector<int> fallback) const {
+  const std::string name = prefix_ + std::string(key);
+  TRY(const auto list, source_.get_ints(name));
+  if (!list) {
+    TRY(const auto found, source_.get_int(name));
+    if (!found && !fallback.empty()) return fallback;
+    TRY(const int value, integer(key, most));
+    return std::vector(static_cast<size_t>(n_layers), value);
+  }
+  if (list->size() != static_cast<size_t>(n_layers)) {
+    return fail(ErrorCode::kCorruption, "{}: {} has {} values, but the model has {} layers; convert the model again",
+                source_.path(), name, list->size(), n_layers);
+  }
+  for (size_t i = 0; i < list->size(); ++i) {
+    const int64_t value = (*list)[i];
+    if (value == 0) {
+      return fail(ErrorCode::kNotSupported,
+                  "{}: {} is 0 in layer {}: Tern does not compute layers without attention or feed-forward, as DeciLM "
+                  "models have; this model cannot be run",
+                  source_.path(), name, i);
+    }
+    if (value < 1 || value > most) {
+      return fail(ErrorCode::kCorruption, "{}: {} is {} in layer {}, outside 1 to {}; convert the model again",
+                  source_.path(), name, value, i, most);
+    }
+  }
+  return std::vector<int>(list->begin(), list->end());
+}
+
 Result<float> MetadataReader::positive(std::string_view key, std::optional<double> fallback) const {
   const std::string name = prefix_ + std::string(key);
   TRY(const auto found, source_.get_float(name));

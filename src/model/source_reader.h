@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "model/source.h"
@@ -18,6 +19,10 @@ class MetadataReader {
 
   // 1 to `most`. kCorruption: outside, or absent without a fallback.
   Result<int> integer(std::string_view key, int64_t most, std::optional<int64_t> fallback = {}) const;
+  // The same of every layer: one number for all, or a list of theirs. Absent: `fallback`, where it is not empty.
+  // kNotSupported: a list with a 0, which stands for a layer that lacks the part.
+  Result<std::vector<int>> of_layers(std::string_view key, int64_t most, int n_layers,
+                                     std::vector<int> fallback = {}) const;
   // Finite and above 0.
   Result<float> positive(std::string_view key, std::optional<double> fallback = {}) const;
 

@@ -21,19 +21,19 @@ SlotId expand_norm(SlotId in, const step::FloatNormOnRead& norm, Bodies& out) {
 void expand_heads(const step::FloatHeads& h, Bodies& out) {
   if (h.q_gain) out.push_back(step::HeadNorm{h.q, h.q_gain, h.eps, h.n_heads, h.head_dim});
   if (h.k_gain) out.push_back(step::HeadNorm{h.k, h.k_gain, h.eps, h.n_kv_heads, h.head_dim});
-  out.insert(out.end(),
-             {step::Rope{h.q, h.n_heads, h.head_dim, h.rope, h.pairs},
-              step::Rope{h.k, h.n_kv_heads, h.head_dim, h.rope, h.pairs}, step::KvAppend{h.k, h.v, h.layer}});
+  out.insert(out.end(), {step::Rope{h.q, h.n_heads, h.head_dim, h.rope, h.pairs},
+                         step::Rope{h.k, h.n_kv_heads, h.head_dim, h.rope, h.pairs},
+                         step::KvAppend{h.k, h.v, h.layer, h.n_kv_heads, h.head_dim}});
 }
 
 struct Expand {
   Bodies operator()(const step::TernaryQkv& s) const {
     Bodies out;
     const SlotId in = expand_norm(s.in, s.norm, out);
-    out.insert(out.end(),
-               {step::TernaryLinear{in, s.wq, s.q}, step::TernaryLinear{in, s.wk, s.k},
-                step::TernaryLinear{in, s.wv, s.v}, step::Rope{s.q, s.n_heads, s.head_dim, s.rope, s.pairs},
-                step::Rope{s.k, s.n_kv_heads, s.head_dim, s.rope, s.pairs}, step::KvAppend{s.k, s.v, s.layer}});
+    out.insert(out.end(), {step::TernaryLinear{in, s.wq, s.q}, step::TernaryLinear{in, s.wk, s.k},
+                           step::TernaryLinear{in, s.wv, s.v}, step::Rope{s.q, s.n_heads, s.head_dim, s.rope, s.pairs},
+                           step::Rope{s.k, s.n_kv_heads, s.head_dim, s.rope, s.pairs},
+                           step::KvAppend{s.k, s.v, s.layer, s.n_kv_heads, s.head_dim}});
     return out;
   }
   Bodies operator()(const step::FloatQkv& s) const {

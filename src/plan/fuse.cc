@@ -113,12 +113,12 @@ std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
                                                          .pairs = p->rope_q->pairs}}};
 }
 
-// Layers share one slot for what all three projections give.
+// Layers whose projections are as wide share one slot for what all three give.
 SlotId qkv_slot(Plan& plan, SlotId q, SlotId k) {
-  for (size_t i = 0; i < plan.slots.size(); ++i) {
-    if (plan.slots[i].name == "qkv") return {static_cast<int>(i)};
-  }
   const int width = plan.slot(q).width + 2 * plan.slot(k).width;
+  for (size_t i = 0; i < plan.slots.size(); ++i) {
+    if (plan.slots[i].name == "qkv" && plan.slots[i].width == width) return {static_cast<int>(i)};
+  }
   plan.slots.push_back({.name = "qkv", .type = SlotType::kF32, .rows = plan.slot(q).rows, .width = width});
   return {static_cast<int>(plan.slots.size()) - 1};
 }

@@ -146,6 +146,8 @@ struct KvAppend {
   SlotId k;
   SlotId v;
   int layer;
+  int n_kv_heads;
+  int head_dim;
 };  // to the cache, at the batch's positions
 struct Attention {
   SlotId q;

@@ -67,6 +67,58 @@ TEST(MemoryPlan, SharedBuffersAreNeverOverwrittenWhileTheyAreNeeded) {
   }
 }
 
+// The first and the last layer are alike, the one between them has fewer heads and a wider gate.
+Config config_of_different_layers(bool int8_activations) {
+  Config c = small_config();
+  c.int8_activations = int8_activations;
+  c.layers = {{}, {.n_heads = 2, .n_kv_heads = 1, .d_ff = 640}, {}};
+  c.each_layer()[0].d_ff = c.each_layer()[2].d_ff = 256;
+  return c;
+}
+
+TEST(Plan, StepsHaveTheirLayersHeads) {
+  const Config c = config_of_different_layers(true);
+  const Weights w = small_weights(c);
+  for (const Fusions fuse : {Fusions::none(), Fusions::all()}) {
+    const Plan plan = make_plan(c, w, {.fuse = fuse});
+    std::vector<std::vector<int>> heads;
+    for (const Step& step : plan.steps) {
+      if (const auto* s = std::get_if<step::Attention>(&step.body)) {
+        heads.push_back({s->n_heads, s->n_kv_heads, s->head_dim, plan.slot(s->q).width, plan.slot(s->out).width});
+      } else if (const auto* s = std::get_if<step::KvAppend>(&step.body)) {
+        heads.push_back({s->n_kv_heads, s->head_dim, plan.slot(s->k).width, plan.slot(s->v).width});
+      } else if (const auto* s = std::get_if<step::TernaryQkv>(&step.body)) {
+        heads.push_back({s->n_heads, s->n_kv_heads, s->head_dim, plan.slot(s->q).width, plan.slot(s->k).width});
+      }
+    }
+    const std::vector<int> of_outer = {4, 2, 64, 256, 256}, of_inner = {2, 1, 64, 128, 128};
+    const std::vector<int> append_outer = {2, 64, 128, 128}, append_inner = {1, 64, 64, 64};
+    const std::vector<int> qkv_outer = {4, 2, 64, 256, 128}, qkv_inner = {2, 1, 64, 128, 64};
+    EXPECT_EQ(heads, fuse.qkv ? (std::vector{qkv_outer, of_outer, qkv_inner, of_inner, qkv_outer, of_outer})
+                              : (std::vector{append_outer, of_outer, append_inner, of_inner, append_outer, of_outer}));
+  }
+}
+
+// Layers that differ need no more memory than if all were as wide as the widest.
+TEST(MemoryPlan, LayersOfDifferentShapesShareBuffers) {
+  for (const bool int8_activations : {true, false}) {
+    const Config c = config_of_different_layers(int8_activations);
+    Config widest = c;
+    widest.layers.clear();
+    for (const Fusions fuse : {Fusions::none(), Fusions::host(), Fusions::all()}) {
+      const Weights w = small_weights(c), w_widest = small_weights(widest);
+      const Plan plan = make_plan(c, w, {.fuse = fuse}), plan_widest = make_plan(widest, w_widest, {.fuse = fuse});
+      expect_reads_find_their_slots(plan);
+      const auto width = [](const Plan& p) {
+        int sum = 0;
+        for (const Buffer& buffer : p.buffers) sum += buffer.type == SlotType::kNormStats ? 0 : buffer.width;
+        return sum;
+      };
+      EXPECT_LE(width(plan), width(plan_widest));
+    }
+  }
+}
+
 TEST(MemoryPlanDeathTest, ReadingBeforeWritingAborts) {
   const Config c = small_config();
   const Weights w = small_weights(c);

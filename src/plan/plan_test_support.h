@@ -34,19 +34,20 @@ inline Weights small_weights(const Config& c) {
   w.token_embd = tensor("token_embd.weight", c.n_vocab, c.d_model);
   for (int i = 0; i < c.n_layers; ++i) {
     const std::string blk = "blk." + std::to_string(i) + ".";
+    const int d_ff = c.layer(i).d_ff;
     Layer& l = w.layers.emplace_back();
     l.attn_norm = tensor(blk + "attn_norm.weight", 1, c.d_model);
-    l.attn_q = tensor(blk + "attn_q.weight", c.q_width(), c.d_model);
-    l.attn_k = tensor(blk + "attn_k.weight", c.kv_width(), c.d_model);
-    l.attn_v = tensor(blk + "attn_v.weight", c.kv_width(), c.d_model);
-    l.attn_output = tensor(blk + "attn_output.weight", c.d_model, c.q_width());
+    l.attn_q = tensor(blk + "attn_q.weight", c.q_width(i), c.d_model);
+    l.attn_k = tensor(blk + "attn_k.weight", c.kv_width(i), c.d_model);
+    l.attn_v = tensor(blk + "attn_v.weight", c.kv_width(i), c.d_model);
+    l.attn_output = tensor(blk + "attn_output.weight", c.d_model, c.q_width(i));
     l.ffn_norm = tensor(blk + "ffn_norm.weight", 1, c.d_model);
-    l.ffn_gate = tensor(blk + "ffn_gate.weight", c.d_ff, c.d_model);
-    l.ffn_up = tensor(blk + "ffn_up.weight", c.d_ff, c.d_model);
-    l.ffn_down = tensor(blk + "ffn_down.weight", c.d_model, c.d_ff);
+    l.ffn_gate = tensor(blk + "ffn_gate.weight", d_ff, c.d_model);
+    l.ffn_up = tensor(blk + "ffn_up.weight", d_ff, c.d_model);
+    l.ffn_down = tensor(blk + "ffn_down.weight", c.d_model, d_ff);
     if (c.int8_activations) {  // as BitNet, else as Qwen3
-      l.attn_sub_norm = tensor(blk + "attn_sub_norm.weight", 1, c.q_width());
-      l.ffn_sub_norm = tensor(blk + "ffn_sub_norm.weight", 1, c.d_ff);
+      l.attn_sub_norm = tensor(blk + "attn_sub_norm.weight", 1, c.q_width(i));
+      l.ffn_sub_norm = tensor(blk + "ffn_sub_norm.weight", 1, d_ff);
     } else {
       l.attn_q_norm = tensor(blk + "attn_q_norm.weight", 1, c.head_dim);
       l.attn_k_norm = tensor(blk + "attn_k_norm.weight", 1, c.head_dim);

@@ -99,20 +99,22 @@ void PlanWriter::rope(SlotId x, int n_heads, int layer) {
 }
 
 void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
-  CHECK(at(k).width == plan_.config.kv_width() && at(v).width == plan_.config.kv_width());
-  push(section_ + "kv_append", step::KvAppend{k, v, layer});
+  const Config& c = plan_.config;
+  CHECK(at(k).width == c.kv_width(layer) && at(v).width == c.kv_width(layer));
+  push(section_ + "kv_append", step::KvAppend{k, v, layer, c.layer(layer).n_kv_heads, c.head_dim});
 }
 
 void PlanWriter::attention(SlotId q, int layer, LinearInput& out) {
   const Config& c = plan_.config;
-  CHECK(at(q).width == c.q_width() && at(out).width == c.q_width());
+  const LayerConfig l = c.layer(layer);
+  CHECK(at(q).width == c.q_width(layer) && at(out).width == c.q_width(layer));
   push(section_ + "attention", step::Attention{.q = q,
                                                .out = out,
                                                .layer = layer,
-                                               .n_heads = c.n_heads,
-                                               .n_kv_heads = c.n_kv_heads,
+                                               .n_heads = l.n_heads,
+                                               .n_kv_heads = l.n_kv_heads,
                                                .head_dim = c.head_dim,
-                                               .window = c.layer(layer).window,
+                                               .window = l.window,
                                                .softcap = c.attention_softcap});
   out.is_quantized = false;
 }

@@ -1,6 +1,9 @@
 // The forward pass of every model that Tern runs (docs/numerics.md has the equations): Llama's, and what a family adds
 // to it wherever a layer has the tensors.
 
+#include <array>
+#include <map>
+
 #include "plan/plan.h"
 #include "plan/plan_writer.h"
 
@@ -30,15 +33,53 @@ LinearInput& normed(PlanWriter& p, LinearInput& values, const Tensor& norm, Line
   return out;
 }
 
-void write_attention(PlanWriter& p, const Layer& l, Slots& s, const Config& c, int layer) {
+Slots make_slots(PlanWriter& p, const Config& c, const LayerConfig& l, SlotId x) {
+  const int q_width = l.n_heads * c.head_dim, kv_width = l.n_kv_heads * c.head_dim;
+  return {.x = x,
+          .h = p.slot("h", c.d_model),
+          .q = p.slot("q", q_width),
+          .k = p.slot("k", kv_width),
+          .v = p.slot("v", kv_width),
+          .a = p.slot("a", q_width),
+          .a_norm = p.slot("a_norm", q_width),
+          .gate = p.slot("gate", l.d_ff),
+          .up = p.slot("up", l.d_ff),
+          .f = p.slot("f", l.d_ff),
+          .f_norm = p.slot("f_norm", l.d_ff),
+          .o = p.slot("o", c.d_model),
+          .o_norm = p.slot("o_norm", c.d_model)};
+}
+
+// Layers of one shape share their slots. Those of other shapes have their own, which share memory (memory_plan.cc), as
+// much of it as the widest needs.
+class SlotsOfLayers {
+ public:
+  SlotsOfLayers(PlanWriter& p, const Config& c) : p_(p), c_(c), x_(p.slot("x", c.d_model)) { of(0); }
+
+  SlotId x() const { return x_; }
+  Slots& of(int layer) {
+    const LayerConfig l = c_.layer(layer);
+    const std::array shape = {l.n_heads, l.n_kv_heads, l.d_ff};
+    const auto found = by_shape_.find(shape);
+    return found != by_shape_.end() ? found->second : by_shape_.emplace(shape, make_slots(p_, c_, l, x_)).first->second;
+  }
+
+ private:
+  PlanWriter& p_;
+  const Config& c_;
+  SlotId x_;
+  std::map<std::array<int, 3>, Slots> by_shape_;
+};
+
+void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig& own, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   p.linear_layer(s.h, l.attn_q, s.q);
   p.linear_layer(s.h, l.attn_k, s.k);
   p.linear_layer(s.h, l.attn_v, s.v);
-  if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, c.n_heads);
-  if (l.attn_k_norm.is_present()) p.head_norm(s.k, l.attn_k_norm, c.n_kv_heads);
-  p.rope(s.q, c.n_heads, layer);
-  p.rope(s.k, c.n_kv_heads, layer);
+  if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, own.n_heads);
+  if (l.attn_k_norm.is_present()) p.head_norm(s.k, l.attn_k_norm, own.n_kv_heads);
+  p.rope(s.q, own.n_heads, layer);
+  p.rope(s.k, own.n_kv_heads, layer);
   p.kv_append(s.k, s.v, layer);
   p.attention(s.q, layer, s.a);
   p.linear_layer(normed(p, s.a, l.attn_sub_norm, s.a_norm), l.attn_output, s.o);
@@ -58,21 +99,10 @@ void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
 
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
-  Slots s{.x = p.slot("x", c.d_model),
-          .h = p.slot("h", c.d_model),
-          .q = p.slot("q", c.q_width()),
-          .k = p.slot("k", c.kv_width()),
-          .v = p.slot("v", c.kv_width()),
-          .a = p.slot("a", c.q_width()),
-          .a_norm = p.slot("a_norm", c.q_width()),
-          .gate = p.slot("gate", c.d_ff),
-          .up = p.slot("up", c.d_ff),
-          .f = p.slot("f", c.d_ff),
-          .f_norm = p.slot("f_norm", c.d_ff),
-          .o = p.slot("o", c.d_model),
-          .o_norm = p.slot("o_norm", c.d_model)};
-  return p.decoder(weights, s.x, options, [&](const Layer& l, int layer) {
-    write_attention(p, l, s, c, layer);
+  SlotsOfLayers slots(p, c);
+  return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer) {
+    Slots& s = slots.of(layer);
+    write_attention(p, l, s, c.layer(layer), layer);
     write_feed_forward(p, l, s);
   });
 }

@@ -86,7 +86,7 @@ class Converter {
 
   Result<void> choose_formats();
   Result<void> collect();
-  Result<void> collect_tensor(const std::string& name);
+  Result<void> collect_tensor(const std::string& name, int layer = 0);
   Result<float> scale_of(const SourceTensor& tensor);
   Result<ConvertJob> linear_job(SourceTensor tensor);
   Result<ConvertJob> ternary_job(SourceTensor tensor);
@@ -161,7 +161,7 @@ Result<ConvertJob> Converter::linear_job(SourceTensor tensor) {
   return job;
 }
 
-Result<void> Converter::collect_tensor(const std::string& name) {
+Result<void> Converter::collect_tensor(const std::string& name, int layer) {
   TRY(auto found, source().find_tensor(name));
   if (!found) return {};
   if (!found->format) {
@@ -178,8 +178,8 @@ Result<void> Converter::collect_tensor(const std::string& name) {
                 source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
   }
   if (config().ropes[0].pairs != family().gguf_pairs) {
-    if (name.contains(".attn_q.")) job.heads_to_interleave = config().n_heads;
-    if (name.contains(".attn_k.")) job.heads_to_interleave = config().n_kv_heads;
+    if (name.contains(".attn_q.")) job.heads_to_interleave = config().layer(layer).n_heads;
+    if (name.contains(".attn_k.")) job.heads_to_interleave = config().layer(layer).n_kv_heads;
   }
   jobs_.push_back(std::move(job));
   return {};
@@ -195,10 +195,10 @@ Result<void> Converter::collect() {
     std::string_view last;  // two names in checkpoints stand side by side for one of GGUF's
     for (const TensorName& name : layer_names(family())) {
       if (std::exchange(last, name.gguf) == name.gguf) continue;
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name.gguf)));
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name.gguf), i));
       if (!name.is_linear) continue;
       TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf)));
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
     }
   }
   TRY_STATUS(collect_tensor("output_norm.weight"));

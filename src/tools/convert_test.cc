@@ -68,6 +68,20 @@ TEST(Convert, CopiesWhatIsNotAskedFor) {
   }
 }
 
+// Lists of what layers have, as other metadata.
+TEST(Convert, KeepsWhatLayersDifferIn) {
+  const std::string from_path = kGolden + "families/llama_layer_heads.gguf";
+  const TemporaryPath copy(".gguf");
+  convert_or_fail({.in_path = from_path, .out_path = copy.str(), .type = "f32"});
+  const auto from = GgufFile::open(from_path).value(), to = GgufFile::open(copy.str()).value();
+  for (const std::string key : {"attention.head_count", "attention.head_count_kv", "feed_forward_length"}) {
+    const auto values = to.get_ints("llama." + key).value();
+    ASSERT_TRUE(values) << key;
+    EXPECT_EQ(*values, from.get_ints("llama." + key).value()) << key;
+  }
+  EXPECT_EQ(logits_of(copy.str()), logits_of(from_path));
+}
+
 // I2_S whose rows begin and end inside blocks: rows of their own in between, and the same bytes in the end.
 TEST(Convert, WritesBlocksThatRunAcrossRows) {
   const TemporaryPath odd(".gguf"), copy(".copy.gguf");

@@ -4,6 +4,7 @@
 
 #include "backend/gpu/executable.h"
 #include "backend/gpu/webgpu_backend.h"
+#include "backend/kv_layout.h"
 #include "base/format_text.h"
 #include "engine/backends.h"
 #include "tools/type_names.h"
@@ -68,11 +69,13 @@ struct Part {
 };
 
 // Float matrices are split where they are too large. Queries, keys and values are one where they are one step.
-Part largest_part(const Plan& plan, const CompileOptions& options, uint64_t kv_bytes) {
-  Part largest{"the KV cache of a layer", kv_bytes / static_cast<uint64_t>(plan.config.n_layers)};
+Part largest_part(const Plan& plan, const CompileOptions& options, KvType kv_type) {
+  const Config& c = plan.config;
+  Part largest;
   const auto offer = [&](const std::string& name, uint64_t bytes) {
     if (bytes > largest.bytes) largest = {name, bytes};
   };
+  for (int i = 0; i < c.n_layers; ++i) offer("the KV cache of a layer", kv_layer_bytes(c, i, c.n_ctx, kv_type));
   for (const Step& step : plan.steps) {
     const bool is_one = std::holds_alternative<step::TernaryQkv>(step.body);
     uint64_t together = 0;
@@ -107,7 +110,7 @@ std::vector<std::pair<std::string, std::string>> gpu_needs(const gpu::AdapterInf
   CompileOptions options;
   options.max_batch = std::min(options.max_batch, config.n_ctx);
   const gpu::MemoryNeed need = gpu::memory_need(plan, options, config.n_ctx, kv_type);
-  const Part largest = largest_part(plan, options, need.kv_cache);
+  const Part largest = largest_part(plan, options, kv_type);
   return {{"model weights", megabytes(need.weights)},
           {"activations", format_text("{} for {} tokens at once", megabytes(need.activations), options.max_batch)},
           {"KV cache", format_text("{} for {} tokens of context, in {}", megabytes(need.kv_cache), config.n_ctx,

@@ -24,6 +24,20 @@ TensorInfo describe_tensor(const GgufTensor& tensor) {
           .bytes = tensor.data.size()};
 }
 
+// None where all are alike.
+std::vector<LayerShape> different_layers(const Config& c) {
+  std::vector<LayerShape> layers;
+  if (!c.layers_differ(&LayerConfig::n_heads) && !c.layers_differ(&LayerConfig::n_kv_heads) &&
+      !c.layers_differ(&LayerConfig::d_ff)) {
+    return layers;
+  }
+  for (int i = 0; i < c.n_layers; ++i) {
+    const LayerConfig l = c.layer(i);
+    layers.push_back({.n_heads = l.n_heads, .n_kv_heads = l.n_kv_heads, .d_ff = l.d_ff});
+  }
+  return layers;
+}
+
 // What is only known of a model that Tern can run. The error says why it cannot.
 Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& info) {
   TRY(const Model model, open_model(path));
@@ -33,6 +47,7 @@ Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& 
   info.bytes_per_token = model.weights.bytes_per_token();
   info.kv_bytes_per_token = kv_bytes(c, 1, kv_type);
   info.sampling = advice_for(model);
+  info.layers = different_layers(c);
   return {};
 }
 

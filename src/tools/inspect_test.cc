@@ -79,6 +79,19 @@ TEST(Inspect, DirectoriesWithTheirOwnNames) {
   EXPECT_FALSE(inspect(golden));
 }
 
+TEST(Inspect, LayersThatDiffer) {
+  const auto info = inspect(TERN_SOURCE_DIR "/tests/golden/families/llama_layer_heads.gguf");
+  ASSERT_TRUE(info.has_value()) << info.error().message;
+  EXPECT_EQ(info->not_supported, "");
+  EXPECT_EQ(value_of(*info, "llama.attention.head_count"), "[4, 2, 6, 2]");
+  ASSERT_EQ(info->layers.size(), 4u);
+  EXPECT_EQ(info->layers[2].n_heads, 6);
+  EXPECT_EQ(info->layers[2].n_kv_heads, 2);
+  EXPECT_EQ(info->layers[3].d_ff, 96);
+  EXPECT_EQ(info->kv_bytes_per_token, 2u * (2 + 1 + 2 + 1) * 16 * 2);
+  EXPECT_TRUE(inspect(kDefaultModel)->layers.empty());
+}
+
 // A file of another family, as other programs write them.
 TEST(Inspect, AModelThatTernCannotRun) {
   const TemporaryPath path(".gguf");

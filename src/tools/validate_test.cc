@@ -68,6 +68,21 @@ TEST(Validate, TheReferenceAgreesWithItselfExactly) {
   for (const LayerDifference& layer : result->layers) EXPECT_EQ(layer.max_abs, 0) << layer.step;
 }
 
+// On the CPU, and on a GPU with the kernels that it gets by itself and with those that all have.
+TEST(Validate, LayersWithDifferentHeadsPass) {
+  const std::string path = TERN_SOURCE_DIR "/tests/golden/families/llama_layer_heads.gguf";
+  const LoadOptions cpu{.model_path = path, .backend = BackendKind::kCpu, .n_threads = 2};
+  LoadOptions gpu = cpu, gpu_parallel = cpu;
+  gpu.backend = gpu_parallel.backend = BackendKind::kWebGpu;
+  gpu_parallel.gpu.without = {"serial"};
+  for (const LoadOptions& load : {cpu, gpu, gpu_parallel}) {
+    const auto result = validate(load, {.tokens = {0, 5, 17, 5, 59, 3, 3, 40, 11}, .n_decode = 12});
+    if (!result && load.backend == BackendKind::kWebGpu) GTEST_SKIP() << result.error().message;
+    ASSERT_TRUE(result.has_value()) << result.error().message;
+    expect_agreement(*result);
+  }
+}
+
 // In a model of floats the cache's f16 is by far the coarsest rounding: if one of the four runs had another type of
 // cache than it should, all would differ by about as much as the two references.
 TEST(Validate, RunsWithTheCacheThatIsAskedFor) {

@@ -58,6 +58,20 @@ TEST(Inspect, PageAndJsonAgree) {
   EXPECT_EQ(json.at("kv_bytes_per_token"), 10 * 2 * 128 * 2);
 }
 
+TEST(Inspect, TellsHowLayersDiffer) {
+  const std::string path = TERN_SOURCE_DIR "/tests/golden/families/llama_layer_heads.gguf";
+  const RunResult page = run_tern({"inspect", path});
+  EXPECT_NE(
+      page.out.find("2 to 6 heads, 1 to 2 KV heads, 32 to 96 values in the feed-forward layer, from layer to layer"),
+      std::string::npos)
+      << page.out;
+  const nlohmann::json json = nlohmann::json::parse(run_tern({"inspect", path, "--json"}).out);
+  EXPECT_EQ(json.at("metadata").at("llama.attention.head_count"), (nlohmann::json{4, 2, 6, 2}));
+  ASSERT_EQ(json.at("layers").size(), 4u);
+  EXPECT_EQ(json.at("layers").at(2), (nlohmann::json{{"heads", 6}, {"kv_heads", 2}, {"feed_forward", 32}}));
+  EXPECT_FALSE(nlohmann::json::parse(run_tern({"inspect", default_model(), "--json"}).out).contains("layers"));
+}
+
 TEST(Inspect, MetadataIsDataAndArraysWholeOnRequest) {
   const nlohmann::json short_form = nlohmann::json::parse(run_tern({"inspect", default_model(), "--json"}).out);
   const nlohmann::json& metadata = short_form.at("metadata");

@@ -9,6 +9,7 @@ forms hold the same weights. Logits come from transformers in float32 on the CPU
 rounded to bf16 first, which float16 and float32 hold exactly (they are normal numbers of both).
 """
 
+import copy
 import json
 import os
 import sys
@@ -54,6 +55,13 @@ class Spec:
     n_ctx: int = 0  # room of the session, where that is not the model's own
     metadata: dict[str, Any] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)  # of the GGUF file alone
+    layers: dict[str, list[int]] = field(default_factory=dict)  # of the config's values, what each layer has instead
+
+    def in_layer(self, layer: int) -> Any:
+        config = copy.deepcopy(self.config)
+        for key, values in self.layers.items():
+            setattr(config, key, values[layer])
+        return config
 
 
 def common(**more: Any) -> dict[str, Any]:
@@ -157,6 +165,10 @@ SPECS = (
     Spec("llama_biases", "biases of all layers, of q and k among rows that GGUF files order anew",
          LlamaConfig(**tiny(tie_word_embeddings=False, rope_parameters=scaled("default"), attention_bias=True, mlp_bias=True)),
          LlamaForCausalLM, "llama", directory=True),
+    Spec("llama_layer_heads", "layers with different numbers of heads, of KV heads, and widths of the feed-forward layer",
+         LlamaConfig(**tiny(num_hidden_layers=4, head_dim=16, tie_word_embeddings=False, rope_parameters=scaled("default"))),
+         LlamaForCausalLM, "llama",
+         layers={"num_attention_heads": [4, 2, 6, 2], "num_key_value_heads": [2, 1, 2, 1], "intermediate_size": [64, 96, 32, 96]}),
     Spec("qwen2", "biases of q, k and v",
          Qwen2Config(**tiny(tie_word_embeddings=True, rope_parameters=scaled("default"))), Qwen2ForCausalLM, "qwen2",
          directory=True),
@@ -229,6 +241,9 @@ def refuse_edges(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> 
 
 def build(spec: Spec, seed: int) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
     network = spec.network(spec.config)
+    for i, layer in enumerate(network.model.layers if spec.layers else []):
+        layer.self_attn = type(layer.self_attn)(spec.in_layer(i), i)
+        layer.mlp = type(layer.mlp)(spec.in_layer(i))
     if spec.bitlinear:
         quantisation = BitNetQuantConfig(linear_class=spec.bitlinear, quantization_mode="offline", use_rms_norm=spec.input_norms,
                                           rms_norm_eps=spec.config.rms_norm_eps)
@@ -313,11 +328,15 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
     writer = GGUFWriter(path, arch)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
-                       "embedding_length": config.hidden_size, "feed_forward_length": config.intermediate_size,
-                       "attention.head_count": config.num_attention_heads,
-                       "attention.head_count_kv": config.num_key_value_heads, "rope.dimension_count": head_dim}.items():
+                       "embedding_length": config.hidden_size, "rope.dimension_count": head_dim}.items():
         writer.add_uint32(f"{arch}.{key}", value)
-    if arch == "qwen3" or is_gemma(spec):
+    for key, name in {"feed_forward_length": "intermediate_size", "attention.head_count": "num_attention_heads",
+                      "attention.head_count_kv": "num_key_value_heads"}.items():
+        if name in spec.layers:
+            writer.add_array(f"{arch}.{key}", spec.layers[name])
+        else:
+            writer.add_uint32(f"{arch}.{key}", getattr(config, name))
+    if arch == "qwen3" or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
         writer.add_uint32(f"{arch}.attention.value_length", head_dim)
     if getattr(config, "sliding_window", None):
@@ -334,7 +353,8 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
         if name.endswith("weight_scale"):
             continue
         if arch in ("llama", "granite") and ("q_proj" in name or "k_proj" in name):
-            x = interleaved(x, config.num_attention_heads if "q_proj" in name else config.num_key_value_heads)
+            layer = spec.in_layer(int(name.split(".")[2]))
+            x = interleaved(x, layer.num_attention_heads if "q_proj" in name else layer.num_key_value_heads)
         if x.dtype == torch.int8:
             scale = float(state[name.replace("weight", "weight_scale")])
             data = i2s_tensor(x.numpy(), 1 / scale if spec.bitlinear == "bitlinear" else scale).data

@@ -56,6 +56,12 @@ HEAD = lambda m: m.head_dim
 HALF_HEAD = lambda m: m.head_dim // 2
 half_of = lambda name: lambda m: m.numbers[name] // 2
 
+
+def of_layers(model: Model, name: str, more: int = 0) -> list[int]:
+    """The number as a list of every layer's, and one `more` or less."""
+    return [model.numbers[name]] * (model.numbers["block_count"] + more)
+
+
 GGUF = [
     key("{a}.expert_count", "u32", 4),
     key("{a}.expert_used_count", "u32", 2),
@@ -84,6 +90,10 @@ GGUF = [
     key("{a}.rope.dimension_sections", "arr", [1, 1, 1, 0]),
     key("{a}.attention.head_count", "u32", half_of("attention.head_count"), named=""),
     key("{a}.attention.head_count_kv", "u32", 1, named="", harmless=lambda m: m.numbers["attention.head_count_kv"] == 1),
+    key("{a}.attention.head_count", "arr", lambda m: of_layers(m, "attention.head_count", more=1)),
+    key("{a}.attention.head_count_kv", "arr", lambda m: [0] + of_layers(m, "attention.head_count_kv", more=-1)),
+    key("{a}.attention.head_count_kv", "arr", lambda m: of_layers(m, "attention.head_count_kv"), harmless=always),
+    key("{a}.feed_forward_length", "arr", lambda m: [m.numbers["feed_forward_length"] // 2] + of_layers(m, "feed_forward_length", more=-1), named=""),
     key("{a}.attention.key_length", "u32", HALF_HEAD, named=""),
     key("{a}.attention.value_length", "u32", HALF_HEAD, named=""),
     key("{a}.block_count", "u32", 2, named=""),

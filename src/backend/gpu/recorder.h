@@ -70,8 +70,6 @@ struct RecorderContext {
 // The features that kernels may use on this device.
 Caps caps_of(const Device& device);
 
-HeadShape head_shape(const Config& config, int n_ctx);
-
 // The kernels' name for it.
 Activation activation(GluAct act);
 
@@ -199,9 +197,15 @@ class Recorder {
   // Attention (recorder_attention.cc).
   Result<View<wgsl::Vec2<wgsl::F32>>> angles(int rope);  // the table of Config::ropes[rope] for this cache
   Result<void> rope(SlotId x, int n_heads, int head_dim, int rope, RopePairs pairs, const When& when);
-  Result<void> append(SlotId k, SlotId v, int layer, const When& when);
+  // The heads of a step's layer, in this cache.
+  template <class S>
+  HeadShape head_shape(const S& s) const {
+    return {static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.n_kv_heads), static_cast<uint32_t>(s.head_dim),
+            static_cast<uint32_t>(cache_->n_ctx())};
+  }
+  Result<void> append(const step::KvAppend& s, const When& when);
   template <class KvWord>
-  Result<void> append_as(SlotId k, SlotId v, int layer, const When& when);
+  Result<void> append_as(const step::KvAppend& s, const When& when);
   struct HeadViews {
     View<wgsl::F32> qkv, q_gain, k_gain;
     View<wgsl::Vec2<wgsl::F32>> angles;

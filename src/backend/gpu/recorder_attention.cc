@@ -8,11 +8,6 @@
 
 namespace tern::gpu {
 
-HeadShape head_shape(const Config& c, int n_ctx) {
-  return {static_cast<uint32_t>(c.n_heads), static_cast<uint32_t>(c.n_kv_heads), static_cast<uint32_t>(c.head_dim),
-          static_cast<uint32_t>(n_ctx)};
-}
-
 Result<View<wgsl::Vec2<wgsl::F32>>> Recorder::angles(int rope) {
   constexpr int kAny = 1;  // ahead of time only the shape of the program counts
   TRY(const Buffer* table, c_.work.rope(rope, cache_ ? cache_->n_ctx() : kAny));
@@ -32,21 +27,23 @@ Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, int rope, RopeP
 
 Result<void> Recorder::record(const step::Rope& s) { return rope(s.x, s.n_heads, s.head_dim, s.rope, s.pairs, {}); }
 
-Result<void> Recorder::append(SlotId k, SlotId v, int layer, const When& when) {
+Result<void> Recorder::append(const step::KvAppend& s, const When& when) {
   if (!cache_) return {};
-  return cache_->type() == KvType::kF16 ? append_as<wgsl::F16x2>(k, v, layer, when)
-                                        : append_as<wgsl::F32>(k, v, layer, when);
+  return cache_->type() == KvType::kF16 ? append_as<wgsl::F16x2>(s, when) : append_as<wgsl::F32>(s, when);
 }
 
 template <class KvWord>
-Result<void> Recorder::append_as(SlotId k, SlotId v, int layer, const When& when) {
-  const HeadShape heads = head_shape(c_.plan.config, cache_->n_ctx());
+Result<void> Recorder::append_as(const step::KvAppend& s, const When& when) {
+  const HeadShape heads{.n_heads = 0,  // no queries
+                        .n_kv_heads = static_cast<uint32_t>(s.n_kv_heads),
+                        .head_dim = static_cast<uint32_t>(s.head_dim),
+                        .n_ctx = static_cast<uint32_t>(cache_->n_ctx())};
   return dispatch(kv_append<KvWord>({.heads = heads}),
-                  {.grid = {.x = 2 * heads.n_kv_heads}, .axis = Axis::kY, .when = when}, c_.work.floats(k),
-                  c_.work.floats(v), params(), View<KvWord>{cache_->layer(layer)});
+                  {.grid = {.x = 2 * heads.n_kv_heads}, .axis = Axis::kY, .when = when}, c_.work.floats(s.k),
+                  c_.work.floats(s.v), params(), View<KvWord>{cache_->layer(s.layer)});
 }
 
-Result<void> Recorder::record(const step::KvAppend& s) { return append(s.k, s.v, s.layer, {}); }
+Result<void> Recorder::record(const step::KvAppend& s) { return append(s, {}); }
 
 Result<void> Recorder::heads(const step::FloatHeads& s, const When& when) {
   if (!cache_) {
@@ -70,7 +67,7 @@ Result<Recorder::HeadViews> Recorder::head_views(const step::FloatHeads& s) {
 }
 
 HeadsConfig Recorder::heads_config(const step::FloatHeads& s) const {
-  return {.shape = head_shape(c_.plan.config, cache_->n_ctx()),
+  return {.shape = head_shape(s),
           .interleaved = s.pairs == RopePairs::kInterleaved,
           .normed = s.q_gain != nullptr,
           .eps = s.eps,
@@ -101,7 +98,7 @@ Result<void> Recorder::record(const step::Attention& s) {
 }
 
 AttentionConfig Recorder::attention_config(const step::Attention& s) const {
-  AttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
+  AttentionConfig config{.heads = head_shape(s), .caps = caps_};
   if (s.window < cache_->n_ctx()) config.window = static_cast<uint32_t>(s.window);
   config.softcap = s.softcap;
   config.workgroup = attention_workgroup(c_.device, c_.layouts);
@@ -115,7 +112,7 @@ bool Recorder::makes_heads(const step::Attention& s) const {
 
 template <class KvWord>
 Result<void> Recorder::serial_attention_as(const step::Attention& s) {
-  SerialAttentionConfig config{.heads = head_shape(c_.plan.config, cache_->n_ctx()), .caps = caps_};
+  SerialAttentionConfig config{.heads = head_shape(s), .caps = caps_};
   if (s.window < cache_->n_ctx()) config.window = static_cast<uint32_t>(s.window);
   config.softcap = s.softcap;
   return dispatch(serial_attention<KvWord>(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
@@ -180,7 +177,7 @@ Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, Linear
   TRY_STATUS((this->*linear)(in, *s.wv, s.v, Store::kSet));
   TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.rope, s.pairs, when));
   TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.rope, s.pairs, when));
-  return append(s.k, s.v, s.layer, when);
+  return append({s.k, s.v, s.layer, s.n_kv_heads, s.head_dim}, when);
 }
 
 Result<void> Recorder::record(const step::TernaryQkv& s) {
@@ -208,7 +205,7 @@ Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
   TRY(const BufferView w, c_.weights.ternary(matrices));
   TRY(const auto scale, scales(s.wq->scale, s.wk->scale, s.wv->scale));
   const TernaryQkvConfig config = fit(TernaryQkvConfig{.cols = static_cast<uint32_t>(s.wq->cols),
-                                                       .heads = head_shape(c_.plan.config, cache_->n_ctx()),
+                                                       .heads = head_shape(s),
                                                        .interleaved = s.pairs == RopePairs::kInterleaved,
                                                        .caps = caps_,
                                                        .lanes = lanes(c_.layouts.qkv.lanes),

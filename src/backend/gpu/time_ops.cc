@@ -112,12 +112,13 @@ uint64_t GpuExecutable::bytes_moved(const Step& step, const GpuKvCache& cache, i
     if (made_later && (use.slot == made_later->q || use.slot == made_later->k || use.slot == made_later->v)) continue;
     if (!use.scratch) bytes += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
   }
-  const uint64_t kv_row = kv_bytes(plan_.config, 1, cache.type()) / static_cast<uint64_t>(plan_.config.n_layers);
-  if (std::holds_alternative<step::Attention>(step.body)) bytes += kv_row * static_cast<uint64_t>(pos + 1);
-  if (std::holds_alternative<step::KvAppend>(step.body) || std::holds_alternative<step::TernaryQkv>(step.body) ||
-      (std::holds_alternative<step::FloatQkv>(step.body) && !made_later)) {
-    bytes += kv_row;
+  const auto kv_row = [&](int layer) { return kv_layer_bytes(plan_.config, layer, 1, cache.type()); };
+  if (const auto* s = std::get_if<step::Attention>(&step.body)) {
+    bytes += kv_row(s->layer) * static_cast<uint64_t>(pos + 1);
   }
+  if (const auto* s = std::get_if<step::KvAppend>(&step.body)) bytes += kv_row(s->layer);
+  if (const auto* s = std::get_if<step::TernaryQkv>(&step.body)) bytes += kv_row(s->layer);
+  if (const auto* s = std::get_if<step::FloatQkv>(&step.body); s && !made_later) bytes += kv_row(s->heads.layer);
   return bytes;
 }
 

@@ -8,11 +8,17 @@ namespace {
 
 // Files do not carry the embedding's factor, and of the largest models they do not say that attention is scaled by the
 // width for each head rather than by head_dim: llama.cpp tells them by their number of layers.
-void set_scales(Config& c, int layers_of_largest) {
+Result<void> set_scales(const ModelSource& source, Config& c, int layers_of_largest) {
   if (c.embedding_scale == 1) c.embedding_scale = std::sqrt(static_cast<float>(c.d_model));
-  if (c.attention_scale == 0 && c.n_layers == layers_of_largest) {
-    c.attention_scale = 1 / std::sqrt(static_cast<float>(c.d_model) / static_cast<float>(c.n_heads));
+  if (c.attention_scale != 0 || c.n_layers != layers_of_largest) return {};
+  if (c.layers_differ(&LayerConfig::n_heads)) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: attention.head_count differs from layer to layer, so attention.scale cannot follow from "
+                "it; convert the model again, with the key attention.scale",
+                source.path());
   }
+  c.attention_scale = 1 / std::sqrt(static_cast<float>(c.d_model) / static_cast<float>(c.n_heads));
+  return {};
 }
 
 // One layer of `period` sees everything, at its end; the others see a window, and turn by ropes[local_rope].
@@ -20,9 +26,11 @@ Result<void> set_layers(ModelSource& source, Config& c, int usual_period, int lo
   const MetadataReader meta(source, c.architecture);
   TRY(const int period, meta.integer("attention.sliding_window_pattern", 1 << 20, usual_period));
   TRY(const int window, meta.integer("attention.sliding_window", 1 << 24));
-  for (int i = 0; i < c.n_layers; ++i) {
-    const bool is_local = (i + 1) % period != 0;
-    c.layers.push_back(is_local ? LayerConfig{.window = window, .rope = local_rope} : LayerConfig{});
+  int number = 0;
+  for (LayerConfig& layer : c.each_layer()) {
+    if (++number % period == 0) continue;
+    layer.window = window;
+    layer.rope = local_rope;
   }
   return {};
 }
@@ -31,14 +39,14 @@ Result<void> set_layers(ModelSource& source, Config& c, int usual_period, int lo
 
 Result<void> finish_gemma2(ModelSource& source, Config& c) {
   constexpr int kLayersOf27b = 46;
-  set_scales(c, kLayersOf27b);
+  TRY_STATUS(set_scales(source, c, kLayersOf27b));
   return set_layers(source, c, 2, 0);
 }
 
 // Layers with a window turn as the model was first trained, without the scaling for long contexts.
 Result<void> finish_gemma3(ModelSource& source, Config& c) {
   constexpr int kLayersOf27b = 62;
-  set_scales(c, kLayersOf27b);
+  TRY_STATUS(set_scales(source, c, kLayersOf27b));
   const MetadataReader meta(source, c.architecture);
   RopeParams local;
   local.pairs = c.ropes[0].pairs;

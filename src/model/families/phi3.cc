@@ -7,7 +7,7 @@ namespace tern {
 Result<void> finish_phi3(ModelSource& source, Config& c) {
   TRY(const auto window, source.get_int(c.architecture + ".attention.sliding_window"));
   if (window && *window > 0 && *window < c.n_ctx) {
-    c.layers.assign(static_cast<size_t>(c.n_layers), {.window = static_cast<int>(*window)});
+    for (LayerConfig& layer : c.each_layer()) layer.window = static_cast<int>(*window);
   }
   return {};
 }

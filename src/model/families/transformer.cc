@@ -10,21 +10,64 @@
 namespace tern {
 namespace {
 
+constexpr int kMostWidth = 1 << 20;
+
 Result<void> check_shape(const ModelSource& source, const Config& c) {
-  if (c.n_heads % c.n_kv_heads != 0) {
-    return fail(ErrorCode::kCorruption, "{}: attention.head_count {} is not a multiple of attention.head_count_kv {}",
-                source.path(), c.n_heads, c.n_kv_heads);
+  for (int i = 0; i < c.n_layers; ++i) {
+    const LayerConfig l = c.layer(i);
+    if (l.n_heads % l.n_kv_heads == 0) continue;
+    return fail(ErrorCode::kCorruption,
+                "{}: attention.head_count {} is not a multiple of attention.head_count_kv {} in layer {}; convert the "
+                "model again",
+                source.path(), l.n_heads, l.n_kv_heads, i);
   }
   // Every packed format's rows are blocks of 32, kernels read rows in words of 16 bytes, and attention reads a head in
   // vectors of four.
-  for (const auto& [what, width, unit] : {std::tuple{"embedding_length", c.d_model, 32},
-                                          {"feed_forward_length", c.d_ff, 32},
-                                          {"head_dim", c.head_dim, 4}}) {
+  struct Width {
+    const char* what;
+    int width, unit;
+  };
+  std::vector<Width> widths = {{"embedding_length", c.d_model, 32}, {"head_dim", c.head_dim, 4}};
+  for (int i = 0; i < c.n_layers; ++i) widths.push_back({"feed_forward_length", c.layer(i).d_ff, 32});
+  for (const auto& [what, width, unit] : widths) {
     if (width % unit == 0) continue;
     return fail(ErrorCode::kNotSupported, "{}: {} is {}, not a multiple of {}, as Tern's kernels need it",
                 source.path(), what, width, unit);
   }
   return {};
+}
+
+// What may be one number for all layers, or a list. Config gets the most, and where layers differ each its own.
+Result<void> read_layers(const MetadataReader& meta, Config& c) {
+  constexpr int kMostHeads = 4096;
+  const auto set = [&](int Config::* most, int LayerConfig::* own, const std::vector<int>& values) {
+    c.*most = std::ranges::max(values);
+    if (std::ranges::min(values) == c.*most) return;
+    for (size_t i = 0; i < values.size(); ++i) c.each_layer()[i].*own = values[i];
+  };
+  TRY(const auto d_ff, meta.of_layers("feed_forward_length", kMostWidth, c.n_layers));
+  TRY(const auto heads, meta.of_layers("attention.head_count", kMostHeads, c.n_layers));
+  TRY(const auto kv_heads, meta.of_layers("attention.head_count_kv", kMostHeads, c.n_layers, heads));
+  set(&Config::d_ff, &LayerConfig::d_ff, d_ff);
+  set(&Config::n_heads, &LayerConfig::n_heads, heads);
+  set(&Config::n_kv_heads, &LayerConfig::n_kv_heads, kv_heads);
+  return {};
+}
+
+// Where a file does not say how wide heads are, they share the embedding's width.
+Result<int> read_head_dim(const ModelSource& source, const MetadataReader& meta, const Config& c) {
+  TRY(const auto declared, source.get_int(c.architecture + ".attention.key_length"));
+  if (!declared && c.layers_differ(&LayerConfig::n_heads)) {
+    return fail(ErrorCode::kCorruption,
+                "{}: attention.head_count differs from layer to layer, so the width of a head cannot follow from it; "
+                "convert the model again, with the key attention.key_length",
+                source.path());
+  }
+  if (!declared && c.d_model % c.n_heads != 0) {
+    return fail(ErrorCode::kCorruption, "{}: embedding_length {} is not a multiple of attention.head_count {}",
+                source.path(), c.d_model, c.n_heads);
+  }
+  return meta.integer("attention.key_length", 4096, c.d_model / c.n_heads);
 }
 
 // 0 stands for "not set".
@@ -63,20 +106,12 @@ Result<GluAct> read_glu_act(const ModelSource& source, const Config& c, GluAct u
 
 Result<Config> read_shape(ModelSource& source, const std::string& architecture) {
   const MetadataReader meta(source, architecture);
-  constexpr int kMostWidth = 1 << 20;
   Config c;
   c.architecture = architecture;
   TRY(c.n_layers, meta.integer("block_count", 1024));
   TRY(c.d_model, meta.integer("embedding_length", kMostWidth));
-  TRY(c.d_ff, meta.integer("feed_forward_length", kMostWidth));
-  TRY(c.n_heads, meta.integer("attention.head_count", 4096));
-  TRY(c.n_kv_heads, meta.integer("attention.head_count_kv", 4096, c.n_heads));
-  TRY(const auto declared_head_dim, source.get_int(architecture + ".attention.key_length"));
-  if (!declared_head_dim && c.d_model % c.n_heads != 0) {
-    return fail(ErrorCode::kCorruption, "{}: embedding_length {} is not a multiple of attention.head_count {}",
-                source.path(), c.d_model, c.n_heads);
-  }
-  TRY(c.head_dim, meta.integer("attention.key_length", 4096, c.d_model / c.n_heads));
+  TRY_STATUS(read_layers(meta, c));
+  TRY(c.head_dim, read_head_dim(source, meta, c));
   TRY(const int value_dim, meta.integer("attention.value_length", 4096, c.head_dim));
   if (value_dim != c.head_dim) {
     return fail(ErrorCode::kNotSupported, "{}: attention.value_length {} differs from attention.key_length {}",
@@ -116,42 +151,49 @@ Linear part_of(const Linear& joined, std::string name, int first, int n) {
   return part;
 }
 
-Result<void> read_projections(const TensorReader& tensors, const std::string& blk, const Config& c, Layer& l) {
-  TRY(l.attn_q, tensors.linear(blk + "attn_q", c.q_width(), c.d_model, c.int8_activations));
-  TRY(l.attn_k, tensors.linear(blk + "attn_k", c.kv_width(), c.d_model, c.int8_activations));
-  TRY(l.attn_v, tensors.linear(blk + "attn_v", c.kv_width(), c.d_model, c.int8_activations));
-  TRY(l.ffn_gate, tensors.linear(blk + "ffn_gate", c.d_ff, c.d_model, c.int8_activations));
-  TRY(l.ffn_up, tensors.linear(blk + "ffn_up", c.d_ff, c.d_model, c.int8_activations));
+std::string layer_prefix(int layer) { return format_text("blk.{}.", layer); }
+
+Result<void> read_projections(const TensorReader& tensors, int layer, const Config& c, Layer& l) {
+  const std::string blk = layer_prefix(layer);
+  const int q = c.q_width(layer), kv = c.kv_width(layer), d_ff = c.layer(layer).d_ff;
+  TRY(l.attn_q, tensors.linear(blk + "attn_q", q, c.d_model, c.int8_activations));
+  TRY(l.attn_k, tensors.linear(blk + "attn_k", kv, c.d_model, c.int8_activations));
+  TRY(l.attn_v, tensors.linear(blk + "attn_v", kv, c.d_model, c.int8_activations));
+  TRY(l.ffn_gate, tensors.linear(blk + "ffn_gate", d_ff, c.d_model, c.int8_activations));
+  TRY(l.ffn_up, tensors.linear(blk + "ffn_up", d_ff, c.d_model, c.int8_activations));
   return {};
 }
 
-Result<void> read_joined_projections(const TensorReader& tensors, const std::string& blk, const Config& c, Layer& l) {
-  const int q = c.q_width(), kv = c.kv_width();
+Result<void> read_joined_projections(const TensorReader& tensors, int layer, const Config& c, Layer& l) {
+  const std::string blk = layer_prefix(layer);
+  const int q = c.q_width(layer), kv = c.kv_width(layer), d_ff = c.layer(layer).d_ff;
   TRY(const Linear qkv, tensors.linear(blk + "attn_qkv", q + 2 * kv, c.d_model, c.int8_activations));
   l.attn_q = part_of(qkv, blk + "attn_q.weight", 0, q);
   l.attn_k = part_of(qkv, blk + "attn_k.weight", q, kv);
   l.attn_v = part_of(qkv, blk + "attn_v.weight", q + kv, kv);
-  TRY(const Linear gate_up, tensors.linear(blk + "ffn_up", 2 * c.d_ff, c.d_model, c.int8_activations));
-  l.ffn_gate = part_of(gate_up, blk + "ffn_gate.weight", 0, c.d_ff);
-  l.ffn_up = part_of(gate_up, blk + "ffn_up.weight", c.d_ff, c.d_ff);
+  TRY(const Linear gate_up, tensors.linear(blk + "ffn_up", 2 * d_ff, c.d_model, c.int8_activations));
+  l.ffn_gate = part_of(gate_up, blk + "ffn_gate.weight", 0, d_ff);
+  l.ffn_up = part_of(gate_up, blk + "ffn_up.weight", d_ff, d_ff);
   return {};
 }
 
-Result<Layer> read_layer(const TensorReader& tensors, const std::string& blk, const Family& family, const Config& c) {
+Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& family, const Config& c) {
+  const std::string blk = layer_prefix(layer);
+  const int q = c.q_width(layer), d_ff = c.layer(layer).d_ff;
   const LayerParts& parts = family.parts;
   Layer l;
   TRY(l.attn_norm, tensors.vector(blk + "attn_norm.weight", c.d_model));
-  TRY_STATUS(parts.joined ? read_joined_projections(tensors, blk, c, l) : read_projections(tensors, blk, c, l));
+  TRY_STATUS(parts.joined ? read_joined_projections(tensors, layer, c, l) : read_projections(tensors, layer, c, l));
   if (parts.head_norms) {
     TRY(l.attn_q_norm, tensors.vector(blk + "attn_q_norm.weight", c.head_dim));
     TRY(l.attn_k_norm, tensors.vector(blk + "attn_k_norm.weight", c.head_dim));
   }
-  TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, c.q_width(), c.int8_activations));
+  TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, q, c.int8_activations));
   TRY(l.ffn_norm, tensors.vector(blk + "ffn_norm.weight", c.d_model));
-  TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, c.d_ff, c.int8_activations));
+  TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, d_ff, c.int8_activations));
   if (parts.sub_norms) {
-    TRY(l.attn_sub_norm, tensors.vector(blk + "attn_sub_norm.weight", c.q_width()));
-    TRY(l.ffn_sub_norm, tensors.vector(blk + "ffn_sub_norm.weight", c.d_ff));
+    TRY(l.attn_sub_norm, tensors.vector(blk + "attn_sub_norm.weight", q));
+    TRY(l.ffn_sub_norm, tensors.vector(blk + "ffn_sub_norm.weight", d_ff));
   }
   if (parts.post_norms) {
     TRY(l.attn_post_norm, tensors.vector(blk + "post_attention_norm.weight", c.d_model));
@@ -183,7 +225,7 @@ Result<Weights> read_weights(ModelSource& source, const Family& family, const Co
     w.output = w.token_embd;
   }
   for (int i = 0; i < c.n_layers; ++i) {
-    TRY(Layer layer, read_layer(tensors, format_text("blk.{}.", i), family, c));
+    TRY(Layer layer, read_layer(tensors, i, family, c));
     w.layers.push_back(std::move(layer));
   }
   return w;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "model/families/family.h"
 #include "model/rope_keys.h"
@@ -14,16 +15,23 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   const auto add_u32 = [&](std::string_view key, int value) {
     writer.add_u32(prefix + std::string(key), static_cast<uint32_t>(value));
   };
+  // A number, or a list where layers differ.
+  const auto add_of_layers = [&](std::string_view key, int LayerConfig::* value) {
+    if (!c.layers_differ(value)) return add_u32(key, c.layer(0).*value);
+    std::vector<int32_t> values;
+    for (int i = 0; i < c.n_layers; ++i) values.push_back(c.layer(i).*value);
+    writer.add_i32s(prefix + std::string(key), values);
+  };
   writer.add_string("general.architecture", c.architecture);
   add_u32("vocab_size", c.n_vocab);
   add_u32("context_length", c.n_ctx);
   add_u32("embedding_length", c.d_model);
   add_u32("block_count", c.n_layers);
-  add_u32("feed_forward_length", c.d_ff);
+  add_of_layers("feed_forward_length", &LayerConfig::d_ff);
   add_u32("rope.dimension_count", c.head_dim);
-  add_u32("attention.head_count", c.n_heads);
-  add_u32("attention.head_count_kv", c.n_kv_heads);
-  if (c.head_dim * c.n_heads != c.d_model || family.parts.head_norms) {
+  add_of_layers("attention.head_count", &LayerConfig::n_heads);
+  add_of_layers("attention.head_count_kv", &LayerConfig::n_kv_heads);
+  if (c.head_dim * c.n_heads != c.d_model || c.layers_differ(&LayerConfig::n_heads) || family.parts.head_norms) {
     add_u32("attention.key_length", c.head_dim);
     add_u32("attention.value_length", c.head_dim);
   }

@@ -30,6 +30,12 @@ Result<std::optional<std::string>> GgufSource::get_string(std::string_view key) 
   return view ? std::optional(std::string(*view)) : std::nullopt;
 }
 
+Result<std::optional<std::vector<int64_t>>> GgufSource::get_ints(std::string_view key) const {
+  const GgufValue* value = file_.find(key);
+  if (!value || !value->is_array) return std::nullopt;
+  return file_.get_ints(key);
+}
+
 std::vector<std::string> GgufSource::keys() const {
   std::vector<std::string> keys;
   for (const auto& [key, value] : file_.metadata()) keys.emplace_back(key);

@@ -21,6 +21,7 @@ class GgufSource final : public ModelSource {
   Result<std::optional<int64_t>> get_int(std::string_view key) const override { return file_.get_int(key); }
   Result<std::optional<double>> get_float(std::string_view key) const override { return file_.get_float(key); }
   Result<std::optional<bool>> get_bool(std::string_view key) const override { return file_.get_bool(key); }
+  Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view key) const override;
   std::vector<std::string> keys() const override;
   std::vector<NamedTensor> tensor_names() const override;
   bool has_tensor(std::string_view name) const override { return file_.find_tensor(name) != nullptr; }

@@ -315,6 +315,9 @@ TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   config_["hidden_size"] = "128";
   expect_refused(kCorruption, "\"hidden_size\" is of type string, not an integer");
   config_ = good;
+  config_["num_key_value_heads"] = {1, 2};  // of the layers
+  expect_refused(kCorruption, "\"num_key_value_heads\" is of type array, not an integer");
+  config_ = good;
   config_["num_hidden_layers"] = 5000000000;
   expect_refused(kCorruption, "block_count is 5000000000, outside");
   config_ = good;

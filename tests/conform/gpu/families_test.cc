@@ -24,14 +24,15 @@ struct Shape {
   bool input_norms = false;
   bool int8_activations = false;
   GluAct act = GluAct::kSilu;
-  std::array<int, 2> windows = {0, 0};  // of the layers
-  float softcap = 0;                    // of scores and logits
+  std::array<int, 2> windows = {0, 0};   // of the layers
+  std::vector<LayerConfig> layers = {};  // instead: of layers that differ in their widths
+  float softcap = 0;                     // of scores and logits
   RopePairs pairs = RopePairs::kHalves;
   Format format = Format::kF32;  // of the linear layers and the embedding
   Format head = Format::kF32;    // same as `format`: tied
 };
 
-// Two layers whose every tensor is random.
+// Two layers, or as many as the shape has, whose every tensor is random.
 class TinyModel {
  public:
   explicit TinyModel(const Shape& shape) : shape_(shape) {
@@ -51,10 +52,12 @@ class TinyModel {
               .int8_activations = shape.int8_activations,
               .attention_softcap = shape.softcap,
               .logit_softcap = shape.softcap};
+    if (!shape.layers.empty()) config.layers = shape.layers;
+    config.n_layers = static_cast<int>(config.layers.size());
     const Config& c = config;
     const Format embedding = shape.int8_activations ? Format::kF16 : shape.format;
     weights.token_embd = matrix("token_embd.weight", c.n_vocab, c.d_model, embedding);
-    for (int i = 0; i < c.n_layers; ++i) weights.layers.push_back(layer("blk." + std::to_string(i) + "."));
+    for (int i = 0; i < c.n_layers; ++i) weights.layers.push_back(layer(i));
     weights.output_norm = gain("output_norm.weight", c.d_model);
     weights.output = weights.token_embd;
     if (shape.head != shape.format) weights.output = matrix("output.weight", c.n_vocab, c.d_model, shape.head);
@@ -64,24 +67,26 @@ class TinyModel {
   Weights weights;
 
  private:
-  Layer layer(const std::string& blk) {
+  Layer layer(int i) {
     const Config& c = config;
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    const int q_width = c.q_width(i), kv_width = c.kv_width(i), d_ff = c.layer(i).d_ff;
     const Format f = shape_.format;
     const LayerParts& parts = shape_.parts;
     Layer l;
     l.attn_norm = gain(blk + "attn_norm.weight", c.d_model);
-    l.attn_q = linear(blk + "attn_q", c.q_width(), c.d_model, f);
-    l.attn_k = linear(blk + "attn_k", c.kv_width(), c.d_model, f);
-    l.attn_v = linear(blk + "attn_v", c.kv_width(), c.d_model, f);
-    l.attn_output = linear(blk + "attn_output", c.d_model, c.q_width(), f);
+    l.attn_q = linear(blk + "attn_q", q_width, c.d_model, f);
+    l.attn_k = linear(blk + "attn_k", kv_width, c.d_model, f);
+    l.attn_v = linear(blk + "attn_v", kv_width, c.d_model, f);
+    l.attn_output = linear(blk + "attn_output", c.d_model, q_width, f);
     l.ffn_norm = gain(blk + "ffn_norm.weight", c.d_model);
-    l.ffn_gate = linear(blk + "ffn_gate", c.d_ff, c.d_model, f);
-    l.ffn_up = linear(blk + "ffn_up", c.d_ff, c.d_model, f);
-    l.ffn_down = linear(blk + "ffn_down", c.d_model, c.d_ff, f);
+    l.ffn_gate = linear(blk + "ffn_gate", d_ff, c.d_model, f);
+    l.ffn_up = linear(blk + "ffn_up", d_ff, c.d_model, f);
+    l.ffn_down = linear(blk + "ffn_down", c.d_model, d_ff, f);
     if (parts.head_norms) l.attn_q_norm = gain(blk + "attn_q_norm.weight", c.head_dim);
     if (parts.head_norms) l.attn_k_norm = gain(blk + "attn_k_norm.weight", c.head_dim);
-    if (parts.sub_norms) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", c.q_width());
-    if (parts.sub_norms) l.ffn_sub_norm = gain(blk + "ffn_sub_norm.weight", c.d_ff);
+    if (parts.sub_norms) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", q_width);
+    if (parts.sub_norms) l.ffn_sub_norm = gain(blk + "ffn_sub_norm.weight", d_ff);
     if (parts.post_norms) l.attn_post_norm = gain(blk + "post_attention_norm.weight", c.d_model);
     if (parts.post_norms) l.ffn_post_norm = gain(blk + "post_ffw_norm.weight", c.d_model);
     return l;
@@ -194,6 +199,27 @@ std::vector<Shape> shapes() {
                  .parts = {.head_norms = true},
                  .input_norms = true,
                  .int8_activations = true,
+                 .format = Format::kI2_S,
+                 .head = Format::kF16});
+  // Fewer heads, then as many heads and fewer KV heads, then layers as before.
+  const std::vector<LayerConfig> layers = {{.d_ff = 256},
+                                           {.window = 7, .rope = 1, .n_heads = 2, .n_kv_heads = 2},
+                                           {.n_heads = 4, .n_kv_heads = 1, .d_ff = 256},
+                                           {.d_ff = 256}};
+  all.push_back({.name = "llama_layers",
+                 .layers = layers,
+                 .pairs = RopePairs::kInterleaved,
+                 .format = Format::kQ4_0,
+                 .head = Format::kQ4_0});
+  all.push_back({.name = "qwen3_layers",
+                 .parts = {.head_norms = true},
+                 .layers = layers,
+                 .format = Format::kF16,
+                 .head = Format::kF16});
+  all.push_back({.name = "bitnet_layers",
+                 .parts = {.sub_norms = true},
+                 .int8_activations = true,
+                 .layers = layers,
                  .format = Format::kI2_S,
                  .head = Format::kF16});
   return all;
