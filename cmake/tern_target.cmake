@@ -23,6 +23,8 @@ endif()
 function(tern_compile target kind)
   target_compile_options(${target} PRIVATE ${tern_options_${kind}})
   if(TERN_UNITY AND NOT kind STREQUAL "KERNELS")
+    # GCC takes the files of a unit for headers, in which anonymous namespaces would be a mistake.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0 UNITY_BUILD_RELOCATABLE ON)
   endif()
 endfunction()

@@ -38,7 +38,7 @@ struct Config {
   int n_ctx = 0;  // trained context
   float rms_eps = 0;
   std::vector<RopeParams> ropes = {{}};
-  std::vector<LayerConfig> layers;  // empty: all are LayerConfig{}
+  std::vector<LayerConfig> layers = {};  // empty: all are LayerConfig{}
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations =
       true;  // linear layers are BitLinear: ternary weights, their input quantised to int8 per token

@@ -85,10 +85,11 @@ TEST(Plan, StepsHaveTheirLayersHeads) {
     for (const Step& step : plan.steps) {
       if (const auto* s = std::get_if<step::Attention>(&step.body)) {
         heads.push_back({s->n_heads, s->n_kv_heads, s->head_dim, plan.slot(s->q).width, plan.slot(s->out).width});
-      } else if (const auto* s = std::get_if<step::KvAppend>(&step.body)) {
-        heads.push_back({s->n_kv_heads, s->head_dim, plan.slot(s->k).width, plan.slot(s->v).width});
-      } else if (const auto* s = std::get_if<step::TernaryQkv>(&step.body)) {
-        heads.push_back({s->n_heads, s->n_kv_heads, s->head_dim, plan.slot(s->q).width, plan.slot(s->k).width});
+      } else if (const auto* append = std::get_if<step::KvAppend>(&step.body)) {
+        heads.push_back({append->n_kv_heads, append->head_dim, plan.slot(append->k).width, plan.slot(append->v).width});
+      } else if (const auto* qkv = std::get_if<step::TernaryQkv>(&step.body)) {
+        heads.push_back(
+            {qkv->n_heads, qkv->n_kv_heads, qkv->head_dim, plan.slot(qkv->q).width, plan.slot(qkv->k).width});
       }
     }
     const std::vector<int> of_outer = {4, 2, 64, 256, 256}, of_inner = {2, 1, 64, 128, 128};

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "backend/cpu/cpu_target.h"
@@ -72,11 +73,19 @@ inline ThreadPool& team_of(int n_threads) {
   return teams.try_emplace(n_threads, n_threads).first->second;
 }
 
+// Scratch memory of just that many floats for each thread of a team, with whatever the op before left in it.
+inline std::vector<cpu::Scratch>& scratch_of(int n_threads, size_t floats) {
+  static std::map<std::pair<int, size_t>, std::vector<cpu::Scratch>> kept;
+  auto& scratch = kept[{n_threads, floats}];
+  if (scratch.empty()) scratch.assign(static_cast<size_t>(n_threads), cpu::Scratch(floats));
+  return scratch;
+}
+
 // Runs `op(args, share)` on a team of threads, as the backend does.
 template <class Args>
 void run_on(int n_threads, void (*op)(const Args&, cpu::Share&), const Args& args, size_t scratch_floats = 0) {
   std::atomic<int> next = 0;
-  std::vector<cpu::Scratch> scratch(static_cast<size_t>(n_threads), cpu::Scratch(scratch_floats));
+  auto& scratch = scratch_of(n_threads, scratch_floats);
   team_of(n_threads).run([&](int worker) {
     cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
     op(args, share);

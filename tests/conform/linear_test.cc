@@ -20,6 +20,7 @@ TEST(Conform, TernaryLinearIsBitIdentical) {
         const Matrix w(Format::kI2_S, rows, cols, ++seed);
         const Int8Input in(n, cols, ++seed);
         const auto count = static_cast<size_t>(n * rows);
+        const int n_threads = 1 + static_cast<int>(seed % 3);
         Guarded<float> set(count), added(count);
         ref::ternary_linear({in.view(), n, &w.tensor, ops::Store::kSet, set.data()});
         std::ranges::copy(set.values(), added.data());
@@ -27,8 +28,7 @@ TEST(Conform, TernaryLinearIsBitIdentical) {
         on_every_target([&] {
           Guarded<float> actual(count, seed % 4);
           for (const auto store : {ops::Store::kSet, ops::Store::kAdd}) {
-            run_on(1 + static_cast<int>(seed % 3), cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()},
-                   kScratch);
+            run_on(n_threads, cpu::ternary_linear, {in.view(), n, &w.tensor, store, actual.data()}, kScratch);
             ASSERT_EQ(actual.values(), (store == ops::Store::kSet ? set : added).values())
                 << rows << "×" << cols << ", " << n << " tokens";
           }

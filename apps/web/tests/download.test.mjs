@@ -96,7 +96,7 @@ describe('downloads that go wrong and are made good', () => {
   });
 
   test('stopped, and loaded again: only the rest is fetched', async () => {
-    const url = server.mount('m/stopped.gguf', {from: kDefaultModel, bytesPerSecond: 30e6});
+    const url = server.mount('m/stopped.gguf', {from: kDefaultModel, holdAt: kCut + (1 << 20)});
     await refuses(url, {code: 'cancelled', words: []}, {abortAt: kCut});
     const half = (await tab.models('list')).find((model) => model.url === url);
     assert.equal(half.complete, false);

@@ -25,9 +25,9 @@ struct HfConfig {
   const Family* family;
   std::string architecture;  // GGUF's name of it
   HfLinear linear = HfLinear::kFloat;
-  bool has_input_norms = false;                  // a norm of its own before every linear layer
+  bool has_input_norms = false;                            // a norm of its own before every linear layer
   std::optional<bool> attention_bias = {}, mlp_bias = {};  // whether there are any, where the file says
-  std::optional<bool> tied;                      // whether the head is the embedding
+  std::optional<bool> tied;                                // whether the head is the embedding
   SourceValues values;
 };
 

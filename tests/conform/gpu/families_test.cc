@@ -241,6 +241,9 @@ constexpr double kF16Matrices = 3e-6;
 // 4e-5 for each product; and in ternary layers they go over an edge (docs/numerics.md).
 constexpr double kFloats = 1e-10, kInt8 = 1e-3;
 
+// A few keys and values that are rounded the other way, by 2^-10 of themselves.
+constexpr double kF16Keys = 1e-7;
+
 TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   const TinyModel model(GetParam());
   const auto tokens = some_tokens(20);
@@ -273,7 +276,9 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
 }
 
 // Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a
-// prompt that ends just before attention is split. To the bit.
+// prompt that ends just before attention is split. To the bit on a software driver. A GPU's compiler may fuse
+// multiplications with additions in one kernel and not in the other; then a key that is rounded to f16 can go either
+// way.
 class GpuFamiliesHeads : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesHeads, testing::ValuesIn(shapes_where([](const Shape& s) {  // one of each family
                            return !s.int8_activations && (!s.parts.head_norms || s.format == Format::kQ4_0);
@@ -300,7 +305,13 @@ TEST_P(GpuFamiliesHeads, HeadsInAttentionChangeNothing) {
   };
   Fusions before = Fusions::all();
   before.heads = false;
-  EXPECT_EQ(logits(Fusions::all()), logits(before));
+  const auto with = logits(Fusions::all()), without = logits(before);
+  if (gpu::list_adapters()->front().type == gpu::AdapterType::kSoftware) {
+    EXPECT_EQ(with, without);
+  } else {
+    ASSERT_EQ(with.size(), without.size());
+    EXPECT_LT(nmse(with, without), kF16Keys);
+  }
 }
 
 void test_decoding(const Shape& shape, const std::vector<std::string>& without) {

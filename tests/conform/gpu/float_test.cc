@@ -2,6 +2,7 @@
 // many tokens.
 #include <cmath>
 
+#include "backend/gpu/device.h"
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
@@ -355,6 +356,13 @@ class MatrixKernels {
   std::vector<float> scales_;
 };
 
+// All formats on GPUs. A software driver compiles each of these kernels for seconds: there, formats of every kind.
+std::vector<Format> formats_on_matrices(const std::string& variant) {
+  const bool few = variant == "default_limits";
+  if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
+  return few ? std::vector{Format::kQ1_0} : std::vector{Format::kF16, Format::kQ4_K};
+}
+
 // Not with robustness, with which drivers take minutes for these kernels, nor without what the matrices need.
 std::vector<Variant> variants_with_matrices() {
   auto some = variants();
@@ -372,7 +380,7 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 70;
-  for (const Format format : formats_for(GetParam().name == "no_dot4" ? "everything" : GetParam().name)) {
+  for (const Format format : formats_on_matrices(GetParam().name)) {
     const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
     if (!MatrixKernels::fits(bench(), *shape)) GTEST_SKIP() << "this device's workgroups are too small";
     const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);

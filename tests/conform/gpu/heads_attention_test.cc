@@ -2,6 +2,7 @@
 // other.
 #include <cmath>
 
+#include "backend/gpu/device.h"
 #include "backend/gpu/kernels/attention.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/ref/ops.h"
@@ -87,6 +88,11 @@ std::vector<uint32_t> bits_of(const std::vector<float>& values) {
   return bits;
 }
 
+bool is_software() {
+  static const bool is = gpu::list_adapters()->front().type == gpu::AdapterType::kSoftware;
+  return is;
+}
+
 template <class KvWord>
 void test_problem(GpuBench& bench, const HeadsProblem& p) {
   constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
@@ -104,8 +110,26 @@ void test_problem(GpuBench& bench, const HeadsProblem& p) {
                            (p.normed ? ", normed" : "") + (p.interleaved ? ", interleaved" : "") + ", window " +
                            std::to_string(p.window) + ", splits " + std::to_string(p.max_splits);
   EXPECT_NE(two.kv, empty.kv) << what;
-  EXPECT_EQ(one.kv, two.kv) << what;
-  EXPECT_EQ(bits_of(one.y), bits_of(two.y)) << what;
+  if (is_software()) {
+    EXPECT_EQ(one.kv, two.kv) << what;
+    EXPECT_EQ(bits_of(one.y), bits_of(two.y)) << what;
+    return;
+  }
+  // A GPU's compiler may fuse multiplications with additions in one kernel and not in the other.
+  const auto expect_near = [&](const std::vector<float>& a, const std::vector<float>& b, double bound) {
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+      ASSERT_NEAR(a[i], b[i], bound * (std::abs(b[i]) + 1)) << what << " at " << i;
+    }
+  };
+  // A key that is rounded to f16 can go either way, 2^-10 of itself; a score then changes by as much of what it sums.
+  const double bound = kType == KvType::kF16 ? 0x1p-9 : 200 * kUlp;
+  KvData one_kv(p.s, kType), two_kv(p.s, kType);
+  one_kv.words = one.kv;
+  two_kv.words = two.kv;
+  expect_near(one_kv.floats(), two_kv.floats(), bound);
+  expect_near(one.y, two.y, 4 * bound);
 }
 
 constexpr uint32_t kContext = 256;

@@ -1,6 +1,7 @@
 // A web server for tests that can be told to fail: it serves the site, and models with faults of every kind.
 
 import {createHash} from 'node:crypto';
+import {once} from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -24,6 +25,7 @@ const kPiece = 64 << 10;
  * @property {boolean} [cors] pages of other origins may read it
  * @property {string|((request: number) => string)} [etag] by number of the request from 0; '' for none
  * @property {number} [bytesPerSecond] not faster than this
+ * @property {number} [holdAt] once, nothing is sent from this byte of the file on until the client hangs up
  */
 
 /** Bytes to send, piece by piece: models may be larger than what Node reads at once. @param {Buffer|string} from */
@@ -70,7 +72,7 @@ export class FixtureServer {
   /** @type {http.Server|null} */
   #http = null;
   #sockets = new Set();
-  /** @type {Map<string, {resource: Resource, asked: number, cuts: number}>} */
+  /** @type {Map<string, {resource: Resource, asked: number, cuts: number, held: boolean}>} */
   #mounts = new Map();
 
   /**
@@ -115,7 +117,7 @@ export class FixtureServer {
 
   /** @param {string} name path without the first slash @param {Resource} resource @returns {string} its address */
   mount(name, resource) {
-    this.#mounts.set(`/${name}`, {resource, asked: 0, cuts: 0});
+    this.#mounts.set(`/${name}`, {resource, asked: 0, cuts: 0, held: false});
     return this.url + name;
   }
 
@@ -199,7 +201,9 @@ export class FixtureServer {
     if (request.method === 'HEAD') begin = end;
     const cuts = mounted && resource.cutAt > begin && resource.cutAt < end && mounted.cuts < (resource.cutTimes ?? 1);
     if (cuts) ++mounted.cuts;
-    const stop = cuts ? resource.cutAt : end;
+    const holds = mounted && !mounted.held && resource.holdAt > begin && resource.holdAt < end;
+    if (holds) mounted.held = true;
+    const stop = cuts ? resource.cutAt : holds ? resource.holdAt : end;
     for (let at = begin; at < stop && !response.destroyed; at += kPiece) {
       const piece = content.read(at, Math.min(kPiece, stop - at));
       if (!response.write(piece)) await drained(response);
@@ -208,6 +212,7 @@ export class FixtureServer {
       if (ms > 0) await new Promise((go) => setTimeout(go, ms));
     }
     content.close();
+    if (holds && !response.destroyed) await once(response, 'close');
     if (cuts) response.destroy();
     else response.end();
   }
