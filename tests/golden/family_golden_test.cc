@@ -37,13 +37,22 @@ TEST(FamilyGolden, GpuAgreesWithTransformers) {
   const auto goldens = read_goldens("families");
   const auto probe = Engine::load({.backend = BackendKind::kWebGpu});
   if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
+  // Vectors; matrices of floats; and the GPU's own matrices, where there are any, which round activations to f16: 2^-11
+  // of each, about 8e-8 in each of some fifteen products.
+  const struct {
+    int max_batch;
+    std::vector<std::string> without;
+    double most_error;
+  } ways[] = {{1, {}, 1e-7}, {32, {"subgroup-matrix"}, 1e-7}, {32, {}, 3e-6}};
   for (const Golden& golden : goldens) {
     for (const bool fuse : {false, true}) {
-      for (const int max_batch : {1, 32}) {  // vectors, then matrices
-        const auto logits = compute_logits(
-            golden,
-            {{.backend = BackendKind::kWebGpu, .max_batch = max_batch, .fuse = fuse, .gpu = {.validation = true}}});
-        EXPECT_LT(nmse(logits, golden.logits), max_batch == 1 ? 1e-7 : 1e-6) << golden.name;
+      for (const auto& way : ways) {
+        if (!fuse && way.most_error > 1e-7) continue;
+        const auto logits = compute_logits(golden, {{.backend = BackendKind::kWebGpu,
+                                                     .max_batch = way.max_batch,
+                                                     .fuse = fuse,
+                                                     .gpu = {.validation = true, .without = way.without}}});
+        EXPECT_LT(nmse(logits, golden.logits), way.most_error) << golden.name << ", " << way.max_batch << " at once";
         expect_same_top1(golden, logits);
       }
     }

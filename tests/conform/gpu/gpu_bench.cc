@@ -65,6 +65,14 @@ std::vector<std::vector<uint32_t>> run_on(gpu::Device& device, const wgsl::Modul
   return arrays;
 }
 
+// By name of the variant. They are closed before main() returns: NVIDIA's driver is gone when static objects end.
+struct Benches : testing::Environment {
+  std::map<std::string, std::unique_ptr<GpuBench>> of;
+
+  void TearDown() override { of.clear(); }
+};
+Benches* const benches = static_cast<Benches*>(testing::AddGlobalTestEnvironment(new Benches));  // gtest owns it
+
 }  // namespace
 
 void GpuBench::run_module(const wgsl::Module& module, gpu::Grid grid, std::span<const Bytes2Way> args) {
@@ -110,8 +118,7 @@ std::unique_ptr<GpuBench> GpuBench::open(const Variant& variant, std::string& wh
 }
 
 void GpuConform::SetUp() {
-  static std::map<std::string, std::unique_ptr<GpuBench>> benches;
-  std::unique_ptr<GpuBench>& bench = benches[GetParam().name];
+  std::unique_ptr<GpuBench>& bench = benches->of[GetParam().name];
   std::string why_not;
   if (!bench) bench = GpuBench::open(GetParam(), why_not);
   if (!bench) GTEST_SKIP() << why_not;
