@@ -1,6 +1,7 @@
 // Fits the module to the browser (make_adaptable.mjs says how). Beside Emscripten's own options it takes
 //   threads   how many may compute, the caller's included; 1 (and the default) runs on any page
 //   relaxed   false: the browser has no relaxed SIMD
+//   onBytes   called when the engine's bytes are there: what comes then takes no network
 // Only this module sees what is put in place of what a browser lacks.
 
 // Where the browser cannot suspend a WebAssembly stack (JSPI), calls simply do not wait: the CPU backend needs none, as
@@ -19,7 +20,7 @@ var Atomics = Module['threads'] > 1 || ENVIRONMENT_IS_PTHREAD ? globalThis.Atomi
     waitAsync: () => ({ async: true, value: { then() {} } }),
   });
 
-if (!ENVIRONMENT_IS_PTHREAD && (Module['threads'] === 1 || Module['relaxed'] === false)) {
+if (!ENVIRONMENT_IS_PTHREAD) {
   // The bytes of the section "tern.adapt", parsed; the module's own sections come before it.
   const readAdaptations = (bytes) => {
     for (let at = 8; at < bytes.length;) {
@@ -34,7 +35,9 @@ if (!ENVIRONMENT_IS_PTHREAD && (Module['threads'] === 1 || Module['relaxed'] ===
     }
     throw new Error('the engine’s .wasm file is not whole');
   };
-  const adapted = (bytes) => {
+  const adapted = (binary) => {
+    if (Module['threads'] > 1 && Module['relaxed'] !== false) return binary;
+    const bytes = new Uint8Array(binary).slice();
     const { shared, dots, dotCall } = readAdaptations(bytes);
     if (Module['threads'] === 1) bytes[shared] = 1;
     if (Module['relaxed'] === false) for (const at of dots) bytes.set(dotCall, at);
@@ -45,8 +48,10 @@ if (!ENVIRONMENT_IS_PTHREAD && (Module['threads'] === 1 || Module['relaxed'] ===
   }
   Module['instantiateWasm'] = (imports, done) => {
     const fetched = Module['wasmBinary'] ? Promise.resolve(Module['wasmBinary']) : getWasmBinary(findWasmBinary());
-    fetched.then((binary) => WebAssembly.instantiate(adapted(new Uint8Array(binary).slice()), imports))
-      .then(({ instance, module }) => done(instance, module), (error) => abort(error));
+    fetched.then((binary) => {
+      Module['onBytes']?.();
+      return WebAssembly.instantiate(adapted(binary), imports);
+    }).then(({ instance, module }) => done(instance, module), (error) => abort(error));
     return {};
   };
 }

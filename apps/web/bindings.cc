@@ -126,7 +126,8 @@ json info_of(const Engine& engine, int n_ctx) {
     info["adapter"] = {{"name", adapter->name},
                        {"vendor", adapter->vendor},
                        {"driver", adapter->driver},
-                       {"features", adapter->features}};
+                       {"features", adapter->features},
+                       {"failedTests", adapter->failed_tests}};
   }
   return info;
 }

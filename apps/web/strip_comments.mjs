@@ -4,14 +4,9 @@
 // Takes comments, indentation and empty lines out of a folder's JavaScript, which pages download; line by line it stays
 // the code that was written. Files of the engine are left alone: Emscripten has done it there.
 import fs from 'node:fs';
-import {createRequire} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-
-// Emscripten comes with acorn, which its own tools use.
-const kAcornFolders = ['/usr/share/nodejs', '/usr/lib/node_modules', '/usr/share/emscripten',
-  process.env.EMSDK ? `${process.env.EMSDK}/upstream/emscripten` : '/'];
-const {parse} = createRequire(import.meta.url)(createRequire(import.meta.url).resolve('acorn', {paths: kAcornFolders}));
+import {parse} from './acorn.mjs';
 
 /** @param {string} text of a module @returns {string} */
 export function stripped(text) {

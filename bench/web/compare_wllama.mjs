@@ -12,7 +12,7 @@ import http from 'node:http';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
-import {findChromium} from '../../apps/web/tests/support/find_chromium.mjs';
+import {findChromium} from '../../apps/web/tests/support/find_browsers.mjs';
 
 const kTypes = {'.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html'};
 

@@ -12,6 +12,8 @@ struct GpuAdapter {
   std::string vendor;                 // "nvidia"
   std::string driver;                 // description with version; may be empty
   std::vector<std::string> features;  // features that kernels may use, named as in GpuOptions::without
+  // What the device computed wrongly when it was tested: a line for each feature that is left out for that.
+  std::vector<std::string> failed_tests;
 };
 
 // A field that was not measured is 0. (Times on the device need timestamps, which not every device has.)

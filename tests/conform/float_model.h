@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "conform/matrix.h"
@@ -13,6 +14,7 @@ namespace tern::conform {
 struct FloatModel {
   Tensor matrix(Format format, int rows, int cols) {
     matrices.push_back(std::make_unique<Matrix>(format, rows, cols, ++seed));
+    matrices.back()->tensor.name = "w" + std::to_string(seed);
     matrices.back()->tensor.scale = 0.05f;
     return matrices.back()->tensor;
   }

@@ -109,7 +109,7 @@ export interface ModelInfo {
   readonly hasTokenizer: boolean;
   /** false: the model continues texts, and messages are refused. */
   readonly hasChatTemplate: boolean;
-  readonly adapter?: {name: string; vendor: string; driver: string; features: string[]};
+  readonly adapter?: {name: string; vendor: string; driver: string; features: string[]; failedTests: string[]};
   readonly threads: number;
   /** What the model's makers recommend, and where they say so; no values and '' where they say nothing. */
   readonly sampling: {
@@ -188,21 +188,21 @@ export interface StoredModels {
   usage(): Promise<{used: number; quota: number; models: number; persisted: boolean}>;
 }
 
-/** As OpenAI's, plus top_k, min_p, repeat_penalty. What would change the reply and cannot be done is refused. */
+/** As OpenAI's, plus top_k, min_p, repeat_penalty; null is as good as nothing. What would change the reply and cannot be
+ * done is refused. */
 export interface CompletionBody {
-  model?: string;
-  temperature?: number;
-  top_p?: number;
-  top_k?: number;
-  min_p?: number;
-  repeat_penalty?: number;
-  max_tokens?: number;
-  max_completion_tokens?: number;
-  seed?: number;
-  stop?: string | string[];
-  stream?: boolean;
-  stream_options?: {include_usage?: boolean};
-  [ignoredOrRefused: string]: unknown;
+  model?: string | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  top_k?: number | null;
+  min_p?: number | null;
+  repeat_penalty?: number | null;
+  max_tokens?: number | null;
+  max_completion_tokens?: number | null;
+  seed?: number | null;
+  stop?: string | string[] | null;
+  stream?: boolean | null;
+  stream_options?: {include_usage?: boolean} | null;
 }
 
 export interface Usage {
@@ -212,22 +212,47 @@ export interface Usage {
   prompt_tokens_details: {cached_tokens: number};
 }
 
-interface Envelope<Choice> {
+interface Envelope<Name extends string, Choice> {
   id: string;
-  object: string;
+  object: Name;
   created: number;
   model: string;
-  choices: (Choice & {index: 0; logprobs: null; finish_reason: 'stop' | 'length' | null})[];
-  usage?: Usage | null;
+  choices: Choice[];
 }
 
-export type ChatCompletion = Envelope<{message: {role: 'assistant'; content: string; refusal: null}}>;
-export type ChatCompletionChunk = Envelope<{delta: {role?: 'assistant'; content?: string}}>;
-export type Completion = Envelope<{text: string}>;
+type Finish = 'stop' | 'length';
 
+export type ChatCompletion = Envelope<'chat.completion', {
+  index: number;
+  message: {role: 'assistant'; content: string; refusal: null};
+  logprobs: null;
+  finish_reason: Finish;
+}> & {usage: Usage};
+export type ChatCompletionChunk = Envelope<'chat.completion.chunk', {
+  index: number;
+  delta: {role?: 'assistant'; content?: string};
+  logprobs: null;
+  finish_reason: Finish | null;
+}> & {usage?: Usage | null};
+export type Completion = Envelope<'text_completion', {
+  index: number;
+  text: string;
+  logprobs: null;
+  finish_reason: Finish;
+}> & {usage?: Usage};
+/** Of a stream: no reason until the last. */
+export type CompletionChunk = Envelope<'text_completion', {
+  index: number;
+  text: string;
+  logprobs: null;
+  finish_reason: Finish | null;
+}> & {usage?: Usage | null};
+
+/** What else a body may have, as OpenAI's do, is without effect or refused when it is called. */
 interface Create<Body, Whole, Chunk> {
-  create(body: Body & {stream: true}, options?: {signal?: AbortSignal}): Promise<AsyncIterable<Chunk>>;
-  create(body: Body & {stream?: false}, options?: {signal?: AbortSignal}): Promise<Whole>;
+  create<B extends Body & {stream: true}>(body: B, options?: {signal?: AbortSignal}): Promise<AsyncIterable<Chunk>>;
+  create<B extends Body & {stream?: false | null}>(body: B, options?: {signal?: AbortSignal}): Promise<Whole>;
+  create<B extends Body>(body: B, options?: {signal?: AbortSignal}): Promise<Whole | AsyncIterable<Chunk>>;
 }
 
 /** A loaded model. One generation at a time; a second is a BusyError. */
@@ -239,7 +264,7 @@ export class Tern {
   readonly info: ModelInfo;
   readonly stats: Stats;
   readonly chat: {completions: Create<CompletionBody & {messages: object[]}, ChatCompletion, ChatCompletionChunk>};
-  readonly completions: Create<CompletionBody & {prompt: string | number[]}, Completion, Completion>;
+  readonly completions: Create<CompletionBody & {prompt: string | number[]}, Completion, CompletionChunk>;
 
   /** Continues a text (as it is, without a chat template) or token ids, or answers messages; yields pieces of text. */
   generate(

@@ -1,6 +1,8 @@
-// The worker that Tern.load starts.
+// The worker that Tern.load starts. It has the engine's script in it: bundlers make one file of a worker.
 
-import {environment} from './lib/environment.js';
+import importedEngine from './dist/tern.js';
+import {environment, provide} from './lib/environment.js';
 import {serve} from './lib/worker_server.js';
 
+provide({importEngine: async () => ({default: importedEngine})});
 serve(globalThis, environment());

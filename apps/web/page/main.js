@@ -98,6 +98,10 @@ byId('new-chat').addEventListener('click', () => {
     composer.focus();
   }}, 'Undo');
   notice('The conversation was cleared.', undo);
+  // Once another has begun, there is nothing to undo any more.
+  conversation.addEventListener('change', () => {
+    byId('notice').hidden = true;
+  }, {once: true});
 });
 conversation.addEventListener('trouble', () => (
   notice('The browser’s storage is full: this conversation will be gone when the page is closed.')));

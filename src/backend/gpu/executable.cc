@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backend/gpu/check_products.h"
 #include "backend/gpu/pack.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "base/check.h"
@@ -110,8 +111,8 @@ Result<void> GpuExecutable::load() {
     }
   }
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows));
-  Program ahead;  // uploads every weight and compiles every kernel that needs no cache
-  TRY_STATUS(Recorder(context(), nullptr, ahead).record_all());
+  // Uploads every weight and compiles every kernel that needs no cache.
+  TRY_STATUS(Recorder(context(), nullptr, ahead_).record_all());
   weights_.close();
   TRY(chooser_, Chooser::create({.device = *device_,
                                  .kernels = kernels_,
@@ -122,6 +123,11 @@ Result<void> GpuExecutable::load() {
                                  .params = work_->params(),
                                  .serial = layouts_.serial}));
   return device_->wait();
+}
+
+Result<void> GpuExecutable::check() {
+  in_control_ = nullptr;
+  return check_products(*device_, plan_, ahead_, *work_, options_.max_batch);
 }
 
 RecorderContext GpuExecutable::context() const {

@@ -45,6 +45,11 @@ class GpuExecutable final : public Executable {
   Result<TokenTimes> time_ops(KvCache& cache, int pos, int repeats) override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
+  // Whether products with this model's weights come out right (check_products.h). kNotSupported where they do not.
+  Result<void> check();
+  // What gpu_adapter() tells of features that the device is used without, because it failed their tests.
+  void note_failed_tests(std::vector<std::string> findings) { failed_tests_ = std::move(findings); }
+
   // For bench/tune_gpu.
   Device& device() { return *device_; }
   void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of caches made from now on
@@ -77,6 +82,8 @@ class GpuExecutable final : public Executable {
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<Chooser> chooser_;
   Layouts layouts_;
+  Program ahead_;  // the steps that need no cache
+  std::vector<std::string> failed_tests_;
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing

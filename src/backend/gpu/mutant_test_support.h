@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <regex>
 
@@ -26,12 +27,14 @@ inline wgsl::Module mutated(const wgsl::Module& module) {
   return mutant;
 }
 
-// A device that compiles the mutant wherever it is asked for the kernel.
-class MutatingDevice : public Device {
+// A device that compiles what `rewrite` makes of the kernels that it is asked for.
+class RewritingDevice : public Device {
  public:
-  explicit MutatingDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+  using Rewrite = std::function<wgsl::Module(const wgsl::Module&)>;
+  RewritingDevice(std::unique_ptr<Device> device, Rewrite rewrite)
+      : device_(std::move(device)), rewrite_(std::move(rewrite)) {}
 
-  Result<const Pipeline*> pipeline(const wgsl::Module& module) override { return device_->pipeline(mutated(module)); }
+  Result<const Pipeline*> pipeline(const wgsl::Module& module) override { return device_->pipeline(rewrite_(module)); }
 
   const AdapterInfo& adapter() const override { return device_->adapter(); }
   const Limits& limits() const override { return device_->limits(); }
@@ -60,6 +63,13 @@ class MutatingDevice : public Device {
 
  private:
   std::unique_ptr<Device> device_;
+  Rewrite rewrite_;
+};
+
+// A device that compiles the mutant wherever it is asked for the kernel.
+class MutatingDevice : public RewritingDevice {
+ public:
+  explicit MutatingDevice(std::unique_ptr<Device> device) : RewritingDevice(std::move(device), mutated) {}
 };
 
 }  // namespace tern::gpu

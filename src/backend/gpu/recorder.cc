@@ -10,7 +10,7 @@
 namespace tern::gpu {
 Caps caps_of(const Device& device) {
   const Features& f = device.features();
-  Caps caps{.f16 = f.f16, .packed_dot = f.packed_dot, .subgroup = f.subgroups ? f.subgroup_min : 0};
+  Caps caps{.packed_dot = f.packed_dot, .subgroup = f.subgroups ? f.subgroup_min : 0};
   if (caps.subgroup < 4) caps.subgroup = 0;  // too small to be worth it
   return caps;
 }

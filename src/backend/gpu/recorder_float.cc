@@ -31,7 +31,7 @@ Result<void> Recorder::record(const step::Embed& s) {
   TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
   for (const FloatMatrix::Part& part : table->parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .caps = caps_, .scale = s.scale}),
+    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .scale = s.scale}),
                         {.axis = Axis::kY}, View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
   }
@@ -121,7 +121,6 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
     const auto config = fit(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
                                                     .cols = static_cast<uint32_t>(w.cols),
                                                     .coding = coding,
-                                                    .caps = caps_,
                                                     .shape = shape,
                                                     .subgroup = f.subgroup_min});
     if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
@@ -158,8 +157,7 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
     const FloatMatmulConfig config{.rows = width(out),
                                    .cols = static_cast<uint32_t>(w.cols),
                                    .coding = part.coding,
-                                   .store = store,
-                                   .caps = caps_};
+                                   .store = store};
     TRY_STATUS(dispatch(gpu::float_matmul(config), per_tile(config, part.count), View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, c_.work.float_quads(in), View<RowRange>{constant}, params(),
                         c_.work.floats(out)));
@@ -238,7 +236,6 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const GluParts& parts
                                  .coding = parts.gate->coding,
                                  .up_coding = parts.up->coding,
                                  .act = activation(s.act),
-                                 .caps = caps_,
                                  .tile_rows = 32};
   return dispatch(float_glu_matmul(config), per_tile(config, config.rows), View<WeightUnits>{parts.gate->units},
                   View<wgsl::U32>{parts.gate->scales}, View<WeightUnits>{parts.up->units},

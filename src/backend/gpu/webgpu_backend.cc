@@ -47,9 +47,39 @@ Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const Co
               adapter.name, gigabytes(adapter.memory_bytes));
 }
 
+Result<std::unique_ptr<GpuExecutable>> put_on(std::unique_ptr<Device> device, const Plan& plan,
+                                              const CompileOptions& options) {
+  TRY_STATUS(check_memory(device->adapter(), plan, options));
+  return GpuExecutable::create(std::move(device), plan, options);
+}
+
+Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const CompileOptions& options,
+                                                      DeviceOptions device_options, const OpenDevice& open) {
+  TRY(auto trusted, open_trusted(device_options, open));
+  static std::atomic_flag has_warned;  // once for all models of a process
+  if (trusted.device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty() &&
+      !has_warned.test_and_set()) {
+    warn("no GPU found: {} draws on the CPU, far slower than the cpu backend", trusted.device->adapter().name);
+  }
+  const bool has_matrices = !trusted.device->features().matrices.empty();
+  TRY(auto made, put_on(std::move(trusted.device), plan, options));
+  if (const auto right = made->check(); !right) {
+    // Products of prompts may be those of subgroup matrices, of which the device's test has no kernel.
+    if (right.error().code != ErrorCode::kNotSupported || !has_matrices) return std::unexpected(right.error());
+    made.reset();
+    device_options.without.subgroup_matrix = true;
+    TRY(trusted.device, open_trusted(device_options, open).transform([](TrustedDevice t) { return std::move(t.device); }));
+    TRY(made, put_on(std::move(trusted.device), plan, options));
+    TRY_STATUS(made->check());
+    trusted.findings.push_back("subgroup-matrix: " + right.error().message);
+  }
+  made->note_failed_tests(std::move(trusted.findings));
+  return made;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options) {
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, const OpenDevice& open) {
   // Texts from outside need the checks: without them a wrong binding or entry point crashes.
   const bool validation = options.gpu.validation || !options.gpu.wgsl_dir.empty();
   DeviceOptions device_options{.adapter = options.gpu.adapter,
@@ -58,18 +88,17 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
                                .robustness = options.gpu.robustness,
                                .cache_dir = options.gpu.cache_dir};
   TRY(device_options.without, parse_restrictions(options.gpu.without));
-  TRY(auto device, open_device(device_options));
-  static std::atomic_flag has_warned;  // once for all models of a process
-  if (device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty() && !has_warned.test_and_set()) {
-    warn("no GPU found: {} draws on the CPU, far slower than the cpu backend", device->adapter().name);
+  TRY(auto made, compile_tested(plan, options, device_options, open));
+  const GpuAdapter adapter = made->gpu_adapter().value();
+  for (const std::string& finding : adapter.failed_tests) {
+    warn("the GPU {} computes wrongly with a feature that is left out now: {}", adapter.name, finding);
   }
-  return compile_on(std::move(device), plan, options);
+  return made;
 }
 
 Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, const Plan& plan,
                                                const CompileOptions& options) {
-  TRY_STATUS(check_memory(device->adapter(), plan, options));
-  TRY(auto executable, GpuExecutable::create(std::move(device), plan, options));
+  TRY(auto executable, put_on(std::move(device), plan, options));
   return executable;
 }
 

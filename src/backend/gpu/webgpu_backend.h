@@ -2,16 +2,18 @@
 #pragma once
 
 #include "backend/backend.h"
-#include "backend/gpu/device.h"
+#include "backend/gpu/self_test.h"
 
 namespace tern::gpu {
 
-// Opens the device that `options.gpu` asks for and puts the model on it. `plan` and its weights must outlive the
-// executable. kNotFound without an adapter; kNotSupported where a matrix is greater than the device can bind;
-// kOutOfMemory, before anything is uploaded where the device tells how much it has.
-Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options);
+// Opens the device that `options.gpu` asks for, tests it, and puts the model on it. `plan` and its weights must outlive
+// the executable. kNotFound without an adapter; kNotSupported where a matrix is greater than the device can bind, or where
+// the device computes wrongly; kOutOfMemory, before anything is uploaded where the device tells how much it has. A device
+// that computes wrongly only with some feature is used without it, with a warning.
+Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options,
+                                            const OpenDevice& open = open_device);
 
-// The same on a device that is open already.
+// The same on a device that is open already, and trusted.
 Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, const Plan& plan,
                                                const CompileOptions& options);
 

@@ -214,8 +214,7 @@ TEST_P(GpuFloat, LinearKeepsEveryPosition) {
     y = poisoned<float>(y.size());
     const gpu::FloatMatmulConfig many{.rows = static_cast<uint32_t>(rows),
                                       .cols = static_cast<uint32_t>(cols),
-                                      .coding = planes.coding,
-                                      .caps = caps()};
+                                      .coding = planes.coding};
     bench().run(gpu::float_matmul(many), {.y = ceil_div(static_cast<uint32_t>(cols), many.tile_tokens)},
                 in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(x),
                 in<gpu::RowRange>(range_of(0, rows)),
@@ -235,7 +234,7 @@ TEST_P(GpuFloat, Embed) {
     int first = 0;
     for (const int end : part_ends) {
       const Planes planes(table.tensor, first, end - first);
-      bench().run(gpu::embed({static_cast<uint32_t>(cols), planes.coding, caps()}),
+      bench().run(gpu::embed({static_cast<uint32_t>(cols), planes.coding}),
                   {.y = static_cast<uint32_t>(tokens.size())}, in<U32>(tokens), in<gpu::WeightUnits>(planes.units),
                   in<U32>(planes.scales), in<gpu::RowRange>(range_of(first, end - first)), out<Vec4<F32>>(y));
       first = end;
@@ -256,8 +255,7 @@ void test_matmul(GpuBench& bench, const Tensor& w, int n, Store store, const std
     const gpu::FloatMatmulConfig config{.rows = static_cast<uint32_t>(w.rows),
                                         .cols = static_cast<uint32_t>(w.cols),
                                         .coding = planes.coding,
-                                        .store = store,
-                                        .caps = bench.caps()};
+                                        .store = store};
     bench.run(gpu::float_matmul(config),
               {.x = ceil_div(static_cast<uint32_t>(end - first), config.tile_rows),
                .y = ceil_div(static_cast<uint32_t>(n), config.tile_tokens)},
@@ -309,7 +307,6 @@ class MatrixKernels {
                                                    .cols = static_cast<uint32_t>(w.cols),
                                                    .coding = gpu::coding_of(w),
                                                    .store = store,
-                                                   .caps = bench_.caps(),
                                                    .shape = shape,
                                                    .subgroup = bench_.device().features().subgroup_max});
     return c;
@@ -319,7 +316,6 @@ class MatrixKernels {
     const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = 64,
                                                          .cols = 64,
                                                          .coding = {},
-                                                         .caps = bench.caps(),
                                                          .shape = shape,
                                                          .subgroup = bench.device().features().subgroup_max});
     const gpu::Limits& limits = bench.device().limits();
@@ -438,7 +434,6 @@ void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act,
                                       .coding = config.coding,
                                       .up_coding = config.up_coding,
                                       .act = config.act,
-                                      .caps = config.caps,
                                       .tile_rows = 32};
     auto tiled = poisoned<float>(count);
     bench.run(gpu::float_glu_matmul(many), {.x = ceil_div(many.rows, many.tile_rows)}, in<gpu::WeightUnits>(a.units),

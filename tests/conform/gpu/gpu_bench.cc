@@ -97,7 +97,6 @@ std::vector<Variant> variants() {
       {"everything", {}, true},
       {"no_subgroups", {.subgroups = true}},
       {"no_dot4", {.packed_dot = true}},
-      {"no_f16", {.f16 = true}},
       {"nothing", {.f16 = true, .subgroups = true, .subgroup_matrix = true, .packed_dot = true, .timestamps = true}},
       {"default_limits", {.default_limits = true}}};
 }

@@ -223,6 +223,12 @@ export function fakeWorkerEnv({server, engine, disk = new FakeDisk(), locks = ne
       return sleep(0, signal);
     },
     importModule: async () => ({default: engine?.create}),
+    importEngine() {
+      return this.importModule('dist/tern.js');
+    },
+    newWorker() {
+      return new this.Worker('worker.js');
+    },
     ...more,
   };
 }

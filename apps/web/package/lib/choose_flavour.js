@@ -1,5 +1,6 @@
 // How the engine is run in this browser.
 
+import {withinTime} from './environment.js';
 import {InvalidArgumentError, NotSupportedError} from './errors.js';
 
 /**
@@ -21,23 +22,35 @@ const kSplat = [0x41, 1, 0xfd, 0x0f];
 export const kSimdModule = module(...kSplat);
 export const kRelaxedModule = module(...kSplat, ...kSplat, ...kSplat, 0xfd, 0x93, 2);
 
+/** What an adapter that computes on the CPU is called; '' for others. @param {GPUAdapter} adapter */
+function softwareName(adapter) {
+  const {info = {}} = adapter;
+  const name = info.description || info.device || info.architecture || '';
+  const isKnown = /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${info.description} ${info.architecture} ${info.device}`);
+  return info.isFallbackAdapter || adapter.isFallbackAdapter || isKnown ? name || 'a software adapter' : '';
+}
+
 /**
  * What this browser can do.
  * @param {import('./environment.js').Environment} env
  * @param {{gpu?: object, webAssembly?: typeof WebAssembly}} [given] a GPU of the caller's instead of the browser's
  * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, cpus: number, jspi: boolean, adapter: boolean,
- *   whyNoGpu: string}>}
+ *   software: string, whyNoGpu: string}>} `software`: the name of an adapter that computes on the CPU
  */
 export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.webAssembly ?? WebAssembly} = {}) {
   const jspi = typeof webAssembly.Suspending === 'function';
   let whyNoGpu = '';
+  let software = '';
   if (!gpu) {
     whyNoGpu = 'this browser has no WebGPU here';
   } else if (!jspi) {
     whyNoGpu = 'this browser has no JavaScript Promise Integration (JSPI), which WebGPU needs here';
   } else {
     try {
-      if (!(await gpu.requestAdapter({powerPreference: 'high-performance'}))) whyNoGpu = 'WebGPU found no adapter';
+      const asked = gpu.requestAdapter({powerPreference: 'high-performance'});
+      const adapter = await withinTime(env.startMs, 'no adapter came', asked);
+      if (!adapter) whyNoGpu = 'WebGPU found no adapter';
+      else software = softwareName(adapter);
     } catch (error) {
       whyNoGpu = `WebGPU does not work (${error.message})`;
     }
@@ -50,6 +63,7 @@ export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.w
     cpus: env.navigator?.hardwareConcurrency ?? 1,
     jspi,
     adapter: whyNoGpu === '',
+    software,
     whyNoGpu,
   };
 }
@@ -73,7 +87,12 @@ export function chooseFlavours({backend = 'auto', threads}, can) {
     throw new NotSupportedError(`backend 'webgpu': ${can.whyNoGpu}; use backend 'cpu' or another browser`);
   }
   if (backend === 'auto' && !can.adapter) why.push(`it runs on the CPU because ${can.whyNoGpu}`);
-  if (can.adapter && backend !== 'cpu' && backend !== 'ref') {
+  const isSlow = backend === 'auto' && can.adapter && can.software !== '';
+  if (isSlow) {
+    why.push(`it runs on the CPU because the only GPU here (${can.software}) is an imitation that computes on the CPU, ` +
+      'and slower');
+  }
+  if (can.adapter && !isSlow && backend !== 'cpu' && backend !== 'ref') {
     flavours.push({name: 'webgpu', backend: 'webgpu', threads: 1, relaxed: can.relaxed, canWait: can.jspi});
   }
   if (backend === 'webgpu') return {flavours, why};

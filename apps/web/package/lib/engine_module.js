@@ -1,5 +1,6 @@
 // The engine: WebAssembly built by Emscripten from C++. All that the package knows about that module is in this file.
 
+import {withinTime} from './environment.js';
 import {
   CancelledError, NotFoundError, NotSupportedError, OutOfMemoryError, TernError, WorkerCrashedError, errorOf,
 } from './errors.js';
@@ -17,6 +18,25 @@ function explainCrash(error) {
   return new WorkerCrashedError(`the engine stopped (${text.split('\n', 1)[0]}); load the model again`, {cause: error});
 }
 
+/**
+ * The module once its threads are there. Where memory cannot be shared with them (WebKit refuses it to a worker of a
+ * worker), Emscripten waits for ever, and all there is to see of it is a rejection that nobody handles.
+ */
+function withThreads(env, ready, bytesCame) {
+  const what = 'the threads did not start';
+  const refused = new Promise((_, reject) => {
+    const listen = (event) => {
+      if (event.reason?.name !== 'DataCloneError') return;
+      event.preventDefault();
+      reject(new NotSupportedError(`${what} (${event.reason.message})`));
+    };
+    globalThis.addEventListener?.('unhandledrejection', listen);
+    const stop = () => globalThis.removeEventListener?.('unhandledrejection', listen);
+    ready.then(stop, stop);
+  });
+  return Promise.race([ready, refused, bytesCame.then(() => withinTime(env.startMs, what, ready))]);
+}
+
 /** An engine with at most one model, called from one place at a time. */
 export class EngineModule {
   #module;
@@ -30,23 +50,27 @@ export class EngineModule {
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {{threads: number, relaxed: boolean, baseUrl: string, gpu?: object, files: object, overrides?: object,
+   * @param {{threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object, overrides?: object,
    *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
    *   onLog?: (text: string) => void}} options
    * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
    */
   static async open(env, {threads, relaxed, baseUrl, gpu, files, overrides, onProgress, onLog}) {
-    const url = new URL('dist/tern.js', baseUrl).href;
+    const url = baseUrl ? new URL('dist/tern.js', baseUrl).href : 'tern-web/dist/tern.js';
     let create;
     try {
-      ({default: create} = await env.importModule(url));
+      ({default: create} = await (baseUrl ? env.importModule(url) : env.importEngine()));
     } catch (error) {
       const message = `${url}: the engine cannot be loaded; check the connection, and that dist/ is served, too`;
       throw new NotFoundError(message, {cause: error});
     }
     let abortText = '';
+    let onBytes = () => {};
+    const bytesCame = new Promise((resolve) => {
+      onBytes = resolve;
+    });
     try {
-      const module = await create({
+      const ready = create({
         ...overrides,
         ...(gpu ? {gpu} : {}),
         threads,
@@ -54,13 +78,15 @@ export class EngineModule {
         files,
         onProgress,
         onLog,
+        onBytes,
         ...(onLog ? {print: onLog, printErr: onLog} : {}),
         onAbort: (what) => {
           abortText = String(what ?? '');
         },
       });
-      return new EngineModule(module);
+      return new EngineModule(threads > 1 ? await withThreads(env, ready, bytesCame) : await ready);
     } catch (error) {
+      if (error instanceof TernError) throw error;
       if (error instanceof WebAssembly.CompileError || /CompileError/.test(error?.message)) {
         const message = `${url}: this browser cannot run it (${error.message}); use a newer one`;
         throw new NotSupportedError(message, {cause: error});
@@ -98,6 +124,11 @@ export class EngineModule {
       this.crashed = explainCrash(error);
       throw this.crashed;
     }
+  }
+
+  /** Nothing more is asked of the engine, which may still be busy. @param {TernError} why */
+  giveUp(why) {
+    this.crashed ??= why;
   }
 
   /** Gives memory and GPU back as far as the module can. */

@@ -1,6 +1,6 @@
 // What the package uses of its surroundings, in one object, so that tests can put their own in its place.
 
-import {CancelledError, throwIfAborted} from './errors.js';
+import {CancelledError, NotSupportedError, throwIfAborted} from './errors.js';
 
 /**
  * @typedef {object} Environment
@@ -18,10 +18,15 @@ import {CancelledError, throwIfAborted} from './errors.js';
  * @property {typeof WebAssembly} [webAssembly] instead of the real one, to ask for features
  * @property {number} pieceBytes models are stored, checked and resumed in pieces of this size
  * @property {number} stallMs a connection that brings nothing for so long is given up
+ * @property {number} startMs a worker, threads or an adapter that is not there after so long is done without
+ * @property {number} gpuStallMs a GPU that gets nowhere for so long while a model is loaded is done without
  * @property {() => number} now milliseconds
  * @property {(ms: number, signal?: AbortSignal) => Promise<void>} sleep
  * @property {() => Promise<void>} nextTurn lets events that wait be handled
- * @property {(url: string) => Promise<any>} importModule
+ * @property {(url: string) => Promise<any>} importModule of an address that is known only here
+ * @property {() => Promise<{default: Function}>} importEngine the package's own engine
+ * @property {() => Worker} newWorker the package's own worker
+ * @property {(url: string) => import('./remote_model.js').OpenModel} [openFile] of a file: address, outside browsers
  */
 
 /** @returns {Promise<void>} after `ms` milliseconds; a CancelledError when `signal` is aborted */
@@ -40,6 +45,30 @@ export function sleep(ms, signal) {
   });
 }
 
+/**
+ * What `promise` gives, if it does so in time; else a NotSupportedError. `moved()` begins the time anew.
+ * @template T
+ * @param {number} ms
+ * @param {string} what of the error: "the threads did not start"
+ * @param {Promise<T> | ((moved: () => void) => Promise<T>)} promise
+ * @returns {Promise<T>}
+ */
+export function withinTime(ms, what, promise) {
+  return new Promise((resolve, reject) => {
+    let timer;
+    const moved = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => reject(new NotSupportedError(`${what} within ${ms / 1000} s`)), ms);
+    };
+    moved();
+    const end = (settle) => (value) => {
+      clearTimeout(timer);
+      settle(value);
+    };
+    (typeof promise === 'function' ? promise(moved) : promise).then(end(resolve), end(reject));
+  });
+}
+
 // A message to itself, because browsers make nested timers wait for 4 ms.
 function makeNextTurn() {
   if (typeof setImmediate === 'function') return () => new Promise((resolve) => setImmediate(resolve));
@@ -55,29 +84,38 @@ function makeNextTurn() {
   });
 }
 
-/** @returns {Environment} */
+/** @type {Partial<Environment>} */
+let parts = {};
+
+/** What index.js, worker.js and node.js each bring: the way to the engine, and where they run. */
+export function provide(more) {
+  parts = {...parts, ...more};
+}
+
+/** @returns {Environment} a browser's, with what was provided */
 export function environment() {
   const root = globalThis;
-  const isNode = typeof root.process?.versions?.node === 'string' && typeof root.window === 'undefined' &&
-    typeof root.WorkerGlobalScope === 'undefined';
   return {
     fetch: (...args) => root.fetch(...args),
     navigator: root.navigator,
-    locks: isNode ? undefined : root.navigator?.locks,
-    caches: isNode ? undefined : root.caches,
+    locks: root.navigator?.locks,
+    caches: root.caches,
     crypto: root.crypto,
     FileReaderSync: root.FileReaderSync,
     canWriteFiles: 'createSyncAccessHandle' in (root.FileSystemFileHandle?.prototype ?? {}),
-    Worker: isNode ? undefined : root.Worker,
-    origin: isNode ? undefined : root.location?.origin,
+    Worker: root.Worker,
+    origin: root.location?.origin,
     crossOriginIsolated: root.crossOriginIsolated === true,
-    isNode,
+    isNode: false,
     pieceBytes: 8 << 20,
     stallMs: 60_000,
+    startMs: 20_000,
+    gpuStallMs: 60_000,
     now: () => performance.now(),
     sleep,
     nextTurn: makeNextTurn(),
     importModule: (url) => import(/* @vite-ignore */ /* webpackIgnore: true */ url),
+    ...parts,
   };
 }
 

@@ -1,20 +1,20 @@
 // What the first bytes of a file say about it, before gigabytes of something else are downloaded.
 
-import {CorruptionError} from './errors.js';
+import {InvalidArgumentError} from './errors.js';
 
 /** So many bytes are enough to tell. */
 export const kFirstBytes = 64;
 
 /**
- * Throws a CorruptionError where the bytes cannot begin such a file.
+ * Throws an InvalidArgumentError where the bytes cannot begin such a file.
  * @param {{kind: 'gguf' | 'json' | 'safetensors' | 'other', path: string}} file
  * @param {Uint8Array} bytes its first ones, or all
- * @param {string} where the address, for the message
+ * @param {string} where the address or the name, for the message
  */
 export function checkFirstBytes(file, bytes, where) {
   const text = new TextDecoder().decode(bytes.subarray(0, kFirstBytes)).trimStart();  // drops a byte order mark
   const refuse = (what) => {
-    throw new CorruptionError(`${where}: ${what}; check the address`);
+    throw new InvalidArgumentError(`${where}: ${what}; check what was chosen`);
   };
   if (/^<(!doctype|html|head|\?xml|!--)/i.test(text)) refuse('this is a web page, not a file of a model');
   if (text.startsWith('version https://git-lfs')) refuse('this is a pointer of Git LFS, not the file itself');

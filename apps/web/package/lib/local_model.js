@@ -3,6 +3,7 @@
 
 import {readerOfBlob} from './blob_reader.js';
 import {InvalidArgumentError} from './errors.js';
+import {checkFirstBytes, kFirstBytes} from './first_bytes.js';
 import {readerOfBytes} from './storage_memory.js';
 import {splitName, splitParts} from './text.js';
 
@@ -44,9 +45,9 @@ function commonFolder(paths) {
 /**
  * @param {import('./environment.js').Environment} env
  * @param {Record<string, Blob | Uint8Array>} files
- * @returns {import('./remote_model.js').OpenModel}
+ * @returns {Promise<import('./remote_model.js').OpenModel>}
  */
-export function openLocalModel(env, files) {
+export async function openLocalModel(env, files) {
   const paths = Object.keys(files);
   const folder = commonFolder(paths);
   const names = paths.map((path) => path.slice(folder.length));
@@ -73,6 +74,13 @@ export function openLocalModel(env, files) {
       throw new InvalidArgumentError(`${entry} is one of several parts, and ${missing.join(', ')} ` +
         `${missing.length === 1 ? 'is' : 'are'} missing; choose all of them`);
     }
+  }
+
+  if (entry) {
+    const file = files[folder + entry];
+    const first = file instanceof Uint8Array ? file.subarray(0, kFirstBytes) :
+      new Uint8Array(await file.slice(0, kFirstBytes).arrayBuffer());
+    checkFirstBytes({kind: 'gguf', path: entry}, first, entry);
   }
 
   const opened = new Map(paths.map((path, i) => [

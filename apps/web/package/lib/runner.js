@@ -1,6 +1,7 @@
 // Everything behind the API, in one place: finds the model's files and how the engine can run here, and runs it.
 // In a worker as a rule; in the page or under Node where the caller wants that.
 
+import {withinTime} from './environment.js';
 import {BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted} from './errors.js';
 import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
 import {EngineModule} from './engine_module.js';
@@ -51,6 +52,9 @@ export class Runner {
       this.#model = await open();
       const {info, flavour} = await this.#mendOnce(open, events, () => this.#start(flavours, why, options, events));
       const {name, fromCache, storage, notes} = this.#model;
+      for (const failed of info.adapter?.failedTests ?? []) {
+        why.push(`the GPU computes wrongly with a feature that is left out now: ${failed}`);
+      }
       events.onProgress({phase: 'ready', loaded: 1, total: 1, file: name, fromCache});
       return {
         ...info,
@@ -70,10 +74,7 @@ export class Runner {
 
   async #openModel({where, files}, options, events) {
     if (files) return openLocalModel(this.#env, files);
-    if (this.#env.isNode && where.startsWith('file:')) {
-      const {openNodeModel} = await import('./node_model.js');
-      return openNodeModel(where);
-    }
+    if (this.#env.openFile && where.startsWith('file:')) return this.#env.openFile(where);
     return openRemoteModel(this.#env, where, {...options, ...events});
   }
 
@@ -97,9 +98,18 @@ export class Runner {
       try {
         if (!flavour.canWait) await makeSync(this.#model);
         throwIfAborted(events.signal);
-        this.#engine = await this.#openEngine(flavour, options, events);
+        let moved = () => {};
+        this.#engine = await this.#openEngine(flavour, options, {...events, onMove: () => moved()});
         isOpen = true;
-        const info = await this.#engine.call('load', this.#loadParams(flavour, options));
+        const loading = this.#engine.call('load', this.#loadParams(flavour, options));
+        const info = flavour.backend !== 'webgpu' ? await loading :
+          await withinTime(this.#env.gpuStallMs, 'the GPU got no further', (start) => {
+            moved = start;
+            return loading;
+          }).catch((error) => {
+            this.#engine.giveUp(error);
+            throw error;
+          });
         throwIfAborted(events.signal);
         return {info, flavour};
       } catch (error) {
@@ -108,14 +118,14 @@ export class Runner {
         const cannotOpen = !isOpen && (error instanceof NotFoundError || error instanceof NotSupportedError);
         const isNext = cannotOpen || (flavour.backend === 'webgpu' && mayFallBack(error));
         if (i + 1 === flavours.length || !isNext) throw error;
-        const what = flavour.backend === 'webgpu' ? 'WebGPU' : flavour.name;
-        why.push(`${what} was tried first and failed: ${error.message}`);
+        const what = {webgpu: 'WebGPU was', threads: 'threads were'}[flavour.name] ?? `${flavour.name} was`;
+        why.push(`${what} tried first and failed: ${error.message}`);
       }
     }
     throw new NotSupportedError('the engine does not run here');
   }
 
-  #openEngine(flavour, options, {onProgress, onLog}) {
+  #openEngine(flavour, options, {onProgress, onLog, onMove}) {
     const {fromCache} = this.#model;
     const gpu = flavour.backend === 'webgpu' ? options.gpu ?? this.#env.navigator?.gpu : undefined;
     return EngineModule.open(this.#env, {
@@ -126,6 +136,7 @@ export class Runner {
       files: engineFiles(this.#model),
       overrides: options.emscripten,
       onProgress: (what, done, total) => {
+        onMove();
         onProgress({phase: EngineModule.phaseOf(what), loaded: done, total, file: what, fromCache});
       },
       onLog,

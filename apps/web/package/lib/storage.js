@@ -77,5 +77,5 @@ export async function explainWriteError(env, error, need, what) {
 
 function tooSmall(what, need, have, cause) {
   return new QuotaError(`${what} needs ${humanSize(need)} of storage, and the browser has ${humanSize(have)} left ` +
-    'for this site; delete stored models, free disk space, or load with storage: false', {cause});
+    'for this site; delete stored models, or free disk space', {cause});
 }

@@ -11,11 +11,9 @@ import {checkLoadOptions, checkSource, checkTokens, generateParams} from './opti
 import {Runner} from './runner.js';
 import {WorkerClient} from './worker_client.js';
 
-const kPackage = new URL('../', import.meta.url).href;
-
 /** What relative addresses of models are relative to. */
 function pageUrl(env) {
-  if (!env.isNode) return globalThis.document?.baseURI ?? globalThis.location?.href ?? kPackage;
+  if (!env.isNode) return globalThis.document?.baseURI ?? globalThis.location?.href;
   const folder = globalThis.process.cwd().split(/[\\/]/).map(encodeURIComponent).join('/');
   return `file://${folder.startsWith('/') ? '' : '/'}${folder}/`;
 }
@@ -34,8 +32,8 @@ async function readHere(env, source) {
 function makeRunner(env, {worker, gpu, baseUrl}) {
   if (gpu && worker) throw new InvalidArgumentError('a gpu of your own cannot go to a worker; pass worker: false');
   if (worker === false || gpu || !env.Worker) return new Runner(env);
-  const url = typeof worker === 'string' || worker instanceof URL ? String(worker) : 'worker.js';
-  return new WorkerClient(env, new URL(url, baseUrl).href);
+  const own = typeof worker === 'string' || worker instanceof URL ? String(worker) : baseUrl && 'worker.js';
+  return new WorkerClient(env, own && new URL(own, baseUrl ?? pageUrl(env)).href);
 }
 
 /**
@@ -46,15 +44,24 @@ function makeRunner(env, {worker, gpu, baseUrl}) {
 export async function loadTern(env, source, given) {
   const {onProgress = () => {}, onLog, signal, worker, ...options} = checkLoadOptions(given);
   throwIfAborted(signal);
-  options.baseUrl = new URL(options.baseUrl ?? kPackage, pageUrl(env)).href;
+  if (options.baseUrl !== undefined) options.baseUrl = new URL(options.baseUrl, pageUrl(env)).href;
   const checked = await readHere(env, checkSource(source, pageUrl(env)));
   const runner = makeRunner(env, {...options, worker});
   if (checked.where && options.storage) {
     // Only pages may ask; nothing depends on the answer.
     Promise.resolve(env.navigator?.storage?.persist?.()).catch(() => {});
   }
-  const info = await runner.load(checked, options, {onProgress, onLog, signal});
-  return new Tern(env, runner, info);
+  const events = {onProgress, onLog, signal};
+  try {
+    return new Tern(env, runner, await runner.load(checked, options, events));
+  } catch (error) {
+    // Some browsers start no worker and do not say so. The page itself is slower, but better than nothing.
+    if (!runner.isLate || worker !== undefined || signal?.aborted) throw error;
+    const inPage = new Runner(env);
+    const info = await inPage.load(checked, options, events);
+    return new Tern(env, inPage, {...info, why: [`it runs in the page because ${error.message}`, info.why]
+      .filter(Boolean).join('; ')});
+  }
 }
 
 /** A loaded model. */

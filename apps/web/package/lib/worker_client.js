@@ -5,12 +5,17 @@ import {CancelledError, InvalidArgumentError, WorkerCrashedError, fromPlain, thr
 // A load that is stopped gets so long to put away what came; an engine that reads weights cannot be asked.
 const kGraceMs = 1000;
 
-/** Starts the package's worker; from a site of its own, through a script that the page may start. */
-function startWorker(env, url) {
-  const {Worker} = env;
-  if (!env.origin || new URL(url).origin === env.origin) return new Worker(url, {type: 'module', name: 'tern'});
+/** Starts a worker of another site, through a script that the page may start. */
+export function startForeign(Worker, url) {
   const script = URL.createObjectURL(new Blob([`import ${JSON.stringify(url)};`], {type: 'text/javascript'}));
   return new Worker(script, {type: 'module', name: 'tern'});
+}
+
+function startWorker(env, url) {
+  const {Worker} = env;
+  if (!url) return env.newWorker();
+  if (env.origin && new URL(url).origin !== env.origin) return startForeign(Worker, url);
+  return new Worker(url, {type: 'module', name: 'tern'});
 }
 
 /** @implements the interface of Runner */
@@ -20,22 +25,34 @@ export class WorkerClient {
   #pending = new Map();
   #nextId = 1;
   #end = null;
+  #timer;
+  /** Whether the worker's script never ran, though nothing was said against it. */
+  isLate = false;
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {string} url of worker.js
+   * @param {string} [address] of worker.js, where it is not the package's own
    */
-  constructor(env, url) {
+  constructor(env, address) {
     this.#env = env;
+    const url = address ?? 'tern-web/worker.js';
     try {
-      this.#worker = startWorker(env, url);
+      this.#worker = startWorker(env, address);
     } catch (error) {
       throw new WorkerCrashedError(`${url}: the worker cannot be started (${error.message})`, {cause: error});
     }
     let isReady = false;
+    this.#timer = setTimeout(() => {
+      this.isLate = true;
+      this.#fail(new WorkerCrashedError(`${url}: the worker did not start within ${env.startMs / 1000} s`));
+    }, env.startMs);
     this.#worker.addEventListener('message', ({data}) => {
-      if (data.ready) isReady = true;
-      else this.#receive(data);
+      if (data.ready) {
+        isReady = true;
+        clearTimeout(this.#timer);
+      } else {
+        this.#receive(data);
+      }
     });
     this.#worker.addEventListener('error', (event) => {
       event.preventDefault?.();
@@ -59,6 +76,7 @@ export class WorkerClient {
   }
 
   #fail(error) {
+    clearTimeout(this.#timer);
     if (this.#end) return;
     this.#end = error;
     this.#worker.terminate();

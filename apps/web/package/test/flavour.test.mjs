@@ -75,6 +75,15 @@ describe('what is chosen', () => {
     ['no adapter', {gpu: {requestAdapter: async () => null}}, {}, 'relaxed', 'cpu', /found no adapter/],
     ['an adapter that fails', {gpu: {requestAdapter: async () => Promise.reject(new Error('blocked'))}}, {},
       'relaxed', 'cpu', /does not work \(blocked\)/],
+    ['a software adapter', {gpu: {requestAdapter: async () => ({info: {description: 'SwiftShader Device (LLVM 16)'}})},
+      isolated: true}, {}, 'threads', 'cpu', /SwiftShader Device \(LLVM 16\)\) is an imitation/],
+    ['a fallback adapter', {gpu: {requestAdapter: async () => ({info: {isFallbackAdapter: true}})}}, {},
+      'relaxed', 'cpu', /\(a software adapter\) is an imitation/],
+    ['a software adapter that is asked for',
+      {gpu: {requestAdapter: async () => ({info: {architecture: 'llvmpipe'}})}}, {backend: 'webgpu'},
+      'webgpu', 'webgpu', /^$/],
+    ['an adapter that never comes', {gpu: {requestAdapter: () => new Promise(() => {})}, startMs: 20}, {},
+      'relaxed', 'cpu', /no adapter came within 0.02 s/],
     ['no JSPI', {gpu: kGpu, wasm: {jspi: false}}, {}, 'relaxed', 'cpu', /JSPI/],
     ['no isolation', {}, {backend: 'cpu'}, 'relaxed', 'cpu', /COOP and COEP/],
     ['one thread wanted', {isolated: true}, {backend: 'cpu', threads: 1}, 'relaxed', 'cpu', /^$/],
@@ -142,7 +151,44 @@ describe('what fails', () => {
     };
     const {tern, names} = await load({isolated: true, scripts: {threads: {onOpen}}});
     assert.deepEqual(names, ['threads', 'relaxed']);
-    assert.match(tern.info.why, /threads was tried first and failed: .*no shared memory/);
+    assert.match(tern.info.why, /threads were tried first and failed: .*no shared memory/);
+  });
+
+  test('threads that never start are passed over', async () => {
+    const never = {importModule: async () => ({default: async (given) => {
+      given.onBytes();
+      return given.threads > 1 ? new Promise(() => {}) : fakeEngine().create(given);
+    }})};
+    const {tern, error} = await load({isolated: true, startMs: 20, ...never});
+    assert.equal(error, undefined);
+    assert.equal(tern.info.flavour, 'relaxed');
+    assert.match(tern.info.why, /threads were tried first and failed: the threads did not start within 0.02 s/);
+  });
+
+  test('a GPU that gets nowhere is passed over, one that is slow is not', async () => {
+    const stuck = {on: {load: () => new Promise(() => {})}};
+    const {tern, names} = await load({gpu: kGpu, gpuStallMs: 30, scripts: {webgpu: stuck}});
+    assert.deepEqual(names, ['webgpu', 'relaxed']);
+    assert.match(tern.info.why, /WebGPU was tried first and failed: the GPU got no further within 0.03 s/);
+    const slow = {
+      on: {
+        load: async ({backend}, {options}) => {
+          for (let i = 0; i < 6; ++i) {
+            await new Promise((go) => setTimeout(go, 20));
+            options.onProgress('compiling kernels', i, 6, 'kernels');
+          }
+          return {name: 'x', backend};
+        },
+      },
+    };
+    assert.deepEqual((await load({gpu: kGpu, gpuStallMs: 90, scripts: {webgpu: slow}})).names, ['webgpu']);
+  });
+
+  test('what a GPU computes wrongly is told', async () => {
+    const adapter = {name: 'G', features: [], failedTests: ['f16: two halves computed gives 0x0, not 0x1']};
+    const script = {on: {load: () => ({name: 'x', backend: 'webgpu', adapter})}};
+    const {tern} = await load({gpu: kGpu, scripts: {webgpu: script}});
+    assert.match(tern.info.why, /computes wrongly with a feature that is left out now: f16: two halves/);
   });
 
   test('an engine that is not served is an error', async () => {

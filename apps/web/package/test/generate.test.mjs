@@ -206,6 +206,22 @@ test('a worker that cannot be started says where it should be', async () => {
   await assert.rejects(loadTern(env, kBytes), {name: 'WorkerCrashedError', message});
 });
 
+test('a worker that never starts is replaced by the page, unless it was asked for', async () => {
+  const inner = fakeWorkerEnv({server: new FakeServer(), engine: fakeEngine()});
+  const Worker = class extends EventTarget {
+    postMessage() {}
+
+    terminate() {}
+  };
+  const env = {...inner, Worker, startMs: 20};
+  const tern = await loadTern(env, kBytes);
+  assert.match(tern.info.why, /^it runs in the page because .*the worker did not start within 0.02 s/);
+  let text = '';
+  for await (const piece of tern.generate('a')) text += piece;
+  assert.equal(text, 'Once upon a time');
+  await assert.rejects(loadTern(env, kBytes, {worker: true}), {name: 'WorkerCrashedError', message: /did not start/});
+});
+
 test('log and progress cross the worker', async () => {
   const logs = [];
   const progress = [];

@@ -181,7 +181,7 @@ describe('what servers refuse', () => {
   test('a web page instead of a model, before the rest of it is downloaded', async () => {
     const page = `\n<!DOCTYPE html><html>${' '.repeat(1 << 20)}`;
     server.put(kUrl, page);
-    await assert.rejects(load(), {name: 'CorruptionError', message: /this is a web page/});
+    await assert.rejects(load(), {name: 'InvalidArgumentError', message: /this is a web page/});
     assert.deepEqual(await models().list(), []);
     assert.equal(disk.usage(), 0);
   });
@@ -193,7 +193,7 @@ describe('what servers refuse', () => {
   ]) {
     test(`${what} instead of a model`, async () => {
       server.put(kUrl, body);
-      await assert.rejects(load(), {name: 'CorruptionError', message});
+      await assert.rejects(load(), {name: 'InvalidArgumentError', message});
     });
   }
 });

@@ -11,6 +11,7 @@ import {fakeEngine} from '../fakes/engine.mjs';
 import {FakeServer, fakeGguf} from '../fakes/server.mjs';
 import {readerOfBlob} from '../lib/blob_reader.js';
 import {environment} from '../lib/environment.js';
+import {openNodeModel} from '../lib/node_model.js';
 import {loadTern} from '../lib/tern.js';
 
 const kBase = 'https://page.example/m/';
@@ -109,7 +110,8 @@ describe('folders', () => {
       'NotFoundError', /no folder of a model/],
     ['a shard elsewhere', {...kMlc, 'tensor-cache.json': '{"records": [{"dataPath": "../../x"}]}'},
       'CorruptionError', /cannot be right/],
-    ['weights that are a page', {'config.json': '{}', 'model.safetensors': '<html>'}, 'CorruptionError', /web page/],
+    ['weights that are a page', {'config.json': '{}', 'model.safetensors': '<html>'}, 'InvalidArgumentError',
+      /web page/],
   ]) {
     test(`not: ${name}`, async () => {
       for (const [path, body] of Object.entries(files)) if (body !== undefined) server.put(kBase + path, body);
@@ -270,7 +272,8 @@ test('under Node, files on disk are read where they are', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tern-'));
   t.after(() => rmSync(folder, {recursive: true}));
   writeFileSync(join(folder, 'a b.gguf'), fakeGguf(60));
-  const env = {...environment(), importModule: async () => ({default: engine.create})};
+  const env = {...environment(), isNode: true, Worker: undefined, locks: undefined, openFile: openNodeModel,
+    importEngine: async () => ({default: engine.create})};
   const tern = await loadTern(env, pathToFileURL(join(folder, 'a b.gguf')), {backend: 'cpu'});
   assert.deepEqual(Buffer.from(engine.state.read['/model/a b.gguf']), Buffer.from(fakeGguf(60)));
   await tern.close();

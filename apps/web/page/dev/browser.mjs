@@ -1,6 +1,6 @@
 // Chromium for the scripts of this folder. Needs Chromium on PATH, and playwright-core as the tests do.
 
-import {findChromium} from '../../tests/support/find_chromium.mjs';
+import {findChromium} from '../../tests/support/find_browsers.mjs';
 import {chromium} from '../../tests/support/playwright.mjs';
 
 /** @returns {Promise<import('playwright-core').Browser>} */

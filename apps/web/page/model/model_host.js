@@ -37,6 +37,10 @@ export class ModelHost extends EventTarget {
   #gpuWithout;
   /** @type {AbortController|null} */
   #loading = null;
+  /** @type {Source|null} the last one that could be loaded */
+  #last = null;
+  /** @type {Source|null} the one that could not, after which the last one was loaded again */
+  #failed = null;
 
   /**
    * @param {object} Tern the package's class
@@ -67,21 +71,39 @@ export class ModelHost extends EventTarget {
   }
 
   /**
-   * Loads a model in the place of the one that is there. Never rejects: see phase and trouble.
+   * Loads a model in the place of the one that is there. Where that fails, or is stopped, the one before comes back.
+   * Never rejects: see phase and trouble.
    * @param {Source} source
    */
   async load(source) {
+    this.#failed = null;
+    const {error, isCurrent} = await this.#attempt(source, null);
+    if (!error || !isCurrent()) return;
+    const trouble = isCancelled(error) ? null : describe(error, 'load', this.#settings.get('backend'));
+    const last = this.#last;
+    if (last && last !== source) {
+      this.#failed = trouble ? source : null;
+      const again = await this.#attempt(last, trouble);
+      if (!again.error || !again.isCurrent()) return;
+      this.source = source;
+    }
+    this.trouble = trouble;
+    this.#enter(trouble ? 'failed' : 'empty');
+  }
+
+  /** One try. @param {Source} source @param {Trouble|null} trouble that stays where this is what comes after another */
+  async #attempt(source, trouble) {
     this.#loading?.abort();
     const loading = this.#loading = new AbortController();
     this.source = source;
-    this.trouble = null;
+    this.trouble = trouble;
     this.progress = {phase: 'start', loaded: 0, total: 0, file: '', fromCache: false, bytesPerSecond: 0};
     const old = this.tern;
     this.tern = null;
     this.#enter('loading');  // first: whoever generates with the old model must stop
     const isCurrent = () => this.#loading === loading;
     await close(old);
-    if (!isCurrent()) return;
+    if (!isCurrent()) return {isCurrent};
     const speed = new Speedometer();
     const options = {
       signal: loading.signal,
@@ -96,22 +118,31 @@ export class ModelHost extends EventTarget {
     if (this.#gpuWithout.length > 0) options.gpuWithout = this.#gpuWithout;
     try {
       const tern = await this.#Tern.load(source.from, options);
-      if (!isCurrent()) return void close(tern);
+      if (!isCurrent()) {
+        close(tern);
+        return {isCurrent};
+      }
+      if (tern.info.hasTokenizer === false) {
+        await close(tern);
+        throw Object.assign(new Error(`${tern.info.name} has no tokenizer, so it can read and write no text; ` +
+          'choose all files of the model'), {code: 'not_supported'});
+      }
       this.tern = tern;
+      this.#last = source;
       this.#settings.advise(tern.info.sampling?.values ?? {});
       source.isStory = !tern.info.hasChatTemplate;
       source.label = tern.info.name || source.label;
       this.#enter('ready');
+      return {isCurrent};
     } catch (error) {
-      if (!isCurrent()) return;
-      this.trouble = isCancelled(error) ? null : describe(error, 'load', this.#settings.get('backend'));
-      this.#enter(isCancelled(error) ? 'empty' : 'failed');
+      return {error, isCurrent};
     }
   }
 
-  /** Loads the same model again, with the settings as they are now. */
+  /** Loads the same model again, or once more the one that could not be loaded, with the settings as they are now. */
   async reload() {
-    if (this.source) await this.load(this.source);
+    const source = this.#failed ?? this.source;
+    if (source) await this.load(source);
   }
 
   cancelLoad() {

@@ -91,7 +91,7 @@ export class ModelPanel {
       tools.append(make('button', {type: 'button', class: 'quiet', 'aria-label': `Load ${name}`,
         data: {testid: 'model-item-load'}, onclick: () => this.loadAddress(url)}, complete ? 'Load' : 'Go on'));
     }
-    if (id !== null) tools.append(this.#deleteButton(id, name, bytes));
+    if (id !== null && !isLoaded) tools.append(this.#deleteButton(id, name, bytes));
     item.append(tools);
     return item;
   }

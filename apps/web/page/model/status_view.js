@@ -6,8 +6,9 @@ import {formatBytes} from '../base/format.js';
 
 const kBackends = {webgpu: 'GPU', cpu: 'CPU', ref: 'reference'};
 
-const kStoryIdeas = ['Once upon a time, a little tern', 'The lighthouse keeper had a secret. Every night',
-  'Deep in the forest there stood a small blue door'];
+// Each ends with a word that the model's tokenizer ends, too: a token that might go on is gone on with.
+const kStoryIdeas = ['Once upon a time, there was a little bird.', 'The lighthouse keeper had a secret.',
+  'Deep in the forest there stood a small blue door.'];
 const kChatIdeas = ['Explain how arctic terns find their way.', 'Write four lines about the sea in winter.',
   'What is a language model, in plain words?'];
 

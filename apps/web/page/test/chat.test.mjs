@@ -73,6 +73,57 @@ test('a message that is sent before there is a model waits for it', async () => 
   assert.equal(loads[0].options.backend, 'auto');
 });
 
+test('where a model cannot be loaded, the one before comes back, with the reason', async () => {
+  const {host, load, loads, tern} = setUp();
+  await load();
+  for (const [error, title] of [
+    [Object.assign(new Error('nothing there'), {code: 'not_found'}), /no model at this address/],
+    [Object.assign(new Error('stopped'), {code: 'cancelled'}), null],
+  ]) {
+    host.load({from: 'bad.gguf', label: 'bad.gguf'});
+    await turn();
+    loads.at(-1).reject(error);
+    await turn();
+    assert.equal(loads.at(-1).from, 'm.gguf');
+    loads.at(-1).resolve(tern);
+    await turn();
+    assert.equal(host.phase, 'ready');
+    assert.equal(host.source.from, 'm.gguf');
+    if (title) assert.match(host.trouble.title, title);
+    else assert.equal(host.trouble, null);
+  }
+});
+
+test('what is tried again is what could not be loaded', async () => {
+  const {host, load, loads, tern} = setUp();
+  await load();
+  host.load({from: 'bad.gguf', label: 'bad.gguf'});
+  await turn();
+  loads.at(-1).reject(new Error('once'));
+  await turn();
+  loads.at(-1).resolve(tern);
+  await turn();
+  host.reload();
+  await turn();
+  assert.equal(loads.at(-1).from, 'bad.gguf');
+  loads.at(-1).resolve(tern);
+  await turn();
+  assert.equal(host.source.from, 'bad.gguf');
+  assert.equal(host.trouble, null);
+});
+
+test('a model without a tokenizer is no model for a page', async () => {
+  const {host, loads} = setUp();
+  host.load({from: 'm.gguf', label: 'm.gguf'});
+  await turn();
+  const mute = new ScriptedTern({hasTokenizer: false});
+  loads.at(-1).resolve(mute);
+  await turn();
+  assert.equal(host.phase, 'failed');
+  assert.match(host.trouble.detail, /has no tokenizer/);
+  assert.ok(mute.closed);
+});
+
 test('a message that waits can be taken back', async () => {
   const {chat, load, said, tern} = setUp();
   chat.send('Hello');

@@ -1,6 +1,6 @@
 // Chromium without a window, as the tests want it.
 
-import {findChromium} from './find_chromium.mjs';
+import {findChromium} from './find_browsers.mjs';
 import {chromium} from './playwright.mjs';
 
 const kExecutable = findChromium();

@@ -9,7 +9,6 @@ namespace tern::gpu {
 
 // What a kernel may use. Part of every Config whose text depends on it.
 struct Caps {
-  bool f16 = false;         // f16 arithmetic; without it halves are taken apart with unpack2x16float
   bool packed_dot = false;  // dot4I8Packed; without it the same sum from shifts
   // The smallest subgroup the device may use, 0 without subgroups. A power of two; lanes beyond it are not assumed.
   uint32_t subgroup = 0;

@@ -12,7 +12,7 @@ EmbedKernel embed(const EmbedConfig& c) {
                 [&](In<"tokens", U32> tokens, In<"table", WeightUnits> table, In<"scales", U32> scales, RowRange range,
                     Out<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, table, scales);
-                  const Unpack unpack(c.caps, c.coding);
+                  const Unpack unpack(c.coding);
                   // Below the range the difference wraps round, beyond any count.
                   auto row = let("row", tokens[wg.y] - range.get<"first">());
                   const auto store = [&](const Name<U32>& at, const Name<U32>& i, const Name<WeightUnits>& unit,

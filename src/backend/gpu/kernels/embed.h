@@ -9,7 +9,6 @@ namespace tern::gpu {
 struct EmbedConfig {
   uint32_t width;  // whole units of the coding
   WeightCoding coding;
-  Caps caps;
   float scale = 1;  // multiplies the rows
   bool operator==(const EmbedConfig&) const = default;
 };

@@ -127,7 +127,7 @@ class Activations {
       const Name<Vec4<F32>> x4 = quad(start, k);
       if (x_sum) *x_sum += dot(x4, splat<Vec4<F32>>(1.0f));
       for_rows(matrices, [&](size_t r, const Rows& m) {
-        const Unpack unpack(c_.caps, m.w->coding);
+        const Unpack unpack(m.w->coding);
         parts[r] += dot(unpack(loaded[r].unit, k, first), x4);
       });
     });

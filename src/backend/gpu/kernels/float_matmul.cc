@@ -126,7 +126,7 @@ FloatMatmulKernel float_matmul(const FloatMatmulConfig& c) {
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, RowRange range, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
-                  const Unpack unpack(c.caps, c.coding);
+                  const Unpack unpack(c.coding);
                   auto weights = shared<Vec4<F32>>("weights", c.tile_rows * kBlockQuads);
                   auto tokens = shared<Vec4<F32>>("tokens", c.tile_tokens * kBlockQuads);
                   auto n_rows = let("n_rows", range.get<"count">());
@@ -157,7 +157,7 @@ FloatGluMatmulKernel float_glu_matmul(const FloatMatmulConfig& c) {
                     In<"up_scales", U32> up_scales, FloatX x, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg,
                     LocalIndex tid) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
-                  const Unpack unpack_gate(c.caps, c.coding), unpack_up(c.caps, c.up_coding);
+                  const Unpack unpack_gate(c.coding), unpack_up(c.up_coding);
                   auto gates = shared<Vec4<F32>>("gates", c.tile_rows * kBlockQuads);
                   auto ups = shared<Vec4<F32>>("ups", c.tile_rows * kBlockQuads);
                   auto tokens = shared<Vec4<F32>>("tokens", c.tile_tokens * kBlockQuads);

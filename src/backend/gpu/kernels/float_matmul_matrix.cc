@@ -52,7 +52,7 @@ void stage_quad(const Tile& t, const Name<U32>& to, const Name<Vec4<F32>>& value
 class WeightStage {
  public:
   WeightStage(const Tile& t, const WeightPlanes& w, uint32_t matrix)
-      : t_(t), w_(w), unpack_(t.c.caps, w.coding), start_(matrix * t.c.tile_rows * kStride) {
+      : t_(t), w_(w), unpack_(w.coding), start_(matrix * t.c.tile_rows * kStride) {
     if (!w_.coding.has_codes()) return;
     for (uint32_t first = 0; first < n_halves(); first += t.c.workgroup()) {
       auto half = let("half", t.tid + first);

@@ -19,7 +19,6 @@ struct FloatMatrixMatmulConfig {
   WeightCoding up_coding = {};  // of the glu kernel's second matrix
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
-  Caps caps;
   wgsl::MatrixShape shape;  // kF16ToF32; m is of tokens, n of rows
   uint32_t subgroup;        // every subgroup's size
   uint32_t tile_rows = 64;  // of each matrix

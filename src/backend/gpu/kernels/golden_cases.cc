@@ -35,12 +35,12 @@ struct NamedCaps {
   std::string name;
   Caps caps;
 };
-const NamedCaps kAll = {"all", {.f16 = true, .packed_dot = true, .subgroup = 32}};
+const NamedCaps kAll = {"all", {.packed_dot = true, .subgroup = 32}};
 const NamedCaps kNone = {"none", {}};
-const NamedCaps kSubgroup8 = {"subgroup8", {.f16 = false, .packed_dot = false, .subgroup = 8}};
+const NamedCaps kSubgroup8 = {"subgroup8", {.packed_dot = false, .subgroup = 8}};
 
 // SwiftShader's.
-const NamedCaps kSubgroup4 = {"serial4", {.f16 = false, .packed_dot = true, .subgroup = 4}};
+const NamedCaps kSubgroup4 = {"serial4", {.packed_dot = true, .subgroup = 4}};
 
 constexpr float kEps = 1e-5f;
 
@@ -154,7 +154,6 @@ class Cases {
     auto c = fit(FloatMatrixMatmulConfig{.rows = m_.width,
                                          .cols = m_.ffn,
                                          .coding = kCodings[5].coding,
-                                         .caps = {.f16 = true},
                                          .shape = {wgsl::MatrixTypes::kF16ToF32, m, n, k},
                                          .subgroup = m == 8 ? 8u : 32u});
     add("float_matmul_matrix_" + suffix, float_matmul_matrix(c));
@@ -240,7 +239,7 @@ class Cases {
   void add_float() {
     for (const auto& [name, coding] : kCodings) {
       if (m_.width % coding.values() != 0) continue;
-      add("embed_" + name, embed({m_.width, coding, caps_.caps}));
+      add("embed_" + name, embed({m_.width, coding}));
       FloatLinearConfig c =
           fit(FloatLinearConfig{.rows = m_.n_vocab, .cols = m_.width, .coding = coding, .caps = caps_.caps});
       c.lanes = std::min(c.lanes, 32u);
@@ -270,7 +269,7 @@ class Cases {
     c.coding = kCodings[3].coding;
     c.store = Store::kAdd;
     add("float_linear_normed_add", float_linear(c));
-    FloatMatmulConfig m{.rows = m_.width, .cols = m_.ffn, .coding = kCodings[5].coding, .caps = caps_.caps};
+    FloatMatmulConfig m{.rows = m_.width, .cols = m_.ffn, .coding = kCodings[5].coding};
     add("float_matmul", float_matmul(m));
     m.store = Store::kAdd;
     m.coding = kCodings[1].coding;

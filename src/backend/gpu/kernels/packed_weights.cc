@@ -123,14 +123,12 @@ std::pair<Name<U32>, Name<U32>> words_of(const Name<WeightUnits>& unit, uint32_t
   return {low, high};
 }
 
-Temp<Vec2<F32>> halves(const Caps& caps, const Name<U32>& word) {
-  if (caps.f16) return vec2f(bitcast_f16(packed<F16x2>(word)));
-  return unpack2x16float(packed<F16x2>(word));
-}
+// Not bitcast<vec2<f16>>, which some compilers get wrong: Firefox's takes the number for the bits.
+Temp<Vec2<F32>> halves(const Name<U32>& word) { return unpack2x16float(packed<F16x2>(word)); }
 
 }  // namespace
 
-Unpack::Unpack(const Caps& caps, const WeightCoding& coding) : caps_(caps), coding_(coding) {
+Unpack::Unpack(const WeightCoding& coding) : coding_(coding) {
   switch (coding.words) {
     case WeightWords::kF32:
     case WeightWords::kF16:
@@ -153,8 +151,8 @@ Temp<Vec4<F32>> Unpack::operator()(const Name<WeightUnits>& unit, uint32_t k, co
       return bitcast<Vec4<F32>>(unit);
     case WeightWords::kF16: {
       const auto [a, b] = words_of(unit, k, first);
-      auto low = halves(caps_, a);
-      return vec4f(std::move(low), halves(caps_, b));
+      auto low = halves(a);
+      return vec4f(std::move(low), halves(b));
     }
     case WeightWords::kBF16: {
       const auto [a, b] = words_of(unit, k, first);

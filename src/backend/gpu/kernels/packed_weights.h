@@ -80,7 +80,7 @@ wgsl::Temp<wgsl::Vec4<wgsl::F32>> scaled(const WeightCoding& coding, wgsl::Temp<
 class Unpack {
  public:
   // Writes the WGSL function that it needs, once per coding.
-  Unpack(const Caps& caps, const WeightCoding& coding);
+  explicit Unpack(const WeightCoding& coding);
   // Values 4k … 4k + 3, or 4(first + k) …; formats of 16 bits take k = 0 there.
   wgsl::Temp<wgsl::Vec4<wgsl::F32>> operator()(const wgsl::Name<WeightUnits>& unit, uint32_t k,
                                                const wgsl::Name<wgsl::U32>* first = nullptr) const;
@@ -88,7 +88,6 @@ class Unpack {
   wgsl::Temp<wgsl::Vec4<wgsl::F32>> of_word(const wgsl::Name<wgsl::U32>& word, uint32_t k) const;
 
  private:
-  Caps caps_;
   WeightCoding coding_;
   std::string function_;
 };

@@ -43,7 +43,7 @@ addToLibrary({
       if (!gpu) return 'error=no GPU: this browser has no WebGPU, or its page is not served from https or localhost';
       const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
       if (!adapter) return 'error=no GPU: the browser has WebGPU, but no adapter for it; chrome://gpu says why';
-      const { info } = adapter;
+      const info = adapter.info ?? {};
       if (onlyHardware && info.isFallbackAdapter) return 'error=no GPU: the only adapter draws on the CPU';
       const wanted = ['shader-f16', 'subgroups', 'timestamp-query', 'chromium-experimental-subgroup-matrix'];
       const requiredFeatures = wanted.filter((name, bit) => !(without >> bit & 1) && adapter.features.has(name));
@@ -69,7 +69,8 @@ addToLibrary({
       return Object.entries({
         name: info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU',
         vendor: info.vendor, driver: [info.architecture, info.device].filter(Boolean).join(' '),
-        software: info.isFallbackAdapter || /swiftshader|llvmpipe/i.test(info.description + info.architecture) ? 1 : 0,
+        software: info.isFallbackAdapter || adapter.isFallbackAdapter ||
+          /swiftshader|llvmpipe/i.test(info.description + info.architecture) ? 1 : 0,
         f16: has(wanted[0]), subgroups: has(wanted[1]), timestamps: has(wanted[2]), packed_dot: packedDot,
         subgroup_min: info.subgroupMinSize ?? 0, subgroup_max: info.subgroupMaxSize ?? 0, matrices,
         binding_bytes: limits.maxStorageBufferBindingSize, uniform_bytes: limits.maxUniformBufferBindingSize,

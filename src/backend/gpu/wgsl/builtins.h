@@ -5,7 +5,7 @@
 
 namespace tern::wgsl {
 
-// Conversions: f32(x), i32(x), u32(x), f16(x). bitcast_* keeps the bits.
+// Conversions: f32(x), i32(x), u32(x), f16(x). bitcast<T>(x) keeps the bits.
 template <Traced A>
   requires NumberScalar<TypeOf<A>> || IsBool<TypeOf<A>>
 Temp<F32> f32(A&& a) {
@@ -144,11 +144,6 @@ Temp<Vec2<F32>> unpack2x16float(A&& a) {
 template <ValueOf<Vec2<F32>> A>
 Temp<F16x2> pack2x16float(A&& a) {
   return call<F16x2>("pack2x16float", std::forward<A>(a));
-}
-template <ValueOf<F16x2> A>
-Temp<Vec2<F16>> bitcast_f16(A&& a) {
-  writer->needs().f16 = true;
-  return call<Vec2<F16>>("bitcast<vec2<f16>>", std::forward<A>(a));
 }
 // The bits of a packed word, and back: for kernels that take words apart by hand.
 template <Value A>

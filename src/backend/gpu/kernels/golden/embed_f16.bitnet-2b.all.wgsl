@@ -1,5 +1,3 @@
-enable f16;
-
 @group(0) @binding(0) var<storage, read> tokens: array<u32>;
 @group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> scales: array<u32>;
@@ -14,9 +12,9 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
     for (var i = tid * 2u; i < 640u; i += 512u) {
       let at = row * 320u + i / 2u;
       let unit = table[at];
-      let value = vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit.x)), vec2<f32>(bitcast<vec2<f16>>(unit.y)));
+      let value = vec4<f32>(unpack2x16float(unit.x), unpack2x16float(unit.y));
       y[wg.y * 640u + i + 0u] = value;
-      let value_1 = vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit.z)), vec2<f32>(bitcast<vec2<f16>>(unit.w)));
+      let value_1 = vec4<f32>(unpack2x16float(unit.z), unpack2x16float(unit.w));
       y[wg.y * 640u + i + 1u] = value_1;
     }
   }

@@ -1,4 +1,3 @@
-enable f16;
 enable subgroups;
 
 @group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
@@ -45,16 +44,16 @@ fn float_linear(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let x_at = i * 2u;
     let q = x_at + 0u;
     let v = x[x_base + q];
-    part += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit.x)), vec2<f32>(bitcast<vec2<f16>>(unit.y))), v);
-    part_1 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_1.x)), vec2<f32>(bitcast<vec2<f16>>(unit_1.y))), v);
-    part_2 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_2.x)), vec2<f32>(bitcast<vec2<f16>>(unit_2.y))), v);
-    part_3 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_3.x)), vec2<f32>(bitcast<vec2<f16>>(unit_3.y))), v);
+    part += dot(vec4<f32>(unpack2x16float(unit.x), unpack2x16float(unit.y)), v);
+    part_1 += dot(vec4<f32>(unpack2x16float(unit_1.x), unpack2x16float(unit_1.y)), v);
+    part_2 += dot(vec4<f32>(unpack2x16float(unit_2.x), unpack2x16float(unit_2.y)), v);
+    part_3 += dot(vec4<f32>(unpack2x16float(unit_3.x), unpack2x16float(unit_3.y)), v);
     let q_1 = x_at + 1u;
     let v_1 = x[x_base + q_1];
-    part += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit.z)), vec2<f32>(bitcast<vec2<f16>>(unit.w))), v_1);
-    part_1 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_1.z)), vec2<f32>(bitcast<vec2<f16>>(unit_1.w))), v_1);
-    part_2 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_2.z)), vec2<f32>(bitcast<vec2<f16>>(unit_2.w))), v_1);
-    part_3 += dot(vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(unit_3.z)), vec2<f32>(bitcast<vec2<f16>>(unit_3.w))), v_1);
+    part += dot(vec4<f32>(unpack2x16float(unit.z), unpack2x16float(unit.w)), v_1);
+    part_1 += dot(vec4<f32>(unpack2x16float(unit_1.z), unpack2x16float(unit_1.w)), v_1);
+    part_2 += dot(vec4<f32>(unpack2x16float(unit_2.z), unpack2x16float(unit_2.w)), v_1);
+    part_3 += dot(vec4<f32>(unpack2x16float(unit_3.z), unpack2x16float(unit_3.w)), v_1);
     acc += part;
     acc_1 += part_1;
     acc_2 += part_2;

@@ -1,5 +1,3 @@
-enable f16;
-
 @group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 @group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
@@ -46,7 +44,7 @@ fn float_matmul_add(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocat
     let in_unit = quad % 2u;
     let low_word = select(unit.x, unit.z, in_unit == 1u);
     let high_word = select(unit.y, unit.w, in_unit == 1u);
-    let value = vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(low_word)), vec2<f32>(bitcast<vec2<f16>>(high_word)));
+    let value = vec4<f32>(unpack2x16float(low_word), unpack2x16float(high_word));
     weights[to] = value;
     let i_1 = tid + 256u;
     let tile_row_1 = i_1 / 8u;
@@ -59,7 +57,7 @@ fn float_matmul_add(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocat
     let in_unit_1 = quad_1 % 2u;
     let low_word_1 = select(unit_1.x, unit_1.z, in_unit_1 == 1u);
     let high_word_1 = select(unit_1.y, unit_1.w, in_unit_1 == 1u);
-    let value_1 = vec4<f32>(vec2<f32>(bitcast<vec2<f16>>(low_word_1)), vec2<f32>(bitcast<vec2<f16>>(high_word_1)));
+    let value_1 = vec4<f32>(unpack2x16float(low_word_1), unpack2x16float(high_word_1));
     weights[to_1] = value_1;
     let i_2 = tid + 0u;
     let tile_row_2 = i_2 / 8u;

@@ -1,0 +1,5 @@
+import {tellStory} from './story.js';
+
+tellStory((text) => {
+  document.querySelector('#story').textContent = text;
+});

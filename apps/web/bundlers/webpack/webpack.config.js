@@ -1,0 +1,1 @@
+export default {mode: 'production', entry: './main.js', performance: {hints: false}};

@@ -1,0 +1,14 @@
+// The package's files as Node finds them, and what Node has instead of a browser's.
+
+import {provide} from './environment.js';
+import {openNodeModel} from './node_model.js';
+
+provide({
+  isNode: true,
+  locks: undefined,
+  caches: undefined,
+  Worker: undefined,
+  origin: undefined,
+  openFile: openNodeModel,
+  importEngine: () => import('../dist/tern_node.js'),
+});

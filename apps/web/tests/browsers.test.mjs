@@ -1,0 +1,73 @@
+// The other browsers: each computes what the native program computes, stops, and keeps its model.
+
+import assert from 'node:assert/strict';
+import {after, before, describe, test} from 'node:test';
+import {launchFirefox} from './support/bidi.mjs';
+import {findFirefox, findWebKit} from './support/find_browsers.mjs';
+import {FixtureServer} from './support/fixture_server.mjs';
+import {PackageTab} from './support/package_tab.mjs';
+import {kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
+import {launchWebKit} from './support/webdriver.mjs';
+
+// A story on which no backend comes near a tie: the same on the CPU, on lavapipe and on an H200.
+const kPrompt = 'One day, Tom went to the park with a big book.';
+const kTokens = 100;
+const kModel = 'models/tern-stories.gguf';
+
+let server;
+let prompt;
+let native;
+
+before(async () => {
+  needSite();
+  server = await FixtureServer.start({root: kSite});
+  const encode = (text) => tern('tokenize', '-m', kDefaultModel, '-p', text).trim().split(/\s+/).map(Number);
+  prompt = encode(kPrompt);
+  const text = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', kPrompt, '--temp', '0', '-n', String(kTokens));
+  native = encode(text.trimEnd()).slice(prompt.length);
+  assert.equal(native.length, kTokens);
+});
+after(() => server?.down());
+
+/** @type {{name: string, program?: string, launch: (program: string) => Promise<object>, ways: object}[]} */
+const kBrowsers = [
+  {name: 'Firefox', program: findFirefox(), launch: (program) => launchFirefox(program, {webGpu: true}),
+    ways: {'the default': {}, 'one thread': {threads: 1, backend: 'cpu'}, 'WebGPU': {backend: 'webgpu'}}},
+  {name: 'WebKit', program: findWebKit(), launch: launchWebKit, ways: {'the default': {}}},
+];
+
+for (const {name, program, launch, ways} of kBrowsers) {
+  describe(name, {skip: program ? false : `${name} is not installed`}, () => {
+    let browser;
+    let tab;
+
+    before(async () => {
+      browser = await launch(program);
+      tab = await PackageTab.open(await browser.newContext(), server);
+    });
+    after(() => browser?.close());
+
+    for (const [way, options] of Object.entries(ways)) {
+      test(`${way}: the native program's ids`, async (t) => {
+        const info = await tab.load(kModel, options);
+        t.diagnostic(`${info.backend}; ${info.why}`);
+        if (options.backend) assert.ok(info.backend.toLowerCase().startsWith(options.backend), info.backend);
+        const {stats} = await tab.generate(prompt, {temperature: 0, maxTokens: kTokens, ignoreEos: true});
+        assert.deepEqual(stats.tokens, native);
+        await tab.close();
+      });
+    }
+
+    test('a reply is stopped, and the stored model works without the network', async () => {
+      await tab.load(kModel, {backend: 'cpu'});
+      const {stats} = await tab.generate(kPrompt, {maxTokens: 400, stopAfter: 3});
+      assert.ok(stats.nGenerated < 100, `${stats.nGenerated}`);
+      await tab.close();
+      const before = server.requests.length;
+      assert.equal((await tab.load(kModel, {backend: 'cpu'})).fromCache, true);
+      assert.equal(server.requestsFor(kModel, before).length, 0);
+      const {text} = await tab.generate(kPrompt, {maxTokens: 5});
+      assert.notEqual(text, '');
+    });
+  });
+}

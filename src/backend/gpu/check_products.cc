@@ -1,0 +1,241 @@
+#include "backend/gpu/check_products.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/recorder.h"
+#include "quant/format.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr int kRows = 32;
+// Of the mean squared error over the mean square. Rounded activations (int8, f16) are far below, and values that have
+// nothing to do with the right ones at 1 and above.
+constexpr double kMostError = 0.05;
+
+// A step that multiplies rows of one or two matrices with a row of floats.
+struct Product {
+  int step;
+  SlotId in, out;
+  const Tensor* gain;  // of an RMS norm on the way; null: none
+  float eps;
+  const Tensor* w;
+  const Tensor* up = nullptr;  // with it, the result is act(w · x) · (up · x)
+  GluAct act = {};
+};
+
+struct ProductOf {
+  int step;
+  SlotId logits;
+
+  std::optional<Product> operator()(const step::FloatLinear& s) const {
+    if (s.out != logits) return std::nullopt;
+    return Product{.step = step, .in = s.in, .out = s.out, .gain = s.norm.gain, .eps = s.norm.eps, .w = s.w};
+  }
+  std::optional<Product> operator()(const step::FloatGlu& s) const { return glu(s); }
+  std::optional<Product> operator()(const step::TernaryGlu& s) const { return glu(s); }
+  template <class S>
+  std::optional<Product> operator()(const S&) const {
+    return std::nullopt;
+  }
+
+ private:
+  template <class S>
+  Product glu(const S& s) const {
+    return {.step = step,
+            .in = s.in,
+            .out = s.out,
+            .gain = s.norm.gain,
+            .eps = s.norm.eps,
+            .w = s.w_gate,
+            .up = s.w_up,
+            .act = s.act};
+  }
+};
+
+// The first feed-forward layer, and the head.
+std::vector<Product> products_of(const Plan& plan) {
+  std::vector<Product> products;
+  for (int i = 0; i < static_cast<int>(plan.steps.size()); ++i) {
+    const auto product = std::visit(ProductOf{i, plan.logits}, plan.steps[static_cast<size_t>(i)].body);
+    if (product && (products.empty() || !product->up)) products.push_back(*product);
+  }
+  return products;
+}
+
+using Row = std::vector<double>;
+
+// Rows [first, first + count).
+Result<std::vector<Row>> read_matrix(const Tensor& w, int first, int count) {
+  const uint64_t bytes = row_bytes(w.format, w.cols);
+  Scratch scratch;
+  TRY(const Bytes stored, w.data.read(static_cast<uint64_t>(first) * bytes, static_cast<uint64_t>(count) * bytes, scratch));
+  std::vector<float> values(static_cast<size_t>(count) * static_cast<size_t>(w.cols));
+  std::vector<Row> rows;
+  for (size_t r = 0; r < static_cast<size_t>(count); ++r) {
+    const std::span row = std::span(values).subspan(r * static_cast<size_t>(w.cols), static_cast<size_t>(w.cols));
+    format_info(w.format).decode(stored.subspan(r * bytes, bytes), row);
+    Row& made = rows.emplace_back(row.begin(), row.end());
+    for (double& value : made) value *= w.scale;
+  }
+  return rows;
+}
+
+double dot(const Row& a, const Row& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+double activated(GluAct act, double x) {
+  switch (act) {
+    case GluAct::kRelu2:
+      return x > 0 ? x * x : 0;
+    case GluAct::kSilu:
+      return x / (1 + std::exp(-x));
+    case GluAct::kGeluTanh:
+      return x / 2 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+  }
+  return 0;
+}
+
+class Check {
+ public:
+  Check(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work)
+      : device_(device), plan_(plan), program_(program), work_(work) {}
+
+  Result<void> run(int n_tokens) {
+    TRY_STATUS(begin(n_tokens));
+    int next = 0;
+    for (const Product& product : products_of(plan_)) {
+      if (plan_.slot(product.out).rows == RowsOf::kLogits && n_tokens > 1) continue;
+      TRY_STATUS(submit(next, product.step));
+      TRY_STATUS(compare(product));
+      next = product.step + 1;
+    }
+    return {};
+  }
+
+ private:
+  Result<void> begin(int n_tokens) {
+    shape_ = {.n_tokens = n_tokens, .n_logit_rows = 1, .n_pos = n_tokens};
+    const auto n = static_cast<uint32_t>(n_tokens);
+    const RunParams params{.pos = 0, .n_tokens = n, .first_logits = n - 1, .step = 0};
+    std::vector<TokenId> tokens(n);
+    std::iota(tokens.begin(), tokens.end(), plan_.config.n_vocab / 2);  // not those that no text has
+    TRY_STATUS(device_.write(work_.params(), 0, std::as_bytes(std::span(&params, 1))));
+    return device_.write(work_.tokens(), 0, std::as_bytes(std::span(tokens)));
+  }
+
+  Result<void> submit(int first, int end) {
+    std::vector<Command> commands;
+    program_.commands(shape_, commands, first, end);
+    return commands.empty() ? Result<void>() : device_.submit(commands);
+  }
+
+  // While one token runs, nothing copies the row whose logits are wanted.
+  SlotId where(SlotId id) const {
+    if (shape_.n_tokens > 1) return id;
+    for (const Step& step : plan_.steps) {
+      if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && select->out == id) return select->in;
+    }
+    return id;
+  }
+
+  // Values [first, first + count) of each row of a slot of floats.
+  Result<std::vector<Row>> read_slot(SlotId id, int first, int count) {
+    const Slot& slot = plan_.slot(id);
+    std::vector<Row> rows;
+    for (int r = 0; r < (slot.rows == RowsOf::kBatch ? shape_.n_tokens : 1); ++r) {
+      std::vector<float> values(static_cast<size_t>(count));
+      BufferView view = work_.view(where(id));
+      view.offset += (static_cast<uint64_t>(r) * static_cast<uint64_t>(slot.width) + static_cast<uint64_t>(first)) * 4;
+      view.bytes = values.size() * 4;
+      TRY_STATUS(device_.read(view, std::as_writable_bytes(std::span(values))));
+      rows.emplace_back(values.begin(), values.end());
+    }
+    return rows;
+  }
+
+  Result<std::vector<Row>> read_input(const Product& product) {
+    const Slot& slot = plan_.slot(product.in);
+    if (slot.type == SlotType::kF32) {
+      TRY(auto rows, read_slot(product.in, 0, slot.width));
+      return normed(std::move(rows), product);
+    }
+    std::vector<Row> rows;
+    const auto width = static_cast<uint32_t>(slot.width);
+    const uint64_t stride = quantized_row_bytes(width);
+    for (int r = 0; r < shape_.n_tokens; ++r) {
+      std::vector<std::byte> bytes(stride);
+      BufferView view = work_.view(product.in);
+      view.offset += static_cast<uint64_t>(r) * stride;
+      view.bytes = stride;
+      TRY_STATUS(device_.read(view, bytes));
+      float scale = 0;
+      std::memcpy(&scale, bytes.data() + size_t{16} * quantized_meta(width), sizeof scale);
+      Row& row = rows.emplace_back();
+      for (size_t i = 0; i < width; ++i) row.push_back(static_cast<double>(std::bit_cast<int8_t>(bytes[i])) / scale);
+    }
+    return rows;
+  }
+
+  static Result<std::vector<Row>> normed(std::vector<Row> rows, const Product& product) {
+    if (product.gain == nullptr) return rows;
+    TRY(const auto gains, read_matrix(*product.gain, 0, product.gain->rows));
+    Row gain;
+    for (const Row& part : gains) gain.insert(gain.end(), part.begin(), part.end());
+    for (Row& row : rows) {
+      const double factor = 1 / std::sqrt(dot(row, row) / static_cast<double>(row.size()) + product.eps);
+      for (size_t i = 0; i < row.size(); ++i) row[i] *= factor * gain[i];
+    }
+    return rows;
+  }
+
+  Result<void> compare(const Product& product) {
+    const int count = std::min(kRows, product.w->rows), first = (product.w->rows - count) / 2;
+    TRY(const auto x, read_input(product));
+    TRY_STATUS(submit(product.step, product.step + 1));
+    TRY(const auto got, read_slot(product.out, first, count));
+    TRY(const auto w, read_matrix(*product.w, first, count));
+    std::vector<Row> up;
+    if (product.up) {
+      TRY(up, read_matrix(*product.up, first, count));
+    }
+    double error = 0, power = 0;
+    for (size_t t = 0; t < x.size(); ++t) {
+      for (size_t r = 0; r < w.size(); ++r) {
+        double expected = dot(w[r], x[t]);
+        if (product.up) expected = activated(product.act, expected) * dot(up[r], x[t]);
+        error += (got[t][r] - expected) * (got[t][r] - expected);
+        power += expected * expected;
+      }
+    }
+    // Weights that are not finite are found where a token is computed (engine/not_finite.h).
+    if (!std::isfinite(power) || power == 0 || error <= kMostError * power) return {};
+    return fail(ErrorCode::kNotSupported,
+                "the GPU {} computes wrongly ({}{}: a relative error of {:.2g}); use the cpu backend",
+                device_.adapter().name, product.w->name, shape_.n_tokens > 1 ? ", of a prompt" : "",
+                std::sqrt(error / power));
+  }
+
+  Device& device_;
+  const Plan& plan_;
+  const Program& program_;
+  const WorkBuffers& work_;
+  RunShape shape_;
+};
+
+}  // namespace
+
+Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
+                            int max_batch) {
+  Check check(device, plan, program, work);
+  TRY_STATUS(check.run(1));
+  if (max_batch < kMatmulTokens || plan.config.n_vocab / 2 < kMatmulTokens) return {};
+  return check.run(kMatmulTokens);
+}
+
+}  // namespace tern::gpu
