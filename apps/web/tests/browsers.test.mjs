@@ -33,10 +33,12 @@ after(() => server?.down());
 const kBrowsers = [
   {name: 'Firefox', program: findFirefox(), launch: (program) => launchFirefox(program, {webGpu: true}),
     ways: {'the default': {}, 'one thread': {threads: 1, backend: 'cpu'}, 'WebGPU': {backend: 'webgpu'}}},
-  {name: 'WebKit', program: findWebKit(), launch: launchWebKit, ways: {'the default': {}}},
+  {name: 'WebKit', program: findWebKit(), launch: launchWebKit, ways: {'the default': {}},
+    // WebDriver's sessions are private ones, in which WebKit forgets a cache that nobody has open.
+    forgets: true},
 ];
 
-for (const {name, program, launch, ways} of kBrowsers) {
+for (const {name, program, launch, ways, forgets} of kBrowsers) {
   describe(name, {skip: program ? false : `${name} is not installed`}, () => {
     let browser;
     let tab;
@@ -64,8 +66,9 @@ for (const {name, program, launch, ways} of kBrowsers) {
       assert.ok(stats.nGenerated < 100, `${stats.nGenerated}`);
       await tab.close();
       const before = server.requests.length;
-      assert.equal((await tab.load(kModel, {backend: 'cpu'})).fromCache, true);
-      assert.equal(server.requestsFor(kModel, before).length, 0);
+      const {fromCache} = await tab.load(kModel, {backend: 'cpu'});
+      assert.ok(fromCache || forgets);
+      assert.equal(server.requestsFor(kModel, before).length, fromCache ? 0 : 1);
       const {text} = await tab.generate(kPrompt, {maxTokens: 5});
       assert.notEqual(text, '');
     });

@@ -173,6 +173,11 @@ export class FakeLocks {
 export class FakeCaches {
   #entries = new Map();
 
+  async delete() {
+    this.#entries.clear();
+    return true;
+  }
+
   async open() {
     return {
       keys: async () => [...this.#entries.keys()].map((url) => ({url})),

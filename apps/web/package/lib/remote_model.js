@@ -69,10 +69,19 @@ class RemoteModel {
     for (let turn = 0; turn < 4; ++turn) {
       const opened = await this.#openStored();
       if (opened) return opened;
+      if (this.#downloaded && turn === 2) this.#keepInMemory();
       await this.#alone(() => this.#fetch());
     }
     throw new CorruptionError(`${this.#where}: the stored copy is damaged again and again; ` +
       'the storage of this device may be failing');
+  }
+
+  /** For storage from which what was written is gone. */
+  #keepInMemory() {
+    const [storage] = this.#storages;
+    if (storage.kind === 'memory') return;
+    this.#storages = this.#storages.filter(({kind}) => kind === 'memory');
+    this.#notes.push(`the model is kept in memory only, because this browser's storage (${storage.kind}) lost it twice`);
   }
 
   /** Runs `work` while nobody else reads or writes the stored model. */

@@ -6,6 +6,13 @@ import {readerOfBlob} from './blob_reader.js';
 const kCache = 'tern-models';
 const kHost = 'https://tern.invalid';
 
+/** Whether something that is put there is there; it stays, to be put there again. */
+async function keeps(cache) {
+  const probe = `${kHost}/probe`;
+  await cache.put(probe, new Response('probe'));
+  return (await cache.match(probe)) !== undefined;
+}
+
 /** @implements {import('./storage.js').Storage} */
 export class CacheStorage {
   kind = 'cache';
@@ -13,9 +20,17 @@ export class CacheStorage {
   #env;
   #cache;
 
-  /** @returns {Promise<CacheStorage | null>} null where there is none */
+  /** @returns {Promise<CacheStorage | null>} null where there is none, or it keeps nothing */
   static async open(env) {
-    return env.caches ? new CacheStorage(env, await env.caches.open(kCache)) : null;
+    if (!env.caches) return null;
+    // In private sessions of WebKit, a cache that nobody has open forgets what was in it, and takes nothing more at the
+    // same addresses until it is made anew.
+    for (let turn = 0; turn < 2; ++turn) {
+      const cache = await env.caches.open(kCache);
+      if (await keeps(cache)) return new CacheStorage(env, cache);
+      await env.caches.delete(kCache);
+    }
+    return null;
   }
 
   constructor(env, cache) {
@@ -24,7 +39,8 @@ export class CacheStorage {
   }
 
   async #keys() {
-    return (await this.#cache.keys()).map((request) => new URL(request.url).pathname.split('/'));
+    const paths = (await this.#cache.keys()).map((request) => new URL(request.url).pathname.split('/'));
+    return paths.filter((path) => path.length > 2);
   }
 
   async list() {

@@ -8,6 +8,7 @@ import {kUrl, kBytes, server, disk, locks, engine, load, models, ranges, readByt
   from '../fakes/one_model.mjs';
 import {fakeGguf} from '../fakes/server.mjs';
 import {Sha256} from '../lib/sha256.js';
+import {CacheStorage} from '../lib/storage_cache.js';
 import {loadTern} from '../lib/tern.js';
 import {choosePieces} from '../lib/verify.js';
 
@@ -242,3 +243,32 @@ test('of big models a sample is hashed: the ends of big files, small files, and 
 
 /** A browser that cannot let WebAssembly wait. */
 const kWithoutJspi = {validate: (bytes) => WebAssembly.validate(bytes)};
+
+describe('a cache that loses what it is given', () => {
+  /** Caches that take nothing until they were deleted `deletions` times. */
+  function forgetful(deletions) {
+    const inner = new FakeCaches();
+    let left = deletions;
+    return {
+      open: async () => {
+        const cache = await inner.open();
+        return {...cache, match: async (key) => (left > 0 ? undefined : cache.match(key))};
+      },
+      delete: async () => {
+        --left;
+        return inner.delete();
+      },
+    };
+  }
+
+  test('is made anew, where that helps', async () => {
+    const storage = await CacheStorage.open({caches: forgetful(1)});
+    await storage.writeText('key', 'text');
+    assert.equal(await storage.readText('key'), 'text');
+    assert.deepEqual(await storage.list(), ['key']);
+  });
+
+  test('is not used, where it does not', async () => {
+    assert.equal(await CacheStorage.open({caches: forgetful(9)}), null);
+  });
+});
