@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-// usage: make_glue.mjs GLUE.js BROWSER.js NODE.js
+// usage: make_glue.mjs GLUE.js FOLDER
 //
-// Emscripten writes one script for browsers and Node. Bundlers stop at what only Node has ('node:fs'), though no browser
-// gets there, so this makes two of it: BROWSER.js without the branches of Node, and NODE.js, which is the whole under
-// its own name.
+// Emscripten writes one script for browsers, their threads and Node. Bundlers stop at what only Node has ('node:fs'),
+// though no browser gets there, and some never end where a script starts itself as a worker. So this makes three of it:
+//   tern.js         without the branches of Node
+//   tern_thread.js  the same for threads, which start no others
+//   tern_node.js    the whole
 import fs from 'node:fs';
 import path from 'node:path';
 import {parse} from './acorn.mjs';
@@ -64,17 +66,29 @@ function applied(text, edits, from, to) {
   return out + text.slice(at, to);
 }
 
-const [glue, browser, node] = process.argv.slice(2);
-if (!node) {
-  console.error('usage: make_glue.mjs GLUE.js BROWSER.js NODE.js');
+const kStart = /new Worker\(new URL\("tern\.js",import\.meta\.url\),/g;
+
+/** @param {string} glue */
+function write(glue, folder) {
+  const text = fs.readFileSync(glue, 'utf8');
+  const small = forBrowsers(text);
+  const left = /["'`]node:[^"'`]*["'`]|\brequire\(/.exec(small);
+  if (left) throw new Error(`${left[0]} is left where browsers get to`);
+  if (small.match(kStart)?.length !== 1) throw new Error('threads are not started at one place, as they were');
+  const startOf = (name) => `new Worker(new URL("${name}",import.meta.url),`;
+  fs.writeFileSync(path.join(folder, 'tern.js'), small.replace(kStart, startOf('tern_thread.js')));
+  fs.writeFileSync(path.join(folder, 'tern_thread.js'), small.replace(kStart, '(()=>{throw new Error("no thread starts one")})('));
+  fs.writeFileSync(path.join(folder, 'tern_node.js'), text.replace(kStart, startOf('tern_node.js')));
+}
+
+const [glue, folder] = process.argv.slice(2);
+if (!folder) {
+  console.error('usage: make_glue.mjs GLUE.js FOLDER');
   process.exit(2);
 }
-const text = fs.readFileSync(glue, 'utf8');
-const small = forBrowsers(text);
-const left = /["'`]node:[^"'`]*["'`]|\brequire\(/.exec(small);
-if (left) {
-  console.error(`make_glue: ${glue}: ${left[0]} is left where browsers get to`);
+try {
+  write(glue, folder);
+} catch (error) {
+  console.error(`make_glue: ${glue}: ${error.message}`);
   process.exit(1);
 }
-fs.writeFileSync(browser, small);
-fs.writeFileSync(node, text.replaceAll('"tern.js"', JSON.stringify(path.basename(node))));
