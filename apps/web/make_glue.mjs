@@ -77,7 +77,8 @@ function write(glue, folder) {
   if (small.match(kStart)?.length !== 1) throw new Error('threads are not started at one place, as they were');
   const startOf = (name) => `new Worker(new URL("${name}",import.meta.url),`;
   fs.writeFileSync(path.join(folder, 'tern.js'), small.replace(kStart, startOf('tern_thread.js')));
-  fs.writeFileSync(path.join(folder, 'tern_thread.js'), small.replace(kStart, '(()=>{throw new Error("no thread starts one")})('));
+  fs.writeFileSync(path.join(folder, 'tern_thread.js'),
+    small.replace(kStart, '(()=>{throw new Error("no thread starts one")})('));
   fs.writeFileSync(path.join(folder, 'tern_node.js'), text.replace(kStart, startOf('tern_node.js')));
 }
 

@@ -6,7 +6,8 @@
  * @property {string[][]} [build] commands
  * @property {string} [out] the folder that any web server may then serve; without one, building it is all there is
  * @property {string} [beside] where the package's folder is copied to
- * @property {{command: string[], url: RegExp}} [serve] a server of its own: its address is what `url` finds in its words
+ * @property {{command: string[], url: RegExp}} [serve] a server of its own: its address is what `url` finds in its
+ *   words
  */
 
 /** @type {Record<string, Project>} */

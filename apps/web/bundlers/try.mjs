@@ -62,7 +62,8 @@ function scriptBytes(requests, root) {
 }
 
 async function startOwn(folder, {command, url}) {
-  const child = spawn(command[0], command.slice(1), {cwd: folder, detached: true, env: {...process.env, NO_COLOR: '1'}});
+  const env = {...process.env, NO_COLOR: '1'};
+  const child = spawn(command[0], command.slice(1), {cwd: folder, detached: true, env});
   let words = '';
   child.stdout.on('data', (text) => {
     words += text;
@@ -77,7 +78,8 @@ async function startOwn(folder, {command, url}) {
 function page(name, {app}) {
   if (app.includes('index.html')) return null;
   const script = {webpack: 'main.js'}[name] ?? 'main_beside.js';
-  const imports = name === 'plain' ? '<script type="importmap">{"imports": {"tern-web": "/tern/index.js"}}</script>' : '';
+  const map = '<script type="importmap">{"imports": {"tern-web": "/tern/index.js"}}</script>';
+  const imports = name === 'plain' ? map : '';
   return `<!doctype html><html lang="en"><title>a story</title><p id="story"></p>${imports}` +
     `<script type="module" src="./${script}"></script></html>`;
 }
@@ -104,14 +106,15 @@ async function tryProject(name, project, {tarball, browser, story}) {
   try {
     const tab = await openPage(context);
     await tab.goto(server.url);
-    await until(() => tab.title(), (title) => title !== 'a story' && title !== '', {what: `${name}: a story`, timeout: 60_000});
+    await until(() => tab.title(), (title) => title !== 'a story' && title !== '',
+      {what: `${name}: a story`, timeout: 60_000});
     const text = await tab.locator('#story').textContent();
     const {flavour, why} = await tab.evaluate(() => ({...document.documentElement.dataset}));
     assert.equal(text, story, name);
     assert.deepEqual(tab.mistakes, []);
     assert.equal(flavour, 'threads', why);
-    const bytes = server.bytes ? `, ${(server.bytes() / 1000).toFixed(1)} kB of scripts (gzip), the engine's included` : '';
-    console.log(`${name}: right, ${flavour}${bytes}`);
+    const kb = server.bytes ? `, ${(server.bytes() / 1000).toFixed(1)} kB of scripts (gzip), the engine's included` : '';
+    console.log(`${name}: right, ${flavour}${kb}`);
   } finally {
     await context.close();
     await server.stop();

@@ -140,13 +140,13 @@ describe('models that cannot be had, each with its reason', () => {
   test('a web page instead of a model', async () => {
     const page = Buffer.from(`<!doctype html><title>Sign in</title>${' '.repeat(20 << 20)}`);
     await refuses(server.mount('m/page.gguf', {from: page, type: 'text/html', bytesPerSecond: 5e6}),
-      {code: 'corruption', words: [/page\.gguf/, /web page/]});
+      {code: 'invalid_argument', words: [/page\.gguf/, /web page/]});
     const requests = server.requestsFor('m/page.gguf', mark);
     assert.ok(requests.every(({sent}) => sent < page.length / 2), 'not all of it is fetched');
   });
 
   test('a file that is no model', () => refuses(server.mount('m/noise.gguf', {from: Buffer.alloc(100_000, 'noise')}),
-    {code: 'corruption', words: [/noise\.gguf/, /GGUF/]}));
+    {code: 'invalid_argument', words: [/noise\.gguf/, /GGUF/]}));
 
   test('a file that ends too early', () => refuses(
     server.mount('m/short.gguf', {from: fs.readFileSync(kSmall).subarray(0, -100)}),

@@ -141,3 +141,28 @@ describe('logits of directories', () => {
     }
   }
 });
+
+// Shader compilers that are wrong: what they break is left out, or the CPU computes.
+describe('a GPU that computes wrongly', () => {
+  const kModel = 'models/tern-stories.gguf';
+
+  test('is refused where nothing helps, and the CPU takes over', async () => {
+    const breakGpu = ['bitcast<f32>(', 'f32('];
+    await assert.rejects(tab.load(kModel, {backend: 'webgpu', breakGpu}),
+      {code: 'not_supported', message: /the GPU A GPU computes wrongly \(shaders: bitcast<f32>/});
+    const info = await tab.load(kModel, {breakGpu});
+    assert.match(info.backend, /^cpu/);
+    assert.match(info.why, /WebGPU was tried first and failed: .*the GPU A GPU computes wrongly/);
+    const {text} = await tab.generate('Once upon a time', {temperature: 0, maxTokens: 10});
+    assert.match(text, /^, there was a /);
+    await tab.close();
+  });
+
+  test('is used without the feature that it gets wrong', async () => {
+    const info = await tab.load(kModel, {backend: 'webgpu', breakGpu: ['dot4I8Packed(', '2i * dot4I8Packed(']});
+    assert.match(info.adapter.failedTests[0], /^dot4: dot4I8Packed gives 0x/);
+    assert.ok(!info.adapter.features.includes('dot4'));
+    assert.match(info.why, /left out now: dot4/);
+    await tab.close();
+  });
+});

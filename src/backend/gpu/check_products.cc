@@ -75,7 +75,8 @@ using Row = std::vector<double>;
 Result<std::vector<Row>> read_matrix(const Tensor& w, int first, int count) {
   const uint64_t bytes = row_bytes(w.format, w.cols);
   Scratch scratch;
-  TRY(const Bytes stored, w.data.read(static_cast<uint64_t>(first) * bytes, static_cast<uint64_t>(count) * bytes, scratch));
+  TRY(const Bytes stored,
+      w.data.read(static_cast<uint64_t>(first) * bytes, static_cast<uint64_t>(count) * bytes, scratch));
   std::vector<float> values(static_cast<size_t>(count) * static_cast<size_t>(w.cols));
   std::vector<Row> rows;
   for (size_t r = 0; r < static_cast<size_t>(count); ++r) {
@@ -139,7 +140,8 @@ class Check {
   SlotId where(SlotId id) const {
     if (shape_.n_tokens > 1) return id;
     for (const Step& step : plan_.steps) {
-      if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && select->out == id) return select->in;
+      if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && select->out == id)
+        return select->in;
     }
     return id;
   }
@@ -215,10 +217,9 @@ class Check {
     }
     // Weights that are not finite are found where a token is computed (engine/not_finite.h).
     if (!std::isfinite(power) || power == 0 || error <= kMostError * power) return {};
-    return fail(ErrorCode::kNotSupported,
-                "the GPU {} computes wrongly ({}{}: a relative error of {:.2g}); use the cpu backend",
-                device_.adapter().name, product.w->name, shape_.n_tokens > 1 ? ", of a prompt" : "",
-                std::sqrt(error / power));
+    return fail(
+        ErrorCode::kNotSupported, "the GPU {} computes wrongly ({}{}: a relative error of {:.2g}); use the cpu backend",
+        device_.adapter().name, product.w->name, shape_.n_tokens > 1 ? ", of a prompt" : "", std::sqrt(error / power));
   }
 
   Device& device_;

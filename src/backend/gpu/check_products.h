@@ -1,5 +1,5 @@
-// Products of the model's own matrices as the device computes them, against the same on the host: the last test before a
-// device is trusted (self_test.h has those without a model).
+// Products of the model's own matrices as the device computes them, against the same on the host: the last test before
+// a device is trusted (self_test.h has those without a model).
 #pragma once
 
 #include "backend/gpu/device.h"
@@ -9,9 +9,9 @@
 
 namespace tern::gpu {
 
-// Runs a token, and a short prompt where batches allow, through the steps of `program`, which lacks those that need a KV
-// cache, and computes some rows of the first feed-forward layer and of the head again. kNotSupported, with the tensor,
-// where the device is far off; errors of reading weights. Leaves the work buffers as they happen to be.
+// Runs a token, and a short prompt where batches allow, through the steps of `program`, which lacks those that need a
+// KV cache, and computes some rows of the first feed-forward layer and of the head again. kNotSupported, with the
+// tensor, where the device is far off; errors of reading weights. Leaves the work buffers as they happen to be.
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
                             int max_batch);
 

@@ -31,8 +31,8 @@ Result<void> Recorder::record(const step::Embed& s) {
   TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
   for (const FloatMatrix::Part& part : table->parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .scale = s.scale}),
-                        {.axis = Axis::kY}, View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
+    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .scale = s.scale}), {.axis = Axis::kY},
+                        View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
   }
   return {};
@@ -154,10 +154,8 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
                           c_.work.floats(out)));
       continue;
     }
-    const FloatMatmulConfig config{.rows = width(out),
-                                   .cols = static_cast<uint32_t>(w.cols),
-                                   .coding = part.coding,
-                                   .store = store};
+    const FloatMatmulConfig config{
+        .rows = width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
     TRY_STATUS(dispatch(gpu::float_matmul(config), per_tile(config, part.count), View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, c_.work.float_quads(in), View<RowRange>{constant}, params(),
                         c_.work.floats(out)));

@@ -25,11 +25,11 @@ struct Answer {
 };
 
 struct Probe {
-  std::string_view feature;             // as in GpuOptions::without
-  bool Restrictions::* broken;          // what to leave out where it fails; null: nothing helps
-  Module module;                        // bindings: x, y
+  std::string_view feature;     // as in GpuOptions::without
+  bool Restrictions::* broken;  // what to leave out where it fails; null: nothing helps
+  Module module;                // bindings: x, y
   std::array<std::array<uint32_t, 4>, 2> x;
-  std::vector<Answer> answers;          // y
+  std::vector<Answer> answers;  // y
 };
 
 // What they read: numbers that make a sign, a byte's place or a rounding show.
@@ -38,8 +38,9 @@ constexpr uint32_t kHalves = 0xC0003E00;  // −2, 1.5
 constexpr uint32_t kBytesA = 0x80FF7F01;  // −128, −1, 127, 1
 constexpr uint32_t kBytesB = 0x7F8003FE;  // 127, −128, 3, −2
 constexpr int32_t kDot = -128 * 127 + 128 + 127 * 3 - 2;
-const std::array<std::array<uint32_t, 4>, 2> kX = {{{bits_of(kAngle), bits_of(-2.5f), static_cast<uint32_t>(-100), kHalves},
-                                                    {kBytesA, kBytesB, bits_of(3.5f), bits_of(2.5f)}}};
+const std::array<std::array<uint32_t, 4>, 2> kX = {
+    {{bits_of(kAngle), bits_of(-2.5f), static_cast<uint32_t>(-100), kHalves},
+     {kBytesA, kBytesB, bits_of(3.5f), bits_of(2.5f)}}};
 
 constexpr uint32_t kWorkgroup = 64;
 

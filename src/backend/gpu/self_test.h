@@ -1,6 +1,6 @@
 // Whether a device computes what its kernels say. A shader compiler or a driver that is wrong leaves no trace in a
-// model's text but nonsense, so before a model is trusted to a device, tiny kernels with known answers run on it: one of
-// what every kernel needs, and one of each feature that kernels may use.
+// model's text but nonsense, so before a model is trusted to a device, tiny kernels with known answers run on it: one
+// of what every kernel needs, and one of each feature that kernels may use.
 #pragma once
 
 #include <functional>

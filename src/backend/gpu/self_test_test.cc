@@ -54,17 +54,17 @@ TEST_P(FatalFaults, AreRefused) {
   EXPECT_TRUE(trusted.error().message.contains("computes wrongly (shaders: ")) << trusted.error().message;
   EXPECT_TRUE(trusted.error().message.contains("use the cpu backend")) << trusted.error().message;
 }
-INSTANTIATE_TEST_SUITE_P(
-    Gpu, FatalFaults,
-    testing::Values(Fault{"bitcast_to_f32", R"(bitcast<f32>\()", "f32("}, Fault{"bitcast_to_u32", R"(bitcast<u32>\()", "u32("},
-                    Fault{"bitcast_of_vectors", R"(bitcast<vec4<f32>>\()", "vec4<f32>("},
-                    Fault{"unpack", R"(unpack2x16float\()", "unpack2x16snorm("},
-                    Fault{"shift", R"(bitcast<i32>\(([^()]*)\))", "i32($1 & 0x7FFFFFFFu)"},
-                    Fault{"round", R"(= bitcast<u32>\(round\()", "= bitcast<u32>(ceil("},
-                    Fault{"barrier", R"(part\[tid\] = (\w+) \+ \w+;)", "part[tid] = $1;"},
-                    Fault{"exp", R"(exp\(([a-z]+)\))", "exp($1 * 1.001f)"},
-                    Fault{"no_text", "fn self_test_basics", "fn something_else"}),
-    [](const auto& fault) { return std::string(fault.param.name); });
+INSTANTIATE_TEST_SUITE_P(Gpu, FatalFaults,
+                         testing::Values(Fault{"bitcast_to_f32", R"(bitcast<f32>\()", "f32("},
+                                         Fault{"bitcast_to_u32", R"(bitcast<u32>\()", "u32("},
+                                         Fault{"bitcast_of_vectors", R"(bitcast<vec4<f32>>\()", "vec4<f32>("},
+                                         Fault{"unpack", R"(unpack2x16float\()", "unpack2x16snorm("},
+                                         Fault{"shift", R"(bitcast<i32>\(([^()]*)\))", "i32($1 & 0x7FFFFFFFu)"},
+                                         Fault{"round", R"(= bitcast<u32>\(round\()", "= bitcast<u32>(ceil("},
+                                         Fault{"barrier", R"(part\[tid\] = (\w+) \+ \w+;)", "part[tid] = $1;"},
+                                         Fault{"exp", R"(exp\(([a-z]+)\))", "exp($1 * 1.001f)"},
+                                         Fault{"no_text", "fn self_test_basics", "fn something_else"}),
+                         [](const auto& fault) { return std::string(fault.param.name); });
 
 TEST_F(SelfTests, WrongFeaturesAreLeftOut) {
   const auto right = open_device({});
@@ -75,7 +75,8 @@ TEST_F(SelfTests, WrongFeaturesAreLeftOut) {
     bool has;
     bool (*left_out)(const Features&);
   } faults[] = {
-      {"dot4", R"(dot4I8Packed\()", "2i * dot4I8Packed(", has.packed_dot, [](const Features& f) { return !f.packed_dot; }},
+      {"dot4", R"(dot4I8Packed\()", "2i * dot4I8Packed(", has.packed_dot,
+       [](const Features& f) { return !f.packed_dot; }},
       {"f16", R"(f32\((x\[[67]u\])\))", "f32($1 + 1h)", has.f16, [](const Features& f) { return !f.f16; }},
       {"subgroups", R"(subgroupShuffleXor\(([a-z_0-9]+), )", "subgroupShuffleXor($1, 2u * ", has.subgroups,
        [](const Features& f) { return !f.subgroups; }},

@@ -61,7 +61,8 @@ Result<std::vector<GpuKernel>> GpuExecutable::gpu_kernels() {
 std::optional<GpuAdapter> GpuExecutable::gpu_adapter() const {
   const AdapterInfo& info = device_->adapter();
   const Features& f = device_->features();
-  GpuAdapter adapter{.name = info.name, .vendor = info.vendor, .driver = info.driver, .features = {}, .failed_tests = failed_tests_};
+  GpuAdapter adapter{
+      .name = info.name, .vendor = info.vendor, .driver = info.driver, .features = {}, .failed_tests = failed_tests_};
   if (f.f16) adapter.features.emplace_back("f16");
   if (f.subgroups) adapter.features.emplace_back("subgroups");
   if (!f.matrices.empty()) adapter.features.emplace_back("subgroup-matrix");

@@ -68,7 +68,8 @@ Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const Co
     if (right.error().code != ErrorCode::kNotSupported || !has_matrices) return std::unexpected(right.error());
     made.reset();
     device_options.without.subgroup_matrix = true;
-    TRY(trusted.device, open_trusted(device_options, open).transform([](TrustedDevice t) { return std::move(t.device); }));
+    TRY(trusted.device,
+        open_trusted(device_options, open).transform([](TrustedDevice t) { return std::move(t.device); }));
     TRY(made, put_on(std::move(trusted.device), plan, options));
     TRY_STATUS(made->check());
     trusted.findings.push_back("subgroup-matrix: " + right.error().message);

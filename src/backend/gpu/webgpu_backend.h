@@ -7,9 +7,9 @@
 namespace tern::gpu {
 
 // Opens the device that `options.gpu` asks for, tests it, and puts the model on it. `plan` and its weights must outlive
-// the executable. kNotFound without an adapter; kNotSupported where a matrix is greater than the device can bind, or where
-// the device computes wrongly; kOutOfMemory, before anything is uploaded where the device tells how much it has. A device
-// that computes wrongly only with some feature is used without it, with a warning.
+// the executable. kNotFound without an adapter; kNotSupported where a matrix is greater than the device can bind, or
+// where the device computes wrongly; kOutOfMemory, before anything is uploaded where the device tells how much it has.
+// A device that computes wrongly only with some feature is used without it, with a warning.
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options,
                                             const OpenDevice& open = open_device);
 

@@ -212,9 +212,8 @@ TEST_P(GpuFloat, LinearKeepsEveryPosition) {
                 out<F32>(y));
     EXPECT_EQ(y, expected) << format_info(format).name;
     y = poisoned<float>(y.size());
-    const gpu::FloatMatmulConfig many{.rows = static_cast<uint32_t>(rows),
-                                      .cols = static_cast<uint32_t>(cols),
-                                      .coding = planes.coding};
+    const gpu::FloatMatmulConfig many{
+        .rows = static_cast<uint32_t>(rows), .cols = static_cast<uint32_t>(cols), .coding = planes.coding};
     bench().run(gpu::float_matmul(many), {.y = ceil_div(static_cast<uint32_t>(cols), many.tile_tokens)},
                 in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(x),
                 in<gpu::RowRange>(range_of(0, rows)),
@@ -234,9 +233,9 @@ TEST_P(GpuFloat, Embed) {
     int first = 0;
     for (const int end : part_ends) {
       const Planes planes(table.tensor, first, end - first);
-      bench().run(gpu::embed({static_cast<uint32_t>(cols), planes.coding}),
-                  {.y = static_cast<uint32_t>(tokens.size())}, in<U32>(tokens), in<gpu::WeightUnits>(planes.units),
-                  in<U32>(planes.scales), in<gpu::RowRange>(range_of(first, end - first)), out<Vec4<F32>>(y));
+      bench().run(gpu::embed({static_cast<uint32_t>(cols), planes.coding}), {.y = static_cast<uint32_t>(tokens.size())},
+                  in<U32>(tokens), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
+                  in<gpu::RowRange>(range_of(first, end - first)), out<Vec4<F32>>(y));
       first = end;
     }
     EXPECT_EQ(y, expected) << format_info(format).name;  // copies, or one rounded product: no tolerance
@@ -313,11 +312,8 @@ class MatrixKernels {
   }
   // The recorder asks the same before it takes these kernels.
   static bool fits(GpuBench& bench, const MatrixShape& shape) {
-    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = 64,
-                                                         .cols = 64,
-                                                         .coding = {},
-                                                         .shape = shape,
-                                                         .subgroup = bench.device().features().subgroup_max});
+    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{
+        .rows = 64, .cols = 64, .coding = {}, .shape = shape, .subgroup = bench.device().features().subgroup_max});
     const gpu::Limits& limits = bench.device().limits();
     return c.workgroup() <= limits.invocations && c.workgroup_bytes(2) <= limits.workgroup_bytes;
   }

@@ -26,7 +26,8 @@ export const kRelaxedModule = module(...kSplat, ...kSplat, ...kSplat, 0xfd, 0x93
 function softwareName(adapter) {
   const {info = {}} = adapter;
   const name = info.description || info.device || info.architecture || '';
-  const isKnown = /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${info.description} ${info.architecture} ${info.device}`);
+  const words = `${info.description} ${info.architecture} ${info.device}`;
+  const isKnown = /swiftshader|llvmpipe|lavapipe|basic render/i.test(words);
   return info.isFallbackAdapter || adapter.isFallbackAdapter || isKnown ? name || 'a software adapter' : '';
 }
 
@@ -89,7 +90,7 @@ export function chooseFlavours({backend = 'auto', threads}, can) {
   if (backend === 'auto' && !can.adapter) why.push(`it runs on the CPU because ${can.whyNoGpu}`);
   const isSlow = backend === 'auto' && can.adapter && can.software !== '';
   if (isSlow) {
-    why.push(`it runs on the CPU because the only GPU here (${can.software}) is an imitation that computes on the CPU, ` +
+    why.push(`it runs on the CPU because the only GPU here (${can.software}) is an imitation that computes there, ` +
       'and slower');
   }
   if (can.adapter && !isSlow && backend !== 'cpu' && backend !== 'ref') {

@@ -81,7 +81,8 @@ class RemoteModel {
     const [storage] = this.#storages;
     if (storage.kind === 'memory') return;
     this.#storages = this.#storages.filter(({kind}) => kind === 'memory');
-    this.#notes.push(`the model is kept in memory only, because this browser's storage (${storage.kind}) lost it twice`);
+    this.#notes.push('the model is kept in memory only, ' +
+      `because this browser's storage (${storage.kind}) lost it twice`);
   }
 
   /** Runs `work` while nobody else reads or writes the stored model. */

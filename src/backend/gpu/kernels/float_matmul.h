@@ -15,7 +15,7 @@ struct FloatMatmulConfig {
   WeightCoding up_coding = {};  // of the glu kernel's second matrix
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
-  uint32_t tile_rows = 64;  // of each matrix
+  uint32_t tile_rows = 64;              // of each matrix
   uint32_t tile_tokens = 64;
   static constexpr uint32_t kSide = 16;
 };

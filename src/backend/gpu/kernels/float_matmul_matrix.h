@@ -19,9 +19,9 @@ struct FloatMatrixMatmulConfig {
   WeightCoding up_coding = {};  // of the glu kernel's second matrix
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
-  wgsl::MatrixShape shape;  // kF16ToF32; m is of tokens, n of rows
-  uint32_t subgroup;        // every subgroup's size
-  uint32_t tile_rows = 64;  // of each matrix
+  wgsl::MatrixShape shape;              // kF16ToF32; m is of tokens, n of rows
+  uint32_t subgroup;                    // every subgroup's size
+  uint32_t tile_rows = 64;              // of each matrix
   uint32_t tile_tokens = 64;
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
   uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
