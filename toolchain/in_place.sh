@@ -48,7 +48,9 @@ describe() {
   mkdir -p "$folder/tools"
   for program in "${program_names[@]}"; do
     target=$folder/usr/bin/$program
-    [[ $program != chromium ]] || target=$folder/usr/lib/chromium/chromium  # the script before it reads /etc
+    case $program in  # the scripts before them read /etc
+      chromium | firefox-esr) target=$folder/usr/lib/$program/$program ;;
+    esac
     [[ -e $target ]] || continue
     { echo '#!/bin/sh'; environment_of "$program" "$folder"; printf 'exec %s "$@"\n' "$target"; } >"$folder/tools/$program"
     chmod +x "$folder/tools/$program"
@@ -84,7 +86,7 @@ configure_node() {
 environment_of() {
   case $1 in
     em*) echo "export EMSDK_PYTHON=$2/usr/bin/python3" ;;
-    chromium) echo "export FONTCONFIG_FILE=$2/fonts.conf" ;;
+    chromium | firefox-esr) echo "export FONTCONFIG_FILE=$2/fonts.conf" ;;
   esac
 }
 

@@ -13,12 +13,12 @@ build_packages=(
 web_packages=('emscripten>=5' 'nodejs>=24')  # older Node runs no JSPI
 # Older Chromium runs no JSPI without a flag. Only tests start it, without a window.
 checks_packages=(clang-21 clang-tidy-22 clang-format-21 libclang-rt-21-dev llvm-21 python3 'chromium>=137' fonts-dejavu-core
-  'nodejs>=24' node-playwright)
+  'firefox-esr>=147' 'nodejs>=24' node-playwright)
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf
   llama.cpp-tools libllama-dev)
 
 # What of a private toolchain is called by name; it comes first on PATH (path.sh).
 build_programs=(cmake ctest ninja ccache g++-16 gcc-16 pkg-config objdump readelf nm strip objcopy ar ranlib patchelf)
 web_programs=(emcc em++ emar emranlib emcmake node python3)
-checks_programs=(clang++-21 clang-21 clang-tidy-22 clang-format-21 llvm-symbolizer-21 python3 chromium node)
+checks_programs=(clang++-21 clang-21 clang-tidy-22 clang-format-21 llvm-symbolizer-21 python3 chromium firefox-esr node)
 oracle_programs=(python3 llama-bench llama-cli llama-perplexity llama-server llama-quantize)

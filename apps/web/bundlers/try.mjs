@@ -113,8 +113,8 @@ async function tryProject(name, project, {tarball, browser, story}) {
     assert.equal(text, story, name);
     assert.deepEqual(tab.mistakes, []);
     assert.equal(flavour, 'threads', why);
-    const kb = server.bytes ? `, ${(server.bytes() / 1000).toFixed(1)} kB of scripts (gzip), the engine's included` : '';
-    console.log(`${name}: right, ${flavour}${kb}`);
+    const weight = server.bytes ? `, scripts: ${(server.bytes() / 1000).toFixed(1)} kB (gzip)` : '';
+    console.log(`${name}: right, ${flavour}${weight}`);
   } finally {
     await context.close();
     await server.stop();

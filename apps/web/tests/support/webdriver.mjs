@@ -47,7 +47,7 @@ class Page {
   }
 }
 
-/** @param {string} program WebKitWebDriver. What it starts, MiniBrowser, gets a display of Xvfb's where there is none. */
+/** @param {string} program WebKitWebDriver; what it starts (MiniBrowser) gets a display of Xvfb's where there is none */
 export async function launchWebKit(program) {
   const port = await freePort();
   const command = [...(process.env.DISPLAY ? [] : ['xvfb-run', '-a']), program, `--port=${port}`];
