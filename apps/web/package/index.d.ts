@@ -255,11 +255,37 @@ interface Create<Body, Whole, Chunk> {
   create<B extends Body>(body: B, options?: {signal?: AbortSignal}): Promise<Whole | AsyncIterable<Chunk>>;
 }
 
+/** What this browser is and can: plain data, to be put into a report. Nothing is sent anywhere. */
+export interface Diagnostics {
+  version: string;
+  browser: string;
+  cpus: number;
+  crossOriginIsolated: boolean;
+  simd: boolean;
+  relaxedSimd: boolean;
+  jspi: boolean;
+  workers: boolean;
+  storage: 'opfs' | 'cache' | 'memory';
+  gpu: null | {error: string} | {
+    vendor: string;
+    architecture: string;
+    device: string;
+    description: string;
+    isFallback: boolean;
+    features: string[];
+    limits: Record<string, number | undefined>;
+    wgsl: string[];
+  };
+  whyNoGpu: string;
+  software: string;
+}
+
 /** A loaded model. One generation at a time; a second is a BusyError. */
 export class Tern {
   private constructor();
   static load(source: ModelSource, options?: LoadOptions): Promise<Tern>;
   static readonly models: StoredModels;
+  static diagnostics(): Promise<Diagnostics>;
 
   readonly info: ModelInfo;
   readonly stats: Stats;

@@ -28,6 +28,7 @@ const Tern = {
     delete: async (id) => (await engine).models.delete(id),
     usage: async () => (await engine).models.usage(),
   },
+  diagnostics: async () => (await engine).diagnostics(),
 };
 
 const parameters = new URL(location.href).searchParams;
@@ -102,6 +103,21 @@ byId('new-chat').addEventListener('click', () => {
   conversation.addEventListener('change', () => {
     byId('notice').hidden = true;
   }, {once: true});
+});
+// What somebody who helps wants to know: the browser, the model, what was tried. No word of the conversation.
+byId('report').addEventListener('click', async () => {
+  const {phase, info, trouble, source} = host;
+  const about = await Tern.diagnostics().catch((error) => ({error: error.message}));
+  const model = info ?? {address: String(source?.from?.name ?? source?.from ?? '')};
+  const text = JSON.stringify({...about, page: {phase, backend: settings.get('backend'), gpuWithout}, model, trouble},
+    null, 2);
+  try {
+    await navigator.clipboard.writeText(text);
+    notice('The report was copied: this browser and the model, and nothing that was written.', undefined, 6000);
+  } catch {
+    notice('The browser does not let the page copy; the report is in the console.');
+    console.info(text);
+  }
 });
 conversation.addEventListener('trouble', () => (
   notice('The browser’s storage is full: this conversation will be gone when the page is closed.')));

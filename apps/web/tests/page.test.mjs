@@ -184,6 +184,22 @@ describe('with other models', () => {
     await until(() => tab.by('reply').count(), (n) => n > 0, {what: 'a reply'});
   });
 
+  test('a report tells of the browser and the model, and not of what was written', async () => {
+    const tab = await open({query: '?backend=cpu', context: {permissions: ['clipboard-read', 'clipboard-write']}});
+    await tab.ready();
+    await tab.greedy(5);
+    await tab.say('The secret of the fox');
+    await tab.openPanel();
+    await tab.by('report').click();
+    const read = () => tab.page.evaluate(() => navigator.clipboard.readText());
+    const report = JSON.parse(await until(read, (text) => text.startsWith('{'), {what: 'a report'}));
+    assert.match(report.browser, /Chrom/);
+    assert.match(report.model.backend, /^cpu/);
+    assert.equal(report.page.backend, 'cpu');
+    assert.ok('why' in report.model && 'gpu' in report);
+    assert.doesNotMatch(JSON.stringify(report), /secret/);
+  });
+
   test('a file dropped on the page', async () => {
     const tab = await open({query: '?model=models/nothing.gguf&backend=cpu'});
     await tab.waitForError();

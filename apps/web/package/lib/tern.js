@@ -1,5 +1,6 @@
 // The class that callers hold: a loaded model.
 
+import {diagnose} from './diagnostics.js';
 import {environment} from './environment.js';
 import {
   BusyError, CancelledError, InvalidArgumentError, NotFoundError, NotSupportedError, throwIfAborted,
@@ -78,6 +79,11 @@ export class Tern {
 
   /** The stored models of this site. */
   static models = new StoredModels(environment());
+
+  /** What this browser is and can, for reports. @returns {Promise<object>} */
+  static diagnostics() {
+    return diagnose(environment());
+  }
 
   /**
    * Loads a model from an address, a name on Hugging Face (hf:OWNER/NAME), a File or several. See index.d.ts.

@@ -109,6 +109,10 @@ export class Tern {
     usage: async () => ({used: stored.reduce((sum, {bytes}) => sum + bytes, 0), quota: 62e9}),
   };
 
+  static async diagnostics() {
+    return {version: '0', browser: 'stand-in', gpu: kAdapter};
+  }
+
   static async load(from, {onProgress = () => {}, signal, backend = 'auto', threads} = {}) {
     const total = from?.size ?? (from === stored[0]?.url || String(from).includes('stories') ? 16329312 : 248e6);
     const file = from?.name ?? String(from).split('/').at(-1);

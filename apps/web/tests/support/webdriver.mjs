@@ -47,7 +47,10 @@ class Page {
   }
 }
 
-/** @param {string} program WebKitWebDriver; what it starts (MiniBrowser) gets a display of Xvfb's where there is none */
+/**
+ * MiniBrowser, which the program starts, gets a display of Xvfb's where there is none.
+ * @param {string} program WebKitWebDriver
+ */
 export async function launchWebKit(program) {
   const port = await freePort();
   const command = [...(process.env.DISPLAY ? [] : ['xvfb-run', '-a']), program, `--port=${port}`];
