@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} Project
- * @property {string[]} app files of app/ that it is made of
+ * @property {string[]} app files of app/ that it is made of, FILE or FILE:NAME
  * @property {string[][]} [build] commands
  * @property {string} [out] the folder that any web server may then serve; without one, building it is all there is
  * @property {string} [beside] where the package's folder is copied to
@@ -18,6 +18,7 @@ export const kProjects = {
     serve: {command: ['npx', 'vite', '--port', '0'], url: /Local:\s+(http:\S+)/}},
   'vite preview': {app: ['story.js', 'main.js', 'index.html'], build: [['npx', 'vite', 'build']],
     serve: {command: ['npx', 'vite', 'preview', '--port', '0'], url: /Local:\s+(http:\S+)/}},
+  webllm: {app: ['webllm.js', 'webllm.html:index.html'], build: [['npx', 'vite', 'build']], out: 'dist'},
   webpack: {app: ['story.js', 'main.js'], build: [['npx', 'webpack']], out: 'dist'},
   esbuild: {app: ['story.js', 'main_beside.js'], out: 'dist', beside: 'dist/tern',
     build: [['npx', 'esbuild', 'main_beside.js', '--bundle', '--minify', '--format=esm', '--outdir=dist']]},

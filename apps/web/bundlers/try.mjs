@@ -39,7 +39,10 @@ function install(name, {app, beside}, tarball) {
   const folder = path.join(kWork, kind);
   fs.mkdirSync(folder, {recursive: true});
   if (fs.existsSync(path.join(kHere, kind))) fs.cpSync(path.join(kHere, kind), folder, {recursive: true});
-  for (const file of app) fs.cpSync(path.join(kHere, 'app', file), path.join(folder, file));
+  for (const file of app) {
+    const [from, to = from] = file.split(':');
+    fs.cpSync(path.join(kHere, 'app', from), path.join(folder, to));
+  }
   const manifest = path.join(folder, 'package.json');
   if (!fs.existsSync(manifest)) fs.writeFileSync(manifest, '{"private": true, "type": "module"}');
   fs.rmSync(path.join(folder, 'node_modules/tern-web'), {recursive: true, force: true});
@@ -76,7 +79,7 @@ async function startOwn(folder, {command, url}) {
 }
 
 function page(name, {app}) {
-  if (app.includes('index.html')) return null;
+  if (app.some((file) => file.endsWith('index.html'))) return null;
   const script = {webpack: 'main.js'}[name] ?? 'main_beside.js';
   const map = '<script type="importmap">{"imports": {"tern-web": "/tern/index.js"}}</script>';
   const imports = name === 'plain' ? map : '';

@@ -8,7 +8,8 @@ import {after, before, describe, test} from 'node:test';
 import {launch} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {PackageTab} from './support/package_tab.mjs';
-import {golden, kDefaultModel, kGoldens, kSite, needSite, nmse, readNpy, tern} from './support/project.mjs';
+import {golden, kDefaultModel, kGoldens, kRoot, kSite, needSite, nmse, readNpy, tern} from './support/project.mjs';
+import {published} from './support/published.mjs';
 
 let server;
 let browser;
@@ -140,6 +141,10 @@ describe('logits of directories', () => {
       });
     }
   }
+});
+
+test('the list of published models is the program’s', () => {
+  assert.equal(fs.readFileSync(path.join(kRoot, 'apps/web/package/lib/published.js'), 'utf8'), published());
 });
 
 // Shader compilers that are wrong: what they break is left out, or the CPU computes.

@@ -34,3 +34,13 @@ try {
 }
 // @ts-expect-error an option that does not exist
 await Tern.load('model.gguf', {backends: 'cpu'});
+
+// WebLLM's programs, with the import changed.
+import * as webllm from 'tern-web/webllm';
+
+const engine: webllm.MLCEngineInterface = await webllm.CreateMLCEngine('bonsai-1.7b', {
+  initProgressCallback: (report: webllm.InitProgressReport) => console.log(report.text), logLevel: 'INFO',
+}, {context_window_size: 2048});
+const asked: Whole = {model: '', messages: [{role: 'user', content: 'List three US states.'}], n: 3, temperature: 1.5};
+const reply: Chat = await engine.chat.completions.create(asked);
+console.log(reply.usage?.prompt_tokens, await engine.getMessage());

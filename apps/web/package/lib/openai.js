@@ -14,6 +14,9 @@ const kSampling = {
   max_completion_tokens: 'maxTokens',
   seed: 'seed',
   stop: 'stop',
+  // Not OpenAI's, but of servers and libraries that follow it.
+  ignore_eos: 'ignoreEos',
+  enable_thinking: 'think',
 };
 // Without effect on what is generated.
 const kIgnored = new Set(['model', 'user', 'store', 'metadata', 'safety_identifier', 'service_tier', 'stream',
@@ -46,7 +49,8 @@ function isHarmless(name, value) {
 /** @returns {object} options of generate */
 function optionsOf(where, body) {
   const options = {};
-  for (const [name, value] of Object.entries(body)) {
+  const {extra_body: extra, ...own} = body;
+  for (const [name, value] of Object.entries({...own, ...extra})) {
     if (value === undefined || value === null || kIgnored.has(name)) continue;
     if (Object.hasOwn(kSampling, name)) {
       options[kSampling[name]] = value;

@@ -1,0 +1,24 @@
+// For programs written against WebLLM: change
+//
+//   import * as webllm from '@mlc-ai/web-llm';
+//
+// to
+//
+//   import * as webllm from 'tern-web/webllm';
+
+import {Tern} from './index.js';
+import {makeWebLlm} from './lib/webllm.js';
+
+export {
+  prebuiltAppConfig, WebWorkerMLCEngineHandler, WebWorkerMLCEngineHandler as ServiceWorkerMLCEngineHandler,
+} from './lib/webllm.js';
+export const {
+  MLCEngine, CreateMLCEngine, WebWorkerMLCEngine, CreateWebWorkerMLCEngine, ServiceWorkerMLCEngine,
+  CreateServiceWorkerMLCEngine, hasModelInCache, deleteModelInCache, deleteModelAllInfoInCache,
+} = makeWebLlm(Tern);
+/** Tern stores a model as a whole: these have nothing of their own to delete. */
+export const deleteChatConfigInCache = async () => {};
+export const deleteModelWasmInCache = async () => {};
+/** WebLLM compiles a library for each model; Tern needs none. */
+export const modelLibURLPrefix = '';
+export const modelVersion = '';
