@@ -42,7 +42,7 @@ struct Fault {
   const char* name;
   const char *find, *replace;
 };
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }  // NOLINT(readability-identifier-naming)
 
 // What no kernel can do without.
 class FatalFaults : public SelfTests, public testing::WithParamInterface<Fault> {};

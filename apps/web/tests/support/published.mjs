@@ -12,7 +12,7 @@ export function published() {
     `    memoryBytes: ${m.memory_bytes}, memoryTokens: ${m.memory_tokens},`,
     '  },',
   ]);
-  const head = '// The published models that Tern is known to run: `tern models --json` as a script. make_published.mjs ' +
-    'writes it.';
+  const head = '// The published models that Tern is known to run: `tern models --json` as a script. ' +
+    'make_published.mjs writes it.';
   return [head, '', 'export const kPublished = [', ...lines, '];', ''].join('\n');
 }
