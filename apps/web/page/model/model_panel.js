@@ -158,6 +158,6 @@ export class ModelPanel {
       make('dt', {}, term), make('dd', {data: {testid: `fact-${term}`}}, text)]));
     const why = byId('model-why');
     why.hidden = !info?.why;
-    why.textContent = info?.why ? `Runs on the ${this.#host.backend === 'webgpu' ? 'GPU' : 'CPU'}: ${info.why}` : '';
+    why.textContent = info?.why ? `${info.why[0].toUpperCase()}${info.why.slice(1)}.` : '';
   }
 }

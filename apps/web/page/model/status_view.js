@@ -2,9 +2,9 @@
 
 import {announce, byId, make} from '../base/dom.js';
 import {kRemedyLabels} from '../base/errors.js';
-import {formatBytes} from '../base/format.js';
+import {formatBytes, formatRate} from '../base/format.js';
 
-const kBackends = {webgpu: 'GPU', cpu: 'CPU', ref: 'reference'};
+const kBackends = {webgpu: 'on your GPU', cpu: 'on your CPU', ref: 'reference'};
 
 // Each ends with a word that the model's tokenizer ends, too: a token that might go on is gone on with.
 const kStoryIdeas = ['Once upon a time, there was a little bird.', 'The lighthouse keeper had a secret.',
@@ -30,6 +30,7 @@ export class StatusView {
     host.addEventListener('phase', () => this.#phaseChanged());
     host.addEventListener('progress', () => this.#showProgress());
     chat.addEventListener('state', () => this.#stateChanged());
+    chat.addEventListener('end', () => this.#showSpeed());
     chat.addEventListener('trouble', ({detail}) => this.showTrouble(detail));
     byId('loading-cancel').addEventListener('click', () => host.cancelLoad());
     this.#phaseChanged();
@@ -56,11 +57,19 @@ export class StatusView {
     if (phase === 'loading') this.#showProgress();
     if (phase !== 'empty') this.showTrouble(trouble);
     byId('model-chip-name').textContent = info?.name || source?.label || 'no model';
-    byId('model-chip-where').textContent = kBackends[this.#host.backend] ?? '';
+    this.#showSpeed();
     byId('model-chip').title = `${info?.name || source?.label || 'No model'}: ${kPhases[phase]}`;
     if (phase === 'ready') announce(`${info.name} is ready.`);
     this.#showWelcome();
     this.#stateChanged();
+  }
+
+  /** "95 tok/s · on your CPU": the speed of the last reply. */
+  #showSpeed() {
+    const {backend, tern} = this.#host;
+    const speed = tern?.stats?.tokensPerSecond;
+    byId('model-chip-where').textContent = [speed > 0 ? `${formatRate(speed)} tok/s` : '', kBackends[backend] ?? '']
+      .filter(Boolean).join(' · ');
   }
 
   #showProgress() {
@@ -98,8 +107,7 @@ export class StatusView {
       'This small one writes stories for children. Give it a beginning; nothing you write leaves this page.' :
       'Ask it something; nothing you write leaves this page.';
     byId('ideas').replaceChildren(...(isStory ? kStoryIdeas : kChatIdeas).map((idea) => make('li', {},
-        make('button', {type: 'button', data: {testid: 'idea'}, onclick: () => this.#chat.send(idea)},
-            idea, isStory ? make('span', {'aria-hidden': 'true'}, ' …') : null))));
+        make('button', {type: 'button', data: {testid: 'idea'}, onclick: () => this.#chat.send(idea)}, idea))));
   }
 }
 
@@ -107,8 +115,8 @@ const kPhases = {
   empty: 'nothing loaded', loading: 'loading', ready: 'ready', failed: 'could not be loaded', lost: 'lost',
 };
 
-const kStoryHint = 'This model has no chat template: it does not answer, it goes on with your text. ' +
-    'Each message begins anew.';
+const kStoryHint = 'This model writes stories: it goes on with your text instead of answering it. ' +
+    'Each message begins a new one.';
 
 const kWaiting = {
   loading: 'Your message goes out as soon as the model is there.',

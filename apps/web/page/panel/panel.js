@@ -33,8 +33,7 @@ export class Panel {
   }
 
   #wanted() {
-    const wish = this.#settings.get('panel');
-    return kRoom.matches && wish !== 'closed';
+    return kRoom.matches && this.#settings.get('panel') === 'open';
   }
 
   #choose(open) {
