@@ -34,11 +34,18 @@ async function open(query = '', {ready = true, url = site.url, options = {}} = {
   const context = await browser.newContext({viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
   contexts.push(context);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(20_000);
   page.on('pageerror', (error) => mistakes.push(error.message));
   page.on('console', (message) => message.type() === 'error' && mistakes.push(message.text()));
   await page.goto(`${url}?${query}&fake-load-ms=100`);
   if (ready) await page.waitForSelector(kIdle);
+  return page;
+}
+
+/** The same with its instruments open. */
+async function openWithPanel(query) {
+  const page = await open(query);
+  await page.getByTestId('panel-toggle').click();
   return page;
 }
 
@@ -145,7 +152,7 @@ test('a load that fails says why and offers the CPU', async () => {
 });
 
 test('settings are taken, refused and remembered', async () => {
-  const page = await open('fake-ms=1');
+  const page = await openWithPanel('fake-ms=1');
   await page.getByTestId('setting-temperature').fill('1.25');
   await page.getByTestId('setting-max-tokens').fill('5');
   await page.getByTestId('setting-seed').fill('42');
@@ -166,7 +173,7 @@ test('settings are taken, refused and remembered', async () => {
 });
 
 test('models: an address, files, a folder dropped, the stored ones', async () => {
-  const page = await open();
+  const page = await openWithPanel();
   await page.getByTestId('model-url').fill('https://example.org/Bonsai-1.7B-Q1_0.gguf');
   await page.getByTestId('model-load').click();
   await page.waitForSelector(kIdle);
@@ -197,7 +204,7 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
 });
 
 test('kernels: by keyboard, in the order of their time', async () => {
-  const page = await open('fake-ms=1');
+  const page = await openWithPanel('fake-ms=1');
   assert.ok(await page.getByTestId('kernels-open').isDisabled());
   await say(page, 'Once');
   await page.getByTestId('kernels-open').press('Enter');
@@ -258,7 +265,7 @@ test('offline: the page, isolated although the host is not; a new version comes 
     await publish();
     await page.reload();  // still the old one, which finds the new one
     assert.notEqual(await page.title(), 'newer');
-    await page.getByTestId('offline').filter({hasText: 'new version'}).waitFor();
+    await page.getByTestId('offline').filter({hasText: 'new version'}).waitFor({state: 'attached'});
     plain.server.close();
     plain.server.closeAllConnections();
     await page.reload();
