@@ -45,7 +45,7 @@ try {
   await tab.ready();
   await take(tab, 'welcome');
   await tellStory(tab);
-  await tab.by('stats-tokens-per-second').scrollIntoViewIfNeeded();
+  await tab.by('stats').evaluate((readings) => readings.scrollIntoView({block: 'end'}));
   await take(tab, 'story');
   await tab.by('kernels-open').click();
   await until(() => tab.by('kernel').count(), (count) => count > 3, {what: 'kernels'});
