@@ -25,13 +25,15 @@ function row(what, files) {
   return `| ${what} | ${kb(raw)} | ${kb(packed)} |`;
 }
 
-const scripts = ['index.js', 'worker.js', ...filesIn('lib', '.js').filter((path) => !path.includes('node_'))];
+const kNode = /node|webllm|published/;  // of Node, or of those who ask for it
+const scripts = ['index.js', 'worker.js', ...filesIn('lib', '.js').filter((path) => !kNode.test(path))];
 const builds = filesIn('dist', '.wasm').map((path) => /dist\/(.*)\.wasm$/.exec(path)[1]);
 const table = [
   '| files | bytes | gzip |',
   '|---|---|---|',
   row('index.js, worker.js, lib/', scripts),
-  ...builds.map((name) => row(`dist/${name}.js, .wasm`, [`dist/${name}.js`, `dist/${name}.wasm`])),
+  ...builds.map((name) => row(`dist/${name}.js, _thread.js, .wasm`,
+    [`dist/${name}.js`, `dist/${name}_thread.js`, `dist/${name}.wasm`])),
 ].join('\n');
 
 console.log(table);

@@ -1,6 +1,7 @@
 // What this browser is and can, as data: for reports of what went wrong on machines that nobody here has.
 
 import {detect} from './choose_flavour.js';
+import {withinTime} from './environment.js';
 
 /** The package's, as in package.json. */
 export const kVersion = '0.2.0';
@@ -8,9 +9,11 @@ export const kVersion = '0.2.0';
 const kLimits = ['maxBufferSize', 'maxStorageBufferBindingSize', 'maxComputeWorkgroupStorageSize',
   'maxComputeInvocationsPerWorkgroup', 'maxStorageBuffersPerShaderStage'];
 
-async function describeGpu(gpu) {
+async function describeGpu(gpu, ms) {
+  if (!gpu) return null;
   try {
-    const adapter = await gpu?.requestAdapter({powerPreference: 'high-performance'});
+    const asked = gpu.requestAdapter({powerPreference: 'high-performance'});
+    const adapter = await withinTime(ms, 'no adapter came', asked);
     if (!adapter) return null;
     const {vendor = '', architecture = '', device = '', description = ''} = adapter.info ?? {};
     return {
@@ -39,7 +42,7 @@ export async function diagnose(env) {
     simd, relaxedSimd: relaxed, jspi,
     workers: env.Worker !== undefined,
     storage: env.navigator?.storage?.getDirectory ? 'opfs' : env.caches ? 'cache' : 'memory',
-    gpu: await describeGpu(env.navigator?.gpu),
+    gpu: await describeGpu(env.navigator?.gpu, env.startMs),
     whyNoGpu, software,
   };
 }

@@ -46,7 +46,7 @@ export function sleep(ms, signal) {
 }
 
 /**
- * What `promise` gives, if it does so in time; else a NotSupportedError. `moved()` begins the time anew.
+ * What `promise` gives, if it does so in time; else a NotSupportedError that `isLate`. `moved()` begins the time anew.
  * @template T
  * @param {number} ms
  * @param {string} what of the error: "the threads did not start"
@@ -58,7 +58,8 @@ export function withinTime(ms, what, promise) {
     let timer;
     const moved = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => reject(new NotSupportedError(`${what} within ${ms / 1000} s`)), ms);
+      const late = () => Object.assign(new NotSupportedError(`${what} within ${ms / 1000} s`), {isLate: true});
+      timer = setTimeout(() => reject(late()), ms);
     };
     moved();
     const end = (settle) => (value) => {

@@ -124,8 +124,9 @@ describe('what is chosen', () => {
 describe('what fails', () => {
   for (const code of ['not_supported', 'out_of_memory', 'not_found']) {
     test(`WebGPU with ${code}: the CPU, with the reason`, async () => {
-      const {tern, names} = await load({gpu: kGpu, scripts: {webgpu: failing(code, 'too big')}});
+      const {tern, names, opened} = await load({gpu: kGpu, scripts: {webgpu: failing(code, 'too big')}});
       assert.deepEqual(names, ['webgpu', 'relaxed']);
+      assert.equal(opened[0].engine.state.unloaded, 1, 'what it had is given back');
       assert.match(tern.info.why, /WebGPU was tried first and failed: too big/);
     });
   }
