@@ -8,7 +8,7 @@ import {connectTheme} from './base/theme.js';
 import {Chat} from './chat/chat.js';
 import {ChatView} from './chat/chat_view.js';
 import {Composer} from './chat/composer.js';
-import {Conversation} from './chat/conversation.js';
+import {Conversation, kKey as kConversationKey} from './chat/conversation.js';
 import {acceptDrops} from './model/file_drop.js';
 import {addressSource, kDefaultModel, ModelHost} from './model/model_host.js';
 import {ModelPanel} from './model/model_panel.js';
@@ -121,7 +121,11 @@ byId('report').addEventListener('click', async () => {
 });
 conversation.addEventListener('trouble', () => (
   notice('The browser’s storage is full: this conversation will be gone when the page is closed.')));
-addEventListener('pagehide', () => conversation.save());
+addEventListener('pagehide', () => conversation.saveGrown());
+// Tabs of the page show one conversation. One that is writing goes on, and is what is kept.
+addEventListener('storage', ({key}) => {
+  if (key === kConversationKey && chat.state === 'idle') conversation.adopt();
+});
 
 for (const kind of ['error', 'unhandledrejection']) {
   addEventListener(kind, (event) => {

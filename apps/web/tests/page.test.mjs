@@ -229,6 +229,20 @@ describe('with other models', () => {
   });
 });
 
+test('two tabs do not overwrite each other’s conversation', async () => {
+  const one = await open({query: '?backend=cpu'});
+  const other = await TernPage.open(one.page.context(), `${server.url}?backend=cpu`);
+  for (const tab of [one, other]) await tab.ready();
+  await one.greedy(5);
+  await one.say('Once upon a time');
+  const shown = () => other.by('reply').count();
+  await until(shown, (count) => count === 1, {what: 'the story in the other tab'});
+  await other.page.close();
+  await one.page.reload();
+  await one.ready();
+  assert.equal(await one.by('reply').count(), 1);
+});
+
 describe('on a GPU', () => {
   const kSlow = 180_000;  // shaders compiled and run on a CPU that has other things to do
 

@@ -9,7 +9,7 @@
  * @property {string} [trouble] of a reply: why it broke off
  */
 
-const kKey = 'tern.conversation';
+export const kKey = 'tern.conversation';
 
 /** Sends 'change' when messages come or go (not when a reply grows), 'trouble' when it cannot be kept. */
 export class Conversation extends EventTarget {
@@ -18,6 +18,7 @@ export class Conversation extends EventTarget {
   #storage;
   #saveTimer = 0;
   #saidSo = false;
+  #hasGrown = false;  // since it was saved
 
   /** @param {Storage|null} storage */
   constructor(storage) {
@@ -48,12 +49,25 @@ export class Conversation extends EventTarget {
 
   /** A reply has grown: it is kept soon, not at every token. */
   grew() {
+    this.#hasGrown = true;
     this.#saveTimer ||= setTimeout(() => this.save(), 1000);
+  }
+
+  /** Keeps what has grown, and only that: another tab may have written since. */
+  saveGrown() {
+    if (this.#hasGrown) this.save();
+  }
+
+  /** Takes over what another tab of the page has kept. */
+  adopt() {
+    this.messages = restored(this.#storage);
+    this.dispatchEvent(new Event('change'));
   }
 
   save() {
     clearTimeout(this.#saveTimer);
     this.#saveTimer = 0;
+    this.#hasGrown = false;
     try {
       this.#storage?.setItem(kKey, JSON.stringify({version: 1, messages: this.messages}));
     } catch {

@@ -124,6 +124,25 @@ test('a model without a tokenizer is no model for a page', async () => {
   assert.ok(mute.closed);
 });
 
+test('two tabs show one conversation, and one that does nothing overwrites nothing', async () => {
+  const storage = new TinyStorage();
+  const [one, other] = [setUp({storage}), setUp({storage})];
+  await one.load();
+  one.chat.send('Hello');
+  await one.idle();
+  other.conversation.saveGrown();  // closed, without having said anything
+  assert.equal(new Conversation(storage).messages.length, 2);
+  let changes = 0;
+  other.conversation.addEventListener('change', () => changes++);
+  other.conversation.adopt();
+  assert.deepEqual(other.said(), ['user: Hello', 'assistant: one two']);
+  assert.equal(changes, 1);
+  other.conversation.messages.at(-1).content += ' three';
+  other.conversation.grew();
+  other.conversation.saveGrown();
+  assert.equal(new Conversation(storage).messages[1].content, 'one two three');
+});
+
 test('a message that waits can be taken back', async () => {
   const {chat, load, said, tern} = setUp();
   chat.send('Hello');
