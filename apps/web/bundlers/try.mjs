@@ -79,7 +79,7 @@ async function startOwn(folder, {command, url}) {
 }
 
 function page(name, {app}) {
-  if (app.some((file) => file.endsWith('index.html'))) return null;
+  if (app.includes('index.html')) return null;
   const script = {webpack: 'main.js'}[name] ?? 'main_beside.js';
   const map = '<script type="importmap">{"imports": {"tern-web": "/tern/index.js"}}</script>';
   const imports = name === 'plain' ? map : '';

@@ -6,26 +6,18 @@ import {launchFirefox} from './support/bidi.mjs';
 import {findFirefox, findWebKit} from './support/find_browsers.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {PackageTab} from './support/package_tab.mjs';
-import {kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
+import {kSite, needSite, storyWithoutTies} from './support/project.mjs';
 import {launchWebKit} from './support/webdriver.mjs';
 
-// A story on which no backend comes near a tie: the same on the CPU, on lavapipe and on an H200.
-const kPrompt = 'One day, Tom went to the park with a big book.';
-const kTokens = 100;
 const kModel = 'models/tern-stories.gguf';
 
 let server;
-let prompt;
-let native;
+let story;
 
 before(async () => {
   needSite();
   server = await FixtureServer.start({root: kSite});
-  const encode = (text) => tern('tokenize', '-m', kDefaultModel, '-p', text).trim().split(/\s+/).map(Number);
-  prompt = encode(kPrompt);
-  const text = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', kPrompt, '--temp', '0', '-n', String(kTokens));
-  native = encode(text.trimEnd()).slice(prompt.length);
-  assert.equal(native.length, kTokens);
+  story = storyWithoutTies();
 });
 after(() => server?.down());
 
@@ -56,22 +48,23 @@ for (const {name, program, launch, ways, forgets} of kBrowsers) {
         const info = await tab.load(kModel, options);
         t.diagnostic(`${info.backend}; ${info.why}`);
         if (options.backend) assert.ok(info.backend.toLowerCase().startsWith(options.backend), info.backend);
-        const {stats} = await tab.generate(prompt, {temperature: 0, maxTokens: kTokens, ignoreEos: true});
-        assert.deepEqual(stats.tokens, native);
+        const {stats} = await tab.generate(story.prompt,
+          {temperature: 0, maxTokens: story.ids.length, ignoreEos: true});
+        assert.deepEqual(stats.tokens, story.ids);
         return tab.close();
       });
     }
 
     test('a reply is stopped, and the stored model works without the network', async () => {
       await tab.load(kModel, {backend: 'cpu'});
-      const {stats} = await tab.generate(kPrompt, {maxTokens: 400, stopAfter: 3});
+      const {stats} = await tab.generate(story.text, {maxTokens: 400, stopAfter: 3});
       assert.ok(stats.nGenerated < 100, `${stats.nGenerated}`);
       await tab.close();
       const before = server.requests.length;
       const {fromCache} = await tab.load(kModel, {backend: 'cpu'});
       assert.ok(fromCache || forgets);
       assert.equal(server.requestsFor(kModel, before).length, fromCache ? 0 : 1);
-      const {text} = await tab.generate(kPrompt, {maxTokens: 5});
+      const {text} = await tab.generate(story.text, {maxTokens: 5});
       assert.notEqual(text, '');
     });
   });

@@ -8,7 +8,9 @@ import {after, before, describe, test} from 'node:test';
 import {launch} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {PackageTab} from './support/package_tab.mjs';
-import {golden, kDefaultModel, kGoldens, kRoot, kSite, needSite, nmse, readNpy, tern} from './support/project.mjs';
+import {
+  golden, kDefaultModel, kGoldens, kRoot, kSite, needSite, nmse, readNpy, storyWithoutTies, tern,
+} from './support/project.mjs';
 import {published} from './support/published.mjs';
 
 let server;
@@ -92,26 +94,19 @@ describe('tokens of the default model, chosen greedily', () => {
   }
 });
 
-// A story on which no backend comes near a tie: the same on the CPU, on lavapipe and on an H200.
+// The same on the CPU, on lavapipe and on an H200.
 describe('a story without near ties', () => {
-  const kPrompt = 'One day, Tom went to the park with a big book.';
-  const kTokens = 100;
-  let prompt;
-  let native;
+  let story;
 
   before(() => {
-    const encode = (text) => tern('tokenize', '-m', kDefaultModel, '-p', text).trim().split(/\s+/).map(Number);
-    prompt = encode(kPrompt);
-    const text = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', kPrompt, '--temp', '0', '-n', String(kTokens));
-    native = encode(text.trimEnd()).slice(prompt.length);
-    assert.equal(native.length, kTokens);
+    story = storyWithoutTies();
   });
 
   for (const backend of ['cpu', 'webgpu']) {
     test(`all of it is the same: ${backend}`, async () => {
-      const {ids} = await tab.ids({engine: {threads: 1}, load: {backend}, maxTokens: kTokens, prompt,
-        model: '/models/tern-stories.gguf'});
-      assert.deepEqual(ids, native);
+      const {ids} = await tab.ids({engine: {threads: 1}, load: {backend}, maxTokens: story.ids.length,
+        prompt: story.prompt, model: '/models/tern-stories.gguf'});
+      assert.deepEqual(ids, story.ids);
     });
   }
 });

@@ -24,6 +24,20 @@ export function tern(...args) {
   return execFileSync(kProgram, args, {encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'pipe']});
 }
 
+/**
+ * A story on which no backend comes near a tie, as the native program tells it on the CPU: the same on every backend.
+ * @returns {{text: string, prompt: number[], ids: number[]}} the prompt, its ids, and those of the 100 tokens after it
+ */
+export function storyWithoutTies() {
+  const text = 'One day, Tom went to the park with a big book.';
+  const encode = (words) => tern('tokenize', '-m', kDefaultModel, '-p', words).trim().split(/\s+/).map(Number);
+  const prompt = encode(text);
+  const story = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', text, '--temp', '0', '-n', '100');
+  const ids = encode(story.trimEnd()).slice(prompt.length);
+  if (ids.length !== 100) throw new Error(`${ids.length} tokens instead of 100`);
+  return {text, prompt, ids};
+}
+
 /** NumPy's file of float32 in two dimensions. @returns {{rows: number, columns: number, data: Float32Array}} */
 export function readNpy(file) {
   const bytes = fs.readFileSync(file);
