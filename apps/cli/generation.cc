@@ -41,6 +41,8 @@ constexpr auto kSampling = std::to_array<SamplingOption>({
     {kMinP, 0, 1, "Drop tokens less likely than this fraction of the most likely one (else 0)"},
     {kRepeatPenalty, 0.01, 100, "Make tokens that were seen before less likely; 1 turns it off (else 1)"},
     {kRepeatLastN, -1, kMaxInt, "How many of the latest tokens count as seen; -1 means all (else 64)"},
+    {kPresencePenalty, -100, 100, "Subtract this from the logits of tokens that are in the reply already (else 0)"},
+    {kFrequencyPenalty, -100, 100, "Subtract this for each time that a token is in the reply (else 0)"},
 });
 
 void add_sampling(CLI::App& app, SampleOptions& sample) {
@@ -56,6 +58,18 @@ template <class T>
 bool parse_number(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+// "7+2.5", "7-inf".
+std::optional<LogitBias> parse_bias(const std::string& text) {
+  const size_t sign = text.find_first_of("+-");
+  LogitBias bias;
+  if (sign == 0 || sign == text.npos) return std::nullopt;
+  const std::string_view number = std::string_view(text).substr(text[sign] == '+' ? sign + 1 : sign);
+  if (!parse_number(std::string_view(text).substr(0, sign), bias.token) || !parse_number(number, bias.bias)) {
+    return std::nullopt;
+  }
+  return bias;
 }
 
 // White space at the front is dropped while `trimming`, which ends with the first other character.
@@ -128,6 +142,18 @@ void GenerationOptions::add(CLI::App& app, const std::string& max_tokens_help) {
          },
          "The same seed gives the same text; -1 picks a new one each time (default -1)")
       ->type_name("N")
+      ->group(kSamplingGroup);
+  app.add_option_function<std::vector<std::string>>(
+         "--logit-bias",
+         [this](const std::vector<std::string>& texts) {
+           generate.logit_bias.clear();
+           for (const std::string& text : texts) generate.logit_bias.push_back(parse_bias(text).value_or(LogitBias()));
+         },
+         "Make a token more (7+2.5) or less likely (7-2.5), or forbid it (7-inf), by its id as 'tern tokenize' prints "
+         "it; may be given several times")
+      ->type_name("ID+X")
+      ->check([](const std::string& text) { return parse_bias(text) ? "" : "not a token's id, + or -, and a number"; },
+              "")
       ->group(kSamplingGroup);
   add_kv(app, session.kv_type);
 }

@@ -50,6 +50,7 @@ struct RunCommand {
   bool chat = false;
   bool no_chat = false;
   bool no_echo = false;
+  bool no_heal = false;
   bool print_prompt = false;
   bool stats = false;
   bool json = false;
@@ -112,21 +113,39 @@ Result<void> RunCommand::show(const Engine& engine, const ModelInput& input) con
   return print(shown.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+// One object a token, with its text: {"token": 5, "text": " a", "logprob": -0.1, "top": […]}.
+nlohmann::ordered_json logprobs_json(const Engine& engine, const GenerateResult& result) {
+  using Json = nlohmann::ordered_json;
+  const auto entry = [&](TokenId token, float logprob) {
+    const std::string_view text = engine.tokenizer().piece(token, /*special=*/true);
+    return Json{{"token", token}, {"text", std::string(text)}, {"logprob", logprob}};
+  };
+  Json list = Json::array();
+  for (size_t i = 0; i < result.logprobs.size(); ++i) {
+    Json one = entry(result.tokens[i], result.logprobs[i].chosen);
+    one["top"] = Json::array();
+    for (const auto& [token, logprob] : result.logprobs[i].top) one["top"].push_back(entry(token, logprob));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 Result<void> RunCommand::print_json(const Engine& engine, const std::string& prompt_text,
                                     const GenerateResult& result) const {
   using Json = nlohmann::ordered_json;
   const GenerateStats& s = result.stats;
-  const Json json_text = {{"model", engine.info().name},
-                          {"prompt", prompt_text},
-                          {"text", result.text},
-                          {"finish", finish_name(result.reason)},
-                          {"prompt_tokens", s.n_prompt},
-                          {"generated_tokens", s.n_generated},
-                          {"sampling", sampling_json(all_given(engine.sampling(generation.generate.sample)))},
-                          {"seed", generation.generate.sample.seed},
-                          {"load_seconds", s.load_seconds},
-                          {"prompt_seconds", s.prompt_seconds},
-                          {"decode_seconds", s.decode_seconds}};
+  Json json_text = {{"model", engine.info().name},
+                    {"prompt", prompt_text},
+                    {"text", result.text},
+                    {"finish", finish_name(result.reason)},
+                    {"prompt_tokens", s.n_prompt},
+                    {"generated_tokens", s.n_generated},
+                    {"sampling", sampling_json(all_given(engine.sampling(generation.generate.sample)))},
+                    {"seed", generation.generate.sample.seed},
+                    {"load_seconds", s.load_seconds},
+                    {"prompt_seconds", s.prompt_seconds},
+                    {"decode_seconds", s.decode_seconds}};
+  if (generation.generate.n_logprobs >= 0) json_text["logprobs"] = logprobs_json(engine, result);
   return print(json_text.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -142,6 +161,9 @@ Result<void> RunCommand::check_options() const {
   if (system_option->count() > 0 && !chat) {
     return fail(ErrorCode::kInvalidArgument, "run: --system is for a conversation: add --chat, or use 'tern chat'");
   }
+  if (generation.generate.n_logprobs >= 0 && !json) {
+    return fail(ErrorCode::kInvalidArgument, "run: --logprobs is printed as JSON: add --json");
+  }
   if (chat_flags.any() && !chat) {
     return fail(ErrorCode::kInvalidArgument,
                 "run: --template, --think and --no-think are for a conversation: add --chat, or use 'tern chat'");
@@ -153,6 +175,7 @@ Result<ExitCode> RunCommand::run() {
   TERN_TRY_STATUS(check_options());
   TERN_TRY(const std::string text, read_prompt());
   generation.choose_seed();
+  generation.generate.heal_prompt = !chat && !no_heal;
   TERN_TRY(const Engine engine, load());
   TERN_TRY(const ModelInput input, encode(engine, text));
   if (print_prompt) {
@@ -218,6 +241,14 @@ Command add_run(CLI::App& tern) {
   command->generation.add(*app, "Tokens to generate (default: until the model stops or the context is full)");
   command->model.add_model(*app);
   command->model.add_backend(*app);
+  app->add_flag("--no-heal", command->no_heal,
+                "Take the prompt's last word as a whole one; else 'The cap' may go on as 'The capital'")
+      ->group("Prompt");
+  app->add_option("--logprobs", command->generation.generate.n_logprobs,
+                  "With --json: the log probability of each token, and of the N most likely in its place")
+      ->type_name("N")
+      ->check(in_range(0, 1000, /*whole=*/true))
+      ->group("Other");
   app->add_flag("--json", command->json,
                 "Print one JSON object at the end: the text, token counts, times, why it ended; with --print-prompt "
                 "the prompt, its tokens and their pieces")

@@ -44,6 +44,8 @@ SampleOptions all_given(const Sampling& s) {
           .min_p = s.min_p,
           .repeat_penalty = s.repeat_penalty,
           .repeat_last_n = s.repeat_last_n,
+          .presence_penalty = s.presence_penalty,
+          .frequency_penalty = s.frequency_penalty,
           .seed = s.seed};
 }
 

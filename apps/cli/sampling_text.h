@@ -27,7 +27,10 @@ inline constexpr SamplingNumber kTopP = {"top-p", &SampleOptions::top_p, nullptr
 inline constexpr SamplingNumber kMinP = {"min-p", &SampleOptions::min_p, nullptr};
 inline constexpr SamplingNumber kRepeatPenalty = {"repeat-penalty", &SampleOptions::repeat_penalty, nullptr};
 inline constexpr SamplingNumber kRepeatLastN = {"repeat-last-n", nullptr, &SampleOptions::repeat_last_n};
-inline constexpr std::array kSamplingNumbers = {kTemperature, kTopK, kTopP, kMinP, kRepeatPenalty, kRepeatLastN};
+inline constexpr SamplingNumber kPresencePenalty = {"presence-penalty", &SampleOptions::presence_penalty, nullptr};
+inline constexpr SamplingNumber kFrequencyPenalty = {"frequency-penalty", &SampleOptions::frequency_penalty, nullptr};
+inline constexpr std::array kSamplingNumbers = {
+    kTemperature, kTopK, kTopP, kMinP, kRepeatPenalty, kRepeatLastN, kPresencePenalty, kFrequencyPenalty};
 
 // The same with every number given. Of Sampling{}: what Tern takes where neither the user nor the model says anything.
 SampleOptions all_given(const Sampling& sampling);

@@ -7,15 +7,24 @@ namespace {
 
 TEST(SamplingText, SaysWhatHoldsAndFromWhere) {
   EXPECT_EQ(describe_sampling({}, {}),
-            "temp 0.7, top-k 40, top-p 1, min-p 0, repeat-penalty 1, repeat-last-n 64 (Tern's own)");
+            "temp 0.7, top-k 40, top-p 1, min-p 0, repeat-penalty 1, repeat-last-n 64, presence-penalty 0, "
+            "frequency-penalty 0 (Tern's own)");
   const SamplingAdvice advice = {.values = {.temperature = 0.5f, .min_p = 0.1f}, .source = "general.sampling"};
-  EXPECT_EQ(describe_sampling({.temperature = 0}, advice),
-            "temp 0 (asked for), min-p 0.1 (general.sampling), "
-            "top-k 40, top-p 1, repeat-penalty 1, repeat-last-n 64 (Tern's own)");
-  const SampleOptions every = {
-      .temperature = 1, .top_k = 1, .top_p = 1, .min_p = 1, .repeat_penalty = 1, .repeat_last_n = 1};
+  EXPECT_EQ(
+      describe_sampling({.temperature = 0}, advice),
+      "temp 0 (asked for), min-p 0.1 (general.sampling), "
+      "top-k 40, top-p 1, repeat-penalty 1, repeat-last-n 64, presence-penalty 0, frequency-penalty 0 (Tern's own)");
+  const SampleOptions every = {.temperature = 1,
+                               .top_k = 1,
+                               .top_p = 1,
+                               .min_p = 1,
+                               .repeat_penalty = 1,
+                               .repeat_last_n = 1,
+                               .presence_penalty = 1,
+                               .frequency_penalty = 1};
   EXPECT_EQ(describe_sampling(every, advice),
-            "temp 1, top-k 1, top-p 1, min-p 1, repeat-penalty 1, repeat-last-n 1 (asked for)");
+            "temp 1, top-k 1, top-p 1, min-p 1, repeat-penalty 1, repeat-last-n 1, presence-penalty 1, "
+            "frequency-penalty 1 (asked for)");
 }
 
 TEST(SamplingText, SaysWhatIsNotFollowed) {

@@ -1,8 +1,10 @@
 // The module's one entry: tern_call(method, parameters) → result, all as JSON. bindings.js makes module.call() of it.
 // One engine and one conversation at a time; a reply is made step by step, so that a worker's event loop runs between
 // tokens.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -74,7 +76,10 @@ class App {
   Result<json> stats() const;
   Result<json> tokenize(const json& p) const;
   Result<json> render_chat(const json& p) const;
+  Result<json> detokenize(const json& p) const;
   Result<json> logits(const json& p);
+  Result<json> embed(const json& p);
+  json logprobs_of(TokenId token, const Logprobs& logprobs) const;
   Result<json> kernels() const;
   Result<std::vector<TokenId>> prompt_of(const json& p) const;
   void unload();
@@ -102,6 +107,8 @@ json values_of(const SampleOptions& sample) {
   put("minP", sample.min_p);
   put("repeatPenalty", sample.repeat_penalty);
   put("repeatLastN", sample.repeat_last_n);
+  put("presencePenalty", sample.presence_penalty);
+  put("frequencyPenalty", sample.frequency_penalty);
   return values;
 }
 
@@ -141,6 +148,7 @@ Result<json> App::load(const json& p) {
   options.max_batch = p.value("maxBatch", 0);
   options.chat_template = p.value("chatTemplate", "");
   options.fuse = p.value("fuse", true);
+  options.embeddings = p.value("embeddings", false);
   options.gpu.without = p.value("gpuWithout", std::vector<std::string>());
   options.on_progress = [](const Progress& progress) {
     tern_app_progress(progress.what.c_str(), static_cast<double>(progress.done), static_cast<double>(progress.total),
@@ -204,6 +212,15 @@ GenerateOptions generate_options_of(const json& p) {
   take("minP", sample.min_p);
   take("repeatPenalty", sample.repeat_penalty);
   take("repeatLastN", sample.repeat_last_n);
+  take("presencePenalty", sample.presence_penalty);
+  take("frequencyPenalty", sample.frequency_penalty);
+  options.heal_prompt = p.value("heal", false);
+  options.n_logprobs = p.value("logprobs", -1);
+  // [[token, bias], …]; JSON has no infinity, and null stands for it.
+  for (const json& bias : p.value("logitBias", json::array())) {
+    const float value = bias.at(1).is_null() ? -std::numeric_limits<float>::infinity() : bias.at(1).get<float>();
+    options.logit_bias.push_back({.token = bias.at(0).get<TokenId>(), .bias = value});
+  }
   sample.seed = p.value("seed", sample.seed);
   return options;
 }
@@ -228,11 +245,30 @@ Result<json> App::step() {
   }
   json result = {{"text", step->text}, {"tokens", json::array()}, {"done", step->finish.has_value()}};
   if (step->token) result["tokens"].push_back(*step->token);
+  const std::vector<Logprobs>& logprobs = generation_->result().logprobs;
+  if (step->token && !logprobs.empty()) result["logprobs"] = logprobs_of(*step->token, logprobs.back());
   if (step->finish) {
     result["reason"] = reason_name(*step->finish);
     generation_.reset();
   }
   return result;
+}
+
+// A token with its text, and the bytes of it, which may be less than a character. What is impossible is as good as
+// that: JSON has no infinity.
+json logprob_of(const Engine& engine, TokenId token, float logprob) {
+  const std::string_view piece = engine.has_tokenizer() ? engine.tokenizer().piece(token, true) : std::string_view();
+  return {{"token", token},
+          {"text", std::string(piece)},
+          {"bytes", std::vector<uint8_t>(piece.begin(), piece.end())},
+          {"logprob", std::max(logprob, -9999.0f)}};
+}
+
+json App::logprobs_of(TokenId token, const Logprobs& logprobs) const {
+  json one = logprob_of(*engine_, token, logprobs.chosen);
+  one["top"] = json::array();
+  for (const auto& [id, logprob] : logprobs.top) one["top"].push_back(logprob_of(*engine_, id, logprob));
+  return one;
 }
 
 Result<json> App::stats() const {
@@ -262,6 +298,19 @@ Result<json> App::tokenize(const json& p) const {
   return json{
       {"tokens", engine_->tokenizer().encode(p.value("text", ""), {.add_bos = p.value("addBos", true),
                                                                    .parse_special = p.value("parseSpecial", false)})}};
+}
+
+Result<json> App::detokenize(const json& p) const {
+  if (!engine_->has_tokenizer()) return wrong("the model has no tokenizer");
+  const auto tokens = p.at("tokens").get<std::vector<TokenId>>();
+  const int n_vocab = engine_->info().n_vocab;
+  for (const TokenId token : tokens) {
+    if (token < 0 || token >= n_vocab) {
+      return wrong("token id " + std::to_string(token) + " is outside the vocabulary, which has ids 0 to " +
+                   std::to_string(n_vocab - 1));
+    }
+  }
+  return json{{"text", engine_->tokenizer().decode(tokens, p.value("special", false))}};
 }
 
 Result<json> App::render_chat(const json& p) const {
@@ -298,6 +347,20 @@ Result<json> App::logits(const json& p) {
   return json{{"rows", n_rows}, {"columns", engine_->info().n_vocab}, {"base64", base64(rows)}};
 }
 
+Result<json> App::embed(const json& p) {
+  auto tokens = prompt_of(p);
+  if (!tokens) return std::unexpected(tokens.error());
+  if (tokens->empty() || (p.contains("prompt") && p["prompt"] == "")) return wrong("an empty text has no vector");
+  const bool is_text = !p.contains("tokens");
+  if (is_text && engine_->tokenizer().final_token()) tokens->push_back(*engine_->tokenizer().final_token());
+  const std::string pooling = p.value("pooling", "auto");
+  const auto values = session_->embed(*tokens, pooling == "last"   ? Pooling::kLast
+                                               : pooling == "mean" ? Pooling::kMean
+                                                                   : Pooling::kAuto);
+  if (!values) return std::unexpected(values.error());
+  return json{{"rows", 1}, {"columns", values->size()}, {"base64", base64(*values)}, {"nTokens", tokens->size()}};
+}
+
 Result<json> App::kernels() const {
   const auto kernels = engine_->gpu_kernels();
   if (!kernels) return std::unexpected(kernels.error());
@@ -330,7 +393,9 @@ Result<json> App::call(std::string_view method, const json& p) {
   }
   if (method == "tokenize") return tokenize(p);
   if (method == "render_chat") return render_chat(p);
+  if (method == "detokenize") return detokenize(p);
   if (method == "logits") return logits(p);
+  if (method == "embed") return embed(p);
   return wrong("there is no method of this name");
 }
 

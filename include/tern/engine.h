@@ -20,6 +20,7 @@
 
 #include "tern/error.h"
 #include "tern/gpu_stats.h"
+#include "tern/logprobs.h"
 #include "tern/options.h"
 #include "tern/tokenizer.h"
 
@@ -62,8 +63,9 @@ struct GenerateStats {
 };
 
 struct GenerateResult {
-  std::string text;             // everything that was streamed
-  std::vector<TokenId> tokens;  // what was sampled, the stop token included
+  std::string text;                // everything that was streamed
+  std::vector<TokenId> tokens;     // what was sampled, the stop token included
+  std::vector<Logprobs> logprobs;  // of each, if GenerateOptions::n_logprobs asked for them
   FinishReason reason = FinishReason::kMaxTokens;
   GenerateStats stats;
 };

@@ -93,7 +93,10 @@ struct Sampling {
   float min_p = 0.0f;           // drop tokens less probable than this fraction of the best; 0: none
   float repeat_penalty = 1.0f;  // divide (or, below zero, multiply) a seen token's logit by penalty^count; 1: off
   int repeat_last_n = 64;       // how many of the last tokens count as seen; -1: all
-  uint64_t seed = 0;            // same seed, same text, whatever the thread count
+  // Subtracted from the logit of a token of the reply so far: once, and as often as it occurs. As OpenAI's; 0: off.
+  float presence_penalty = 0.0f;
+  float frequency_penalty = 0.0f;
+  uint64_t seed = 0;  // same seed, same text, whatever the thread count
 };
 
 // What somebody wants of these. What is not given is as the model's makers recommend (ModelInfo::sampling), and else as
@@ -105,7 +108,11 @@ struct SampleOptions {
   std::optional<float> min_p = {};
   std::optional<float> repeat_penalty = {};
   std::optional<int> repeat_last_n = {};
+  std::optional<float> presence_penalty = {};
+  std::optional<float> frequency_penalty = {};
   uint64_t seed = 0;
+
+  bool operator==(const SampleOptions&) const = default;
 };
 
 // What a model's makers recommend.
@@ -119,11 +126,23 @@ struct SamplingAdvice {
   std::vector<std::string> not_followed = {};
 };
 
+// Added to a token's logit before anything else.
+struct LogitBias {
+  TokenId token = 0;
+  float bias = 0;  // −infinity: never this token
+};
+
 struct GenerateOptions {
   int max_tokens = -1;  // -1: until the model stops or the context is full
   SampleOptions sample = {};
+  std::vector<LogitBias> logit_bias = {};  // the last one counts where a token is named twice
+  // Log probabilities for GenerateResult::logprobs: of the chosen token and of the n most probable. -1: none.
+  int n_logprobs = -1;
   std::vector<std::string> stop = {};  // text that ends generation; it is not part of the output
   bool ignore_eos = false;             // go on past the model's stop tokens, for measuring
+  // For prompts that are a text to be continued and may end inside a word: its last tokens are chosen again among those
+  // that begin as they do, so that "The cap" may become "The capital". What is added is the reply's first text.
+  bool heal_prompt = false;
 };
 
 }  // namespace tern

@@ -238,8 +238,14 @@ enum {
   TERN_FINISH_CANCELLED = 5
 };
 
-/* For the six numbers of sampling: as the model's makers recommend, and else as Tern has it. */
+/* For six numbers of sampling: as the model's makers recommend, and else as Tern has it. */
 enum { TERN_RECOMMENDED = -2 };
+
+/* Added to a token's logit before anything else; -INFINITY: never this token. */
+typedef struct tern_logit_bias {
+  int32_t token;
+  float bias;
+} tern_logit_bias;
 
 typedef struct tern_generate_options {
   size_t size;
@@ -255,6 +261,14 @@ typedef struct tern_generate_options {
   float repeat_penalty;  /* 1: off */
   int32_t top_k;         /* keep this many of the most probable; 0: all */
   int32_t repeat_last_n; /* how many of the last tokens count as seen; -1: all */
+  /* Subtracted from the logits of the reply's own tokens: once, and as often as they occur. NAN, as they are at first:
+   * as recommended, else 0. */
+  float presence_penalty;
+  float frequency_penalty;
+  const tern_logit_bias* logit_bias; /* n_logit_bias of them */
+  size_t n_logit_bias;
+  int32_t heal_prompt; /* 1: a prompt may end inside a word: go on with that */
+  int32_t reserved;    /* 0 */
 } tern_generate_options;
 
 /* Never waits. */

@@ -111,6 +111,10 @@ def _generate_options(given: GenerateOptions) -> Any:
             texts = [text.encode() for text in given["stop"]]
             options.stop = (ctypes.c_char_p * len(texts))(*texts)
             options.n_stop = len(texts)
+        elif name == "logit_bias":
+            biases = given["logit_bias"].items()
+            options.logit_bias = (c.LogitBias * len(biases))(*biases)
+            options.n_logit_bias = len(biases)
         else:
             setattr(options, name, value)
     return options
@@ -173,8 +177,13 @@ class Session(_Handle):
         lib.tern_session_reset(self._handle)
 
     def generate(self, prompt: Prompt, **options: Unpack[GenerateOptions]) -> Generation:
-        """Continues a text, or tokens. What the session has already seen of it is not computed again."""
+        """Continues a text, or tokens. What the session has already seen of it is not computed again.
+
+        A text may end inside a word, which the reply then begins with the rest of, unless heal_prompt is False.
+        """
         tokens = self.engine.tokenize(prompt) if isinstance(prompt, str) else prompt
+        if isinstance(prompt, str):
+            options.setdefault("heal_prompt", True)
         wanted = _generate_options(options)
         made = ctypes.c_void_p()
         check(

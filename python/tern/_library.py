@@ -90,6 +90,10 @@ class SessionOptions(SizedStruct):
     _fields_ = [("size", c_size_t), ("n_ctx", c_int32), ("kv_type", c_int32)]
 
 
+class LogitBias(ctypes.Structure):
+    _fields_ = [("token", c_int32), ("bias", c_float)]
+
+
 class GenerateOptions(SizedStruct):
     _fields_ = [
         ("size", c_size_t),
@@ -104,6 +108,12 @@ class GenerateOptions(SizedStruct):
         ("repeat_penalty", c_float),
         ("top_k", c_int32),
         ("repeat_last_n", c_int32),
+        ("presence_penalty", c_float),
+        ("frequency_penalty", c_float),
+        ("logit_bias", POINTER(LogitBias)),
+        ("n_logit_bias", c_size_t),
+        ("heal_prompt", c_int32),
+        ("reserved", c_int32),
     ]
 
 

@@ -43,9 +43,13 @@ class GenerateOptions(TypedDict, total=False):
     min_p: float
     repeat_penalty: float
     repeat_last_n: int
+    presence_penalty: float
+    frequency_penalty: float
+    logit_bias: Mapping[int, float]
     seed: int
     stop: Sequence[str]
     ignore_eos: bool
+    heal_prompt: bool
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -118,6 +120,7 @@ TEST_F(CApi, SamplingIsTheModelsOwnUnlessAskedFor) {
   tern_generate_options_init(&options, sizeof(options));
   EXPECT_EQ(options.temperature, TERN_RECOMMENDED);
   EXPECT_EQ(options.repeat_last_n, TERN_RECOMMENDED);
+  EXPECT_TRUE(std::isnan(options.presence_penalty) && std::isnan(options.frequency_penalty));
   options.max_tokens = 30;
   options.seed = 5;
   const std::string own = text_with(options);
@@ -126,6 +129,22 @@ TEST_F(CApi, SamplingIsTheModelsOwnUnlessAskedFor) {
   EXPECT_EQ(text_with(options), own);
   options.temperature = 1.5f;
   EXPECT_NE(text_with(options), own);
+}
+
+TEST_F(CApi, BiasesAndPenaltiesChangeTheText) {
+  const std::string usual = text_with(greedy(20));
+  const int32_t first = tokens_of("Once upon a time" + usual).at(tokens_of("Once upon a time").size());
+  const tern_logit_bias never = {first, -std::numeric_limits<float>::infinity()};
+  tern_generate_options biased = greedy(20);
+  biased.logit_bias = &never;
+  biased.n_logit_bias = 1;
+  EXPECT_NE(text_with(biased), usual);
+  tern_generate_options penalised = greedy(60);
+  penalised.frequency_penalty = 5;
+  EXPECT_NE(text_with(penalised), text_with(greedy(60)));
+  tern_generate_options healed = greedy(20);
+  healed.heal_prompt = 1;
+  EXPECT_EQ(text_with(healed), usual);  // the prompt ends with a whole word
 }
 
 TEST_F(CApi, TextComesBackFromItsTokens) {
@@ -280,6 +299,9 @@ TEST_F(CApi, FieldsOutOfRangeAreRefused) {
            {[](tern_generate_options& o) { o.ignore_eos = 2; }, "ignore_eos is 2"},
            {[](tern_generate_options& o) { o.n_stop = 1; }, "stop is NULL"},
            {[](tern_generate_options& o) { o.top_p = 2; }, "top_p"},
+           {[](tern_generate_options& o) { o.n_logit_bias = 1; }, "logit_bias is NULL"},
+           {[](tern_generate_options& o) { o.heal_prompt = 2; }, "heal_prompt is 2"},
+           {[](tern_generate_options& o) { o.reserved = 1; }, "reserved is not 0"},
            {[](tern_generate_options& o) { o.size = 8; }, "tern_generate_options.size is 8"}}) {
     tern_generate_options options = greedy(1);
     spoil(options);

@@ -1,5 +1,7 @@
 #include "c_api/options.h"
 
+#include <cmath>
+#include <limits>
 #include <stop_token>
 
 namespace tern::c_api {
@@ -10,8 +12,8 @@ constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSiz
 static_assert(sizeof(tern_load_options) == kLoadSize);
 static_assert(sizeof(tern_chat_options) == kChatSize);
 static_assert(sizeof(tern_session_options) == kSessionSize);
-static_assert(sizeof(tern_generate_options) == kGenerateSize);
-static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // with `unchecked`
+static_assert(sizeof(tern_generate_options) == kGenerateSize + 32);  // with the penalties and what follows them
+static_assert(sizeof(tern_pull_options) == kPullSize + 8);           // with `unchecked`
 
 constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .model_path = nullptr,
@@ -50,8 +52,16 @@ tern_generate_options generate_defaults() {
           .min_p = TERN_RECOMMENDED,
           .repeat_penalty = TERN_RECOMMENDED,
           .top_k = TERN_RECOMMENDED,
-          .repeat_last_n = TERN_RECOMMENDED};
+          .repeat_last_n = TERN_RECOMMENDED,
+          .presence_penalty = std::numeric_limits<float>::quiet_NaN(),
+          .frequency_penalty = std::numeric_limits<float>::quiet_NaN(),
+          .logit_bias = nullptr,
+          .n_logit_bias = 0,
+          .heal_prompt = 0,
+          .reserved = 0};
 }
+
+std::optional<float> unless_nan(float value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
 
 template <class T>
 std::optional<T> unless_recommended(T value) {
@@ -132,6 +142,8 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
                .min_p = unless_recommended(from.min_p),
                .repeat_penalty = unless_recommended(from.repeat_penalty),
                .repeat_last_n = unless_recommended(from.repeat_last_n),
+               .presence_penalty = unless_nan(from.presence_penalty),
+               .frequency_penalty = unless_nan(from.frequency_penalty),
                .seed = from.seed};
   if (from.n_stop > 0 && !from.stop) {
     return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop is NULL, but n_stop is {}", from.n_stop);
@@ -140,6 +152,15 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
     if (!from.stop[i]) return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop[{}] is NULL", i);
     to.stop.emplace_back(from.stop[i]);
   }
+  if (from.n_logit_bias > 0 && !from.logit_bias) {
+    return fail(ErrorCode::kInvalidArgument, "tern_generate_options.logit_bias is NULL, but n_logit_bias is {}",
+                from.n_logit_bias);
+  }
+  for (size_t i = 0; i < from.n_logit_bias; ++i) {
+    to.logit_bias.push_back({.token = from.logit_bias[i].token, .bias = from.logit_bias[i].bias});
+  }
+  TRY(to.heal_prompt, read_bool(from.heal_prompt, "tern_generate_options.heal_prompt"));
+  if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_generate_options.reserved is not 0");
   return to;
 }
 

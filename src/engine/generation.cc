@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/prompt_healing.h"
+#include "sample/logprobs.h"
 #include "sample/sampling.h"
 
 namespace tern {
@@ -11,13 +13,15 @@ Generation::Impl::Impl(Context& context, Impl*& active, const Tokenizer* tokeniz
     : context_(context),
       active_(&active),
       options_(options),
+      tokenizer_(tokenizer),
       prompt_(prompt.begin(), prompt.end()),
-      sampler_(sampling_of(options_.sample), n_vocab),
+      n_to_heal_(options.heal_prompt && options.max_tokens != 0 ? n_to_heal(prompt, tokenizer) : 0),
+      sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias),
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
-  for (const TokenId token : prompt) sampler_.accept(token);
+  for (const TokenId token : certain_prompt()) sampler_.accept_prompt(token);
   context_.reserve();
-  n_read_ = context_.keep_common(prompt);
+  n_read_ = context_.keep_common(certain_prompt());
   reply_.result.tokens.reserve(static_cast<size_t>(context_.n_ctx()));
   reply_.result.stats.n_prompt = static_cast<int>(prompt.size());
   reply_.result.stats.n_reused = static_cast<int>(n_read_);
@@ -43,22 +47,55 @@ Result<GenerationStep> Generation::Impl::next() {
   return step;
 }
 
+// Without the last tokens that are yet to be chosen again.
+std::span<const TokenId> Generation::Impl::certain_prompt() const {
+  return std::span(prompt_).first(prompt_.size() - n_to_heal_);
+}
+
 Result<std::optional<TokenId>> Generation::Impl::read_prompt() {
-  const auto rest = std::span(prompt_).subspan(n_read_);
+  const auto rest = certain_prompt().subspan(n_read_);
   const size_t n = std::min(rest.size(), static_cast<size_t>(context_.max_batch()));
   const bool is_last = n == rest.size();
-  TRY(const auto logits,
-      context_.append(rest.first(n), is_last ? WantLogits::kLast : WantLogits::kNone, sampler_.n_best()));
+  TRY(const auto logits, context_.append(rest.first(n), is_last ? WantLogits::kLast : WantLogits::kNone, n_best()));
   n_read_ += n;
-  if (!is_last || options_.max_tokens == 0) return std::nullopt;
-  const TokenId first = sampler_.sample(logits);
-  sampler_.accept(first);
-  return first;
+  if (is_last && n_to_heal_ > 0) heal(logits);
+  if (n_read_ < prompt_.size() || options_.max_tokens == 0) return std::nullopt;
+  return choose(logits);
+}
+
+void Generation::Impl::heal(std::span<const float> logits) {
+  const auto tail = std::span(prompt_).last(n_to_heal_);
+  const TokenId healed = choose_healed(logits, tail, *tokenizer_, sampling_of(options_.sample));
+  sampler_.accept_prompt(healed);
+  const std::string text = spelling(tail, *tokenizer_);
+  if (healed == tail.front() && n_to_heal_ > 1) {
+    --n_to_heal_;
+    return;
+  }
+  reply_.heal(tokenizer_->piece(healed).substr(text.size()));
+  prompt_.resize(prompt_.size() - n_to_heal_);
+  prompt_.push_back(healed);
+  n_to_heal_ = 0;
+}
+
+// The next token, out of logits.
+TokenId Generation::Impl::choose(std::span<const float> logits) {
+  const TokenId next = sampler_.sample(logits);
+  sampler_.accept(next);
+  if (options_.n_logprobs >= 0) {
+    reply_.result.logprobs.push_back(log_probabilities(logits, next, options_.n_logprobs));
+  }
+  return next;
+}
+
+int Generation::Impl::n_best() const {
+  const bool all_matter = n_to_heal_ > 0 || options_.n_logprobs >= 0;
+  return all_matter ? 0 : sampler_.n_best();
 }
 
 Result<void> Generation::Impl::start_stream() {
   asked_for_stream_ = true;
-  if (sampler_.uses_penalty()) return {};
+  if (sampler_.adjusts_logits() || options_.n_logprobs >= 0) return {};
   const Sampling sample = sampling_of(options_.sample);
   int n_tokens = context_.n_ctx() - context_.n_used();
   if (options_.max_tokens >= 0) n_tokens = std::min(n_tokens, options_.max_tokens - 1);  // the first has been chosen
@@ -74,14 +111,12 @@ Result<void> Generation::Impl::start_stream() {
 Result<TokenId> Generation::Impl::choose_next() {
   if (!asked_for_stream_) TRY_STATUS(start_stream());
   const TokenId last = result().tokens.back();
-  TokenId next = 0;
-  if (stream_) {
-    TRY(next, stream_->next());
-    context_.add(last);
-  } else {
-    TRY(const auto logits, context_.append(std::span(&last, 1), WantLogits::kLast, sampler_.n_best()));
-    next = sampler_.sample(logits);
+  if (!stream_) {
+    TRY(const auto logits, context_.append(std::span(&last, 1), WantLogits::kLast, n_best()));
+    return choose(logits);
   }
+  TRY(const TokenId next, stream_->next());
+  context_.add(last);
   sampler_.accept(next);
   return next;
 }

@@ -36,7 +36,11 @@ class Generation::Impl {
 
  private:
   // Each does one piece of work; none while the prompt is not read, or where no token may follow.
+  std::span<const TokenId> certain_prompt() const;
   Result<std::optional<TokenId>> read_prompt();
+  void heal(std::span<const float> logits);
+  TokenId choose(std::span<const float> logits);
+  int n_best() const;
   Result<TokenId> choose_next();
   Result<void> start_stream();
   std::optional<FinishReason> reason_to_end(std::optional<TokenId> token);
@@ -48,7 +52,9 @@ class Generation::Impl {
   Context& context_;  // not after the end
   Impl** active_;     // null after the end
   const GenerateOptions options_;
-  const std::vector<TokenId> prompt_;
+  const Tokenizer* tokenizer_;
+  std::vector<TokenId> prompt_;
+  size_t n_to_heal_;   // so many of the prompt's last tokens are yet to be chosen again
   size_t n_read_ = 0;  // of the prompt
   Sampler sampler_;
   Reply reply_;

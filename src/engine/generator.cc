@@ -38,6 +38,10 @@ Result<std::unique_ptr<Generation::Impl>> Generator::begin(std::span<const Token
   GenerateOptions advised = options;
   advised.sample = merged(options.sample, advised_);
   TRY_STATUS(check_sampling(sampling_of(advised.sample)));
+  TRY_STATUS(check_logit_bias(options.logit_bias, n_vocab_));
+  if (options.n_logprobs < -1) {
+    return fail(ErrorCode::kInvalidArgument, "n_logprobs is {}: it must be -1 (none) or above", options.n_logprobs);
+  }
   cancel();
   return std::make_unique<Generation::Impl>(context_, active_, tokenizer_, n_vocab_, prompt, advised);
 }

@@ -33,6 +33,8 @@ std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
   return std::nullopt;
 }
 
+void Reply::heal(std::string_view text) { result.text += stream_.feed(text); }
+
 void Reply::flush() { result.text += stream_.finish(); }
 
 void Reply::finish(FinishReason reason) {

@@ -23,6 +23,9 @@ class Reply {
   // Takes a token; returns why generation ends with it, if it does.
   std::optional<FinishReason> add(TokenId token);
 
+  // Takes what a prompt's last token says more than it did, where that was chosen again: text before the first token.
+  void heal(std::string_view text);
+
   // Adds the text that was held back because it could have become a stop string. Nothing may be added after it.
   void flush();
 

@@ -50,6 +50,16 @@ constexpr AdvisedNumber kAdvisedNumbers[] = {
        if (fits) o.repeat_last_n = static_cast<int>(x);
        return fits;
      }},
+    {"penalty_present", "presence_penalty",
+     [](SampleOptions& o, double x) {
+       o.presence_penalty = static_cast<float>(x);
+       return true;
+     }},
+    {"penalty_freq", "frequency_penalty",
+     [](SampleOptions& o, double x) {
+       o.frequency_penalty = static_cast<float>(x);
+       return true;
+     }},
 };
 
 // Filters that Tern does not have, and the value that turns each off.
@@ -59,16 +69,8 @@ struct MissingFilter {
   double off;
 };
 constexpr MissingFilter kMissingFilters[] = {
-    {"mirostat", "", 0},
-    {"xtc_probability", "", 0},
-    {"typ_p", "typical_p", 1},
-    {"penalty_present", "presence_penalty", 0},
-    {"penalty_freq", "frequency_penalty", 0},
-    {"", "no_repeat_ngram_size", 0},
-    {"", "num_beams", 1},
-    {"", "penalty_alpha", 0},
-    {"", "epsilon_cutoff", 0},
-    {"", "eta_cutoff", 0},
+    {"mirostat", "", 0},  {"xtc_probability", "", 0}, {"typ_p", "typical_p", 1}, {"", "no_repeat_ngram_size", 0},
+    {"", "num_beams", 1}, {"", "penalty_alpha", 0},   {"", "epsilon_cutoff", 0}, {"", "eta_cutoff", 0},
 };
 
 // Numbers of those filters, which say nothing of their own.
@@ -183,10 +185,13 @@ void write_gguf_sampling(const SampleOptions& values, GgufWriter& writer) {
   add_real("min_p", values.min_p);
   add_real("penalty_repeat", values.repeat_penalty);
   add_whole("penalty_last_n", values.repeat_last_n);
+  add_real("penalty_present", values.presence_penalty);
+  add_real("penalty_freq", values.frequency_penalty);
 }
 
 bool gives_any(const SampleOptions& o) {
-  return o.temperature || o.top_k || o.top_p || o.min_p || o.repeat_penalty || o.repeat_last_n;
+  return o.temperature || o.top_k || o.top_p || o.min_p || o.repeat_penalty || o.repeat_last_n || o.presence_penalty ||
+         o.frequency_penalty;
 }
 
 }  // namespace tern

@@ -119,12 +119,19 @@ TEST(MlcSampling, ReadsTheChatConfiguration) {
   EXPECT_EQ(advice.values.temperature, 0.7f);
   EXPECT_EQ(advice.values.top_p, 0.8f);
   EXPECT_EQ(advice.values.repeat_penalty, 1.0f);
-  EXPECT_EQ(advice.not_followed, Lines{"presence_penalty 1.5"});
+  EXPECT_EQ(advice.values.presence_penalty, 1.5f);
+  EXPECT_EQ(advice.not_followed, Lines());
 }
 
 TEST(GgufSampling, IsReadAsItWasWritten) {
-  const SampleOptions every = {
-      .temperature = 0.6f, .top_k = 0, .top_p = 0.95f, .min_p = 0.05f, .repeat_penalty = 1.1f, .repeat_last_n = -1};
+  const SampleOptions every = {.temperature = 0.6f,
+                               .top_k = 0,
+                               .top_p = 0.95f,
+                               .min_p = 0.05f,
+                               .repeat_penalty = 1.1f,
+                               .repeat_last_n = -1,
+                               .presence_penalty = -2.0f,
+                               .frequency_penalty = 0.25f};
   const std::string path = testing::TempDir() + "sampling_written.gguf";
   GgufWriter writer(path);
   write_gguf_sampling(every, writer);
@@ -137,6 +144,7 @@ TEST(GgufSampling, IsReadAsItWasWritten) {
   EXPECT_EQ(advice.values.min_p, every.min_p);
   EXPECT_EQ(advice.values.repeat_penalty, every.repeat_penalty);
   EXPECT_EQ(advice.values.repeat_last_n, every.repeat_last_n);
+  EXPECT_EQ(advice.values, every);
   EXPECT_EQ(advice.not_followed, Lines());
 }
 

@@ -13,11 +13,6 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-bool same_sampling(const SampleOptions& a, const SampleOptions& b) {
-  return a.temperature == b.temperature && a.top_k == b.top_k && a.top_p == b.top_p && a.min_p == b.min_p &&
-         a.repeat_penalty == b.repeat_penalty && a.repeat_last_n == b.repeat_last_n;
-}
-
 }  // namespace
 
 const PublishedModel* find_published_model(std::string_view name) {
@@ -31,7 +26,7 @@ const PublishedModel* find_published_file(std::string_view general_name, std::st
   const PublishedModel* found = nullptr;
   for (const PublishedModel& model : published_models()) {
     if (model.general_name != general_name || model.architecture != architecture) continue;
-    if (found && !same_sampling(found->sampling, model.sampling)) return nullptr;
+    if (found && found->sampling != model.sampling) return nullptr;
     if (!found) found = &model;
   }
   return found;

@@ -33,8 +33,12 @@ TEST(NBest, TheRestDoesNotMatter) {
                            .min_p = below(2) == 0 ? 0.0f : 0.05f,
                            .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
                            .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
+                           .presence_penalty = std::array{0.0f, 0.0f, 2.0f, -1.0f}[static_cast<size_t>(below(4))],
+                           .frequency_penalty = std::array{0.0f, 0.0f, 0.5f, -1.0f}[static_cast<size_t>(below(4))],
                            .seed = static_cast<uint64_t>(round)};
-    Sampler full(options, kFewTokens), best(options, kFewTokens);
+    std::vector<LogitBias> biases;
+    for (int i = below(4); i > 0; --i) biases.push_back({below(kFewTokens), static_cast<float>(below(9) - 7)});
+    Sampler full(options, kFewTokens, biases), best(options, kFewTokens, biases);
     for (int step = 0; step < 30; ++step) {
       Logits logits(kFewTokens);
       for (float& x : logits) x = static_cast<float>(below(40)) / 4 - 4;  // with ties and both signs
@@ -47,7 +51,7 @@ TEST(NBest, TheRestDoesNotMatter) {
       best.accept(expected);
     }
   }
-  EXPECT_GT(n_limited, 5000);
+  EXPECT_GT(n_limited, 2000);
 }
 
 TEST(NBest, CountsWhatAPenaltyLowers) {
@@ -65,6 +69,14 @@ TEST(NBest, CountsWhatAPenaltyLowers) {
   }
   sampler.reset();
   EXPECT_EQ(sampler.n_best(), 7);
+
+  Sampler reply({.temperature = 0, .frequency_penalty = 1}, kFewTokens, std::vector<LogitBias>{{3, -1.0f}});
+  EXPECT_EQ(reply.n_best(), 2);
+  reply.accept_prompt(4);
+  EXPECT_EQ(reply.n_best(), 2);
+  reply.accept(4);
+  EXPECT_EQ(reply.n_best(), 3);
+  EXPECT_EQ(Sampler({.temperature = 0}, kFewTokens, std::vector<LogitBias>{{3, 0.5f}}).n_best(), 0);
   Sampler most({.temperature = 1, .top_k = 58, .repeat_penalty = 1.1f, .repeat_last_n = -1}, kFewTokens);
   most.accept(1);
   EXPECT_EQ(most.n_best(), 59);

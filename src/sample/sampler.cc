@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "base/check.h"
@@ -47,6 +48,8 @@ Result<void> check_sampling(const Sampling& o) {
   TRY_STATUS(check_range("min_p", o.min_p, o.min_p >= 0 && o.min_p <= 1, "from 0 to 1"));
   const bool penalty_is_valid = std::isfinite(o.repeat_penalty) && o.repeat_penalty > 0;
   TRY_STATUS(check_range("repeat_penalty", o.repeat_penalty, penalty_is_valid, "a number above 0"));
+  TRY_STATUS(check_range("presence_penalty", o.presence_penalty, std::isfinite(o.presence_penalty), "a number"));
+  TRY_STATUS(check_range("frequency_penalty", o.frequency_penalty, std::isfinite(o.frequency_penalty), "a number"));
   if (o.top_k < 0) {
     return fail(ErrorCode::kInvalidArgument, "sample option top_k is {}: it must be 0 (all tokens) or above", o.top_k);
   }
@@ -58,22 +61,46 @@ Result<void> check_sampling(const Sampling& o) {
   return {};
 }
 
-Sampler::Sampler(const Sampling& options, int n_vocab)
+Result<void> check_logit_bias(std::span<const LogitBias> biases, int n_vocab) {
+  for (const auto& [token, bias] : biases) {
+    if (token < 0 || token >= n_vocab) {
+      return fail(ErrorCode::kInvalidArgument, "logit bias of token {}: the vocabulary has ids 0 to {}", token,
+                  n_vocab - 1);
+    }
+    if (std::isnan(bias) || bias == std::numeric_limits<float>::infinity()) {
+      return fail(ErrorCode::kInvalidArgument, "logit bias of token {} is {}: it must be a number, or -infinity", token,
+                  bias);
+    }
+  }
+  return {};
+}
+
+Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias> biases)
     : options_(options),
       n_vocab_(n_vocab),
-      uses_penalty_(options.repeat_penalty != 1.0f && options.repeat_last_n != 0),
+      penalises_repetition_(options.repeat_penalty != 1.0f && options.repeat_last_n != 0),
+      penalises_reply_(options.presence_penalty != 0 || options.frequency_penalty != 0),
       random_(options.seed) {
   CHECK(check_sampling(options).has_value());
+  CHECK(check_logit_bias(biases, n_vocab).has_value());
   CHECK(n_vocab >= 1);
+  for (const LogitBias& bias : biases) {
+    std::erase_if(biases_, [&](const LogitBias& earlier) { return earlier.token == bias.token; });
+    biases_.push_back(bias);
+  }
   if (options_.temperature > 0) {
     const bool is_limited = options_.top_k > 0 && options_.top_k < n_vocab;
     candidates_.reserve(is_limited ? options_.top_k : n_vocab);
   }
-  if (uses_penalty_) {
-    penalised_.resize(n_vocab);
+  if (penalises_repetition_) {
     counts_.resize(n_vocab);
     if (options_.repeat_last_n > 0) window_.resize(options_.repeat_last_n);
   }
+  if (penalises_reply_) {
+    reply_counts_.resize(n_vocab);
+    reply_tokens_.reserve(n_vocab);
+  }
+  if (penalises_repetition_ || penalises_reply_ || !biases_.empty()) adjusted_.resize(n_vocab);
 }
 
 void Sampler::reset() {
@@ -82,11 +109,13 @@ void Sampler::reset() {
   n_seen_ = 0;
   window_next_ = 0;
   window_used_ = 0;
+  std::ranges::fill(reply_counts_, 0);
+  reply_tokens_.clear();
 }
 
-void Sampler::accept(TokenId token) {
+void Sampler::accept_prompt(TokenId token) {
   CHECK(token >= 0 && token < n_vocab_);
-  if (!uses_penalty_) return;
+  if (!penalises_repetition_) return;
   if (counts_[token]++ == 0) ++n_seen_;
   if (window_.empty()) return;
   if (window_used_ == window_.size()) {
@@ -98,38 +127,66 @@ void Sampler::accept(TokenId token) {
   window_next_ = (window_next_ + 1) % window_.size();
 }
 
-// A penalty of 1 or more only lowers logits. With n tokens lowered, the k best that remain are among the k + n best of
-// before: at most n that were better have made room.
+void Sampler::accept(TokenId token) {
+  accept_prompt(token);
+  if (penalises_reply_ && reply_counts_[token]++ == 0) reply_tokens_.push_back(token);
+}
+
+// What only lowers logits: with n tokens lowered, the k best that remain are among the k + n best of before, as at most
+// n that were better have made room. Where a token may rise, any other may be the best.
 int Sampler::n_best() const {
   const bool is_greedy = options_.temperature == 0;
   if (!is_greedy && (options_.top_k == 0 || options_.top_k >= n_vocab_)) return 0;
-  if (uses_penalty_ && options_.repeat_penalty < 1) return 0;
-  const int64_t n = int64_t{is_greedy ? 1 : options_.top_k} + n_seen_;
+  if (penalises_repetition_ && options_.repeat_penalty < 1) return 0;
+  if (options_.presence_penalty < 0 || options_.frequency_penalty < 0) return 0;
+  if (std::ranges::any_of(biases_, [](const LogitBias& bias) { return bias.bias > 0; })) return 0;
+  const auto n_lowered = static_cast<int64_t>(biases_.size() + reply_tokens_.size()) + n_seen_;
+  const int64_t n = (is_greedy ? 1 : options_.top_k) + n_lowered;
   return n < n_vocab_ ? static_cast<int>(n) : 0;
 }
 
-// The logits after the penalty: `logits` itself, or a copy that lives until the next call.
-std::span<const float> Sampler::penalise(std::span<const float> logits) {
-  if (!uses_penalty_) return logits;
-  std::ranges::copy(logits, penalised_.begin());
-  const auto penalise_token = [&](TokenId id) {
-    const float logit = logits[id];
-    if (counts_[id] == 0 || logit == 0) return;  // 0 stays 0, even where the power overflows
-    const float factor = std::pow(options_.repeat_penalty, static_cast<float>(counts_[id]));
-    penalised_[id] = logit > 0 ? logit / factor : logit * factor;
+// The logits after biases and penalties: `logits` itself, or a copy that lives until the next call.
+std::span<const float> Sampler::adjusted(std::span<const float> logits) {
+  if (!adjusts_logits()) return logits;
+  std::ranges::copy(logits, adjusted_.begin());
+  for (const LogitBias& bias : biases_) adjusted_[bias.token] += bias.bias;
+  if (penalises_repetition_) penalise_repetition();
+  if (penalises_reply_) penalise_reply();
+  return adjusted_;
+}
+
+void Sampler::penalise_repetition() {
+  const auto penalise = [this](TokenId id, float n) {
+    float& logit = adjusted_[id];
+    if (logit == 0) return;  // 0 stays 0, even where the power overflows
+    const float factor = std::pow(options_.repeat_penalty, n);
+    logit = logit > 0 ? logit / factor : logit * factor;
   };
   if (window_.empty()) {
-    for (TokenId id = 0; id < n_vocab_; ++id) penalise_token(id);
-  } else {
-    // A token that occurs twice is written twice with the same value.
-    for (const TokenId id : std::span(window_).first(window_used_)) penalise_token(id);
+    for (TokenId id = 0; id < n_vocab_; ++id) {
+      if (counts_[id] > 0) penalise(id, static_cast<float>(counts_[id]));
+    }
+    return;
   }
-  return penalised_;
+  // Once each: a count is negative while its token has had its penalty.
+  const auto seen = std::span(window_).first(window_used_);
+  for (const TokenId id : seen) {
+    if (counts_[id] < 0) continue;
+    penalise(id, static_cast<float>(counts_[id]));
+    counts_[id] = -counts_[id];
+  }
+  for (const TokenId id : seen) counts_[id] = std::abs(counts_[id]);
+}
+
+void Sampler::penalise_reply() {
+  for (const TokenId id : reply_tokens_) {
+    adjusted_[id] -= options_.presence_penalty + options_.frequency_penalty * static_cast<float>(reply_counts_[id]);
+  }
 }
 
 TokenId Sampler::sample(std::span<const float> logits) {
   CHECK(logits.size() == static_cast<size_t>(n_vocab_));
-  logits = penalise(logits);
+  logits = adjusted(logits);
   if (options_.temperature == 0) return sample_greedy(logits);
   greatest_ = greatest_of(logits);
   collect(logits);

@@ -92,6 +92,44 @@ TEST(RepeatPenalty, AppliesBeforeTopK) {
   expect_distribution(counts, {0, std::exp(2.0) / total, std::exp(1.8) / total});
 }
 
+// OpenAI's formula: logit − presence − n · frequency, for n occurrences in the reply.
+TEST(ReplyPenalties, CountWhatTheReplyHas) {
+  Sampling options = plain(0);
+  options.presence_penalty = 1;
+  options.frequency_penalty = 0.5f;
+  Sampler sampler(options, 3);
+  sampler.accept_prompt(0);
+  EXPECT_EQ(sampler.sample(Logits{1.0f, 0.9f, 0.0f}), 0);  // the prompt does not count
+  sampler.accept(0);
+  EXPECT_EQ(sampler.sample(Logits{2.0f, 0.4f, 0.0f}), 0);  // 2 − 1.5 = 0.5
+  EXPECT_EQ(sampler.sample(Logits{2.0f, 0.6f, 0.0f}), 1);
+  sampler.accept(0);
+  EXPECT_EQ(sampler.sample(Logits{2.0f, 0.1f, 0.0f}), 1);  // 2 − 2 = 0
+  sampler.reset();
+  EXPECT_EQ(sampler.sample(Logits{2.0f, 0.6f, 0.0f}), 0);
+}
+
+TEST(LogitBiases, AreAddedFirst) {
+  const std::vector<LogitBias> biases = {{0, 5.0f}, {0, -kInf}, {2, 1.5f}};  // the last of a token's counts
+  Sampler sampler(plain(0), 3, biases);
+  EXPECT_EQ(sampler.sample(Logits{100.0f, 1.0f, 0.0f}), 2);
+  EXPECT_EQ(sampler.sample(Logits{100.0f, 2.0f, 0.0f}), 1);
+
+  Sampling halved = plain(0);
+  halved.repeat_penalty = 2;
+  Sampler both(halved, 2, std::vector<LogitBias>{{0, 3.0f}});
+  both.accept(0);
+  EXPECT_EQ(both.sample(Logits{1.0f, 2.1f}), 1);  // (1 + 3) / 2, not 1 / 2 + 3
+}
+
+TEST(LogitBiases, AreChecked) {
+  EXPECT_FALSE(check_logit_bias(std::vector<LogitBias>{{3, 1.0f}}, 3));
+  EXPECT_FALSE(check_logit_bias(std::vector<LogitBias>{{-1, 1.0f}}, 3));
+  EXPECT_FALSE(check_logit_bias(std::vector<LogitBias>{{0, kInf}}, 3));
+  EXPECT_FALSE(check_logit_bias(std::vector<LogitBias>{{0, kNan}}, 3));
+  EXPECT_TRUE(check_logit_bias(std::vector<LogitBias>{{2, -kInf}}, 3));
+}
+
 std::vector<TokenId> generate(Sampler& sampler, int n) {
   std::vector<TokenId> tokens;
   for (int i = 0; i < n; ++i) {
@@ -172,7 +210,8 @@ TEST(Sampler, NothingIsAllocatedAfterConstruction) {
                          .top_p = 0.95f,
                          .min_p = 0.05f,
                          .repeat_penalty = 1.1f,
-                         .repeat_last_n = last_n},
+                         .repeat_last_n = last_n,
+                         .frequency_penalty = 0.1f},
                         kVocab);
         const size_t before = allocations_so_far();
         for (int i = 0; i < 100; ++i) sampler.accept(sampler.sample(logits));

@@ -10,6 +10,8 @@ SampleOptions merged(const SampleOptions& asked, const SampleOptions& advised) {
           .min_p = first(asked.min_p, advised.min_p),
           .repeat_penalty = first(asked.repeat_penalty, advised.repeat_penalty),
           .repeat_last_n = first(asked.repeat_last_n, advised.repeat_last_n),
+          .presence_penalty = first(asked.presence_penalty, advised.presence_penalty),
+          .frequency_penalty = first(asked.frequency_penalty, advised.frequency_penalty),
           .seed = asked.seed};
 }
 
@@ -21,6 +23,8 @@ Sampling sampling_of(const SampleOptions& options) {
           .min_p = options.min_p.value_or(own.min_p),
           .repeat_penalty = options.repeat_penalty.value_or(own.repeat_penalty),
           .repeat_last_n = options.repeat_last_n.value_or(own.repeat_last_n),
+          .presence_penalty = options.presence_penalty.value_or(own.presence_penalty),
+          .frequency_penalty = options.frequency_penalty.value_or(own.frequency_penalty),
           .seed = options.seed};
 }
 

@@ -38,6 +38,34 @@ TEST(Run, GreedyTextIsTheSameEveryTimeAndWithAnyNumberOfThreads) {
   EXPECT_EQ(greedy({"--no-fuse"}), text);
 }
 
+TEST(Run, APromptMayEndInsideAWord) {
+  const auto text = [](const std::string& prompt, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"-p", prompt, "-n", "6", "--temp", "0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_default(arguments).out;
+  };
+  EXPECT_TRUE(text("The cat was very hap").starts_with("The cat was very happy")) << text("The cat was very hap");
+  EXPECT_FALSE(text("The cat was very hap", {"--no-heal"}).starts_with("The cat was very happy"));
+  EXPECT_EQ(text("Once upon a "), text("Once upon a time").substr(0, text("Once upon a ").size() - 1) + "\n");
+  EXPECT_EQ(greedy({"--no-heal"}), greedy());
+}
+
+TEST(Run, BiasesPenaltiesAndLogProbabilities) {
+  const std::vector<std::string> asked = {"-p", kPrompt, "-n", "4", "--temp", "0", "--json", "--logprobs", "3"};
+  const auto json = nlohmann::json::parse(run_default(asked).out);
+  ASSERT_EQ(json["logprobs"].size(), 4u);
+  for (const auto& one : json["logprobs"]) {
+    EXPECT_EQ(one["top"].size(), 3u);
+    EXPECT_EQ(one["top"][0]["token"], one["token"]);
+    EXPECT_LE(one["logprob"].get<double>(), 0);
+  }
+  const std::string first = json["logprobs"][0]["token"].dump(), second = json["logprobs"][0]["top"][1]["text"];
+  const RunResult forbidden = run_default({"-p", kPrompt, "-n", "1", "--temp", "0", "--logit-bias", first + "-inf"});
+  EXPECT_EQ(forbidden.out, kPrompt + second + "\n");
+  EXPECT_NE(greedy({"--frequency-penalty", "3"}), greedy());
+  EXPECT_NE(greedy({"--presence-penalty", "3"}), greedy());
+}
+
 // Half the bytes of the head, and the same text; packed heads write a text of their own.
 TEST(Run, ExactHeadWritesTheSame) {
   const std::string text = greedy({"--head", "f16"});

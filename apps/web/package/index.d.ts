@@ -46,6 +46,8 @@ export interface LoadOptions {
   verify?: boolean;
   /** false: keep nothing on the device. */
   storage?: boolean;
+  /** For embed() and embeddings.create(), and for nothing else: without what makes words of vectors. */
+  embeddings?: boolean;
   /** false: run in the page, which stutters while the engine computes. A string or URL: the worker's address. */
   worker?: boolean | string | URL;
   /** A GPU of your own, such as that of npm's webgpu under Node; implies worker: false. */
@@ -81,6 +83,14 @@ export interface GenerateOptions {
   repeatPenalty?: number;
   /** How many of the last tokens the penalty looks at; 64 by default, -1: all. */
   repeatLastN?: number;
+  /** Subtracted from the logits of the reply's own tokens, once; 0 by default. */
+  presencePenalty?: number;
+  /** The same for each time that they occur. */
+  frequencyPenalty?: number;
+  /** Added to the logits of tokens, by their ids; -Infinity forbids one. */
+  logitBias?: Record<number, number>;
+  /** stats.logprobs gets the log probability of each token, and of so many of the most probable. */
+  logprobs?: number;
   /** By default until the model stops or the context is full. */
   maxTokens?: number;
   /** A random one by default; stats.seed tells which. The same seed gives the same text. */
@@ -91,6 +101,8 @@ export interface GenerateOptions {
   ignoreEos?: boolean;
   /** For models that can think first: whether they do. */
   think?: boolean;
+  /** For texts, true by default: one that ends inside a word goes on with that word. */
+  heal?: boolean;
   /** Stops the generation with a CancelledError. Leaving the loop stops it, too, quietly. */
   signal?: AbortSignal;
 }
@@ -114,7 +126,8 @@ export interface ModelInfo {
   /** What the model's makers recommend, and where they say so; no values and '' where they say nothing. */
   readonly sampling: {
     source: string;
-    values: Pick<GenerateOptions, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty' | 'repeatLastN'>;
+    values: Pick<GenerateOptions, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty' | 'repeatLastN' |
+      'presencePenalty' | 'frequencyPenalty'>;
   };
   /** How the engine runs: on the GPU, or on the CPU with threads, with relaxed SIMD only, or with neither. */
   readonly flavour: 'webgpu' | 'threads' | 'relaxed' | 'simd';
@@ -130,6 +143,15 @@ export interface ModelInfo {
 
 export type FinishReason = 'stop_token' | 'stop_string' | 'max_tokens' | 'context_full' | 'cancelled';
 
+export interface TokenLogprob {
+  token: number;
+  text: string;
+  /** Of the text, which may be less than a character. */
+  bytes: number[];
+  /** Natural logarithm of its probability, before biases, penalties and temperature. */
+  logprob: number;
+}
+
 /** Of the last generation, or of the one in progress; undefined where not measured. */
 export interface Stats {
   backend: string;
@@ -144,6 +166,8 @@ export interface Stats {
   nGenerated: number;
   /** Ids of what was generated, the stop token included; after the end. */
   tokens?: number[];
+  /** Of the tokens so far, without the stop token, where they were asked for. */
+  logprobs?: (TokenLogprob & {top: TokenLogprob[]})[];
   seed?: number;
   finishReason?: FinishReason;
   timeToFirstTokenMs?: number;
@@ -197,6 +221,10 @@ export interface CompletionBody {
   top_k?: number | null;
   min_p?: number | null;
   repeat_penalty?: number | null;
+  presence_penalty?: number | null;
+  frequency_penalty?: number | null;
+  logit_bias?: Record<string, number> | null;
+  n?: number | null;
   max_tokens?: number | null;
   max_completion_tokens?: number | null;
   seed?: number | null;
@@ -222,31 +250,61 @@ interface Envelope<Name extends string, Choice> {
 
 type Finish = 'stop' | 'length';
 
+interface ChatTokenLogprob {
+  token: string;
+  logprob: number;
+  bytes: number[] | null;
+}
+interface ChatLogprobs {
+  content: (ChatTokenLogprob & {top_logprobs: ChatTokenLogprob[]})[];
+  refusal: null;
+}
+interface PlainLogprobs {
+  tokens: string[];
+  token_logprobs: number[];
+  top_logprobs: Record<string, number>[];
+  text_offset: number[];
+}
+
 export type ChatCompletion = Envelope<'chat.completion', {
   index: number;
   message: {role: 'assistant'; content: string; refusal: null};
-  logprobs: null;
+  logprobs: ChatLogprobs | null;
   finish_reason: Finish;
 }> & {usage: Usage};
 export type ChatCompletionChunk = Envelope<'chat.completion.chunk', {
   index: number;
   delta: {role?: 'assistant'; content?: string};
-  logprobs: null;
+  logprobs: ChatLogprobs | null;
   finish_reason: Finish | null;
 }> & {usage?: Usage | null};
 export type Completion = Envelope<'text_completion', {
   index: number;
   text: string;
-  logprobs: null;
+  logprobs: PlainLogprobs | null;
   finish_reason: Finish;
 }> & {usage?: Usage};
 /** Of a stream: no reason until the last. */
 export type CompletionChunk = Envelope<'text_completion', {
   index: number;
   text: string;
-  logprobs: null;
+  logprobs: PlainLogprobs | null;
   finish_reason: Finish | null;
 }> & {usage?: Usage | null};
+
+export interface EmbeddingBody {
+  input: string | string[] | number[] | number[][];
+  model?: string;
+  encoding_format?: 'float' | 'base64';
+  dimensions?: number;
+}
+
+export interface Embeddings {
+  object: 'list';
+  data: {object: 'embedding'; index: number; embedding: number[] | string}[];
+  model: string;
+  usage: {prompt_tokens: number; total_tokens: number};
+}
 
 /** What else a body may have, as OpenAI's do, is without effect or refused when it is called. */
 interface Create<Body, Whole, Chunk> {
@@ -289,8 +347,12 @@ export class Tern {
 
   readonly info: ModelInfo;
   readonly stats: Stats;
-  readonly chat: {completions: Create<CompletionBody & {messages: object[]}, ChatCompletion, ChatCompletionChunk>};
-  readonly completions: Create<CompletionBody & {prompt: string | number[]}, Completion, CompletionChunk>;
+  readonly chat: {completions: Create<
+    CompletionBody & {messages: object[]; logprobs?: boolean | null; top_logprobs?: number | null},
+    ChatCompletion, ChatCompletionChunk>};
+  readonly completions: Create<
+    CompletionBody & {prompt: string | number[]; logprobs?: number | null}, Completion, CompletionChunk>;
+  readonly embeddings: {create(body: EmbeddingBody): Promise<Embeddings>};
 
   /** Continues a text (as it is, without a chat template) or token ids, or answers messages; yields pieces of text. */
   generate(
@@ -298,6 +360,10 @@ export class Tern {
   /** Forgets the conversation. Not needed between conversations: what differs is read anew by itself. */
   reset(): Promise<void>;
   tokenize(text: string, options?: {addBos?: boolean; parseSpecial?: boolean}): Promise<number[]>;
+  detokenize(tokens: ArrayLike<number>, options?: {special?: boolean}): Promise<string>;
+  /** What a text means, as a vector of length 1, for a model loaded with `embeddings: true`. */
+  embed(input: string | ArrayLike<number>, options?: {pooling?: 'auto' | 'last' | 'mean'}):
+    Promise<Float32Array & {nTokens: number}>;
   renderChat(messages: Message[]): Promise<string>;
   /** Logits after each of the tokens, from an empty context: a row per token, a column per id. */
   logits(tokens: ArrayLike<number>): Promise<{rows: number; columns: number; data: Float32Array}>;

@@ -10,6 +10,8 @@ export function fakeEngine(script = {}) {
   const reply = script.reply ?? ['Once', ' upon', ' a', ' time'];
   let at = 0;
   let nPrompt = 0;
+  let nLogprobs;
+  const logprobOf = (token, logprob) => ({token, text: `<${token}>`, bytes: [60, token, 62], logprob});
 
   const usual = {
     load: async ({path, backend, nCtx}) => {
@@ -38,6 +40,7 @@ export function fakeEngine(script = {}) {
     },
     begin: (params) => {
       at = 0;
+      nLogprobs = params.logprobs;
       nPrompt = (params.prompt ?? params.tokens ?? params.messages).length;
       return {nPrompt, nReused: 1};
     },
@@ -45,6 +48,10 @@ export function fakeEngine(script = {}) {
       const i = at++;
       if (i === 0) return {text: '', tokens: [], done: false};
       const step = {text: reply[i - 1] ?? '', tokens: [100 + i], done: i >= reply.length};
+      if (nLogprobs !== undefined) {
+        const top = Array.from({length: nLogprobs}, (_, k) => logprobOf(100 + i + k, -0.5 - k));
+        step.logprobs = {...logprobOf(100 + i, -0.5), top};
+      }
       return step.done ? {...step, reason: script.reason ?? 'stop_token'} : step;
     },
     cancel: () => ({}),
@@ -61,6 +68,12 @@ export function fakeEngine(script = {}) {
     kernels: () => [{name: 'add', wgsl: '// add', dispatches: 2, us: 3}],
     reset: () => ({}),
     tokenize: ({text}) => ({tokens: [...text].map((c) => c.charCodeAt(0))}),
+    detokenize: ({tokens}) => ({text: String.fromCharCode(...tokens)}),
+    embed: ({prompt, tokens}) => {
+      const values = new Float32Array([0.5, -0.5]);
+      return {rows: 1, columns: 2, base64: Buffer.from(values.buffer).toString('base64'),
+        nTokens: (prompt ?? tokens).length};
+    },
     render_chat: ({messages}) => ({text: messages.map((m) => `<${m.role}>${m.content}`).join('')}),
     logits: ({tokens}) => {
       const values = new Float32Array(tokens.flatMap((id) => [id, id + 0.5]));

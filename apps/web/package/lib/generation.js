@@ -9,6 +9,7 @@ const kTurnMs = 8;
  * @typedef {object} Outcome
  * @property {'stop_token' | 'stop_string' | 'max_tokens' | 'context_full' | 'cancelled'} reason
  * @property {number[]} tokens sampled, the stop token included
+ * @property {object[]} logprobs of each but the stop token, where they were asked for
  * @property {number} nPrompt
  * @property {number} nReused
  * @property {number} timeToFirstTokenMs
@@ -27,13 +28,19 @@ export async function runGeneration(env, engine, params, {onPiece, isCancelled})
   const begin = env.now();
   const {nPrompt, nReused = 0} = await engine.call('begin', params);
   const tokens = [];
+  const logprobs = [];
   let text = '';
+  let nTold = 0;
   let timeToFirstTokenMs = 0;
   let reason;
   let turn = begin;
   const handOn = () => {
-    if (text) onPiece({text, nGenerated: tokens.length, nPrompt, nReused, ms: env.now() - begin});
+    if (text) {
+      onPiece({text, nGenerated: tokens.length, nPrompt, nReused, ms: env.now() - begin,
+        ...(logprobs.length > 0 ? {logprobs: logprobs.slice(nTold)} : {})});
+    }
     text = '';
+    nTold = logprobs.length;
   };
 
   try {
@@ -48,6 +55,7 @@ export async function runGeneration(env, engine, params, {onPiece, isCancelled})
       tokens.push(...step.tokens);
       text += step.text;
       if (step.done) reason = step.reason;
+      if (step.logprobs && reason !== 'stop_token') logprobs.push(step.logprobs);
       if (isFirst) timeToFirstTokenMs = env.now() - begin;
       if (isFirst || env.now() - turn >= kTurnMs) {
         handOn();
@@ -60,5 +68,5 @@ export async function runGeneration(env, engine, params, {onPiece, isCancelled})
     throw asTernError(error);
   }
   handOn();
-  return {reason, tokens, nPrompt, nReused, timeToFirstTokenMs, stats: await engine.call('stats')};
+  return {reason, tokens, logprobs, nPrompt, nReused, timeToFirstTokenMs, stats: await engine.call('stats')};
 }

@@ -12,30 +12,30 @@ const kSampling = {
   repetition_penalty: 'repeatPenalty',
   max_tokens: 'maxTokens',
   max_completion_tokens: 'maxTokens',
+  presence_penalty: 'presencePenalty',
+  frequency_penalty: 'frequencyPenalty',
+  logit_bias: 'logitBias',
   seed: 'seed',
   stop: 'stop',
   // Not OpenAI's, but of servers and libraries that follow it.
   ignore_eos: 'ignoreEos',
   enable_thinking: 'think',
+  heal_prompt: 'heal',
 };
+const kMostLogprobs = 20;
+const kMostChoices = 128;
 // Without effect on what is generated.
 const kIgnored = new Set(['model', 'user', 'store', 'metadata', 'safety_identifier', 'service_tier', 'stream',
-  'stream_options', 'messages', 'prompt']);
+  'stream_options', 'messages', 'prompt', 'n', 'logprobs', 'top_logprobs']);
 // Harmless at these values; at any other they would change the result, so they are refused.
 const kOnly = {
-  n: [1],
   best_of: [1],
-  frequency_penalty: [0],
-  presence_penalty: [0],
-  logprobs: [false],
-  top_logprobs: [0],
   echo: [false],
   suffix: [''],
   tools: [],
   tool_choice: ['none'],
   parallel_tool_calls: [true, false],
   functions: [],
-  logit_bias: [],
   response_format: [],
 };
 
@@ -43,7 +43,7 @@ function isHarmless(name, value) {
   if (kOnly[name].includes(value)) return true;
   if (name === 'response_format') return value?.type === 'text';
   const isEmpty = typeof value === 'object' && Object.keys(value).length === 0;
-  return isEmpty && ['tools', 'functions', 'logit_bias'].includes(name);
+  return isEmpty && ['tools', 'functions'].includes(name);
 }
 
 /** @returns {object} options of generate */
@@ -61,7 +61,34 @@ function optionsOf(where, body) {
       throw new InvalidArgumentError(`${where}: there is no parameter '${name}'; leave it out`);
     }
   }
-  return options;
+  const n = wantedLogprobs(where, body);
+  if (n === undefined) return options;
+  // The tokens have to spell the text, so it does not begin with the rest of the prompt's last word.
+  return {...(body.messages ? {} : {heal: false}), ...options, logprobs: n};
+}
+
+/** How many of the most probable are told for each token; undefined: nothing is. A chat says so with two fields. */
+function wantedLogprobs(where, {logprobs, top_logprobs: top, messages}) {
+  const isCount = (value, most) => Number.isInteger(value) && value >= 0 && value <= most;
+  if (!messages) {
+    if (logprobs === undefined || logprobs === null || isCount(logprobs, kMostLogprobs)) return logprobs ?? undefined;
+    throw new InvalidArgumentError(`${where}: logprobs is a whole number from 0 to ${kMostLogprobs}`);
+  }
+  if (top !== undefined && top !== null && !isCount(top, kMostLogprobs)) {
+    throw new InvalidArgumentError(`${where}: top_logprobs is a whole number from 0 to ${kMostLogprobs}`);
+  }
+  if (logprobs !== undefined && logprobs !== null && typeof logprobs !== 'boolean') {
+    throw new InvalidArgumentError(`${where}: logprobs is true or false; top_logprobs says how many`);
+  }
+  if (!logprobs && top > 0) throw new InvalidArgumentError(`${where}: top_logprobs needs logprobs: true`);
+  return logprobs ? top ?? 0 : undefined;
+}
+
+/** @returns {number} how many choices */
+function wantedChoices(where, {n}) {
+  if (n === undefined || n === null) return 1;
+  if (Number.isInteger(n) && n >= 1 && n <= kMostChoices) return n;
+  throw new InvalidArgumentError(`${where}: n is a whole number from 1 to ${kMostChoices}`);
 }
 
 function contentOf(where, content) {
@@ -98,6 +125,28 @@ function usageOf({nPrompt, nReused, nGenerated}) {
   };
 }
 
+const shown = ({text, logprob, bytes}) => ({token: text, logprob, bytes});
+
+/** Of a chat: each token with its text, and what else was probable. */
+function chatLogprobs(entries) {
+  const content = entries.map(({top, ...own}) => ({...shown(own), top_logprobs: top.map(shown)}));
+  return {content, refusal: null};
+}
+
+/** Of a plain text: a list for each thing. Offsets count from the text's beginning, in UTF-16 units. */
+function plainLogprobs(entries, offset) {
+  let at = offset;
+  return {
+    tokens: entries.map(({text}) => text),
+    token_logprobs: entries.map(({logprob}) => logprob),
+    top_logprobs: entries.map(({top}) => Object.fromEntries(top.map(({text, logprob}) => [text, logprob]))),
+    text_offset: entries.map(({text}) => {
+      at += text.length;
+      return at - text.length;
+    }),
+  };
+}
+
 /** What differs between the two: names, and where the text is. */
 const kChat = {
   where: 'chat.completions.create',
@@ -108,6 +157,7 @@ const kChat = {
   first: {delta: {role: 'assistant', content: ''}},
   part: (text) => ({delta: {content: text}}),
   last: {delta: {}},
+  logprobs: chatLogprobs,
 };
 const kPlain = {
   where: 'completions.create',
@@ -118,6 +168,7 @@ const kPlain = {
   first: null,
   part: (text) => ({text}),
   last: {text: ''},
+  logprobs: plainLogprobs,
 };
 
 function envelope(kind, tern, body) {
@@ -127,32 +178,74 @@ function envelope(kind, tern, body) {
   return (object) => ({id, object, created, model: body.model ?? tern.info.name, system_fingerprint: null});
 }
 
-function choice(what, finishReason) {
-  return {index: 0, ...what, logprobs: null, finish_reason: finishReason};
+function choice(index, what, finishReason, logprobs = null) {
+  return {index, ...what, logprobs, finish_reason: finishReason};
 }
 
-async function* stream(kind, tern, body, pieces) {
+/** The usage of several choices of one prompt. */
+function summed(usages) {
+  const [first] = usages;
+  const generated = usages.reduce((sum, {completion_tokens: n}) => sum + n, 0);
+  return {...first, completion_tokens: generated, total_tokens: first.prompt_tokens + generated};
+}
+
+/** What begins each of the choices, one after the other, each with a seed of its own. */
+function generations(kind, tern, body, input, signal) {
+  const options = optionsOf(kind.where, body);
+  const seedOf = (i) => (options.seed === undefined ? {} : {seed: options.seed + i});
+  return Array.from({length: wantedChoices(kind.where, body)},
+    (_, i) => () => tern.generate(input, {...options, ...seedOf(i), signal}));
+}
+
+/** What `tern` has to say about the tokens since the last call. */
+function logprobsSince(kind, tern) {
+  let nTold = 0;
+  let offset = 0;
+  return () => {
+    const {logprobs} = tern.stats;
+    if (!logprobs) return null;
+    const entries = logprobs.slice(nTold);
+    const made = kind.logprobs(entries, offset);
+    nTold += entries.length;
+    offset += entries.reduce((sum, {text}) => sum + text.length, 0);
+    return made;
+  };
+}
+
+async function* stream(kind, tern, body, replies) {
   const head = envelope(kind, tern, body);
   const wantsUsage = body.stream_options?.include_usage === true;
-  const chunk = (choices) => ({...head(kind.chunk), choices, ...(wantsUsage ? {usage: null} : {})});
-  if (kind.first) yield chunk([choice(kind.first, null)]);
-  for await (const text of pieces) yield chunk([choice(kind.part(text), null)]);
-  yield chunk([choice(kind.last, finishReasonOf(tern.stats.finishReason))]);
-  if (wantsUsage) yield {...chunk([]), usage: usageOf(tern.stats)};
+  const chunk = (...choices) => ({...head(kind.chunk), choices, ...(wantsUsage ? {usage: null} : {})});
+  const usages = [];
+  for (const [index, begin] of replies.entries()) {
+    if (kind.first) yield chunk(choice(index, kind.first, null));
+    const pieces = begin();
+    const logprobs = logprobsSince(kind, tern);
+    for await (const text of pieces) yield chunk(choice(index, kind.part(text), null, logprobs()));
+    yield chunk(choice(index, kind.last, finishReasonOf(tern.stats.finishReason), logprobs()));
+    usages.push(usageOf(tern.stats));
+  }
+  if (wantsUsage) yield {...chunk(), usage: summed(usages)};
 }
 
 async function create(kind, tern, body, input, {signal} = {}) {
-  const pieces = tern.generate(input, {...optionsOf(kind.where, body), signal});
-  if (body.stream) return stream(kind, tern, body, pieces);
-  let text = '';
-  for await (const piece of pieces) text += piece;
-  const choices = [choice(kind.whole(text), finishReasonOf(tern.stats.finishReason))];
-  return {...envelope(kind, tern, body)(kind.object), choices, usage: usageOf(tern.stats)};
+  const replies = generations(kind, tern, body, input, signal);
+  if (body.stream) return stream(kind, tern, body, replies);
+  const choices = [];
+  const usages = [];
+  for (const [index, begin] of replies.entries()) {
+    let text = '';
+    for await (const piece of begin()) text += piece;
+    const reason = finishReasonOf(tern.stats.finishReason);
+    choices.push(choice(index, kind.whole(text), reason, logprobsSince(kind, tern)()));
+    usages.push(usageOf(tern.stats));
+  }
+  return {...envelope(kind, tern, body)(kind.object), choices, usage: summed(usages)};
 }
 
 /**
  * @param {import('./tern.js').Tern} tern
- * @param {object} body as OpenAI's, plus top_k, min_p and repeat_penalty
+ * @param {object} body as OpenAI's, plus top_k, min_p, repeat_penalty and heal_prompt
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<object | AsyncIterable<object>>}
  */

@@ -32,6 +32,18 @@ function ofType(name, type) {
   };
 }
 
+/** {token id: bias}; -Infinity: never. @returns {[number, number | null][]} null is that, which JSON has no word for */
+function biases(name) {
+  return (value) => {
+    const isObject = typeof value === 'object' && !Array.isArray(value);
+    const list = isObject ? Object.entries(value).map(([id, bias]) => [Number(id), bias]) : [];
+    const fits = isObject && list.every(([id, bias]) => (
+      Number.isInteger(id) && id >= 0 && typeof bias === 'number' && (Number.isFinite(bias) || bias === -Infinity)));
+    if (!fits) refuse(name, value, 'an object of numbers by token ids');
+    return list.map(([id, bias]) => [id, bias === -Infinity ? null : bias]);
+  };
+}
+
 function strings(name) {
   return (value) => {
     const list = typeof value === 'string' ? [value] : value;
@@ -58,6 +70,7 @@ const kLoad = {
   gpuWithout: strings('gpuWithout'),
   chatTemplate: ofType('chatTemplate', 'string'),
   storage: ofType('storage', 'boolean'),
+  embeddings: ofType('embeddings', 'boolean'),
   hub: ofType('hub', 'string'),
   baseUrl: any,
   emscripten: any,
@@ -70,11 +83,16 @@ const kGenerate = {
   minP: number('minP', {min: 0, max: 1}),
   repeatPenalty: number('repeatPenalty', {min: Number.MIN_VALUE}),
   repeatLastN: number('repeatLastN', {min: -1, integer: true}),
+  presencePenalty: number('presencePenalty', {min: -100, max: 100}),
+  frequencyPenalty: number('frequencyPenalty', {min: -100, max: 100}),
+  logitBias: biases('logitBias'),
+  logprobs: number('logprobs', {min: 0, max: 1000, integer: true}),
   maxTokens: number('maxTokens', {min: -1, integer: true}),
   seed: number('seed', {min: 0, max: Number.MAX_SAFE_INTEGER, integer: true}),
   stop: strings('stop'),
   ignoreEos: ofType('ignoreEos', 'boolean'),
   think: ofType('think', 'boolean'),
+  heal: ofType('heal', 'boolean'),
   signal: any,
 };
 
@@ -147,7 +165,7 @@ export function generateParams(input, options = {}) {
     ignoreEos: false,
     ...given,
   };
-  if (typeof input === 'string') return {...params, prompt: input};
+  if (typeof input === 'string') return {heal: true, ...params, prompt: input};
   if (ArrayBuffer.isView(input) || (Array.isArray(input) && typeof input[0] === 'number')) {
     return {...params, tokens: checkTokens(input)};
   }

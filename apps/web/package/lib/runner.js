@@ -11,6 +11,8 @@ import {engineFiles, enginePath, makeSync} from './model_files.js';
 import {openRemoteModel} from './remote_model.js';
 
 const kProgressMs = 50;
+// Calls of the engine that do not touch the conversation.
+const kAnyTime = new Set(['tokenize', 'detokenize', 'render_chat']);
 
 /** At most one report in 50 ms of a file in a phase, and its last one. */
 function throttled(env, onProgress) {
@@ -143,12 +145,13 @@ export class Runner {
     });
   }
 
-  #loadParams(flavour, {context, kv, gpuWithout, chatTemplate}) {
+  #loadParams(flavour, {context, kv, gpuWithout, chatTemplate, embeddings}) {
     const params = {path: enginePath(this.#model), backend: flavour.backend};
     if (flavour.backend === 'cpu') params.nThreads = flavour.threads;
     if (context !== undefined) params.nCtx = context;
     if (kv !== undefined) params.kv = kv;
     if (flavour.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;
+    if (embeddings) params.embeddings = true;
     if (chatTemplate !== undefined) params.chatTemplate = chatTemplate;
     return params;
   }
@@ -174,9 +177,9 @@ export class Runner {
     this.#isCancelled = true;
   }
 
-  /** @returns {Promise<any>} a call of the engine that is allowed between generations; 'tokenize' also during one */
+  /** @returns {Promise<any>} a call of the engine that is allowed between generations; some also during one */
   call(method, params) {
-    if (method !== 'tokenize' && method !== 'render_chat') this.#checkIdle();
+    if (!kAnyTime.has(method)) this.#checkIdle();
     return this.#engine.call(method, params);
   }
 

@@ -8,6 +8,7 @@ import {
 import {EngineModule} from './engine_module.js';
 import {StoredModels} from './model_store.js';
 import {chatCompletions, completions} from './openai.js';
+import {embeddings} from './openai_embeddings.js';
 import {checkLoadOptions, checkSource, checkTokens, generateParams} from './options.js';
 import {Runner} from './runner.js';
 import {WorkerClient} from './worker_client.js';
@@ -54,14 +55,14 @@ export async function loadTern(env, source, given) {
   }
   const events = {onProgress, onLog, signal};
   try {
-    return new Tern(env, runner, await runner.load(checked, options, events));
+    return new Tern(env, runner, await runner.load(checked, options, events), options);
   } catch (error) {
     // Some browsers start no worker and do not say so. The page itself is slower, but better than nothing.
     if (!runner.isLate || worker !== undefined || signal?.aborted) throw error;
     const inPage = new Runner(env);
     const info = await inPage.load(checked, options, events);
-    return new Tern(env, inPage, {...info, why: [`it runs in the page because ${error.message}`, info.why]
-      .filter(Boolean).join('; ')});
+    const why = [`it runs in the page because ${error.message}`, info.why].filter(Boolean).join('; ');
+    return new Tern(env, inPage, {...info, why}, options);
   }
 }
 
@@ -69,6 +70,7 @@ export async function loadTern(env, source, given) {
 export class Tern {
   #env;
   #runner;
+  #embeddings;
   #isBusy = false;
   #isClosed = false;
   #stats;
@@ -76,6 +78,7 @@ export class Tern {
   /** OpenAI's shapes: tern.chat.completions.create(…), tern.completions.create(…). */
   chat = {completions: {create: (body, options) => chatCompletions(this, body, options)}};
   completions = {create: (body, options) => completions(this, body, options)};
+  embeddings = {create: (body) => embeddings(this, body)};
 
   /** The stored models of this site. */
   static models = new StoredModels(environment());
@@ -94,8 +97,9 @@ export class Tern {
   }
 
   /** Use Tern.load. */
-  constructor(env, runner, info) {
+  constructor(env, runner, info, {embeddings = false} = {}) {
     this.#env = env;
+    this.#embeddings = embeddings;
     this.#runner = runner;
     this.info = Object.freeze(info);
     this.#stats = {
@@ -124,6 +128,7 @@ export class Tern {
   async *generate(input, options = {}) {
     const params = generateParams(input, options);
     const {signal} = options;
+    if (this.#embeddings) throw new NotSupportedError('the model was loaded for vectors; load it without embeddings');
     if (params.messages && this.info.hasChatTemplate === false) {
       throw new NotSupportedError(`${this.info.name} has no chat template, so it holds no conversation; ` +
         'pass a text for it to continue');
@@ -135,7 +140,8 @@ export class Tern {
     let end = null;
     const stop = () => this.#runner.cancel();
     signal?.addEventListener('abort', stop, {once: true});
-    this.#note({seed: params.seed, nPrompt: 0, nReused: 0, nGenerated: 0, finishReason: undefined});
+    this.#note({seed: params.seed, nPrompt: 0, nReused: 0, nGenerated: 0, finishReason: undefined,
+      logprobs: params.logprobs === undefined ? undefined : []});
 
     const running = this.#runner.generate(params, (piece) => {
       pieces.push(piece.text);
@@ -181,18 +187,20 @@ export class Tern {
     Object.assign(this.#stats, what);
   }
 
-  #noteProgress({nGenerated, nPrompt, nReused, ms}) {
+  #noteProgress({nGenerated, nPrompt, nReused, ms, logprobs = []}) {
     const first = this.#stats.nGenerated === 0 ? ms : this.#stats.timeToFirstTokenMs;
     const seconds = (ms - first) / 1000;
     const tokensPerSecond = seconds > 0 ? (nGenerated - 1) / seconds : undefined;
     this.#note({nGenerated, nPrompt, nReused, timeToFirstTokenMs: first, tokensPerSecond});
+    this.#stats.logprobs?.push(...logprobs);
   }
 
-  #noteOutcome({reason, tokens, nPrompt, nReused, timeToFirstTokenMs, stats}) {
+  #noteOutcome({reason, tokens, logprobs, nPrompt, nReused, timeToFirstTokenMs, stats}) {
     const rate = (n, seconds) => (n > 0 && seconds > 0 ? n / seconds : undefined);
     this.#note({
       finishReason: reason,
       tokens,
+      ...(this.#stats.logprobs ? {logprobs} : {}),
       nPrompt,
       nReused,
       nGenerated: tokens.length,
@@ -225,6 +233,32 @@ export class Tern {
   async tokenize(text, options = {}) {
     if (typeof text !== 'string') throw new InvalidArgumentError('tokenize wants a text');
     return (await this.#call('tokenize', {text, ...options})).tokens;
+  }
+
+  /**
+   * @param {ArrayLike<number>} tokens
+   * @param {{special?: boolean}} [options] `special`: spell control tokens out
+   * @returns {Promise<string>}
+   */
+  async detokenize(tokens, {special = false} = {}) {
+    const list = Array.from(tokens ?? []);
+    return list.length === 0 ? '' : (await this.#call('detokenize', {tokens: checkTokens(list), special})).text;
+  }
+
+  /**
+   * What a text means, as a vector of length 1. The model has to be loaded with `embeddings: true`.
+   * @param {string | ArrayLike<number>} input
+   * @param {{pooling?: 'auto' | 'last' | 'mean'}} [options]
+   * @returns {Promise<Float32Array & {nTokens: number}>}
+   */
+  async embed(input, {pooling = 'auto'} = {}) {
+    if (!['auto', 'last', 'mean'].includes(pooling)) {
+      throw new InvalidArgumentError(`embed: pooling ${JSON.stringify(pooling)} is not one of "auto", "last", "mean"`);
+    }
+    if (!this.#embeddings) throw new NotSupportedError('embed: load the model with embeddings: true for vectors');
+    const what = typeof input === 'string' ? {prompt: input} : {tokens: checkTokens(input)};
+    const made = await this.#call('embed', {...what, pooling});
+    return Object.assign(EngineModule.decodeLogits(made).data, {nTokens: made.nTokens});
   }
 
   /** @returns {Promise<string>} messages in the model's chat template */

@@ -141,21 +141,28 @@ export function makeWebLlm(Tern) {
       return this.#create(request, (tern, body, options) => tern.completions.create(body, options));
     }
 
-    async embedding() {
-      throw new NotSupportedError('embeddings: the package has none yet; leave them out');
+    async embedding(request) {
+      const end = await this.#queue.turn();
+      try {
+        return await this.#need().embeddings.create({model: this.#modelId, ...request});
+      } finally {
+        end();
+      }
     }
 
     async #create(request, create) {
       const tern = this.#need();
       const {n = 1, stream, ...body} = {...this.#defaults, model: this.#modelId, ...request};
       if (stream && n > 1) throw new NotSupportedError('n > 1 cannot be streamed; leave stream or n out');
-      const one = () => this.#stream(tern, (options) => create(tern,
-        {...body, stream: true, stream_options: {include_usage: true}}, options), {
+      const one = (i = 0) => this.#stream(tern, (options) => create(tern, {
+        ...body, ...(Number.isInteger(body.seed) ? {seed: body.seed + i} : {}),
+        stream: true, stream_options: {include_usage: true},
+      }, options), {
         wantsUsage: !stream || body.stream_options?.include_usage === true,
       });
       if (stream) return one();
       const wholes = [];
-      for (let i = 0; i < (n ?? 1); ++i) wholes.push(await whole(one()));
+      for (let i = 0; i < (n ?? 1); ++i) wholes.push(await whole(one(i)));
       return joined(wholes);
     }
 
@@ -293,18 +300,26 @@ async function whole(chunks) {
   let text = '';
   let made = null;
   let isChat = true;
+  let logprobs = null;
   for await (const chunk of chunks) {
     const [choice] = chunk.choices;
     isChat = made ? isChat : Boolean(choice) && 'delta' in choice;
     text += choice?.delta?.content ?? choice?.text ?? '';
+    logprobs = choice?.logprobs ? merged(logprobs, choice.logprobs) : logprobs;
     made = {...made, ...chunk, choices: choice ? [choice] : made.choices};
   }
   const [{finish_reason: reason}] = made.choices;
   const content = isChat ? {message: {role: 'assistant', content: text, refusal: null}} : {text};
   return {
     ...made, object: isChat ? 'chat.completion' : 'text_completion',
-    choices: [{index: 0, ...content, logprobs: null, finish_reason: reason}],
+    choices: [{index: 0, ...content, logprobs, finish_reason: reason}],
   };
+}
+
+/** Two objects of lists as one. */
+function merged(first, second) {
+  const lists = Object.entries(second).map(([name, list]) => [name, list && [...(first?.[name] ?? []), ...list]]);
+  return Object.fromEntries(lists);
 }
 
 /** Several replies as one with several choices. */

@@ -63,6 +63,36 @@ for (const worker of [false, true]) {
       assert.deepEqual(load, {...cpu, nCtx: 128, kv: 'f32', chatTemplate: '{{x}}'});
     });
 
+    test('log probabilities come with the text, and the stop token has none', async () => {
+      const {tern} = await open({}, {worker});
+      await collect(tern.generate('abc', {logprobs: 1}));
+      const {logprobs, tokens} = tern.stats;
+      assert.deepEqual(logprobs.map(({token}) => token), tokens.slice(0, -1));
+      assert.deepEqual(logprobs[0], {token: 101, text: '<101>', bytes: [60, 101, 62], logprob: -0.5,
+        top: [{token: 101, text: '<101>', bytes: [60, 101, 62], logprob: -0.5}]});
+      await collect(tern.generate('abc'));
+      assert.equal(tern.stats.logprobs, undefined);
+    });
+
+    test('a text may end inside a word, tokens and messages do not', async () => {
+      const {tern, engine} = await open({}, {worker});
+      for (const input of ['abc', [1, 2], [{role: 'user', content: 'x'}]]) await collect(tern.generate(input));
+      await collect(tern.generate('abc', {heal: false}));
+      const heals = engine.state.calls.filter(({method}) => method === 'begin').map(({params}) => params.heal);
+      assert.deepEqual(heals, [true, undefined, undefined, false]);
+    });
+
+    test('biases and penalties reach the engine', async () => {
+      const {tern, engine} = await open({}, {worker});
+      await collect(tern.generate('a', {logitBias: {5: 1.5, 7: -Infinity}, presencePenalty: -1, frequencyPenalty: 2}));
+      const {params} = engine.state.calls.find(({method}) => method === 'begin');
+      assert.deepEqual(params.logitBias, [[5, 1.5], [7, null]]);
+      assert.deepEqual([params.presencePenalty, params.frequencyPenalty], [-1, 2]);
+      for (const logitBias of [{x: 1}, {5: 'y'}, {5: Infinity}, {'-1': 0}, [1], {5: NaN}]) {
+        await assert.rejects(collect(tern.generate('a', {logitBias})), {name: 'InvalidArgumentError'});
+      }
+    });
+
     test('breaking out of the loop ends the generation, and another can begin', async () => {
       const {tern, engine} = await open({reply: Array(100_000).fill('x')}, {worker});
       for await (const piece of tern.generate('a')) {
@@ -122,10 +152,22 @@ for (const worker of [false, true]) {
     test('the other calls', async () => {
       const {tern} = await open({}, {worker});
       assert.deepEqual(await tern.tokenize('AB'), [65, 66]);
+      assert.equal(await tern.detokenize([65, 66]), 'AB');
+      assert.equal(await tern.detokenize([]), '');
       assert.equal(await tern.renderChat([{role: 'user', content: 'x'}]), '<user>x');
+      await assert.rejects(tern.embed('abc'), {name: 'NotSupportedError', message: /embeddings: true/});
       assert.deepEqual(await tern.logits([1, 2]), {rows: 2, columns: 2, data: new Float32Array([1, 1.5, 2, 2.5])});
       assert.deepEqual(await tern.kernels(), [{name: 'add', wgsl: '// add', dispatches: 2, us: 3}]);
       await tern.reset();
+    });
+
+    test('vectors', async () => {
+      const {tern, engine} = await open({}, {worker, embeddings: true});
+      assert.equal(engine.state.calls.find(({method}) => method === 'load').params.embeddings, true);
+      const vector = await tern.embed('abc');
+      assert.deepEqual([Array.from(vector), vector.nTokens], [[0.5, -0.5], 3]);
+      await assert.rejects(tern.embed('abc', {pooling: 'first'}), {name: 'InvalidArgumentError'});
+      await assert.rejects(collect(tern.generate('abc')), {name: 'NotSupportedError', message: /vectors/});
     });
 
     test('an engine that aborts takes everything with it, and loading again works', async () => {

@@ -9,9 +9,9 @@ import {loadTern} from '../lib/tern.js';
 
 const kMessages = [{role: 'user', content: 'hi'}];
 
-async function open(script) {
+async function open(script, options) {
   const engine = fakeEngine(script);
-  const tern = await loadTern(fakeWorkerEnv({server: new FakeServer(), engine}), fakeGguf(100));
+  const tern = await loadTern(fakeWorkerEnv({server: new FakeServer(), engine}), fakeGguf(100), options);
   return {tern, engine, create: (body, options) => tern.chat.completions.create(body, options)};
 }
 
@@ -98,7 +98,9 @@ test('parameters get their names', async () => {
     seed: 7,
     stop: ['x'],
     n: 1,
-    presence_penalty: 0,
+    presence_penalty: 0.5,
+    frequency_penalty: -1,
+    logit_bias: {50: -100},
     response_format: {type: 'text'},
     tools: [],
     user: 'u',
@@ -108,16 +110,20 @@ test('parameters get their names', async () => {
   const {temperature, topP, topK, minP, repeatPenalty, maxTokens, seed, stop} = params;
   assert.deepEqual([temperature, topP, topK, minP, repeatPenalty], [0.1, 0.2, 3, 0.4, 1.5]);
   assert.deepEqual([maxTokens, seed, stop], [6, 7, ['x']]);
+  assert.deepEqual([params.presencePenalty, params.frequencyPenalty, params.logitBias], [0.5, -1, [[50, -100]]]);
 });
 
 test('what would change the reply and cannot be done is refused by name', async () => {
   const {create} = await open({});
   const cases = [
-    [{n: 2}, 'NotSupportedError', /n 2 is not supported/],
+    [{n: 0}, 'InvalidArgumentError', /n is a whole number/],
+    [{n: 1.5}, 'InvalidArgumentError', /n is a whole number/],
     [{tools: [{}]}, 'NotSupportedError', /tools/],
     [{response_format: {type: 'json_object'}}, 'NotSupportedError', /response_format/],
-    [{logprobs: true}, 'NotSupportedError', /logprobs/],
-    [{presence_penalty: 1}, 'NotSupportedError', /presence_penalty/],
+    [{logprobs: 3}, 'InvalidArgumentError', /logprobs is true or false/],
+    [{top_logprobs: 3}, 'InvalidArgumentError', /needs logprobs/],
+    [{logprobs: true, top_logprobs: 21}, 'InvalidArgumentError', /from 0 to 20/],
+    [{presence_penalty: 'much'}, 'InvalidArgumentError', /presencePenalty/],
     [{messages: [{role: 'user', content: [{type: 'image_url'}]}]}, 'NotSupportedError', /image_url/],
     [{messages: []}, 'InvalidArgumentError', /messages/],
     [{banana: 1}, 'InvalidArgumentError', /banana/],
@@ -127,6 +133,57 @@ test('what would change the reply and cannot be done is refused by name', async 
     await assert.rejects(create({messages: kMessages, ...body}), {name, message});
   }
   await assert.rejects(create(undefined), {name: 'InvalidArgumentError'});
+});
+
+test('several choices, each with a seed of its own', async () => {
+  const {create, engine} = await open({});
+  const whole = await create({messages: kMessages, n: 3, seed: 7});
+  assert.deepEqual(whole.choices.map(({index, message}) => [index, message.content]),
+    [0, 1, 2].map((i) => [i, 'Once upon a time']));
+  assert.deepEqual(whole.usage, {prompt_tokens: 1, completion_tokens: 12, total_tokens: 13,
+    prompt_tokens_details: {cached_tokens: 1}});
+  const seeds = engine.state.calls.filter(({method}) => method === 'begin').map(({params}) => params.seed);
+  assert.deepEqual(seeds, [7, 8, 9]);
+  const texts = ['', ''];
+  for await (const {choices: [choice]} of await create({messages: kMessages, n: 2, stream: true})) {
+    texts[choice.index] += choice.delta.content ?? '';
+  }
+  assert.deepEqual(texts, ['Once upon a time', 'Once upon a time']);
+});
+
+test('log probabilities, in a chat and of a text, whole and streamed', async () => {
+  const {tern, create} = await open({});
+  const shown = (token, logprob) => ({token: `<${token}>`, logprob, bytes: [60, token, 62]});
+  const expected = [101, 102, 103].map((token) => ({...shown(token, -0.5),
+    top_logprobs: [shown(token, -0.5), shown(token + 1, -1.5)]}));
+  const chat = {messages: kMessages, logprobs: true, top_logprobs: 2};
+  assert.deepEqual((await create(chat)).choices[0].logprobs, {content: expected, refusal: null});
+  const streamed = [];
+  for await (const {choices: [{logprobs}]} of await create({...chat, stream: true})) {
+    streamed.push(...logprobs?.content ?? []);
+  }
+  assert.deepEqual(streamed, expected);
+  const plain = await tern.completions.create({prompt: 'x', logprobs: 1});
+  assert.deepEqual(plain.choices[0].logprobs, {
+    tokens: ['<101>', '<102>', '<103>'], token_logprobs: [-0.5, -0.5, -0.5],
+    top_logprobs: [{'<101>': -0.5}, {'<102>': -0.5}, {'<103>': -0.5}], text_offset: [0, 5, 10],
+  });
+  assert.equal((await create({messages: kMessages, logprobs: false})).choices[0].logprobs, null);
+});
+
+test('embeddings', async () => {
+  const {tern} = await open({}, {embeddings: true});
+  const made = await tern.embeddings.create({model: 'm', input: ['abc', 'de']});
+  assert.deepEqual(made, {
+    object: 'list', model: 'm', usage: {prompt_tokens: 5, total_tokens: 5},
+    data: [0, 1].map((index) => ({object: 'embedding', index, embedding: [0.5, -0.5]})),
+  });
+  const {data: [one]} = await tern.embeddings.create({input: [1, 2, 3], encoding_format: 'base64'});
+  assert.equal(one.embedding, Buffer.from(new Float32Array([0.5, -0.5]).buffer).toString('base64'));
+  await assert.rejects(tern.embeddings.create({input: []}), {name: 'InvalidArgumentError'});
+  await assert.rejects(tern.embeddings.create({input: ['a', 1]}), {name: 'InvalidArgumentError'});
+  await assert.rejects(tern.embeddings.create({input: 'a', dimensions: 1}), {name: 'NotSupportedError'});
+  await assert.rejects(tern.embeddings.create({input: 'a', banana: 1}), /banana/);
 });
 
 test('a model without a chat template says what it can do instead', async () => {

@@ -132,12 +132,27 @@ test('what is stored is found and deleted', async () => {
   assert.equal(await webllm.hasModelInCache('mine', appConfig), false);
 });
 
+// What WebLLM's first example asks for.
+test('biases, log probabilities and several choices', async () => {
+  const {engine, webllm} = setUp();
+  const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
+  const reply = await mlc.chat.completions.create({messages: kMessages, n: 3, temperature: 1.5, max_tokens: 256,
+    seed: 1, logit_bias: {46510: -100, 7188: 5}, top_logprobs: 2, logprobs: true});
+  assert.equal(reply.choices.length, 3);
+  assert.deepEqual(reply.choices[2].logprobs.content.map(({token, top_logprobs: top}) => [token, top.length]),
+    [['<101>', 2], ['<102>', 2], ['<103>', 2]]);
+  const begun = engine.state.calls.filter(({method}) => method === 'begin').map(({params}) => params);
+  assert.deepEqual(begun.map(({seed}) => seed), [1, 2, 3]);
+  assert.deepEqual(begun[0].logitBias, [[7188, 5], [46510, -100]]);
+  const vectors = await webllm.CreateMLCEngine('mine', {appConfig, ternOptions: {embeddings: true}});
+  const {data} = await vectors.embeddings.create({input: 'x'});
+  assert.deepEqual(data[0].embedding, [0.5, -0.5]);
+});
+
 test('what cannot be done is refused', async () => {
   const {webllm} = setUp();
   const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
-  await assert.rejects(mlc.chat.completions.create({messages: kMessages, logit_bias: {5: 1}}), /logit_bias/);
-  await assert.rejects(mlc.chat.completions.create({messages: kMessages, logprobs: true}), /logprobs/);
-  await assert.rejects(mlc.embeddings.create({input: 'x'}), {name: 'NotSupportedError'});
+  await assert.rejects(mlc.chat.completions.create({messages: kMessages, tools: [{}]}), /tools/);
   await assert.rejects(mlc.reload(['a', 'b']), /one model/);
   assert.throws(() => new webllm.MLCEngine({logitProcessorRegistry: new Map([['a', {}]])}), /logit processors/);
 });
