@@ -14,9 +14,9 @@ export type ModelSource =
 export interface Progress {
   /**
    * wait: another tab has the model · download · verify: stored bytes are hashed · load: weights go to the engine ·
-   * compile: GPU kernels · ready
+   * compile: GPU kernels · ready · keep: files of the user are written to the device
    */
-  phase: 'wait' | 'download' | 'verify' | 'load' | 'compile' | 'ready';
+  phase: 'wait' | 'download' | 'verify' | 'load' | 'compile' | 'ready' | 'keep';
   /** Bytes in 'download' and 'verify'. */
   loaded: number;
   /** 0 where it is not known. */
@@ -206,6 +206,8 @@ export interface StoredModel {
 export interface StoredModels {
   /** Last used first. */
   list(): Promise<StoredModel[]>;
+  /** Keeps a model that was loaded from the user's own files. Its `url` is what to load at the next visit. */
+  keep(tern: Tern, options?: {onProgress?: (progress: Progress) => void; signal?: AbortSignal}): Promise<StoredModel>;
   /** BusyError while it is loaded or being downloaded; NotFoundError. */
   delete(id: string): Promise<void>;
   /** Bytes that the site uses, may use, and that models take; whether the browser promised to keep them. */

@@ -50,6 +50,10 @@ export function shapeOf(where) {
  * @returns {Promise<Located>}
  */
 export async function locateModel(env, where, {signal, hub}) {
+  if (where.startsWith('kept:')) {
+    const name = decodeURIComponent(where.slice('kept:'.length).split('?')[0]);
+    throw new NotFoundError(`${name} is not kept in this browser any more; choose its files again`);
+  }
   const shape = shapeOf(where);
   if (shape === 'hub') return locateOnHub(env, parseHubName(where), {signal, hub});
   if (shape === 'file') return locateFile(where);

@@ -166,6 +166,17 @@ export class StoredModels {
   }
 
   /**
+   * Keeps a loaded model of the user's own files for the next visit.
+   * @param {import('./tern.js').Tern} tern
+   * @param {{onProgress?: (progress: object) => void, signal?: AbortSignal}} [options]
+   * @returns {Promise<object>} as list() has it; its url is what to load
+   */
+  async keep(tern, options) {
+    const url = await tern.keep(options);
+    return (await this.list()).find((model) => model.url === url);
+  }
+
+  /**
    * Deletes a stored model, or what there is of one.
    * @param {string} id of list()
    */

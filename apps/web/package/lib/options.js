@@ -135,7 +135,7 @@ export function checkSource(source, base) {
       throw new InvalidArgumentError(`Tern.load: ${JSON.stringify(text)} is no address; ` +
         'name a URL, hf:OWNER/NAME or a File');
     }
-    if (!['http:', 'https:', 'blob:', 'data:', 'file:'].includes(url.protocol)) {
+    if (!['http:', 'https:', 'blob:', 'data:', 'file:', 'kept:'].includes(url.protocol)) {
       throw new NotSupportedError(`Tern.load: addresses that begin with ${url.protocol} cannot be loaded; use https:`);
     }
     url.hash = '';

@@ -2,9 +2,10 @@
 // In a worker as a rule; in the page or under Node where the caller wants that.
 
 import {withinTime} from './environment.js';
-import {BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted} from './errors.js';
+import {BusyError, InvalidArgumentError, NotFoundError, NotSupportedError, asTernError, throwIfAborted} from './errors.js';
 import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
 import {EngineModule} from './engine_module.js';
+import {keepModel} from './keep.js';
 import {runGeneration} from './generation.js';
 import {openLocalModel} from './local_model.js';
 import {engineFiles, enginePath, makeSync} from './model_files.js';
@@ -170,6 +171,18 @@ export class Runner {
     } finally {
       this.#isGenerating = false;
     }
+  }
+
+  /**
+   * Keeps a model of the user's files on the device. A generation may go on meanwhile.
+   * @param {{onProgress: (progress: object) => void, signal?: AbortSignal}} events
+   * @returns {Promise<string>} the address to load it by
+   */
+  async keep({onProgress, signal}) {
+    if (this.#model?.storage !== 'file') {
+      throw new InvalidArgumentError('only a model of files that you chose can be kept; others are kept as they come');
+    }
+    return keepModel(this.#env, this.#model, {signal, onProgress: throttled(this.#env, onProgress)});
   }
 
   /** Ends the generation in progress after the step it is at. */

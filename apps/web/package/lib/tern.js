@@ -261,6 +261,14 @@ export class Tern {
     return Object.assign(EngineModule.decodeLogits(made).data, {nTokens: made.nTokens});
   }
 
+  /** What Tern.models.keep does. @returns {Promise<string>} the address to load the model by */
+  async keep({onProgress = () => {}, signal} = {}) {
+    throwIfAborted(signal);
+    if (this.#isClosed) throw new CancelledError('the model was closed; load it again');
+    if (!this.#env.isNode) Promise.resolve(this.#env.navigator?.storage?.persist?.()).catch(() => {});
+    return this.#runner.keep({onProgress, signal});
+  }
+
   /** @returns {Promise<string>} messages in the model's chat template */
   async renderChat(messages) {
     const {messages: checked} = generateParams(messages);

@@ -123,6 +123,17 @@ export class WorkerClient {
     return this.#request('generate', {params}, onPiece);
   }
 
+  async keep({onProgress, signal}) {
+    const id = this.#nextId;
+    const stop = () => this.#worker.postMessage({abort: id});
+    signal?.addEventListener('abort', stop, {once: true});
+    try {
+      return await this.#request('keep', {}, onProgress);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
   cancel() {
     if (!this.#end) this.#worker.postMessage({cancel: true});
   }

@@ -19,6 +19,7 @@ export function serve(port, env) {
       onLog: wantsLog ? (log) => event({log}) : undefined,
     }),
     generate: ({params}, {event}) => runner.generate(params, event),
+    keep: (_, {signal, event}) => runner.keep({signal, onProgress: event}),
     call: ({method, params}) => runner.call(method, params),
     close: () => runner.close(),
   };

@@ -272,3 +272,65 @@ describe('a cache that loses what it is given', () => {
     assert.equal(await CacheStorage.open({caches: forgetful(9)}), null);
   });
 });
+
+describe('files of the user', () => {
+  const named = (name, bytes) => ({files: {[name]: bytes}});
+
+  test('are kept on request, and found again by their address', async () => {
+    const {tern, env} = await load(named('my model.gguf', kBytes));
+    const progress = [];
+    const kept = await models().keep(tern, {onProgress: (one) => progress.push(one)});
+    assert.deepEqual([kept.name, kept.bytes, kept.complete], ['my model.gguf', 20_000, true]);
+    assert.match(kept.url, /^kept:my%20model\.gguf\?[0-9a-f]{16}$/);
+    assert.deepEqual([progress.at(-1).phase, progress.at(-1).loaded, progress.at(-1).total], ['keep', 20_000, 20_000]);
+    await tern.close();
+    const again = await load(kept.url);
+    assert.deepEqual(readBytes('/model/my model.gguf'), Buffer.from(kBytes));
+    assert.equal(again.tern.info.storage, 'opfs');
+    assert.equal(again.tern.info.fromCache, true);
+    assert.deepEqual(server.requests, []);
+    assert.equal(env.isNode, false);
+  });
+
+  test('are kept once, and two of one name beside each other', async () => {
+    const other = fakeGguf(20_000);
+    other[19_999] ^= 1;
+    const first = await models().keep((await load(named('m.gguf', kBytes))).tern);
+    const same = await models().keep((await load(named('m.gguf', kBytes))).tern);
+    const second = await models().keep((await load(named('m.gguf', other))).tern);
+    assert.equal(same.id, first.id);
+    assert.notEqual(second.id, first.id);
+    assert.equal((await models().list()).length, 2);
+  });
+
+  test('that do not fit leave nothing behind', async () => {
+    for (const limit of ['quota', 'hardQuota']) {
+      const {tern} = await load(named('m.gguf', kBytes));
+      disk[limit] = 10_000;
+      await assert.rejects(models().keep(tern), {name: 'QuotaError', message: /m\.gguf needs/});
+      disk[limit] = Infinity;
+      assert.deepEqual(await models().list(), []);
+      assert.equal(disk.files('data.0').length, 0);
+    }
+  });
+
+  test('that are stopped halfway leave nothing behind', async () => {
+    const {tern} = await load(named('m.gguf', kBytes));
+    const control = new AbortController();
+    const onProgress = () => control.abort();
+    await assert.rejects(models().keep(tern, {signal: control.signal, onProgress}), {name: 'CancelledError'});
+    assert.deepEqual(await models().list(), []);
+  });
+
+  test('whose copy was deleted are asked for again', async () => {
+    const {tern} = await load(named('m.gguf', kBytes));
+    const {id, url} = await models().keep(tern);
+    await models().delete(id);
+    await assert.rejects(load(url), {name: 'NotFoundError', message: /m\.gguf is not kept.*choose its files again/});
+  });
+
+  test('are the only ones that need it', async () => {
+    server.put(kUrl, kBytes);
+    await assert.rejects(models().keep((await load()).tern), {name: 'InvalidArgumentError'});
+  });
+});
