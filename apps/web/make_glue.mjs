@@ -2,10 +2,10 @@
 // usage: make_glue.mjs GLUE.js FOLDER
 //
 // Emscripten writes one script for browsers, their threads and Node. Bundlers stop at what only Node has ('node:fs'),
-// though no browser gets there, and some never end where a script starts itself as a worker. So this makes three of it:
-//   tern.js         without the branches of Node
-//   tern_thread.js  the same for threads, which start no others
-//   tern_node.js    the whole
+// though no browser gets there, and some never end where a script starts itself as a worker. So this makes several of it:
+//   NAME.js         without the branches of Node
+//   NAME_thread.js  the same for threads, which start no others; not for the GPU's, which has none
+//   NAME_node.js    the whole
 import fs from 'node:fs';
 import path from 'node:path';
 import {parse} from './acorn.mjs';
@@ -66,7 +66,7 @@ function applied(text, edits, from, to) {
   return out + text.slice(at, to);
 }
 
-const kStart = /new Worker\(new URL\("tern\.js",import\.meta\.url\),/g;
+const kStart = /new Worker\(new URL\("tern(_gpu)?\.js",import\.meta\.url\),/g;
 
 /** @param {string} glue */
 function write(glue, folder) {
@@ -76,10 +76,16 @@ function write(glue, folder) {
   if (left) throw new Error(`${left[0]} is left where browsers get to`);
   if (small.match(kStart)?.length !== 1) throw new Error('threads are not started at one place, as they were');
   const startOf = (name) => `new Worker(new URL("${name}",import.meta.url),`;
-  fs.writeFileSync(path.join(folder, 'tern.js'), small.replace(kStart, startOf('tern_thread.js')));
-  fs.writeFileSync(path.join(folder, 'tern_thread.js'),
-    small.replace(kStart, '(()=>{throw new Error("no thread starts one")})('));
-  fs.writeFileSync(path.join(folder, 'tern_node.js'), text.replace(kStart, startOf('tern_node.js')));
+  const name = path.basename(glue, '.js');
+  const put = (file, made) => fs.writeFileSync(path.join(folder, file), made);
+  const alone = small.replace(kStart, '(()=>{throw new Error("no thread starts one")})(');
+  if (name === 'tern_gpu') {
+    put('tern_gpu.js', alone);
+  } else {
+    put(`${name}.js`, small.replace(kStart, startOf(`${name}_thread.js`)));
+    put(`${name}_thread.js`, alone);
+  }
+  put(`${name}_node.js`, text.replace(kStart, startOf(`${name}_node.js`)));
 }
 
 const [glue, folder] = process.argv.slice(2);

@@ -1,13 +1,16 @@
 #include "engine/backends.h"
 
+#include "base/cache_folder.h"
+#include "base/check.h"
+
+// A build has one or both of these. A page loads a module that has what it runs on, and no more.
+#ifdef TERN_HAVE_CPU
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/cpu_target.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/sum_words.h"
 #include "backend/ref/ref_backend.h"
-#include "base/cache_folder.h"
-#include "base/check.h"
-
+#endif
 #ifdef TERN_HAVE_WEBGPU
 #include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/webgpu_backend.h"
@@ -28,22 +31,23 @@ Result<std::unique_ptr<Executable>> compile_on_gpu([[maybe_unused]] const Plan& 
 #endif
 }
 
+Result<std::unique_ptr<Executable>> compile_on_cpu([[maybe_unused]] BackendKind kind, [[maybe_unused]] const Plan& plan,
+                                                   [[maybe_unused]] const CompileOptions& options,
+                                                   [[maybe_unused]] ThreadPool& pool) {
+#ifdef TERN_HAVE_CPU
+  return kind == BackendKind::kRef ? ref::compile(plan, options) : cpu::compile(plan, options, pool);
+#else
+  return fail(ErrorCode::kNotSupported, "the cpu backend is not part of this build; use the webgpu backend");
+#endif
+}
+
 }  // namespace
 
 Fusions fusions_for(BackendKind backend) { return backend == BackendKind::kWebGpu ? Fusions::all() : Fusions::host(); }
 
 Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options,
                                                ThreadPool& pool) {
-  switch (backend) {
-    case BackendKind::kAuto:
-    case BackendKind::kCpu:
-      return cpu::compile(plan, options, pool);
-    case BackendKind::kRef:
-      return ref::compile(plan, options);
-    case BackendKind::kWebGpu:
-      return compile_on_gpu(plan, options);
-  }
-  CHECK(false);
+  return backend == BackendKind::kWebGpu ? compile_on_gpu(plan, options) : compile_on_cpu(backend, plan, options, pool);
 }
 
 bool may_have_gpu() {
@@ -59,6 +63,7 @@ std::string default_pipeline_cache() {
   return folder.empty() ? "" : folder + "/pipelines";
 }
 
+#ifdef TERN_HAVE_CPU
 Result<void> choose_cpu_target() { return cpu::choose_cpu_target_from_environment(); }
 
 std::string cpu_target() { return std::string(cpu::cpu_target().name); }
@@ -66,5 +71,14 @@ std::string cpu_target() { return std::string(cpu::cpu_target().name); }
 std::string cpu_targets() { return cpu::targets_that_run(); }
 
 uint64_t cpu_sum_words(std::span<const uint64_t> words) { return cpu::sum_words(words); }
+#else
+Result<void> choose_cpu_target() { return {}; }
+
+std::string cpu_target() { return {}; }
+
+std::string cpu_targets() { return {}; }
+
+uint64_t cpu_sum_words(std::span<const uint64_t> /*words*/) { CHECK(false); }
+#endif
 
 }  // namespace tern

@@ -32,8 +32,10 @@ const table = [
   '| files | bytes | gzip |',
   '|---|---|---|',
   row('index.js, worker.js, lib/', scripts),
-  ...builds.map((name) => row(`dist/${name}.js, _thread.js, .wasm`,
-    [`dist/${name}.js`, `dist/${name}_thread.js`, `dist/${name}.wasm`])),
+  ...builds.map((name) => {
+    const glue = filesIn('dist', '.js').filter((path) => [`dist/${name}.js`, `dist/${name}_thread.js`].includes(path));
+    return row(`${glue.join(', ')}, ${name}.wasm`, [...glue, `dist/${name}.wasm`]);
+  }),
 ].join('\n');
 
 console.log(table);

@@ -1,8 +1,9 @@
-// The worker that Tern.load starts. It has the engine's script in it: bundlers make one file of a worker.
+// The worker that Tern.load starts. It has the engines' scripts in it: bundlers make one file of a worker.
 
-import importedEngine from './dist/tern.js';
+import onCpu from './dist/tern.js';
+import onGpu from './dist/tern_gpu.js';
 import {environment, provide} from './lib/environment.js';
 import {serve} from './lib/worker_server.js';
 
-provide({importEngine: async () => ({default: importedEngine})});
+provide({importEngine: async (isOnGpu) => ({default: isOnGpu ? onGpu : onCpu})});
 serve(globalThis, environment());

@@ -138,5 +138,5 @@ for (const kind of ['error', 'unhandledrejection']) {
 
 // A model named in the page's own address is for this visit; one that was chosen here is for the next ones too.
 host.load(addressSource(parameters.get('model') || settings.get('model') || kDefaultModel, document.baseURI));
-if (document.readyState === 'complete') keepOffline();
-else addEventListener('load', () => keepOffline());
+if (document.readyState === 'complete') keepOffline(host);
+else addEventListener('load', () => keepOffline(host));

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Writes SITE/shell.json, which names the files of the page, the package and the engine with their SHA-256, and a
-// version made from these. The service worker (sw.js) keeps exactly them. Usage: make_shell.mjs SITE
+// version made from these. The service worker (sw.js) keeps exactly them: `files` at once, and of the engines, which are
+// large and of which a browser uses one, those that were used. Usage: make_shell.mjs SITE
 
 import {createHash} from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -12,17 +13,22 @@ const kNotServed = new Set(['models', 'dev', 'test', 'fakes', 'node_modules']);
 // A service worker is kept by the browser itself.
 const kNotKept = new Set(['sw.js']);
 
-/** @param {string} site folder @returns {Promise<{version: string, files: Record<string, string>}>} */
+/**
+ * @param {string} site folder
+ * @returns {Promise<{version: string, files: Record<string, string>, engines: Record<string, string>}>}
+ */
 export async function shellOf(site) {
   const isKept = (file) => kKinds.has(path.extname(file)) && !kNotKept.has(file);
   const paths = (await filesBelow(site, '')).filter(isKept).sort();
   /** @type {Record<string, string>} */
   const files = {};
+  /** @type {Record<string, string>} */
+  const engines = {};
   for (const file of paths) {
-    files[file] = createHash('sha256').update(await fs.readFile(path.join(site, file))).digest('hex');
+    (file.endsWith('.wasm') ? engines : files)[file] = createHash('sha256').update(await fs.readFile(path.join(site, file))).digest('hex');
   }
-  const version = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
-  return {version, files};
+  const version = createHash('sha256').update(JSON.stringify([files, engines])).digest('hex').slice(0, 16);
+  return {version, files, engines};
 }
 
 /** @param {string} site @param {string} folder in it, '' or ending in '/' @returns {Promise<string[]>} with slashes */

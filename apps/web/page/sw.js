@@ -1,9 +1,11 @@
 // Keeps the page, the package and the engine (not models: the package keeps those) and serves them without a network.
 // A version is all files that shell.json names, each checked by its SHA-256; it is used from the first load after the
-// last of them came, never in part. What is served carries the headers that threads need, whatever the host sends.
+// last of them came, never in part. Of the engines it has those that the page said it uses. What is served carries the
+// headers that threads need, whatever the host sends.
 
 const kState = 'tern-shell';          // one entry: {current, next}, names of versions
 const kPrefix = 'tern-shell-';        // + version: its files
+const kEnginesKey = new URL('shell-engines', registration.scope).href;
 const kStateKey = new URL('shell-state', registration.scope).href;
 const kHeaders = {
   'cross-origin-opener-policy': 'same-origin',
@@ -20,10 +22,13 @@ addEventListener('activate', (event) => {
 });
 
 addEventListener('message', (event) => {
-  if (event.data !== 'state') return;
+  const {engine} = event.data ?? {};  // the file of an engine that the page uses, below the page
+  if (event.data !== 'state' && typeof engine !== 'string') return;
   event.waitUntil((async () => {
     await update();
-    event.source.postMessage(await readState());
+    if (engine) await keepEngine(engine).catch(() => {});
+    const state = await readState();
+    event.source.postMessage({...state, isWhole: await isWhole(state)});
   })());
 });
 
@@ -82,13 +87,15 @@ function update() {
 async function fetchVersion() {
   const response = await fetch(new URL('shell.json', registration.scope), {cache: 'no-cache'});
   if (!response.ok) return;
-  const {version, files} = await response.json();
+  const {version, files, engines} = await response.json();
   const state = await readState();
   if (version === state.current || version === state.next) return;
+  const used = await usedEngines(state, engines);
   const name = kPrefix + version;
   const cache = await caches.open(name);
   try {
-    await Promise.all(Object.entries(files).map(([path, sha256]) => fetchFile(cache, path, sha256)));
+    await Promise.all(Object.entries({...files, ...used}).map(([path, sha256]) => fetchFile(cache, path, sha256)));
+    await cache.put(kEnginesKey, new Response(JSON.stringify(engines)));
   } catch (error) {
     await caches.delete(name);
     throw error;
@@ -96,9 +103,36 @@ async function fetchVersion() {
   await writeState(state.current ? {...await readState(), next: version} : {current: version, next: null});
 }
 
-async function fetchFile(cache, path, sha256) {
+/** Whether a page of the current version would have an engine, too. */
+async function isWhole({current}) {
+  if (!current) return false;
+  const cache = await caches.open(kPrefix + current);
+  const engines = await (await cache.match(kEnginesKey))?.json() ?? {};
+  return Object.keys(engines).length === 0 || Object.keys(await usedEngines({current}, engines)).length > 0;
+}
+
+/** Those of `engines` that the current version has. */
+async function usedEngines({current}, engines) {
+  const cache = current && await caches.open(kPrefix + current);
+  const used = {};
+  for (const [path, sha256] of Object.entries(engines)) {
+    if (await cache?.match(new URL(path, registration.scope).href)) used[path] = sha256;
+  }
+  return used;
+}
+
+/** @param {string} path of an engine that the page uses. It has just come, so that this takes no network as a rule. */
+async function keepEngine(path) {
+  const {current} = await readState();
+  const cache = await caches.open(kPrefix + current);
+  const known = await (await cache.match(kEnginesKey))?.json();
   const url = new URL(path, registration.scope).href;
-  const response = await fetch(url, {cache: 'no-cache'});
+  if (known?.[path] && !await cache.match(url)) await fetchFile(cache, path, known[path], 'default');
+}
+
+async function fetchFile(cache, path, sha256, mode = 'no-cache') {
+  const url = new URL(path, registration.scope).href;
+  const response = await fetch(url, {cache: mode});
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.clone().arrayBuffer()));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,7 +1,10 @@
 // The chat page, as somebody uses it.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import {after, afterEach, before, beforeEach, describe, test} from 'node:test';
+import {gzipSync} from 'node:zlib';
 import {launch, openPage, until, untilInPage} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
@@ -327,4 +330,15 @@ test('nothing is asked of any other site', async () => {
   const asked = await tab.page.evaluate(() => performance.getEntriesByType('resource').map(({name}) => name));
   assert.ok(asked.length > 5);
   assert.deepEqual(asked.filter((url) => !url.startsWith(server.url)), []);
+});
+
+test('the page is small: what a first visit fetches, compressed, without the model', () => {
+  const files = fs.readdirSync(kSite, {recursive: true}).filter((file) => /\.(html|css|js|svg|wasm)$/.test(file));
+  const sizeOf = (file) => gzipSync(fs.readFileSync(path.join(kSite, file)), {level: 9}).length;
+  const weigh = (unused) => files.filter((file) => !unused.test(file)).reduce((sum, file) => sum + sizeOf(file), 0);
+  const onCpu = weigh(/tern_gpu\.wasm|webllm/);
+  const onGpu = weigh(/tern\.wasm|tern_thread|webllm/);
+  assert.ok(onCpu < 700e3, `${onCpu} bytes on the CPU`);
+  assert.ok(onGpu < 790e3, `${onGpu} bytes on a GPU`);
+  assert.ok(onCpu > 300e3 && onGpu > 300e3, 'the engines are among them');
 });

@@ -56,10 +56,11 @@ export class EngineModule {
    * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
    */
   static async open(env, {threads, relaxed, baseUrl, gpu, files, overrides, onProgress, onLog}) {
-    const url = baseUrl ? new URL('dist/tern.js', baseUrl).href : 'tern-web/dist/tern.js';
+    const file = `dist/${gpu ? 'tern_gpu' : 'tern'}.js`;
+    const url = baseUrl ? new URL(file, baseUrl).href : `tern-web/${file}`;
     let create;
     try {
-      ({default: create} = await (baseUrl ? env.importModule(url) : env.importEngine()));
+      ({default: create} = await (baseUrl ? env.importModule(url) : env.importEngine(Boolean(gpu))));
     } catch (error) {
       const message = `${url}: the engine cannot be loaded; check the connection, and that dist/ is served, too`;
       throw new NotFoundError(message, {cause: error});

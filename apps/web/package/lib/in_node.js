@@ -10,5 +10,5 @@ provide({
   Worker: undefined,
   origin: undefined,
   openFile: openNodeModel,
-  importEngine: () => import('../dist/tern_node.js'),
+  importEngine: (onGpu) => (onGpu ? import('../dist/tern_gpu_node.js') : import('../dist/tern_node.js')),
 });

@@ -6,7 +6,7 @@ import {startForeign} from './worker_client.js';
 const here = import.meta.url;
 
 provide({
-  importEngine: () => import('../dist/tern.js'),
+  importEngine: (onGpu) => (onGpu ? import('../dist/tern_gpu.js') : import('../dist/tern.js')),
   newWorker: () => {
     // A page may start workers of its own site only.
     const {origin} = globalThis.location ?? {};

@@ -2,7 +2,8 @@
 
 import {byId} from './dom.js';
 
-export async function keepOffline() {
+/** @param {import('../model/model_host.js').ModelHost} host whose engine is kept, too */
+export async function keepOffline(host) {
   const text = byId('offline');
   if (!('serviceWorker' in navigator)) {
     text.textContent = globalThis.isSecureContext ? 'This browser does not keep the page for offline use.' :
@@ -13,14 +14,21 @@ export async function keepOffline() {
     navigator.serviceWorker.addEventListener('message', ({data}) => show(data));
     await navigator.serviceWorker.register('sw.js');
     const {active} = await navigator.serviceWorker.ready;
-    active.postMessage('state');
+    const ask = () => {
+      const file = host.backend === 'webgpu' ? 'tern_gpu' : 'tern';
+      active.postMessage(host.phase === 'ready' ? {engine: `tern/dist/${file}.wasm`} : 'state');
+    };
+    host.addEventListener('phase', () => {
+      if (host.phase === 'ready') ask();
+    });
+    ask();
   } catch (error) {
     text.textContent = `The page is not kept for offline use: ${error.message}`;
   }
 
-  function show({current, next}) {
-    document.documentElement.dataset.offline = current ? 'ready' : 'none';
+  function show({current, next, isWhole}) {
+    document.documentElement.dataset.offline = current && isWhole ? 'ready' : 'none';
     text.textContent = next ? 'A new version of this page is there; it comes with the next load.' :
-      current ? 'This page opens without a network, and so do the models above.' : '';
+      current && isWhole ? 'This page opens without a network, and so do the models above.' : '';
   }
 }

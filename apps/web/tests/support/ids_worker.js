@@ -3,7 +3,7 @@
 /** engine: of createTern; load, prompt, maxTokens: of its methods; model: an address */
 async function choose({engine, load, model, prompt, maxTokens}) {
   const bytes = new Uint8Array(await (await fetch(model)).arrayBuffer());
-  const {default: createTern} = await import('/tern/dist/tern.js');
+  const {default: createTern} = await import(`/tern/dist/${load.backend === 'webgpu' ? 'tern_gpu' : 'tern'}.js`);
   const module = await createTern({
     ...engine,
     ...(load.backend === 'webgpu' ? {gpu: navigator.gpu} : {}),
