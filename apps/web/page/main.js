@@ -1,6 +1,7 @@
 // Puts the page together. It is usable as soon as this has run; the engine and the model come when they come.
 
 import {byId, make} from './base/dom.js';
+import {kExample} from './base/example.js';
 import {keepOffline} from './base/offline.js';
 import {Settings} from './base/settings.js';
 import {browserStorage} from './base/storage.js';
@@ -8,9 +9,12 @@ import {connectTheme} from './base/theme.js';
 import {Chat} from './chat/chat.js';
 import {ChatView} from './chat/chat_view.js';
 import {Composer} from './chat/composer.js';
-import {Conversation, kKey as kConversationKey} from './chat/conversation.js';
+import {Conversation} from './chat/conversation.js';
+import {allRecords, isConversationKey, keyOf} from './chat/library.js';
+import {LibraryView} from './chat/library_view.js';
 import {acceptDrops} from './model/file_drop.js';
 import {addressSource, kDefaultModel, ModelHost} from './model/model_host.js';
+import {ModelMenu} from './model/model_menu.js';
 import {ModelPanel} from './model/model_panel.js';
 import {StatusView} from './model/status_view.js';
 import {KernelsView} from './panel/kernels_view.js';
@@ -27,10 +31,13 @@ const Tern = {
     list: async () => (await engine).models.list(),
     delete: async (id) => (await engine).models.delete(id),
     usage: async () => (await engine).models.usage(),
+    keep: async (tern, options) => (await engine).models.keep(tern, options),
   },
+  published: async () => (await import('./tern/lib/published.js')).kPublished,
   diagnostics: async () => (await engine).diagnostics(),
 };
 
+const kTabKey = 'tern.conversation';
 const parameters = new URL(location.href).searchParams;
 const settings = new Settings(browserStorage());
 if (parameters.has('backend')) settings.override('backend', parameters.get('backend'));
@@ -38,16 +45,19 @@ if (parameters.has('threads')) settings.override('threads', Number(parameters.ge
 const gpuWithout = (parameters.get('gpu-without') ?? '').split(',').filter(Boolean);
 
 const host = new ModelHost(Tern, settings, gpuWithout);
-const conversation = new Conversation(browserStorage());
+// Which conversation a tab shows is the tab's own, and outlives its reload.
+const tabStorage = browserStorage('sessionStorage');
+const conversation = new Conversation(browserStorage(), tabStorage?.getItem(kTabKey) ?? null);
 const chat = new Chat(conversation, host, settings);
 
 connectTheme(settings);
-const panel = new Panel(settings);
+new Panel(settings);
 const composer = new Composer(chat, conversation);
 new ChatView(conversation, chat,
     {root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit()});
 const status = new StatusView(host, chat, act);
-const models = new ModelPanel(Tern, host, settings);
+const models = new ModelMenu(Tern, host, settings);
+new ModelPanel(host, settings);
 new Readings(host, chat);
 new KernelsView(host, chat);
 new SettingsPanel(settings, host);
@@ -56,9 +66,7 @@ acceptDrops((files) => models.loadFiles(files));
 /** @param {import('./base/errors.js').Remedy} remedy */
 function act(remedy) {
   if (remedy === 'choose' || remedy === 'storage') {
-    panel.open(byId('model-title'));
-    if (remedy === 'choose') byId('model-url').focus();
-    else byId('models-list').scrollIntoView({block: 'center'});
+    models.open();
     return;
   }
   if (remedy === 'use_cpu') settings.set('backend', 'cpu');
@@ -66,11 +74,18 @@ function act(remedy) {
   composer.focus();
 }
 
+const example = byId('example');
+example.append(make('figcaption', {}, 'What it wrote when it was given the first sentence:'),
+    make('p', {class: 'prose'}, make('span', {class: 'given'}, kExample.given), kExample.text));
+
 function showWelcome() {
   byId('welcome').hidden = conversation.messages.length > 0;
+  // Once somebody has written something, that is the better example.
+  example.hidden = !host.isStory || allRecords(browserStorage()).length > 0;
   byId('new-chat').disabled = conversation.messages.length === 0;
 }
 conversation.addEventListener('change', showWelcome);
+host.addEventListener('phase', showWelcome);
 showWelcome();
 
 let noticeTimer = 0;
@@ -86,24 +101,24 @@ function notice(text, button, ms = 12000) {
   }, ms);
 }
 
-byId('new-chat').addEventListener('click', () => {
+/** Opens a conversation; null: a new one. The one before is in the list. @param {string|null} id */
+function goTo(id) {
   chat.stop();
-  const old = conversation.messages;
-  conversation.replace([]);
+  conversation.open(id);
   status.showTrouble(null);
   composer.focus();
-  if (old.length === 0) return;
-  const undo = make('button', {type: 'button', class: 'quiet', data: {testid: 'undo'}, onclick: () => {
-    if (conversation.messages.length === 0) conversation.replace(old);
-    byId('notice').hidden = true;
-    composer.focus();
-  }}, 'Undo');
-  notice('The conversation was cleared.', undo);
-  // Once another has begun, there is nothing to undo any more.
-  conversation.addEventListener('change', () => {
-    byId('notice').hidden = true;
-  }, {once: true});
-});
+}
+byId('new-chat').addEventListener('click', () => goTo(null));
+new LibraryView(browserStorage(), conversation, goTo);
+function rememberTab() {
+  try {
+    tabStorage?.setItem(kTabKey, conversation.id);
+  } catch {
+    // Then a reload opens the last used one.
+  }
+}
+conversation.addEventListener('change', rememberTab);
+rememberTab();
 // What somebody who helps wants to know: the browser, the model, what was tried. No word of the conversation.
 byId('report').addEventListener('click', async () => {
   const {phase, info, trouble, source} = host;
@@ -122,9 +137,9 @@ byId('report').addEventListener('click', async () => {
 conversation.addEventListener('trouble', () => (
   notice('The browser’s storage is full: this conversation will be gone when the page is closed.')));
 addEventListener('pagehide', () => conversation.saveGrown());
-// Tabs of the page show one conversation. One that is writing goes on, and is what is kept.
+// Tabs may show one conversation. One that is writing goes on, and is what is kept.
 addEventListener('storage', ({key}) => {
-  if (key === kConversationKey && chat.state === 'idle') conversation.adopt();
+  if (isConversationKey(key) && key === keyOf(conversation.id) && chat.state === 'idle') conversation.adopt();
 });
 
 for (const kind of ['error', 'unhandledrejection']) {
@@ -138,5 +153,6 @@ for (const kind of ['error', 'unhandledrejection']) {
 
 // A model named in the page's own address is for this visit; one that was chosen here is for the next ones too.
 host.load(addressSource(parameters.get('model') || settings.get('model') || kDefaultModel, document.baseURI));
-if (document.readyState === 'complete') keepOffline(host);
-else addEventListener('load', () => keepOffline(host));
+const isUntouched = () => chat.state === 'idle' && !byId('composer').value && !document.querySelector('dialog[open]');
+if (document.readyState === 'complete') keepOffline(host, isUntouched);
+else addEventListener('load', () => keepOffline(host, isUntouched));

@@ -157,12 +157,13 @@ describe('with other models', () => {
   test('an address that leads nowhere is said in plain words, and the next one works', async () => {
     const tab = await open({query: '?model=models/nothing.gguf&backend=cpu'});
     assert.match(await tab.waitForError(), /nothing\.gguf|not found|no such file/i);
-    await tab.openPanel();
-    await tab.by('model-url').fill(`${server.url}models/tern-stories.gguf`);
+    await tab.openMenu();
+    await tab.by('model-search').fill(`${server.url}models/tern-stories.gguf`);
     await tab.by('model-load').click();
     await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
     await tab.ready();
-    await until(() => tab.by('models-list').innerText(), (list) => list.includes('tern-stories'),
+    await tab.openMenu();
+    await until(() => tab.by('models-list').innerText(), (list) => list.includes('16.3 MB · in use'),
       {what: 'the model in the list'});
   });
 
@@ -175,7 +176,7 @@ describe('with other models', () => {
   test('what cannot be loaded says so, and the model before goes on', async () => {
     const tab = await open({query: '?backend=cpu'});
     await tab.ready();
-    await tab.openPanel();
+    await tab.openMenu();
     await tab.by('model-file').setInputFiles(
       {name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Buy milk')});
     assert.match(await tab.waitForError(), /notes\.txt: this is not a GGUF file/);
@@ -223,7 +224,7 @@ describe('with other models', () => {
   test('a file that is chosen', async () => {
     const tab = await open({query: '?model=models/nothing.gguf&backend=cpu'});
     await tab.waitForError();
-    await tab.openPanel();
+    await tab.openMenu();
     await tab.by('model-file').setInputFiles(kDefaultModel);
     await until(() => tab.error(), (error) => error === '', {what: 'no error any more'});
     await tab.ready();
@@ -232,18 +233,47 @@ describe('with other models', () => {
   });
 });
 
+test('a file that is kept is there at the next visit, without a network', async () => {
+  const tab = await open({query: '?backend=cpu'});
+  await tab.ready();
+  await tab.openMenu();
+  await tab.by('model-file').setInputFiles(kDefaultModel);
+  await until(() => tab.page.evaluate(() => document.documentElement.dataset.phase), (phase) => phase === 'ready',
+    {what: 'the model of the file'});
+  await tab.openMenu();
+  await tab.by('model-keep').click();
+  await until(() => tab.by('models-list').innerText(), (list) => /tern-stories\.gguf\s+16\.3 MB · in use/.test(list),
+    {what: 'the model in the list'});
+  await tab.page.keyboard.press('Escape');
+  const requests = [];
+  tab.page.on('request', (request) => requests.push(request.url()));
+  await tab.page.goto(`${server.url}?backend=cpu`);
+  await tab.ready();
+  assert.deepEqual(requests.filter((url) => url.includes('.gguf')), []);
+  await tab.greedy(5);
+  assert.ok((await tab.say('One day')).length > 0);
+});
+
 test('two tabs do not overwrite each other’s conversation', async () => {
   const one = await open({query: '?backend=cpu'});
   const other = await TernPage.open(one.page.context(), `${server.url}?backend=cpu`);
   for (const tab of [one, other]) await tab.ready();
   await one.greedy(5);
   await one.say('Once upon a time');
-  const shown = () => other.by('reply').count();
-  await until(shown, (count) => count === 1, {what: 'the story in the other tab'});
+  await other.greedy(5);
+  await other.say('The old man');
   await other.page.close();
   await one.page.reload();
   await one.ready();
   assert.equal(await one.by('reply').count(), 1);
+  await one.by('library-open').click();
+  await one.by('conversation-open').filter({hasText: 'The old man'}).click();
+  assert.match(await one.by('messages').innerText(), /The old man/);
+  // A tab that is opened now shows it, too, and what is said in either.
+  const third = await TernPage.open(one.page.context(), `${server.url}?backend=cpu`);
+  await third.ready();
+  await third.say('One day');
+  await until(() => one.by('reply').count(), (count) => count === 2, {what: 'the story of the other tab'});
 });
 
 describe('on a GPU', () => {

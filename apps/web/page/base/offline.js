@@ -2,8 +2,28 @@
 
 import {byId} from './dom.js';
 
-/** @param {import('../model/model_host.js').ModelHost} host whose engine is kept, too */
-export async function keepOffline(host) {
+const kReloadedKey = 'tern.reloaded';
+
+/**
+ * Loads the page again, once, where the service worker sends the headers for threads that the host does not send.
+ * @param {() => boolean} mayReload whether nothing would be lost
+ */
+function reloadForThreads(mayReload) {
+  if (globalThis.crossOriginIsolated || !mayReload()) return;
+  try {
+    if (sessionStorage.getItem(kReloadedKey)) return;
+    sessionStorage.setItem(kReloadedKey, 'yes');
+  } catch {
+    return;  // without a memory it would never end
+  }
+  location.reload();
+}
+
+/**
+ * @param {import('../model/model_host.js').ModelHost} host whose engine is kept, too
+ * @param {() => boolean} mayReload whether the page may be loaded again now
+ */
+export async function keepOffline(host, mayReload) {
   const text = byId('offline');
   if (!('serviceWorker' in navigator)) {
     text.textContent = globalThis.isSecureContext ? 'This browser does not keep the page for offline use.' :
@@ -14,6 +34,7 @@ export async function keepOffline(host) {
     navigator.serviceWorker.addEventListener('message', ({data}) => show(data));
     await navigator.serviceWorker.register('sw.js');
     const {active} = await navigator.serviceWorker.ready;
+    reloadForThreads(mayReload);
     const ask = () => {
       const file = host.backend === 'webgpu' ? 'tern_gpu' : 'tern';
       active.postMessage(host.phase === 'ready' ? {engine: `tern/dist/${file}.wasm`} : 'state');

@@ -1,7 +1,7 @@
-/** The storage of the browser, or null where it is switched off. @returns {Storage|null} */
-export function browserStorage() {
+/** A storage of the browser, or null where it is switched off. @returns {Storage|null} */
+export function browserStorage(name = 'localStorage') {
   try {
-    return globalThis.localStorage ?? null;
+    return globalThis[name] ?? null;
   } catch {
     return null;
   }

@@ -106,6 +106,7 @@ export class Chat extends EventTarget {
   async #write(reply) {
     const abort = this.#abort = new AbortController();
     const {tern} = this.#host;
+    const {record} = this.#conversation;
     const options = this.#settings.generateOptions();
     const {prompt, dropped} = this.#prompt(reply);
     delete reply.trouble;
@@ -125,7 +126,7 @@ export class Chat extends EventTarget {
     this.#abort = null;
     reply.note = noteOn(tern.stats, {...options, dropped, stopped: abort.signal.aborted});
     if (failure) reply.trouble = describe(failure, 'run').title;
-    this.#conversation.save();
+    this.#conversation.save(record);  // which need not be the open one any more
     this.#enter('idle');
     this.dispatchEvent(new CustomEvent('end', {detail: {message: reply}}));
     if (!failure) return;

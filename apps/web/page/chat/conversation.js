@@ -1,4 +1,7 @@
-// The conversation as data, kept in the browser's storage so that a reload or a lost device does not cost it.
+// A conversation as data, kept in the browser's storage so that a reload or a lost device does not cost it. There may be
+// many (library.js); this is the one that is open.
+
+import {addOldForm, keyOf, newRecord, newestIn, readRecord} from './library.js';
 
 /**
  * @typedef {object} Message
@@ -7,24 +10,42 @@
  * @property {boolean} [story] of a reply: it goes on with the user's text instead of answering it
  * @property {string} [note] of a reply: one line on how it came about or why it ended
  * @property {string} [trouble] of a reply: why it broke off
+ *
+ * @typedef {import('./library.js').Record} Record
  */
 
-export const kKey = 'tern.conversation';
-
-/** Sends 'change' when messages come or go (not when a reply grows), 'trouble' when it cannot be kept. */
+/** Sends 'change' when messages come or go (not when a reply grows), 'kept' after saving, 'trouble' when it cannot. */
 export class Conversation extends EventTarget {
-  /** @type {Message[]} */
-  messages = [];
+  /** @type {Record} */
+  record;
   #storage;
   #saveTimer = 0;
   #saidSo = false;
-  #hasGrown = false;  // since it was saved
+  /** @type {Record|null} what has grown since it was saved */
+  #grown = null;
 
-  /** @param {Storage|null} storage */
-  constructor(storage) {
+  /** @param {Storage|null} storage @param {string|null} [id] of the one to open; the last used, if there is no such one */
+  constructor(storage, id = null) {
     super();
     this.#storage = storage;
-    this.messages = restored(storage);
+    addOldForm(storage);
+    this.record = readRecord(storage, id) ?? newestIn(storage) ?? newRecord();
+  }
+
+  get id() {
+    return this.record.id;
+  }
+
+  /** @returns {Message[]} */
+  get messages() {
+    return this.record.messages;
+  }
+
+  /** Opens another one; without an id, a new one. @param {string|null} [id] */
+  open(id = null) {
+    this.saveGrown();
+    this.record = readRecord(this.#storage, id) ?? newRecord();
+    this.dispatchEvent(new Event('change'));
   }
 
   /** @param {Message} message @returns {Message} */
@@ -43,33 +64,40 @@ export class Conversation extends EventTarget {
 
   /** @param {Message[]} messages */
   replace(messages) {
-    this.messages = messages;
+    this.record.messages = messages;
     this.#changed();
   }
 
   /** A reply has grown: it is kept soon, not at every token. */
   grew() {
-    this.#hasGrown = true;
-    this.#saveTimer ||= setTimeout(() => this.save(), 1000);
+    this.#grown = this.record;
+    this.#saveTimer ||= setTimeout(() => this.saveGrown(), 1000);
   }
 
   /** Keeps what has grown, and only that: another tab may have written since. */
   saveGrown() {
-    if (this.#hasGrown) this.save();
+    if (this.#grown) this.save(this.#grown);
   }
 
   /** Takes over what another tab of the page has kept. */
   adopt() {
-    this.messages = restored(this.#storage);
+    this.record = readRecord(this.#storage, this.id) ?? newRecord();
     this.dispatchEvent(new Event('change'));
   }
 
-  save() {
+  /** @param {Record} [record] that of a reply may be another by now */
+  save(record = this.record) {
     clearTimeout(this.#saveTimer);
     this.#saveTimer = 0;
-    this.#hasGrown = false;
+    this.#grown = null;
     try {
-      this.#storage?.setItem(kKey, JSON.stringify({version: 1, messages: this.messages}));
+      if (record.messages.length > 0) {
+        record.changed = Date.now();
+        this.#storage?.setItem(keyOf(record.id), JSON.stringify(record));
+      } else {
+        this.#storage?.removeItem(keyOf(record.id));  // nobody wants a list of empty ones
+      }
+      this.dispatchEvent(new Event('kept'));
     } catch {
       if (!this.#saidSo) this.dispatchEvent(new Event('trouble'));
       this.#saidSo = true;
@@ -80,19 +108,4 @@ export class Conversation extends EventTarget {
     this.save();
     this.dispatchEvent(new Event('change'));
   }
-}
-
-function restored(storage) {
-  try {
-    const {version, messages} = JSON.parse(storage?.getItem(kKey) ?? '{}') ?? {};
-    return version === 1 && Array.isArray(messages) && messages.every(isMessage) ? messages : [];
-  } catch {
-    return [];
-  }
-}
-
-function isMessage(message) {
-  const isText = (value) => value === undefined || typeof value === 'string';
-  return (message?.role === 'user' || message?.role === 'assistant') && typeof message.content === 'string' &&
-         isText(message.note) && isText(message.trouble);
 }

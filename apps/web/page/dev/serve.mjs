@@ -23,7 +23,8 @@ export async function serve(port = 0, {root = kRoot, headers = kIsolated} = {}) 
     let name = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
     if (name.endsWith('/')) name += 'index.html';
     if (root === kRoot && name === '/tern/index.js') name = '/dev/fake_tern.js';
-    const file = path.join(root, path.normalize(name));
+    const isPublished = root === kRoot && name === '/tern/lib/published.js';
+    const file = isPublished ? path.join(kRoot, '../package/lib/published.js') : path.join(root, path.normalize(name));
     try {
       const body = await fs.readFile(file);
       response.writeHead(200, {'content-type': kTypes[path.extname(file)] ?? 'application/octet-stream',

@@ -113,8 +113,71 @@ test('Escape stops; Again, Edit and New do what they say; the conversation outli
   const all = await shown(page);
   await page.getByTestId('new-chat').click();
   assert.equal(await shown(page), '');
-  await page.getByTestId('undo').click();
+  await page.getByTestId('library-open').click();
+  await page.getByTestId('conversation-open').click();
   assert.equal(await shown(page), all);
+});
+
+test('conversations: named, renamed, deleted and brought back, saved and opened again', async () => {
+  const page = await open('fake=chat&fake-ms=1', {options: {acceptDownloads: true}});
+  const list = async () => page.getByTestId('conversation-open').locator('.conversation-name').allInnerTexts();
+  await say(page, 'First question');
+  await page.getByTestId('new-chat').click();
+  await say(page, 'Second question');
+  await page.getByTestId('library-open').click();
+  assert.deepEqual(await list(), ['Second question', 'First question']);
+  await page.getByTestId('conversation-rename').nth(1).click();
+  await page.getByTestId('conversation-name').fill('On terns');
+  await page.keyboard.press('Enter');
+  assert.deepEqual((await list()).sort(), ['On terns', 'Second question']);
+  await page.getByTestId('conversation').filter({hasText: 'On terns'}).getByTestId('conversation-rename').click();
+  await page.getByTestId('conversation-name').fill('Never mind');
+  await page.keyboard.press('Escape');
+  assert.ok(await page.getByTestId('library').isVisible(), 'Escape ends the naming, not the list');
+  assert.deepEqual((await list()).sort(), ['On terns', 'Second question']);
+
+  const saved = page.waitForEvent('download');
+  await page.getByTestId('library-export').click();
+  const file = await (await saved).path();
+  const markdown = page.waitForEvent('download');
+  await page.getByTestId('conversation').filter({hasText: 'On terns'}).getByTestId('conversation-save').click();
+  assert.equal((await markdown).suggestedFilename(), 'On-terns.md');
+
+  for (const undone of [true, false]) {
+    await page.getByTestId('conversation').filter({hasText: 'On terns'}).getByTestId('conversation-delete').click();
+    assert.equal((await list()).length, 1);
+    if (undone) await page.getByTestId('undo').click();
+  }
+  await page.getByTestId('library-file').setInputFiles({name: 'x.json', mimeType: '', buffer: Buffer.from('{}')});
+  await page.getByTestId('library-status').filter({hasText: 'x.json: this is no file of conversations'}).waitFor();
+  await page.getByTestId('library-file').setInputFiles(file);
+  await page.getByTestId('library-status').filter({hasText: 'One conversation was added.'}).waitFor();
+  assert.deepEqual((await list()).sort(), ['On terns', 'Second question']);
+  await page.getByTestId('conversation-open').filter({hasText: 'On terns'}).click();
+  assert.equal(await page.getByTestId('said').innerText(), 'First question');
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  assert.equal(await page.getByTestId('said').innerText(), 'First question', 'the tab shows what it showed');
+});
+
+test('deleting the conversation that is open leaves a new one, and Undo opens it again', async () => {
+  const page = await open('fake=chat&fake-ms=1');
+  await say(page, 'Only one');
+  await page.getByTestId('library-open').click();
+  await page.getByTestId('conversation-delete').click();
+  assert.equal(await shown(page), '');
+  await page.getByTestId('undo').click();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByTestId('said').innerText(), 'Only one');
+});
+
+test('a first visit shows what the model writes, until one has written oneself', async () => {
+  const page = await open('fake-ms=1');
+  assert.match(await page.getByTestId('example').innerText(), /The lighthouse keeper had a secret\. It was/);
+  await say(page, 'Once');
+  await page.getByTestId('new-chat').click();
+  assert.ok(await page.locator('#welcome').isVisible());
+  assert.ok(await page.getByTestId('example').isHidden());
 });
 
 test('a message that was not sent yet comes back into the field', async () => {
@@ -173,14 +236,17 @@ test('settings are taken, refused and remembered', async () => {
 });
 
 test('models: an address, files, a folder dropped, the stored ones', async () => {
-  const page = await openWithPanel();
-  await page.getByTestId('model-url').fill('https://example.org/Bonsai-1.7B-Q1_0.gguf');
+  const page = await open();
+  const menu = () => page.getByTestId('model-chip').click();
+  await menu();
+  await page.getByTestId('model-search').fill('https://example.org/Bonsai-1.7B-Q1_0.gguf');
   await page.getByTestId('model-load').click();
   await page.waitForSelector(kIdle);
   assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/);
   await page.reload();
   await page.waitForSelector(kIdle);
   assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/, 'what was chosen is there again');
+  await menu();
   await page.getByTestId('model-file').setInputFiles([{name: 'local.gguf', mimeType: '', buffer: Buffer.from('GGUF')}]);
   await untilInPage(page, () => document.querySelector('[data-testid="model-chip"]').innerText.includes('local'));
   await page.waitForSelector(kIdle);
@@ -195,12 +261,36 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
   assert.ok(await page.locator('#drop').isHidden());
   await untilInPage(page, () => document.querySelector('[data-testid="model-chip"]').innerText.includes('dropped'));
   await page.waitForSelector(kIdle);
-  const items = page.getByTestId('model-item');
-  assert.equal(await items.count(), 3);
-  await items.nth(1).getByTestId('model-item-delete').click();
-  assert.match(await items.nth(1).innerText(), /Delete 248 MB\?/);
-  await items.nth(1).getByTestId('model-item-delete').click();
-  await untilInPage(page, () => document.querySelectorAll('[data-testid="model-item"]').length === 2);
+
+  await menu();
+  await page.getByTestId('model-keep').click();
+  await page.getByTestId('model-item').filter({hasText: 'dropped.gguf'}).filter({hasText: '248 MB · in use'}).waitFor();
+  const bitnet = page.getByTestId('model-item').filter({hasText: 'bitnet-b1.58-2B-4T.gguf'});
+  await bitnet.getByTestId('model-item-delete').click();
+  assert.match(await bitnet.innerText(), /Delete 1\.19 GB\?/);
+  await bitnet.getByTestId('model-item-delete').click();
+  await untilInPage(page, () => !document.querySelector('#models-list').innerText.includes('2B-4T.gguf'));
+});
+
+test('the menu of models is searched, and one of the published is loaded by keyboard alone', async () => {
+  const page = await open();
+  await page.getByTestId('model-chip').press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'model-search');
+  const names = () => page.locator('#models-list .model-name').allInnerTexts();
+  assert.ok((await names()).length > 8);
+  assert.match(await page.getByTestId('models-list').innerText(),
+      /bonsai-8b\s+1\.16 GB to fetch · 1\.76 GB of memory · Apache-2\.0/);
+  await page.keyboard.type('ternary 4b');
+  assert.deepEqual(await names(), ['ternary-bonsai-4b']);
+  await page.keyboard.type(' nothing');
+  assert.ok(await page.getByTestId('model-none').isVisible());
+  await page.getByTestId('model-search').fill('ternary 4b');
+  await page.keyboard.press('Enter');
+  await untilInPage(page, () => /Ternary-Bonsai-4B/.test(document.querySelector('#model-chip').innerText));
+  assert.ok(await page.getByTestId('model-menu').isHidden());
+  await page.getByTestId('model-chip').click();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'model-chip', 'the focus goes back');
 });
 
 test('kernels: by keyboard, in the order of their time', async () => {
@@ -256,10 +346,9 @@ test('offline: the page, isolated although the host is not; a new version comes 
   const port = plain.server.address().port;
   try {
     const page = await open('', {url: plain.url, options: {serviceWorkers: 'allow'}});
+    // It loads itself again.
+    await untilInPage(page, () => crossOriginIsolated && document.documentElement.dataset.phase === 'ready');
     await page.waitForSelector('html[data-offline="ready"]');
-    await page.reload();
-    await page.waitForSelector(kIdle);
-    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
 
     await fs.appendFile(path.join(folder, 'main.js'), '\ndocument.title = "newer";\n');
     await publish();

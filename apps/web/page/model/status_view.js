@@ -115,8 +115,7 @@ const kPhases = {
   empty: 'nothing loaded', loading: 'loading', ready: 'ready', failed: 'could not be loaded', lost: 'lost',
 };
 
-const kStoryHint = 'This model writes stories: it goes on with your text instead of answering it. ' +
-    'Each message begins a new one.';
+const kStoryHint = 'It goes on with what you write. Each text begins a new story.';
 
 const kWaiting = {
   loading: 'Your message goes out as soon as the model is there.',

@@ -15,7 +15,6 @@ export class Panel {
     this.#settings = settings;
     this.#toggle.addEventListener('click', () => this.#choose(!this.#isOpen));
     byId('panel-close').addEventListener('click', () => this.#choose(false));
-    byId('model-chip').addEventListener('click', () => this.open(byId('model-title')));
     this.#panel.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || kRoom.matches) return;
       event.preventDefault();
@@ -23,13 +22,6 @@ export class Panel {
     });
     kRoom.addEventListener('change', () => this.#show(this.#wanted()));
     this.#show(this.#wanted());
-  }
-
-  /** @param {HTMLElement} [part] a heading in it to go to */
-  open(part) {
-    this.#choose(true);
-    part?.scrollIntoView({block: 'start'});
-    part?.focus({preventScroll: true});
   }
 
   #wanted() {

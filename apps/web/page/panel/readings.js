@@ -76,6 +76,7 @@ export class Readings {
       const value = this.#values.get(name);
       const now = info ? text({nPrompt: 0, nGenerated: 0, ...stats}, info) : '–';
       if (value.textContent !== now) value.textContent = now;
+      value.hidden = value.previousElementSibling.hidden = now === '–';
     }
     const speed = byId('stats-speed');
     speed.textContent = formatRate(stats.tokensPerSecond);

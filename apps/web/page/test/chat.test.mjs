@@ -6,6 +6,7 @@ import {Settings} from '../base/settings.js';
 import {Chat} from '../chat/chat.js';
 import {fitting, guessTokens, storyEnd} from '../chat/context.js';
 import {Conversation} from '../chat/conversation.js';
+import {allRecords, asMarkdown, exported, importFrom, nameOf, newRecord, readRecord, rename} from '../chat/library.js';
 import {addressSource, filesSource, ModelHost, Speedometer} from '../model/model_host.js';
 import {TinyStorage} from './tiny_storage.js';
 
@@ -124,23 +125,56 @@ test('a model without a tokenizer is no model for a page', async () => {
   assert.ok(mute.closed);
 });
 
-test('two tabs show one conversation, and one that does nothing overwrites nothing', async () => {
+test('two tabs may show one conversation, and one that does nothing overwrites nothing', async () => {
   const storage = new TinyStorage();
-  const [one, other] = [setUp({storage}), setUp({storage})];
+  const one = setUp({storage});
   await one.load();
   one.chat.send('Hello');
   await one.idle();
+  const other = setUp({storage});
+  assert.deepEqual(other.said(), ['user: Hello', 'assistant: one two']);
+  one.chat.send('More');
+  await one.idle();
   other.conversation.saveGrown();  // closed, without having said anything
-  assert.equal(new Conversation(storage).messages.length, 2);
+  assert.equal(new Conversation(storage).messages.length, 4);
   let changes = 0;
   other.conversation.addEventListener('change', () => changes++);
   other.conversation.adopt();
-  assert.deepEqual(other.said(), ['user: Hello', 'assistant: one two']);
+  assert.deepEqual(other.said(), one.said());
   assert.equal(changes, 1);
   other.conversation.messages.at(-1).content += ' three';
   other.conversation.grew();
   other.conversation.saveGrown();
-  assert.equal(new Conversation(storage).messages[1].content, 'one two three');
+  assert.equal(new Conversation(storage).messages[3].content, 'one two three');
+});
+
+test('two tabs that begin at once have a conversation each', async () => {
+  const storage = new TinyStorage();
+  const tabs = [setUp({storage}), setUp({storage})];
+  for (const [i, tab] of tabs.entries()) {
+    await tab.load();
+    tab.chat.send(`Hello from ${i}`);
+    await tab.idle();
+  }
+  assert.deepEqual(allRecords(storage).map(nameOf).sort(), ['Hello from 0', 'Hello from 1']);
+});
+
+test('a reply that is stopped by opening another conversation is kept where it belongs', async () => {
+  const tern = new ScriptedTern();
+  const {conversation, chat, load, storage} = setUp({tern});
+  await load();
+  const {id} = conversation;
+  chat.send('Hello');
+  await turn();
+  chat.stop();
+  conversation.open();
+  for (let i = 0; i < 20; i++) await turn();
+  conversation.add({role: 'user', content: 'Something else'});
+  assert.equal(readRecord(storage, id).messages.length, 2);
+  assert.match(readRecord(storage, id).messages[1].note, /stopped/);
+  assert.deepEqual(readRecord(storage, conversation.id).messages.map(({content}) => content), ['Something else']);
+  conversation.open(id);
+  assert.equal(conversation.messages[0].content, 'Hello');
 });
 
 test('a message that waits can be taken back', async () => {
@@ -296,6 +330,66 @@ test('a stored conversation comes back, a broken one does not', () => {
     '{"version":1,"messages":[{"role":"user"}]}', '{"version":1,"messages":{}}']) {
     assert.deepEqual(new Conversation(new TinyStorage({'tern.conversation': text})).messages, [], text);
   }
+});
+
+test('what the page kept when it had one conversation is one of them now', () => {
+  const messages = [{role: 'user', content: 'Old'}];
+  const storage = new TinyStorage({'tern.conversation': JSON.stringify({version: 1, messages})});
+  const {id} = new Conversation(storage);
+  assert.deepEqual(new Conversation(storage).messages, messages);
+  assert.equal(storage.getItem('tern.conversation'), null);
+  assert.equal(allRecords(storage).length, 1);
+  assert.equal(new Conversation(storage).id, id);
+});
+
+test('an empty conversation leaves nothing behind', () => {
+  const {conversation, storage} = setUp();
+  conversation.add({role: 'user', content: 'A'});
+  conversation.cut(0);
+  assert.deepEqual(allRecords(storage), []);
+});
+
+test('conversations leave and come back as a file, and nothing is overwritten', () => {
+  const storage = new TinyStorage();
+  const conversation = new Conversation(storage);
+  for (const content of ['First', 'Second']) {
+    conversation.open();
+    conversation.add({role: 'user', content});
+  }
+  const text = exported(allRecords(storage));
+  assert.equal(importFrom(storage, text), 0, 'they are all here');
+  const empty = new TinyStorage();
+  assert.equal(importFrom(empty, text), 2);
+  assert.deepEqual(allRecords(empty), allRecords(storage));
+  conversation.add({role: 'user', content: 'changed since'});
+  assert.equal(importFrom(storage, text), 1);
+  assert.equal(allRecords(storage).length, 3);
+  assert.equal(readRecord(storage, conversation.id).messages.length, 2);
+
+  for (const [wrong, why] of [['', /no JSON/], ['{}', /no file of conversations/], ['null', /no file of/],
+    [text.replace('"user"', '"root"'), /conversation 1 of the file is damaged/],
+    [text.replace(/"id": "\w+"/, '"id": "../x"'), /damaged/]]) {
+    assert.throws(() => importFrom(empty, wrong), why);
+  }
+  const full = new TinyStorage();
+  full.isFull = true;
+  assert.throws(() => importFrom(full, text), /no room/);
+  assert.deepEqual(allRecords(full), []);
+});
+
+test('names, and a text for people', () => {
+  const record = {...newRecord(), messages: [
+    {role: 'user', content: 'Once upon\n a time'}, {role: 'assistant', content: ', the end.', story: true}]};
+  assert.equal(nameOf(record), 'Once upon a time');
+  assert.equal(asMarkdown(record), '# Once upon a time\n\nOnce upon\n a time, the end.\n');
+  const storage = new TinyStorage();
+  rename(storage, record, '  A  tale ');
+  assert.equal(nameOf(readRecord(storage, record.id)), 'A tale');
+  rename(storage, record, '');
+  assert.equal(nameOf(readRecord(storage, record.id)), 'Once upon a time');
+  record.messages = [{role: 'user', content: 'x'.repeat(100)}, {role: 'assistant', content: 'y'}];
+  assert.equal(nameOf(record).length, 60);
+  assert.equal(asMarkdown(record).split('\n\n')[1], '**You**');
 });
 
 test('a conversation that cannot be kept says so once', () => {

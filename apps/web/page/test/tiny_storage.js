@@ -12,6 +12,18 @@ export class TinyStorage {
     return this.items.get(key) ?? null;
   }
 
+  get length() {
+    return this.items.size;
+  }
+
+  key(i) {
+    return [...this.items.keys()][i] ?? null;
+  }
+
+  removeItem(key) {
+    this.items.delete(key);
+  }
+
   setItem(key, value) {
     if (this.isFull) throw new DOMException('full', 'QuotaExceededError');
     this.items.set(key, value);

@@ -48,6 +48,11 @@ export class TernPage {
     if (await this.by('panel-toggle').getAttribute('aria-expanded') !== 'true') await this.by('panel-toggle').click();
   }
 
+  /** Where models are chosen. */
+  async openMenu() {
+    if (!await this.by('model-menu').isVisible()) await this.by('model-chip').click();
+  }
+
   /** Sampling that gives the same text every time. */
   async greedy(maxTokens) {
     await this.openPanel();

@@ -1,0 +1,142 @@
+// All conversations, each under a key of its own in the browser's storage: what one tab writes, no other overwrites.
+
+/**
+ * @typedef {object} Record
+ * @property {1} version
+ * @property {string} id
+ * @property {string} name given by the user; '' for the beginning of what was said
+ * @property {number} changed ms since 1970
+ * @property {import('./conversation.js').Message[]} messages
+ */
+
+const kPrefix = 'tern.conversation.';
+const kOldKey = 'tern.conversation';  // there was one conversation, and this was it
+const kNameLength = 60;
+const kFileKind = 'tern-conversations';
+
+export const keyOf = (id) => kPrefix + id;
+export const isConversationKey = (key) => key?.startsWith(kPrefix) ?? false;
+
+/** @returns {Record} an empty one, which is kept once something is said */
+export function newRecord() {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  const id = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return {version: 1, id, name: '', changed: 0, messages: []};
+}
+
+/** @param {Storage|null} storage @param {string|null} id @returns {Record|null} null: none, or not readable */
+export function readRecord(storage, id) {
+  if (!id) return null;
+  try {
+    const record = JSON.parse(storage?.getItem(keyOf(id)) ?? 'null');
+    return isRecord(record) && record.id === id ? record : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Storage|null} storage @returns {Record[]} the last changed first */
+export function allRecords(storage) {
+  const keys = Array.from({length: storage?.length ?? 0}, (_, i) => storage.key(i)).filter(isConversationKey);
+  return keys.map((key) => readRecord(storage, key.slice(kPrefix.length))).filter(Boolean)
+      .sort((a, b) => b.changed - a.changed);
+}
+
+export const newestIn = (storage) => allRecords(storage)[0] ?? null;
+
+/** What an earlier version of the page kept becomes one of the conversations. */
+export function addOldForm(storage) {
+  const text = storage?.getItem(kOldKey);
+  if (!text) return;
+  try {
+    const {version, messages} = JSON.parse(text);
+    const isWhole = version === 1 && Array.isArray(messages) && messages.length > 0 && messages.every(isMessage);
+    if (isWhole) keep(storage, {...newRecord(), changed: Date.now(), messages});
+    storage.removeItem(kOldKey);
+  } catch {
+    // It stays as it is where there is no room for it, or it is none.
+  }
+}
+
+function keep(storage, record) {
+  storage.setItem(keyOf(record.id), JSON.stringify(record));
+}
+
+/** @param {Record} record @returns {string} its name for people */
+export function nameOf({name, messages}) {
+  const first = messages.find(({role}) => role === 'user')?.content ?? messages[0]?.content ?? '';
+  const line = first.replace(/\s+/g, ' ').trim();
+  return name || (line.length > kNameLength ? `${line.slice(0, kNameLength - 1).trimEnd()}…` : line) || 'New conversation';
+}
+
+/** @param {Storage} storage @param {Record} record @param {string} name '' for the beginning of what was said */
+export function rename(storage, record, name) {
+  record.name = name.replace(/\s+/g, ' ').trim().slice(0, 200);
+  keep(storage, record);
+}
+
+export const remove = (storage, id) => storage?.removeItem(keyOf(id));
+export const putBack = keep;
+
+/** @param {Record[]} records @returns {string} JSON that importFrom takes */
+export function exported(records) {
+  const conversations = records.map(({id, name, changed, messages}) => ({id, name, changed, messages}));
+  return `${JSON.stringify({kind: kFileKind, version: 1, conversations}, null, 1)}\n`;
+}
+
+/** @param {Record} record @returns {string} for people and other programs */
+export function asMarkdown(record) {
+  const turns = record.messages.map(({role, content, story}, i, {[i + 1]: next}) => {
+    if (role === 'user') return next?.story ? '' : `**You**\n\n${content}`;
+    return story ? `${record.messages[i - 1]?.content ?? ''}${content}` : content;
+  });
+  return `# ${nameOf(record)}\n\n${turns.filter(Boolean).join('\n\n')}\n`;
+}
+
+/**
+ * Adds the conversations of a file. One that is here already, word for word, is not added again; one that differs from
+ * what is here under its id gets another. Nothing is overwritten.
+ * @param {Storage} storage
+ * @param {string} text
+ * @returns {number} how many were added. Throws an Error of one line where it is no such file; then nothing is added
+ */
+export function importFrom(storage, text) {
+  let file;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    throw new Error('this is no JSON, so it holds no conversations');
+  }
+  if (file?.kind !== kFileKind || file.version !== 1 || !Array.isArray(file.conversations)) {
+    throw new Error('this is no file of conversations that the page has exported');
+  }
+  const records = file.conversations.map((one) => ({version: 1, ...one}));
+  const wrong = records.findIndex((record) => !isRecord(record) || record.messages.length === 0);
+  if (wrong >= 0) throw new Error(`conversation ${wrong + 1} of the file is damaged`);
+  const added = [];
+  try {
+    for (const record of records) {
+      const there = readRecord(storage, record.id);
+      if (there && JSON.stringify(there.messages) === JSON.stringify(record.messages)) continue;
+      const {name, changed, messages} = record;
+      const mine = {...newRecord(), ...(there ? {} : {id: record.id}), name, changed, messages};
+      keep(storage, mine);
+      added.push(mine.id);
+    }
+  } catch (error) {
+    for (const id of added) remove(storage, id);
+    throw new Error('the browser’s storage has no room for these conversations', {cause: error});
+  }
+  return added.length;
+}
+
+function isRecord(record) {
+  return record?.version === 1 && /^[\w-]{1,64}$/.test(record.id) && typeof record.name === 'string' &&
+    Number.isFinite(record.changed) && Array.isArray(record.messages) && record.messages.every(isMessage);
+}
+
+function isMessage(message) {
+  const isText = (value) => value === undefined || typeof value === 'string';
+  return (message?.role === 'user' || message?.role === 'assistant') && typeof message.content === 'string' &&
+         isText(message.note) && isText(message.trouble);
+}
