@@ -14,7 +14,7 @@ export class MarkdownView {
   #stream = new BlockStream();
   #root;
   #document;
-  /** @type {{node: Element, block: Block}[]} */
+  /** @type {{node: Element, block: Block, rank: number}[]} */
   #shown = [];
 
   /** @param {Element} root empty */
@@ -43,12 +43,24 @@ export class MarkdownView {
       const last = open && i === blocks.length - 1;
       const old = this.#shown[keep + i];
       if (old && this.#growCode(old, blocks[i])) continue;
-      const node = renderBlock(this.#document, blocks[i], last);
+      const rank = this.#rankOf(blocks[i], keep + i);
+      const node = renderBlock(this.#document, blocks[i], last, rank);
       if (old) old.node.replaceWith(node);
       else this.#root.append(node);
-      this.#shown[keep + i] = {node, block: blocks[i]};
+      this.#shown[keep + i] = {node, block: blocks[i], rank};
     }
     for (const {node} of this.#shown.splice(keep + blocks.length)) node.remove();
+  }
+
+  /**
+   * Which of h3 to h6 a heading is. The page's own are h1 and h2, and whatever a text begins with or leaves out, its
+   * headings leave out none.
+   */
+  #rankOf(block, index) {
+    if (block.type !== 'heading') return 0;
+    const before = this.#shown.slice(0, index).findLast(({block: {type}}) => type === 'heading');
+    if (!before) return 3;
+    return Math.min(Math.max(before.rank + block.level - before.block.level, 3), before.rank + 1, 6);
   }
 
   /** Long code grows in place: its copy button keeps the focus, and the reader's selection stays. */
@@ -66,9 +78,10 @@ export class MarkdownView {
  * @param {Document} document
  * @param {Block} block
  * @param {boolean} open whether its text still grows
+ * @param {number} [rank] of a heading
  * @returns {Element}
  */
-export function renderBlock(document, block, open = false) {
+export function renderBlock(document, block, open = false, rank = 0) {
   const make = (tag, ...children) => {
     const node = document.createElement(tag);
     node.append(...children);
@@ -77,8 +90,8 @@ export function renderBlock(document, block, open = false) {
   const inline = (text) => renderInline(document, parseInline(text, {open}));
   switch (block.type) {
     case 'heading':
-      // The page's own headings are levels 1 and 2.
-      return make(`h${Math.min(6, block.level + 2)}`, ...inline(block.text));
+      // One in a list or a quote is not one of the text's own.
+      return rank ? make(`h${rank}`, ...inline(block.text)) : make('p', make('strong', ...inline(block.text)));
     case 'code':
       return renderCode(document, block);
     case 'rule':

@@ -206,7 +206,7 @@ export class ModelMenu {
       armed = on;
       button.classList.toggle('danger', on);
       button.textContent = on ? `Delete ${formatBytes(bytes)}?` : 'Delete';
-      button.setAttribute('aria-label', on ? `Really delete ${name}?` : `Delete ${name}`);
+      button.setAttribute('aria-label', on ? `Delete ${formatBytes(bytes)}? ${name}` : `Delete ${name}`);
     };
     button.addEventListener('click', async () => {
       if (!armed) return arm(true);

@@ -20,7 +20,9 @@ const link = (href, text) => `<a href="${href}" rel="noopener noreferrer" target
 
 test('paragraphs, line breaks, headings and rules', () => {
   assert.equal(html('One\ntwo\n\nthree'), '<p>One<br></br>two</p><p>three</p>');
-  assert.equal(html('# A\n## B ##\n###### F'), '<h3>A</h3><h4>B</h4><h6>F</h6>');
+  assert.equal(html('# A\n## B ##\n###### F'), '<h3>A</h3><h4>B</h4><h5>F</h5>', 'none is left out');
+  assert.equal(html('## A\n\n### B\n\n# C'), '<h3>A</h3><h4>B</h4><h3>C</h3>');
+  assert.equal(html('> # A'), '<blockquote><p><strong>A</strong></p></blockquote>');
   assert.equal(html('#no heading'), '<p>#no heading</p>');
   assert.equal(html('a\n\n---\n\nb'), '<p>a</p><hr></hr><p>b</p>');
 });

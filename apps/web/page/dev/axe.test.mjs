@@ -1,0 +1,102 @@
+// What axe-core finds in every state of the page, in every dress: nothing. node --test dev/axe.test.mjs
+// axe-core comes from npm, once, into build/; without it the tests are skipped.
+
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+import {launch} from './browser.mjs';
+import {serve} from './serve.mjs';
+
+const kAxe = 'axe-core@4.14.1';
+const kFolder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../../build/axe');
+const kReady = '[data-phase="ready"][data-chat="idle"]';
+
+/** @returns {string} the script; '' where npm cannot get it */
+function axe() {
+  const script = path.join(kFolder, 'package/axe.min.js');
+  if (fs.existsSync(script)) return fs.readFileSync(script, 'utf8');
+  try {
+    fs.mkdirSync(kFolder, {recursive: true});
+    const tarball = execFileSync('npm', ['pack', kAxe, '--silent'], {cwd: kFolder, encoding: 'utf8', timeout: 60_000});
+    execFileSync('tar', ['-xzf', tarball.trim()], {cwd: kFolder});
+    return fs.readFileSync(script, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const kDresses = {
+  'light': {viewport: {width: 1280, height: 800}, colorScheme: 'light'},
+  'dark': {viewport: {width: 1920, height: 1080}, colorScheme: 'dark'},
+  'forced colours': {viewport: {width: 1280, height: 800}, forcedColors: 'active'},
+  '360 px, dark': {viewport: {width: 360, height: 740}, colorScheme: 'dark'},
+  '400 %': {viewport: {width: 320, height: 256}, colorScheme: 'light'},
+};
+
+const press = (id) => (page) => page.getByTestId(id).first().click();
+const say = async (page) => {
+  await page.getByTestId('composer').fill('How far do arctic terns fly?');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`${kReady} [data-testid="note"]:not(:empty)`);
+};
+
+/** name: [query, what makes it, …]; each begins with a page of its own */
+const kStates = {
+  'first visit': ['fake-load-ms=50', (page) => page.waitForSelector(kReady)],
+  'loading': ['fake-load-ms=60000', (page) => page.getByTestId('progress').waitFor()],
+  'failed': ['fake-load=network', (page) => page.getByTestId('error').waitFor()],
+  'story': ['fake-load-ms=50&fake-ms=1', say],
+  'chat': ['fake-load-ms=50&fake-ms=1&fake=chat', say],
+  'writing': ['fake-load-ms=50&fake-ms=200&fake=chat', async (page) => {
+    await page.waitForSelector(kReady);
+    await page.getByTestId('composer').fill('Go on');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('stop').waitFor();
+  }],
+  'editing': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('edit')],
+  'models': ['fake-load-ms=50', (page) => page.waitForSelector(kReady), press('model-chip')],
+  'no such model': ['fake-load-ms=50', press('model-chip'), (page) => page.getByTestId('model-search').fill('zzz')],
+  'about to delete': ['fake-load-ms=50', press('model-chip'), press('model-item-delete')],
+  'conversations': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open')],
+  'naming': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open'), press('conversation-rename')],
+  'deleted': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open'), press('conversation-delete')],
+  'instruments': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle')],
+  'kernels': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle'), press('kernels-open'), press('kernel')],
+};
+
+const script = axe();
+let browser, site;
+before(async () => {
+  browser = await launch();
+  site = await serve();
+});
+after(async () => {
+  await browser.close();
+  site.server.close();
+});
+
+for (const [dress, options] of Object.entries(kDresses)) {
+  test(`axe finds nothing: ${dress}`, {skip: script ? false : `${kAxe} could not be had from npm`}, async () => {
+    const found = [];
+    await Promise.all(Object.entries(kStates).map(async ([state, [query, ...steps]]) => {
+      const context = await browser.newContext({reducedMotion: 'reduce', serviceWorkers: 'block', ...options});
+      try {
+        const page = await context.newPage();
+        await page.goto(`${site.url}?${query}`);
+        for (const step of steps) await step(page);
+        await page.evaluate(script);
+        const {violations} = await page.evaluate(() => globalThis.axe.run());
+        for (const {id, nodes} of violations) found.push(`${state}: ${id}: ${nodes[0].html.slice(0, 160)}`);
+        const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        if (isWide) found.push(`${state}: the page scrolls sideways`);
+      } finally {
+        await context.close();
+      }
+    }));
+    assert.deepEqual(found, []);
+  });
+}
