@@ -13,6 +13,7 @@ const kFolder = path.join(kRoot, 'docs/pictures');
 const kLimit = 150e3;  // bytes; they stay in the repository's history for ever
 const kWide = {width: 1280, height: 800};
 const kSmall = {width: 960, height: 600};
+const kLarge = {width: 1920, height: 1080};
 const kNarrow = {width: 360, height: 740};
 
 async function take(tab, name) {
@@ -39,10 +40,14 @@ needSite();
 fs.mkdirSync(kFolder, {recursive: true});
 const server = await FixtureServer.start({root: kSite});
 const browser = await launch();
-try {
-  const wide = await browser.newContext({viewport: kWide, colorScheme: 'light'});
-  const tab = await TernPage.open(wide, `${server.url}?backend=webgpu`);
+const begin = async (viewport, colorScheme, query) => {
+  const context = await browser.newContext({viewport, colorScheme});
+  const tab = await TernPage.open(context, `${server.url}?${query}`);
   await tab.ready();
+  return {tab, close: () => context.close()};
+};
+try {
+  const {tab, close} = await begin(kWide, 'light', 'backend=webgpu');
   await take(tab, 'welcome');
   await tellStory(tab);
   await tab.by('stats').evaluate((readings) => readings.scrollIntoView({block: 'end'}));
@@ -51,16 +56,41 @@ try {
   await until(() => tab.by('kernel').count(), (count) => count > 3, {what: 'kernels'});
   await tab.page.setViewportSize(kSmall);
   await take(tab, 'kernels');
-  await wide.close();
+  await close();
 
-  const narrow = await browser.newContext({viewport: kNarrow, colorScheme: 'dark'});
-  const small = await TernPage.open(narrow, `${server.url}?backend=cpu`);
-  await small.ready();
+  const menus = await begin(kSmall, 'light', 'backend=cpu');
+  await menus.tab.openMenu();
+  await take(menus.tab, 'models');
+  await menus.tab.page.keyboard.press('Escape');
+  for (const text of ['Once upon a time', 'Tom wanted to find the end of the rainbow.', 'One day, a little tern']) {
+    if (await menus.tab.by('new-chat').isEnabled()) await menus.tab.by('new-chat').click();
+    await menus.tab.say(text);
+  }
+  await menus.tab.by('library-open').click();
+  await take(menus.tab, 'conversations');
+  await menus.close();
+
+  const failed = await begin(kSmall, 'light', 'backend=cpu');
+  await failed.tab.openMenu();
+  await failed.tab.by('model-search').fill('models/nothing.gguf');
+  await failed.tab.by('model-load').click();
+  await failed.tab.waitForError();
+  await failed.tab.page.waitForSelector('[data-phase="ready"]');
+  await take(failed.tab, 'failed');
+  await failed.close();
+
+  const large = await begin(kLarge, 'dark', 'backend=cpu');
+  await tellStory(large.tab);
+  await take(large.tab, 'story_large_dark');
+  await large.close();
+
+  const {tab: small, close: closeSmall} = await begin(kNarrow, 'dark', 'backend=cpu');
+  await take(small, 'welcome_narrow_dark');
   await tellStory(small, {isNarrow: true});
   await take(small, 'story_narrow_dark');
   await small.openPanel();
   await take(small, 'panel_narrow_dark');
-  await narrow.close();
+  await closeSmall();
 } finally {
   await browser.close();
   await server.down();

@@ -54,7 +54,8 @@ export class ChatView {
     const added = visible.length > this.#shown.length;
     this.#shown = visible;
     this.#stateChanged();
-    if (added) this.#follow.toEnd();
+    if (visible.length === 0) this.#follow.toBeginning();
+    else if (added) this.#follow.toEnd();
   }
 
   #make(message) {

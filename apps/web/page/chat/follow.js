@@ -6,6 +6,7 @@ export class Follow {
   #log;
   #jump;
   #following = true;
+  #hasBegun = false;
 
   /** @param {HTMLElement} log that scrolls @param {HTMLElement} jump a button */
   constructor(log, jump) {
@@ -18,11 +19,19 @@ export class Follow {
   }
 
   toEnd() {
-    this.#following = true;
+    this.#hasBegun = this.#following = true;
     this.grown();
   }
 
+  /** Nothing was said yet: what is there is read from its beginning. */
+  toBeginning() {
+    this.#hasBegun = false;
+    this.#log.scrollTop = 0;
+    this.#jump.hidden = true;
+  }
+
   grown() {
+    if (!this.#hasBegun) return;
     if (this.#following) this.#log.scrollTop = this.#log.scrollHeight;
     this.#jump.hidden = this.#atEnd();
   }
@@ -34,6 +43,6 @@ export class Follow {
 
   #scrolled() {
     this.#following = this.#atEnd();
-    this.#jump.hidden = this.#following;
+    this.#jump.hidden = this.#following || !this.#hasBegun;
   }
 }

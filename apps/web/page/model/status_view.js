@@ -7,7 +7,7 @@ import {formatBytes, formatRate} from '../base/format.js';
 const kBackends = {webgpu: 'on your GPU', cpu: 'on your CPU', ref: 'reference'};
 
 // Each ends with a word that the model's tokenizer ends, too: a token that might go on is gone on with.
-const kStoryIdeas = ['Once upon a time, there was a little bird.', 'The lighthouse keeper had a secret.',
+const kStoryIdeas = ['Once upon a time, there was a little bird.', 'Tom wanted to find the end of the rainbow.',
   'Deep in the forest there stood a small blue door.'];
 const kChatIdeas = ['Explain how arctic terns find their way.', 'Write four lines about the sea in winter.',
   'What is a language model, in plain words?'];
