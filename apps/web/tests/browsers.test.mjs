@@ -1,12 +1,16 @@
-// The other browsers: each computes what the native program computes, stops, and keeps its model.
+// The browsers: each computes what the native program and Hugging Face's transformers compute, stops, and keeps its
+// model.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import {launchFirefox} from './support/bidi.mjs';
+import {launch as launchChromium} from './support/browser.mjs';
 import {findFirefox, findWebKit} from './support/find_browsers.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {PackageTab} from './support/package_tab.mjs';
-import {kSite, needSite, storyWithoutTies} from './support/project.mjs';
+import {golden, kGoldens, kSite, needSite, nmse, storyWithoutTies} from './support/project.mjs';
 import {launchWebKit} from './support/webdriver.mjs';
 
 const kModel = 'models/tern-stories.gguf';
@@ -21,16 +25,50 @@ before(async () => {
 });
 after(() => server?.down());
 
+// Small random models of every family, with the logits that transformers computed. Their best two logits are nowhere so
+// close that a correct computation could choose another token.
+const kFamilies = JSON.parse(fs.readFileSync(path.join(kGoldens, 'families/goldens.json'), 'utf8')).models
+  .map(({name}) => name);
+// Compiling shaders takes a CPU some seconds a model, so a GPU has one of each kind.
+const kOnGpu = ['bitnet_large', 'qwen3_tied', 'phi3', 'llama3', 'gemma2', 'gemma3', 'granite', 'qwen2'];
+
+function greatest(row) {
+  return row.reduce((best, value, i) => (value > row[best] ? i : best), 0);
+}
+
+async function compareFamily(tab, name, backend) {
+  const model = golden('families', name);
+  const file = path.join(kGoldens, 'families', `${name}.gguf`);
+  const url = server.mount(`families/${name}.gguf`, {from: file});
+  const context = model.n_ctx > 0 ? {context: model.n_ctx} : {};
+  const info = await tab.load(url, {backend, storage: false, ...context});
+  try {
+    assert.ok(info.backend.toLowerCase().startsWith(backend), info.backend);
+    const {rows, columns, data} = await tab.logits(model.tokens);
+    assert.deepEqual([rows, columns], [model.logits.rows, model.logits.columns]);
+    const idsOf = (values) => Array.from({length: rows}, (_, i) => (
+      greatest(values.slice(i * columns, (i + 1) * columns))));
+    assert.deepEqual(idsOf(data), idsOf(model.logits.data), name);
+    const error = nmse(data, model.logits.data);
+    assert.ok(error < 1e-3, `${name}: ${error}`);
+  } finally {
+    await tab.close();
+  }
+}
+
 /** @type {{name: string, program?: string, launch: (program: string) => Promise<object>, ways: object}[]} */
 const kBrowsers = [
+  {name: 'Chromium', program: 'chromium', launch: () => launchChromium(), ways: {}},
   {name: 'Firefox', program: findFirefox(), launch: (program) => launchFirefox(program, {webGpu: true}),
-    ways: {'the default': {}, 'one thread': {threads: 1, backend: 'cpu'}, 'WebGPU': {backend: 'webgpu'}}},
+    ways: {'the default': {}, 'one thread': {threads: 1, backend: 'cpu'}, 'WebGPU': {backend: 'webgpu'}},
+    // Firefox 153 on Mesa's llvmpipe stands still at about the ninth device of a process, whatever runs on it.
+    gpuModels: 6},
   {name: 'WebKit', program: findWebKit(), launch: launchWebKit, ways: {'the default': {}},
     // WebDriver's sessions are private ones, in which WebKit forgets a cache that nobody has open.
     forgets: true},
 ];
 
-for (const {name, program, launch, ways, forgets} of kBrowsers) {
+for (const {name, program, launch, ways, gpuModels = kOnGpu.length, forgets} of kBrowsers) {
   describe(name, {skip: program ? false : `${name} is not installed`}, () => {
     let browser;
     let tab;
@@ -54,6 +92,16 @@ for (const {name, program, launch, ways, forgets} of kBrowsers) {
         return tab.close();
       });
     }
+
+    test('small models of every family: the logits of transformers', async () => {
+      for (const model of kFamilies) await compareFamily(tab, model, 'cpu');
+    });
+
+    test('and on a GPU', {skip: name === 'WebKit' ? 'it has no WebGPU here' : false}, async (t) => {
+      const hasGpu = await tab.page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
+      if (!hasGpu) return t.skip(`${name} finds no adapter here`);
+      for (const model of kOnGpu.slice(0, gpuModels)) await compareFamily(tab, model, 'webgpu');
+    });
 
     test('a reply is stopped, and the stored model works without the network', async () => {
       await tab.load(kModel, {backend: 'cpu'});
