@@ -2,7 +2,7 @@
 // usage: make_glue.mjs GLUE.js FOLDER
 //
 // Emscripten writes one script for browsers, their threads and Node. Bundlers stop at what only Node has ('node:fs'),
-// though no browser gets there, and some never end where a script starts itself as a worker. So this makes several of it:
+// though no browser gets there, and some never end where a script starts itself as a worker. So this makes several:
 //   NAME.js         without the branches of Node
 //   NAME_thread.js  the same for threads, which start no others; not for the GPU's, which has none
 //   NAME_node.js    the whole

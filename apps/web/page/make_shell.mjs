@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Writes SITE/shell.json, which names the files of the page, the package and the engine with their SHA-256, and a
-// version made from these. The service worker (sw.js) keeps exactly them: `files` at once, and of the engines, which are
-// large and of which a browser uses one, those that were used. Usage: make_shell.mjs SITE
+// version made from these. The service worker (sw.js) keeps exactly them: `files` at once, and of the engines, which
+// are large and of which a browser uses one, those that were used. Usage: make_shell.mjs SITE
 
 import {createHash} from 'node:crypto';
 import fs from 'node:fs/promises';
@@ -25,7 +25,8 @@ export async function shellOf(site) {
   /** @type {Record<string, string>} */
   const engines = {};
   for (const file of paths) {
-    (file.endsWith('.wasm') ? engines : files)[file] = createHash('sha256').update(await fs.readFile(path.join(site, file))).digest('hex');
+    const sha256 = createHash('sha256').update(await fs.readFile(path.join(site, file))).digest('hex');
+    (file.endsWith('.wasm') ? engines : files)[file] = sha256;
   }
   const version = createHash('sha256').update(JSON.stringify([files, engines])).digest('hex').slice(0, 16);
   return {version, files, engines};

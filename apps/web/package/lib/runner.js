@@ -2,7 +2,9 @@
 // In a worker as a rule; in the page or under Node where the caller wants that.
 
 import {withinTime} from './environment.js';
-import {BusyError, InvalidArgumentError, NotFoundError, NotSupportedError, asTernError, throwIfAborted} from './errors.js';
+import {
+  BusyError, InvalidArgumentError, NotFoundError, NotSupportedError, asTernError, throwIfAborted,
+} from './errors.js';
 import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
 import {EngineModule} from './engine_module.js';
 import {keepModel} from './keep.js';

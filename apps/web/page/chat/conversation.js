@@ -1,5 +1,5 @@
-// A conversation as data, kept in the browser's storage so that a reload or a lost device does not cost it. There may be
-// many (library.js); this is the one that is open.
+// A conversation as data, kept in the browser's storage so that a reload or a lost device does not cost it. There may
+// be many (library.js); this is the one that is open.
 
 import {addOldForm, keyOf, newRecord, newestIn, readRecord} from './library.js';
 
@@ -24,7 +24,10 @@ export class Conversation extends EventTarget {
   /** @type {Record|null} what has grown since it was saved */
   #grown = null;
 
-  /** @param {Storage|null} storage @param {string|null} [id] of the one to open; the last used, if there is no such one */
+  /**
+   * @param {Storage|null} storage
+   * @param {string|null} [id] of the one to open; the last used, if there is no such one
+   */
   constructor(storage, id = null) {
     super();
     this.#storage = storage;

@@ -66,7 +66,8 @@ function keep(storage, record) {
 export function nameOf({name, messages}) {
   const first = messages.find(({role}) => role === 'user')?.content ?? messages[0]?.content ?? '';
   const line = first.replace(/\s+/g, ' ').trim();
-  return name || (line.length > kNameLength ? `${line.slice(0, kNameLength - 1).trimEnd()}…` : line) || 'New conversation';
+  const short = line.length > kNameLength ? `${line.slice(0, kNameLength - 1).trimEnd()}…` : line;
+  return name || short || 'New conversation';
 }
 
 /** @param {Storage} storage @param {Record} record @param {string} name '' for the beginning of what was said */

@@ -8,7 +8,7 @@ import {after, afterEach, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
 import {shellOf} from '../make_shell.mjs';
-import {untilInPage} from '../../tests/support/browser.mjs';
+import {until, untilInPage} from '../../tests/support/browser.mjs';
 import {launch} from './browser.mjs';
 import {serve} from './serve.mjs';
 
@@ -347,7 +347,8 @@ test('offline: the page, isolated although the host is not; a new version comes 
   try {
     const page = await open('', {url: plain.url, options: {serviceWorkers: 'allow'}});
     // It loads itself again.
-    await untilInPage(page, () => crossOriginIsolated && document.documentElement.dataset.phase === 'ready');
+    const isThere = () => crossOriginIsolated && document.documentElement.dataset.phase === 'ready';
+    await until(() => page.evaluate(isThere).catch(() => false), Boolean, {what: 'an isolated page'});
     await page.waitForSelector('html[data-offline="ready"]');
 
     await fs.appendFile(path.join(folder, 'main.js'), '\ndocument.title = "newer";\n');

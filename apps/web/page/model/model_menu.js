@@ -126,19 +126,20 @@ export class ModelMenu {
     const stored = this.#stored.filter(({url}) => url !== defaultAddress());
     const own = this.#stored.find(({url}) => url === defaultAddress());
     const isHere = ({hub}) => stored.some(({url, complete}) => complete && url === addressOf(hub));
+    const isOffered = (model) => !isHere(model) && isFound(model.name, model.hub, model.format);
     const text = this.#search.value.trim();
     const asked = isAddress(text) ? text : isHubName(text) ? `hf:${text}` : '';
     const sections = [
       ['From this address', asked ? [this.#item({url: asked, name: asked, about: ['load it']})] : []],
       ['With this page', isFound('Tern Stories children small') ? [this.#item({
-        url: defaultAddress(), name: 'Tern Stories', about: ['writes short stories', own ? formatBytes(own.bytes) : '16 MB'],
+        url: defaultAddress(), name: 'Tern Stories',
+        about: ['writes short stories', own ? formatBytes(own.bytes) : '16 MB'],
       })] : []],
       ['Opened from this device', this.#openedFile().filter(({name}) => isFound(name)).map((one) => this.#item(one))],
       ['Kept in this browser', stored.filter(({name, url}) => isFound(name, url)).map((model) => this.#item({
         ...model, about: [model.complete ? formatBytes(model.bytes) : `${formatBytes(model.bytes)}, not complete`],
       }))],
-      ['Published models', this.#published.filter((model) => !isHere(model) && isFound(model.name, model.hub, model.format))
-          .map((model) => this.#publishedItem(model))],
+      ['Published models', this.#published.filter(isOffered).map((model) => this.#publishedItem(model))],
     ].filter(([, items]) => items.length > 0);
     this.#list.replaceChildren(...sections.map(([title, items]) => make('section', {},
         make('h3', {}, title), make('ul', {'aria-label': title}, ...items))));
