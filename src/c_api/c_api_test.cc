@@ -105,7 +105,7 @@ class CApi : public testing::Test {
     return step;
   }
 
-  static tern_engine* engine_;
+  static tern_engine* engine_;  // NOLINT(readability-identifier-naming): a protected member
 };
 tern_engine* CApi::engine_ = nullptr;  // NOLINT(readability-identifier-naming): a protected member
 
