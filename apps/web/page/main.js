@@ -10,7 +10,7 @@ import {Chat} from './chat/chat.js';
 import {ChatView} from './chat/chat_view.js';
 import {Composer} from './chat/composer.js';
 import {Conversation} from './chat/conversation.js';
-import {allRecords, isConversationKey, keyOf} from './chat/library.js';
+import {hasAny, isConversationKey, keyOf} from './chat/library.js';
 import {LibraryView} from './chat/library_view.js';
 import {acceptDrops} from './model/file_drop.js';
 import {addressSource, kDefaultModel, ModelHost} from './model/model_host.js';
@@ -81,7 +81,7 @@ example.append(make('figcaption', {}, 'What it wrote when it was given the first
 function showWelcome() {
   byId('welcome').hidden = conversation.messages.length > 0;
   // Once somebody has written something, that is the better example.
-  example.hidden = !host.isStory || allRecords(browserStorage()).length > 0;
+  example.hidden = !host.isStory || hasAny(browserStorage());
   byId('new-chat').disabled = conversation.messages.length === 0;
 }
 conversation.addEventListener('change', showWelcome);

@@ -3,7 +3,7 @@
 import {NetworkError, NotFoundError} from './errors.js';
 import {checkFirstBytes, kFirstBytes} from './first_bytes.js';
 import {cutShort, openRange, withRetries} from './http.js';
-import {contentId, writeManifest} from './model_store.js';
+import {markComplete, writeManifest} from './model_store.js';
 import {sha256Hex} from './sha256.js';
 import {checkQuota, explainWriteError} from './storage.js';
 
@@ -251,7 +251,6 @@ export async function downloadModel(env, storage, manifest, {signal, onProgress}
       await writer.close();
     }
   }
-  manifest.id = contentId(manifest);
-  manifest.state = 'complete';
+  markComplete(manifest);
   await job.save();
 }

@@ -3,7 +3,7 @@
 import {withLock} from './environment.js';
 import {NotSupportedError, throwIfAborted} from './errors.js';
 import {kindOf} from './locate_model.js';
-import {contentId, findModel, keyOf, lockOf, newManifest, writeManifest} from './model_store.js';
+import {findModel, keyOf, lockOf, markComplete, newManifest, writeManifest} from './model_store.js';
 import {sha256Hex} from './sha256.js';
 import {checkQuota, explainWriteError, openStorages} from './storage.js';
 
@@ -79,7 +79,6 @@ async function write(env, storage, {name, entry, files}, {url, key, signal, onWr
     }
     file.complete = true;
   }
-  manifest.id = contentId(manifest);
-  manifest.state = 'complete';
+  markComplete(manifest);
   await writeManifest(storage, manifest);
 }

@@ -73,6 +73,12 @@ export function contentId(manifest) {
   return hash.hex();
 }
 
+/** All of its files are there: says so in the manifest, which is to be written then. */
+export function markComplete(manifest) {
+  manifest.id = contentId(manifest);
+  manifest.state = 'complete';
+}
+
 /** @returns {Promise<Manifest | null>} null for none, or one that cannot be read */
 export async function readManifest(storage, key) {
   try {

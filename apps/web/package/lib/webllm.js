@@ -7,8 +7,8 @@ const kHuggingFace = 'https://huggingface.co/';
 
 /** WebLLM's list, of the models that Tern is known to run. */
 export const prebuiltAppConfig = {
-  model_list: kPublished.map(({name, hub, memoryBytes, memoryTokens, downloadBytes}) => ({
-    model: `hf:${hub.replace(':', '/')}`,
+  model_list: kPublished.map(({name, address, memoryBytes, memoryTokens, downloadBytes}) => ({
+    model: address,
     model_id: name,
     model_lib: '',
     vram_required_MB: Math.ceil(memoryBytes / 1e6),
@@ -152,21 +152,16 @@ export function makeWebLlm(Tern) {
 
     async #create(request, create) {
       const tern = this.#need();
-      const {n = 1, stream, ...body} = {...this.#defaults, model: this.#modelId, ...request};
-      if (stream && n > 1) throw new NotSupportedError('n > 1 cannot be streamed; leave stream or n out');
-      const one = (i = 0) => this.#stream(tern, (options) => create(tern, {
-        ...body, ...(Number.isInteger(body.seed) ? {seed: body.seed + i} : {}),
-        stream: true, stream_options: {include_usage: true},
-      }, options), {
+      const {stream, ...body} = {...this.#defaults, model: this.#modelId, ...request};
+      if (stream && body.n > 1) throw new NotSupportedError('n > 1 cannot be streamed; leave stream or n out');
+      const chunks = this.#stream(tern, (options) => create(tern,
+        {...body, stream: true, stream_options: {include_usage: true}}, options), {
         wantsUsage: !stream || body.stream_options?.include_usage === true,
       });
-      if (stream) return one();
-      const wholes = [];
-      for (let i = 0; i < (n ?? 1); ++i) wholes.push(await whole(one(i)));
-      return joined(wholes);
+      return stream ? chunks : whole(chunks);
     }
 
-    /** The chunks of one reply, in its turn; where it is interrupted they end, too. */
+    /** The chunks of a request, in its turn; where it is interrupted they end, too, with all choices. */
     async *#stream(tern, create, {wantsUsage}) {
       const end = await this.#queue.turn();
       const writing = this.#writing = new AbortController();
@@ -174,7 +169,8 @@ export function makeWebLlm(Tern) {
       let last = null;
       try {
         for await (const chunk of await create({signal: writing.signal})) {
-          const choice = chunk.choices[0];
+          const [choice] = chunk.choices;
+          if (choice && choice.index !== last?.choices[0].index) this.#message = '';  // it is that of the last choice
           this.#message += choice?.delta?.content ?? choice?.text ?? '';
           if (choice) last = chunk;
           if (chunk.usage) chunk.usage.extra = speedOf(tern.stats);
@@ -184,7 +180,7 @@ export function makeWebLlm(Tern) {
         if (!(error instanceof CancelledError) || !writing.signal.aborted) throw error;
         // A chat's first chunk comes before anything is computed, so only a plain text can end without one.
         const empty = last && 'delta' in last.choices[0] ? {delta: {}} : {text: ''};
-        const choices = [{index: 0, ...empty, logprobs: null, finish_reason: 'abort'}];
+        const choices = [{index: last?.choices[0].index ?? 0, ...empty, logprobs: null, finish_reason: 'abort'}];
         yield {id: 'abort', object: 'text_completion', created: Math.floor(Date.now() / 1000), model: this.#modelId,
           ...last, choices};
       } finally {
@@ -297,22 +293,24 @@ function speedOf(stats) {
 
 /** A reply from its chunks. */
 async function whole(chunks) {
-  let text = '';
+  const parts = [];
   let made = null;
   let isChat = true;
-  let logprobs = null;
   for await (const chunk of chunks) {
     const [choice] = chunk.choices;
     isChat = made ? isChat : Boolean(choice) && 'delta' in choice;
-    text += choice?.delta?.content ?? choice?.text ?? '';
-    logprobs = choice?.logprobs ? merged(logprobs, choice.logprobs) : logprobs;
-    made = {...made, ...chunk, choices: choice ? [choice] : made.choices};
+    made = {...made, ...chunk};
+    if (!choice) continue;
+    const part = parts[choice.index] ??= {text: '', logprobs: null};
+    part.text += choice.delta?.content ?? choice.text ?? '';
+    if (choice.logprobs) part.logprobs = merged(part.logprobs, choice.logprobs);
+    part.reason = choice.finish_reason;
   }
-  const [{finish_reason: reason}] = made.choices;
-  const content = isChat ? {message: {role: 'assistant', content: text, refusal: null}} : {text};
+  const contentOf = (text) => (isChat ? {message: {role: 'assistant', content: text, refusal: null}} : {text});
   return {
     ...made, object: isChat ? 'chat.completion' : 'text_completion',
-    choices: [{index: 0, ...content, logprobs, finish_reason: reason}],
+    choices: parts.map(({text, logprobs, reason}, index) => (
+      {index, ...contentOf(text), logprobs, finish_reason: reason})),
   };
 }
 
@@ -320,16 +318,4 @@ async function whole(chunks) {
 function merged(first, second) {
   const lists = Object.entries(second).map(([name, list]) => [name, list && [...(first?.[name] ?? []), ...list]]);
   return Object.fromEntries(lists);
-}
-
-/** Several replies as one with several choices. */
-function joined(wholes) {
-  const [first] = wholes;
-  if (wholes.length === 1) return first;
-  const generated = wholes.reduce((sum, {usage}) => sum + (usage?.completion_tokens ?? 0), 0);
-  return {
-    ...first,
-    choices: wholes.map(({choices: [choice]}, index) => ({...choice, index})),
-    usage: {...first.usage, completion_tokens: generated, total_tokens: first.usage.prompt_tokens + generated},
-  };
 }

@@ -100,6 +100,11 @@ test('a reply that is interrupted ends', async () => {
   while (await mlc.getMessage() === '') await new Promise((go) => setTimeout(go, 1));
   mlc.interruptGenerate();
   assert.equal((await whole).choices[0].finish_reason, 'abort');
+  await mlc.resetChat();
+  const several = mlc.chat.completions.create({messages: kMessages, n: 3});
+  while (await mlc.getMessage() === '') await new Promise((go) => setTimeout(go, 1));
+  mlc.interruptGenerate();
+  assert.deepEqual((await several).choices.map(({finish_reason: reason}) => reason), ['abort'], 'all choices end');
 });
 
 test('requests wait for one another', async () => {

@@ -35,10 +35,16 @@ export function readRecord(storage, id) {
   }
 }
 
+/** @returns {string[]} */
+function allKeys(storage) {
+  return Array.from({length: storage?.length ?? 0}, (_, i) => storage.key(i)).filter(isConversationKey);
+}
+
+export const hasAny = (storage) => allKeys(storage).length > 0;
+
 /** @param {Storage|null} storage @returns {Record[]} the last changed first */
 export function allRecords(storage) {
-  const keys = Array.from({length: storage?.length ?? 0}, (_, i) => storage.key(i)).filter(isConversationKey);
-  return keys.map((key) => readRecord(storage, key.slice(kPrefix.length))).filter(Boolean)
+  return allKeys(storage).map((key) => readRecord(storage, key.slice(kPrefix.length))).filter(Boolean)
       .sort((a, b) => b.changed - a.changed);
 }
 

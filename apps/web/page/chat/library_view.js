@@ -1,8 +1,9 @@
 // The list of conversations, in a drawer: open, rename, delete, take along, bring in.
 
 import {byId, icon, make} from '../base/dom.js';
-import {allRecords, asMarkdown, exported, importFrom, isConversationKey, nameOf, putBack, remove, rename}
-  from './library.js';
+import {
+  allRecords, asMarkdown, exported, hasAny, importFrom, isConversationKey, nameOf, putBack, readRecord, remove, rename,
+} from './library.js';
 
 /** Hands the user a file. @param {string} name @param {string} text @param {string} type */
 function download(name, text, type) {
@@ -73,7 +74,7 @@ export class LibraryView {
     const isOpen = record.id === this.#conversation.id;
     const tool = (what, symbol, label, onclick) => make('button', {type: 'button', class: 'tool small-tool',
       data: {testid: `conversation-${what}`}, 'aria-label': `${label}: ${name}`, title: label, onclick}, icon(symbol));
-    const item = make('li', {data: {testid: 'conversation'}},
+    const item = make('li', {data: {testid: 'conversation', id: record.id}},
         make('button', {type: 'button', class: 'conversation-open', data: {testid: 'conversation-open'},
           'aria-current': isOpen ? 'true' : null, onclick: () => this.#leaveTo(record.id)},
         make('span', {class: 'conversation-name'}, name), make('span', {class: 'small'}, dateOf(record.changed))),
@@ -97,13 +98,12 @@ export class LibraryView {
       if (isOver) return;
       isOver = true;
       // What was said meanwhile is kept: only the name is this one's.
-      const now = allRecords(this.#storage).find(({id}) => id === record.id);
+      const now = readRecord(this.#storage, record.id);
       const isNew = field.value.trim() !== nameOf(record);
       if (isTaken && now && isNew) this.#tryTo(() => rename(this.#storage, now, field.value));
       if (now && now.id === this.#conversation.id) this.#conversation.record.name = now.name;
       this.show();
-      const at = allRecords(this.#storage).findIndex(({id}) => id === record.id);
-      this.#list.children[at]?.querySelector('[data-testid="conversation-rename"]')?.focus();
+      this.#list.querySelector(`[data-id="${record.id}"] [data-testid="conversation-rename"]`)?.focus();
     };
     field.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' && event.key !== 'Escape') return;
@@ -127,7 +127,7 @@ export class LibraryView {
       this.show();
     }}, 'Undo');
     item.replaceChildren(make('span', {class: 'conversation-gone'}, `“${nameOf(record)}” was deleted.`), undo);
-    byId('library-export').disabled = allRecords(this.#storage).length === 0;
+    byId('library-export').disabled = !hasAny(this.#storage);
     undo.focus();
   }
 

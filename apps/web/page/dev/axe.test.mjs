@@ -8,8 +8,7 @@ import path from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {launch} from './browser.mjs';
-import {serve} from './serve.mjs';
+import {inBrowser} from './browser.mjs';
 
 const kAxe = 'axe-core@4.14.1';
 const kFolder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../../build/axe');
@@ -69,24 +68,16 @@ const kStates = {
 };
 
 const script = axe();
-let browser, site;
-before(async () => {
-  browser = await launch();
-  site = await serve();
-});
-after(async () => {
-  await browser.close();
-  site.server.close();
-});
+const here = inBrowser({before, after});
 
 for (const [dress, options] of Object.entries(kDresses)) {
   test(`axe finds nothing: ${dress}`, {skip: script ? false : `${kAxe} could not be had from npm`}, async () => {
     const found = [];
     await Promise.all(Object.entries(kStates).map(async ([state, [query, ...steps]]) => {
-      const context = await browser.newContext({reducedMotion: 'reduce', serviceWorkers: 'block', ...options});
+      const context = await here.browser.newContext({reducedMotion: 'reduce', serviceWorkers: 'block', ...options});
       try {
         const page = await context.newPage();
-        await page.goto(`${site.url}?${query}`);
+        await page.goto(`${here.site.url}?${query}`);
         for (const step of steps) await step(page);
         await page.evaluate(script);
         const {violations} = await page.evaluate(() => globalThis.axe.run());

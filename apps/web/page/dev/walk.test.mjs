@@ -9,29 +9,22 @@ import {fileURLToPath} from 'node:url';
 
 import {shellOf} from '../make_shell.mjs';
 import {until, untilInPage} from '../../tests/support/browser.mjs';
-import {launch} from './browser.mjs';
+import {inBrowser} from './browser.mjs';
 import {serve} from './serve.mjs';
 
 const kPage = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const kIdle = '[data-phase="ready"][data-chat="idle"]';
-let browser, site;
+const here = inBrowser({before, after});
 const contexts = [], mistakes = [];
 
-before(async () => {
-  browser = await launch();
-  site = await serve();
-});
-after(async () => {
-  await browser.close();
-  site.server.close();
-});
 afterEach(async () => {
   for (const context of contexts.splice(0)) await context.close();
   assert.deepEqual(mistakes.splice(0), []);
 });
 
-async function open(query = '', {ready = true, url = site.url, options = {}} = {}) {
-  const context = await browser.newContext({viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
+async function open(query = '', {ready = true, url = here.site.url, options = {}} = {}) {
+  const context = await here.browser.newContext(
+      {viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
   contexts.push(context);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -277,7 +270,7 @@ test('the menu of models is searched, and one of the published is loaded by keyb
   await page.getByTestId('model-chip').press('Enter');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'model-search');
   const names = () => page.locator('#models-list .model-name').allInnerTexts();
-  assert.ok((await names()).length > 8);
+  await untilInPage(page, () => document.querySelectorAll('#models-list .model-name').length > 8);
   assert.match(await page.getByTestId('models-list').innerText(),
       /bonsai-8b\s+1\.16 GB to fetch · 1\.76 GB of memory · Apache-2\.0/);
   await page.keyboard.type('ternary 4b');
@@ -332,7 +325,7 @@ test('every control has a name, and the page asks nobody else', async () => {
           e.labels?.length || e.innerText?.trim() || ['alert', 'status'].includes(e.getAttribute('role'))))
       .map((e) => e.outerHTML.slice(0, 100)));
   assert.deepEqual(nameless, []);
-  assert.deepEqual([...hosts], [new URL(site.url).host]);
+  assert.deepEqual([...hosts], [new URL(here.site.url).host]);
 });
 
 test('offline: the page, isolated although the host is not; a new version comes with the next load', async () => {

@@ -51,7 +51,7 @@ export class ModelMenu {
     this.#host = host;
     this.#settings = settings;
     host.addEventListener('phase', () => {
-      if (host.phase !== 'loading') this.showStored();
+      if (this.#menu.open && host.phase !== 'loading') this.showStored();
     });
     byId('model-chip').addEventListener('click', () => this.open());
     byId('model-change').addEventListener('click', () => this.open());
@@ -70,7 +70,6 @@ export class ModelMenu {
         input.value = '';  // the same file chosen again is a change too
       });
     }
-    this.showStored();
   }
 
   open() {
@@ -125,8 +124,8 @@ export class ModelMenu {
     const isFound = (...texts) => words.every((word) => texts.join(' ').toLowerCase().includes(word));
     const stored = this.#stored.filter(({url}) => url !== defaultAddress());
     const own = this.#stored.find(({url}) => url === defaultAddress());
-    const isHere = ({hub}) => stored.some(({url, complete}) => complete && url === addressOf(hub));
-    const isOffered = (model) => !isHere(model) && isFound(model.name, model.hub, model.format);
+    const isHere = ({address}) => stored.some(({url, complete}) => complete && url === address);
+    const isOffered = (model) => !isHere(model) && isFound(model.name, model.address, model.format);
     const text = this.#search.value.trim();
     const asked = isAddress(text) ? text : isHubName(text) ? `hf:${text}` : '';
     const sections = [
@@ -147,10 +146,10 @@ export class ModelMenu {
   }
 
   #publishedItem(model) {
-    const {name, hub, license, downloadBytes, memoryBytes} = model;
+    const {name, address, license, downloadBytes, memoryBytes} = model;
     const why = whyNotHere(model, {usage: this.#usage, deviceMemory: navigator.deviceMemory,
       hasGpu: this.#host.backend === 'webgpu'});
-    return this.#item({url: addressOf(hub), name, why,
+    return this.#item({url: address, name, why,
       about: [`${formatBytes(downloadBytes)} to fetch`, `${formatBytes(memoryBytes)} of memory`, license,
         ...(why ? [] : ['fits here'])]});
   }
@@ -225,6 +224,3 @@ export class ModelMenu {
     return button;
   }
 }
-
-/** @param {string} hub OWNER/NAME:FILE @returns {string} what the package loads */
-export const addressOf = (hub) => `hf:${hub.replace(':', '/')}`;

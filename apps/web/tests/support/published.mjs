@@ -7,7 +7,7 @@ export function published() {
   const models = JSON.parse(tern('models', '--json'));
   const lines = models.flatMap((m) => [
     '  {',
-    `    name: '${m.name}', hub: '${m.hub}',`,
+    `    name: '${m.name}', address: 'hf:${m.hub.replace(':', '/')}',`,
     `    format: '${m.format}', license: '${m.license}', downloadBytes: ${m.download_bytes},`,
     `    memoryBytes: ${m.memory_bytes}, memoryTokens: ${m.memory_tokens},`,
     '  },',
