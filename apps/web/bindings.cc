@@ -1,17 +1,16 @@
 // The module's one entry: tern_call(method, parameters) → result, all as JSON. bindings.js makes module.call() of it.
 // One engine and one conversation at a time; a reply is made step by step, so that a worker's event loop runs between
 // tokens.
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tern/engine.h"
 #include "tern/tools.h"
+#include "web/bindings_json.h"
 
 extern "C" {
 char* tern_call(const char* method, const char* parameters);
@@ -22,44 +21,6 @@ namespace tern::web {
 namespace {
 
 using nlohmann::json;
-
-std::string_view code_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kCorruption:
-      return "corruption";
-    case ErrorCode::kNotSupported:
-      return "not_supported";
-    case ErrorCode::kInvalidArgument:
-      return "invalid_argument";
-    case ErrorCode::kOutOfMemory:
-      return "out_of_memory";
-    case ErrorCode::kDeviceLost:
-      return "device_lost";
-    case ErrorCode::kIo:
-      return "io";
-    case ErrorCode::kInterrupted:
-      return "cancelled";
-  }
-  return "internal";
-}
-
-std::string_view reason_name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStopToken:
-      return "stop_token";
-    case FinishReason::kStopString:
-      return "stop_string";
-    case FinishReason::kMaxTokens:
-      return "max_tokens";
-    case FinishReason::kContextFull:
-      return "context_full";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "cancelled";
-}
 
 std::unexpected<Error> wrong(std::string message) {
   return std::unexpected(Error{ErrorCode::kInvalidArgument, std::move(message)});
@@ -79,7 +40,6 @@ class App {
   Result<json> detokenize(const json& p) const;
   Result<json> logits(const json& p);
   Result<json> embed(const json& p);
-  json logprobs_of(TokenId token, const Logprobs& logprobs) const;
   Result<json> kernels() const;
   Result<std::vector<TokenId>> prompt_of(const json& p) const;
   void unload();
@@ -93,50 +53,6 @@ class App {
 
 BackendKind backend_of(const std::string& name) {
   return name == "webgpu" ? BackendKind::kWebGpu : name == "ref" ? BackendKind::kRef : BackendKind::kCpu;
-}
-
-// Those that are given, by the names of the options of a reply.
-json values_of(const SampleOptions& sample) {
-  json values = json::object();
-  const auto put = [&values](const char* name, const auto& number) {
-    if (number) values[name] = *number;
-  };
-  put("temperature", sample.temperature);
-  put("topK", sample.top_k);
-  put("topP", sample.top_p);
-  put("minP", sample.min_p);
-  put("repeatPenalty", sample.repeat_penalty);
-  put("repeatLastN", sample.repeat_last_n);
-  put("presencePenalty", sample.presence_penalty);
-  put("frequencyPenalty", sample.frequency_penalty);
-  return values;
-}
-
-json info_of(const Engine& engine, int n_ctx) {
-  const ModelInfo& i = engine.info();
-  json info = {{"name", i.name},
-               {"architecture", i.architecture},
-               {"backend", i.backend},
-               {"nParams", i.n_params},
-               {"fileBytes", i.file_bytes},
-               {"bytesPerToken", i.bytes_per_token},
-               {"kvBytesPerToken", i.kv_bytes_per_token},
-               {"nVocab", i.n_vocab},
-               {"nCtx", n_ctx},
-               {"nCtxTrained", i.n_ctx},
-               {"nLayers", i.n_layers},
-               {"hasTokenizer", engine.has_tokenizer()},
-               {"hasChatTemplate", engine.has_chat_template()},
-               {"threads", i.n_threads},
-               {"sampling", {{"source", i.sampling.source}, {"values", values_of(i.sampling.values)}}}};
-  if (const auto& adapter = i.adapter) {
-    info["adapter"] = {{"name", adapter->name},
-                       {"vendor", adapter->vendor},
-                       {"driver", adapter->driver},
-                       {"features", adapter->features},
-                       {"failedTests", adapter->failed_tests}};
-  }
-  return info;
 }
 
 Result<json> App::load(const json& p) {
@@ -246,29 +162,12 @@ Result<json> App::step() {
   json result = {{"text", step->text}, {"tokens", json::array()}, {"done", step->finish.has_value()}};
   if (step->token) result["tokens"].push_back(*step->token);
   const std::vector<Logprobs>& logprobs = generation_->result().logprobs;
-  if (step->token && !logprobs.empty()) result["logprobs"] = logprobs_of(*step->token, logprobs.back());
+  if (step->token && !logprobs.empty()) result["logprobs"] = logprobs_of(*engine_, *step->token, logprobs.back());
   if (step->finish) {
     result["reason"] = reason_name(*step->finish);
     generation_.reset();
   }
   return result;
-}
-
-// A token with its text, and the bytes of it, which may be less than a character. What is impossible is as good as
-// that: JSON has no infinity.
-json logprob_of(const Engine& engine, TokenId token, float logprob) {
-  const std::string_view piece = engine.has_tokenizer() ? engine.tokenizer().piece(token, true) : std::string_view();
-  return {{"token", token},
-          {"text", std::string(piece)},
-          {"bytes", std::vector<uint8_t>(piece.begin(), piece.end())},
-          {"logprob", std::max(logprob, -9999.0f)}};
-}
-
-json App::logprobs_of(TokenId token, const Logprobs& logprobs) const {
-  json one = logprob_of(*engine_, token, logprobs.chosen);
-  one["top"] = json::array();
-  for (const auto& [id, logprob] : logprobs.top) one["top"].push_back(logprob_of(*engine_, id, logprob));
-  return one;
 }
 
 Result<json> App::stats() const {
@@ -317,21 +216,6 @@ Result<json> App::render_chat(const json& p) const {
   auto text = engine_->render_chat(messages_of(p), chat_options_of(p));
   if (!text) return std::unexpected(text.error());
   return json{{"text", *std::move(text)}};
-}
-
-// Base64 of little-endian f32, as Uint8Array.fromBase64 and atob read it.
-std::string base64(std::span<const float> values) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto bytes = std::as_bytes(values);
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t word = 0;
-    const size_t n = std::min<size_t>(3, bytes.size() - i);
-    for (size_t k = 0; k < n; ++k) word |= std::to_integer<uint32_t>(bytes[i + k]) << (16 - 8 * k);
-    for (size_t k = 0; k < 4; ++k) text += k <= n ? kDigits[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
 }
 
 Result<json> App::logits(const json& p) {

@@ -1,0 +1,141 @@
+// What the C functions refuse, and how they say so.
+#include <new>
+#include <stdexcept>
+
+#include "c_api/c_api_test_support.h"
+#include "c_api/error.h"
+
+namespace tern::c_api {
+namespace {
+
+TEST_F(CApi, ErrorsHaveACodeAndALine) {
+  tern_engine* engine = nullptr;
+  tern_load_options options;
+  tern_load_options_init(&options, sizeof(options));
+  options.model_path = "/nowhere/model.gguf";
+  const auto missing = outcome_of([&](tern_error** error) { return tern_engine_load(&options, &engine, error); });
+  EXPECT_EQ(missing.code, TERN_NOT_FOUND);
+  EXPECT_NE(missing.message.find("/nowhere/model.gguf"), std::string::npos);
+  EXPECT_EQ(engine, nullptr);
+
+  const auto no_template = outcome_of([&](tern_error** error) {
+    char* text = nullptr;
+    const tern_chat_message message = {"user", "hello"};
+    return tern_render_chat(engine_, &message, 1, nullptr, &text, nullptr, error);
+  });
+  EXPECT_EQ(no_template.code, TERN_NOT_SUPPORTED);
+
+  const auto no_engine = outcome_of([&](tern_error** error) { return tern_engine_load(nullptr, nullptr, error); });
+  EXPECT_EQ(no_engine.code, TERN_INVALID_ARGUMENT);
+  EXPECT_EQ(no_engine.message, "engine is NULL");
+}
+
+TEST_F(CApi, FieldsOutOfRangeAreRefused) {
+  const auto session = new_session();
+  const auto prompt = tokens_of("Once");
+  for (const auto& [spoil, part] : std::vector<std::pair<void (*)(tern_generate_options&), std::string>>{
+           {[](tern_generate_options& o) { o.ignore_eos = 2; }, "ignore_eos is 2"},
+           {[](tern_generate_options& o) { o.n_stop = 1; }, "stop is NULL"},
+           {[](tern_generate_options& o) { o.top_p = 2; }, "top_p"},
+           {[](tern_generate_options& o) { o.n_logit_bias = 1; }, "logit_bias is NULL"},
+           {[](tern_generate_options& o) { o.heal_prompt = 2; }, "heal_prompt is 2"},
+           {[](tern_generate_options& o) { o.reserved = 1; }, "reserved is not 0"},
+           {[](tern_generate_options& o) { o.size = 8; }, "tern_generate_options.size is 8"}}) {
+    tern_generate_options options = greedy(1);
+    spoil(options);
+    const auto outcome = outcome_of([&](tern_error** error) {
+      return tern_generate(session.get(), prompt.data(), prompt.size(), &options, nullptr, nullptr, nullptr, error);
+    });
+    EXPECT_EQ(outcome.code, TERN_INVALID_ARGUMENT) << part;
+    EXPECT_NE(outcome.message.find(part), std::string::npos) << outcome.message;
+  }
+}
+
+// Nothing is downloaded: the cache is empty and the network is not asked.
+TEST_F(CApi, PullKnowsPublishedModelsByTheirShortNames) {
+  const std::string cache = testing::TempDir() + "c_api_empty_cache";
+  const auto pull = [&](const char* model, void (*change)(tern_pull_options&)) {
+    tern_pull_options options;
+    tern_pull_options_init(&options, sizeof(options));
+    options.cache_dir = cache.c_str();
+    options.offline = 1;
+    change(options);
+    return outcome_of([&](tern_error** error) {
+      char* path = nullptr;
+      return tern_pull(model, &options, &path, error);
+    });
+  };
+  const auto nothing = [](tern_pull_options&) {};
+  if (pull("o/n", nothing).code == TERN_NOT_SUPPORTED) GTEST_SKIP() << "this build cannot download";
+  EXPECT_TRUE(pull("Bonsai-1.7B", nothing).message.starts_with("prism-ml/Bonsai-1.7B-gguf: "));
+  EXPECT_EQ(pull("bonsai", nothing).code, TERN_INVALID_ARGUMENT);
+  const auto first_version = [](tern_pull_options& o) { o.size = 40; };
+  EXPECT_EQ(pull("o/n", first_version).code, TERN_NOT_FOUND);
+  const auto bad = pull("o/n", [](tern_pull_options& o) { o.unchecked = 2; });
+  EXPECT_EQ(bad.message, "tern_pull_options.unchecked is 2, but can be 0 or 1");
+}
+
+// What a caller that was compiled with a later header would pass.
+struct LaterOptions {
+  tern_session_options known;
+  uint64_t added;
+};
+
+TEST_F(CApi, LaterStructsAreTakenAsFarAsTheyAreUnderstood) {
+  LaterOptions later;
+  std::memset(&later, 0xff, sizeof(later));
+  tern_session_options_init(&later.known, sizeof(later));
+  EXPECT_EQ(later.known.size, sizeof(later));
+  EXPECT_EQ(later.added, 0u);
+  later.known.n_ctx = 64;
+  tern_session* session = nullptr;
+  ASSERT_EQ(tern_session_new(engine_, &later.known, &session, nullptr), TERN_OK);
+  EXPECT_EQ(tern_session_n_ctx(session), 64);
+  tern_session_free(session);
+  later.added = 1;
+  const auto outcome =
+      outcome_of([&](tern_error** error) { return tern_session_new(engine_, &later.known, &session, error); });
+  EXPECT_EQ(outcome.code, TERN_INVALID_ARGUMENT);
+  EXPECT_NE(outcome.message.find("does not know"), std::string::npos) << outcome.message;
+}
+
+TEST_F(CApi, ProgressIsToldWithItsUser) {
+  tern_load_options options;
+  tern_load_options_init(&options, sizeof(options));
+  options.model_path = kModel.c_str();
+  int n_calls = 0;
+  options.user = &n_calls;
+  options.on_progress = [](void* user, const char* what, uint64_t done, uint64_t total, const char*) {
+    EXPECT_STRNE(what, "");
+    EXPECT_LE(done, total);
+    ++*static_cast<int*>(user);
+  };
+  tern_engine* engine = nullptr;
+  ASSERT_EQ(tern_engine_load(&options, &engine, nullptr), TERN_OK);
+  EXPECT_GT(n_calls, 0);
+  tern_engine_free(engine);
+}
+
+TEST(CApiErrors, NoExceptionComesOut) {
+  const auto thrown = [](auto exception) {
+    return outcome_of([&](tern_error** error) { return guarded(error, [&] -> Result<void> { throw exception; }); });
+  };
+  EXPECT_EQ(thrown(std::bad_alloc()).code, TERN_OUT_OF_MEMORY);
+  const auto internal = thrown(std::runtime_error("a table is empty"));
+  EXPECT_EQ(internal.code, TERN_INTERNAL);
+  EXPECT_EQ(internal.message, "a table is empty");
+  EXPECT_EQ(thrown(1).code, TERN_INTERNAL);
+}
+
+TEST(CApiErrors, NothingIsNeededToFreeNothing) {
+  tern_error_free(nullptr);
+  tern_engine_free(nullptr);
+  tern_session_free(nullptr);
+  tern_generation_free(nullptr);
+  tern_free(nullptr);
+  EXPECT_STREQ(tern_error_message(nullptr), "");
+  EXPECT_EQ(tern_error_code(nullptr), TERN_OK);
+}
+
+}  // namespace
+}  // namespace tern::c_api
