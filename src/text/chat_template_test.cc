@@ -53,6 +53,30 @@ TEST(ChatTemplate, HasWhatPublishedTemplatesUse) {
   EXPECT_EQ(render("{{ messages[0].content }}", {{"user", "\xFF\xC3"}}), "\xFF\xC3");  // bytes go through
 }
 
+TEST(ChatTemplate, PrintsFloatsAsPythonDoes) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"0.1", "0.1"},
+      {"5.0", "5.0"},
+      {"0.0", "0.0"},
+      {"12345.678", "12345.678"},
+      {"100.0 * 1.0", "100.0"},
+      {"0.0001", "0.0001"},
+      {"0.00001", "1e-05"},
+      {"0.0000125", "1.25e-05"},
+      {"1000000000000000.0", "1000000000000000.0"},
+      {"10000000000000000.0", "1e+16"},
+      {"123456789.0 * 1000000000000.0", "1.23456789e+20"},
+      {"4503599627370497.5", "4503599627370498.0"},
+      {"1.0 / 3", "0.3333333333333333"},
+      {"0.1 + 0.2", "0.30000000000000004"},
+      {"0.0 - 2.5", "-2.5"},
+      {"0.0 - 1.0 / 4194304", "-2.384185791015625e-07"},
+  };
+  for (const auto& [expression, text] : cases) {
+    EXPECT_EQ(render("{{ " + expression + " }}", {}), text) << expression;
+  }
+}
+
 TEST(ChatTemplateErrors, AreOneLine) {
   EXPECT_EQ(render("{{ raise_exception('roles must alternate') }}", {}).substr(0, 42),
             "error: chat template: roles must alternate");

@@ -1,6 +1,10 @@
 // Values as Python prints them and as JSON.
-#include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
 
 #include "text/template_value.h"
 #include "text/utf8.h"
@@ -8,19 +12,35 @@
 namespace tern {
 namespace {
 
+// The shortest digits that read back as x > 0, and the power of ten of the first of them. Not by std::to_chars, whose
+// tables are a twentieth of the engine in a browser.
+std::pair<std::string, int> shortest_digits(double x) {
+  char text[32];  // "d.ddde±xx"
+  for (int n = 0; n < std::numeric_limits<double>::max_digits10; ++n) {
+    std::snprintf(text, sizeof text, "%.*e", n, x);
+    if (std::strtod(text, nullptr) == x) break;
+  }
+  std::string digits(text, std::strchr(text, 'e'));
+  std::erase(digits, '.');
+  return {std::move(digits), std::atoi(std::strchr(text, 'e') + 1)};
+}
+
 // repr(x): the shortest digits that read back as x, as a whole number or fraction where it is of ordinary size.
 std::string float_text(double x) {
   if (std::isnan(x)) return "nan";
-  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  const std::string sign = std::signbit(x) ? "-" : "";
   const double size = std::abs(x);
-  const bool is_ordinary = size == 0 || (size >= 1e-4 && size < 1e16);
-  char digits[64];
-  const auto end = std::to_chars(digits, digits + sizeof digits, x,
-                                 is_ordinary ? std::chars_format::fixed : std::chars_format::scientific)
-                       .ptr;
-  std::string out(digits, end);
-  if (is_ordinary && !out.contains('.')) out += ".0";
-  return out;
+  if (std::isinf(x)) return sign + "inf";
+  if (size == 0) return sign + "0.0";
+  auto [digits, power] = shortest_digits(size);
+  if (size < 1e-4 || size >= 1e16) {
+    if (digits.size() > 1) digits.insert(1, ".");
+    return format_text("{}{}e{}{:02}", sign, digits, power < 0 ? "-" : "+", std::abs(power));
+  }
+  if (power < 0) return sign + "0." + std::string(static_cast<size_t>(-power - 1), '0') + digits;
+  const size_t n_whole = static_cast<size_t>(power) + 1;
+  if (digits.size() <= n_whole) return sign + digits + std::string(n_whole - digits.size(), '0') + ".0";
+  return sign + digits.insert(n_whole, ".");
 }
 
 void append(std::string& out, std::string_view text, TemplateBudget& budget) {

@@ -90,7 +90,7 @@ class Input {
   FloatGain gain_;
   LocalIndex tid_;
   Name<U32> base_;
-  std::string squares_;
+  wgsl::Text squares_;
   Name<F32> total_;
 };
 

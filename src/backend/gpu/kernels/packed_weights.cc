@@ -95,8 +95,8 @@ namespace {
 constexpr uint32_t kTwoTo23 = 0x4B000000;
 constexpr uint32_t kOne = 0x3F800000, kSignBit = 0x80000000;
 
-std::string define_codes(const WeightCoding& c) {
-  const std::string name = cat("codes", std::to_string(c.bits()), "_minus_", std::to_string(c.zero));
+Text define_codes(const WeightCoding& c) {
+  const Text name = cat("codes", std::to_string(c.bits()), "_minus_", std::to_string(c.zero));
   const uint32_t mask = (1u << c.bits()) - 1;
   const float offset = 8388608.0f + static_cast<float>(c.zero);
   writer->declare_once(cat("fn ", name,
@@ -107,7 +107,7 @@ std::string define_codes(const WeightCoding& c) {
   return name;
 }
 
-std::string define_signs() {
+Text define_signs() {
   writer->declare_once(
       cat("fn signs(word: u32, at: u32) -> vec4<f32> {\n  return bitcast<vec4<f32>>(((vec4<u32>(word) << "
           "(vec4<u32>(31u, 23u, 15u, 7u) - vec4<u32>(at))) & vec4<u32>(",

@@ -89,7 +89,7 @@ class Unpack {
 
  private:
   WeightCoding coding_;
-  std::string function_;
+  wgsl::Text function_;
 };
 
 // The same values as integers, for dot products with int8 activations: a code or a set sign bit in each byte of a word,

@@ -34,10 +34,10 @@ SampleGreatestKernel sample_greatest(const SampleConfig& c) {
 }
 
 SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegin begin) {
-  const std::string name = cat("sample_", measure == Measure::kCount ? "count" : "share",
-                               begin == LevelBegin::kStart  ? "_start"
-                               : begin == LevelBegin::kNext ? ""
-                                                            : "_after");
+  const Text name = cat("sample_", measure == Measure::kCount ? "count" : "share",
+                        begin == LevelBegin::kStart  ? "_start"
+                        : begin == LevelBegin::kNext ? ""
+                                                     : "_after");
   return kernel(name, kSize,
                 [&](SampleLogits logits, In<"parts", U32> parts, SampleHist hist, SampleState state,
                     SampleOptionsUniform options, SampleLevelUniform level, WorkgroupId wg, LocalIndex tid) {
@@ -95,9 +95,9 @@ Cut final_cut(const Tools& t, Threshold threshold) {
 }  // namespace
 
 SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold) {
-  const std::string name = cat("sample_weigh", threshold == Threshold::kNone    ? ""
-                                               : threshold == Threshold::kCount ? "_count"
-                                                                                : "_share");
+  const Text name = cat("sample_weigh", threshold == Threshold::kNone    ? ""
+                                        : threshold == Threshold::kCount ? "_count"
+                                                                         : "_share");
   return kernel(name, kSize,
                 [&](SampleLogits logits, InOut<"parts", U32> parts, SampleHist hist, SampleState state,
                     SampleOptionsUniform options, WorkgroupId wg, LocalIndex tid) {

@@ -163,7 +163,7 @@ Temp<T> packed(A&& a) {
 inline Temp<I8x4> codes(const Name<I2sWord>& word, uint32_t plane) {
   CHECK(plane < 4);
   const uint32_t shift = 6 - 2 * plane;
-  const std::string shifted = shift == 0 ? word.text : cat("(", word.text, " >> ", std::to_string(shift), "u)");
+  const Text shifted = shift == 0 ? word.text : cat("(", word.text, " >> ", std::to_string(shift), "u)");
   return Temp<I8x4>(cat(shifted, " & 0x03030303u"), Binding::kOther);
 }
 // The same of plane 3 − shift/2, for planes that a loop counts.

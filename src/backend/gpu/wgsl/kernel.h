@@ -93,6 +93,7 @@ Kernel<P...> trace(std::string_view name, uint32_t workgroup_size, F& body, void
   std::tuple<P...> parameters{declare<P>()...};  // braces: left to right
   std::apply(body, parameters);
   writer = nullptr;
+  forget_texts();
   return {w.finish(workgroup_size)};
 }
 }  // namespace detail

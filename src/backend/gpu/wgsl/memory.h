@@ -16,17 +16,17 @@ namespace tern::wgsl {
 
 namespace detail {
 // "array[index]". An index that reads memory is bound to a name first, so that the element stays the same one.
-template <Value I>
-std::string element_text(std::string_view array, I&& index) {
-  const std::string i = fixed_text("at", std::forward<I>(index));
-  return cat(array, "[", i, "]");
-}
+Text element_text(std::string_view array, const Expression& index);
 // The same for memory that kernels write.
-template <Value I>
-std::string written_element_text(std::string_view array, I&& index) {
-  writer->refuse_in_function(cat("memory that can change (", array, ")"));
-  return element_text(array, std::forward<I>(index));
-}
+Text written_element_text(std::string_view array, const Expression& index);
+Text atomic_text(std::string_view function, std::string_view place, const Expression& value);
+
+struct NameAndType {
+  std::string_view name, type;
+};
+void declare_array(std::string_view name, Access access, std::string_view type, uint32_t element_bytes);
+void declare_struct(std::string_view type_name, std::span<const NameAndType> fields);
+Text declare_shared(std::string_view name, std::string_view type, uint32_t n, uint32_t bytes);
 }  // namespace detail
 
 template <Str N, class T>
@@ -34,27 +34,25 @@ struct In {
   using Element = T;
   static constexpr Access kAccess = Access::kRead;
   static void declare() {
-    writer->claim(N.view());
     detail::note_type<T>();
-    writer->bind({std::string(N.view()), kAccess, T::kBytes},
-                 cat("var<storage, read> ", N.view(), ": array<", T::wgsl(), ">;"));
+    detail::declare_array(N.view(), kAccess, T::wgsl(), T::kBytes);
   }
   static std::string_view name() { return N.view(); }
   template <ValueOf<U32> I>
   Temp<T> operator[](I&& i) const {
-    return Temp<T>(detail::element_text(N.view(), std::forward<I>(i)));
+    return Temp<T>(detail::element_text(N.view(), e(std::forward<I>(i))));
   }
 };
 
 // An element that may be written and not read.
 template <class T>
 struct WriteRef {
-  std::string text;
+  Text text;
   template <ValueOf<T> A>
   void operator=(A&& a) const {  // NOLINT(misc-unconventional-assign-operator)
     assign(Place<T>{text}, "=", std::forward<A>(a));
   }
-  explicit WriteRef(std::string t) : text(std::move(t)) {}
+  explicit WriteRef(Text t) : text(t) {}
   WriteRef(const WriteRef&) = default;
   void operator=(const WriteRef&) const = delete;
 };
@@ -64,14 +62,12 @@ struct Out {
   using Element = T;
   static constexpr Access kAccess = Access::kReadWrite;
   static void declare() {
-    writer->claim(N.view());
     detail::note_type<T>();
-    writer->bind({std::string(N.view()), kAccess, T::kBytes},
-                 cat("var<storage, read_write> ", N.view(), ": array<", T::wgsl(), ">;"));
+    detail::declare_array(N.view(), kAccess, T::wgsl(), T::kBytes);
   }
   template <ValueOf<U32> I>
   WriteRef<T> operator[](I&& i) const {
-    return WriteRef<T>(detail::written_element_text(N.view(), std::forward<I>(i)));
+    return WriteRef<T>(detail::written_element_text(N.view(), e(std::forward<I>(i))));
   }
 };
 
@@ -83,7 +79,7 @@ struct InOut {
   static std::string_view name() { return N.view(); }
   template <ValueOf<U32> I>
   Ref<T> operator[](I&& i) const {
-    return Ref<T>(detail::written_element_text(N.view(), std::forward<I>(i)));
+    return Ref<T>(detail::written_element_text(N.view(), e(std::forward<I>(i))));
   }
 };
 
@@ -128,15 +124,9 @@ struct StructLayout {
 
 template <class... F>
 void declare_struct(std::string_view type_name) {
-  writer->claim(type_name);
-  std::string fields;
-  const auto add = [&](std::string_view name, const std::string& type) {
-    if (!is_identifier(name) || is_wgsl_reserved(name)) trace_error(cat("\"", name, "\" is no name for a field"));
-    fields += cat(fields.empty() ? " " : ", ", name, ": ", type);
-  };
-  (add(F::name(), F::Type::wgsl()), ...);
+  const NameAndType fields[] = {{F::name(), F::Type::wgsl()}...};
   (note_type<typename F::Type>(), ...);
-  writer->declare(cat("struct ", type_name, " {", fields, " }"));
+  declare_struct(type_name, fields);
 }
 }  // namespace detail
 
@@ -147,7 +137,7 @@ struct Uniform {
   using Layout = detail::StructLayout<F...>;
   static constexpr uint32_t kBytes = Layout::round_up_to(Layout::bytes(), 16);
   static void declare() {
-    const std::string type = cat(N.view(), "_fields");
+    const Text type = cat(N.view(), "_fields");
     detail::declare_struct<F...>(type);
     writer->claim(N.view());
     writer->bind({std::string(N.view()), kAccess, kBytes}, cat("var<uniform> ", N.view(), ": ", type, ";"));
@@ -163,7 +153,7 @@ struct Immediates {
   using Layout = detail::StructLayout<F...>;
   static constexpr uint32_t kBytes = Layout::round_up_to(Layout::bytes(), 4);
   static void declare() {
-    const std::string type = cat(N.view(), "_fields");
+    const Text type = cat(N.view(), "_fields");
     detail::declare_struct<F...>(type);
     writer->claim(N.view());
     writer->declare(cat("var<immediate> ", N.view(), ": ", type, ";"));
@@ -180,33 +170,30 @@ struct Immediates {
 template <class T>
 struct Shared {
   using Element = T;
-  std::string text;
+  Text text;
   std::string_view name() const { return text; }
   template <ValueOf<U32> I>
   Ref<T> operator[](I&& i) const {
-    return Ref<T>(detail::written_element_text(text, std::forward<I>(i)));
+    return Ref<T>(detail::written_element_text(text, e(std::forward<I>(i))));
   }
 };
 
 template <class T>
 Shared<T> shared(std::string_view name, uint32_t n) {
   detail::note_type<T>();
-  const std::string fresh = writer->fresh(name);
-  writer->declare(cat("var<workgroup> ", fresh, ": array<", T::wgsl(), ", ", std::to_string(n), ">;"));
-  writer->workgroup_memory(n * T::kBytes);
-  return {fresh};
+  return {detail::declare_shared(name, T::wgsl(), n, n * T::kBytes)};
 }
 
 // ---- Atomics: Shared<Atomic<U32>> or InOut<"n", Atomic<U32>>. Emitted where they are called.
 template <class T, ValueOf<T> A>
 Name<T> atomicAdd(const Place<Atomic<T>>& place, A&& a) {
-  auto old = let("old", raw<T>(cat("atomicAdd(&", place.text, ", ", text_of(e(std::forward<A>(a))), ")")));
+  auto old = let("old", raw<T>(detail::atomic_text("atomicAdd", place.text, e(std::forward<A>(a)))));
   writer->wrote();
   return old;
 }
 template <class T, ValueOf<T> A>
 Name<T> atomicMax(const Place<Atomic<T>>& place, A&& a) {
-  auto old = let("old", raw<T>(cat("atomicMax(&", place.text, ", ", text_of(e(std::forward<A>(a))), ")")));
+  auto old = let("old", raw<T>(detail::atomic_text("atomicMax", place.text, e(std::forward<A>(a)))));
   writer->wrote();
   return old;
 }
@@ -216,7 +203,7 @@ Name<T> atomicLoad(const Place<Atomic<T>>& place) {
 }
 template <class T, ValueOf<T> A>
 void atomicStore(const Place<Atomic<T>>& place, A&& a) {
-  raw_statement(cat("atomicStore(&", place.text, ", ", text_of(e(std::forward<A>(a))), ");"));
+  raw_statement(cat(detail::atomic_text("atomicStore", place.text, e(std::forward<A>(a))), ";"));
 }
 
 }  // namespace tern::wgsl

@@ -1,9 +1,9 @@
 // WGSL's own names: what a kernel may not call anything.
 #include <algorithm>
 #include <cctype>
-#include <iterator>
+#include <initializer_list>
+#include <ranges>
 #include <set>
-#include <sstream>
 
 #include "backend/gpu/wgsl/writer.h"
 
@@ -58,11 +58,10 @@ constexpr std::string_view kFunctions =
     "subgroupMatrixMultiply subgroupMatrixMultiplyAccumulate subgroupMatrixScalarAdd subgroupMatrixScalarSubtract "
     "subgroupMatrixScalarMultiply";
 
-std::set<std::string, std::less<>> words_of(std::initializer_list<std::string_view> lists) {
-  std::set<std::string, std::less<>> words;
+std::set<std::string_view> words_of(std::initializer_list<std::string_view> lists) {
+  std::set<std::string_view> words;
   for (const std::string_view list : lists) {
-    std::istringstream in{std::string(list)};
-    words.insert(std::istream_iterator<std::string>(in), {});
+    for (const auto word : std::views::split(list, ' ')) words.emplace(word);
   }
   return words;
 }

@@ -15,34 +15,31 @@
 
 namespace tern::wgsl {
 
-template <Value A>
-Name<TypeOf<A>> let(std::string_view name, A&& a) {
-  const std::string text = text_of(e(std::forward<A>(a)));
-  const std::string fresh = writer->fresh(name);
-  writer->line(cat("let ", fresh, " = ", text, ";"));
-  return {fresh};
-}
-
 namespace detail {
+// Each writes a statement, and gives the name that is new in it.
+Text let(std::string_view name, const Expression& value);
+Text var(std::string_view name, std::string_view type, const Expression& value);
+void assign(std::string_view place, std::string_view op, const Expression& value);
+void open_if(const Expression& condition);
+Text open_loop(std::string_view name, const Expression& from, const Expression& to, const Expression& step);
+// An expression that is going to be evaluated more than once, or later: bound to a name where it reads memory.
+Text fixed_text(std::string_view name, const Expression& value);
 // What a declaration of this type takes.
 template <class T>
 void note_type() {
   if constexpr (std::same_as<Element<T>, F16>) writer->needs().f16 = true;
   if constexpr (requires { T::note(); }) T::note();
 }
-
-// An expression that is going to be evaluated more than once, or later: bound to a name where it reads memory.
-template <Value A>
-std::string fixed_text(std::string_view name, A&& a) {
-  auto v = e(std::forward<A>(a));
-  return v.epoch == 0 ? std::move(v.text) : let(name, std::move(v)).text;
-}
 }  // namespace detail
+
+template <Value A>
+Name<TypeOf<A>> let(std::string_view name, A&& a) {
+  return {detail::let(name, e(std::forward<A>(a)))};
+}
 
 template <class T, class A>
 void assign(const Place<T>& place, std::string_view op, A&& a) {
-  writer->line(cat(place.text, " ", op, " ", text_of(e(std::forward<A>(a))), ";"));
-  writer->wrote();
+  detail::assign(place.text, op, e(std::forward<A>(a)));
 }
 
 // Something that can be assigned to: one element of writable memory, or a component of a var.
@@ -58,13 +55,13 @@ struct Ref : Place<T> {
   }
   // Or C++ would copy the handle and write nothing.
   void operator=(const Ref& other) const { assign(*this, "=", other); }  // NOLINT(misc-unconventional-assign-operator)
-  explicit Ref(std::string text) : Place<T>{std::move(text)} {}
+  explicit Ref(Text text) : Place<T>{text} {}
   Ref(const Ref&) = default;
 };
 
 template <class T>
 struct Var : Place<T> {
-  explicit Var(std::string text) : Place<T>{std::move(text)} {}
+  explicit Var(Text text) : Place<T>{text} {}
   Var(Var&&) = default;
   Var(const Var&) = delete;  // a C++ copy would be an alias, not a new var
   ~Var() = default;
@@ -81,19 +78,14 @@ struct Var : Place<T> {
 
 template <Value A>
 [[nodiscard]] Var<TypeOf<A>> var(std::string_view name, A&& a) {
-  const std::string text = text_of(e(std::forward<A>(a)));
-  std::string fresh = writer->fresh(name);
-  writer->line(cat("var ", fresh, ": ", TypeOf<A>::wgsl(), " = ", text, ";"));
-  return Var<TypeOf<A>>(std::move(fresh));
+  return Var<TypeOf<A>>(detail::var(name, TypeOf<A>::wgsl(), e(std::forward<A>(a))));
 }
 // Zero to start with. Said explicitly: without it WGSL promises the same, but inside a loop Dawn on Vulkan was seen to
 // keep the value of the round before.
 template <class T>
 [[nodiscard]] Var<T> var(std::string_view name) {
   detail::note_type<T>();
-  std::string fresh = writer->fresh(name);
-  writer->line(cat("var ", fresh, ": ", T::wgsl(), " = ", T::wgsl(), "();"));
-  return Var<T>(std::move(fresh));
+  return Var<T>(detail::var(name, T::wgsl(), Expression(cat(T::wgsl(), "()"))));
 }
 
 template <class T, uint32_t N>
@@ -104,13 +96,13 @@ Ref<T> at(const Var<Vec<T, N>>& v, uint32_t i) {
 
 template <ValueOf<Bool> C, class Body>
 void when(C&& condition, Body&& body) {
-  writer->open(cat("if (", text_of(e(std::forward<C>(condition))), ") {"));
+  detail::open_if(e(std::forward<C>(condition)));
   body();
   writer->close();
 }
 template <ValueOf<Bool> C, class Body, class Else>
 void when(C&& condition, Body&& body, Else&& otherwise) {
-  writer->open(cat("if (", text_of(e(std::forward<C>(condition))), ") {"));
+  detail::open_if(e(std::forward<C>(condition)));
   body();
   writer->reopen("} else {");
   otherwise();
@@ -120,49 +112,31 @@ void when(C&& condition, Body&& body, Else&& otherwise) {
 // for (i = from; i < to; i += step) body(i). `to` and `step` are what they are when the loop starts.
 template <ValueOf<U32> A, ValueOf<U32> B, ValueOf<U32> S, class Body>
 void loop(std::string_view name, A&& from, B&& to, S&& step, Body&& body) {
-  const std::string first = text_of(e(std::forward<A>(from)));
-  const std::string end = detail::fixed_text("end", std::forward<B>(to));
-  const std::string by = detail::fixed_text("by", std::forward<S>(step));
-  const std::string i = writer->fresh(name);
-  writer->open(cat("for (var ", i, " = ", first, "; ", i, " < ", end, "; ", i, " += ", by, ") {"));
+  const Text i = detail::open_loop(name, e(std::forward<A>(from)), e(std::forward<B>(to)), e(std::forward<S>(step)));
   body(Name<U32>{i});
   writer->close();
 }
 
 inline void return_() { writer->line("return;"); }
-inline void workgroupBarrier() {
-  writer->refuse_in_function("a barrier");
-  writer->line("workgroupBarrier();");
-  writer->wrote();
-}
-inline void storageBarrier() {
-  writer->refuse_in_function("a barrier");
-  writer->line("storageBarrier();");
-  writer->wrote();
-}
+void workgroupBarrier();
+void storageBarrier();
 
 // A comment in the WGSL text, for those who read it.
-inline void note(std::string_view text) {
-  CHECK(!text.contains('\n'));
-  writer->line(cat("// ", text));
-}
+void note(std::string_view text);
 
 // The way out: WGSL as text, where the DSL lacks something. Types are still checked around it.
 template <class T>
-Temp<T> raw(const std::string& text) {
+Temp<T> raw(std::string_view text) {
   return Temp<T>(cat("(", text, ")"), Binding::kPrimary, writer->epoch());
 }
-inline void raw_statement(std::string_view text) {
-  writer->line(text);
-  writer->wrote();
-}
+void raw_statement(std::string_view text);
 
 // A WGSL function of its arguments alone, written once; its C++ body runs once, here. Returns what calls it:
 //
 //   auto dot4 = function("dot4", [](Name<I8x4> a, Name<I8x4> b) { return …; });
 template <class R, class... A>
 struct Function {
-  std::string name;
+  Text name;
   template <Value... X>
     requires(sizeof...(X) == sizeof...(A)) && (std::same_as<TypeOf<X>, A> && ...)
   Temp<R> operator()(X&&... args) const {
@@ -186,7 +160,7 @@ Function<typename R::type, A...> define_function(std::string_view name, F& body,
   std::tuple<Name<A>...> arguments{next(std::type_identity<A>{})...};  // braces: left to right
   writer->line(cat("return ", text_of(std::apply(body, arguments)), ";"));
   writer->end_function(cat("fn ", name, "(", parameters, ") -> ", R::type::wgsl()));
-  return {std::string(name)};
+  return {cat(name)};
 }
 }  // namespace detail
 

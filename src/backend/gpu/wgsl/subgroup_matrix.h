@@ -18,15 +18,26 @@ namespace tern::wgsl {
 
 enum class MatrixRole { kLeft, kRight, kResult };
 
+namespace detail {
+template <MatrixRole R>
+inline constexpr Str kRoleName = "";
+template <>
+inline constexpr Str kRoleName<MatrixRole::kLeft> = "left";
+template <>
+inline constexpr Str kRoleName<MatrixRole::kRight> = "right";
+template <>
+inline constexpr Str kRoleName<MatrixRole::kResult> = "result";
+
 template <MatrixRole R, class T, uint32_t Rows, uint32_t Cols>
-struct SubgroupMatrix {
+inline constexpr auto kMatrixName =
+    kJoined<"subgroup_matrix_", kRoleName<R>, "<", T::kName, ", ", kDecimal<Cols>, ", ", kDecimal<Rows>, ">">;
+}  // namespace detail
+
+template <MatrixRole R, class T, uint32_t Rows, uint32_t Cols>
+struct SubgroupMatrix : Tag<detail::kMatrixName<R, T, Rows, Cols>> {
   static constexpr MatrixRole kRole = R;
   using Component = T;
   static constexpr uint32_t kRows = Rows, kCols = Cols;
-  static std::string wgsl() {
-    constexpr std::string_view kName = R == MatrixRole::kLeft ? "left" : R == MatrixRole::kRight ? "right" : "result";
-    return cat("subgroup_matrix_", kName, "<", T::wgsl(), ", ", std::to_string(Cols), ", ", std::to_string(Rows), ">");
-  }
   static void note() {
     detail::begin_subgroup_operation();
     writer->needs().subgroup_matrix = true;
@@ -74,7 +85,7 @@ template <class M, class Array, ValueOf<U32> O>
 Name<M> subgroupMatrixLoad(const Array& array, O&& offset, MatrixLayout layout, uint32_t stride) {
   CHECK(stride >= (layout == MatrixLayout::kRowMajor ? M::kCols : M::kRows));
   M::note();
-  const std::string at = text_of(e(std::forward<O>(offset)));
+  const Text at = text_of(e(std::forward<O>(offset)));
   const std::string_view column_major = layout == MatrixLayout::kColumnMajor ? "true" : "false";
   return let("matrix", raw<M>(cat("subgroupMatrixLoad<", M::wgsl(), ">(&", array.name(), ", ", at, ", ", column_major,
                                   ", ", std::to_string(stride), "u)")));
@@ -96,7 +107,7 @@ template <class T, uint32_t M, uint32_t N, ValueOf<U32> O>
 void subgroupMatrixStore(const Shared<T>& array, O&& offset, const Var<ResultMatrix<T, M, N>>& matrix,
                          uint32_t stride) {
   CHECK(stride >= N);
-  const std::string at = text_of(e(std::forward<O>(offset)));
+  const Text at = text_of(e(std::forward<O>(offset)));
   raw_statement(cat("subgroupMatrixStore(&", array.name(), ", ", at, ", ", matrix.text, ", false, ",
                     std::to_string(stride), "u);"));
 }

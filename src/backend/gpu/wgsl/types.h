@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace tern::wgsl {
@@ -19,62 +18,59 @@ struct Str {
   auto operator<=>(const Str&) const = default;
 };
 
+// Several strings as one, and a number as one, while compiling.
+template <Str... Parts>
+inline constexpr auto kJoined = [] {
+  char all[(Parts.view().size() + ... + 1)] = {};
+  char* end = all;
+  ((end = std::ranges::copy(Parts.view(), end).out), ...);
+  return Str(all);
+}();
+template <uint32_t N>
+inline constexpr auto kDecimal = [] {
+  if constexpr (N >= 10) {
+    return kJoined<kDecimal<N / 10>, kDecimal<N % 10>>;
+  } else {
+    const char digit[] = {static_cast<char>('0' + N), '\0'};
+    return Str(digit);
+  }
+}();
+
+template <Str Name>
+struct Tag {
+  static constexpr auto kName = Name;
+  static constexpr std::string_view wgsl() { return Name.view(); }  // as WGSL writes the type
+};
+template <Str Name, uint32_t Bytes>
+struct Storable : Tag<Name> {
+  static constexpr uint32_t kBytes = Bytes;
+};
+
 // ---- Scalars
-struct F32 {
-  static std::string wgsl() { return "f32"; }
-  static constexpr uint32_t kBytes = 4;
-};
-struct F16 {
-  static std::string wgsl() { return "f16"; }
-  static constexpr uint32_t kBytes = 2;
-};
-struct U32 {
-  static std::string wgsl() { return "u32"; }
-  static constexpr uint32_t kBytes = 4;
-};
-struct I32 {
-  static std::string wgsl() { return "i32"; }
-  static constexpr uint32_t kBytes = 4;
-};
-struct Bool {
-  static std::string wgsl() { return "bool"; }
-  static constexpr uint32_t kBytes = 4;
-};
+struct F32 : Storable<"f32", 4> {};
+struct F16 : Storable<"f16", 2> {};
+struct U32 : Storable<"u32", 4> {};
+struct I32 : Storable<"i32", 4> {};
+struct Bool : Storable<"bool", 4> {};
 
 // ---- Packed words: u32 to WGSL, but no arithmetic; each has its own way out.
-struct I8x4 {  // four int8: dot4I8Packed
-  static std::string wgsl() { return "u32"; }
-  static constexpr uint32_t kBytes = 4;
-};
-struct F16x2 {  // two f16: unpack2x16float
-  static std::string wgsl() { return "u32"; }
-  static constexpr uint32_t kBytes = 4;
-};
+struct I8x4 : Storable<"u32", 4> {};   // four int8: dot4I8Packed
+struct F16x2 : Storable<"u32", 4> {};  // two f16: unpack2x16float
 // Sixteen ternary codes of an I2_S block (quant/i2_s.h): word w of a block of 128 elements has in byte b, at bits 6 −
 // 2p, the code of element 32p + 4w + b. code − 1 is the weight.
-struct I2sWord {
-  static std::string wgsl() { return "u32"; }
-  static constexpr uint32_t kBytes = 4;
-};
+struct I2sWord : Storable<"u32", 4> {};
 
-struct I8 {  // only as the element of a subgroup matrix
-  static std::string wgsl() { return "i8"; }
-};
+struct I8 : Tag<"i8"> {};  // only as the element of a subgroup matrix
 // Four int8 in an i32: the form in which subgroup matrices take them from memory (subgroup_matrix.h).
-struct MatrixI8x4 {
-  static std::string wgsl() { return "i32"; }
-  static constexpr uint32_t kBytes = 4;
-};
+struct MatrixI8x4 : Storable<"i32", 4> {};
 
 // ---- Vectors
 // Of two or four: an array of vec3 has gaps, and nothing here needs one.
 template <class T, uint32_t N>
   requires(N == 2 || N == 4)
-struct Vec {
+struct Vec : Storable<kJoined<"vec", kDecimal<N>, "<", T::kName, ">">, N * T::kBytes> {
   using Element = T;
   static constexpr uint32_t kSize = N;
-  static std::string wgsl() { return "vec" + std::to_string(N) + "<" + T::wgsl() + ">"; }
-  static constexpr uint32_t kBytes = N * T::kBytes;
 };
 template <class T>
 using Vec2 = Vec<T, 2>;
@@ -83,10 +79,8 @@ using Vec4 = Vec<T, 4>;
 
 // ---- Memory that only atomic operations touch
 template <class T>
-struct Atomic {
+struct Atomic : Storable<kJoined<"atomic<", T::kName, ">">, T::kBytes> {
   using Element = T;
-  static std::string wgsl() { return "atomic<" + T::wgsl() + ">"; }
-  static constexpr uint32_t kBytes = T::kBytes;
 };
 
 template <class T>

@@ -8,10 +8,8 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
-#include <string>
+#include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -25,54 +23,63 @@ namespace tern::wgsl {
 // as WGSL demands.
 enum class Binding { kOther, kSum, kProduct, kPrimary };
 
-template <class T>
-struct Temp {
-  using type = T;
-  std::string text;
+// An expression, whatever its type. Moving leaves an empty one behind, so that using it twice shows.
+struct Expression {
+  Text text;
   Binding binding = Binding::kPrimary;
   // Where the text reads memory that can change: the writer's epoch at that time. Zero otherwise. An expression that is
   // used after a write would silently mean something else, so it is refused (see `text_of`).
   int epoch = 0;
 
-  explicit Temp(std::string t, Binding b = Binding::kPrimary, int at = 0) : text(std::move(t)), binding(b), epoch(at) {}
-  Temp(Temp&&) noexcept = default;
-  Temp& operator=(Temp&&) = delete;
-  Temp(const Temp&) = delete;               // used twice? bind it with let()
+  explicit Expression(Text t, Binding b = Binding::kPrimary, int at = 0) : text(t), binding(b), epoch(at) {}
+  Expression(Expression&& other) noexcept
+      : text(std::exchange(other.text, Text())), binding(other.binding), epoch(other.epoch) {}
+  Expression& operator=(Expression&&) = delete;
+  Expression(const Expression&) = delete;  // used twice? bind it with let()
+  ~Expression() = default;
+};
+
+template <class T>
+struct Temp : Expression {
+  using type = T;
+  using Expression::Expression;
+  explicit Temp(Expression&& untyped) : Expression(std::move(untyped)) {}
   explicit operator bool() const = delete;  // a C++ `if` runs while tracing: use when()
 };
 
 template <class T>
 struct Name {
   using type = T;
-  std::string text;
+  Text text;
   explicit operator bool() const = delete;
 };
 
 template <class T>
 struct Place {
   using type = T;
-  std::string text;
+  Text text;
   explicit operator bool() const = delete;
 };
 
+namespace detail {
+Expression literal(uint32_t v);
+Expression literal(int32_t v);
+Expression literal(float v);
+Expression use(Expression&& once);  // refuses one that was used before
+// Parentheses where they are needed.
+Expression unary(std::string_view op, const Expression& a, Binding binding);
+Expression binary(const Expression& a, std::string_view op, const Expression& b, Binding binding);
+Expression call(std::string_view function, std::span<const Expression> arguments);
+}  // namespace detail
+
 // e(x): x as an expression.
-inline Temp<U32> e(uint32_t v) { return Temp<U32>(std::to_string(v) + "u"); }
-inline Temp<I32> e(int32_t v) {
-  // WGSL's minus is an operator, and 2147483648i is no i32.
-  if (v == std::numeric_limits<int32_t>::min()) return Temp<I32>("i32(-2147483648)");
-  return Temp<I32>(std::to_string(v) + "i", v < 0 ? Binding::kSum : Binding::kPrimary);
-}
-inline Temp<F32> e(float v) {
-  CHECK(std::isfinite(v));  // WGSL has no other literals
-  char digits[32];
-  const std::string text(digits, std::to_chars(digits, digits + sizeof digits, v).ptr);
-  return Temp<F32>(text + "f", std::signbit(v) ? Binding::kSum : Binding::kPrimary);
-}
+inline Temp<U32> e(uint32_t v) { return Temp<U32>(detail::literal(v)); }
+inline Temp<I32> e(int32_t v) { return Temp<I32>(detail::literal(v)); }
+inline Temp<F32> e(float v) { return Temp<F32>(detail::literal(v)); }
 Temp<Bool> e(bool) = delete;  // decided while tracing: use C++'s if
 template <class T>
 Temp<T> e(Temp<T>&& t) {
-  if (t.text.empty()) trace_error("an unnamed expression is used twice; bind it with let()");
-  return std::move(t);
+  return Temp<T>(detail::use(std::move(t)));
 }
 template <class T>
 Temp<T> e(const Name<T>& n) {
@@ -97,27 +104,12 @@ template <class A, class B>
 concept Pair = Value<A> && Value<B> && (Traced<A> || Traced<B>) && std::same_as<TypeOf<A>, TypeOf<B>>;
 
 // The text of an expression that is about to be written.
-template <class T>
-std::string text_of(Temp<T> t) {
-  if (t.epoch != 0 && t.epoch != writer->epoch())
-    trace_error(cat("\"", t.text, "\" reads memory that has been written since; bind it with let() where it is read"));
-  return std::move(t.text);
-}
+Text text_of(const Expression& expression);
 
 // The older of two epochs; zero reads nothing.
 inline int join_epochs(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 namespace detail {
-inline std::string parenthesise(const std::string& text, bool yes) { return yes ? cat("(", text, ")") : text; }
-
-template <class R, class A, class B>
-Temp<R> binary(Temp<A> a, std::string_view op, Temp<B> b, Binding binding) {
-  const bool strict = binding == Binding::kOther;
-  std::string left = parenthesise(a.text, strict ? a.binding < Binding::kPrimary : a.binding < binding);
-  std::string right = parenthesise(b.text, strict ? b.binding < Binding::kPrimary : b.binding <= binding);
-  return Temp<R>(cat(left, " ", op, " ", right), binding, join_epochs(a.epoch, b.epoch));
-}
-
 template <class T>
 struct BoolLike {
   using type = Bool;
@@ -129,12 +121,11 @@ struct BoolLike<Vec<T, N>> {
 }  // namespace detail
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
-#define WGSL_OPERATOR(op, binding, Kind, Result)                                         \
-  template <class A, class B>                                                            \
-    requires Pair<A, B> && Kind<TypeOf<A>>                                               \
-  Temp<Result> operator op(A&& a, B&& b) {                                               \
-    auto left = e(std::forward<A>(a));                                                   \
-    return detail::binary<Result>(std::move(left), #op, e(std::forward<B>(b)), binding); \
+#define WGSL_OPERATOR(op, binding, Kind, Result)                                                     \
+  template <class A, class B>                                                                        \
+    requires Pair<A, B> && Kind<TypeOf<A>>                                                           \
+  Temp<Result> operator op(A&& a, B&& b) {                                                           \
+    return Temp<Result>(detail::binary(e(std::forward<A>(a)), #op, e(std::forward<B>(b)), binding)); \
   }
 WGSL_OPERATOR(+, Binding::kSum, Number, TypeOf<A>)
 WGSL_OPERATOR(-, Binding::kSum, Number, TypeOf<A>)
@@ -158,90 +149,70 @@ concept IsBool = std::same_as<T, Bool>;
 template <class A, class B>
   requires Pair<A, B> && IsBool<TypeOf<A>>
 Temp<Bool> operator&&(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<Bool>(std::move(left), "&&", e(std::forward<B>(b)), Binding::kOther);
+  return Temp<Bool>(detail::binary(e(std::forward<A>(a)), "&&", e(std::forward<B>(b)), Binding::kOther));
 }
 template <class A, class B>
   requires Pair<A, B> && IsBool<TypeOf<A>>
 Temp<Bool> operator||(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<Bool>(std::move(left), "||", e(std::forward<B>(b)), Binding::kOther);
+  return Temp<Bool>(detail::binary(e(std::forward<A>(a)), "||", e(std::forward<B>(b)), Binding::kOther));
 }
 
 // Shifts take a u32 amount, whatever is shifted.
 template <Traced A, ValueOf<U32> B>
   requires IntegerScalar<TypeOf<A>>
 Temp<TypeOf<A>> operator<<(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<TypeOf<A>>(std::move(left), "<<", e(std::forward<B>(b)), Binding::kOther);
+  return Temp<TypeOf<A>>(detail::binary(e(std::forward<A>(a)), "<<", e(std::forward<B>(b)), Binding::kOther));
 }
 template <Traced A, ValueOf<U32> B>
   requires IntegerScalar<TypeOf<A>>
 Temp<TypeOf<A>> operator>>(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<TypeOf<A>>(std::move(left), ">>", e(std::forward<B>(b)), Binding::kOther);
+  return Temp<TypeOf<A>>(detail::binary(e(std::forward<A>(a)), ">>", e(std::forward<B>(b)), Binding::kOther));
 }
 
 // And vectors of u32 amounts, one for each component.
 template <Traced A, ValueOf<Vec4<U32>> B>
   requires std::same_as<TypeOf<A>, Vec4<U32>>
 Temp<TypeOf<A>> operator<<(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<TypeOf<A>>(std::move(left), "<<", e(std::forward<B>(b)), Binding::kOther);
+  return Temp<TypeOf<A>>(detail::binary(e(std::forward<A>(a)), "<<", e(std::forward<B>(b)), Binding::kOther));
 }
 template <Traced A, ValueOf<Vec4<U32>> B>
   requires std::same_as<TypeOf<A>, Vec4<U32>>
 Temp<TypeOf<A>> operator>>(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<TypeOf<A>>(std::move(left), ">>", e(std::forward<B>(b)), Binding::kOther);
+  return Temp<TypeOf<A>>(detail::binary(e(std::forward<A>(a)), ">>", e(std::forward<B>(b)), Binding::kOther));
 }
 
 // A vector times a scalar of its element type.
 template <Traced A, Value B>
   requires is_vec<TypeOf<A>> && Number<TypeOf<A>> && std::same_as<Element<TypeOf<A>>, TypeOf<B>>
 Temp<TypeOf<A>> operator*(A&& a, B&& b) {
-  auto left = e(std::forward<A>(a));
-  return detail::binary<TypeOf<A>>(std::move(left), "*", e(std::forward<B>(b)), Binding::kProduct);
+  return Temp<TypeOf<A>>(detail::binary(e(std::forward<A>(a)), "*", e(std::forward<B>(b)), Binding::kProduct));
 }
 
 template <Traced A>
   requires Signed<TypeOf<A>>
 Temp<TypeOf<A>> operator-(A&& a) {
-  Temp<TypeOf<A>> v = e(std::forward<A>(a));
-  return Temp<TypeOf<A>>(cat("-", detail::parenthesise(v.text, v.binding < Binding::kPrimary)), Binding::kSum, v.epoch);
+  return Temp<TypeOf<A>>(detail::unary("-", e(std::forward<A>(a)), Binding::kSum));
 }
 template <Traced A>
   requires IsBool<TypeOf<A>>
 Temp<Bool> operator!(A&& a) {
-  Temp<Bool> v = e(std::forward<A>(a));
-  return Temp<Bool>(cat("!", detail::parenthesise(v.text, v.binding < Binding::kPrimary)), Binding::kProduct, v.epoch);
+  return Temp<Bool>(detail::unary("!", e(std::forward<A>(a)), Binding::kProduct));
 }
 template <Traced A>
   requires IntegerScalar<TypeOf<A>>
 Temp<TypeOf<A>> operator~(A&& a) {
-  Temp<TypeOf<A>> v = e(std::forward<A>(a));
-  return Temp<TypeOf<A>>(cat("~", detail::parenthesise(v.text, v.binding < Binding::kPrimary)), Binding::kProduct,
-                         v.epoch);
+  return Temp<TypeOf<A>>(detail::unary("~", e(std::forward<A>(a)), Binding::kProduct));
 }
 
 // f(a, b): a call with any arguments.
 template <class R, class... A>
 Temp<R> call(std::string_view function, A&&... args) {
-  std::string list;
-  int epoch = 0;
-  const auto add = [&](auto arg) {
-    list += cat(list.empty() ? "" : ", ", arg.text);
-    epoch = join_epochs(epoch, arg.epoch);
-  };
-  (add(e(std::forward<A>(args))), ...);
-  return Temp<R>(cat(function, "(", list, ")"), Binding::kPrimary, epoch);
+  const Expression list[] = {e(std::forward<A>(args))...};  // braces: left to right
+  return Temp<R>(detail::call(function, list));
 }
 
 // Component i of a vector that has a name.
-inline std::string component_text(const std::string& vector, uint32_t i) {
-  CHECK(i < 4);
-  return cat(vector, ".", std::string(1, "xyzw"[i]));
-}
+Text component_text(std::string_view vector, uint32_t i);
 template <class T, uint32_t N>
 Name<T> at(const Name<Vec<T, N>>& v, uint32_t i) {
   CHECK(i < N);

@@ -40,7 +40,7 @@ TEST(Literals, FloatsAreTheShortestTextThatReadsBack) {
   EXPECT_EQ(e(3.0e38f).text, "3e+38f");
   EXPECT_EQ(e(16777216.0f).text, "16777216f");
   for (const float value : {0.1f, 1.0f / 3.0f, 1.17549435e-38f, 3.4028235e38f, -0.0f}) {
-    EXPECT_EQ(std::stof(e(value).text), value);
+    EXPECT_EQ(std::stof(std::string(e(value).text)), value);
   }
   EXPECT_DEATH(e(std::numeric_limits<float>::infinity()), "isfinite");
   EXPECT_DEATH(e(std::numeric_limits<float>::quiet_NaN()), "isfinite");

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <utility>
 
 namespace tern::wgsl {
@@ -12,7 +13,22 @@ void refuse_wgsl_name(std::string_view name) {
   if (is_wgsl_name(name)) trace_error(cat(name, " is a name of WGSL's own; choose another"));
 }
 
+// In a deque they stay where they are.
+thread_local std::deque<std::string> kept_texts;
+
 }  // namespace
+
+Text keep(std::string text) { return Text(kept_texts.emplace_back(std::move(text))); }
+void forget_texts() { kept_texts.clear(); }
+
+Text put_together(std::initializer_list<std::string_view> parts) {
+  size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  std::string text;
+  text.reserve(size);
+  for (const std::string_view part : parts) text += part;
+  return keep(std::move(text));
+}
 
 void trace_error(std::string_view what) {
   const std::string kernel = writer ? writer->name() : "?";
@@ -27,7 +43,7 @@ Writer::Writer(std::string name) {
 }
 
 void Writer::line(std::string_view text) {
-  body_ += cat(std::string(static_cast<size_t>(2 * indent_), ' '), text, "\n");
+  body_.append(static_cast<size_t>(2 * indent_), ' ').append(text).append("\n");
 }
 
 void Writer::open(std::string_view head) {
@@ -47,10 +63,10 @@ void Writer::reopen(std::string_view between) {
   open(between);
 }
 
-void Writer::declare(std::string_view text) { declarations_ += cat(text, "\n"); }
+void Writer::declare(std::string_view text) { declarations_.append(text).append("\n"); }
 
-void Writer::declare_once(const std::string& text) {
-  if (declared_.insert(text).second) declare(text);
+void Writer::declare_once(std::string_view text) {
+  if (declared_.emplace(text).second) declare(text);
 }
 
 void Writer::builtin(std::string_view parameter) { builtins_ += cat(builtins_.empty() ? "" : ", ", parameter); }
@@ -61,16 +77,16 @@ void Writer::bind(BindingDecl binding, std::string_view declaration_tail) {
   module_.bindings.push_back(std::move(binding));
 }
 
-std::string Writer::fresh(std::string_view base) {
+Text Writer::fresh(std::string_view base) {
   refuse_wgsl_name(base);
-  std::string name(base);
-  for (int k = 1; !names_.insert(name).second; ++k) name = cat(base, "_", std::to_string(k));
+  Text name = cat(base);
+  for (int k = 1; !names_.emplace(name).second; ++k) name = cat(base, "_", std::to_string(k));
   return name;
 }
 
 void Writer::claim(std::string_view name) {
   refuse_wgsl_name(name);
-  if (!names_.insert(std::string(name)).second) trace_error(cat("the name ", name, " is taken"));
+  if (!names_.emplace(name).second) trace_error(cat("the name ", name, " is taken"));
 }
 
 void Writer::refuse_in_function(std::string_view what) const {

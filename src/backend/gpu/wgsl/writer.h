@@ -4,6 +4,7 @@
 // that it is traced.
 #pragma once
 
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,27 @@
 #include "backend/gpu/wgsl/module.h"
 
 namespace tern::wgsl {
+
+// Part of a module's text: a literal, or what `cat` has put together. Kept until the kernel has been traced, so that
+// expressions are plain values; the code of kernels would otherwise be mostly moves and destructors of strings.
+class Text : public std::string_view {
+ public:
+  constexpr Text() = default;
+  template <size_t N>
+  constexpr Text(const char (&literal)[N]) : std::string_view(literal, N - 1) {}  // NOLINT(google-explicit-constructor)
+
+ private:
+  friend Text keep(std::string text);
+  explicit Text(const std::string& kept) : std::string_view(kept) {}
+};
+Text keep(std::string text);
+void forget_texts();  // all that this thread has kept
+
+Text put_together(std::initializer_list<std::string_view> parts);
+template <class... S>
+Text cat(const S&... parts) {
+  return put_together({std::string_view(parts)...});
+}
 
 class Writer {
  public:
@@ -22,12 +44,12 @@ class Writer {
   void close();
   void reopen(std::string_view between);                              // "} else {"
   void declare(std::string_view text);                                // at module scope
-  void declare_once(const std::string& text);                         // unless that very text was declared before
+  void declare_once(std::string_view text);                           // unless that very text was declared before
   void builtin(std::string_view parameter);                           // a parameter of the entry point
   void bind(BindingDecl binding, std::string_view declaration_tail);  // "@group(0) @binding(n) var…"
 
   // A name that nothing has yet: `base`, or base_1, base_2, … Refuses WGSL's own names.
-  std::string fresh(std::string_view base);
+  Text fresh(std::string_view base);
   // Exactly this name; refuses one that is taken.
   void claim(std::string_view name);
 
@@ -59,14 +81,6 @@ class Writer {
 };
 
 inline thread_local Writer* writer = nullptr;  // set for the length of one trace
-
-// "x = " and friends, without a chain of operator+.
-template <class... S>
-std::string cat(const S&... parts) {
-  std::string text;
-  ((text += parts), ...);
-  return text;
-}
 
 // Stops the program, naming the kernel that is being traced: the mistake is in its C++ code.
 [[noreturn]] void trace_error(std::string_view what);
