@@ -15,6 +15,8 @@ async function visit(context, url) {
   await page.addInitScript(() => {
     globalThis.times = {};
     const find = (id) => document.querySelector(`[data-testid=${id}]`);
+    const replies = () => document.querySelectorAll('[data-testid=reply]');
+    let before = 0;  // what the conversation of the visit before has
     const look = () => {
       const composer = find('composer');
       if (composer && !globalThis.times.interactive) {
@@ -22,10 +24,12 @@ async function visit(context, url) {
         composer.dispatchEvent(new Event('input', {bubbles: true}));
         if (!find('send').disabled) {  // the page has noticed
           globalThis.times.interactive = performance.now();
+          before = replies().length;
           find('send').click();
         }
       }
-      if (find('reply')?.textContent) globalThis.times.firstToken = performance.now();
+      const isThere = globalThis.times.interactive && replies().length > before && [...replies()].at(-1).textContent;
+      if (isThere) globalThis.times.firstToken = performance.now();
       else setTimeout(look, 2);
     };
     look();

@@ -221,6 +221,7 @@ export function fakeWorkerEnv({server, engine, disk = new FakeDisk(), locks = ne
     origin: server.origin,
     isNode: false,
     pieceBytes: 4096,
+    connections: 1,
     stallMs: 200,
     waits,
     sleep: (ms, signal) => {

@@ -26,7 +26,7 @@ export function fakeGguf(size, seed = 1) {
 export class FakeServer {
   /** @type {Record<string, Served>} by address */
   files = {};
-  /** @type {{url: string, range: string | null, status: number}[]} */
+  /** @type {{url: string, range: string | null, status: number, sent: number}[]} */
   requests = [];
   isOnline = true;
   isIsolated = false;  // the page is cross-origin isolated
@@ -42,7 +42,7 @@ export class FakeServer {
 
   fetch = async (url, {headers = {}, signal, mode, method = 'GET'} = {}) => {
     signal?.throwIfAborted();
-    const log = {url, range: headers.range ?? null, ifRange: headers['if-range'] ?? null, status: 0};
+    const log = {url, range: headers.range ?? null, ifRange: headers['if-range'] ?? null, status: 0, sent: 0};
     this.requests.push(log);
     if (!this.isOnline) throw new TypeError('Failed to fetch');
     const file = this.files[url];
@@ -57,19 +57,19 @@ export class FakeServer {
       log.status = fault?.status ?? 404;
       return new Response('no', {status: log.status, headers: fault?.headers});
     }
-    const response = this.#answer(file, headers, fault, signal);
+    const response = this.#answer(file, headers, {fault, signal, log});
     log.status = response.status;
     return response;
   };
 
-  #answer(file, headers, fault, signal) {
+  #answer(file, headers, how) {
     const body = typeof file.body === 'string' ? new TextEncoder().encode(file.body) : file.body;
     const etag = file.etag ?? `"${createHash('md5').update(body).digest('hex')}"`;
     const answer = {...(etag ? {etag} : {}), ...file.headers};
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '');
     const isSame = !headers['if-range'] || headers['if-range'] === etag;
     if (!range || !isSame || file.ranges === false) {
-      return this.#stream(body, 200, {'content-length': String(body.length), ...answer}, fault, signal);
+      return this.#stream(body, 200, {'content-length': String(body.length), ...answer}, how);
     }
     const begin = Number(range[1]);
     if (begin >= body.length) {
@@ -80,10 +80,10 @@ export class FakeServer {
       'content-length': String(end - begin),
       'content-range': `bytes ${begin}-${end - 1}/${body.length}`,
       ...answer,
-    }, fault, signal);
+    }, how);
   }
 
-  #stream(body, status, headers, fault, signal) {
+  #stream(body, status, headers, {fault, signal, log}) {
     let at = 0;
     let control;
     const stream = new ReadableStream({
@@ -99,6 +99,7 @@ export class FakeServer {
         const limit = Math.min(body.length, fault?.cutAt ?? Infinity, fault?.endAt ?? Infinity);
         const chunk = body.slice(at, Math.min(at + this.chunkBytes, limit));
         at += chunk.length;
+        log.sent += chunk.length;
         controller.enqueue(chunk);
       },
     }, {highWaterMark: 0});

@@ -17,6 +17,7 @@ import {CancelledError, NotSupportedError, throwIfAborted} from './errors.js';
  * @property {boolean} isNode
  * @property {typeof WebAssembly} [webAssembly] instead of the real one, to ask for features
  * @property {number} pieceBytes models are stored, checked and resumed in pieces of this size
+ * @property {number} connections that a large file is downloaded over, at most
  * @property {number} stallMs a connection that brings nothing for so long is given up
  * @property {number} startMs a worker, threads or an adapter that is not there after so long is done without
  * @property {number} gpuStallMs a GPU that gets nowhere for so long while a model is loaded is done without
@@ -109,6 +110,7 @@ export function environment() {
     crossOriginIsolated: root.crossOriginIsolated === true,
     isNode: false,
     pieceBytes: 8 << 20,
+    connections: 4,
     stallMs: 60_000,
     startMs: 20_000,
     gpuStallMs: 60_000,

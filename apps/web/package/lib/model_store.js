@@ -20,7 +20,7 @@ const kLockMs = 500;
  * @property {import('./http.js').Validator | null} validator the version that the pieces are of
  * @property {(string | null)[]} pieces SHA-256 of each; null: not there
  * @property {(string | null)[]} [expected] what pieces that were found damaged must be
- * @property {{piece: number, bytes: number, sha256: string} | null} [tail] the beginning of the piece that comes next
+ * @property {{piece: number, bytes: number, sha256: string}[]} tails beginnings of pieces that were on their way
  * @property {boolean} complete
  *
  * @typedef {object} Manifest
@@ -56,7 +56,7 @@ export function newManifest({key, url, name, entry, files, pieceBytes}) {
     name,
     entry,
     pieceBytes,
-    files: files.map((file) => ({size: null, ...file, validator: null, pieces: [], tail: null, complete: false})),
+    files: files.map((file) => ({size: null, ...file, validator: null, pieces: [], tails: [], complete: false})),
     state: 'partial',
     id: null,
     sha256: {},
@@ -83,7 +83,9 @@ export function markComplete(manifest) {
 export async function readManifest(storage, key) {
   try {
     const manifest = JSON.parse((await storage.readText(key)) ?? 'null');
-    return manifest?.version === kVersion && manifest.key === key ? manifest : null;
+    if (manifest?.version !== kVersion || manifest.key !== key) return null;
+    for (const file of manifest.files) file.tails ??= file.tail ? [file.tail] : [];  // there was only one
+    return manifest;
   } catch {
     return null;
   }
@@ -129,8 +131,8 @@ export async function keyWithSha256(storages, sha256) {
 function bytesThere(manifest) {
   let bytes = 0;
   for (const file of manifest.files) {
-    const n = file.pieces.filter(Boolean).length * manifest.pieceBytes + (file.tail?.bytes ?? 0);
-    bytes += file.complete ? file.size : n;
+    const tails = file.tails.reduce((sum, tail) => sum + tail.bytes, 0);
+    bytes += file.complete ? file.size : file.pieces.filter(Boolean).length * manifest.pieceBytes + tails;
   }
   return bytes;
 }

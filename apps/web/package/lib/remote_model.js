@@ -2,8 +2,9 @@
 // parts or damaged. Tabs that want the same model wait for the one that downloads it.
 
 import {CorruptionError, InvalidArgumentError, NetworkError, NotFoundError, asTernError} from './errors.js';
-import {ChangedError, downloadModel} from './download.js';
+import {downloadModel} from './download.js';
 import {holdShared, withLock} from './environment.js';
+import {ChangedError} from './file_download.js';
 import {locateModel} from './locate_model.js';
 import {findModel, keyOf, keyWithSha256, lockOf, newManifest, writeManifest} from './model_store.js';
 import {openStorages} from './storage.js';
@@ -207,7 +208,9 @@ class RemoteModel {
       try {
         return await downloadModel(this.#env, found.storage, found.manifest, this.#options);
       } catch (error) {
-        const isEmpty = !found.manifest.files.some((file) => file.complete || file.tail || file.pieces.some(Boolean));
+        const isEmpty = !found.manifest.files.some(({complete, tails, pieces}) => {
+          return complete || tails.length > 0 || pieces.some(Boolean);
+        });
         if (error instanceof ChangedError || isEmpty) await found.storage.remove(this.#key).catch(() => {});
         if (!(error instanceof ChangedError)) throw mends ? this.#explainMend(error) : error;
       }

@@ -78,7 +78,7 @@ describe('download', () => {
     server.files[kUrl].faults = [];
     server.requests = [];
     await load();
-    assert.deepEqual(ranges(), ['bytes=4096-8191', 'bytes=12288-']);
+    assert.deepEqual(ranges(), ['bytes=4096-8191', 'bytes=13000-']);
     assert.deepEqual(readBytes(), Buffer.from(kBytes));
   });
 
@@ -141,6 +141,88 @@ describe('download', () => {
     const {env} = await load();
     assert.equal(env.waits[0], 2000);
     assert.equal(env.waits.length, 3);
+  });
+});
+
+describe('several connections', () => {
+  const kLarge = fakeGguf(100_000);  // 25 pieces
+  const four = (more) => ({connections: 4, ...more});
+  const sent = () => server.requests.reduce((sum, request) => sum + request.sent, 0);
+
+  test('each byte comes once, and the pieces end up in their places', async () => {
+    server.put(kUrl, kLarge);
+    const {progress} = await load(kUrl, {}, four());
+    assert.deepEqual(readBytes(), Buffer.from(kLarge));
+    const begins = ranges().map((range) => Number(/\d+/.exec(range)[0]));
+    // Each takes the second half of what is longest: pieces 13, 7 and 20 of 25.
+    assert.deepEqual(begins.slice(0, 4), [0, 13 * 4096, 7 * 4096, 20 * 4096]);
+    // What a connection had on its way when another took over its last pieces.
+    assert.ok(sent() < kLarge.length + begins.length * 2 * server.chunkBytes, `${sent()} bytes for ${kLarge.length}`);
+    assert.ok(progress.every(({loaded, total}) => loaded <= total));
+  });
+
+  test('a small file is not worth them', async () => {
+    server.put(kUrl, kBytes.subarray(0, 12_000));
+    await load(kUrl, {}, four());
+    assert.deepEqual(ranges(), ['bytes=0-']);
+  });
+
+  test('a server that refuses more than one still works, without waiting', async () => {
+    server.put(kUrl, kLarge, {faults: [null, {status: 429}, {status: 503}, {down: true}]});
+    const {env} = await load(kUrl, {}, four());
+    assert.deepEqual(readBytes(), Buffer.from(kLarge));
+    assert.deepEqual(env.waits, []);
+  });
+
+  test('one that is cut is taken over by the others', async () => {
+    server.put(kUrl, kLarge, {faults: [null, {cutAt: 5_000}, {endAt: 700}, {cutAt: 0}]});
+    await load(kUrl, {}, four());
+    assert.deepEqual(readBytes(), Buffer.from(kLarge));
+  });
+
+  test('the first one that is cut goes on while the others do', async () => {
+    server.put(kUrl, kLarge, {faults: [null, null, null, null, {cutAt: 6_000}]});
+    const {env} = await load(kUrl, {}, four());
+    assert.deepEqual(readBytes(), Buffer.from(kLarge));
+    assert.deepEqual(env.waits, [500]);
+  });
+
+  test('what all of them have is kept when the load is aborted', async () => {
+    server.put(kUrl, kLarge);
+    const control = new AbortController();
+    const onProgress = ({phase, loaded}) => {
+      if (phase === 'download' && loaded > 50_000) control.abort();
+    };
+    let now = 0;
+    await assert.rejects(load(kUrl, {signal: control.signal, onProgress}, four({now: () => (now += 100)})),
+      {name: 'CancelledError'});
+    const [model] = await models().list();
+    assert.ok(model.bytes > 48_000 && model.bytes < 60_000, `${model.bytes}`);
+    server.requests = [];
+    await load(kUrl, {}, four());
+    assert.deepEqual(readBytes(), Buffer.from(kLarge));
+    assert.ok(sent() < kLarge.length - model.bytes + ranges().length * 2 * server.chunkBytes, `${sent()} bytes`);
+  });
+
+  test('a file that changes between two of them is begun anew', async () => {
+    server.put(kUrl, kLarge);
+    const changed = fakeGguf(100_000, 7);
+    let n = 0;
+    const fetch = (url, init) => {
+      if (++n === 3) server.put(kUrl, changed);
+      return server.fetch(url, init);
+    };
+    await load(kUrl, {}, four({fetch}));
+    assert.deepEqual(readBytes(), Buffer.from(changed));
+  });
+
+  test('a disk that is full ends all of them, with its own reason', async () => {
+    server.put(kUrl, kLarge);
+    disk.hardQuota = 40_000;
+    await assert.rejects(load(kUrl, {}, four()), {code: 'quota'});
+    const n = server.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(server.requests.length, n);
   });
 });
 
