@@ -48,6 +48,8 @@ export interface LoadOptions {
   storage?: boolean;
   /** For embed() and embeddings.create(), and for nothing else: without what makes words of vectors. */
   embeddings?: boolean;
+  /** Tabs of this site that load the same with it use one engine, one after the other; info.isShared. */
+  shared?: boolean;
   /** false: run in the page, which stutters while the engine computes. A string or URL: the worker's address. */
   worker?: boolean | string | URL;
   /** A GPU of your own, such as that of npm's webgpu under Node; implies worker: false. */
@@ -137,6 +139,8 @@ export interface ModelInfo {
   readonly loadMs: number;
   /** Why nothing faster was chosen; '' where nothing is faster. */
   readonly why: string;
+  /** Whether tabs share it. When the one that computes is closed, another goes on. */
+  readonly isShared?: boolean;
   /** What else may be worth knowing: that nothing can be stored, or what was mended. */
   readonly notes: string[];
 }

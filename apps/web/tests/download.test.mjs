@@ -96,7 +96,8 @@ describe('downloads that go wrong and are made good', () => {
   });
 
   test('stopped, and loaded again: only the rest is fetched', async () => {
-    const url = server.mount('m/stopped.gguf', {from: kDefaultModel, holdAt: kCut + (1 << 20)});
+    // Slow enough that progress is told between the cut and where it is held.
+    const url = server.mount('m/stopped.gguf', {from: kDefaultModel, holdAt: kCut + (2 << 20), bytesPerSecond: 20e6});
     await refuses(url, {code: 'cancelled', words: []}, {abortAt: kCut});
     const half = (await tab.models('list')).find((model) => model.url === url);
     assert.equal(half.complete, false);
@@ -242,6 +243,22 @@ describe('models that are kept', () => {
     await Promise.all([load(url), other.load(url, {backend: 'cpu'})]);
     const sent = server.requestsFor('m/twice.gguf', mark).reduce((sum, request) => sum + request.sent, 0);
     assert.ok(sent < 1.2 * fs.statSync(kDefaultModel).size, `${sent} bytes`);
+  });
+
+  test('two tabs that share a model have one engine, and when one is closed the other goes on', async () => {
+    const url = server.mount('m/shared.gguf', {from: kDefaultModel});
+    const other = await PackageTab.open(context, server);
+    const infos = await Promise.all([load(url, {shared: true}), other.load(url, {backend: 'cpu', shared: true})]);
+    assert.deepEqual(infos.map(({isShared}) => isShared), [true, true]);
+    const [{text}, again] = await Promise.all([tab, other].map((one) => one.generate('Once upon a time', kGreedy)));
+    assert.equal(again.text, text);
+    const nWorkers = () => [tab, other].map(({page}) => page.workers().length);
+    assert.deepEqual(nWorkers().sort(), [0, 1], 'one engine');
+    const [here, there] = nWorkers()[0] > 0 ? [tab, other] : [other, tab];
+    await here.page.close();
+    assert.equal((await there.generate('Once upon a time', kGreedy)).text, text);
+    assert.equal(there.page.workers().length, 1);
+    tab = there;
   });
 
   test('a file of this device, without storing it', async () => {

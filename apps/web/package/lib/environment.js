@@ -7,6 +7,7 @@ import {CancelledError, NotSupportedError, throwIfAborted} from './errors.js';
  * @property {typeof fetch} fetch
  * @property {Navigator | undefined} navigator for storage, onLine, gpu, hardwareConcurrency
  * @property {LockManager | undefined} locks shared by all tabs of the site
+ * @property {typeof BroadcastChannel | undefined} BroadcastChannel to other tabs of the site
  * @property {CacheStorage | undefined} caches
  * @property {Crypto | undefined} crypto
  * @property {typeof FileReaderSync | undefined} FileReaderSync there in workers only
@@ -101,6 +102,7 @@ export function environment() {
     fetch: (...args) => root.fetch(...args),
     navigator: root.navigator,
     locks: root.navigator?.locks,
+    BroadcastChannel: root.BroadcastChannel,
     caches: root.caches,
     crypto: root.crypto,
     FileReaderSync: root.FileReaderSync,

@@ -1,13 +1,18 @@
 // Keeps a model of the user's own files on the device, where it is found again at the next visit.
 
 import {withLock} from './environment.js';
-import {NotSupportedError, throwIfAborted} from './errors.js';
+import {InvalidArgumentError, NotSupportedError, throwIfAborted} from './errors.js';
 import {kindOf} from './locate_model.js';
 import {findModel, keyOf, lockOf, markComplete, newManifest, writeManifest} from './model_store.js';
 import {sha256Hex} from './sha256.js';
 import {checkQuota, explainWriteError, openStorages} from './storage.js';
 
 const kProbeBytes = 1 << 16;
+
+/** @returns {InvalidArgumentError} of a model that came from an address */
+export function notOfFiles() {
+  return new InvalidArgumentError('only a model of files that you chose can be kept; others are kept as they come');
+}
 
 async function bytesOf(reader, offset, length) {
   const into = new Uint8Array(length);

@@ -71,6 +71,7 @@ const kLoad = {
   chatTemplate: ofType('chatTemplate', 'string'),
   storage: ofType('storage', 'boolean'),
   embeddings: ofType('embeddings', 'boolean'),
+  shared: ofType('shared', 'boolean'),
   hub: ofType('hub', 'string'),
   baseUrl: any,
   emscripten: any,

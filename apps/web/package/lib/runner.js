@@ -3,11 +3,11 @@
 
 import {withinTime} from './environment.js';
 import {
-  BusyError, InvalidArgumentError, NotFoundError, NotSupportedError, asTernError, throwIfAborted,
+  BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted,
 } from './errors.js';
 import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
 import {EngineModule} from './engine_module.js';
-import {keepModel} from './keep.js';
+import {keepModel, notOfFiles} from './keep.js';
 import {runGeneration} from './generation.js';
 import {openLocalModel} from './local_model.js';
 import {engineFiles, enginePath, makeSync} from './model_files.js';
@@ -15,7 +15,7 @@ import {openRemoteModel} from './remote_model.js';
 
 const kProgressMs = 50;
 // Calls of the engine that do not touch the conversation.
-const kAnyTime = new Set(['tokenize', 'detokenize', 'render_chat']);
+export const kAnyTime = new Set(['tokenize', 'detokenize', 'render_chat']);
 
 /** At most one report in 50 ms of a file in a phase, and its last one. */
 function throttled(env, onProgress) {
@@ -181,9 +181,7 @@ export class Runner {
    * @returns {Promise<string>} the address to load it by
    */
   async keep({onProgress, signal}) {
-    if (this.#model?.storage !== 'file') {
-      throw new InvalidArgumentError('only a model of files that you chose can be kept; others are kept as they come');
-    }
+    if (this.#model?.storage !== 'file') throw notOfFiles();
     return keepModel(this.#env, this.#model, {signal, onProgress: throttled(this.#env, onProgress)});
   }
 

@@ -1,6 +1,6 @@
 // The class that callers hold: a loaded model.
 
-import {diagnose} from './diagnostics.js';
+import {diagnose, kVersion} from './diagnostics.js';
 import {environment} from './environment.js';
 import {
   BusyError, CancelledError, InvalidArgumentError, NotFoundError, NotSupportedError, throwIfAborted,
@@ -11,6 +11,8 @@ import {chatCompletions, completions} from './openai.js';
 import {embeddings} from './openai_embeddings.js';
 import {checkLoadOptions, checkSource, checkTokens, generateParams} from './options.js';
 import {Runner} from './runner.js';
+import {sha256Hex} from './sha256.js';
+import {SharedRunner} from './shared_runner.js';
 import {WorkerClient} from './worker_client.js';
 
 /** What relative addresses of models are relative to. */
@@ -44,26 +46,51 @@ function makeRunner(env, {worker, gpu, baseUrl}) {
  * @returns {Promise<Tern>}
  */
 export async function loadTern(env, source, given) {
-  const {onProgress = () => {}, onLog, signal, worker, ...options} = checkLoadOptions(given);
+  const {onProgress = () => {}, onLog, signal, worker, shared, ...options} = checkLoadOptions(given);
   throwIfAborted(signal);
   if (options.baseUrl !== undefined) options.baseUrl = new URL(options.baseUrl, pageUrl(env)).href;
   const checked = await readHere(env, checkSource(source, pageUrl(env)));
-  const runner = makeRunner(env, {...options, worker});
   if (checked.where && options.storage) {
     // Only pages may ask; nothing depends on the answer.
     Promise.resolve(env.navigator?.storage?.persist?.()).catch(() => {});
   }
-  const events = {onProgress, onLog, signal};
+  const open = (events) => openRunner(env, checked, {...options, worker}, events);
+  const {runner, info} = await (shared ? share(env, checked, options, open) : open)({onProgress, onLog, signal});
+  return new Tern(env, runner, info, options);
+}
+
+/** Loads the model where the engine is to run. @returns {Promise<{runner: Runner | WorkerClient, info: object}>} */
+async function openRunner(env, source, {worker, ...options}, events) {
+  const runner = makeRunner(env, {...options, worker});
   try {
-    return new Tern(env, runner, await runner.load(checked, options, events), options);
+    return {runner, info: await runner.load(source, options, events)};
   } catch (error) {
     // Some browsers start no worker and do not say so. The page itself is slower, but better than nothing.
-    if (!runner.isLate || worker !== undefined || signal?.aborted) throw error;
+    if (!runner.isLate || worker !== undefined || events.signal?.aborted) throw error;
     const inPage = new Runner(env);
-    const info = await inPage.load(checked, options, events);
+    const info = await inPage.load(source, options, events);
     const why = [`it runs in the page because ${error.message}`, info.why].filter(Boolean).join('; ');
-    return new Tern(env, inPage, {...info, why}, options);
+    return {runner: inPage, info: {...info, why}};
   }
+}
+
+/** The same in one tab for all that load the same in the same way. */
+function share(env, source, options, open) {
+  if (!source.where || options.gpu) {
+    throw new InvalidArgumentError('Tern.load: only a model with an address can be shared, on a GPU of the browser; ' +
+      'keep files first (Tern.models.keep), or leave out shared');
+  }
+  return async (events) => {
+    if (!env.locks || !env.BroadcastChannel) {
+      const {runner, info} = await open(events);
+      const note = 'the model is not shared, because this browser has no locks or channels between tabs';
+      return {runner, info: {...info, notes: [...info.notes, note]}};
+    }
+    const what = JSON.stringify([kVersion, source.where, options]);
+    const name = `tern-shared:${(await sha256Hex(env, new TextEncoder().encode(what))).slice(0, 32)}`;
+    const runner = new SharedRunner(env, name, open);
+    return {runner, info: await runner.load(events)};
+  };
 }
 
 /** A loaded model. */

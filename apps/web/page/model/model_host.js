@@ -108,6 +108,7 @@ export class ModelHost extends EventTarget {
     const options = {
       signal: loading.signal,
       backend: this.#settings.get('backend'),
+      shared: typeof source.from === 'string',  // with other tabs of this page
       onProgress: (progress) => {
         if (!isCurrent()) return;
         this.progress = {...progress, bytesPerSecond: speed.update(progress)};
