@@ -4,7 +4,7 @@
 // Emscripten writes one script for browsers, their threads and Node. Bundlers stop at what only Node has ('node:fs'),
 // though no browser gets there, and some never end where a script starts itself as a worker. So this makes several:
 //   NAME.js         without the branches of Node
-//   NAME_thread.js  the same for threads, which start no others; not for the GPU's, which has none
+//   NAME_thread.js  the same for threads, which start no others
 //   NAME_node.js    the whole
 import fs from 'node:fs';
 import path from 'node:path';
@@ -70,21 +70,18 @@ const kStart = /new Worker\(new URL\("tern(_gpu)?\.js",import\.meta\.url\),/g;
 
 /** @param {string} glue */
 function write(glue, folder) {
-  const text = fs.readFileSync(glue, 'utf8');
+  const name = path.basename(glue, '.js');
+  // Bundlers name the files of workers as the workers are named.
+  const text = fs.readFileSync(glue, 'utf8').replaceAll('"em-pthread"', `"${name}-thread"`);
   const small = forBrowsers(text);
   const left = /["'`]node:[^"'`]*["'`]|\brequire\(/.exec(small);
   if (left) throw new Error(`${left[0]} is left where browsers get to`);
   if (small.match(kStart)?.length !== 1) throw new Error('threads are not started at one place, as they were');
-  const startOf = (name) => `new Worker(new URL("${name}",import.meta.url),`;
-  const name = path.basename(glue, '.js');
+  const startOf = (file) => `new Worker(new URL("${file}",import.meta.url),`;
   const put = (file, made) => fs.writeFileSync(path.join(folder, file), made);
   const alone = small.replace(kStart, '(()=>{throw new Error("no thread starts one")})(');
-  if (name === 'tern_gpu') {
-    put('tern_gpu.js', alone);
-  } else {
-    put(`${name}.js`, small.replace(kStart, startOf(`${name}_thread.js`)));
-    put(`${name}_thread.js`, alone);
-  }
+  put(`${name}.js`, small.replace(kStart, startOf(`${name}_thread.js`)));
+  put(`${name}_thread.js`, alone);
   put(`${name}_node.js`, text.replace(kStart, startOf(`${name}_node.js`)));
 }
 

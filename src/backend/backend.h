@@ -16,6 +16,8 @@
 
 namespace tern {
 
+class ThreadPool;
+
 // Keys and values of one conversation, owned by the backend that made it. Rows are valid up to the position that the
 // caller has run; running a batch at an earlier position overwrites what was there.
 class KvCache {
@@ -140,6 +142,7 @@ struct CompileOptions {
   GpuOptions gpu = {};
   bool only_hardware_gpu = false;  // kNotFound where the adapter that would be used draws on the CPU
   OnProgress on_progress = {};
+  ThreadPool* pool = nullptr;  // to pack weights for a GPU on; null: the caller packs them alone
 };
 
 }  // namespace tern

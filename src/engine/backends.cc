@@ -21,9 +21,11 @@ namespace tern {
 namespace {
 
 Result<std::unique_ptr<Executable>> compile_on_gpu([[maybe_unused]] const Plan& plan,
-                                                   [[maybe_unused]] const CompileOptions& options) {
+                                                   [[maybe_unused]] const CompileOptions& options,
+                                                   [[maybe_unused]] ThreadPool& pool) {
 #ifdef TERN_HAVE_WEBGPU
   CompileOptions with_cache = options;
+  with_cache.pool = &pool;
   if (with_cache.gpu.cache_dir.empty()) with_cache.gpu.cache_dir = default_pipeline_cache();
   return gpu::compile(plan, with_cache);
 #else
@@ -47,7 +49,8 @@ Fusions fusions_for(BackendKind backend) { return backend == BackendKind::kWebGp
 
 Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& plan, const CompileOptions& options,
                                                ThreadPool& pool) {
-  return backend == BackendKind::kWebGpu ? compile_on_gpu(plan, options) : compile_on_cpu(backend, plan, options, pool);
+  return backend == BackendKind::kWebGpu ? compile_on_gpu(plan, options, pool)
+                                         : compile_on_cpu(backend, plan, options, pool);
 }
 
 bool may_have_gpu() {

@@ -80,7 +80,7 @@ GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, c
       plan_(plan),
       options_(options),
       kernels_(*device_, options.gpu.wgsl_dir),
-      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress),
+      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress, options.pool),
       layouts_(layouts_for(*device_, options.gpu.without)) {}
 
 Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,

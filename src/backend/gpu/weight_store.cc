@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "backend/gpu/pack.h"
 #include "base/check.h"
-#include "base/thread_pool.h"
 
 namespace tern::gpu {
 namespace {
@@ -16,32 +14,24 @@ namespace {
 // read, its words, its scales.
 constexpr uint64_t kPieceBytes = 4u << 20;
 
+}  // namespace
+
 // pack_rows, on as many threads as it is worth.
-void pack_in_parallel(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
-                      std::span<float> scales) {
-  constexpr uint64_t kMostThreads = 8, kWorthThreads = 1u << 20;
+void WeightStore::pack_rows_on_pool(const Tensor& tensor, const WeightCoding& coding, Bytes rows,
+                                    std::span<uint32_t> units, std::span<float> scales) {
+  constexpr uint64_t kWorthThreads = 1u << 20;
+  if (!pool_ || units.size_bytes() < kWorthThreads) return pack_rows(tensor, coding, rows, units, scales);
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), count = rows.size() / in_bytes;
   const size_t row_units = units.size() / count, row_scales = scales.size() / count;
-  const uint64_t n = units.size_bytes() < kWorthThreads
-                         ? 1
-                         : std::min({kMostThreads, static_cast<uint64_t>(ThreadPool::available_cpus()), count});
-  std::vector<std::jthread> threads;
-  for (uint64_t t = 0; t < n; ++t) {
-    const uint64_t begin = count * t / n, end = count * (t + 1) / n;
-    const auto pack = [=, &tensor] {
-      pack_rows(tensor, coding, rows.subspan(begin * in_bytes, (end - begin) * in_bytes),
-                units.subspan(begin * row_units, (end - begin) * row_units),
-                scales.subspan(begin * row_scales, (end - begin) * row_scales));
-    };
-    if (t + 1 == n) {
-      pack();
-    } else {
-      threads.emplace_back(pack);
-    }
-  }
+  const auto workers = static_cast<uint64_t>(pool_->size());
+  pool_->run([&](int worker) {
+    const uint64_t begin = count * static_cast<uint64_t>(worker) / workers;
+    const uint64_t n = count * (static_cast<uint64_t>(worker) + 1) / workers - begin;
+    if (n == 0) return;
+    pack_rows(tensor, coding, rows.subspan(begin * in_bytes, n * in_bytes),
+              units.subspan(begin * row_units, n * row_units), scales.subspan(begin * row_scales, n * row_scales));
+  });
 }
-
-}  // namespace
 
 Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes) {
   CHECK(!is_closed_);
@@ -177,7 +167,7 @@ Result<void> WeightStore::pack(const WeightCoding& coding, const RowSpan& rows, 
     const uint64_t n = std::min(rows_at_once, rows.count - row);
     TRY(const Bytes in, data.read(row * in_bytes, n * in_bytes, scratch_));
     words.resize(n * out_bytes / sizeof(uint32_t));
-    pack_in_parallel(tensor, coding, in, words, scales.next(n * row_scales));
+    pack_rows_on_pool(tensor, coding, in, words, scales.next(n * row_scales));
     TRY_STATUS(write(units, at + row * out_bytes, std::as_bytes(std::span(words))));
     TRY_STATUS(scales.flush(false));
   }

@@ -10,6 +10,7 @@
 
 #include "backend/gpu/device.h"
 #include "backend/gpu/kernels/packed_weights.h"
+#include "base/thread_pool.h"
 #include "model/weights.h"
 #include "tern/options.h"
 
@@ -27,9 +28,10 @@ struct FloatMatrix {
 
 class WeightStore {
  public:
-  // `total_bytes` is what will be uploaded in all, for the progress.
-  WeightStore(Device& device, uint64_t total_bytes, OnProgress on_progress)
-      : device_(device), total_(total_bytes), on_progress_(std::move(on_progress)) {}
+  // `total_bytes` is what will be uploaded in all, for the progress. `pool` packs, until close(); null: the caller
+  // does.
+  WeightStore(Device& device, uint64_t total_bytes, OnProgress on_progress, ThreadPool* pool)
+      : device_(device), total_(total_bytes), on_progress_(std::move(on_progress)), pool_(pool) {}
 
   // The I2_S matrices, rows after rows, as one. kNotSupported where that is greater than a binding may be.
   Result<BufferView> ternary(std::span<const Tensor* const> matrices);
@@ -45,7 +47,7 @@ class WeightStore {
 
   // All is uploaded: nobody who watched may be called any more. A weight that was left out until now would be a
   // mistake.
-  void close() { is_closed_ = true, on_progress_ = {}; }
+  void close() { is_closed_ = true, on_progress_ = {}, pool_ = nullptr; }
 
   uint64_t bytes() const { return done_; }
   double seconds() const { return seconds_; }
@@ -63,6 +65,8 @@ class WeightStore {
   Result<void> add_parts(const Tensor& tensor, const WeightCoding& coding, uint32_t first_row, FloatMatrix& matrix);
   Result<void> pack(const WeightCoding& coding, const RowSpan& rows, const Buffer& units, uint64_t at,
                     ScalesWriter& scales);
+  void pack_rows_on_pool(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
+                         std::span<float> scales);
   Result<BufferView> no_scales();
   Result<void> write(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes);
   uint64_t most_bytes() const;  // that can be bound at once
@@ -72,6 +76,7 @@ class WeightStore {
   double seconds_ = 0;
   bool is_closed_ = false;
   OnProgress on_progress_;
+  ThreadPool* pool_;
   std::map<std::string, BufferView> views_;  // by the tensors' names
   // By what their bytes are, for the head is often the embedding under another name; and whether as f32.
   using MatrixKey = std::pair<std::vector<StoredBytes::Identity>, bool>;

@@ -66,7 +66,7 @@ TEST_F(GpuPieces, DirectoriesComputeTheSame) {
 TEST_F(GpuPieces, TakeLittleMemory) {
   const auto device = gpu::open_validation_device().value();
   const Model model = open_model(kDefaultModel, {}, Access::kPieces).value();
-  gpu::WeightStore store(*device, 0, {});
+  gpu::WeightStore store(*device, 0, {}, nullptr);
   ASSERT_TRUE(store.matrix(model.weights.token_embd));
   ASSERT_TRUE(store.f32_matrix(model.weights.output));
   const uint64_t floats = store.bytes();

@@ -7,10 +7,12 @@ import {InvalidArgumentError, NotSupportedError} from './errors.js';
  * @typedef {object} Flavour
  * @property {'webgpu' | 'threads' | 'relaxed' | 'simd'} name
  * @property {'webgpu' | 'cpu' | 'ref'} backend
- * @property {number} threads that compute on the CPU, the engine's own included
+ * @property {number} threads on the CPU, the engine's own included
  * @property {boolean} relaxed relaxed SIMD is used
  * @property {boolean} canWait files may be read with a Promise
  */
+
+const kPackers = 4;
 
 // () -> v128, of two instructions that only engines with the feature accept: i8x16.splat, and the dot product of bytes
 // that the engine uses.
@@ -94,7 +96,11 @@ export function chooseFlavours({backend = 'auto', threads}, can) {
       'and slower');
   }
   if (can.adapter && !isSlow && backend !== 'cpu' && backend !== 'ref') {
-    flavours.push({name: 'webgpu', backend: 'webgpu', threads: 1, relaxed: can.relaxed, canWait: can.jspi});
+    // They pack weights for the GPU while a model is loaded.
+    const packers = can.threads ? Math.min(kPackers, can.cpus) : 1;
+    for (const n of packers > 1 ? [packers, 1] : [1]) {
+      flavours.push({name: 'webgpu', backend: 'webgpu', threads: n, relaxed: can.relaxed, canWait: can.jspi});
+    }
   }
   if (backend === 'webgpu') return {flavours, why};
 

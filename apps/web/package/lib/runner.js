@@ -98,7 +98,8 @@ export class Runner {
 
   /** Tries them in turn. The GPU's failure is the CPU's turn; those of the CPU differ only in where they run. */
   async #start(flavours, why, options, events) {
-    for (const [i, flavour] of flavours.entries()) {
+    for (let left = flavours; left.length > 0;) {
+      const [flavour, ...others] = left;
       let isOpen = false;
       try {
         if (!flavour.canWait) await makeSync(this.#model);
@@ -108,7 +109,7 @@ export class Runner {
         isOpen = true;
         const loading = this.#engine.call('load', this.#loadParams(flavour, options));
         // A GPU that was asked for by name may take as long as it takes.
-        const isWatched = flavour.backend === 'webgpu' && i + 1 < flavours.length;
+        const isWatched = flavour.backend === 'webgpu' && others.some(({backend}) => backend !== 'webgpu');
         const info = !isWatched ? await loading : await withinTime(this.#env.gpuStallMs, 'the GPU got no further',
           (start) => {
             moved = start;
@@ -122,8 +123,12 @@ export class Runner {
         this.#engine = null;
         const cannotOpen = !isOpen && (error instanceof NotFoundError || error instanceof NotSupportedError);
         const isNext = cannotOpen || (flavour.backend === 'webgpu' && mayFallBack(error));
-        if (i + 1 === flavours.length || !isNext) throw error;
-        const what = {webgpu: 'WebGPU was', threads: 'threads were'}[flavour.name] ?? `${flavour.name} was`;
+        // What a GPU cannot do it cannot do with fewer threads either.
+        left = isOpen ? others.filter(({backend}) => backend !== flavour.backend) : others;
+        if (left.length === 0 || !isNext) throw error;
+        const isOnlyThreads = !isOpen && left[0].backend === flavour.backend;
+        const what = isOnlyThreads ? 'threads were' : {webgpu: 'WebGPU was', threads: 'threads were'}[flavour.name] ??
+          `${flavour.name} was`;
         why.push(`${what} tried first and failed: ${error.message}`);
       }
     }

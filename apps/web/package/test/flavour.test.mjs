@@ -166,6 +166,20 @@ describe('what fails', () => {
     assert.match(tern.info.why, /threads were tried first and failed: the threads did not start within 0.02 s/);
   });
 
+  test('a GPU whose weights cannot be packed on threads is used without', async () => {
+    const alone = {onOpen: ({threads}) => {
+      if (threads > 1) throw new WebAssembly.CompileError('no shared memory');
+    }};
+    const {tern, names} = await load({gpu: kGpu, isolated: true, scripts: {webgpu: alone}});
+    assert.deepEqual(names, ['webgpu', 'webgpu']);
+    assert.match(tern.info.why, /^threads were tried first and failed: .*no shared memory/);
+  });
+
+  test('a GPU that fails on threads is not tried without them', async () => {
+    const {names} = await load({gpu: kGpu, isolated: true, scripts: {webgpu: failing('not_supported', 'too big')}});
+    assert.deepEqual(names, ['webgpu', 'threads']);
+  });
+
   test('a GPU that gets nowhere is passed over, one that is slow is not', async () => {
     const stuck = {on: {load: () => new Promise(() => {})}};
     const {tern, names} = await load({gpu: kGpu, gpuStallMs: 30, scripts: {webgpu: stuck}});
