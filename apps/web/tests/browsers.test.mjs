@@ -10,7 +10,7 @@ import {launch as launchChromium} from './support/browser.mjs';
 import {findFirefox, findWebKit} from './support/find_browsers.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {PackageTab} from './support/package_tab.mjs';
-import {golden, kGoldens, kSite, needSite, nmse, storyWithoutTies} from './support/project.mjs';
+import {golden, kGoldens, kRoot, kSite, needSite, nmse, storyWithoutTies} from './support/project.mjs';
 import {launchWebKit} from './support/webdriver.mjs';
 
 const kModel = 'models/tern-stories.gguf';
@@ -54,6 +54,37 @@ async function compareFamily(tab, name, backend) {
   } finally {
     await tab.close();
   }
+}
+
+// In a page: what its compiler says against kernels, by their names, and how many it takes. Those that use what the
+// browser has not are not asked about.
+async function compileAll(names) {
+  const adapter = await navigator.gpu.requestAdapter();
+  const features = ['shader-f16', 'subgroups'].filter((name) => adapter.features.has(name));
+  const limits = ['maxComputeInvocationsPerWorkgroup', 'maxComputeWorkgroupSizeX', 'maxComputeWorkgroupStorageSize',
+    'maxStorageBuffersPerShaderStage'];
+  const device = await adapter.requestDevice({requiredFeatures: features,
+    requiredLimits: Object.fromEntries(limits.map((name) => [name, adapter.limits[name]]))});
+  const has = new Set([...navigator.gpu.wgslLanguageFeatures, ...features.map((name) => name.replace('shader-', ''))]);
+  const said = {};
+  let taken = 0;
+  for (const name of names) {
+    const code = await (await fetch(`/kernels/${name}`)).text();
+    if ([...code.matchAll(/^(?:enable|requires) (\w+);/gm)].some(([, feature]) => !has.has(feature))) continue;
+    device.pushErrorScope('validation');
+    const module = device.createShaderModule({code});
+    const {messages} = await module.getCompilationInfo();
+    const errors = messages.filter(({type}) => type === 'error').map(({lineNum, message}) => `${lineNum}: ${message}`);
+    if (errors.length === 0) {
+      await device.createComputePipelineAsync({layout: 'auto', compute: {module}})
+        .catch((error) => errors.push(error.message));
+    }
+    const more = await device.popErrorScope();
+    if (more) errors.push(more.message);
+    if (errors.length > 0) said[name] = errors;
+    else ++taken;
+  }
+  return {taken, said};
 }
 
 /** @type {{name: string, program?: string, launch: (program: string) => Promise<object>, ways: object}[]} */
@@ -117,3 +148,23 @@ for (const {name, program, launch, ways, gpuModels = kOnGpu.length, forgets} of 
     });
   });
 }
+
+// Natively Tint compiles all kernels; this is naga. In a process of its own, which has few devices (gpuModels).
+const noFirefox = findFirefox() ? false : 'it is not installed';
+test('Firefox compiles every kernel that it can have', {skip: noFirefox}, async (t) => {
+  const browser = await launchFirefox(findFirefox(), {webGpu: true});
+  try {
+    const tab = await PackageTab.open(await browser.newContext(), server);
+    if (!(await tab.page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter())))) {
+      return t.skip('it finds no adapter here');
+    }
+    const folder = path.join(kRoot, 'src/backend/gpu/kernels/golden');
+    const kernels = fs.readdirSync(folder).filter((file) => file.endsWith('.wgsl'));
+    for (const file of kernels) server.mount(`kernels/${file}`, {from: path.join(folder, file)});
+    const {taken, said} = await tab.page.evaluate(compileAll, kernels);
+    assert.deepEqual(said, {});
+    assert.ok(taken > 100, `${taken} of ${kernels.length}`);
+  } finally {
+    await browser.close();
+  }
+});
