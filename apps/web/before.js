@@ -1,6 +1,6 @@
 // Fits the module to the browser (make_adaptable.mjs says how). Beside Emscripten's own options it takes
 //   threads   how many may compute, the caller's included; 1 (and the default) runs on any page
-//   relaxed   false: the browser has no relaxed SIMD
+//   relaxed   false: the browser has no relaxed SIMD, so the CPU's engine is another file
 //   onBytes   called when the engine's bytes are there: what comes then takes no network
 // Only this module sees what is put in place of what a browser lacks.
 
@@ -36,18 +36,18 @@ if (!ENVIRONMENT_IS_PTHREAD) {
     throw new Error('the engine’s .wasm file is not whole');
   };
   const adapted = (binary) => {
-    if (Module['threads'] > 1 && Module['relaxed'] !== false) return binary;
+    if (Module['threads'] > 1) return binary;
     const bytes = new Uint8Array(binary).slice();
-    const { shared, dots, dotCall } = readAdaptations(bytes);
-    if (Module['threads'] === 1) bytes[shared] = 1;
-    if (Module['relaxed'] === false) for (const at of dots) bytes.set(dotCall, at);
+    bytes[readAdaptations(bytes).shared] = 1;
     return bytes;
   };
+  const findModule = () => (Module['relaxed'] === false && typeof findPlain !== 'undefined' ? findPlain()
+    : findWasmBinary());
   if (Module['threads'] === 1) {
     Module['wasmMemory'] = new WebAssembly.Memory({ initial: 512, maximum: 65536 });  // as CMakeLists.txt says
   }
   Module['instantiateWasm'] = (imports, done) => {
-    const fetched = Module['wasmBinary'] ? Promise.resolve(Module['wasmBinary']) : getWasmBinary(findWasmBinary());
+    const fetched = Module['wasmBinary'] ? Promise.resolve(Module['wasmBinary']) : getWasmBinary(findModule());
     fetched.then((binary) => {
       Module['onBytes']?.();
       return WebAssembly.instantiate(adapted(binary), imports);

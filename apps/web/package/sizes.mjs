@@ -34,7 +34,7 @@ const table = [
   row('index.js, worker.js, lib/', scripts),
   ...builds.map((name) => {
     const glue = filesIn('dist', '.js').filter((path) => [`dist/${name}.js`, `dist/${name}_thread.js`].includes(path));
-    return row(`${glue.join(', ')}, ${name}.wasm`, [...glue, `dist/${name}.wasm`]);
+    return row([...glue, `${name}.wasm`].join(', '), [...glue, `dist/${name}.wasm`]);
   }),
 ].join('\n');
 

@@ -80,9 +80,14 @@ describe('tokens of the default model, chosen greedily', () => {
   };
   for (const [name, {maxTokens = kTokens, ...way}] of Object.entries(ways)) {
     test(name, async () => {
+      const asked = server.requests.length;
       const {ids, text, info} = await tab.ids(
         {...way, maxTokens, model: '/models/tern-stories.gguf', prompt: story.prompt_ids});
       assert.ok(info.backend.toLowerCase().startsWith(way.load.backend), info.backend);
+      const file = way.load.backend === 'webgpu' ? 'tern_gpu' : way.engine.relaxed === false ? 'tern_plain' : 'tern';
+      const paths = server.requests.slice(asked).map((request) => request.path);
+      const modules = paths.filter((one) => one.endsWith('.wasm'));
+      assert.deepEqual(modules, [`/tern/dist/${file}.wasm`]);
       assert.equal(ids.length, maxTokens);
       assert.equal(tern('detokenize', '-m', kDefaultModel, ids.join(' ')).trim(), text.trim());
       const sure = Math.min(maxTokens, firstTie);

@@ -65,6 +65,7 @@ export class Runner {
         ...info,
         threads: info.threads ?? flavour.threads,
         flavour: flavour.name,
+        engine: flavour.backend === 'webgpu' ? 'tern_gpu' : flavour.relaxed ? 'tern' : 'tern_plain',
         storage,
         fromCache,
         loadMs: this.#env.now() - begin,

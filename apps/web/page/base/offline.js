@@ -36,8 +36,7 @@ export async function keepOffline(host, mayReload) {
     const {active} = await navigator.serviceWorker.ready;
     reloadForThreads(mayReload);
     const ask = () => {
-      const file = host.backend === 'webgpu' ? 'tern_gpu' : 'tern';
-      active.postMessage(host.phase === 'ready' ? {engine: `tern/dist/${file}.wasm`} : 'state');
+      active.postMessage(host.phase === 'ready' ? {engine: `tern/dist/${host.info.engine}.wasm`} : 'state');
     };
     host.addEventListener('phase', () => {
       if (host.phase === 'ready') ask();

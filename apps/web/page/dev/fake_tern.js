@@ -138,6 +138,7 @@ export class Tern {
       name: name.includes('stories') ? 'Tern Stories 34M' : name, architecture: 'bitnet-b1.58',
       backend: backend === 'cpu' ? 'cpu (WASM, 1 thread)' : backend,
       adapter: backend === 'webgpu' ? kAdapter : null,
+      engine: backend === 'cpu' ? 'tern' : 'tern_gpu',
       nParams: 34.4e6, fileBytes: 16329312, nCtx: 512, hasTokenizer: true,
       hasChatTemplate: kParameters.get('fake') === 'chat',
       sampling: kSampling[kParameters.get('fake') === 'chat' ? 'chat' : 'story'],
