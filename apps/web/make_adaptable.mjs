@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // usage: make_adaptable.mjs MODULE.wasm
 //
-// The engine is built with shared memory, for its threads. This lets it run where a browser has none to share: it adds a
-// section "tern.adapt" (JSON) that says where the flags of the imported memory are (`shared`): 3 for a shared one, 1 for
-// one that is not. before.js changes them in the browser. A module that is to run without relaxed SIMD must have none of
-// its instructions: all but tern.wasm.
+// The engine is built with shared memory, for its threads. This lets it run where a browser has none to share: it adds
+// a section "tern.adapt" (JSON) that says where the flags of the imported memory are (`shared`): 3 for a shared one, 1
+// for one that is not. before.js changes them in the browser. A module that is to run without relaxed SIMD must have
+// none of its instructions: all but tern.wasm.
 import fs from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';

@@ -1,5 +1,5 @@
-// One engine for all tabs of a site that want the same model. The tab that holds a lock has the engine; the others ask it
-// over a channel. When that tab is closed, the lock goes to the next, which loads the model from storage and goes on.
+// One engine for all tabs of a site that want the same model. The tab that holds a lock has the engine; the others ask
+// it over a channel. When that tab is closed, the lock goes to the next, which loads the model from storage and goes on.
 
 import {CancelledError, WorkerCrashedError, asTernError, fromPlain, throwIfAborted, toPlain} from './errors.js';
 import {notOfFiles} from './keep.js';
@@ -97,7 +97,7 @@ export class SharedRunner {
   /**
    * @param {import('./environment.js').Environment} env with locks and channels
    * @param {string} name the same for all who may share
-   * @param {(events: object) => Promise<{runner: import('./runner.js').Runner, info: object}>} open loads the model here
+   * @param {(events: object) => Promise<{runner: import('./runner.js').Runner, info: object}>} open loads the model
    */
   constructor(env, name, open) {
     this.#env = env;
