@@ -1,5 +1,6 @@
 // One engine for all tabs of a site that want the same model. The tab that holds a lock has the engine; the others ask
-// it over a channel. When that tab is closed, the lock goes to the next, which loads the model from storage and goes on.
+// it over a channel. When that tab is closed, the lock goes to the next, which loads the model from storage and goes
+// on.
 
 import {CancelledError, WorkerCrashedError, asTernError, fromPlain, throwIfAborted, toPlain} from './errors.js';
 import {notOfFiles} from './keep.js';
