@@ -81,7 +81,7 @@ export class LibraryView {
         tool('rename', 'edit', 'Rename', () => this.#rename(item, record)),
         tool('save', 'down', 'Save as Markdown', () => (
           download(`${fileName(name)}.md`, asMarkdown(record), 'text/markdown'))),
-        tool('delete', 'close', 'Delete', () => this.#delete(item, record)));
+        tool('delete', 'bin', 'Delete', () => this.#delete(item, record)));
     return item;
   }
 

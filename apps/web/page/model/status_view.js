@@ -115,7 +115,7 @@ const kPhases = {
   empty: 'nothing loaded', loading: 'loading', ready: 'ready', failed: 'could not be loaded', lost: 'lost',
 };
 
-const kStoryHint = 'It goes on with what you write. Each text begins a new story.';
+const kStoryHint = 'Write how a story begins; the model goes on from there. Each text is a new story.';
 
 const kWaiting = {
   loading: 'Your message goes out as soon as the model is there.',

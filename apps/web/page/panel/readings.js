@@ -52,6 +52,7 @@ export class Readings {
     if (this.#chat.state === 'writing') {
       this.#speeds = [];
       this.#tokensBefore = 0;
+      this.#drawLine();
       this.#timer = setInterval(() => this.#tick(), kPeriod);
     } else {
       this.#show();
@@ -85,8 +86,10 @@ export class Readings {
 
   #drawLine() {
     const top = Math.max(...this.#speeds, 1) * 1.1;
+    const isLine = this.#speeds.length > 1;  // a reply may be over before there are two points
+    byId('stats-line').style.visibility = isLine ? '' : 'hidden';
     const points = this.#speeds.map((speed, i) => {
-      const x = 120 - (this.#speeds.length - 1 - i) * (120 / (kPoints - 1));
+      const x = isLine ? i * (120 / (this.#speeds.length - 1)) : 0;
       return `${x.toFixed(1)},${(31 - speed / top * 30).toFixed(1)}`;
     });
     byId('stats-line').firstElementChild.setAttribute('points', points.join(' '));

@@ -96,6 +96,7 @@ export class SettingsPanel {
         ([name, label]) => `${label.toLowerCase()} ${Number(values[name].toPrecision(6))}`);
     byId('sampling-help').textContent =
         advised.length > 0 ? `The model’s makers recommend ${advised.join(', ')} (${source}).` : '';
+    byId('setting-system').disabled = this.#host.isStory;
     byId('system-help').textContent = this.#host.isStory ?
       'This model only continues text and takes no system prompt.' : 'Goes before the conversation, with each message.';
   }
