@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -20,9 +21,10 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kPiece = size_t{256} << 10;  // read and sent at a time
-constexpr size_t kThreads = 32;               // a browser holds six connections open, and each needs one
-constexpr int kWriteSeconds = 60;             // a page that hashes and stores what it downloads reads in bursts
+constexpr size_t kPiece = size_t{16} << 10;  // read and sent at a time: fits where there is room at all
+constexpr size_t kThreads = 32;              // a browser holds six connections open, and each needs one
+constexpr int kWriteSeconds = 60;            // a page that hashes and stores what it downloads reads in bursts
+constexpr int kLooksASecond = 4;             // … and so often it is looked whether the server is to end meanwhile
 
 httplib::Headers common_headers() {
   return {{"Cross-Origin-Opener-Policy", "same-origin"},
@@ -51,7 +53,17 @@ bool wants_range(const httplib::Request& request, const std::string& etag, const
   return known.empty() || known == etag || known == modified;
 }
 
-void send_file(const httplib::Request& request, httplib::Response& response, FoundFile found) {
+// Until the client takes more; false where it does not in time, has gone, or the server ends.
+bool wait_for_room(const httplib::DataSink& sink, const std::atomic<bool>& is_ending) {
+  for (int look = 0; look < kWriteSeconds * kLooksASecond; ++look) {
+    if (is_ending) return false;
+    if (sink.is_writable()) return true;
+  }
+  return false;
+}
+
+void send_file(const httplib::Request& request, httplib::Response& response, FoundFile found,
+               const std::atomic<bool>& is_ending) {
   const auto file = std::make_shared<OpenFile>(std::move(found.file));
   const std::string etag = file->etag(), modified = http_date(file->modified_seconds());
   response.set_header("ETag", etag);
@@ -83,15 +95,17 @@ void send_file(const httplib::Request& request, httplib::Response& response, Fou
     return;
   }
   response.set_content_provider(
-      part.length, found.media_type, [file, part](size_t offset, size_t length, httplib::DataSink& sink) {
+      part.length, found.media_type, [file, part, &is_ending](size_t offset, size_t length, httplib::DataSink& sink) {
         thread_local std::array<char, kPiece> piece;
         const size_t wanted = std::min(length, piece.size());
         const size_t n = file->read_at(part.offset + offset, std::span(piece).first(wanted));
-        return n > 0 && sink.write(piece.data(), n);  // a file that became shorter ends the connection: never padding
+        if (n == 0 || !wait_for_room(sink, is_ending)) return false;
+        return sink.write(piece.data(), n);  // a file that became shorter ends the connection: never padding
       });
 }
 
-void answer(const StaticFiles& files, const httplib::Request& request, httplib::Response& response) {
+void answer(const StaticFiles& files, const httplib::Request& request, httplib::Response& response,
+            const std::atomic<bool>& is_ending) {
   if (request.method != "GET" && request.method != "HEAD") {
     response.set_header("Allow", "GET, HEAD");
     answer_in_words(response, httplib::StatusCode::MethodNotAllowed_405, "this server only reads");
@@ -101,7 +115,7 @@ void answer(const StaticFiles& files, const httplib::Request& request, httplib::
   const bool gzip = request.ranges.empty() && accepts_gzip(request.get_header_value("Accept-Encoding"));
   std::expected<FoundFile, NotFound> found = files.find(request.path, gzip);
   if (found) {
-    send_file(request, response, *std::move(found));
+    send_file(request, response, *std::move(found), is_ending);
   } else if (found.error().status == httplib::StatusCode::MovedPermanently_301) {
     response.set_redirect(found.error().location, httplib::StatusCode::MovedPermanently_301);
   } else {
@@ -118,10 +132,11 @@ std::string url_of(const std::string& host, int port) {
 struct StaticServer::Impl {
   StaticFiles files;
   httplib::Server http = {};
+  std::atomic<bool> is_ending = false;
 
   explicit Impl(StaticFiles f) : files(std::move(f)) {
     http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    http.set_write_timeout(kWriteSeconds);
+    http.set_write_timeout(0, 1'000'000 / kLooksASecond);
     http.set_default_headers(common_headers());
     // The library's own choice lets two servers share a port, each getting some of the requests.
     http.set_socket_options([](socket_t socket) {
@@ -129,7 +144,7 @@ struct StaticServer::Impl {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     http.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      answer(files, request, response);
+      answer(files, request, response, is_ending);
       // The answer has its range; the library, which would cut another one out of it, has no switch for that.
       const_cast<httplib::Request&>(request).ranges.clear();
       return httplib::Server::HandlerResponse::Handled;
@@ -179,6 +194,7 @@ Result<void> StaticServer::serve(const std::stop_token& stop) {
   while (listening && !impl_->http.is_running()) ended.wait_for(lock, std::chrono::milliseconds(1));
   ended.wait(lock, stop, [&] { return !listening; });
   lock.unlock();
+  impl_->is_ending = true;
   impl_->http.stop();
   listener.join();
   if (in_order || stop.stop_requested()) return {};

@@ -206,7 +206,9 @@ TEST(Serve, NothingOutsideTheFolder) {
 }
 
 TEST(Serve, CtrlCEndsADownloadInProgress) {
+  using std::chrono::steady_clock;
   const ScratchFolder folder;
+  steady_clock::time_point asked;
   folder.write("big.bin", std::string(64 << 20, 'x'));
   with_server(folder.path(""), [&](int port) {
     // Left open, and not read any further, while the server ends.
@@ -214,7 +216,11 @@ TEST(Serve, CtrlCEndsADownloadInProgress) {
     ASSERT_TRUE(connection.is_open());
     connection.send("GET /big.bin HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_TRUE(connection.receive_some().starts_with("HTTP/1.1 200"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until nothing more can be sent
+    asked = steady_clock::now();
   });
+  // A minute is how long a client that reads nothing is waited for otherwise.
+  EXPECT_LT(steady_clock::now() - asked, std::chrono::seconds(30));
 }
 
 TEST(Serve, WhatCannotBeServed) {
