@@ -3,13 +3,15 @@
 
 #include <vector>
 
+#include "backend/cpu/attention_parts.h"
 #include "backend/cpu/base3.h"
 #include "backend/cpu/best_logits.h"
 #include "backend/cpu/block_linear.h"
 #include "backend/cpu/cpu_target.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/scratch.h"
-#include "backend/host_memory.h"
+#include "backend/host_kv_store.h"
+#include "backend/kv_layout.h"
 #include "base/check.h"
 #include "base/half.h"
 #include "base/thread_pool.h"
@@ -32,12 +34,12 @@ struct Matrices {
   std::vector<Tensor> tensors;
 };
 
-template <class Args>
-void run(ThreadPool& pool, std::vector<cpu::Scratch>& scratch, void (*op)(const Args&, cpu::Share&), const Args& args) {
+template <class Op, class Args>
+void run(ThreadPool& pool, std::vector<cpu::Scratch>& scratch, const Op& op, const Args& args) {
   std::atomic<int> next = 0;
   pool.run([&](int worker) {
-    cpu::Share share(next, pool.size(), scratch[static_cast<size_t>(worker)]);
-    op(args, share);
+    cpu::WorkQueue queue(next, pool.size(), scratch[static_cast<size_t>(worker)]);
+    op(args, queue);
   });
 }
 
@@ -166,12 +168,12 @@ void BM_ExactHead(benchmark::State& state) {
     CHECK(best.begin(1));
     std::atomic<int> next = 0, rest = 0;
     pool.run([&](int worker) {
-      cpu::Share share(next, pool.size(), scratch[static_cast<size_t>(worker)]);
-      CHECK(best.estimate(op, worker, share));
+      cpu::WorkQueue queue(next, pool.size(), scratch[static_cast<size_t>(worker)]);
+      CHECK(best.estimate(op, worker, queue));
       pool.barrier();
       if (worker == 0) best.choose();
       pool.barrier();
-      cpu::Share rest_share(rest, pool.size(), scratch[static_cast<size_t>(worker)]);
+      cpu::WorkQueue rest_share(rest, pool.size(), scratch[static_cast<size_t>(worker)]);
       best.rescore(op, worker, rest_share);
     });
   }
@@ -180,24 +182,45 @@ void BM_ExactHead(benchmark::State& state) {
 }
 BENCHMARK(BM_ExactHead)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
-// range: history length, threads
+// One token, a layer after the other: with 30 of them keys and values come from memory. range: history length, threads,
+// KvType, layers
 void BM_Attention(benchmark::State& state) {
   Config config;
-  config.n_layers = 1;
+  config.n_layers = static_cast<int>(state.range(3));
   config.n_kv_heads = 5;
   config.head_dim = 128;
+  config.n_heads = 20;
+  const auto type = static_cast<KvType>(state.range(2));
   const int n_pos = static_cast<int>(state.range(0));
-  const auto cache = HostKvCache::create(config, n_pos, KvType::kF16).value();
+  HostKvStore store(config, type);
+  std::vector<std::byte*> blocks;
+  for (KvBlockId block = 0; block < kv_blocks_for(n_pos); ++block) {
+    CHECK(store.allocate(block));
+    std::memset(store.data(block), 1, store.block_bytes());
+    blocks.push_back(store.data(block));
+  }
+  const ops::KvRow row{blocks.data(), n_pos - 1};
+  const ops::RowTile tile{0, 1};
   ThreadPool pool(static_cast<int>(state.range(1)));
   std::vector<cpu::Scratch> scratch(static_cast<size_t>(pool.size()),
-                                    cpu::Scratch(static_cast<size_t>(cpu::kAttentionTokens * n_pos)));
+                                    cpu::Scratch(cpu::attention_scratch(config.head_dim)));
+  cpu::AttentionParts parts;
+  CHECK(parts.reserve(1, config.n_heads, config.head_dim, n_pos));
   const std::vector<float> q(2560, 0.1f);
   std::vector<float> out(2560);
-  for (auto _ : state)
-    run(pool, scratch, cpu::attention, ops::Attention{q.data(), 1, 20, n_pos - 1, 0, cache->layer(0), out.data()});
-  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(cache->bytes()));
+  int layer = 0;
+  for (auto _ : state) {
+    run(
+        pool, scratch, [&](const auto& op, cpu::WorkQueue& queue) { cpu::attention(op, parts, queue); },
+        ops::Attention{q.data(), {&row, 1}, {&tile, 1}, 20, 0, store.layer(layer), out.data()});
+    layer = (layer + 1) % config.n_layers;
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(kv_layer_bytes(config, 0, n_pos, type)));
 }
-BENCHMARK(BM_Attention)->ArgNames({"history", "threads"})->ArgsProduct({{128, 1024, 4096}, {1, 2}})->UseRealTime();
+BENCHMARK(BM_Attention)
+    ->ArgNames({"history", "threads", "kv", "layers"})
+    ->ArgsProduct({{128, 256, 1024, 4096}, {1, 2}, {0, 2}, {1, 30}})
+    ->UseRealTime();
 
 // range: width
 void BM_RmsNormQuantize(benchmark::State& state) {

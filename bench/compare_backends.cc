@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/gpu/webgpu_backend.h"
+#include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
 #include "model/model.h"
 

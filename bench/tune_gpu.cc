@@ -1,7 +1,10 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
-//   tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [NAME=LANESxROWSxWORKGROUP | norm=N |
-//   attention=N | split=N | heads=0 | stage=BITS | int8=0 | ahead=N]...
+//   tune_gpu MODEL [--pos N] [--tokens N] [--rows N] [--kv f16|f32|q8_0] [--gpu NAME] [--no-norms | --no-fuse]
+//   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
+//   | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N]...
+//
+// With --rows, so many sequences decode together; times are of a step, rates of all of them.
 //
 // Arguments of one variant are joined with commas, on top of what the device gets by itself, or with "gpu" in front, on
 // top of what a GPU gets; without variants, a sweep that changes one layout at a time.
@@ -14,7 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/gpu/executable.h"
+#include "backend/gpu/run/executable.h"
+#include "backend/kv_layout.h"
 #include "model/model.h"
 #include "plan/plan.h"
 
@@ -28,7 +32,8 @@ struct Measured {
 };
 
 struct Setup {
-  int pos = 128, tokens = 200;
+  int pos = 128, tokens = 200, rows = 1;
+  KvType kv = KvType::kF16;
   std::string model, gpu;
   Fusions fuse = Fusions::all();
   std::vector<std::string> variants;
@@ -40,10 +45,11 @@ bool apply_one(Layouts& l, const std::string& setting) {
   const std::string name = setting.substr(0, equals);
   unsigned a = 0, b = 0, c = 0;
   const int n = std::sscanf(setting.c_str() + equals + 1, "%ux%ux%u", &a, &b, &c);
-  std::map<std::string, MatvecLayout*> matvecs = {
-      {"square", &l.square},    {"wide", &l.wide},      {"glu", &l.glu},
-      {"qkv", &l.qkv},          {"head", &l.head},      {"fsquare", &l.float_square},
-      {"fwide", &l.float_wide}, {"fglu", &l.float_glu}, {"fqkv", &l.float_qkv}};
+  std::map<std::string, MatvecLayout*> matvecs = {{"square", &l.square},    {"wide", &l.wide},
+                                                  {"glu", &l.glu},          {"qkv", &l.qkv},
+                                                  {"head", &l.head},        {"fsquare", &l.float_square},
+                                                  {"fwide", &l.float_wide}, {"fglu", &l.float_glu},
+                                                  {"fqkv", &l.float_qkv},   {"tcols", &l.ternary_columns}};
   if (const auto found = matvecs.find(name); found != matvecs.end() && n == 3) {
     *found->second = {a, b, c};
   } else if (name == "norm" && n == 1) {
@@ -60,6 +66,22 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.float_matrices = a != 0;
   } else if (name == "heads" && n == 1) {
     l.heads_in_attention = a != 0;
+  } else if (name == "splits" && n == 1) {
+    l.most_splits = l.most_splits_of_groups = a;
+  } else if (name == "splitwg" && n == 1) {
+    l.split_workgroup = l.group_workgroup = a;
+  } else if (name == "group" && n == 1) {
+    l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
+  } else if (name == "fewcols" && n == 1) {
+    l.few_columns = a;
+  } else if (name == "cols" && n == 1) {
+    l.columns_of_ternary = a;
+  } else if (name == "incols" && n == 1) {
+    l.most_in_columns = static_cast<int>(a);
+  } else if (name == "fcols" && n == 1) {
+    l.columns = a;
+  } else if (name == "headm" && n == 1) {
+    l.head_matrices_from = static_cast<int>(a);
   } else if (name == "split" && n == 1) {
     l.split_attention_from = static_cast<int>(a);
   } else {
@@ -99,22 +121,63 @@ std::vector<std::string> sweep(bool is_ternary) {
   return variants;
 }
 
+// So many sequences, each with blocks of its own.
+class Sequences {
+ public:
+  static Result<Sequences> create(GpuExecutable& executable, const Setup& setup) {
+    Sequences made;
+    TRY(made.store_, executable.new_kv_store(kKvBlock, setup.kv));
+    made.n_ctx_ = setup.pos + setup.tokens + 8;
+    const int each = kv_blocks_for(made.n_ctx_);
+    TRY_STATUS(made.store_->reserve(setup.rows * each));
+    for (KvBlockId id = 0; id < setup.rows * each; ++id) {
+      TRY_STATUS(made.store_->allocate(id));
+      made.blocks_.push_back(id);
+    }
+    for (int row = 0; row < setup.rows; ++row) {
+      made.starts_.push_back(
+          {.tokens = {&made.token(), 1},
+           .first_pos = setup.pos,
+           .blocks = std::span(made.blocks_).subspan(static_cast<size_t>(row * each), static_cast<size_t>(each)),
+           .n_ctx = made.n_ctx_});
+    }
+    return made;
+  }
+  Result<std::unique_ptr<TokenStream>> decode(GpuExecutable& executable, int n_tokens) {
+    const std::vector<DeviceSampling> greedy(starts_.size(), DeviceSampling{.temperature = 0});
+    return executable.decode(*store_, starts_, n_tokens, greedy);
+  }
+  Result<TokenTimes> time_ops(GpuExecutable& executable, int repeats) {
+    return executable.time_ops(*store_, starts_[0], repeats);
+  }
+
+ private:
+  static const TokenId& token() {
+    static const TokenId kToken = 1;
+    return kToken;
+  }
+  std::unique_ptr<KvStore> store_;
+  std::vector<KvBlockId> blocks_;
+  std::vector<Slice> starts_;
+  int n_ctx_ = 0;
+};
+
 // Decodes `tokens` tokens from `pos` on, three times; the fastest.
 Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
-  TRY(auto cache, executable.new_cache(setup.pos + setup.tokens + 8, KvType::kF16));
+  TRY(auto sequences, Sequences::create(executable, setup));
   Measured m;
   m.ms_per_token = 1e9;
   for (int round = 0; round < 3; ++round) {
-    TRY(auto stream, executable.decode(*cache, 1, setup.pos, setup.tokens, {.temperature = 0}));
+    TRY(auto stream, sequences.decode(executable, setup.tokens));
     for (int i = 0; i < 8; ++i) TRY_STATUS(stream->next());
     const auto start = std::chrono::steady_clock::now();
     for (int i = 8; i < setup.tokens; ++i) TRY_STATUS(stream->next());
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     m.ms_per_token = std::min(m.ms_per_token, elapsed.count() / (setup.tokens - 8));
   }
-  if (executable.device().features().timestamps) {
+  if (executable.device().features().timestamps && setup.rows == 1) {
     constexpr int kRepeats = 5;
-    TRY(const TokenTimes times, executable.time_ops(*cache, setup.pos, kRepeats));
+    TRY(const TokenTimes times, sequences.time_ops(executable, kRepeats));
     for (const OpTime& op : times.ops) {
       auto& [count, total] = m.kernels[op.kernel];
       count += op.dispatches;
@@ -139,6 +202,7 @@ int run(const Setup& setup) {
   if (!device) return std::fprintf(stderr, "%s\n", device.error().message.c_str()), 1;
   CompileOptions options;
   options.max_batch = std::min(64, model->config.n_ctx);
+  options.max_logit_rows = std::max(16, setup.rows);
   auto executable = GpuExecutable::create(std::move(*device), plan, options);
   if (!executable) return std::fprintf(stderr, "%s\n", executable.error().message.c_str()), 1;
   std::printf("%s\n", (*executable)->description().c_str());
@@ -153,8 +217,8 @@ int run(const Setup& setup) {
       continue;
     }
     std::printf("%-28s %7.3f ms %7.1f tok/s  gpu %6.3f waits %5.3f records %5.3f  timed %6.3f ms %zu:", variant.c_str(),
-                m->ms_per_token, 1000 / m->ms_per_token, m->gpu_ms, m->waits_ms, m->records_ms, m->timed_ms,
-                m->dispatches);
+                m->ms_per_token, 1000 * setup.rows / m->ms_per_token, m->gpu_ms, m->waits_ms, m->records_ms,
+                m->timed_ms, m->dispatches);
     for (const auto& [name, total] : m->kernels)
       std::printf(" %s %.2f", name.c_str(), total.second * 1e6 / total.first);
     std::printf("\n");
@@ -174,6 +238,11 @@ int main(int argc, char** argv) {
       setup.pos = std::atoi(argv[++i]);
     } else if (arg == "--tokens" && i + 1 < argc) {
       setup.tokens = std::atoi(argv[++i]);
+    } else if (arg == "--rows" && i + 1 < argc) {
+      setup.rows = std::clamp(std::atoi(argv[++i]), 1, 64);
+    } else if (arg == "--kv" && i + 1 < argc) {
+      const std::string type = argv[++i];
+      setup.kv = type == "f32" ? tern::KvType::kF32 : type == "q8_0" ? tern::KvType::kQ8_0 : tern::KvType::kF16;
     } else if (arg == "--gpu" && i + 1 < argc) {
       setup.gpu = argv[++i];
     } else if (arg == "--no-norms") {
@@ -188,7 +257,9 @@ int main(int argc, char** argv) {
   }
   if (setup.model.empty())
     return std::fputs(
-               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--gpu NAME] [--no-norms | --no-fuse] [VARIANT]...\n",
+               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N] [--kv f16|f32|q8_0] [--gpu NAME] "
+               "[--no-norms | --no-fuse] "
+               "[VARIANT]...\n",
                stderr),
            2;
   return tern::gpu::run(setup);

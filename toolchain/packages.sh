@@ -10,15 +10,15 @@ build_packages=(
   # WebGPU: Dawn, and the loader that it opens when it runs. Mesa's Vulkan drivers serve Intel and AMD GPUs, and machines
   # without a GPU, so that -b webgpu can be tried anywhere; beside another vendor's driver its software device comes last.
   libwebgpu-dawn-dev libvulkan1 mesa-vulkan-drivers)
-web_packages=('emscripten>=5' 'nodejs>=24')  # older Node runs no JSPI
+web_packages=('emscripten>=5' 'nodejs>=24' esbuild)  # older Node runs no JSPI; esbuild makes the page's scripts small
 # Older Chromium runs no JSPI without a flag. Only tests start it, without a window.
-checks_packages=(clang-21 clang-tidy-22 clang-format-21 libclang-rt-21-dev llvm-21 python3 'chromium>=137' fonts-dejavu-core
+checks_packages=(clang-21 clang-tidy-22 clang-format-21 libclang-rt-21-dev llvm-21 python3 python3-jsonschema 'chromium>=137' fonts-dejavu-core
   'firefox-esr>=147' 'nodejs>=24' node-playwright)
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf
   llama.cpp-tools libllama-dev)
 
 # What of a private toolchain is called by name; it comes first on PATH (path.sh).
 build_programs=(cmake ctest ninja ccache g++-16 gcc-16 pkg-config objdump readelf nm strip objcopy ar ranlib patchelf)
-web_programs=(emcc em++ emar emranlib emcmake node python3)
+web_programs=(emcc em++ emar emranlib emcmake node python3 esbuild)
 checks_programs=(clang++-21 clang-21 clang-tidy-22 clang-format-21 llvm-symbolizer-21 python3 chromium firefox-esr node)
 oracle_programs=(python3 llama-bench llama-cli llama-perplexity llama-server llama-quantize)

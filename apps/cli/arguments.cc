@@ -36,6 +36,9 @@ constexpr auto kKnownNames = std::to_array<KnownName>({
     {"--no-conversation", "--no-chat"},
     {"--no-display-prompt", "--no-echo"},
     {"--chat-template-file", "--template"},
+    {"-np", "--parallel"},
+    {"-ub", "--ubatch-size"},
+    {"-a", "--alias"},
 });
 
 const CLI::App* find_command(const CLI::App& tern, const std::vector<std::string>& arguments) {
@@ -96,7 +99,8 @@ Result<std::vector<std::string>> known_arguments(const CLI::App& tern, int argc,
   if (!command) return arguments;
   std::vector<std::string> known;
   bool literal = false;
-  for (const std::string& argument : arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     literal = literal || argument == "--";
     if (literal || argument.size() < 2 || argument.front() != '-') {
       known.push_back(argument);
@@ -104,6 +108,13 @@ Result<std::vector<std::string>> known_arguments(const CLI::App& tern, int argc,
     }
     if (command->get_name() == "chat" && (argument == "-no-cnv" || argument == "--no-conversation")) {
       return fail(ErrorCode::kInvalidArgument, "chat: for a text without a conversation there is 'tern run'");
+    }
+    // With a number it is llama.cpp's; Tern's own says where to compute.
+    const bool has_number = i + 1 < arguments.size() && !arguments[i + 1].empty() &&
+                            std::ranges::all_of(arguments[i + 1], [](char c) { return c >= '0' && c <= '9'; });
+    if (argument == "-b" && has_number && has_option(*command, "--batch-size")) {
+      known.emplace_back("--batch-size");
+      continue;
     }
     std::string own = known_argument(*command, argument);
     if (!own.empty()) known.push_back(std::move(own));

@@ -7,6 +7,7 @@
 #include "cli/bench_energy.h"
 #include "cli/bench_kernels.h"
 #include "cli/bench_ops.h"
+#include "cli/bench_url.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/layout.h"
@@ -22,9 +23,12 @@ constexpr const char* kBenchFooter = R"(Examples
   tern bench                                      the model that comes with Tern
   tern bench -m model.gguf -t 8 -p 512 -n 128
   tern bench -o json > before.json
+  tern bench -m model.gguf -N 8                   eight replies at once, sharing each read of the weights
   tern bench --energy -n 256                      with the energy that the processor used
   tern bench ops -b webgpu -n 512                 each operation of one token, after 512 others
   tern bench kernels --shape 4096x4096 -t 1       ways to multiply by a ternary matrix on this CPU
+  tern bench --url http://127.0.0.1:8080 --clients 8
+  tern bench --url http://127.0.0.1:8080 --rate 2 --seconds 60 --deadline-ttft 500 --deadline-itl 50 --svg load.svg
 
 Prefill is reading the prompt, decode is writing one token after another. Decoding reads all weights for each token,
 so it cannot be faster than memory; the 'memory' line shows how close it comes.
@@ -38,14 +42,21 @@ nothing else running; its weights may come from the GPU's cache.
 
 'bench kernels' needs no model. It packs one random matrix in several ways (floats, two bits a weight, base 3 with five
 weights to a byte), multiplies by each, checks the results, and prints how much each reads and how fast it is.
+
+'bench --url' measures any server with OpenAI's API, by streamed replies at temperature 0. --clients shows what a server
+can do; --rate shows how long people wait who come by themselves: a request's time runs from its arrival, even where it
+could not be sent at once. Each request has a connection of its own. A failed request counts in no time and no rate. The
+table says below it what each figure means.
 )";
 
 struct BenchCommand {
   ModelOptions model;
   BenchOptions options;
   KernelsCommand kernels;
+  UrlCommand url;
   std::string what;
   std::string format = "table";
+  bool as_json = false;
   const CLI::App* app = nullptr;
   const CLI::Option* generate = nullptr;
   const CLI::Option* repeats = nullptr;
@@ -62,8 +73,12 @@ std::string table(const ModelInfo& info, const BenchOptions& options, const Benc
   };
   std::string text = style.bold(describe(info)) + "\n\n";
   text += style.dim("  tokens/s     median       min       max") + "\n";
-  text += row("prefill", result.prefill, format_text("{} tokens, {} runs", options.n_prompt, options.repeats));
-  text += row("decode", result.decode, format_text("{} tokens, {} runs", options.n_generate, options.repeats));
+  const std::string at_once = options.n_parallel > 1 ? format_text("{} times ", options.n_parallel) : "";
+  text +=
+      row("prefill", result.prefill, format_text("{}{} tokens, {} runs", at_once, options.n_prompt, options.repeats));
+  text +=
+      row("decode", result.decode, format_text("{}{} tokens, {} runs", at_once, options.n_generate, options.repeats));
+  if (options.n_parallel > 1) return text;
   text += format_text("\n  weights  {} read per token; KV cache in {}\n", human_bytes(result.bytes_per_token),
                       kv_name(options.kv_type));
   text += format_text("  memory   {} GB/s while decoding", human_number(result.decode_gb_per_s));
@@ -91,6 +106,7 @@ std::string json(const ModelInfo& info, const BenchOptions& options, const Bench
                {"n_prompt", options.n_prompt},
                {"n_generate", options.n_generate},
                {"repeats", options.repeats},
+               {"parallel", options.n_parallel},
                {"prefill_tokens_per_s", spread_json(result.prefill)},
                {"decode_tokens_per_s", spread_json(result.decode)},
                {"bytes_per_token", result.bytes_per_token},
@@ -112,6 +128,9 @@ Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
 }
 
 Result<ExitCode> BenchCommand::run() {
+  if (as_json) format = "json";
+  if (url.is_given()) return url.run(*app, model.load.model_path, format == "json");
+  TERN_TRY_STATUS(url.check_unused());
   if (what == "kernels")
     return kernels.run(*app, model.load.n_threads, repeats->count() > 0 ? options.repeats : 0, format);
   TERN_TRY_STATUS(kernels.check_unused());
@@ -138,7 +157,7 @@ Command add_bench(CLI::App& tern) {
   auto command = std::make_shared<BenchCommand>();
   CLI::App* app = add_command(tern, "bench", "Measure and check",
                               "Measure tokens per second, and how close that comes to what memory allows.",
-                              "[ops|kernels] [-p N] [-n N] [-r N] [options]", kBenchFooter);
+                              "[ops|kernels|--url URL] [-p N] [-n N] [-r N] [options]", kBenchFooter);
   command->app = app;
   app->add_option("what", command->what,
                   "ops: time the operations of one token instead (-b webgpu); kernels: compare ways to multiply, "
@@ -161,15 +180,24 @@ Command add_bench(CLI::App& tern) {
                          ->type_name("N")
                          ->check(in_range(1, 10000, /*whole=*/true))
                          ->group("Measure");
+  app->add_option("-N,--parallel", command->options.n_parallel,
+                  "Replies to write at a time; rates are those of all together (default 1)")
+      ->type_name("N")
+      ->check(in_range(1, 1024, /*whole=*/true))
+      ->group("Measure");
   app->add_flag("--energy", command->options.energy,
                 "Also measure the processor's joules per token and watts, where its counters can be read")
       ->group("Measure");
   command->kernels.add(*app);
+  command->url.add(*app);
   app->add_option("-o,--output", command->format, "table or json (default table)")
       ->type_name("FORM")
       ->check(one_of({"table", "json"}))
       ->group("Output");
+  app->add_flag("--json", command->as_json, "The same as -o json")->group("Output");
   command->model.add_model(*app);
+  CLI::Option* const name = app->get_option("--model");
+  name->description(name->get_description() + "; with --url, the name of the server's model");
   command->model.add_backend(*app);
   add_kv(*app, command->options.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};

@@ -134,7 +134,8 @@ Result<void> KernelsCommand::check_unused() const {
 }
 
 Result<ExitCode> KernelsCommand::run(const CLI::App& app, int n_threads, int repeats, const std::string& format) const {
-  static const std::vector<std::string> kMeant = {"what", "--shape", "--cached", "--threads", "--repeats", "--output"};
+  static const std::vector<std::string> kMeant = {"what",      "--shape",  "--cached", "--threads",
+                                                  "--repeats", "--output", "--json"};
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && !std::ranges::contains(kMeant, option->get_name()) && option != app.get_help_ptr()) {
       return fail(ErrorCode::kInvalidArgument, "bench kernels loads no model and has no use for {}: leave it out",

@@ -33,7 +33,7 @@ Examples
 
 struct ChatCommand {
   ModelOptions model;
-  GenerationOptions generation;
+  ReplyFlags generation;
   std::string system;
   ChatFlags chat_flags;
 
@@ -120,7 +120,9 @@ void greet(const Engine& engine, bool person) {
 }
 
 Result<ExitCode> ChatCommand::run() {
+  TERN_TRY_STATUS(generation.read_grammar());
   generation.choose_seed();
+  generation.model = &model;
   ModelOptions with_template = model;
   TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
   TERN_TRY(const Engine engine, load_engine(with_template));
@@ -131,7 +133,9 @@ Result<ExitCode> ChatCommand::run() {
   greet(engine, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
   const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());
-  return ChatLoop(*conversation, person).run(*reader);
+  auto done = ChatLoop(*conversation, person).run(*reader);
+  if (done) TERN_TRY_STATUS(conversation->options().keep_cache(conversation->session()));
+  return done;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ std::vector<Completion> ChatCommands::completions() {
   for (const Entry& entry : entries()) {
     all.push_back({.text = entry.name + (entry.argument.empty() ? "" : " "), .help = entry.help});
     if (entry.name != "/set") continue;
-    for (const std::string& name : GenerationOptions::setting_names())
+    for (const std::string& name : ReplyFlags::setting_names())
       all.push_back({.text = "/set " + name + " ", .help = entry.help});
   }
   return all;
@@ -98,7 +98,7 @@ void ChatCommands::set(const std::string& words) {
   if (name == "temperature") name = "temp";
   const std::string value = space == words.npos ? "" : words.substr(words.find_first_not_of(" \t=", space));
   if (words.empty()) {
-    for (const std::string& each : GenerationOptions::setting_names())
+    for (const std::string& each : ReplyFlags::setting_names())
       std::fprintf(stderr, "  %s  %s\n", pad(each, 14).c_str(), conversation_.options().setting(each).c_str());
     return;
   }

@@ -145,14 +145,28 @@ void ModelOptions::add_gpu(CLI::App& app) {
 CLI::Option* add_kv(CLI::App& app, KvType& type) {
   return app
       .add_option_function<std::string>(
-          "--kv", [&type](const std::string& name) { type = name == "f32" ? KvType::kF32 : KvType::kF16; },
-          "Precision of the KV cache: f16 or f32 (default f16)")
+          "--kv", [&type](const std::string& name) { type = kv_type_of(name); },
+          "How the KV cache keeps numbers: f16, f32 or q8_0 (default f16)")
       ->type_name("TYPE")
-      ->check(one_of({"f16", "f32"}))
+      ->check(one_of({"f16", "f32", "q8_0"}))
       ->group("Model");
 }
 
-std::string_view kv_name(KvType type) { return type == KvType::kF32 ? "f32" : "f16"; }
+KvType kv_type_of(std::string_view name) {
+  return name == "f32" ? KvType::kF32 : name == "q8_0" ? KvType::kQ8_0 : KvType::kF16;
+}
+
+std::string_view kv_name(KvType type) {
+  switch (type) {
+    case KvType::kF16:
+      return "f16";
+    case KvType::kF32:
+      return "f32";
+    case KvType::kQ8_0:
+      return "q8_0";
+  }
+  return "";
+}
 
 Result<Engine> load_engine(const ModelOptions& model) {
   TERN_TRY(LoadOptions with_progress, model.resolved());

@@ -61,9 +61,10 @@ struct ModelOptions {
   void apply_gpu_layers(const CLI::App& app);
 };
 
-// --kv f16|f32, wherever a command runs a model or says what it needs.
+// --kv f16|f32|q8_0, wherever a command runs a model or says what it needs.
 CLI::Option* add_kv(CLI::App& app, KvType& type);
 std::string_view kv_name(KvType type);
+KvType kv_type_of(std::string_view name);  // of a name that was checked; f16 for any other
 
 // Downloads where -hf asks for it, and loads, with a progress bar.
 Result<Engine> load_engine(const ModelOptions& model);

@@ -18,7 +18,7 @@ size_t reply_room(int n_ctx, int max_tokens) {
 
 class Chat : public Conversation {
  public:
-  Chat(const Engine& engine, Session session, GenerationOptions options, ChatSettings settings)
+  Chat(const Engine& engine, Session session, ReplyFlags options, ChatSettings settings)
       : Conversation(engine, std::move(session), std::move(options)),
         system_(std::move(settings.system)),
         chat_(settings.chat) {
@@ -114,7 +114,7 @@ Result<void> Chat::restore(std::vector<ChatMessage> messages) {
 // paragraph at a time; once it ends the story, the next line begins another.
 class Story : public Conversation {
  public:
-  Story(const Engine& engine, Session session, GenerationOptions options)
+  Story(const Engine& engine, Session session, ReplyFlags options)
       : Conversation(engine, std::move(session), std::move(options)) {}
 
   Result<PrintedReply> say(const std::string& line) override;
@@ -196,10 +196,10 @@ Result<PrintedReply> Story::say(const std::string& line) {
 
 }  // namespace
 
-Result<std::unique_ptr<Conversation>> Conversation::start(const Engine& engine, GenerationOptions options,
+Result<std::unique_ptr<Conversation>> Conversation::start(const Engine& engine, ReplyFlags options,
                                                           ChatSettings settings) {
   TERN_TRY_STATUS(need_tokenizer(engine));
-  TERN_TRY(Session session, engine.new_session(options.session));
+  TERN_TRY(Session session, options.open_session(engine));
   if (engine.has_chat_template()) {
     return std::make_unique<Chat>(engine, std::move(session), std::move(options), std::move(settings));
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/generation.h"
+#include "cli/reply_flags.h"
 #include "tern/engine.h"
 
 namespace tern::cli {
@@ -20,8 +20,7 @@ struct ChatSettings {
 class Conversation {
  public:
   // A chat where the model has a template, else a story. The engine must outlive it.
-  static Result<std::unique_ptr<Conversation>> start(const Engine& engine, GenerationOptions options,
-                                                     ChatSettings settings);
+  static Result<std::unique_ptr<Conversation>> start(const Engine& engine, ReplyFlags options, ChatSettings settings);
   virtual ~Conversation() = default;
 
   // Prints the model's reply to `line`. kInvalidArgument where the line cannot be used (it may be longer than the
@@ -42,24 +41,24 @@ class Conversation {
   // Goes on from there. kInvalidArgument: messages that this kind of conversation cannot have; it is then as it was.
   virtual Result<void> restore(std::vector<ChatMessage> messages) = 0;
 
-  // As GenerationOptions::set(), for the replies from now on.
+  // As ReplyFlags::set(), for the replies from now on.
   Result<void> set(const std::string& name, const std::string& value);
-  const GenerationOptions& options() const { return options_; }
+  const ReplyFlags& options() const { return options_; }
 
   const Engine& engine() const { return engine_; }
   const Session& session() const { return session_; }
   const SampleOptions& sampling() const { return options_.generate.sample; }  // as asked for
 
  protected:
-  Conversation(const Engine& engine, Session session, GenerationOptions options)
-      : engine_(engine), session_(std::move(session)), options_(std::move(options)) {}
+  Conversation(const Engine& engine, Session session, ReplyFlags options)
+      : engine_(engine), options_(std::move(options)), session_(std::move(session)) {}
 
   // The first reply uses the seed itself, every later one another, or a repeated line would get the same reply.
   GenerateOptions next_options();
 
   const Engine& engine_;
-  Session session_;
-  GenerationOptions options_;
+  ReplyFlags options_;
+  Session session_;  // may use a model that belongs to the options
   uint64_t n_replies_ = 0;
 };
 

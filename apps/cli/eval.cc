@@ -21,6 +21,7 @@ constexpr const char* kEvalFooter = R"(Examples
   tern eval -f book.txt --head q6_k               with that head, compared with the file's own
   tern eval -m q6_k.gguf --against f16.gguf -f book.txt
   tern eval -m qwen3-1.7b-q4_k.gguf --against Qwen/Qwen3-1.7B-GGUF:Q8_0 -f book.txt
+  tern eval -f book.txt --kv q8_0 --against-kv f16        what a smaller KV cache costs, at several contexts
 
 The text is read in windows of --ctx tokens that overlap by half, so every prediction that counts has at least half a
 window of text before it. Lower is better.
@@ -28,6 +29,9 @@ window of text before it. Lower is better.
 With --against, the divergence says how far the model's probabilities are from the other's (Kullback and Leibler's, in
 nats; 0 if they are the same), and the last line how often both find the same token likeliest. The other model's head is
 read as it is in its file. Both models need the same tokenizer.
+
+With --against-kv, the other is the same model with its KV cache in another type. Without --ctx this is measured in windows
+of 512, of 4,096 and of as many tokens as the model was trained for, as far as model and text allow.
 )";
 
 struct EvalCommand {
@@ -35,10 +39,12 @@ struct EvalCommand {
   EvalOptions options;
   std::string file;
   std::string against;
+  std::optional<KvType> against_kv;
   std::string format = "table";
 
   Result<ExitCode> run() const;
   Result<ExitCode> run_against(std::string_view text) const;
+  Result<ExitCode> run_against_kv(std::string_view text) const;
   Result<EvalResult> eval_with(HeadKind head, std::string_view text, std::string& used) const;
 };
 
@@ -65,17 +71,20 @@ std::string result_table(const EvalResult& result) {
                      result.perplexity, result.nats_per_token, bits(result), result.n_tokens);
 }
 
+nlohmann::ordered_json divergence_json(const Divergence& divergence) {
+  return {{"perplexity", divergence.reference.perplexity},
+          {"kl_mean", divergence.kl_mean},
+          {"kl_median", divergence.kl_median},
+          {"kl_99", divergence.kl_99},
+          {"kl_max", divergence.kl_max},
+          {"same_top1", divergence.same_top1}};
+}
+
 std::string against_json(const ModelInfo& model, const ModelInfo& reference, KvType kv_type,
                          const Divergence& divergence) {
   nlohmann::ordered_json json = result_json(divergence.model, model.head, kv_type);
-  json["against"] = {{"model", reference.path},
-                     {"head", reference.head},
-                     {"perplexity", divergence.reference.perplexity},
-                     {"kl_mean", divergence.kl_mean},
-                     {"kl_median", divergence.kl_median},
-                     {"kl_99", divergence.kl_99},
-                     {"kl_max", divergence.kl_max},
-                     {"same_top1", divergence.same_top1}};
+  json["against"] = {{"model", reference.path}, {"head", reference.head}};
+  json["against"].update(divergence_json(divergence));
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -88,6 +97,43 @@ std::string against_table(const ModelInfo& reference, const Divergence& divergen
   text += format_text("divergence   mean {:.3g}, median {:.3g}, 99 % up to {:.3g}, greatest {:.3g} nats\n",
                       divergence.kl_mean, divergence.kl_median, divergence.kl_99, divergence.kl_max);
   return text + format_text("same token   {:.2f} %\n", 100 * divergence.same_top1);
+}
+
+std::string against_kv_json(const KvDivergence& found, const std::string& head, KvType kv_type, KvType reference) {
+  nlohmann::ordered_json json = {{"head", head},
+                                 {"kv", kv_name(kv_type)},
+                                 {"against_kv", kv_name(reference)},
+                                 {"contexts", nlohmann::ordered_json::array()},
+                                 {"left_out", nlohmann::ordered_json::array()}};
+  for (const auto& [n_ctx, divergence] : found.contexts) {
+    json["contexts"].push_back({{"ctx", n_ctx},
+                                {"perplexity", divergence.model.perplexity},
+                                {"tokens", divergence.model.n_tokens},
+                                {"against", divergence_json(divergence)}});
+  }
+  for (const auto& [n_ctx, reason] : found.left_out) json["left_out"].push_back({{"ctx", n_ctx}, {"reason", reason}});
+  return json.dump(2) + "\n";
+}
+
+std::string against_kv_table(const KvDivergence& found, KvType kv_type, KvType reference) {
+  const std::string name(kv_name(kv_type)), other(kv_name(reference));
+  std::string text = format_text("{} KV cache against {}; divergence in nats\n\n", name, other);
+  const auto row = [&](std::initializer_list<std::string> cells) {
+    std::string line;
+    for (const std::string& cell : cells) line += pad_left(cell, line.empty() ? 9 : 11);
+    text += line + "\n";
+  };
+  row({"context", "tokens", name, other, "difference", "mean", "median", "99 %", "greatest", "same token"});
+  for (const auto& [n_ctx, at] : found.contexts) {
+    row({std::to_string(n_ctx), std::to_string(at.model.n_tokens), format_text("{:.4f}", at.model.perplexity),
+         format_text("{:.4f}", at.reference.perplexity),
+         format_text("{:+.3f} %", 100 * (at.model.perplexity / at.reference.perplexity - 1)),
+         format_text("{:.3g}", at.kl_mean), format_text("{:.3g}", at.kl_median), format_text("{:.3g}", at.kl_99),
+         format_text("{:.3g}", at.kl_max), format_text("{:.2f} %", 100 * at.same_top1)});
+  }
+  if (!found.left_out.empty()) text += "\n";
+  for (const auto& [n_ctx, reason] : found.left_out) text += format_text("left out: {}, as {}\n", n_ctx, reason);
+  return text;
 }
 
 // `used`: which head that is.
@@ -124,8 +170,26 @@ Result<ExitCode> EvalCommand::run_against(std::string_view text) const {
   return ExitCode::kDone;
 }
 
+Result<ExitCode> EvalCommand::run_against_kv(std::string_view text) const {
+  if (*against_kv == options.kv_type) {
+    return fail(ErrorCode::kInvalidArgument, "--kv and --against-kv are both {}; give two types",
+                kv_name(options.kv_type));
+  }
+  TERN_TRY(const Engine engine, load_engine(model));
+  TERN_TRY_STATUS(need_tokenizer(engine));
+  ProgressBar bar;
+  EvalOptions with_bar = options;
+  with_bar.on_progress = bar.callback();
+  TERN_TRY(const KvDivergence found, eval_kv(engine, text, *against_kv, with_bar));
+  bar.wipe();
+  TERN_TRY_STATUS(print(format == "json" ? against_kv_json(found, engine.info().head, options.kv_type, *against_kv)
+                                         : against_kv_table(found, options.kv_type, *against_kv)));
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> EvalCommand::run() const {
   TERN_TRY(const std::string text, read_text(file));
+  if (against_kv) return run_against_kv(text);
   if (!against.empty()) return run_against(text);
   std::string head, own_head;
   std::optional<EvalResult> own;  // with the file's own head
@@ -146,10 +210,11 @@ Result<ExitCode> EvalCommand::run() const {
 
 Command add_eval(CLI::App& tern) {
   auto command = std::make_shared<EvalCommand>();
-  CLI::App* app = add_command(tern, "eval", "Measure and check",
-                              "Measure how well the model predicts a text (perplexity), or how far its predictions are "
-                              "from another model's.",
-                              "-f FILE [--ctx N] [--against MODEL] [-o json] [options]", kEvalFooter);
+  CLI::App* app =
+      add_command(tern, "eval", "Measure and check",
+                  "Measure how well the model predicts a text (perplexity), or how far its predictions are "
+                  "from another model's or from those with another KV cache.",
+                  "-f FILE [--ctx N] [--against MODEL | --against-kv TYPE] [-o json] [options]", kEvalFooter);
   app->add_option("-f,--file", command->file, "Text file to read; - is standard input")
       ->type_name("FILE")
       ->required()
@@ -158,12 +223,20 @@ Command add_eval(CLI::App& tern) {
       ->type_name("N")
       ->check(in_range(4, 1 << 30, /*whole=*/true))
       ->group("Input");
-  app->add_option(
-         "--against", command->against,
-         "Compare the predictions with those of this model, a file, a folder, a name that tern models lists, or "
-         "OWNER/NAME[:FILE] on Hugging Face, taken as the reference")
-      ->type_name("MODEL")
-      ->check(not_empty())
+  CLI::Option* against =
+      app->add_option(
+             "--against", command->against,
+             "Compare the predictions with those of this model, a file, a folder, a name that tern models lists, or "
+             "OWNER/NAME[:FILE] on Hugging Face, taken as the reference")
+          ->type_name("MODEL")
+          ->check(not_empty())
+          ->group("Input");
+  app->add_option_function<std::string>(
+         "--against-kv", [command](const std::string& name) { command->against_kv = kv_type_of(name); },
+         "Compare the predictions with those of the same model with its KV cache in this type: f16, f32 or q8_0")
+      ->type_name("TYPE")
+      ->check(one_of({"f16", "f32", "q8_0"}))
+      ->excludes(against)
       ->group("Input");
   app->add_option("-o,--output", command->format, "table or json (default table)")
       ->type_name("FORM")

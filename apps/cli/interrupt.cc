@@ -14,7 +14,7 @@ namespace {
 std::atomic<int> handler_fd = -1;
 std::atomic<int> presses = 0;
 std::atomic<bool> second_press_exits = false;
-struct sigaction action_before;
+struct sigaction actions_before[2];
 
 void on_interrupt(int) {
   const int saved_errno = errno;
@@ -27,7 +27,7 @@ void on_interrupt(int) {
 
 }  // namespace
 
-InterruptPipe::InterruptPipe(SecondPress second_press) {
+InterruptPipe::InterruptPipe(SecondPress second_press, std::span<const int> signals) : signals_(signals) {
   int ends[2];
   if (::pipe(ends) != 0) return;
   for (const int end : ends) {
@@ -43,14 +43,17 @@ InterruptPipe::InterruptPipe(SecondPress second_press) {
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, &action_before);
-  // A program started in the background with Ctrl-C switched off stays that way.
-  if (action_before.sa_handler == SIG_IGN) ::sigaction(SIGINT, &action_before, nullptr);
+  for (size_t i = 0; i < signals_.size(); ++i) {
+    struct sigaction& before = actions_before[i];
+    ::sigaction(signals_[i], &action, &before);
+    // A program started in the background with Ctrl-C switched off stays that way.
+    if (before.sa_handler == SIG_IGN) ::sigaction(signals_[i], &before, nullptr);
+  }
 }
 
 InterruptPipe::~InterruptPipe() {
   if (read_end_ < 0) return;
-  ::sigaction(SIGINT, &action_before, nullptr);
+  for (size_t i = 0; i < signals_.size(); ++i) ::sigaction(signals_[i], &actions_before[i], nullptr);
   handler_fd = -1;
   ::close(read_end_);
   ::close(write_end_);
@@ -69,7 +72,7 @@ void InterruptPipe::wake() {
     const ssize_t written = ::write(write_end_, &byte, 1);
 }
 
-StopOnInterrupt::StopOnInterrupt() {
+StopOnInterrupt::StopOnInterrupt(std::span<const int> signals) : pipe_(InterruptPipe::SecondPress::kExits, signals) {
   if (pipe_.fd() < 0) return;  // Ctrl-C then kills the program, as without us
   watcher_ = std::thread([this] {
     pollfd ready = {.fd = pipe_.fd(), .events = POLLIN, .revents = 0};

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
+#include <span>
 #include <stop_token>
 #include <thread>
 
@@ -12,8 +14,11 @@ namespace tern::cli {
 class InterruptPipe {
  public:
   enum class SecondPress { kExits, kRepeats };  // kExits: at once, with code 130
+  static constexpr int kOnlyCtrlC[] = {SIGINT};
+  static constexpr int kAnyEnd[] = {SIGINT, SIGTERM};
 
-  explicit InterruptPipe(SecondPress second_press);
+  // `signals`: SIGINT, and what else counts as a press.
+  explicit InterruptPipe(SecondPress second_press, std::span<const int> signals = kOnlyCtrlC);
   ~InterruptPipe();
   InterruptPipe(const InterruptPipe&) = delete;
   InterruptPipe& operator=(const InterruptPipe&) = delete;
@@ -23,6 +28,7 @@ class InterruptPipe {
   void wake();                          // makes fd() readable without Ctrl-C
 
  private:
+  std::span<const int> signals_;
   int read_end_ = -1;
   int write_end_ = -1;
 };
@@ -30,7 +36,7 @@ class InterruptPipe {
 // A stop_token that Ctrl-C triggers.
 class StopOnInterrupt {
  public:
-  StopOnInterrupt();
+  explicit StopOnInterrupt(std::span<const int> signals = InterruptPipe::kOnlyCtrlC);
   ~StopOnInterrupt();
 
   std::stop_token token() const { return source_.get_token(); }
@@ -38,7 +44,7 @@ class StopOnInterrupt {
   bool interrupted() const { return interrupted_; }
 
  private:
-  InterruptPipe pipe_{InterruptPipe::SecondPress::kExits};
+  InterruptPipe pipe_;
   std::stop_source source_;
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> closing_ = false;

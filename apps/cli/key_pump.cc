@@ -167,8 +167,8 @@ void KeyPump::run(RawTerminal& raw, const InterruptPipe& interrupt) {
       if (message == 'a') take_answer();
     }
     if (ends[1].revents != 0) {
-      char presses[16];
-      while (::read(interrupt.fd(), presses, sizeof presses) > 0) {
+      char unread[16];
+      while (::read(interrupt.fd(), unread, sizeof unread) > 0) {
       }
       FilteredKeys interrupt_key;
       interrupt_key.keys = "\x03";

@@ -5,11 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chat_flags.h"
+#include "cli/chat_reply_json.h"
 #include "cli/commands.h"
-#include "cli/generation.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/prompt_view.h"
+#include "cli/reply_flags.h"
 #include "cli/sampling_json.h"
 #include "cli/terminal.h"
 
@@ -24,6 +25,8 @@ constexpr const char* kRunFooter = R"(Examples
   tern run -m chat-model.gguf --chat -p "Why is the sky blue?"
   tern run -m chat-model.gguf --chat -p "Why?" --print-prompt
                                                   what the model would read
+  tern run -m chat-model.gguf --chat -p "Name a city" --json-schema city.json
+                                                  JSON that is valid by the schema
 
 Ctrl-C stops the text; a second Ctrl-C stops the program. The final line break of a file or of standard input is not
 part of the prompt.
@@ -39,11 +42,13 @@ struct ModelInput {
 
 struct RunCommand {
   ModelOptions model;
-  GenerationOptions generation;
+  ReplyFlags generation;
   std::vector<std::string> words;  // of the prompt
   std::string prompt;
   std::string file;
   std::string system;
+  std::string tools_file;
+  std::string tools;  // what is in it
   ChatFlags chat_flags;
   CLI::Option* prompt_option = nullptr;
   CLI::Option* system_option = nullptr;
@@ -61,7 +66,8 @@ struct RunCommand {
   Result<ModelInput> encode(const Engine& engine, const std::string& text) const;
   Result<ExitCode> run();
   Result<void> show(const Engine& engine, const ModelInput& input) const;
-  Result<void> print_json(const Engine& engine, const std::string& prompt_text, const GenerateResult& result) const;
+  Result<void> print_json(const Engine& engine, const std::string& prompt_text, const ModelInput& input,
+                          const GenerateResult& result) const;
 };
 
 Result<std::string> RunCommand::read_prompt() const {
@@ -95,7 +101,9 @@ Result<ModelInput> RunCommand::encode(const Engine& engine, const std::string& t
   if (system_option->count() > 0) messages.push_back({.role = "system", .content = system});
   messages.push_back({.role = "user", .content = text});
   ModelInput input;
-  TERN_TRY(input.text, engine.render_chat(messages, chat_flags.options()));
+  ChatOptions options = chat_flags.options();
+  options.tools = tools;
+  TERN_TRY(input.text, engine.render_chat(messages, options));
   input.ids = tokenizer->encode(input.text, {.add_bos = false, .parse_special = true});
   return input;
 }
@@ -130,7 +138,7 @@ nlohmann::ordered_json logprobs_json(const Engine& engine, const GenerateResult&
   return list;
 }
 
-Result<void> RunCommand::print_json(const Engine& engine, const std::string& prompt_text,
+Result<void> RunCommand::print_json(const Engine& engine, const std::string& prompt_text, const ModelInput& input,
                                     const GenerateResult& result) const {
   using Json = nlohmann::ordered_json;
   const GenerateStats& s = result.stats;
@@ -140,12 +148,17 @@ Result<void> RunCommand::print_json(const Engine& engine, const std::string& pro
                     {"finish", finish_name(result.reason)},
                     {"prompt_tokens", s.n_prompt},
                     {"generated_tokens", s.n_generated},
+                    {"guessed_tokens", s.n_guessed},
+                    {"right_guesses", s.n_guessed_right},
                     {"sampling", sampling_json(all_given(engine.sampling(generation.generate.sample)))},
                     {"seed", generation.generate.sample.seed},
                     {"load_seconds", s.load_seconds},
                     {"prompt_seconds", s.prompt_seconds},
                     {"decode_seconds", s.decode_seconds}};
   if (generation.generate.n_logprobs >= 0) json_text["logprobs"] = logprobs_json(engine, result);
+  if (!tools.empty()) {
+    TERN_TRY_STATUS(add_reply_parts(json_text, engine.chat_format(), input.text, tools, result.text));
+  }
   return print(json_text.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -153,7 +166,8 @@ Result<void> RunCommand::print_json(const Engine& engine, const std::string& pro
 void note_full_context(const Engine& engine, const Session& session) {
   const int most = engine.info().n_ctx;
   print_note(format_text("the text ends here because the context of {} tokens is full{}", session.n_ctx(),
-                         session.n_ctx() < most ? format_text("; --ctx can be up to {} with this model", most) : ""));
+                         session.n_ctx() < most ? format_text("; --ctx can be up to {} with this model", most)
+                                                : "; --ctx-shift forgets the earlier half and goes on"));
 }
 
 Result<void> RunCommand::check_options() const {
@@ -164,6 +178,9 @@ Result<void> RunCommand::check_options() const {
   if (generation.generate.n_logprobs >= 0 && !json) {
     return fail(ErrorCode::kInvalidArgument, "run: --logprobs is printed as JSON: add --json");
   }
+  if (!tools_file.empty() && !chat) {
+    return fail(ErrorCode::kInvalidArgument, "run: --tools is for a conversation: add --chat");
+  }
   if (chat_flags.any() && !chat) {
     return fail(ErrorCode::kInvalidArgument,
                 "run: --template, --think and --no-think are for a conversation: add --chat, or use 'tern chat'");
@@ -173,8 +190,13 @@ Result<void> RunCommand::check_options() const {
 
 Result<ExitCode> RunCommand::run() {
   TERN_TRY_STATUS(check_options());
+  TERN_TRY_STATUS(generation.read_grammar());
   TERN_TRY(const std::string text, read_prompt());
+  if (!tools_file.empty()) {
+    TERN_TRY(tools, read_text(tools_file));
+  }
   generation.choose_seed();
+  generation.model = &model;
   generation.generate.heal_prompt = !chat && !no_heal;
   TERN_TRY(const Engine engine, load());
   TERN_TRY(const ModelInput input, encode(engine, text));
@@ -182,8 +204,9 @@ Result<ExitCode> RunCommand::run() {
     TERN_TRY_STATUS(show(engine, input));
     return ExitCode::kDone;
   }
+  if (!tools.empty()) generation.generate.shown_tokens = engine.chat_format().shown_tokens;
   const std::vector<TokenId>& ids = input.ids;
-  TERN_TRY(Session session, engine.new_session(generation.session));
+  TERN_TRY(Session session, generation.open_session(engine));
   // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
   if (ids.size() > static_cast<size_t>(session.n_ctx())) {
     return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long, but the context holds {}; {}", ids.size(),
@@ -192,14 +215,16 @@ Result<ExitCode> RunCommand::run() {
   const bool echo = !chat && !no_echo && !json;
   if (echo) TERN_TRY_STATUS(print_untrusted(text));
   TERN_TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate, {.silent = json}));
+  const Result<void> kept = generation.keep_cache(session);
   const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
   if (json) {
-    TERN_TRY_STATUS(print_json(engine, text, generated.result));
+    TERN_TRY_STATUS(print_json(engine, text, input, generated.result));
   } else if (!ends_line) {
     TERN_TRY_STATUS(print("\n"));
   }
   if (stats) print_stats(engine, session, generated.result, generation.generate.sample);
   if (generated.result.reason == FinishReason::kContextFull) note_full_context(engine, session);
+  TERN_TRY_STATUS(kept);  // after the text
   return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
 }
 
@@ -228,6 +253,12 @@ Command add_run(CLI::App& tern) {
   command->system_option = app->add_option("--system", command->system, "With --chat: instructions for the model")
                                ->type_name("TEXT")
                                ->group("Prompt");
+  app->add_option("--tools", command->tools_file,
+                  "With --chat: the functions that the model may call, a JSON list as in OpenAI's interface; calls are "
+                  "printed as the model writes them, and with --json as \"tool_calls\"")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group("Prompt");
   command->chat_flags.add(*app, "Prompt");
   app->add_flag("--no-chat", command->no_chat, "Continue the prompt as plain text, which is the default")
       ->group("Prompt");

@@ -5,17 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <condition_variable>
-#include <cstring>
 #include <format>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <utility>
 
+#include "server/http_listener.h"
 #include "server/static_files.h"
 
 namespace tern::server {
@@ -104,8 +99,11 @@ void send_file(const httplib::Request& request, httplib::Response& response, Fou
       });
 }
 
-void answer(const StaticFiles& files, const httplib::Request& request, httplib::Response& response,
-            const std::atomic<bool>& is_ending) {
+}  // namespace
+
+void answer_file(const StaticFiles& files, const httplib::Request& request, httplib::Response& response,
+                 const std::atomic<bool>& is_ending) {
+  for (const auto& [name, value] : common_headers()) response.set_header(name, value);
   if (request.method != "GET" && request.method != "HEAD") {
     response.set_header("Allow", "GET, HEAD");
     answer_in_words(response, httplib::StatusCode::MethodNotAllowed_405, "this server only reads");
@@ -121,13 +119,9 @@ void answer(const StaticFiles& files, const httplib::Request& request, httplib::
   } else {
     answer_in_words(response, httplib::StatusCode::NotFound_404, "there is no such file");
   }
+  // The answer has its range; the library, which would cut another one out of it, has no switch for that.
+  const_cast<httplib::Request&>(request).ranges.clear();
 }
-
-std::string url_of(const std::string& host, int port) {
-  return host.contains(':') ? std::format("http://[{}]:{}/", host, port) : std::format("http://{}:{}/", host, port);
-}
-
-}  // namespace
 
 struct StaticServer::Impl {
   StaticFiles files;
@@ -137,16 +131,8 @@ struct StaticServer::Impl {
   explicit Impl(StaticFiles f) : files(std::move(f)) {
     http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     http.set_write_timeout(0, 1'000'000 / kLooksASecond);
-    http.set_default_headers(common_headers());
-    // The library's own choice lets two servers share a port, each getting some of the requests.
-    http.set_socket_options([](socket_t socket) {
-      const int yes = 1;
-      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
     http.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      answer(files, request, response, is_ending);
-      // The answer has its range; the library, which would cut another one out of it, has no switch for that.
-      const_cast<httplib::Request&>(request).ranges.clear();
+      answer_file(files, request, response, is_ending);
       return httplib::Server::HandlerResponse::Handled;
     });
   }
@@ -162,43 +148,13 @@ Result<StaticServer> StaticServer::open(const StaticOptions& options) {
   Result<StaticFiles> files = StaticFiles::open(options.folder);
   if (!files) return std::unexpected(std::move(files).error());
   auto impl = std::make_unique<Impl>(*std::move(files));
-  int port = options.port;
-  errno = 0;
-  if (port == 0) {
-    port = impl->http.bind_to_any_port(options.host);
-  } else if (!impl->http.bind_to_port(options.host, port)) {
-    port = -1;
-  }
-  if (port < 0) {
-    const char* why = errno != 0 ? std::strerror(errno) : "no such host";
-    return std::unexpected(Error{
-        ErrorCode::kIo, std::format("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
-                                    url_of(options.host, options.port), why)});
-  }
-  return StaticServer(std::move(impl), url_of(options.host, port));
+  Result<std::string> url = listen_at(impl->http, {.host = options.host, .port = options.port});
+  if (!url) return std::unexpected(std::move(url).error());
+  return StaticServer(std::move(impl), *std::move(url));
 }
 
 Result<void> StaticServer::serve(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any ended;
-  bool listening = true;
-  bool in_order = false;
-  std::jthread listener([&] {
-    in_order = impl_->http.listen_after_bind();
-    const std::scoped_lock lock(mutex);
-    listening = false;
-    ended.notify_all();
-  });
-  std::unique_lock lock(mutex);
-  // stop() is lost on a server that does not run yet.
-  while (listening && !impl_->http.is_running()) ended.wait_for(lock, std::chrono::milliseconds(1));
-  ended.wait(lock, stop, [&] { return !listening; });
-  lock.unlock();
-  impl_->is_ending = true;
-  impl_->http.stop();
-  listener.join();
-  if (in_order || stop.stop_requested()) return {};
-  return std::unexpected(Error{ErrorCode::kIo, std::format("{}: listening ended: {}", url_, std::strerror(errno))});
+  return serve_until(impl_->http, url_, stop, [this] { impl_->is_ending = true; });
 }
 
 }  // namespace tern::server

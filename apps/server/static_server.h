@@ -1,13 +1,26 @@
 // A web server for one folder: what `tern serve --static` runs, so that the page in a browser needs nothing else.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <stop_token>
 #include <string>
 
 #include "tern/error.h"
 
+namespace httplib {
+struct Request;
+struct Response;
+}  // namespace httplib
+
 namespace tern::server {
+
+class StaticFiles;
+
+// Answers a request for one of the files, for who routes requests: from a pre-routing handler only, since the request's
+// ranges are seen to. A file that is being sent is cut off once `is_ending`, which must outlive the answer.
+void answer_file(const StaticFiles& files, const httplib::Request& request, httplib::Response& response,
+                 const std::atomic<bool>& is_ending);
 
 struct StaticOptions {
   std::string folder;

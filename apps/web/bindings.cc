@@ -72,7 +72,8 @@ Result<json> App::load(const json& p) {
   };
   auto engine = Engine::load(options);
   if (!engine) return std::unexpected(engine.error());
-  const KvType kv_type = p.value("kv", "f16") == "f32" ? KvType::kF32 : KvType::kF16;
+  const std::string kv = p.value("kv", "f16");
+  const KvType kv_type = kv == "f32" ? KvType::kF32 : kv == "q8_0" ? KvType::kQ8_0 : KvType::kF16;
   auto session = engine->new_session({.n_ctx = p.value("nCtx", 0), .kv_type = kv_type});
   if (!session) return std::unexpected(session.error());
   engine_ = std::move(*engine);
@@ -132,6 +133,8 @@ GenerateOptions generate_options_of(const json& p) {
   take("frequencyPenalty", sample.frequency_penalty);
   options.heal_prompt = p.value("heal", false);
   options.n_logprobs = p.value("logprobs", -1);
+  options.speculate = p.value("speculate", options.speculate);
+  options.keep_past_context = p.value("keepPastContext", options.keep_past_context);
   // [[token, bias], …]; JSON has no infinity, and null stands for it.
   for (const json& bias : p.value("logitBias", json::array())) {
     const float value = bias.at(1).is_null() ? -std::numeric_limits<float>::infinity() : bias.at(1).get<float>();

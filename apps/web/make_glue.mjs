@@ -3,8 +3,9 @@
 //
 // Emscripten writes one script for browsers, their threads and Node. Bundlers stop at what only Node has ('node:fs'),
 // though no browser gets there, and some never end where a script starts itself as a worker. So this makes several:
-//   NAME.js         without the branches of Node
-//   NAME_thread.js  the same for threads, which start no others
+//   NAME_glue.js    without the branches of Node, and without a way to start threads
+//   NAME.js         the same, and starts them
+//   NAME_thread.js  a thread
 //   NAME_node.js    the whole
 import fs from 'node:fs';
 import path from 'node:path';
@@ -66,23 +67,26 @@ function applied(text, edits, from, to) {
   return out + text.slice(at, to);
 }
 
-const kStart = /new Worker\(new URL\("tern(_gpu)?\.js",import\.meta\.url\),/g;
+const kStart = /new Worker\(new URL\("tern(?:_gpu)?\.js",import\.meta\.url\),(\{[^{}]*\})\)/g;
 
 /** @param {string} glue */
 function write(glue, folder) {
   const name = path.basename(glue, '.js');
-  // Bundlers name the files of workers as the workers are named.
+  // Bundlers name the files of workers as the workers are named, and read how they are started where they are started.
   const text = fs.readFileSync(glue, 'utf8').replaceAll('"em-pthread"', `"${name}-thread"`);
   const small = forBrowsers(text);
   const left = /["'`]node:[^"'`]*["'`]|\brequire\(/.exec(small);
   if (left) throw new Error(`${left[0]} is left where browsers get to`);
-  if (small.match(kStart)?.length !== 1) throw new Error('threads are not started at one place, as they were');
-  const startOf = (file) => `new Worker(new URL("${file}",import.meta.url),`;
+  const starts = [...small.matchAll(kStart)];
+  if (starts.length !== 1) throw new Error('threads are not started at one place, as they were');
+  const start = (file) => `new Worker(new URL("${file}",import.meta.url),${starts[0][1]})`;
   const put = (file, made) => fs.writeFileSync(path.join(folder, file), made);
-  const alone = small.replace(kStart, '(()=>{throw new Error("no thread starts one")})(');
-  put(`${name}.js`, small.replace(kStart, startOf(`${name}_thread.js`)));
-  put(`${name}_thread.js`, alone);
-  put(`${name}_node.js`, text.replace(kStart, startOf(`${name}_node.js`)));
+  put(`${name}_glue.js`, small.replace(kStart, 'Module["startThread"]()'));
+  put(`${name}.js`, `import createTern from "./${name}_glue.js";const startThread=()=>${start(`${name}_thread.js`)};
+export default (options={})=>createTern(Object.assign(options,{startThread}));
+`);
+  put(`${name}_thread.js`, `import "./${name}_glue.js";\n`);
+  put(`${name}_node.js`, text.replace(kStart, start(`${name}_node.js`)));
 }
 
 const [glue, folder] = process.argv.slice(2);

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tern/chat.h"
 #include "tern/error.h"
 #include "tern/gpu_stats.h"
 #include "tern/logprobs.h"
@@ -26,10 +27,8 @@
 
 namespace tern {
 
-struct ChatMessage {
-  std::string role;  // "system", "user" or "assistant"
-  std::string content;
-};
+class Scheduler;
+struct SchedulerOptions;
 
 struct ModelInfo {
   std::string path;
@@ -49,6 +48,7 @@ struct ModelInfo {
   SamplingAdvice sampling;            // what its makers recommend
   int n_embd = 0;                     // values of a text's vector
   Pooling pooling = Pooling::kLast;   // what Pooling::kAuto is for this model
+  bool embeddings = false;            // loaded for these (LoadOptions::embeddings)
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };
@@ -57,6 +57,8 @@ struct GenerateStats {
   int n_prompt = 0;           // prompt tokens, of which
   int n_reused = 0;           // … were still in the KV cache
   int n_generated = 0;        // tokens sampled, the stop token included
+  int n_guessed = 0;          // guesses that were checked (GenerateOptions::speculate), of which
+  int n_guessed_right = 0;    // … were what was sampled
   double prompt_seconds = 0;  // until the first token was sampled
   double decode_seconds = 0;  // for the tokens after the first; both include what the caller does between steps
   double load_seconds = 0;    // Engine::load
@@ -140,6 +142,12 @@ class Session {
   // begin(); kCorruption: values that are not finite.
   Result<std::vector<float>> embed(std::span<const TokenId> tokens, Pooling pooling = Pooling::kAuto);
 
+  // Keeps the keys and values of the session's tokens in a file, and takes them from there again: the next prompt that
+  // begins like these is not computed again. load_cache() is false where there is no such file. kInvalidArgument: the
+  // file is of another model, or of other settings; kCorruption: it is damaged; kIo.
+  Result<void> save_cache(const std::string& path) const;
+  Result<bool> load_cache(const std::string& path);
+
   int n_ctx() const;
   int n_used() const;  // tokens in the KV cache
   KvType kv_type() const;
@@ -165,18 +173,26 @@ class Engine {
   std::optional<GpuStats> gpu_stats() const;                 // so far; none if no GPU computes
 
   // The kernels of the token decoded last, in the order of their first use. They are run again to be timed, unseen
-  // by any session. Empty if no GPU computes, no token has been decoded yet, or its session is gone. kDeviceLost.
+  // by any session. Empty if no GPU computes, or no token has been decoded yet. kDeviceLost.
   Result<std::vector<GpuKernel>> gpu_kernels() const;
 
   bool has_tokenizer() const;
   const Tokenizer& tokenizer() const;  // only if has_tokenizer()
 
   // The conversation in the model's own chat template, ready for encode(…, {.add_bos = false, .parse_special = true}).
-  // kNotSupported: the model has no template.
+  // kNotSupported: the model has no template, or one that cannot say this (tools, calls, their results, thoughts).
+  // kInvalidArgument: the template objects, e.g. to roles that do not take turns; tools or arguments that are no JSON.
   bool has_chat_template() const;
   Result<std::string> render_chat(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
+  // What the template knows of tools and thoughts, found out by rendering small conversations once. Replies are told
+  // apart by it: tern/chat_reply.h. Everything is false or empty where the model has no template. Threads may call.
+  ChatFormat chat_format() const;
+
   Result<Session> new_session(const SessionOptions& options = {}) const;
+  // For many replies at once: tern/scheduler.h. The engine must outlive it.
+  Result<Scheduler> new_scheduler() const;
+  Result<Scheduler> new_scheduler(const SchedulerOptions& options) const;
 
   struct Impl;
   explicit Engine(std::unique_ptr<Impl> impl);

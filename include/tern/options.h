@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ using TokenId = int32_t;
 
 enum class BackendKind { kAuto, kCpu, kWebGpu, kRef };
 
-// How keys and values are stored in the KV cache.
-enum class KvType { kF16, kF32 };
+// How keys and values are stored in the KV cache. kQ8_0: int8, with a scale in f16 for every 32 of a head: half the
+// memory of kF16.
+enum class KvType { kF16, kF32, kQ8_0 };
 
 // What the LM head, the matrix from the last activations to the logits, is read from.
 enum class HeadKind {
@@ -73,11 +75,20 @@ struct LoadOptions {
 struct SessionOptions {
   int n_ctx = 0;  // tokens of context; 0: what the model was trained for, or as much of it as fits in memory
   KvType kv_type = KvType::kF16;
+  // Take what other sessions of the engine have computed of the same beginning, and leave them what this one computes.
+  bool share_prefixes = true;
+  // A smaller model with the same tokenizer, whose guesses GenerateOptions::speculate checks. It must outlive the
+  // session.
+  const class Engine* draft = nullptr;
 };
 
 struct ChatOptions {
   bool add_generation_prompt = true;  // end the text where the model's reply begins
   std::optional<bool> think = {};     // the template's enable_thinking; if not given, the template's default
+  // A JSON list of the functions that the model may call, as in OpenAI's interface: {"type": "function", "function":
+  // {"name": …, "description": …, "parameters": a JSON schema}}. Empty, or an empty list: none.
+  std::string tools = {};
+  std::string variables = {};  // a JSON object of other variables that the template has, by name
 };
 
 struct TokenizeOptions {
@@ -140,9 +151,25 @@ struct GenerateOptions {
   int n_logprobs = -1;
   std::vector<std::string> stop = {};  // text that ends generation; it is not part of the output
   bool ignore_eos = false;             // go on past the model's stop tokens, for measuring
+  // At most so many tokens are guessed from what the text repeats, or by the session's draft model, and checked in one
+  // pass over the model: the same text, faster where guesses are right, and left alone where they are not. 0: none. On
+  // the cpu and ref backends; not with n_logprobs. Replies of a scheduler have guesses from their text.
+  int speculate = 0;
+  // The tokens of a reply to this prompt that ended too early (GenerateResult::tokens, after a device was lost, say):
+  // it goes on after them as if it had never stopped, with the random numbers that come next. They count, for
+  // max_tokens and in the result, but steps do not tell of them, and there are no log probabilities of them.
+  std::vector<int> reply_so_far = {};
+  // Where the context is full, go on with its first so many tokens and the later half of the others, instead of ending:
+  // these are read again, and what lies between is forgotten. At most half the context; -1: end.
+  int keep_past_context = -1;
   // For prompts that are a text to be continued and may end inside a word: its last tokens are chosen again among those
   // that begin as they do, so that "The cap" may become "The capital". What is added is the reply's first text.
   bool heal_prompt = false;
+  // Control tokens whose text is part of the reply; that of others is left out (ChatFormat::shown_tokens).
+  std::vector<TokenId> shown_tokens = {};
+  // What the reply may say (tern/grammar.h): tokens are chosen on the host among those that it allows. Nothing is
+  // guessed then (speculate), and a prompt's last word stays as it is (heal_prompt). Needs the model's tokenizer.
+  std::shared_ptr<const class Grammar> grammar = {};
 };
 
 }  // namespace tern

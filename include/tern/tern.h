@@ -202,12 +202,15 @@ TERN_API tern_code tern_render_chat(const tern_engine* engine, const tern_chat_m
 
 typedef struct tern_session tern_session;
 
-enum { TERN_KV_F16 = 0, TERN_KV_F32 = 1 };
+enum { TERN_KV_F16 = 0, TERN_KV_F32 = 1, TERN_KV_Q8_0 = 2 };
 
 typedef struct tern_session_options {
   size_t size;
   int32_t n_ctx;   /* tokens; 0: what the model was trained for, as far as memory allows */
   int32_t kv_type; /* TERN_KV_F16 */
+  /* A smaller model with the same tokenizer, whose guesses tern_generate_options.speculate checks; NULL: none. The
+   * session keeps what it needs of it, and its calls wait for turns of both engines. */
+  const tern_engine* draft;
 } tern_session_options;
 
 /* Never waits. */
@@ -221,11 +224,38 @@ TERN_API int32_t tern_session_n_ctx(const tern_session* session);
 TERN_API int32_t tern_session_n_used(const tern_session* session); /* tokens in it */
 TERN_API void tern_session_reset(tern_session* session);           /* forgets them */
 
+/* Keeps the keys and values of the session's tokens in a file; a session without tokens writes none. */
+TERN_API tern_code tern_session_save_cache(tern_session* session, const char* path, tern_error** error);
+
+/* Takes them from there: the next prompt that begins like them is not computed again. What was in the session is
+ * forgotten, whatever comes of it. `loaded`, unless NULL, becomes false where there is no such file, which is no
+ * failure. INVALID_ARGUMENT: the file is of another model or of other settings, or is no such cache; CORRUPTION: it is
+ * damaged. */
+TERN_API tern_code tern_session_load_cache(tern_session* session, const char* path, bool* loaded, tern_error** error);
+
 /* The logits after tokens[first], tokens[first + 1], … of a text that begins with tokens[0], in rows of n_vocab floats:
  * (n_tokens - first) · n_vocab of them, and `n_floats` must be exactly that. Forgets what was in the session. A
  * failure may leave some rows written. */
 TERN_API tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
                                        float* logits, size_t n_floats, tern_error** error);
+
+/* ---- grammars: what a reply may say, see grammar.h */
+
+typedef struct tern_grammar tern_grammar;
+
+enum {
+  TERN_GRAMMAR_JSON_SCHEMA = 0, /* JSON that is valid by the schema `text` */
+  TERN_GRAMMAR_JSON_OBJECT = 1, /* any JSON object; there is no text */
+  TERN_GRAMMAR_GBNF = 2,        /* a grammar in llama.cpp's notation */
+  TERN_GRAMMAR_REGEX = 3        /* a regular expression, from the first to the last character */
+};
+
+/* INVALID_ARGUMENT or NOT_SUPPORTED, with the place, for what a reply cannot be held to. A grammar may be used by any
+ * number of replies, of any engines; each keeps what it needs of it. Make it once and use it often. These never wait.
+ */
+TERN_API tern_code tern_grammar_new(int32_t kind, const char* text, size_t n_bytes, tern_grammar** grammar,
+                                    tern_error** error);
+TERN_API void tern_grammar_free(tern_grammar* grammar);
 
 /* ---- generating */
 
@@ -268,7 +298,16 @@ typedef struct tern_generate_options {
   const tern_logit_bias* logit_bias; /* n_logit_bias of them */
   size_t n_logit_bias;
   int32_t heal_prompt; /* 1: a prompt may end inside a word: go on with that */
-  int32_t reserved;    /* 0 */
+  /* At most so many tokens are guessed, from what the text repeats or by the session's draft model, and checked in one
+   * pass: the same text, sooner where guesses are right. 0: none. Nothing is guessed where a GPU computes. */
+  int32_t speculate;
+  /* Where the context is full, go on with its first so many tokens and the later half of the others, instead of ending
+   * with CONTEXT_FULL; at most half of the context. -1: end. */
+  int32_t keep_past_context;
+  int32_t reserved; /* 0 */
+  /* What the reply may say; NULL: anything. Nothing is guessed then, a prompt's last word stays as it is, and a reply
+   * that is complete ends with TERN_FINISH_STOP_TOKEN. */
+  const tern_grammar* grammar;
 } tern_generate_options;
 
 /* Never waits. */
@@ -276,13 +315,15 @@ TERN_API void tern_generate_options_init(tern_generate_options* options, size_t 
 
 typedef struct tern_stats {
   size_t size;
-  int32_t finish;        /* TERN_FINISH_…; NONE until it is over */
-  int32_t n_prompt;      /* tokens of the prompt, of which */
-  int32_t n_reused;      /* … were in the session already */
-  int32_t n_generated;   /* tokens sampled, the stop token included */
-  double prompt_seconds; /* until the first token */
-  double decode_seconds; /* for those after it */
-  double load_seconds;   /* of the engine */
+  int32_t finish;          /* TERN_FINISH_…; NONE until it is over */
+  int32_t n_prompt;        /* tokens of the prompt, of which */
+  int32_t n_reused;        /* … were in the session already */
+  int32_t n_generated;     /* tokens sampled, the stop token included */
+  double prompt_seconds;   /* until the first token */
+  double decode_seconds;   /* for those after it */
+  double load_seconds;     /* of the engine */
+  int32_t n_guessed;       /* guesses that were checked, of which */
+  int32_t n_guessed_right; /* … were what was sampled */
 } tern_stats;
 
 /* Called after each step, also of the prompt; then, and while there is no whole character yet, n_bytes is 0.

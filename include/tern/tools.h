@@ -118,6 +118,7 @@ struct BenchOptions {
   int n_generate = 32;
   int repeats = 5;
   KvType kv_type = KvType::kF16;
+  int n_parallel = 1;   // replies at a time, each with a prompt of its own; rates are those of all together
   bool energy = false;  // measure it too
   OnProgress on_progress = {};
 };
@@ -255,6 +256,28 @@ struct Divergence {
 // that is not the same. kCorruption: logits that are not finite.
 Result<Divergence> eval_against(const Engine& engine, const Engine& reference, std::string_view text,
                                 const EvalOptions& options = {});
+
+// What a way to keep keys and values changes in a model's predictions.
+struct KvDivergence {
+  struct AtContext {
+    int n_ctx = 0;          // tokens per window
+    Divergence divergence;  // `reference` is the same model with keys and values kept in the other way
+  };
+  struct LeftOut {
+    int n_ctx = 0;
+    std::string reason;  // one line
+  };
+  std::vector<AtContext> contexts;  // by n_ctx, at least one
+  std::vector<LeftOut> left_out;    // by n_ctx
+};
+
+// Compares a model that keeps keys and values in options.kv_type with itself keeping them in `reference`, over the same
+// windows as in eval(), whose errors it has. With n_ctx of 0 it does so for windows of 512, of 4,096 and of as many
+// tokens as the model was trained for, and leaves out what the model was not trained for and what the text does not
+// fill. kInvalidArgument: the text fills none of them. kNotSupported: the backend cannot keep keys and values in such a
+// way. kCorruption: logits that are not finite.
+Result<KvDivergence> eval_kv(const Engine& engine, std::string_view text, KvType reference,
+                             const EvalOptions& options = {});
 
 // ---- validate: does this backend compute the same as the reference
 

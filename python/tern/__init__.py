@@ -7,7 +7,7 @@
             print(piece, end="", flush=True)
 """
 
-from ._engine import Engine, Generation, Session, default_model_path, pull
+from ._engine import Engine, Generation, Grammar, Session, default_model_path, pull
 from ._errors import Code, Error
 from ._library import version as __version__
 from ._types import Finish, GenerateOptions, Message, ModelInfo, OnProgress, Progress, Prompt, Stats
@@ -19,6 +19,7 @@ __all__ = [
     "Finish",
     "GenerateOptions",
     "Generation",
+    "Grammar",
     "Message",
     "ModelInfo",
     "OnProgress",

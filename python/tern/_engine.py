@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
@@ -115,9 +116,43 @@ def _generate_options(given: GenerateOptions) -> Any:
             biases = given["logit_bias"].items()
             options.logit_bias = (c.LogitBias * len(biases))(*biases)
             options.n_logit_bias = len(biases)
+        elif name == "grammar":
+            options.grammar = given["grammar"]._handle
         else:
             setattr(options, name, value)
     return options
+
+
+class Grammar(_Handle):
+    """What a reply may say, for the option `grammar`. May serve any number of replies; make it once.
+
+    What a reply cannot be held to is an Error that names the keyword and its place.
+    """
+
+    def __init__(self, kind: int, text: str) -> None:
+        made, data = ctypes.c_void_p(), text.encode()
+        check(lib.tern_grammar_new, kind, data, len(data), ctypes.byref(made))
+        super().__init__(made, lib.tern_grammar_free)
+
+    @classmethod
+    def json_schema(cls, schema: Mapping[str, Any] | bool | str) -> Grammar:
+        """JSON that is valid by a schema, given as a value or as text."""
+        return cls(c.GRAMMAR_JSON_SCHEMA, schema if isinstance(schema, str) else json.dumps(schema))
+
+    @classmethod
+    def json_object(cls) -> Grammar:
+        """Any JSON object."""
+        return cls(c.GRAMMAR_JSON_OBJECT, "")
+
+    @classmethod
+    def gbnf(cls, text: str) -> Grammar:
+        """A grammar in llama.cpp's notation."""
+        return cls(c.GRAMMAR_GBNF, text)
+
+    @classmethod
+    def regex(cls, pattern: str) -> Grammar:
+        """Texts that match a regular expression, from the first to the last character."""
+        return cls(c.GRAMMAR_REGEX, pattern)
 
 
 class Generation(_Handle, Iterator[str]):
@@ -175,6 +210,19 @@ class Session(_Handle):
     def reset(self) -> None:
         """Forgets everything."""
         lib.tern_session_reset(self._handle)
+
+    def save_cache(self, path: str | os.PathLike[str]) -> None:
+        """Keeps what has been read and written in a file, for load_cache(). Without tokens none is written."""
+        check(lib.tern_session_save_cache, self._handle, _bytes(path))
+
+    def load_cache(self, path: str | os.PathLike[str]) -> bool:
+        """Takes it from there: the next prompt that begins so is not computed again. False where there is no such file.
+
+        What was in the session is forgotten. A file of another model, or of other settings, is an Error.
+        """
+        loaded = ctypes.c_bool()
+        check(lib.tern_session_load_cache, self._handle, _bytes(path), ctypes.byref(loaded))
+        return loaded.value
 
     def generate(self, prompt: Prompt, **options: Unpack[GenerateOptions]) -> Generation:
         """Continues a text, or tokens. What the session has already seen of it is not computed again.
@@ -272,11 +320,15 @@ class Engine(_Handle):
             values[field.name] = bool(value) if field.name.startswith("has_") else value
         return ModelInfo(**values)
 
-    def session(self, *, n_ctx: int = 0, kv_type: KvType = "f16") -> Session:
-        """A context of so many tokens; 0: as many as the model was trained for."""
+    def session(self, *, n_ctx: int = 0, kv_type: KvType = "f16", draft: Engine | None = None) -> Session:
+        """A context of so many tokens; 0: as many as the model was trained for.
+
+        `draft` is a smaller model with the same tokenizer, whose guesses the option `speculate` of a reply checks.
+        """
         options = c.initialised(c.SessionOptions, lib.tern_session_options_init)
         options.n_ctx = n_ctx
         options.kv_type = _chosen("kv_type", kv_type, KV_TYPES)
+        options.draft = None if draft is None else draft._handle
         made = ctypes.c_void_p()
         check(lib.tern_session_new, self._handle, ctypes.byref(options), ctypes.byref(made))
         return Session(self, made)

@@ -29,6 +29,7 @@ VERSION = "0.2"
 
 ADD_BOS = 1
 SPECIAL_TOKENS = 2
+GRAMMAR_JSON_SCHEMA, GRAMMAR_JSON_OBJECT, GRAMMAR_GBNF, GRAMMAR_REGEX = range(4)
 
 OnProgress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p)
 OnDownload = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p)
@@ -87,7 +88,7 @@ class ChatOptions(SizedStruct):
 
 
 class SessionOptions(SizedStruct):
-    _fields_ = [("size", c_size_t), ("n_ctx", c_int32), ("kv_type", c_int32)]
+    _fields_ = [("size", c_size_t), ("n_ctx", c_int32), ("kv_type", c_int32), ("draft", c_void_p)]
 
 
 class LogitBias(ctypes.Structure):
@@ -113,7 +114,10 @@ class GenerateOptions(SizedStruct):
         ("logit_bias", POINTER(LogitBias)),
         ("n_logit_bias", c_size_t),
         ("heal_prompt", c_int32),
+        ("speculate", c_int32),
+        ("keep_past_context", c_int32),
         ("reserved", c_int32),
+        ("grammar", c_void_p),
     ]
 
 
@@ -127,6 +131,8 @@ class Stats(SizedStruct):
         ("prompt_seconds", c_double),
         ("decode_seconds", c_double),
         ("load_seconds", c_double),
+        ("n_guessed", c_int32),
+        ("n_guessed_right", c_int32),
     ]
 
 
@@ -185,10 +191,14 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tern_session_n_ctx": (c_int32, [_HANDLE]),
     "tern_session_n_used": (c_int32, [_HANDLE]),
     "tern_session_reset": (None, [_HANDLE]),
+    "tern_session_save_cache": (c_int, [_HANDLE, c_char_p, _OUT]),
+    "tern_session_load_cache": (c_int, [_HANDLE, c_char_p, POINTER(c_bool), _OUT]),
     "tern_session_logits": (
         c_int,
         [_HANDLE, _TOKENS, c_size_t, c_size_t, POINTER(c_float), c_size_t, _OUT],
     ),
+    "tern_grammar_new": (c_int, [c_int32, c_char_p, c_size_t, _OUT, _OUT]),
+    "tern_grammar_free": (None, [_HANDLE]),
     "tern_generate_options_init": (None, [POINTER(GenerateOptions), c_size_t]),
     "tern_generation_begin": (c_int, [_HANDLE, _TOKENS, c_size_t, POINTER(GenerateOptions), _OUT, _OUT]),
     "tern_generation_next": (c_int, [_HANDLE, POINTER(Step), _OUT]),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from ._engine import Grammar
 
 Backend = Literal["auto", "cpu", "webgpu", "ref"]
 BACKENDS: dict[str, int] = {"auto": 0, "cpu": 1, "webgpu": 2, "ref": 3}
@@ -13,8 +16,8 @@ BACKENDS: dict[str, int] = {"auto": 0, "cpu": 1, "webgpu": 2, "ref": 3}
 Head = Literal["auto", "file", "q8_0", "q6_k", "exact"]
 HEADS: dict[str, int] = {"auto": 0, "file": 1, "q8_0": 2, "q6_k": 3, "exact": 4}
 
-KvType = Literal["f16", "f32"]
-KV_TYPES: dict[str, int] = {"f16": 0, "f32": 1}
+KvType = Literal["f16", "f32", "q8_0"]
+KV_TYPES: dict[str, int] = {"f16": 0, "f32": 1, "q8_0": 2}
 
 Message = Mapping[str, str] | tuple[str, str]
 """{"role": "user", "content": "…"}, or ("user", "…")."""
@@ -34,7 +37,13 @@ class Finish(IntEnum):
 
 
 class GenerateOptions(TypedDict, total=False):
-    """What a reply may be asked for. What is left out of sampling is as the model's makers recommend, the rest as in tern.h."""
+    """What a reply may be asked for.
+
+    What is left out of sampling is as the model's makers recommend, the rest as in tern.h. speculate: at most so many
+    tokens are guessed, from what the text repeats or by the session's draft model, and checked in one pass: the same
+    text, sooner where guesses are right. keep_past_context: where the context is full, go on with its first so many
+    tokens and the later half of the others, instead of ending; -1: end. grammar: what the reply may say.
+    """
 
     max_tokens: int
     temperature: float
@@ -50,6 +59,9 @@ class GenerateOptions(TypedDict, total=False):
     stop: Sequence[str]
     ignore_eos: bool
     heal_prompt: bool
+    speculate: int
+    keep_past_context: int
+    grammar: Grammar
 
 
 @dataclass(frozen=True)
@@ -97,3 +109,5 @@ class Stats:
     prompt_seconds: float
     decode_seconds: float
     load_seconds: float
+    n_guessed: int
+    n_guessed_right: int

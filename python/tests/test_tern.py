@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -99,6 +101,46 @@ class EngineTest(unittest.TestCase):
             session.reset()
             self.assertEqual(session.n_used, 0)
 
+    def test_guesses_change_nothing_but_the_time(self) -> None:
+        prompt = "One, two, three. One, two, three. One, two, three. One, two"
+        texts = set()
+        for draft, speculate in [(None, 0), (None, 7), (self.engine, 4)]:
+            with self.engine.session(draft=draft) as session:
+                reply = session.generate(prompt, max_tokens=40, temperature=0, speculate=speculate)
+                texts.add("".join(reply))
+                self.assertEqual(reply.stats.n_guessed > 0, speculate == 4 or reply.stats.n_guessed_right > 0)
+                self.assertLessEqual(reply.stats.n_guessed_right, reply.stats.n_guessed)
+        self.assertEqual(len(texts), 1)
+        with self.assertRaisesRegex(tern.Error, "speculate is -1"):
+            self.engine.generate(prompt, speculate=-1)
+
+    def test_goes_on_past_the_context(self) -> None:
+        with self.engine.session(n_ctx=32) as session:
+            reply = session.generate("Once upon a time", temperature=0, ignore_eos=True, max_tokens=80)
+            list(reply)
+            self.assertEqual(reply.finish, tern.Finish.CONTEXT_FULL)
+            reply = session.generate(
+                "Once upon a time", temperature=0, ignore_eos=True, max_tokens=80, keep_past_context=4
+            )
+            list(reply)
+            self.assertEqual(len(reply.tokens), 80)
+
+    def test_keeps_what_was_read_in_a_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "cache.kv"
+            with self.engine.session() as session:
+                self.assertFalse(session.load_cache(path))
+                list(session.generate("Once upon a time", temperature=0, max_tokens=8))
+                session.save_cache(path)
+            with self.engine.session() as session:
+                self.assertTrue(session.load_cache(path))
+                reply = session.generate("Once upon a time", temperature=0, max_tokens=8, heal_prompt=False)
+                list(reply)
+                self.assertEqual(reply.stats.n_reused, reply.stats.n_prompt - 1)
+                with self.assertRaises(tern.Error) as caught:
+                    session.load_cache(tern.default_model_path())
+            self.assertEqual(caught.exception.code, tern.Code.INVALID_ARGUMENT)
+
     def test_logits_are_shared_memory(self) -> None:
         tokens = self.engine.tokenize("Once upon a time")
         with self.engine.session() as session:
@@ -120,6 +162,23 @@ class EngineTest(unittest.TestCase):
         array[0, 0] = 123
         rows: Any = logits.tolist()
         self.assertEqual(rows[0][0], 123)
+
+    def test_a_grammar_says_what_a_reply_may_be(self) -> None:
+        number = {"type": "integer", "minimum": 3, "maximum": 12}
+        schema = {"type": "object", "properties": {"n": number}, "required": ["n"]}
+        with tern.Grammar.json_schema(schema) as grammar, self.engine.generate("Once", grammar=grammar) as reply:
+            document = json.loads("".join(reply))
+            self.assertEqual(reply.finish, tern.Finish.STOP_TOKEN)
+        self.assertTrue(3 <= document["n"] <= 12)
+        for grammar, pattern in [
+            (tern.Grammar.regex("[A-C]{4}[0-9]"), "[A-C]{4}[0-9]"),
+            (tern.Grammar.gbnf('root ::= "x" ("y" | "z"){2}'), "x[yz]{2}"),
+        ]:
+            self.assertRegex("".join(self.engine.generate("Once", grammar=grammar)), f"^{pattern}$")
+        begun = self.engine.generate("Once", grammar=tern.Grammar.json_object(), max_tokens=3)
+        self.assertEqual("".join(begun)[0], "{")
+        with self.assertRaisesRegex(tern.Error, "'/properties/n/not'"):
+            tern.Grammar.json_schema({"properties": {"n": {"not": {}}}})
 
     def test_errors_have_a_code(self) -> None:
         with self.assertRaises(tern.Error) as caught:

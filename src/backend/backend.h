@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/kv_store.h"
 #include "base/result.h"
 #include "plan/plan.h"
 #include "tern/gpu_stats.h"
@@ -18,26 +19,31 @@ namespace tern {
 
 class ThreadPool;
 
-// Keys and values of one conversation, owned by the backend that made it. Rows are valid up to the position that the
-// caller has run; running a batch at an earlier position overwrites what was there.
-class KvCache {
- public:
-  virtual ~KvCache() = default;
-  virtual int n_ctx() const = 0;
-  virtual uint64_t bytes() const = 0;  // when full
-};
+class KvCache;
 
 enum class WantLogits { kNone, kLast, kAll };
 
-// Tokens at consecutive positions of one conversation.
-struct Batch {
-  std::span<const TokenId> tokens;  // 1 to max_batch(); with kAll at most max_logit_rows()
-  int first_pos = 0;                // first_pos + tokens.size() ≤ the cache's n_ctx
+// Tokens at consecutive positions of one sequence.
+struct Slice {
+  std::span<const TokenId> tokens;
+  int first_pos = 0;
   WantLogits logits = WantLogits::kLast;
-  // With kLast: of the logits, only the n_best greatest (NaN aside), and whatever equals the least of these, will be
+  // Of each row of logits, only the n_best greatest (NaN aside), and whatever equals the least of these, will be
   // looked at. A backend may leave −infinity for any other, and is free to ignore this. 0: all are wanted.
   int n_best = 0;
+  // The sequence's blocks, in order, which cover first_pos + tokens.size() positions, and the most that it may have:
+  // some models turn the heads of long sequences otherwise (model/rope.h).
+  std::span<const KvBlockId> blocks = {};
+  int n_ctx = 0;
+
+  int n_logit_rows() const {
+    return logits == WantLogits::kNone ? 0 : logits == WantLogits::kLast ? 1 : static_cast<int>(tokens.size());
+  }
 };
+
+// What is computed together: 1 to max_slices() slices of different sequences, max_batch() tokens and max_logit_rows()
+// rows of logits at most.
+using Batch = std::span<const Slice>;
 
 // What a step wrote, for comparing backends: float rows (int8 blocks: as the floats that they stand for), or the int8
 // rows as floats with their scales and sums.
@@ -60,11 +66,12 @@ struct DeviceSampling {
   std::function<float()> uniform = {};  // [0, 1), one call per token drawn, in the order of the tokens
 };
 
-// Tokens that the device chooses, in order.
+// Tokens that the device chooses, in order, for one sequence or for several.
 class TokenStream {
  public:
   virtual ~TokenStream() = default;
-  virtual Result<TokenId> next() = 0;
+  // The next token of each sequence, in the order in which they were given; valid until the next call.
+  virtual Result<std::span<const TokenId>> next() = 0;
 };
 
 // One kind of operation inside a decoded token: the same kernel for the same purpose, in all layers.
@@ -83,28 +90,47 @@ struct TokenTimes {
 
 class Executable {
  public:
+  Executable() = default;
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
   virtual ~Executable() = default;
 
   virtual std::string description() const = 0;  // "cpu (avx512vnni, 2 threads)"
   virtual int max_batch() const = 0;
   virtual int max_logit_rows() const = 0;
 
-  // kOutOfMemory where n_ctx tokens do not fit.
-  virtual Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const = 0;
+  virtual int max_slices() const = 0;
 
-  // Runs the batch and appends its keys and values to `cache`, which this executable made. Returns the wanted logits,
-  // [rows, n_vocab], valid until the next run.
-  virtual Result<std::span<const float>> run(KvCache& cache, const Batch& batch) = 0;
+  // How many positions a block has in stores for sequences of at most n_ctx tokens; and a store of such blocks.
+  virtual int kv_block_tokens(int n_ctx) const = 0;
+  virtual Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const = 0;
 
-  // Lets the device choose tokens for itself: the stream runs `token` at position `pos`, gives the token chosen after
-  // it, runs that at pos + 1, and so on, for at most n_tokens (≥ 1, and pos + n_tokens ≤ the cache's n_ctx). The device
-  // may be some tokens ahead of the caller; what it has put into the cache past the tokens taken counts as never run.
-  // Other streams and caches may be run meanwhile: the stream then goes on where it was, and the tokens that were ahead
-  // are computed again. Null: this backend, or these options, need run() and a sampler.
-  virtual Result<std::unique_ptr<TokenStream>> decode(KvCache& /*cache*/, TokenId /*token*/, int /*pos*/,
-                                                      int /*n_tokens*/, const DeviceSampling& /*sampling*/) {
+  // Runs the batch: writes keys and values at the slices' positions of `store`, which this executable made, and returns
+  // the wanted logits, [rows, n_vocab], slice after slice, valid until the next run. Positions before a slice's first
+  // have been run; what was there from it on is overwritten.
+  virtual Result<std::span<const float>> run(KvStore& store, Batch batch) = 0;
+
+  // Whether decode() may give a stream.
+  virtual bool decodes() const { return false; }
+
+  // Lets the device choose tokens for itself: the stream runs the only token of each slice, gives the tokens chosen
+  // after them, runs those at the next positions, and so on, for at most n_tokens (≥ 1) of each, for all of which there
+  // are blocks. `starts`: of different sequences, at most max_slices() and max_logit_rows(). `sampling`: how the tokens
+  // of each are chosen. The device may be some tokens ahead of the caller; what it has written past the tokens taken
+  // counts as never run. Other streams and batches may be run meanwhile: the stream then goes on where it was, and the
+  // tokens that were ahead are computed again. Null: this backend, or these options, need run() and a sampler.
+  virtual Result<std::unique_ptr<TokenStream>> decode(KvStore& /*store*/, Batch /*starts*/, int /*n_tokens*/,
+                                                      std::span<const DeviceSampling> /*sampling*/) {
     return nullptr;
   }
+
+  // A sequence that is alone in a store of its own (kv_cache.h), with room for n_ctx tokens. kOutOfMemory.
+  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const;
+  // The slice's blocks are the cache's.
+  Result<std::span<const float>> run(KvCache& cache, Slice slice);
+  Result<TokenTimes> time_ops(KvCache& cache, int pos, int repeats);
+  Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
+                                              const DeviceSampling& sampling);
 
   // For Engine and ModelInfo (include/tern/engine.h).
   // What is read for the logits of a token instead of the plan's last matrix: "exact (int8 + F16)".
@@ -116,9 +142,9 @@ class Executable {
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
   virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
 
-  // Measures a token at position `pos` of an empty cache with room for pos + repeats + 2 tokens, `repeats` times, and
-  // takes medians. kNotSupported where steps cannot be timed.
-  virtual Result<TokenTimes> time_ops(KvCache& /*cache*/, int /*pos*/, int /*repeats*/) {
+  // Measures the slice's token, where there are blocks for `repeats` + 1 more, `repeats` times, and takes medians.
+  // kNotSupported where steps cannot be timed.
+  virtual Result<TokenTimes> time_ops(KvStore& /*store*/, const Slice& /*token*/, int /*repeats*/) {
     return fail(ErrorCode::kNotSupported, "{} does not time single operations; use the webgpu backend", description());
   }
 
@@ -135,7 +161,6 @@ enum class ExactHead {
 };
 
 struct CompileOptions {
-  int n_threads = 1;
   int max_batch = 256;
   int max_logit_rows = 16;
   ExactHead exact_head = ExactHead::kNo;  // cpu only

@@ -1,5 +1,8 @@
 #include "backend/host_binder.h"
 
+#include <algorithm>
+
+#include "backend/kv_layout.h"
 #include "base/bytes.h"
 
 namespace tern {
@@ -9,12 +12,18 @@ const float* f32_data(const Tensor& vector) { return reinterpret_cast<const floa
 
 }  // namespace
 
-HostBinder::HostBinder(const Plan& plan, int max_batch) : plan_(plan) {
+HostBinder::HostBinder(const Plan& plan, int max_batch, int max_logit_rows)
+    : plan_(plan), max_batch_(max_batch), max_logit_rows_(max_logit_rows) {
+  const auto most = static_cast<size_t>(max_batch);  // runs allocate nothing
+  tokens_.reserve(most);
+  kv_rows_.reserve(most);
+  tiles_.reserve(most);
+  logit_rows_.reserve(static_cast<size_t>(max_logit_rows));
   for (const RopeParams& rope : plan.config.ropes) ropes_.emplace_back(rope, plan.config.head_dim, max_batch);
 }
 
 Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max_batch, int max_logit_rows) {
-  std::unique_ptr<HostBinder> binder(new HostBinder(plan, max_batch));
+  std::unique_ptr<HostBinder> binder(new HostBinder(plan, max_batch, max_logit_rows));
   for (const Buffer& buffer : plan.buffers) {
     const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
     const uint64_t values = rows * static_cast<uint64_t>(buffer.width);
@@ -34,11 +43,37 @@ Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max
   return binder;
 }
 
-void HostBinder::begin(const HostKvCache& cache, const Batch& batch) {
-  cache_ = &cache;
-  batch_ = batch;
-  n_logit_rows_ = batch.logits == WantLogits::kNone ? 0 : batch.logits == WantLogits::kLast ? 1 : n_tokens();
-  for (RopeTable& rope : ropes_) rope.fill(batch.first_pos, n_tokens(), cache.n_ctx());
+void HostBinder::begin(const HostKvStore& store, Batch batch) {
+  store_ = &store;
+  tokens_.clear();
+  blocks_.clear();
+  kv_rows_.clear();
+  tiles_.clear();
+  logit_rows_.clear();
+  size_t n_tokens = 0, n_logit_rows = 0, n_blocks = 0;
+  for (const Slice& slice : batch) {
+    n_tokens += slice.tokens.size();
+    n_logit_rows += static_cast<size_t>(slice.n_logit_rows());
+    n_blocks += static_cast<size_t>(kv_blocks_for(slice.n_ctx));
+  }
+  CHECK(n_tokens >= 1 && n_tokens <= static_cast<size_t>(max_batch_));
+  CHECK(n_logit_rows <= static_cast<size_t>(max_logit_rows_));
+  blocks_.reserve(n_blocks);  // rows point into it
+  for (const Slice& slice : batch) add(slice);
+}
+
+void HostBinder::add(const Slice& slice) {
+  const int first = n_tokens(), n = static_cast<int>(slice.tokens.size()), end = slice.first_pos + n;
+  CHECK(n >= 1 && slice.first_pos >= 0 && end <= slice.n_ctx && kv_blocks_for(end) <= std::ssize(slice.blocks));
+  std::byte* const* const blocks = blocks_.data() + blocks_.size();
+  for (const KvBlockId block : slice.blocks.first(static_cast<size_t>(kv_blocks_for(end)))) {
+    blocks_.push_back(store_->data(block));
+  }
+  tokens_.insert(tokens_.end(), slice.tokens.begin(), slice.tokens.end());
+  for (int i = 0; i < n; ++i) kv_rows_.push_back({blocks, slice.first_pos + i});
+  for (int i = 0; i < n; i += ops::kTileRows) tiles_.push_back({first + i, std::min(ops::kTileRows, n - i)});
+  for (int i = n - slice.n_logit_rows(); i < n; ++i) logit_rows_.push_back(first + i);
+  for (RopeTable& rope : ropes_) rope.fill(first, n, slice.first_pos, slice.n_ctx);
 }
 
 std::span<const float> HostBinder::logits() const { return {floats(plan_.logits), elements(plan_.logits)}; }
@@ -77,11 +112,10 @@ size_t HostBinder::elements(SlotId id) const {
   return static_cast<size_t>(rows(id)) * static_cast<size_t>(plan_.slot(id).width);
 }
 
-ops::Embed HostBinder::bind(const step::Embed& s) const { return {s.table, batch_.tokens, floats(s.out), s.scale}; }
+ops::Embed HostBinder::bind(const step::Embed& s) const { return {s.table, tokens_, floats(s.out), s.scale}; }
 
-ops::Copy HostBinder::bind(const step::SelectRows& s) const {
-  const size_t count = elements(s.out);
-  return {floats(s.in) + (elements(s.in) - count), count, floats(s.out)};  // the last rows
+ops::SelectRows HostBinder::bind(const step::SelectRows& s) const {
+  return {floats(s.in), logit_rows_, plan_.slot(s.in).width, floats(s.out)};
 }
 
 ops::RmsNorm HostBinder::bind(const step::RmsNorm& s) const {
@@ -134,17 +168,17 @@ ops::Rope HostBinder::bind(const step::Rope& s) const {
 }
 
 ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
-  return {floats(s.k), floats(s.v), rows(s.k), batch_.first_pos, cache_->layer(s.layer)};
+  return {floats(s.k), floats(s.v), kv_rows_, store_->layer(s.layer)};
 }
 
 ops::Attention HostBinder::bind(const step::Attention& s) const {
   CHECK(!s.heads);  // as above: in the expanded plan they are steps
   return {.q = floats(s.q),
-          .n = rows(s.q),
+          .rows = kv_rows_,
+          .tiles = tiles_,
           .n_heads = s.n_heads,
-          .first_pos = batch_.first_pos,
           .window = s.window,
-          .cache = cache_->layer(s.layer),
+          .cache = store_->layer(s.layer),
           .out = floats(s.out),
           .softcap = s.softcap};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/host_kv_store.h"
 #include "backend/host_memory.h"
 #include "backend/ops.h"
 #include "backend/rope_table.h"
@@ -21,14 +22,14 @@ class HostBinder {
   static Result<std::unique_ptr<HostBinder>> create(const Plan& plan, int max_batch, int max_logit_rows);
 
   // Sets what the following bind() calls refer to.
-  void begin(const HostKvCache& cache, const Batch& batch);
+  void begin(const HostKvStore& store, Batch batch);
 
-  int n_tokens() const { return static_cast<int>(batch_.tokens.size()); }
-  int n_logit_rows() const { return n_logit_rows_; }
+  int n_tokens() const { return static_cast<int>(tokens_.size()); }
+  int n_logit_rows() const { return static_cast<int>(logit_rows_.size()); }
   std::span<const float> logits() const;  // [n_logit_rows(), n_vocab]
 
   ops::Embed bind(const step::Embed& s) const;
-  ops::Copy bind(const step::SelectRows& s) const;
+  ops::SelectRows bind(const step::SelectRows& s) const;
   ops::RmsNorm bind(const step::RmsNorm& s) const;
   ops::Quantize bind(const step::Quantize& s) const;
   ops::TernaryLinear bind(const step::TernaryLinear& s) const;
@@ -66,14 +67,15 @@ class HostBinder {
   void report(const Step& step, const StepObserver& observer) const;
 
  private:
-  explicit HostBinder(const Plan& plan, int max_batch);
+  HostBinder(const Plan& plan, int max_batch, int max_logit_rows);
+  void add(const Slice& slice);
 
   float* floats(SlotId id) const;
   ops::MutableQuantizedRows int8(SlotId id) const;
   ops::QuantizedRows int8_input(SlotId id) const;
   ops::MutableBlockRows blocks(SlotId id) const;
   ops::FloatRows float_input(SlotId id) const;
-  int rows(SlotId id) const { return plan_.slot(id).rows == RowsOf::kBatch ? n_tokens() : n_logit_rows_; }
+  int rows(SlotId id) const { return plan_.slot(id).rows == RowsOf::kBatch ? n_tokens() : n_logit_rows(); }
   size_t elements(SlotId id) const;
 
   // An int8 buffer also holds the scales and sums of rows or blocks.
@@ -84,9 +86,14 @@ class HostBinder {
   const Plan& plan_;
   std::vector<Memory> buffers_;
   std::vector<RopeTable> ropes_;  // of Config::ropes
-  const HostKvCache* cache_ = nullptr;
-  Batch batch_;
-  int n_logit_rows_ = 0;
+  const HostKvStore* store_ = nullptr;
+  // The rows of the batch: what they are, and where they belong.
+  std::vector<TokenId> tokens_;
+  std::vector<std::byte*> blocks_;  // of all slices, one after the other
+  std::vector<ops::KvRow> kv_rows_;
+  std::vector<ops::RowTile> tiles_;
+  std::vector<int> logit_rows_;
+  int max_batch_, max_logit_rows_;
 };
 
 }  // namespace tern

@@ -1,17 +1,40 @@
 #include "backend/host_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
-
-#include "backend/kv_layout.h"
 
 namespace tern {
 namespace {
 
+#ifdef __linux__
+constexpr bool kHasHugePages = true;
+#else
+constexpr bool kHasHugePages = false;  // browsers cannot give a part of what they gave back
+#endif
+
 std::unexpected<Error> refused(uint64_t bytes, const char* what) {
   return fail(ErrorCode::kOutOfMemory, "{} needs {} MB of memory, which the system refused; use a smaller context",
               what, bytes / 1'000'000);
+}
+
+// Null: refused.
+std::byte* map(uint64_t bytes) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
+// From the beginning of a large page on, so that as much of it as can be lies in large pages.
+std::byte* map_from_huge_page(uint64_t bytes) {
+  std::byte* const all = map(bytes + kHugePage);
+  if (!all) return nullptr;
+  const uint64_t before = (kHugePage - reinterpret_cast<uintptr_t>(all) % kHugePage) % kHugePage;
+  const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t used = (bytes + page - 1) / page * page;
+  if (before > 0) ::munmap(all, before);
+  ::munmap(all + before + used, kHugePage - before);
+  return all + before;
 }
 
 }  // namespace
@@ -19,10 +42,9 @@ std::unexpected<Error> refused(uint64_t bytes, const char* what) {
 Result<HostMemory> HostMemory::allocate(uint64_t bytes, const char* what) {
   HostMemory memory;
   if (bytes == 0) return memory;
-  if (bytes > PTRDIFF_MAX) return refused(bytes, what);  // where sizes have 32 bits
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return refused(bytes, what);
-  memory.data_ = static_cast<std::byte*>(at);
+  if (bytes > PTRDIFF_MAX - kHugePage) return refused(bytes, what);  // where sizes have 32 bits
+  memory.data_ = kHasHugePages && bytes >= kHugePage ? map_from_huge_page(bytes) : map(bytes);
+  if (!memory.data_) return refused(bytes, what);
   memory.bytes_ = bytes;
   return memory;
 }
@@ -35,26 +57,6 @@ void HostMemory::advise_huge_pages() const {
 #ifdef MADV_HUGEPAGE
   if (data_) ::madvise(data_, bytes_, MADV_HUGEPAGE);
 #endif
-}
-
-Result<std::unique_ptr<HostKvCache>> HostKvCache::create(const Config& config, int n_ctx, KvType type) {
-  TRY(auto memory, HostMemory::allocate(kv_bytes(config, n_ctx, type), "the KV cache"));
-  return std::unique_ptr<HostKvCache>(new HostKvCache(config, n_ctx, type, std::move(memory)));
-}
-
-HostKvCache::HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory)
-    : n_ctx_(n_ctx), memory_(std::move(memory)) {
-  std::byte* k = memory_.data();
-  for (int layer = 0; layer < config.n_layers; ++layer) {
-    const uint64_t bytes = kv_layer_bytes(config, layer, n_ctx, type);
-    layers_.push_back({.k = k,
-                       .v = k + bytes / 2,
-                       .type = type,
-                       .n_ctx = n_ctx,
-                       .n_kv_heads = config.layer(layer).n_kv_heads,
-                       .head_dim = config.head_dim});
-    k += bytes;
-  }
 }
 
 }  // namespace tern

@@ -4,17 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
-#include <vector>
 
-#include "backend/backend.h"
-#include "backend/ops.h"
 #include "base/result.h"
 
 namespace tern {
 
-// A zeroed region, page-aligned. Untouched pages cost no memory.
+// Of x86-64, and of ARM with pages of 4 KiB.
+inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+// A zeroed region, page-aligned; from kHugePage on it begins with a large page, where the system has them. Untouched
+// pages cost no memory.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -37,23 +37,6 @@ class HostMemory {
  private:
   std::byte* data_ = nullptr;
   uint64_t bytes_ = 0;
-};
-
-// Keys and values of all layers, each [2][n_kv_heads, n_ctx, head_dim].
-class HostKvCache final : public KvCache {
- public:
-  static Result<std::unique_ptr<HostKvCache>> create(const Config& config, int n_ctx, KvType type);
-
-  int n_ctx() const override { return n_ctx_; }
-  uint64_t bytes() const override { return memory_.bytes(); }
-  const ops::KvLayer& layer(int index) const { return layers_[static_cast<size_t>(index)]; }
-
- private:
-  HostKvCache(const Config& config, int n_ctx, KvType type, HostMemory memory);
-
-  int n_ctx_;
-  HostMemory memory_;
-  std::vector<ops::KvLayer> layers_;
 };
 
 }  // namespace tern

@@ -13,6 +13,12 @@
 #include "plan/plan.h"
 #include "tern/options.h"
 
+namespace tern {
+
+inline constexpr int kKvBlock = 64;  // positions in a block of a host's store
+
+}  // namespace tern
+
 namespace tern::ops {
 
 // int8 rows: x[r][i] ≈ q[r][i] / scale[r]. Read-only and writable views.
@@ -53,10 +59,11 @@ struct Embed {
   float scale = 1;                  // multiplies the rows
 };
 
-struct Copy {
-  const float* in;
-  size_t count;
-  float* out;
+struct SelectRows {
+  const float* in;            // [n, width]
+  std::span<const int> rows;  // of them
+  int width;
+  float* out;  // [rows.size(), width]
 };
 
 struct RmsNorm {
@@ -132,25 +139,39 @@ struct Rope {
   RopePairs pairs;
 };
 
-// One layer's keys and values, [n_kv_heads, n_ctx, head_dim] each, of type KvType.
+// Where one layer's keys and values lie in a block of the store, kKvBlock positions: so many bytes from the block's
+// beginning, of type KvType, in the order that kv_layout.h gives.
 struct KvLayer {
-  void* k;
-  void* v;
   KvType type;
-  int n_ctx, n_kv_heads, head_dim;
+  int n_kv_heads, head_dim;
+  size_t k_offset, v_offset;
+};
+
+// A row of a batch: the blocks of its sequence, and its position there.
+struct KvRow {
+  std::byte* const* blocks;
+  int pos;
+};
+
+// Up to kTileRows rows at consecutive positions of one sequence.
+inline constexpr int kTileRows = 4;
+struct RowTile {
+  int first, n;
 };
 
 struct KvAppend {
   const float* k;  // [n, n_kv_heads, head_dim]
   const float* v;
-  int n, first_pos;
+  std::span<const KvRow> rows;  // n
   KvLayer cache;
 };
 
 struct Attention {
-  const float* q;             // [n, n_heads, head_dim]
-  int n, n_heads, first_pos;  // row r sees the cache's positions 0 … first_pos + r
-  int window;                 // of these the last `window`; 0: all
+  const float* q;                  // [n, n_heads, head_dim]
+  std::span<const KvRow> rows;     // n; each sees positions 0 … pos of its sequence
+  std::span<const RowTile> tiles;  // all rows, in order
+  int n_heads;
+  int window;  // of the positions the last `window`; 0: all
   KvLayer cache;
   float* out;         // [n, n_heads, head_dim]
   float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: as they are

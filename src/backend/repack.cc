@@ -1,8 +1,11 @@
 #include "backend/repack.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
+#include "plan/step_weights.h"
 #include "quant/i2_s.h"
 
 namespace tern {
@@ -111,18 +114,9 @@ class Repacker {
 
 Result<void> for_ternary_matrices(Plan& plan, const std::function<Result<void>(const Tensor*&)>& visit) {
   for (Step& step : plan.steps) {
-    if (auto* linear = std::get_if<step::TernaryLinear>(&step.body)) {
-      TRY_STATUS(visit(linear->w));
-    } else if (auto* linear_add = std::get_if<step::TernaryLinearAdd>(&step.body)) {
-      TRY_STATUS(visit(linear_add->w));
-    } else if (auto* glu = std::get_if<step::TernaryGlu>(&step.body)) {
-      TRY_STATUS(visit(glu->w_gate));
-      TRY_STATUS(visit(glu->w_up));
-    } else if (auto* qkv = std::get_if<step::TernaryQkv>(&step.body)) {
-      TRY_STATUS(visit(qkv->wq));
-      TRY_STATUS(visit(qkv->wk));
-      TRY_STATUS(visit(qkv->wv));
-    }
+    TRY_STATUS(try_each_weight(step.body, [&](const Tensor*& w, WeightRole role) -> Result<void> {
+      return role == WeightRole::kTernary ? visit(w) : Result<void>();
+    }));
   }
   return {};
 }
@@ -189,29 +183,33 @@ Result<HostMemory> read_on(ThreadPool& pool, const Tensor& w) {
 
 Result<MadeResident> make_resident(Plan& plan, ThreadPool& pool) {
   MadeResident made;
-  for (Step& step : plan.steps) {
-    auto* linear = std::get_if<step::FloatLinear>(&step.body);
-    if (!linear || linear->w->data.is_resident()) continue;
-    TRY(auto memory, read_on(pool, *linear->w));
-    Tensor& tensor = made.tensors.emplace_back(*linear->w);
-    tensor.data = Bytes(memory.data(), memory.bytes());
-    made.memory.push_back(std::move(memory));
-    linear->w = &tensor;
-  }
+  std::map<const Tensor*, const Tensor*> copies;
+  const auto replace = [&](const Tensor*& w, WeightRole role) -> Result<void> {
+    if (role != WeightRole::kMatrix || w->data.is_resident()) return {};
+    const Tensor*& copy = copies[w];
+    if (!copy) {
+      TRY(auto memory, read_on(pool, *w));
+      Tensor& tensor = made.tensors.emplace_back(*w);
+      tensor.data = Bytes(memory.data(), memory.bytes());
+      made.memory.push_back(std::move(memory));
+      copy = &tensor;
+    }
+    w = copy;
+    return {};
+  };
+  for (Step& step : plan.steps) TRY_STATUS(try_each_weight(step.body, replace));
   return made;
 }
 
 void for_block_matrices(Plan& plan, const std::function<void(const Tensor*&)>& visit) {
-  const auto reads_blocks = [&](SlotId in) { return plan.slot(in).type == SlotType::kInt8Blocks; };
   for (Step& step : plan.steps) {
-    if (auto* linear = std::get_if<step::FloatLinear>(&step.body); linear && reads_blocks(linear->in)) {
-      visit(linear->w);
-    } else if (auto* add = std::get_if<step::FloatLinearAdd>(&step.body); add && reads_blocks(add->in)) {
-      visit(add->w);
-    } else if (auto* glu = std::get_if<step::FloatGlu>(&step.body); glu && reads_blocks(glu->in)) {
-      visit(glu->w_gate);
-      visit(glu->w_up);
-    }
+    const auto is_blocks = [&](const SlotUse& use) {
+      return use.reads && plan.slot(use.slot).type == SlotType::kInt8Blocks;
+    };
+    if (!std::ranges::any_of(slot_uses(step.body), is_blocks)) continue;
+    for_each_weight(step.body, [&](const Tensor*& w, WeightRole role) {
+      if (role == WeightRole::kMatrix) visit(w);
+    });
   }
 }
 

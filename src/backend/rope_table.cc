@@ -13,9 +13,9 @@ RopeTable::RopeTable(const RopeParams& rope, int head_dim, int max_rows)
   sin_.resize(cos_.size());
 }
 
-void RopeTable::fill(int first_pos, int n_rows, int n_ctx) {
+void RopeTable::fill(int first_row, int n_rows, int first_pos, int n_ctx) {
   const RopeFrequencies& turns = rope_.is_long(n_ctx) ? long_ : short_;
-  size_t at = 0;
+  size_t at = static_cast<size_t>(first_row) * turns.frequencies.size();
   for (int row = 0; row < n_rows; ++row) {
     for (const double frequency : turns.frequencies) {
       const double angle = (first_pos + row) * frequency;

@@ -12,8 +12,8 @@ namespace tern {
 class RopeTable {
  public:
   RopeTable(const RopeParams& rope, int head_dim, int max_rows);
-  // For a session with room for n_ctx tokens.
-  void fill(int first_pos, int n_rows, int n_ctx = 0);
+  // Rows first_row and after of a sequence of at most n_ctx tokens.
+  void fill(int first_row, int n_rows, int first_pos, int n_ctx = 0);
   const float* cos() const { return cos_.data(); }  // [n_rows, head_dim / 2]
   const float* sin() const { return sin_.data(); }
 

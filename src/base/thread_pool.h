@@ -47,12 +47,12 @@ class ThreadPool {
   // when all that came have left. Whatever has to be done is done by those who are there, so a thread that the system
   // does not run holds nobody up. Otherwise as run.
   template <class Body>
-  void run_with_comers(Body&& body) {
-    run_erased(Task::of(body), Wait::kForComers);
+  void run_with_available(Body&& body) {
+    run_erased(Task::of(body), Wait::kForAvailable);
   }
 
-  // Inside run, not inside run_with_comers: waits until every worker has called barrier() as often as this one. Writes
-  // before it are visible after it.
+  // Inside run, not inside run_with_available: waits until every worker has called barrier() as often as this one.
+  // Writes before it are visible after it.
   void barrier();
 
   // The number of CPUs that this process may use; 1 in a browser without threads.
@@ -73,7 +73,7 @@ class ThreadPool {
               const_cast<void*>(static_cast<const void*>(&body))};
     }
   };
-  enum class Wait { kForAll, kForComers };
+  enum class Wait { kForAll, kForAvailable };
   void run_erased(Task task, Wait wait);
   void worker_loop(int worker);
   void pin_worker(int worker) const;

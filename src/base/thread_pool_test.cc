@@ -100,7 +100,7 @@ TEST(ThreadPool, ComersRunAtMostOnceAndAreGoneAfterwards) {
     const bool waits_for_one = n > 1 && round % 10 == 0;
     std::vector<int> calls(n, 0), claimed(64, 0);
     std::atomic<int> next = 0, n_comers = 0;
-    pool.run_with_comers([&](int worker) {
+    pool.run_with_available([&](int worker) {
       ++calls[worker];
       if (worker > 0) ++n_comers;
       while (waits_for_one && n_comers == 0) std::this_thread::yield();
@@ -123,7 +123,7 @@ TEST(ThreadPool, ComersAreLetInWhileTheCallerIsAtIt) {
   ThreadPool pool(2);
   if (pool.size() < 2) GTEST_SKIP() << "no threads here";
   std::atomic<bool> is_inside = false;
-  pool.run_with_comers([&](int worker) {
+  pool.run_with_available([&](int worker) {
     if (worker == 1) {
       is_inside = true;
       return;
@@ -157,7 +157,7 @@ TEST(ThreadPool, PinsWorkersAndGivesTheCallerItsCpusBack) {
     EXPECT_EQ(cpus[worker], std::vector<int>{before[static_cast<size_t>(worker) % before.size()]}) << worker;
   }
   EXPECT_EQ(cpus_of_this_thread(), before);
-  pool.run_with_comers([&](int worker) { cpus[worker] = cpus_of_this_thread(); });
+  pool.run_with_available([&](int worker) { cpus[worker] = cpus_of_this_thread(); });
   EXPECT_EQ(cpus[0], std::vector<int>{before[0]});
   EXPECT_EQ(cpus_of_this_thread(), before);
 }

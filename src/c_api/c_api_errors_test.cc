@@ -1,4 +1,5 @@
 // What the C functions refuse, and how they say so.
+#include <cstddef>
 #include <new>
 #include <stdexcept>
 
@@ -39,6 +40,8 @@ TEST_F(CApi, FieldsOutOfRangeAreRefused) {
            {[](tern_generate_options& o) { o.top_p = 2; }, "top_p"},
            {[](tern_generate_options& o) { o.n_logit_bias = 1; }, "logit_bias is NULL"},
            {[](tern_generate_options& o) { o.heal_prompt = 2; }, "heal_prompt is 2"},
+           {[](tern_generate_options& o) { o.speculate = -1; }, "speculate is -1"},
+           {[](tern_generate_options& o) { o.keep_past_context = -2; }, "-2 tokens are to be kept"},
            {[](tern_generate_options& o) { o.reserved = 1; }, "reserved is not 0"},
            {[](tern_generate_options& o) { o.size = 8; }, "tern_generate_options.size is 8"}}) {
     tern_generate_options options = greedy(1);
@@ -97,6 +100,29 @@ TEST_F(CApi, LaterStructsAreTakenAsFarAsTheyAreUnderstood) {
       outcome_of([&](tern_error** error) { return tern_session_new(engine_, &later.known, &session, error); });
   EXPECT_EQ(outcome.code, TERN_INVALID_ARGUMENT);
   EXPECT_NE(outcome.message.find("does not know"), std::string::npos) << outcome.message;
+}
+
+// What a caller that was compiled with an earlier header passes, and has room for.
+TEST_F(CApi, EarlierStructsHaveDefaultsForWhatTheyLack) {
+  tern_generate_options options = greedy(6);
+  options.size = offsetof(tern_generate_options, speculate);
+  options.speculate = -1;  // not theirs
+  options.keep_past_context = -7;
+  const auto session = new_session();
+  const auto prompt = tokens_of("Once");
+  tern_stats stats = {};
+  stats.size = offsetof(tern_stats, n_guessed);
+  stats.n_guessed = 77;
+  ASSERT_EQ(tern_generate(session.get(), prompt.data(), prompt.size(), &options, nullptr, nullptr, &stats, nullptr),
+            TERN_OK);
+  EXPECT_EQ(stats.n_generated, 6);
+  EXPECT_EQ(stats.n_guessed, 77);
+  tern_session_options wanted;
+  tern_session_options_init(&wanted, offsetof(tern_session_options, draft));
+  wanted.draft = reinterpret_cast<const tern_engine*>(1);
+  tern_session* made = nullptr;
+  ASSERT_EQ(tern_session_new(engine_, &wanted, &made, nullptr), TERN_OK);
+  tern_session_free(made);
 }
 
 TEST_F(CApi, ProgressIsToldWithItsUser) {

@@ -1,6 +1,7 @@
 // Texts, sessions and replies through the C functions.
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <thread>
 
@@ -139,6 +140,123 @@ TEST_F(CApi, HandlesMayBeFreedInAnyOrder) {
   const auto generation = begin(session, greedy(4));
   tern_session_free(session);
   while (next(generation.get()).finish == TERN_FINISH_NONE) continue;
+}
+
+tern_stats stats_of(tern_session* session, const std::vector<int32_t>& prompt, const tern_generate_options& options,
+                    std::string* text) {
+  tern_stats stats = {};
+  stats.size = sizeof(stats);
+  EXPECT_EQ(tern_generate(session, prompt.data(), prompt.size(), &options, append, text, &stats, nullptr), TERN_OK);
+  return stats;
+}
+
+TEST_F(CApi, GuessesChangeNothingButTheTime) {
+  const auto prompt = tokens_of("One, two, three. One, two, three. One, two, three. One, two");
+  tern_session_options with_draft;
+  tern_session_options_init(&with_draft, sizeof(with_draft));
+  EXPECT_EQ(with_draft.draft, nullptr);
+  with_draft.draft = engine_;  // the model itself, which is always right
+  tern_session* made = nullptr;
+  ASSERT_EQ(tern_session_new(engine_, &with_draft, &made, nullptr), TERN_OK);
+  const SessionHandle drafting(made, tern_session_free);
+  const auto plain = new_session(), looking = new_session();
+  tern_generate_options options = greedy(60);
+  std::string usual, guessed, drafted;
+  EXPECT_EQ(stats_of(plain.get(), prompt, options, &usual).n_guessed, 0);
+  options.speculate = 7;
+  const tern_stats looked = stats_of(looking.get(), prompt, options, &guessed);
+  const tern_stats of_model = stats_of(drafting.get(), prompt, options, &drafted);
+  EXPECT_EQ(guessed, usual);
+  EXPECT_EQ(drafted, usual);
+  EXPECT_LE(looked.n_guessed_right, looked.n_guessed);
+  EXPECT_GT(of_model.n_guessed, 0);
+  EXPECT_EQ(of_model.n_guessed_right, of_model.n_guessed);
+}
+
+// A draft model in use by another session takes turns with it, in whatever order the two are named.
+TEST_F(CApi, ADraftModelTakesTurns) {
+  tern_engine* other = nullptr;
+  tern_load_options load;
+  tern_load_options_init(&load, sizeof(load));
+  load.model_path = kModel.c_str();
+  load.backend = TERN_BACKEND_CPU;
+  ASSERT_EQ(tern_engine_load(&load, &other, nullptr), TERN_OK);
+  tern_generate_options options = greedy(40);
+  options.speculate = 4;
+  const auto prompt = tokens_of("Once upon a time");
+  std::vector<std::string> texts(4);
+  std::vector<tern_session*> sessions(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    tern_session_options wanted;
+    tern_session_options_init(&wanted, sizeof(wanted));
+    wanted.draft = i % 2 == 0 ? other : engine_;
+    ASSERT_EQ(tern_session_new(i % 2 == 0 ? engine_ : other, &wanted, &sessions[i], nullptr), TERN_OK);
+  }
+  tern_engine_free(other);  // the sessions keep it
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      threads.emplace_back([&, i] { stats_of(sessions[i], prompt, options, &texts[i]); });
+    }
+  }
+  for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
+  EXPECT_FALSE(texts[0].empty());
+  for (tern_session* session : sessions) tern_session_free(session);
+}
+
+TEST_F(CApi, AReplyGoesOnPastTheContext) {
+  tern_session_options small;
+  tern_session_options_init(&small, sizeof(small));
+  small.n_ctx = 32;
+  tern_session* made = nullptr;
+  ASSERT_EQ(tern_session_new(engine_, &small, &made, nullptr), TERN_OK);
+  const SessionHandle session(made, tern_session_free);
+  const auto prompt = tokens_of("Once upon a time");
+  tern_generate_options options = greedy(80);
+  options.ignore_eos = 1;
+  std::string text;
+  EXPECT_EQ(options.keep_past_context, -1);
+  EXPECT_EQ(stats_of(session.get(), prompt, options, &text).finish, TERN_FINISH_CONTEXT_FULL);
+  options.keep_past_context = 4;
+  const tern_stats stats = stats_of(session.get(), prompt, options, &text);
+  EXPECT_EQ(stats.finish, TERN_FINISH_MAX_TOKENS);
+  EXPECT_EQ(stats.n_generated, 80);
+  options.keep_past_context = 17;
+  const auto outcome = outcome_of([&](tern_error** error) {
+    return tern_generate(session.get(), prompt.data(), prompt.size(), &options, nullptr, nullptr, nullptr, error);
+  });
+  EXPECT_EQ(outcome.code, TERN_INVALID_ARGUMENT);
+}
+
+TEST_F(CApi, WhatWasReadIsKeptInAFile) {
+  const std::string path = testing::TempDir() + "c_api_cache.kv";
+  std::remove(path.c_str());
+  const auto prompt = tokens_of("Once upon a time, there was a little bird");
+  const auto options = greedy(8);
+  std::string usual, later;
+  const auto first = new_session();
+  bool loaded = true;
+  ASSERT_EQ(tern_session_load_cache(first.get(), path.c_str(), &loaded, nullptr), TERN_OK);
+  EXPECT_FALSE(loaded);
+  stats_of(first.get(), prompt, options, &usual);
+  ASSERT_EQ(tern_session_save_cache(first.get(), path.c_str(), nullptr), TERN_OK);
+  const int n_used = tern_session_n_used(first.get());
+  const auto second = new_session();
+  ASSERT_EQ(tern_session_load_cache(second.get(), path.c_str(), &loaded, nullptr), TERN_OK);
+  EXPECT_TRUE(loaded);
+  EXPECT_EQ(tern_session_n_used(second.get()), n_used);
+  EXPECT_EQ(stats_of(second.get(), prompt, options, &later).n_reused, static_cast<int>(prompt.size()) - 1);
+  EXPECT_EQ(later, usual);
+  const auto no_cache = outcome_of(
+      [&](tern_error** error) { return tern_session_load_cache(second.get(), kModel.c_str(), nullptr, error); });
+  EXPECT_EQ(no_cache.code, TERN_INVALID_ARGUMENT);
+  const auto no_folder =
+      outcome_of([&](tern_error** error) { return tern_session_save_cache(first.get(), "/nowhere/cache.kv", error); });
+  EXPECT_EQ(no_folder.code, TERN_IO);
+  const auto no_path =
+      outcome_of([&](tern_error** error) { return tern_session_save_cache(first.get(), nullptr, error); });
+  EXPECT_EQ(no_path.message, "path is NULL");
+  std::remove(path.c_str());
 }
 
 TEST_F(CApi, LogitsAreThoseOfEachRow) {

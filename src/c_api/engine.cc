@@ -88,10 +88,12 @@ tern_code tern_session_new(tern_engine* engine, const tern_session_options* opti
     TRY_STATUS(given(engine, "engine"));
     TRY_STATUS(given(session, "session"));
     TRY(const auto wanted, read_options(options));
-    std::unique_lock turn(engine->shared->mutex);
-    TRY(auto made, engine->shared->engine.new_session(wanted));
-    turn.unlock();  // what fails from here on ends the session, which takes a turn
-    *session = new tern_session{std::make_shared<SharedSession>(engine->shared, std::move(made))};
+    const auto draft = wanted.draft ? options->draft->shared : nullptr;
+    TRY(auto made, [&] {
+      const Turn turn(*engine->shared, draft.get());
+      return engine->shared->engine.new_session(wanted);
+    }());  // what fails from here on ends the session, which takes a turn
+    *session = new tern_session{std::make_shared<SharedSession>(engine->shared, draft, std::move(made))};
     return {};
   });
 }
@@ -100,20 +102,40 @@ void tern_session_free(tern_session* session) { delete session; }
 
 int32_t tern_session_n_ctx(const tern_session* session) {
   if (!session) return 0;
-  const std::lock_guard turn(session->mutex());
+  const Turn turn = session->turn();
   return session->session().n_ctx();
 }
 
 int32_t tern_session_n_used(const tern_session* session) {
   if (!session) return 0;
-  const std::lock_guard turn(session->mutex());
+  const Turn turn = session->turn();
   return session->session().n_used();
 }
 
 void tern_session_reset(tern_session* session) {
   if (!session) return;
-  const std::lock_guard turn(session->mutex());
+  const Turn turn = session->turn();
   session->session().reset();
+}
+
+tern_code tern_session_save_cache(tern_session* session, const char* path, tern_error** error) {
+  return guarded(error, [&] -> Result<void> {
+    TRY_STATUS(given(session, "session"));
+    TRY_STATUS(given(path, "path"));
+    const Turn turn = session->turn();
+    return session->session().save_cache(path);
+  });
+}
+
+tern_code tern_session_load_cache(tern_session* session, const char* path, bool* loaded, tern_error** error) {
+  return guarded(error, [&] -> Result<void> {
+    TRY_STATUS(given(session, "session"));
+    TRY_STATUS(given(path, "path"));
+    const Turn turn = session->turn();
+    TRY(const bool found, session->session().load_cache(path));
+    if (loaded) *loaded = found;
+    return {};
+  });
 }
 
 tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
@@ -131,7 +153,7 @@ tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size
       return fail(ErrorCode::kInvalidArgument, "logits has room for {} numbers; {} rows of {} are asked for", n_floats,
                   n_rows, n_vocab);
     }
-    const std::lock_guard turn(session->mutex());
+    const Turn turn = session->turn();
     return session->session().logits(std::span(tokens, n_tokens),
                                      [&](size_t i, std::span<const float> row) -> Result<void> {
                                        if (i >= first) std::ranges::copy(row, logits + (i - first) * n_vocab);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kStepSize = 32, kStatsSize = 48;  // of the first version
 static_assert(sizeof(tern_step) == kStepSize);
-static_assert(sizeof(tern_stats) == kStatsSize);
+static_assert(sizeof(tern_stats) == kStatsSize + 8);  // with guesses
 
 int32_t finish_of(FinishReason reason) {
   switch (reason) {
@@ -35,14 +35,14 @@ Result<std::unique_ptr<tern_generation>> begin(tern_session* session, const int3
   TRY_STATUS(given(session, "session"));
   if (n_prompt > 0) TRY_STATUS(given(prompt, "prompt"));
   TRY(const auto wanted, read_options(options));
-  std::unique_lock turn(session->mutex());
+  const Turn turn = session->turn();
   TRY(auto begun, session->session().begin(std::span(prompt, n_prompt), wanted));
   return std::make_unique<tern_generation>(session->shared, std::move(begun));
 }
 
 // In a turn of its own. The text of the step is in `generation.text`.
 Result<tern_step> next(tern_generation& generation) {
-  const std::lock_guard turn(generation.mutex());
+  const Turn turn = generation.turn();
   if (generation.cancelled) generation.generation->cancel();
   TRY(const auto step, generation.generation->next());
   generation.text = step.text;
@@ -54,7 +54,7 @@ Result<tern_step> next(tern_generation& generation) {
 }
 
 Result<void> fill_stats(const tern_generation& generation, tern_stats* stats) {
-  const std::lock_guard turn(generation.mutex());
+  const Turn turn = generation.turn();
   const GenerateResult& result = generation.generation->result();
   const bool done = generation.generation->done();
   return fill_struct(stats,
@@ -65,7 +65,9 @@ Result<void> fill_stats(const tern_generation& generation, tern_stats* stats) {
                       .n_generated = result.stats.n_generated,
                       .prompt_seconds = result.stats.prompt_seconds,
                       .decode_seconds = result.stats.decode_seconds,
-                      .load_seconds = result.stats.load_seconds},
+                      .load_seconds = result.stats.load_seconds,
+                      .n_guessed = result.stats.n_guessed,
+                      .n_guessed_right = result.stats.n_guessed_right},
                      kStatsSize, "tern_stats");
 }
 

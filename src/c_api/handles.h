@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tern/engine.h"
+#include "tern/grammar.h"
 #include "tern/tern.h"
 
 namespace tern::c_api {
@@ -21,16 +22,35 @@ struct SharedEngine {
   Engine engine;
 };
 
+// The turn of a session's engine, and of its draft model's.
+class Turn {
+ public:
+  explicit Turn(SharedEngine& engine, SharedEngine* draft = nullptr) : engine_(engine.mutex, std::defer_lock) {
+    if (!draft || draft == &engine) {
+      engine_.lock();
+    } else {
+      draft_ = std::unique_lock(draft->mutex, std::defer_lock);
+      std::lock(engine_, draft_);
+    }
+  }
+
+ private:
+  std::unique_lock<std::mutex> engine_, draft_;
+};
+
 struct SharedSession {
-  SharedSession(std::shared_ptr<SharedEngine> of, Session made) : engine(std::move(of)), session(std::move(made)) {}
+  SharedSession(std::shared_ptr<SharedEngine> of, std::shared_ptr<SharedEngine> draft_of, Session made)
+      : engine(std::move(of)), draft(std::move(draft_of)), session(std::move(made)) {}
   SharedSession(const SharedSession&) = delete;
   SharedSession& operator=(const SharedSession&) = delete;
   ~SharedSession() {
-    const std::lock_guard turn(engine->mutex);
+    const Turn own = turn();
     session.reset();
   }
 
-  std::shared_ptr<SharedEngine> engine;
+  Turn turn() const { return Turn(*engine, draft.get()); }
+
+  std::shared_ptr<SharedEngine> engine, draft;  // draft: null without one
   std::optional<Session> session;
 };
 
@@ -41,10 +61,14 @@ struct tern_engine {
   std::shared_ptr<tern::c_api::SharedEngine> shared;
 };
 
+struct tern_grammar {
+  std::shared_ptr<const tern::Grammar> grammar;
+};
+
 struct tern_session {
   std::shared_ptr<tern::c_api::SharedSession> shared;
 
-  std::mutex& mutex() const { return shared->engine->mutex; }
+  tern::c_api::Turn turn() const { return shared->turn(); }
   tern::Session& session() const { return *shared->session; }
 };
 
@@ -54,11 +78,11 @@ struct tern_generation {
   tern_generation(const tern_generation&) = delete;
   tern_generation& operator=(const tern_generation&) = delete;
   ~tern_generation() {
-    const std::lock_guard turn(mutex());
+    const tern::c_api::Turn own = turn();
     generation.reset();
   }
 
-  std::mutex& mutex() const { return shared->engine->mutex; }
+  tern::c_api::Turn turn() const { return shared->turn(); }
 
   std::shared_ptr<tern::c_api::SharedSession> shared;
   std::optional<tern::Generation> generation;

@@ -4,6 +4,8 @@
 #include <limits>
 #include <stop_token>
 
+#include "c_api/handles.h"
+
 namespace tern::c_api {
 namespace {
 
@@ -11,8 +13,8 @@ namespace {
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40;
 static_assert(sizeof(tern_load_options) == kLoadSize);
 static_assert(sizeof(tern_chat_options) == kChatSize);
-static_assert(sizeof(tern_session_options) == kSessionSize);
-static_assert(sizeof(tern_generate_options) == kGenerateSize + 32);  // with the penalties and what follows them
+static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // with `draft`
+static_assert(sizeof(tern_generate_options) == kGenerateSize + 48);  // with the penalties and what follows them
 static_assert(sizeof(tern_pull_options) == kPullSize + 8);           // with `unchecked`
 
 constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
@@ -29,7 +31,8 @@ constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .pin_threads = 0,
                                      .reserved = 0};
 constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
-constexpr tern_session_options kSession = {.size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16};
+constexpr tern_session_options kSession = {
+    .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr};
 constexpr tern_pull_options kPull = {.size = sizeof(tern_pull_options),
                                      .cache_dir = nullptr,
                                      .on_progress = nullptr,
@@ -58,7 +61,10 @@ tern_generate_options generate_defaults() {
           .logit_bias = nullptr,
           .n_logit_bias = 0,
           .heal_prompt = 0,
-          .reserved = 0};
+          .speculate = options.speculate,
+          .keep_past_context = options.keep_past_context,
+          .reserved = 0,
+          .grammar = nullptr};
 }
 
 std::optional<float> unless_nan(float value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
@@ -127,7 +133,8 @@ Result<SessionOptions> read_options(const tern_session_options* given) {
   TRY(const auto from, read_struct(given, kSession, kSessionSize, "tern_session_options"));
   SessionOptions to;
   to.n_ctx = from.n_ctx;
-  TRY(to.kv_type, read_enum(from.kv_type, KvType::kF32, "tern_session_options.kv_type"));
+  TRY(to.kv_type, read_enum(from.kv_type, KvType::kQ8_0, "tern_session_options.kv_type"));
+  if (from.draft) to.draft = &from.draft->shared->engine;
   return to;
 }
 
@@ -160,7 +167,10 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
     to.logit_bias.push_back({.token = from.logit_bias[i].token, .bias = from.logit_bias[i].bias});
   }
   TRY(to.heal_prompt, read_bool(from.heal_prompt, "tern_generate_options.heal_prompt"));
+  to.speculate = from.speculate;
+  to.keep_past_context = from.keep_past_context;
   if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_generate_options.reserved is not 0");
+  if (from.grammar) to.grammar = from.grammar->grammar;
   return to;
 }
 

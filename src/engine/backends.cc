@@ -12,7 +12,7 @@
 #include "backend/ref/ref_backend.h"
 #endif
 #ifdef TERN_HAVE_WEBGPU
-#include "backend/gpu/choose_adapter.h"
+#include "backend/gpu/device/choose_adapter.h"
 #include "backend/gpu/webgpu_backend.h"
 #endif
 

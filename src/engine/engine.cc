@@ -2,23 +2,31 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 
 #include "backend/kv_layout.h"
 #include "base/check.h"
 #include "base/file.h"
+#include "base/format_text.h"
 #include "base/log.h"
+#include "base/system_info.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
 #include "engine/fit_context.h"
 #include "engine/sampling_advice.h"
+#include "engine/scheduler.h"
+#include "engine/session_cache.h"
 #include "engine/tokenizers.h"
 #include "model/pooling.h"
 #include "sample/sampling.h"
+#include "tern/chat_reply.h"
+#include "text/chat_format.h"
 
 namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
+constexpr int kMostReplies = 64, kMostRepliesOnGpu = 32;  // whose logits are computed in one pass
 
 ModelInfo describe_model(const Model& model) {
   const Config& c = model.config;
@@ -62,6 +70,8 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
 
 Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOptions& load, CompileOptions options) {
   impl.backend = backend;
+  const int most = backend == BackendKind::kWebGpu ? kMostRepliesOnGpu : kMostReplies;
+  options.max_logit_rows = std::min(most, options.max_batch);
   if (!load.embeddings) {
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }
@@ -144,7 +154,7 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   TRY_STATUS(load_text(*impl, options.chat_template));
   impl->info = describe_model(impl->model);
   TRY(impl->pool, make_pool(options));
-  impl->embeddings = options.embeddings;
+  impl->embeddings = impl->info.embeddings = options.embeddings;
   if (options.embeddings) {
     TRY(impl->info.pooling, read_pooling(impl->model));
   }
@@ -188,22 +198,126 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
                 "{}: the model has no chat template, so it cannot hold a conversation; give it text to continue",
                 impl_->model.path);
   }
+  // Nothing of the template runs before the first conversation, and nothing more than that for a plain one.
+  const bool has_tools = !options.tools.empty() || std::ranges::any_of(messages, [](const ChatMessage& message) {
+    return !message.tool_calls.empty() || message.role == "tool";
+  });
+  if (has_tools) {
+    TRY_STATUS(tool_names(options.tools));  // what is wrong with the request comes first
+    TRY_STATUS(check_expressible(chat_format(), messages, options));
+  }
   auto text = impl_->chat_template->render(messages, options);
   if (text) impl_->turns->learn(*impl_->chat_template);
   return text;
 }
 
-Result<Session> Engine::new_session(const SessionOptions& options) const {
-  if (options.n_ctx < 0)
-    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens; give a positive number", options.n_ctx);
-  const int trained = impl_->model.config.n_ctx;
-  if (options.n_ctx > trained) {
-    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens, but {} was trained for {}; give at most that",
-                options.n_ctx, impl_->model.name, trained);
+ChatFormat Engine::chat_format() const {
+  std::call_once(impl_->format_once, [&] {
+    if (!impl_->chat_template) return;
+    impl_->format = find_chat_format(*impl_->chat_template);
+    add_tokens(impl_->format, *impl_->tokenizer);
+  });
+  return impl_->format;
+}
+
+// Keys and values may have three quarters of the memory that is free now, and an eighth of it where nobody uses them.
+Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type, int64_t most_tokens) {
+  const int block_tokens = executable->kv_block_tokens(n_ctx);
+  auto& blocks = kv_blocks_[{block_tokens, type}];
+  if (!blocks || most_tokens > 0) {
+    TRY(auto store, executable->new_kv_store(block_tokens, type));
+    if (most_tokens > 0) {
+      const int64_t most = std::max<int64_t>(most_tokens / block_tokens, 1);
+      const int n = static_cast<int>(std::min<int64_t>(most, INT_MAX));
+      return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_kept = n});
+    }
+    const bool is_host = !executable->gpu_adapter();  // a GPU knows itself what fits
+    const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
+    const uint64_t each = std::max<uint64_t>(store->block_bytes(), 1);
+    const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
+    const KvBlocks::Options options{.max_blocks = available == 0 ? INT_MAX : most(available / 4 * 3),
+                                    .max_kept = available == 0 ? 0 : most(available / 8)};
+    blocks = std::make_shared<KvBlocks>(std::move(store), options);
   }
-  TRY(auto cache, options.n_ctx > 0 ? impl_->executable->new_cache(options.n_ctx, options.kv_type)
-                                    : new_largest_cache(*impl_->executable, trained, options.kv_type));
-  return Session(std::make_unique<Session::Impl>(*impl_, std::move(cache), options.kv_type));
+  return blocks;
+}
+
+// Some models turn the heads of long sequences otherwise.
+PrefixId Engine::Impl::root_for(int n_ctx) const {
+  const bool is_long =
+      std::ranges::any_of(model.config.ropes, [&](const RopeParams& rope) { return rope.is_long(n_ctx); });
+  return is_long ? 1 : 0;
+}
+
+Result<std::unique_ptr<Sequence>> Engine::Impl::new_sequence(int n_ctx, const SessionOptions& options) {
+  TRY(auto blocks, kv_blocks(n_ctx, options.kv_type));
+  const PrefixId root = options.share_prefixes ? root_for(n_ctx) : Sequence::kNotShared;
+  auto sequence = std::make_unique<Sequence>(*executable, std::move(blocks), n_ctx, root);
+  TRY_STATUS(sequence->begin());
+  return sequence;
+}
+
+namespace {
+
+Result<void> check_context(const Model& model, int n_ctx) {
+  if (n_ctx < 0) return fail(ErrorCode::kInvalidArgument, "a context of {} tokens; give a positive number", n_ctx);
+  if (n_ctx <= model.config.n_ctx) return {};
+  return fail(ErrorCode::kInvalidArgument, "a context of {} tokens, but {} was trained for {}; give at most that",
+              n_ctx, model.name, model.config.n_ctx);
+}
+
+}  // namespace
+
+Result<Scheduler> Engine::new_scheduler() const { return new_scheduler({}); }
+
+Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
+  TRY_STATUS(check_context(impl_->model, options.n_ctx));
+  if (options.max_replies < 1 || options.max_batch_tokens < 0 || options.max_kv_tokens < 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a scheduler for {} replies, {} tokens a step and {} tokens in memory: "
+                "give at least one reply, and 0 or more tokens",
+                options.max_replies, options.max_batch_tokens, options.max_kv_tokens);
+  }
+  if (impl_->embeddings) return fail(ErrorCode::kInvalidArgument, "the model was loaded for vectors only");
+  SchedulerOptions complete = options;
+  if (complete.n_ctx == 0) complete.n_ctx = impl_->model.config.n_ctx;
+  TRY(auto blocks, impl_->kv_blocks(complete.n_ctx, options.kv_type, options.max_kv_tokens));
+  const Scheduler::Impl::Model model{.executable = *impl_->executable,
+                                     .tokenizer = impl_->tokenizer.get(),
+                                     .n_vocab = impl_->model.config.n_vocab,
+                                     .advised = impl_->info.sampling.values,
+                                     .times = impl_->pass_times,
+                                     .grammars = impl_->grammars};
+  return Scheduler(
+      std::make_unique<Scheduler::Impl>(model, std::move(blocks), impl_->root_for(complete.n_ctx), complete));
+}
+
+Result<std::unique_ptr<Drafter>> Engine::Impl::new_drafter(const Engine::Impl& engine, int n_ctx) {
+  const auto differs = [&](const std::string& how) {
+    return fail(ErrorCode::kInvalidArgument, "{} cannot guess for {}: {}; a draft model needs the same tokenizer",
+                model.path, engine.model.path, how);
+  };
+  if (!tokenizer || !engine.tokenizer) return differs("one of them has no tokenizer");
+  const int n = tokenizer->vocab_size(), n_other = engine.tokenizer->vocab_size();
+  if (n != n_other) return differs(format_text("they have {} and {} tokens", n, n_other));
+  for (TokenId id = 0; id < n; ++id) {
+    if (tokenizer->piece(id, true) != engine.tokenizer->piece(id, true))
+      return differs(format_text("token {} is not the same", id));
+  }
+  TRY(auto sequence, new_sequence(std::min(n_ctx, model.config.n_ctx), {.share_prefixes = false}));
+  return std::make_unique<ModelDrafter>(std::move(sequence));
+}
+
+Result<Session> Engine::new_session(const SessionOptions& options) const {
+  TRY_STATUS(check_context(impl_->model, options.n_ctx));
+  const int trained = impl_->model.config.n_ctx;
+  const auto create = [&](int n_ctx) { return impl_->new_sequence(n_ctx, options); };
+  TRY(auto sequence, options.n_ctx > 0 ? create(options.n_ctx) : new_largest_sequence(create, trained));
+  std::unique_ptr<Drafter> drafter;
+  if (options.draft) {
+    TRY(drafter, options.draft->impl_->new_drafter(*impl_, sequence->n_ctx()));
+  }
+  return Session(std::make_unique<Session::Impl>(*impl_, std::move(sequence), options.kv_type, std::move(drafter)));
 }
 
 namespace {
@@ -223,7 +337,7 @@ Session::~Session() = default;
 
 Result<Generation> Session::begin(std::span<const TokenId> prompt, const GenerateOptions& options) {
   TRY_STATUS(check_use(*impl_, false));
-  TRY(auto generation, impl_->generator.begin(prompt, options));
+  TRY(auto generation, impl_->core.begin(prompt, options));
   generation->set_load_seconds(impl_->load_seconds);
   return Generation(std::move(generation));
 }
@@ -231,26 +345,37 @@ Result<Generation> Session::begin(std::span<const TokenId> prompt, const Generat
 Result<GenerateResult> Session::generate(std::span<const TokenId> prompt, const GenerateOptions& options,
                                          const OnText& on_text, std::stop_token stop) {
   TRY_STATUS(check_use(*impl_, false));
-  TRY(auto result, impl_->generator.generate(prompt, options, on_text, std::move(stop)));
+  TRY(auto result, impl_->core.generate(prompt, options, on_text, std::move(stop)));
   result.stats.load_seconds = impl_->load_seconds;
   return result;
 }
 
 Result<void> Session::logits(std::span<const TokenId> tokens, const OnLogits& on_row) {
   TRY_STATUS(check_use(*impl_, false));
-  return impl_->generator.logits(tokens, on_row);
+  return impl_->core.logits(tokens, on_row);
 }
 
 Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooling pooling) {
   TRY_STATUS(check_use(*impl_, true));
   if (pooling == Pooling::kAuto) pooling = impl_->pooling;
-  return impl_->generator.embed(tokens, pooling == Pooling::kMean);
+  return impl_->core.embed(tokens, pooling == Pooling::kMean);
 }
 
-int Session::n_ctx() const { return impl_->generator.n_ctx(); }
-int Session::n_used() const { return impl_->generator.n_used(); }
+Result<void> Session::save_cache(const std::string& path) const {
+  TRY(const std::string model, model_key(impl_->engine.model));
+  return save_sequence(impl_->core.sequence(), model, path);
+}
+
+Result<bool> Session::load_cache(const std::string& path) {
+  reset();
+  TRY(const std::string model, model_key(impl_->engine.model));
+  return load_sequence(impl_->core.sequence(), model, impl_->engine.model.config.n_vocab, path);
+}
+
+int Session::n_ctx() const { return impl_->core.n_ctx(); }
+int Session::n_used() const { return impl_->core.n_used(); }
 KvType Session::kv_type() const { return impl_->kv_type; }
 uint64_t Session::kv_bytes() const { return impl_->kv_bytes; }
-void Session::reset() { impl_->generator.reset(); }
+void Session::reset() { impl_->core.reset(); }
 
 }  // namespace tern

@@ -1,14 +1,17 @@
 // What an Engine and a Session are made of; shared with src/tools.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "backend/backend.h"
+#include "backend/kv_layout.h"
 #include "base/thread_pool.h"
-#include "engine/generator.h"
 #include "engine/head.h"
+#include "engine/session_core.h"
 #include "model/model.h"
 #include "plan/plan.h"
 #include "tern/engine.h"
@@ -24,6 +27,8 @@ struct Engine::Impl {
   ModelInfo info;
   std::unique_ptr<Tokenizer> tokenizer;  // null where the file holds none
   std::optional<ChatTemplate> chat_template;
+  std::once_flag format_once;
+  ChatFormat format;                        // of the template, once somebody has asked
   TurnTokenizer* turns = nullptr;           // the tokenizer, where there is a template
   BackendKind backend = BackendKind::kCpu;  // what kAuto became
   bool embeddings = false;                  // the plan ends before the head
@@ -31,20 +36,37 @@ struct Engine::Impl {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;
   double load_seconds = 0;
+  std::shared_ptr<PassTimes> pass_times = std::make_shared<PassTimes>();
+  std::shared_ptr<GrammarCache> grammars = std::make_shared<GrammarCache>();
+
+  // Where sequences of at most n_ctx tokens have their keys and values: in one store as far as they can share, or, with
+  // room for most_tokens, in a new one.
+  Result<std::shared_ptr<KvBlocks>> kv_blocks(int n_ctx, KvType type, int64_t most_tokens = 0);
+  PrefixId root_for(int n_ctx) const;  // see Sequence
+  Result<std::unique_ptr<Sequence>> new_sequence(int n_ctx, const SessionOptions& options);
+  // Of the model's, for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers differ.
+  Result<std::unique_ptr<Drafter>> new_drafter(const Engine::Impl& engine, int n_ctx);
+
+ private:
+  std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by the tokens of a block
 };
 
 struct Session::Impl {
-  Impl(const Engine::Impl& engine, std::unique_ptr<KvCache> cache, KvType type)
+  Impl(const Engine::Impl& of, std::unique_ptr<Sequence> sequence, KvType type, std::unique_ptr<Drafter> drafter)
       : kv_type(type),
-        kv_bytes(cache->bytes()),
-        generator(*engine.executable, std::move(cache), engine.tokenizer.get(), engine.model.config.n_vocab,
-                  engine.info.sampling.values),
-        load_seconds(engine.load_seconds),
-        embeddings(engine.embeddings),
-        pooling(engine.info.pooling) {}
+        kv_bytes(tern::kv_bytes(of.model.config, sequence->n_ctx(), type)),
+        core(std::move(sequence), of.tokenizer.get(), of.model.config.n_vocab, of.info.sampling.values, of.pass_times,
+             std::move(drafter)),
+        engine(of),
+        load_seconds(of.load_seconds),
+        embeddings(of.embeddings),
+        pooling(of.info.pooling) {
+    core.share_grammars(of.grammars);
+  }
   KvType kv_type;
   uint64_t kv_bytes;
-  Generator generator;
+  SessionCore core;
+  const Engine::Impl& engine;
   double load_seconds;
   bool embeddings;
   Pooling pooling;  // where nobody asks for another

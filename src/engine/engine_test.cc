@@ -36,6 +36,68 @@ TEST(Engine, RefusesBadOptions) {
   EXPECT_EQ(engine.new_session({.n_ctx = 100}).value().n_ctx(), 100);
 }
 
+TEST(Engine, SessionsShareWhatTheyBeginWith) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  std::vector<TokenId> prompt(200, 7);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<TokenId>(i * 13 % 8000);
+  GenerateOptions options{.max_tokens = 5, .ignore_eos = true};
+  options.sample.temperature = 0;
+  Session first = engine.new_session().value(), second = engine.new_session().value();
+  Session apart = engine.new_session({.share_prefixes = false}).value();
+  const auto a = first.generate(prompt, options).value(), b = second.generate(prompt, options).value();
+  const auto c = apart.generate(prompt, options).value();
+  EXPECT_EQ(a.stats.n_reused, 0);
+  EXPECT_EQ(b.stats.n_reused, 192);  // three blocks of 64
+  EXPECT_EQ(c.stats.n_reused, 0);
+  EXPECT_EQ(b.tokens, a.tokens);
+  EXPECT_EQ(c.tokens, a.tokens);
+}
+
+TEST(Engine, ASessionsCacheGoesThroughAFile) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  const std::string path = testing::TempDir() + "/session.kv";
+  const auto prompt = engine.tokenizer().encode("Once upon a time, there was a little bird who could not fly.");
+  GenerateOptions options{.max_tokens = 90, .ignore_eos = true};
+  options.sample.temperature = 0;
+  Session session = engine.new_session({.share_prefixes = false}).value();
+  EXPECT_FALSE(session.load_cache(path).value());
+  ASSERT_TRUE(session.save_cache(path));  // there is nothing yet, and no file
+  EXPECT_FALSE(session.load_cache(path).value());
+  const auto result = session.generate(prompt, options).value();
+  ASSERT_TRUE(session.save_cache(path));
+
+  auto longer = prompt;
+  longer.insert(longer.end(), result.tokens.begin(), result.tokens.end());
+  const auto expected = session.generate(longer, options).value();
+  Session other = engine.new_session({.share_prefixes = false}).value();
+  ASSERT_TRUE(other.load_cache(path).value());
+  const auto found = other.generate(longer, options).value();
+  EXPECT_EQ(found.stats.n_reused, static_cast<int>(longer.size()) - 1);
+  EXPECT_EQ(found.tokens, expected.tokens);
+
+  EXPECT_EQ(engine.new_session({.kv_type = KvType::kF32}).value().load_cache(path).error().code,
+            ErrorCode::kInvalidArgument);
+  EXPECT_NE(engine.new_session({.n_ctx = 20}).value().load_cache(path).error().message.find("20"), std::string::npos);
+}
+
+TEST(Engine, GuessesChangeNoText) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
+  const Engine draft = Engine::load({.model_path = kStories, .n_threads = 2}).value();  // whose guesses are right
+  const auto prompt = engine.tokenizer().encode("Tom had a red ball. Tom had a red ball. Tom had a");
+  for (const float temperature : {0.0f, 0.8f}) {
+    for (const float penalty : {1.0f, 1.2f}) {
+      GenerateOptions options{.max_tokens = 120, .ignore_eos = true};
+      options.sample = {.temperature = temperature, .repeat_penalty = penalty, .seed = 3};
+      const auto plain = engine.new_session().value().generate(prompt, options).value();
+      options.speculate = 7;
+      const auto looked_up = engine.new_session().value().generate(prompt, options).value();
+      const auto drafted = engine.new_session({.draft = &draft}).value().generate(prompt, options).value();
+      EXPECT_EQ(looked_up.tokens, plain.tokens);
+      EXPECT_EQ(drafted.tokens, plain.tokens);
+    }
+  }
+}
+
 TEST(Engine, SessionsTellWhatTheirCacheTakes) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
   const Session usual = engine.new_session({.n_ctx = 100}).value();

@@ -1,132 +1,349 @@
 #include "engine/generation.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
+#include "base/check.h"
 #include "engine/prompt_healing.h"
 #include "sample/logprobs.h"
 #include "sample/sampling.h"
 
 namespace tern {
 
-Generation::Impl::Impl(Context& context, Impl*& active, const Tokenizer* tokenizer, int n_vocab,
-                       std::span<const TokenId> prompt, const GenerateOptions& options)
-    : context_(context),
+Result<void> check_ids(std::span<const TokenId> tokens, int n_vocab) {
+  for (const TokenId token : tokens) {
+    if (token < 0 || token >= n_vocab) {
+      return fail(ErrorCode::kInvalidArgument, "token id {} is outside the vocabulary, which has ids 0 to {}", token,
+                  n_vocab - 1);
+    }
+  }
+  return {};
+}
+
+Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ctx) {
+  if (prompt.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty; give at least one token of text");
+  TRY_STATUS(check_ids(prompt, n_vocab));
+  if (std::ssize(prompt) > n_ctx) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the prompt has {} tokens, but the context holds {}; shorten it or raise the context size",
+                prompt.size(), n_ctx);
+  }
+  return {};
+}
+
+Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* tokenizer) {
+  if (!options.grammar || tokenizer) return {};
+  return fail(ErrorCode::kNotSupported, "a grammar is about text, and the model file holds no tokenizer");
+}
+
+Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* tokenizer, int n_vocab,
+                       std::span<const TokenId> prompt, const GenerateOptions& options, const Shared& shared)
+    : sequence_(sequence),
       active_(&active),
       options_(options),
       tokenizer_(tokenizer),
-      prompt_(prompt.begin(), prompt.end()),
-      n_to_heal_(options.heal_prompt && options.max_tokens != 0 ? n_to_heal(prompt, tokenizer) : 0),
+      drafter_(shared.drafter ? *shared.drafter : lookup_),
+      times_(shared.times),
+      pace_(static_cast<size_t>(options.speculate), drafter_, times_),
       sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias),
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
-  for (const TokenId token : certain_prompt()) sampler_.accept_prompt(token);
-  context_.reserve();
-  n_read_ = context_.keep_common(certain_prompt());
-  reply_.result.tokens.reserve(static_cast<size_t>(context_.n_ctx()));
+  if (options.grammar)
+    matcher_.emplace(shared.grammars.matcher(options.grammar, *tokenizer, n_vocab, reply_.strips_space()));
+  const bool heals = options.heal_prompt && options.max_tokens != 0 && !options.grammar;
+  const size_t n_healed = heals ? n_to_heal(prompt, tokenizer) : 0;
+  const auto n_ctx = static_cast<size_t>(sequence_.n_ctx());
+  known_.reserve(n_ctx + 1);
+  known_.assign(prompt.begin(), prompt.end() - static_cast<ptrdiff_t>(n_healed));
+  to_heal_.assign(prompt.end() - static_cast<ptrdiff_t>(n_healed), prompt.end());
+  for (const TokenId token : known_) sampler_.accept_prompt(token);
+  sequence_.reserve();
+  reply_.result.stats.n_reused = static_cast<int>(sequence_.keep_common(known_));
+  reply_.result.tokens.reserve(n_ctx);
   reply_.result.stats.n_prompt = static_cast<int>(prompt.size());
-  reply_.result.stats.n_reused = static_cast<int>(n_read_);
+  if (to_heal_.empty()) take_reply_so_far();
+}
+
+// Each took a random number where it was drawn by chance.
+void Generation::Impl::take_reply_so_far() {
+  for (const TokenId token : options_.reply_so_far) {
+    if (is_over_) break;
+    if (sampling_of(options_.sample).temperature > 0) sampler_.uniform();
+    sampler_.accept(token);
+    known_.push_back(token);
+    if (matcher_ && !matcher_->accept(token)) {
+      failure_ = Error{ErrorCode::kInvalidArgument, "reply_so_far is not the beginning of a text of the grammar"};
+      return;
+    }
+    is_over_ = reason_to_end(token);
+  }
+  n_told_ = result().text.size();
 }
 
 Result<GenerationStep> Generation::Impl::next() {
   if (error_) return std::unexpected(*error_);
   std::optional<TokenId> token;
   if (!done()) {
-    auto chosen = n_read_ < prompt_.size() ? read_prompt()
-                                           : choose_next().transform([](TokenId next) { return std::optional(next); });
-    if (!chosen) {
+    if (!has_news()) {
+      if (auto ran = run_alone(); !ran) failure_ = std::move(ran).error();
+    }
+    if (n_untold_ == 0 && failure_) {
       reply_.flush();
       detach();
-      error_ = std::move(chosen).error();
+      error_ = std::move(failure_);
       return std::unexpected(*error_);
     }
-    token = *chosen;
-    if (const auto reason = reason_to_end(token)) end(*reason);
+    if (is_over_) {
+      end(*is_over_);
+    } else {
+      if (n_untold_ > 0) token = known_[known_.size() - n_untold_--];
+      if (const auto reason = reason_to_end(token)) end(*reason);
+    }
   }
   GenerationStep step{.text = untold_text(), .token = token, .finish = {}};
   if (done()) step.finish = result().reason;
   return step;
 }
 
-// Without the last tokens that are yet to be chosen again.
-std::span<const TokenId> Generation::Impl::certain_prompt() const {
-  return std::span(prompt_).first(prompt_.size() - n_to_heal_);
+Result<void> Generation::Impl::run_alone() {
+  if (!asked_for_stream_ && writes()) TRY_STATUS(start_stream());
+  if (stream_) return take_from_stream();
+  const Executable& executable = sequence_.executable();
+  const int most = executable.max_batch();
+  PassPlan plan{.most_tokens = static_cast<size_t>(most),
+                .most_guesses = static_cast<size_t>(std::min(most, executable.max_logit_rows()) - 1)};
+  TRY(const Slice slice, next_slice(plan));
+  const auto start = std::chrono::steady_clock::now();
+  TRY(const auto rows, sequence_.run({&slice, 1}));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (has_drafts_) times_.add(slice.tokens.size(), elapsed.count());
+  return take(rows);
 }
 
-Result<std::optional<TokenId>> Generation::Impl::read_prompt() {
-  const auto rest = certain_prompt().subspan(n_read_);
-  const size_t n = std::min(rest.size(), static_cast<size_t>(context_.max_batch()));
-  const bool is_last = n == rest.size();
-  TRY(const auto logits, context_.append(rest.first(n), is_last ? WantLogits::kLast : WantLogits::kNone, n_best()));
-  n_read_ += n;
-  if (is_last && n_to_heal_ > 0) heal(logits);
-  if (n_read_ < prompt_.size() || options_.max_tokens == 0) return std::nullopt;
-  return choose(logits);
+// While one token after another is chosen; a device that does that itself has no use for guesses.
+bool Generation::Impl::may_speculate() const {
+  return options_.speculate > 0 && writes() && options_.n_logprobs < 0 && !matcher_ &&
+         !sequence_.executable().decodes();
+}
+
+Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
+  auto room = static_cast<size_t>(sequence_.n_ctx() - sequence_.n_used());  // ≥ 1, for the token that is certain
+  if (options_.max_tokens >= 0) {
+    const auto left = static_cast<size_t>(options_.max_tokens) - result().tokens.size();  // ≥ 1
+    room = std::min(room, left);
+  }
+  plan.most_guesses = std::min(plan.most_guesses, room - 1);
+  const size_t wanted = pace_.n_wanted(plan);
+  draft_ = {};
+  if (wanted > 0) {
+    const auto start = std::chrono::steady_clock::now();
+    draft_ = drafter_.draft(known_, wanted);
+    if (!drafter_.is_free()) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      pace_.add_draft(draft_.tokens.size(), elapsed.count());
+    }
+  }
+  n_drafts_ = pace_.n_worth(draft_, plan);
+  has_drafts_ = true;
+  with_drafts_.assign(1, known_.back());
+  with_drafts_.insert(with_drafts_.end(), draft_.tokens.begin(),
+                      draft_.tokens.begin() + static_cast<ptrdiff_t>(n_drafts_));
+  running_ = with_drafts_;
+  // Each guess that is right may lower two tokens' logits more (repetition, and what is in the reply).
+  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(n_drafts_) : 0;
+  return sequence_.extend(running_, WantLogits::kAll, n_for_all);
+}
+
+// The token after each place is chosen as ever, with the same random numbers, as long as the guesses before it are what
+// was chosen.
+Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
+  const size_t width = rows.size() / running_.size(), n_before = known_.size();
+  GenerateStats& stats = reply_.result.stats;
+  stats.n_guessed += static_cast<int>(n_drafts_);
+  for (size_t i = 0;; ++i) {
+    const auto row = rows.subspan(i * width, width);
+    const auto token = running_.subspan(i, 1);
+    TRY_STATUS(sequence_.check_logits(row, 1, token));
+    sequence_.add(token);
+    TRY_STATUS(choose(row));
+    if (i == n_drafts_ || running_[i + 1] != known_.back()) break;
+    ++stats.n_guessed_right;
+  }
+  pace_.add(draft_, std::span(known_).subspan(n_before));
+  return {};
+}
+
+Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
+  if (stream_) drop_stream();  // it would not know of what runs here
+  if (may_speculate()) return slice_with_drafts(plan);
+  has_drafts_ = false;
+  const auto rest = std::span(known_).subspan(static_cast<size_t>(sequence_.n_used()));
+  running_ = rest.first(std::min(rest.size(), plan.most_tokens));
+  const bool is_last = running_.size() == rest.size();
+  return sequence_.extend(running_, is_last ? WantLogits::kLast : WantLogits::kNone, n_best());
+}
+
+Result<void> Generation::Impl::take(std::span<const float> rows) {
+  if (has_drafts_) return take_drafts(rows);
+  const bool is_last = running_.size() == n_to_run();
+  if (is_last) TRY_STATUS(sequence_.check_logits(rows, 1, running_));
+  sequence_.add(running_);
+  if (!is_last) return {};
+  if (!to_heal_.empty()) {
+    heal(rows);
+  } else if (options_.max_tokens != 0) {
+    return choose(rows);
+  }
+  return {};
 }
 
 void Generation::Impl::heal(std::span<const float> logits) {
-  const auto tail = std::span(prompt_).last(n_to_heal_);
-  const TokenId healed = choose_healed(logits, tail, *tokenizer_, sampling_of(options_.sample));
+  const TokenId healed = choose_healed(logits, to_heal_, *tokenizer_, sampling_of(options_.sample));
   sampler_.accept_prompt(healed);
-  const std::string text = spelling(tail, *tokenizer_);
-  if (healed == tail.front() && n_to_heal_ > 1) {
-    --n_to_heal_;
+  known_.push_back(healed);
+  if (healed == to_heal_.front() && to_heal_.size() > 1) {
+    to_heal_.erase(to_heal_.begin());
     return;
   }
-  reply_.heal(tokenizer_->piece(healed).substr(text.size()));
-  prompt_.resize(prompt_.size() - n_to_heal_);
-  prompt_.push_back(healed);
-  n_to_heal_ = 0;
+  reply_.heal(tokenizer_->piece(healed).substr(spelling(to_heal_, *tokenizer_).size()));
+  to_heal_.clear();
+  if (!options_.reply_so_far.empty()) take_reply_so_far();
 }
 
 // The next token, out of logits.
-TokenId Generation::Impl::choose(std::span<const float> logits) {
-  const TokenId next = sampler_.sample(logits);
+Result<void> Generation::Impl::choose(std::span<const float> logits) {
+  TokenId next = 0;
+  if (matcher_) {
+    TRY(next, choose_by_grammar(logits));
+    if (next < 0) return {};
+  } else {
+    next = sampler_.sample(logits);
+  }
   sampler_.accept(next);
   if (options_.n_logprobs >= 0) {
     reply_.result.logprobs.push_back(log_probabilities(logits, next, options_.n_logprobs));
   }
+  known_.push_back(next);
+  ++n_untold_;
+  return {};
+}
+
+// -1 where the text is complete and the vocabulary has nothing to go on with: the reply is over then.
+Result<TokenId> Generation::Impl::choose_by_grammar(std::span<const float> logits) {
+  TRY(const GrammarMatcher::Allowed allowed, matcher_->allowed());
+  if (!allowed.any) {
+    if (allowed.end) return is_over_ = FinishReason::kStopToken, -1;
+    return fail(ErrorCode::kNotSupported, "the vocabulary has no token that the grammar allows after the reply so far");
+  }
+  allowed_ = *allowed.tokens;
+  if (allowed.end && !options_.ignore_eos) {
+    for (const TokenId stop : tokenizer_->stop_tokens()) {
+      if (std::cmp_less(stop, logits.size())) grammar::put_in(allowed_, stop);
+    }
+  }
+  const TokenId next = sampler_.sample(logits, allowed_);
+  if (!grammar::is_in(allowed_, next)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the logit biases forbid every token that the grammar allows after the reply so far");
+  }
+  const bool is_stop = allowed.end && !grammar::is_in(*allowed.tokens, next);
+  if (!is_stop) CHECK(matcher_->accept(next));
   return next;
 }
 
 int Generation::Impl::n_best() const {
-  const bool all_matter = n_to_heal_ > 0 || options_.n_logprobs >= 0;
+  const bool all_matter = !to_heal_.empty() || options_.n_logprobs >= 0 || matcher_;
   return all_matter ? 0 : sampler_.n_best();
+}
+
+bool Generation::Impl::may_stream() const {
+  return !has_news() && writes() && device_may_choose() && sequence_.executable().decodes();
+}
+
+int Generation::Impl::n_may_stream() const {
+  const int n_left = sequence_.n_ctx() - sequence_.n_used();
+  if (options_.max_tokens < 0) return n_left;
+  return std::min(n_left, options_.max_tokens - static_cast<int>(result().tokens.size()));
+}
+
+DeviceSampling Generation::Impl::device_sampling() {
+  const Sampling sample = sampling_of(options_.sample);
+  return {.temperature = sample.temperature,
+          .top_k = sample.top_k,
+          .top_p = sample.top_p,
+          .min_p = sample.min_p,
+          .uniform = [this] {
+            ++n_drawn_ahead_;
+            return sampler_.uniform();
+          }};
 }
 
 Result<void> Generation::Impl::start_stream() {
   asked_for_stream_ = true;
-  if (sampler_.adjusts_logits() || options_.n_logprobs >= 0) return {};
-  const Sampling sample = sampling_of(options_.sample);
-  int n_tokens = context_.n_ctx() - context_.n_used();
-  if (options_.max_tokens >= 0) n_tokens = std::min(n_tokens, options_.max_tokens - 1);  // the first has been chosen
-  TRY(stream_, context_.decode(result().tokens.back(), n_tokens,
-                               {.temperature = sample.temperature,
-                                .top_k = sample.top_k,
-                                .top_p = sample.top_p,
-                                .min_p = sample.min_p,
-                                .uniform = [this] { return sampler_.uniform(); }}));
+  if (!device_may_choose()) return {};
+  n_to_stream_ = std::min(n_may_stream(), kStreamTokens);
+  TRY(stream_, sequence_.decode(known_.back(), n_to_stream_, device_sampling()));
   return {};
 }
 
-Result<TokenId> Generation::Impl::choose_next() {
-  if (!asked_for_stream_) TRY_STATUS(start_stream());
-  const TokenId last = result().tokens.back();
-  if (!stream_) {
-    TRY(const auto logits, context_.append(std::span(&last, 1), WantLogits::kLast, n_best()));
-    return choose(logits);
-  }
-  TRY(const TokenId next, stream_->next());
-  context_.add(last);
-  sampler_.accept(next);
-  return next;
+Result<void> Generation::Impl::take_from_stream() {
+  TRY(const auto next, stream_->next());
+  take_streamed(next[0]);
+  if (--n_to_stream_ == 0) drop_stream();  // there is another where there are more to come
+  return {};
+}
+
+void Generation::Impl::take_streamed(TokenId token) {
+  sequence_.add(last_known(), true);
+  sampler_.accept(token);
+  known_.push_back(token);
+  ++n_untold_;
+  if (n_drawn_ahead_ > 0) --n_drawn_ahead_;
+}
+
+void Generation::Impl::take_back_draws() {
+  sampler_.take_back(n_drawn_ahead_);
+  n_drawn_ahead_ = 0;
+}
+
+void Generation::Impl::leave_stream() {
+  take_back_draws();
+  if (!done()) sequence_.release_rest();
+}
+
+void Generation::Impl::drop_stream() {
+  stream_.reset();
+  asked_for_stream_ = false;
+  take_back_draws();
 }
 
 std::optional<FinishReason> Generation::Impl::reason_to_end(std::optional<TokenId> token) {
-  if (n_read_ < prompt_.size()) return std::nullopt;
-  if (!token) return FinishReason::kMaxTokens;  // of 0
-  const auto reason = reply_.add(*token);
-  if (!reason && context_.n_used() == context_.n_ctx()) return FinishReason::kContextFull;
-  return reason;
+  if (!token) {
+    const bool has_read = n_to_run() == 0;  // and chose nothing: at most 0 tokens are wanted
+    return has_read ? std::optional(FinishReason::kMaxTokens) : std::nullopt;
+  }
+  auto reason = reply_.add(*token);
+  // Where the text is complete there is nothing to wait for; that it ends at the limit as well does not matter.
+  if (matcher_ && n_untold_ == 0 && matcher_->is_complete() && (!reason || reason == FinishReason::kMaxTokens)) {
+    reason = FinishReason::kStopToken;
+  }
+  const size_t n_before = known_.size() - n_untold_ - 1;
+  if (reason || std::cmp_less(n_before, sequence_.n_ctx())) return reason;
+  if (options_.keep_past_context < 0) return FinishReason::kContextFull;
+  shift_context();
+  return std::nullopt;
+}
+
+// What is kept becomes a text of its own, read from its beginning: so it is what the model makes of that text, whatever
+// its way to tell positions apart.
+void Generation::Impl::shift_context() {
+  const auto n_keep = static_cast<size_t>(options_.keep_past_context);
+  const size_t n_later = std::max<size_t>((known_.size() - n_keep) / 2, 1);
+  known_.erase(known_.begin() + static_cast<ptrdiff_t>(n_keep), known_.end() - static_cast<ptrdiff_t>(n_later));
+  sequence_.keep_common(known_);
+  lookup_.forget();
+  drop_stream();
 }
 
 void Generation::Impl::cancel() {
@@ -134,6 +351,7 @@ void Generation::Impl::cancel() {
 }
 
 void Generation::Impl::end(FinishReason reason) {
+  if (n_untold_ > 0) sequence_.truncate(known_.size() - n_untold_ - 1);  // guesses beyond the end
   reply_.finish(reason);
   detach();
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/generator_test_support.h"
+#include "engine/session_core_test_support.h"
 
 namespace tern {
 namespace {
@@ -49,7 +49,7 @@ TEST_P(GenerationSteps, EachDoesOneBatchOfThePromptOrOneToken) {
     const auto step = generation->next().value();
     EXPECT_FALSE(step.token || step.finish);
     EXPECT_EQ(step.text, "");
-    EXPECT_EQ(static_cast<size_t>(f.generator->n_used()), n_read);
+    EXPECT_EQ(static_cast<size_t>(f.core->n_used()), n_read);
   }
   size_t n = 2;
   for (const char expected : {'x', 'y', 'z'}) {  // 'x' comes with the last of the prompt
@@ -94,7 +94,7 @@ TEST_P(GenerationSteps, TellWhatGenerateTells) {
       EXPECT_EQ(text, whole.shown);
       EXPECT_EQ(tokens, expected.tokens);
       EXPECT_EQ(generation->result().reason, expected.reason);
-      EXPECT_EQ(stepped.generator->n_used(), whole.generator->n_used());
+      EXPECT_EQ(stepped.core->n_used(), whole.core->n_used());
     }
   }
 }
@@ -136,7 +136,7 @@ TEST_P(GenerationSteps, ThePromptCanBeCancelledToo) {
   EXPECT_EQ(steps(*generation, 1), ".");
   generation->cancel();
   EXPECT_EQ(generation->next().value().finish, FinishReason::kCancelled);
-  EXPECT_EQ(f.generator->n_used(), 4);
+  EXPECT_EQ(f.core->n_used(), 4);
   EXPECT_EQ(f.generate("abcdefghi", at_most(1)).value().stats.n_reused, 4);
 }
 
@@ -146,7 +146,7 @@ TEST_P(GenerationSteps, DroppedMidwayLeavesWhatWasRun) {
     const auto generation = f.begin("ab");
     EXPECT_EQ(steps(*generation, 3), "cde");
   }
-  EXPECT_EQ(f.generator->n_used(), 4);  // "abcd"
+  EXPECT_EQ(f.core->n_used(), 4);  // "abcd"
   EXPECT_EQ(f.log.n_live_streams, 0);
   f.log.calls.clear();
   const auto second = f.generate("abcdeX", at_most(2)).value();
@@ -161,7 +161,7 @@ TEST_P(GenerationSteps, AnotherOneOfTheSessionCancelsIt) {
   Fixture f("cdefghijkl", 64, script());
   const auto first = f.begin("ab");
   EXPECT_EQ(steps(*first, 2), "cd");
-  EXPECT_FALSE(f.generator->begin({}, {}));  // refused, so nothing changes
+  EXPECT_FALSE(f.core->begin({}, {}));  // refused, so nothing changes
   EXPECT_EQ(steps(*first, 1), "e");
   auto second = f.begin("abcX");
   EXPECT_EQ(first->next().value().finish, FinishReason::kCancelled);
@@ -169,12 +169,12 @@ TEST_P(GenerationSteps, AnotherOneOfTheSessionCancelsIt) {
   EXPECT_EQ(steps(*second, 2), "ef");
   EXPECT_EQ(steps(*first, 1), ".!");
 
-  f.generator->reset();
+  f.core->reset();
   EXPECT_EQ(second->next().value().finish, FinishReason::kCancelled);
-  EXPECT_EQ(f.generator->n_used(), 0);
+  EXPECT_EQ(f.core->n_used(), 0);
 
   second = f.begin("ab");
-  ASSERT_TRUE(f.generator->logits(ids("ab"), [](size_t, std::span<const float>) { return Result<void>(); }));
+  ASSERT_TRUE(f.core->logits(ids("ab"), [](size_t, std::span<const float>) { return Result<void>(); }));
   EXPECT_EQ(second->next().value().finish, FinishReason::kCancelled);
 }
 
@@ -182,7 +182,7 @@ TEST_P(GenerationSteps, TheEndOfTheSessionCancelsIt) {
   Fixture f("cdefgh", 64, script());
   const auto generation = f.begin("ab");
   EXPECT_EQ(steps(*generation, 2), "cd");
-  f.generator.reset();
+  f.core.reset();
   EXPECT_EQ(generation->next().value().finish, FinishReason::kCancelled);
   EXPECT_EQ(f.log.n_live_streams, 0);
   EXPECT_EQ(generation->result().text, "cd");
@@ -200,7 +200,7 @@ TEST_P(GenerationSteps, AnErrorEndsItAndIsGivenAgain) {
   EXPECT_EQ(generation->result().text, "cde");
   generation->cancel();
   EXPECT_EQ(generation->next().error().message, error.error().message);
-  EXPECT_EQ(f.generator->n_used(), 4);
+  EXPECT_EQ(f.core->n_used(), 4);
 }
 
 }  // namespace

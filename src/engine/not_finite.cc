@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "backend/kv_cache.h"
+
 namespace tern {
 namespace {
 
@@ -51,12 +53,15 @@ bool can_choose_by(std::span<const float> logits) {
   return n_bad == 0 && n_good > 0;
 }
 
-std::unexpected<Error> explain_not_finite(Executable& executable, KvCache& cache, std::span<const TokenId> tokens) {
+std::unexpected<Error> explain_not_finite(Executable& executable, KvType type, int n_ctx,
+                                          std::span<const TokenId> tokens) {
   constexpr const char* kAdvice = "the model's file is damaged or was converted wrongly; download or convert it again";
   const auto n_batch = static_cast<size_t>(executable.max_batch());
+  auto cache = executable.new_cache(n_ctx, type);
+  if (!cache) return std::unexpected(std::move(cache).error());
   for (size_t begin = 0; begin < tokens.size(); begin += n_batch) {
     const auto batch = tokens.subspan(begin, std::min(n_batch, tokens.size() - begin));
-    const auto first = first_step_in(executable, cache, batch, static_cast<int>(begin));
+    const auto first = first_step_in(executable, **cache, batch, static_cast<int>(begin));
     if (!first) continue;
     return fail(ErrorCode::kCorruption,
                 "{}: the model's values are not finite numbers from this step on, at position {}; {}", first->name,

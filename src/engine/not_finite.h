@@ -14,7 +14,8 @@ namespace tern {
 bool can_choose_by(std::span<const float> logits);
 
 // The error for logits by which none can be chosen: kCorruption, naming the plan's first step whose values are not
-// finite, and the position. To find it, all of `tokens`, which begin the context, are run into `cache` again.
-std::unexpected<Error> explain_not_finite(Executable& executable, KvCache& cache, std::span<const TokenId> tokens);
+// finite, and the position. To find it, all of `tokens`, with which a sequence of at most n_ctx begins, are run again.
+std::unexpected<Error> explain_not_finite(Executable& executable, KvType type, int n_ctx,
+                                          std::span<const TokenId> tokens);
 
 }  // namespace tern

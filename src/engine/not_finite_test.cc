@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/generator_test_support.h"
+#include "engine/session_core_test_support.h"
 #include "file/gguf.h"
 #include "tern/engine.h"
 

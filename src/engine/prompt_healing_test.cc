@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/generator_test_support.h"
+#include "engine/session_core_test_support.h"
 
 namespace tern {
 namespace {
@@ -33,18 +33,18 @@ struct Healing {
   explicit Healing(std::vector<TokenId> next, bool decodes = false) {
     fake::Script script{.n_vocab = tokenizer.vocab_size(), .next = std::move(next), .decodes = decodes};
     executable = fake::make_executable(std::move(script), log);
-    generator = std::make_unique<Generator>(*executable, executable->new_cache(64, KvType::kF16).value(), &tokenizer,
-                                            tokenizer.vocab_size());
+    core = std::make_unique<SessionCore>(Sequence::alone(*executable, 64, KvType::kF16).value(), &tokenizer,
+                                         tokenizer.vocab_size());
   }
   GenerateResult generate(std::vector<TokenId> prompt, GenerateOptions options = {}) {
     options.sample.temperature = 0;
     options.heal_prompt = true;
-    return generator->generate(prompt, options, [&](std::string_view text) { shown += text; }, {}).value();
+    return core->generate(prompt, options, [&](std::string_view text) { shown += text; }, {}).value();
   }
   WordTokenizer tokenizer;
   fake::Log log;
   std::unique_ptr<Executable> executable;
-  std::unique_ptr<Generator> generator;
+  std::unique_ptr<SessionCore> core;
   std::string shown;
 };
 
@@ -113,7 +113,7 @@ TEST(PromptHealing, TheRepliesRandomNumbersStayTheSame) {
     const auto reply = [&](bool heals, Healing& h) {
       const GenerateOptions options{
           .max_tokens = 8, .sample = {.temperature = 5.0f, .seed = seed}, .ignore_eos = true, .heal_prompt = heals};
-      return h.generator->generate(std::vector<TokenId>{kThe, kCap}, options, {}, {}).value().tokens;
+      return h.core->generate(std::vector<TokenId>{kThe, kCap}, options, {}, {}).value().tokens;
     };
     Healing healed({kCap, kOf, kCity}), plain({kCap, kOf, kCity});
     const auto tokens = reply(true, healed);
@@ -149,7 +149,7 @@ TEST(GenerationBias, IsAppliedWhereADeviceWouldChoose) {
   EXPECT_EQ(result.tokens, (std::vector<TokenId>{kThe, kThe}));
   EXPECT_TRUE(h.log.streams.empty());
   GenerateOptions outside{.logit_bias = {{99, 1.0f}}};
-  EXPECT_EQ(h.generator->begin(std::vector<TokenId>{kThe}, outside).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(h.core->begin(std::vector<TokenId>{kThe}, outside).error().code, ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

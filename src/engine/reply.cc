@@ -21,7 +21,7 @@ std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
   if (tokenizer_) {
     const bool is_stop = std::ranges::contains(tokenizer_->stop_tokens(), token);
     if (is_stop && !options_.ignore_eos) return FinishReason::kStopToken;
-    std::string_view piece = tokenizer_->piece(token);
+    std::string_view piece = tokenizer_->piece(token, std::ranges::contains(options_.shown_tokens, token));
     if (strip_space_ && !piece.empty()) {
       if (piece.starts_with(' ')) piece.remove_prefix(1);
       strip_space_ = false;

@@ -20,6 +20,9 @@ class Reply {
     strip_space_ = is_control && tokenizer->strips_leading_space();
   }
 
+  // Whether a space at the front of the first text is left out.
+  bool strips_space() const { return strip_space_; }
+
   // Takes a token; returns why generation ends with it, if it does.
   std::optional<FinishReason> add(TokenId token);
 

@@ -36,5 +36,17 @@ TEST(Reply, TheTokenizersOwnSpaceIsNotPartOfAReply) {
   EXPECT_EQ(text_after(-1, true), " a aa");
 }
 
+// A control token is text only where somebody asks for it.
+TEST(Reply, ShowsTheControlTokensThatAreAskedFor) {
+  const auto with = tokenizer(true);
+  const auto text = [&](const GenerateOptions& options) {
+    Reply reply(with.get(), options);
+    for (const TokenId token : {2, 1, 2}) reply.add(token);
+    return reply.result.text;
+  };
+  EXPECT_EQ(text({}), "aa");
+  EXPECT_EQ(text({.shown_tokens = {1}}), "a<s>a");
+}
+
 }  // namespace
 }  // namespace tern

@@ -1,7 +1,7 @@
 // The generate loop where the device chooses the tokens.
 #include <gtest/gtest.h>
 
-#include "engine/generator_test_support.h"
+#include "engine/session_core_test_support.h"
 #include "sample/sampler.h"
 #include "sample/sampling.h"
 
@@ -25,7 +25,7 @@ TEST(TokenStream, GivesWhatTheHostWouldChoose) {
     EXPECT_EQ(result.reason, FinishReason::kStopToken);
     EXPECT_EQ(result.stats.n_generated, expected.stats.n_generated);
     EXPECT_EQ(device.shown, "cdefgh");
-    EXPECT_EQ(device.generator->n_used(), host.generator->n_used());
+    EXPECT_EQ(device.core->n_used(), host.core->n_used());
     EXPECT_EQ(device.log.calls.size(), 1u);  // the prompt
     ASSERT_EQ(device.log.streams.size(), 1u);
     EXPECT_EQ(device.log.streams[0].token, 'c');
@@ -54,7 +54,7 @@ TEST(TokenStream, StopsAtAStopString) {
   EXPECT_EQ(result.reason, FinishReason::kStopString);
   EXPECT_EQ(f.shown, "cd");
   EXPECT_EQ(f.log.streams.at(0).n_taken, 3);
-  EXPECT_EQ(f.generator->n_used(), 5);  // "abcde"; 'f' was chosen but not run by anybody who counts
+  EXPECT_EQ(f.core->n_used(), 5);  // "abcde"; 'f' was chosen but not run by anybody who counts
 }
 
 TEST(TokenStream, StopsWhereTheContextIsFull) {
@@ -62,7 +62,7 @@ TEST(TokenStream, StopsWhereTheContextIsFull) {
   const auto result = f.generate("ab").value();
   EXPECT_EQ(result.reason, FinishReason::kContextFull);
   EXPECT_EQ(result.text, "cdefg");
-  EXPECT_EQ(f.generator->n_used(), 6);
+  EXPECT_EQ(f.core->n_used(), 6);
 
   Fixture full("c", 2, on_device());
   EXPECT_EQ(full.generate("ab").value().reason, FinishReason::kContextFull);
@@ -79,10 +79,10 @@ TEST(TokenStream, StopsOnRequest) {
     shown += text;
     if (shown == "cde") stop.request_stop();
   };
-  const auto result = f.generator->generate(ids("ab"), options, on_text, stop.get_token()).value();
+  const auto result = f.core->generate(ids("ab"), options, on_text, stop.get_token()).value();
   EXPECT_EQ(result.reason, FinishReason::kCancelled);
   EXPECT_EQ(result.text, "cde");
-  EXPECT_EQ(f.generator->n_used(), 4);
+  EXPECT_EQ(f.core->n_used(), 4);
 }
 
 TEST(TokenStream, AnErrorComesBackAfterTheTextSoFar) {
@@ -93,7 +93,7 @@ TEST(TokenStream, AnErrorComesBackAfterTheTextSoFar) {
   EXPECT_EQ(result.error().code, ErrorCode::kDeviceLost);
   EXPECT_NE(result.error().message.find("position 5"), std::string::npos);
   EXPECT_EQ(f.shown, "cdef");  // the 'f' had been held back
-  EXPECT_EQ(f.generator->n_used(), 5);
+  EXPECT_EQ(f.core->n_used(), 5);
 }
 
 // The device has run past what was taken, and the cache holds that; it must be taken for unused.
@@ -117,7 +117,7 @@ TEST(TokenStream, SharesTheRandomNumbersOfTheHost) {
       .max_tokens = 4,
       .sample = {.temperature = 0.5f, .top_k = 1, .top_p = 0.75f, .min_p = 0.125f, .seed = 5},
       .stop = {}};
-  f.generator->generate(ids("ab"), options, {}, {}).value();
+  f.core->generate(ids("ab"), options, {}, {}).value();
   const fake::Log::Stream& stream = f.log.streams.at(0);
   EXPECT_EQ(stream.sampling.temperature, 0.5f);
   EXPECT_EQ(stream.sampling.top_k, 1);

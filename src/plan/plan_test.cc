@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plan/plan_test_support.h"
 #include "plan/plan_writer.h"
+#include "plan/step_weights.h"
 
 namespace tern {
 namespace {
@@ -29,6 +31,48 @@ TEST(Plan, HasEveryStepOfTheModel) {
       {"float_linear", 1},
   };
   EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::none()})), expected);
+}
+
+// The names of the tensors that the plan's steps have in each role.
+std::map<WeightRole, std::set<std::string>> weights_by_role(const Plan& plan) {
+  std::map<WeightRole, std::set<std::string>> names;
+  for (const Step& step : plan.steps) {
+    for_each_weight(step.body, [&](const Tensor* w, WeightRole role) { names[role].insert(w->name); });
+  }
+  return names;
+}
+
+TEST(StepWeights, AreAllOfTheModelHoweverItIsFused) {
+  for (const bool is_bitnet : {true, false}) {
+    Config c = small_config();
+    c.int8_activations = is_bitnet;
+    const Weights w = small_weights(c);
+    std::map<WeightRole, std::set<std::string>> expected;
+    expected[WeightRole::kTable] = expected[WeightRole::kMatrix] = {"token_embd.weight"};  // which is the head too
+    expected[WeightRole::kVector] = {"output_norm.weight"};
+    for (const Layer& l : w.layers) {
+      for (const Tensor* matrix :
+           {&l.attn_q, &l.attn_k, &l.attn_v, &l.attn_output, &l.ffn_gate, &l.ffn_up, &l.ffn_down}) {
+        expected[is_bitnet ? WeightRole::kTernary : WeightRole::kMatrix].insert(matrix->name);
+      }
+      for (const Tensor* gain :
+           {&l.attn_norm, &l.ffn_norm, &l.attn_sub_norm, &l.ffn_sub_norm, &l.attn_q_norm, &l.attn_k_norm}) {
+        if (!gain->name.empty()) expected[WeightRole::kVector].insert(gain->name);
+      }
+    }
+    for (const Fusions& fuse : {Fusions::none(), Fusions::host(), Fusions::all()}) {
+      EXPECT_EQ(weights_by_role(make_plan(c, w, {.fuse = fuse})), expected) << is_bitnet;
+    }
+  }
+}
+
+TEST(StepWeights, CanBeReplaced) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  const Tensor other = tensor("other", 1, 1);
+  for (Step& step : plan.steps) for_each_weight(step.body, [&](const Tensor*& weight, WeightRole) { weight = &other; });
+  for (const auto& [role, names] : weights_by_role(plan)) EXPECT_EQ(names, std::set<std::string>{"other"});
 }
 
 // Replays the plan symbolically: a buffer holds the slot that was written to it last, and every read must find its

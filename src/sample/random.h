@@ -20,6 +20,9 @@ class SplitMix64 {
     return z ^ (z >> 31);
   }
 
+  // The last n numbers will come again.
+  void step_back(uint64_t n) { state_ -= n * 0x9E3779B97F4A7C15u; }
+
   // Uniform in [0, 1), in steps of 2^-24.
   float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
 

@@ -14,6 +14,8 @@ namespace {
 // The window is allocated up front, so it must not be a typing error's size.
 constexpr int kMaxRepeatLastN = 1 << 20;
 
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+
 Result<void> check_range(const char* name, float value, bool is_inside, const char* range) {
   if (is_inside) return {};
   return fail(ErrorCode::kInvalidArgument, "sample option {} is {}: it must be {}", name, value, range);
@@ -100,7 +102,7 @@ Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias
     reply_counts_.resize(n_vocab);
     reply_tokens_.reserve(n_vocab);
   }
-  if (penalises_repetition_ || penalises_reply_ || !biases_.empty()) adjusted_.resize(n_vocab);
+  if (adjusts_logits()) adjusted_.resize(n_vocab);
 }
 
 void Sampler::reset() {
@@ -145,14 +147,22 @@ int Sampler::n_best() const {
   return n < n_vocab_ ? static_cast<int>(n) : 0;
 }
 
-// The logits after biases and penalties: `logits` itself, or a copy that lives until the next call.
-std::span<const float> Sampler::adjusted(std::span<const float> logits) {
-  if (!adjusts_logits()) return logits;
+// The logits after biases and penalties, those of tokens without a bit in `allowed` (unless it is empty) −infinity.
+void Sampler::adjust(std::span<const float> logits, std::span<const uint64_t> allowed) {
   std::ranges::copy(logits, adjusted_.begin());
   for (const LogitBias& bias : biases_) adjusted_[bias.token] += bias.bias;
+  for (size_t word = 0; word < allowed.size(); ++word) {
+    const size_t first = word * 64, n = std::min<size_t>(adjusted_.size() - first, 64);
+    if (allowed[word] == 0) {
+      std::fill_n(adjusted_.begin() + static_cast<std::ptrdiff_t>(first), n, kImpossible);
+    } else if (allowed[word] != ~uint64_t{0}) {
+      for (size_t i = 0; i < n; ++i) {
+        if (((allowed[word] >> i) & 1) == 0) adjusted_[first + i] = kImpossible;
+      }
+    }
+  }
   if (penalises_repetition_) penalise_repetition();
   if (penalises_reply_) penalise_reply();
-  return adjusted_;
 }
 
 void Sampler::penalise_repetition() {
@@ -186,7 +196,20 @@ void Sampler::penalise_reply() {
 
 TokenId Sampler::sample(std::span<const float> logits) {
   CHECK(logits.size() == static_cast<size_t>(n_vocab_));
-  logits = adjusted(logits);
+  if (!adjusts_logits()) return choose(logits);
+  adjust(logits, {});
+  return choose(adjusted_);
+}
+
+TokenId Sampler::sample(std::span<const float> logits, std::span<const uint64_t> allowed) {
+  CHECK(logits.size() == static_cast<size_t>(n_vocab_));
+  CHECK(allowed.size() == (logits.size() + 63) / 64);
+  adjusted_.resize(logits.size());
+  adjust(logits, allowed);
+  return choose(adjusted_);
+}
+
+TokenId Sampler::choose(std::span<const float> logits) {
   if (options_.temperature == 0) return sample_greedy(logits);
   greatest_ = greatest_of(logits);
   collect(logits);

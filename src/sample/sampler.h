@@ -20,7 +20,7 @@ Result<void> check_logit_bias(std::span<const LogitBias> biases, int n_vocab);
 
 // Chooses tokens. The steps and their order, which is llama.cpp's:
 //
-//   1. bias                 logit + bias
+//   1. bias                 logit + bias; what a grammar forbids is −infinity
 //   2. repetition penalty   a token seen n times among the last repeat_last_n: logit / penalty^n, or · penalty^n where
 //                           it is negative
 //      of the reply         a token seen n > 0 times in the reply: logit − presence_penalty − n · frequency_penalty
@@ -46,6 +46,10 @@ class Sampler {
 
   // The next token for logits [n_vocab]. It is not recorded: call accept with it.
   TokenId sample(std::span<const float> logits);
+  // The same among those of `allowed`, which has a bit for each token, the lowest first: after step 1 the others are
+  // −infinity. Where nothing that is allowed is above −infinity, some other token may come out. The first call
+  // allocates.
+  TokenId sample(std::span<const float> logits, std::span<const uint64_t> allowed);
 
   // How many of the greatest logits (NaN aside) decide what sample() returns: any other that is less than all of these
   // may as well be −infinity. 0: all decide.
@@ -58,9 +62,11 @@ class Sampler {
   // The next random number in [0, 1), a multiple of 2^-24. sample() takes one per token at a temperature above 0; a
   // device that chooses tokens in its place takes them from here.
   float uniform() { return random_.uniform(); }
+  // The last n of them have not been used, and will come again.
+  void take_back(uint64_t n) { random_.step_back(n); }
 
   // Whether logits are changed before they are looked at, by biases or penalties.
-  bool adjusts_logits() const { return !adjusted_.empty(); }
+  bool adjusts_logits() const { return penalises_repetition_ || penalises_reply_ || !biases_.empty(); }
 
   // Forgets the recorded tokens and starts the random numbers again.
   void reset();
@@ -73,7 +79,8 @@ class Sampler {
   };
   static bool is_better(const Candidate& a, const Candidate& b);
 
-  std::span<const float> adjusted(std::span<const float> logits);
+  void adjust(std::span<const float> logits, std::span<const uint64_t> allowed);
+  TokenId choose(std::span<const float> logits);
   void penalise_repetition();
   void penalise_reply();
   void collect(std::span<const float> logits);

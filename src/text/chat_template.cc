@@ -1,5 +1,7 @@
 #include "text/chat_template.h"
 
+#include "text/template_conversation.h"
+#include "text/template_json.h"
 #include "text/template_parser.h"
 #include "text/template_renderer.h"
 #include "text/utf8.h"
@@ -9,13 +11,6 @@ namespace {
 
 constexpr size_t kMaxBytes = 256 << 10;  // of a template; published ones have up to some 25 KiB
 constexpr size_t kMaxMessage = 200;      // of an error
-constexpr size_t kMessageBytes = 128;    // of a chat message beside its text
-
-size_t input_bytes(std::span<const ChatMessage> messages) {
-  size_t n = 0;
-  for (const ChatMessage& message : messages) n += kMessageBytes + message.role.size() + message.content.size();
-  return n;
-}
 
 // Parses `source`, and calls `use` with the tree; what a template fails with becomes one line.
 template <class Use>
@@ -26,6 +21,8 @@ Result<std::string> with_parsed(const std::string& source, TemplateBudget& budge
   try {
     TemplateMemory memory(budget);
     return use(parse_template(source, memory), memory);
+  } catch (const RequestFailure& failure) {
+    return fail(failure.code(), "{}", printable(failure.what(), kMaxMessage));
   } catch (const TemplateFailure& failure) {
     return fail(failure.code(), "chat template: {}", printable(failure.what(), kMaxMessage));
   }
@@ -39,25 +36,14 @@ Result<void> ChatTemplate::check() const {
   return {};
 }
 
-// As transformers calls it for a conversation without tools and documents.
 Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
-  TemplateBudget budget(input_bytes(messages));
+  TemplateBudget budget(conversation_bytes(messages, options));
   return with_parsed(source_, budget, [&](const TemplateBody& body, TemplateMemory& memory) {
-    std::vector<TemplateValue> list;
-    for (const ChatMessage& message : messages) {
-      const std::string_view role = message.role;
-      const std::string_view content = message.content;
-      list.push_back(memory.dict({{"role", role}, {"content", content}}));
-    }
+    TemplateNames names = conversation_names(messages, options, source_, memory);
     const std::string_view bos = bos_;
     const std::string_view eos = eos_;
-    TemplateNames names = {{"messages", memory.list(std::move(list))},
-                           {"tools", None{}},
-                           {"documents", None{}},
-                           {"bos_token", bos},
-                           {"eos_token", eos},
-                           {"add_generation_prompt", options.add_generation_prompt}};
-    if (options.think) names.emplace_back("enable_thinking", *options.think);
+    names.emplace_back("bos_token", bos);
+    names.emplace_back("eos_token", eos);
     return render_template(body, std::move(names), memory);
   });
 }

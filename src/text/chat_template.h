@@ -25,8 +25,11 @@ class ChatTemplate {
 
   // Threads may share the object.
   // Errors: those of check(); kNotSupported, what the template uses that Tern does not have, or a template that is
-  // stopped; kInvalidArgument, what the template itself objects to, e.g. roles that do not alternate.
+  // stopped; kInvalidArgument, what the template itself objects to, e.g. roles that do not alternate, and what
+  // template_conversation.h says of requests.
   Result<std::string> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
+
+  std::string_view source() const { return source_; }
 
  private:
   std::string source_;

@@ -1,8 +1,10 @@
 // Tokens per second, as a user of Session::generate sees them.
 #include <algorithm>
+#include <chrono>
 
 #include "base/result.h"
 #include "engine/engine_impl.h"
+#include "tern/scheduler.h"
 #include "tern/tools.h"
 #include "tools/energy.h"
 #include "tools/energy_meter.h"
@@ -24,6 +26,10 @@ Result<void> check_arguments(const Engine& engine, const BenchOptions& o) {
     return fail(ErrorCode::kInvalidArgument,
                 "bench: no prompt tokens and no generated tokens; give at least one of them");
   }
+  if (o.n_parallel < 1)
+    return fail(ErrorCode::kInvalidArgument, "bench: {} replies at a time; give at least one", o.n_parallel);
+  if (o.n_parallel > 1 && o.energy)
+    return fail(ErrorCode::kInvalidArgument, "bench: energy is measured of one reply at a time only");
   const int64_t wanted = int64_t{std::max(o.n_prompt, 1)} + o.n_generate;
   if (wanted > engine.info().n_ctx) {
     return fail(ErrorCode::kInvalidArgument,
@@ -34,8 +40,8 @@ Result<void> check_arguments(const Engine& engine, const BenchOptions& o) {
 }
 
 // Any ids do: time does not depend on what is said.
-std::vector<TokenId> random_tokens(int n, int n_vocab) {
-  const CounterRandom random(1);
+std::vector<TokenId> random_tokens(int n, int n_vocab, uint64_t seed = 1) {
+  const CounterRandom random(seed);
   std::vector<TokenId> tokens;
   for (int i = 0; i < n; ++i) {
     tokens.push_back(static_cast<TokenId>(random(static_cast<uint64_t>(i)) % static_cast<uint64_t>(n_vocab)));
@@ -73,6 +79,62 @@ Result<void> run_once(Session& session, std::span<const TokenId> prompt, int n_g
   return {};
 }
 
+// All replies of one run together: until each has its first token, and from then on.
+Result<void> run_parallel(const Engine& engine, const BenchOptions& options, int run, Rates& rates) {
+  const int n_ctx = std::max(options.n_prompt, 1) + options.n_generate + 1;
+  TRY(Scheduler scheduler, engine.new_scheduler({.n_ctx = std::min(n_ctx, engine.info().n_ctx),
+                                                 .kv_type = options.kv_type,
+                                                 .max_replies = options.n_parallel}));
+  GenerateOptions generate{.max_tokens = options.n_generate + 1, .ignore_eos = true};
+  generate.sample.temperature = 0;
+  int n_begun = 0;
+  int64_t n_tokens = 0;
+  std::optional<Error> error;
+  for (int i = 0; i < options.n_parallel; ++i) {
+    const auto seed = static_cast<uint64_t>(run * options.n_parallel + i + 1);  // no two begin alike
+    const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab, seed);
+    TRY_STATUS(scheduler.submit(prompt, generate, [&, is_first = true](const auto& step, const auto&) mutable {
+      if (!step) error = step.error();
+      if (!step || !step->token) return;
+      n_begun += is_first ? 1 : 0;
+      is_first = false;
+      ++n_tokens;
+    }));
+  }
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto start = now();
+  while (n_begun < options.n_parallel && scheduler.step()) {
+  }
+  const auto all_begun = now();
+  const int64_t n_before = n_tokens;
+  while (scheduler.step()) {
+  }
+  if (error) return std::unexpected(std::move(*error));
+  const auto seconds = [](auto from, auto to) { return std::chrono::duration<double>(to - from).count(); };
+  rates.prefill.push_back(options.n_prompt * options.n_parallel / seconds(start, all_begun));
+  const auto n_decoded = static_cast<double>(n_tokens - n_before);
+  if (n_decoded > 0) rates.decode.push_back(n_decoded / seconds(all_begun, now()));
+  return {};
+}
+
+Result<BenchResult> bench_parallel(const Engine& engine, const BenchOptions& options) {
+  Rates warm_up, rates;
+  for (int run = 0; run <= options.repeats; ++run) {
+    TRY_STATUS(run_parallel(engine, options, run, run > 0 ? rates : warm_up));
+    if (options.on_progress) {
+      options.on_progress({.what = "measuring",
+                           .done = static_cast<uint64_t>(run) + 1,
+                           .total = static_cast<uint64_t>(options.repeats) + 1,
+                           .unit = "runs"});
+    }
+  }
+  BenchResult result;
+  result.prefill = spread_of(std::move(rates.prefill));
+  result.decode = spread_of(std::move(rates.decode));
+  result.bytes_per_token = engine.info().bytes_per_token;
+  return result;
+}
+
 }  // namespace
 
 Spread spread_of(std::vector<double> values) {
@@ -93,9 +155,11 @@ Result<BenchResult> bench(const Engine& engine, const BenchOptions& options) {
 
 Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options, EnergyReader* reader) {
   TRY_STATUS(check_arguments(engine, options));
+  if (options.n_parallel > 1) return bench_parallel(engine, options);
   const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab);
-  TRY(Session session,
-      engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate, .kv_type = options.kv_type}));
+  TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate,
+                                           .kv_type = options.kv_type,
+                                           .share_prefixes = false}));  // every run reads the prompt
   Rates warm_up, rates;
   EnergyMeter no_energy(nullptr), energy(reader);
   for (int run = 0; run <= options.repeats; ++run) {

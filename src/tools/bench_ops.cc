@@ -1,4 +1,5 @@
 // Where the time of a token goes.
+#include "backend/kv_cache.h"
 #include "base/result.h"
 #include "engine/engine_impl.h"
 #include "tern/tools.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "tools/test_support.h"
 
@@ -77,19 +76,6 @@ TEST(EvalAgainst, IsTheDivergenceFromTheReference) {
   EXPECT_NE(reversed.kl_mean, found->kl_mean);
   EXPECT_EQ(reversed.model.perplexity, found->reference.perplexity);
 }
-
-// A copy of the default model with some of its bytes changed.
-class ChangedModel : public TemporaryPath {
- public:
-  ChangedModel(const std::string& from, const std::string& to) : TemporaryPath("-changed.gguf") {
-    std::string bytes = file_bytes(kDefaultModel);
-    const size_t at = bytes.find(from);
-    EXPECT_NE(at, std::string::npos);
-    EXPECT_EQ(from.size(), to.size());
-    bytes.replace(at, from.size(), to);
-    std::ofstream(str(), std::ios::binary) << bytes;
-  }
-};
 
 std::string refusal(const std::string& path, const EvalOptions& options = {}) {
   const auto found = eval_against(load_or_die(kDefaultModel), load_or_die(path), kPassage, options);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
-#include "backend/gpu/executable.h"
+#include "backend/gpu/memory/kv_order.h"
+#include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 #include "base/format_text.h"
 #include "engine/backends.h"
@@ -75,14 +77,18 @@ Part largest_part(const Plan& plan, const CompileOptions& options, KvType kv_typ
   const auto offer = [&](const std::string& name, uint64_t bytes) {
     if (bytes > largest.bytes) largest = {name, bytes};
   };
-  for (int i = 0; i < c.n_layers; ++i) offer("the KV cache of a layer", kv_layer_bytes(c, i, c.n_ctx, kv_type));
+  const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(c.n_ctx)) + 1;  // and the spare one
+  for (int i = 0; i < c.n_layers; ++i) {
+    offer("the KV cache of a layer", n_blocks * gpu::device_block_bytes(c, i, kv_type));
+  }
   for (const Step& step : plan.steps) {
     const bool is_one = std::holds_alternative<step::TernaryQkv>(step.body);
     uint64_t together = 0;
-    for (const gpu::WeightUse& use : gpu::weight_uses(step.body)) {
-      if (!use.is_ternary) continue;
-      together = is_one ? together + use.bytes() : std::max(together, use.bytes());
-    }
+    for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
+      if (role != WeightRole::kTernary) return;
+      const uint64_t bytes = gpu::weight_bytes(*w, role);
+      together = is_one ? together + bytes : std::max(together, bytes);
+    });
     offer(step.name, together);
   }
   for (const auto& buffer : plan.buffers) {

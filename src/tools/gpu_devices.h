@@ -1,7 +1,7 @@
 // What is said of a GPU: what it has, what kernels use of it, and why not.
 #pragma once
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "model/model.h"
 #include "tern/tools.h"
 

@@ -59,7 +59,7 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed) {
     writer.add_u32(prefix + std::string(key), static_cast<uint32_t>(value));
   };
   writer.add_string("general.architecture", architecture);
-  writer.add_string("general.name", format_text("{}, random weights", shape.name));
+  writer.add_string("general.name", format_text("{}, {}", shape.name, shape.copies ? "a copier" : "random weights"));
   writer.add_string("general.description", format_text("Made by `tern synth --preset {} --seed {}`", shape.name, seed));
   add_u32("vocab_size", shape.n_vocab);
   add_u32("context_length", shape.n_ctx);

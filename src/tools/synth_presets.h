@@ -28,6 +28,7 @@ struct SynthShape {
   int window = 0;                                // attention.sliding_window; 0: none
   bool is_tied = true;                           // the head is the embedding
   std::string_view type = "i2_s", head = "f16";  // where nothing else is asked for
+  bool copies = false;                           // the weights are not random: see synth_copier.h
 
   int head_dim() const { return head_width > 0 ? head_width : d_model / n_heads; }
   int q_width() const { return n_heads * head_dim(); }

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/format_text.h"
 #include "tools/random_values.h"
+#include "tools/synth_copier.h"
 
 namespace tern {
 namespace {
@@ -63,6 +64,12 @@ class TensorList {
 
 void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
   const CounterRandom random(tensor.key + static_cast<uint64_t>(row));
+  if (tensor.part != SynthTensor::CopierPart::kNone) {
+    make_copier_row(tensor, row, values);
+    if (tensor.kind != SynthTensor::Kind::kLinear || tensor.format == Format::kI2_S) return;
+    for (float& value : values) value *= tensor.scale;
+    return;
+  }
   if (tensor.kind == SynthTensor::Kind::kGain) return fill_normal(random, 1, kGainDeviation, values);
   if (!holds_ternary(tensor.format)) return fill_normal(random, 0, tensor.scale, values);
   fill_ternary(random, values);
@@ -112,7 +119,9 @@ std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, F
   }
   list.gain("output_norm.weight", shape.d_model);
   if (!shape.is_tied) list.embedding("output.weight");
-  return list.take();
+  std::vector<SynthTensor> tensors = list.take();
+  if (shape.copies) make_copier(shape, tensors);
+  return tensors;
 }
 
 void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out) {

@@ -15,6 +15,19 @@ namespace tern {
 // How one tensor is made. Row r depends on `key` and r alone, so rows can be made in any order and by any thread.
 struct SynthTensor {
   enum class Kind { kLinear, kEmbedding, kGain };
+  // What it does in a model that copies (synth_copier.h); kNone: it is random.
+  enum class CopierPart {
+    kNone,
+    kEmbedding,
+    kGain,
+    kQueryOfPosition,
+    kKeyOfPosition,
+    kValue,
+    kOutputBefore,
+    kQueryOfContext,
+    kKeyOfContext,
+    kOutputCopied,
+  };
 
   std::string name;
   Kind kind = Kind::kGain;
@@ -23,6 +36,7 @@ struct SynthTensor {
   int cols = 0;
   float scale = 1;  // of a linear layer: of its ternary weights, or the deviation of its normal ones
   uint64_t key = 0;
+  CopierPart part = CopierPart::kNone;  // kGain: `scale` is its value; kEmbedding: RoPE's theta
 
   bool is_vector() const { return kind == Kind::kGain; }
   MatrixInFile in_file() const { return {format, rows, cols}; }

@@ -1,26 +1,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <set>
 
+#include "base/fnv1a.h"
 #include "file/gguf.h"
 #include "model/model.h"
 #include "quant/format.h"
 #include "quant/i2_s.h"
+#include "tools/random_values.h"
 #include "tools/synth_presets.h"
 #include "tools/synth_tensors.h"
 #include "tools/test_support.h"
 
 namespace tern {
 namespace {
-
-// FNV-1a: any change of a byte changes it.
-uint64_t hash_of(std::string_view bytes) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
-  return hash;
-}
 
 Result<void> synth_to(const std::string& path, SynthOptions options) {
   options.out_path = path;
@@ -88,7 +85,7 @@ TEST(Synth, SameSeedSameWeightsOnEveryMachine) {
   const SynthModel file;
   const auto opened = GgufFile::open(file.str()).value();
   uint64_t hash = 0;
-  for (const GgufTensor& tensor : opened.tensors()) hash = hash_of(as_text(tensor.data)) + 31 * hash;
+  for (const GgufTensor& tensor : opened.tensors()) hash = fnv1a(as_text(tensor.data)) + 31 * hash;
   // As they were first made. Whoever changes the random numbers or what is made of them changes this too.
   EXPECT_EQ(hash, 0x657C0921A1D4240Bu);
 }
@@ -131,6 +128,31 @@ TEST(Synth, EveryHeadFormatRuns) {
     });
     EXPECT_TRUE(run.has_value());
     EXPECT_EQ(n_rows, tokens.size());
+  }
+}
+
+// A text in which tokens occur several times, but no three in a row, and then the beginning of a part of it
+// again: the most probable token is what came after it.
+TEST(Synth, ACopierCopies) {
+  for (const char* type : {"i2_s", "tq1_0"}) {
+    const SynthModel file({.preset = "tiny-copier", .type = type});
+    const auto engine = Engine::load({.model_path = file.str(), .n_threads = 1}).value();
+    auto session = engine.new_session({.n_ctx = 512}).value();
+    std::vector<TokenId> text;
+    std::set<std::array<TokenId, 3>> seen;
+    for (uint64_t i = 0; text.size() < 240; ++i) {
+      const auto token = static_cast<TokenId>(mix64(i) % 40);
+      const size_t n = text.size();
+      if (n < 2 || seen.insert({text[n - 2], text[n - 1], token}).second) text.push_back(token);
+    }
+    for (const size_t first : {size_t{0}, size_t{17}, size_t{90}}) {
+      std::vector<TokenId> prompt = text;
+      prompt.push_back(300);
+      const auto again = std::span(text).subspan(first, 12);
+      prompt.insert(prompt.end(), again.begin(), again.end());
+      const auto reply = session.generate(prompt, {.max_tokens = 100, .sample = {.temperature = 0}}).value();
+      EXPECT_TRUE(std::ranges::equal(reply.tokens, std::span(text).subspan(first + 12, 100))) << type << " " << first;
+    }
   }
 }
 
@@ -194,8 +216,10 @@ TEST(Synth, RefusesWhatItCannotMake) {
     return made.error().message;
   };
   EXPECT_EQ(message({.preset = "huge"}),
-            "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, bitnet-large, bitnet-3b, bonsai-1.7b, "
-            "bonsai-8b, qwen3-4b, llama-3.2-3b, phi-3-mini, falcon3-7b-1.58, stories, tiny, tiny-odd, tiny-qwen3, "
+            "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, copier-2b, bitnet-large, bitnet-3b, "
+            "bonsai-1.7b, "
+            "bonsai-8b, qwen3-4b, llama-3.2-3b, phi-3-mini, falcon3-7b-1.58, stories, tiny, tiny-copier, tiny-odd, "
+            "tiny-qwen3, "
             "tiny-phi3, tiny-llama");
   EXPECT_EQ(message({.preset = "tiny", .type = "q8_0"}),
             "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "base/mapped_file.h"
@@ -48,5 +49,18 @@ class SynthModel : public TemporaryPath {
 };
 
 inline std::string file_bytes(const std::string& path) { return read_text_file(path).value(); }
+
+// A copy of the default model with some of its bytes changed.
+class ChangedModel : public TemporaryPath {
+ public:
+  ChangedModel(const std::string& from, const std::string& to) : TemporaryPath("-changed.gguf") {
+    std::string bytes = file_bytes(kDefaultModel);
+    const size_t at = bytes.find(from);
+    EXPECT_NE(at, std::string::npos);
+    EXPECT_EQ(from.size(), to.size());
+    bytes.replace(at, from.size(), to);
+    std::ofstream(str(), std::ios::binary) << bytes;
+  }
+};
 
 }  // namespace tern

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/kv_cache.h"
 #include "base/result.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
@@ -43,8 +44,7 @@ Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> promp
   Engine::Impl& impl = engine.impl();
   TRY(const auto generated, generate_greedily(engine, prompt, n_tokens, options.kv_type));
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions_for(BackendKind::kCpu)});
-  const CompileOptions compile{
-      .n_threads = impl.pool->size(), .max_batch = kTokensAtATime, .max_logit_rows = kTokensAtATime};
+  const CompileOptions compile{.max_batch = kTokensAtATime, .max_logit_rows = kTokensAtATime};
   TRY(const auto cpu, compile_on(BackendKind::kCpu, plan, compile, *impl.pool));
   std::vector<TokenId> tokens(prompt.begin(), prompt.end());
   tokens.insert(tokens.end(), generated.begin(), generated.end());

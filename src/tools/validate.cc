@@ -2,6 +2,7 @@
 // text again does.
 #include <algorithm>
 
+#include "backend/kv_cache.h"
 #include "base/format_text.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
@@ -130,7 +131,7 @@ class ReferenceComparison {
         progression_(std::move(progression)) {}
   ReferenceComparison(const ReferenceComparison&) = delete;  // members point to each other
 
-  Result<void> run(const Batch& batch, size_t n_vocab) {
+  Result<void> run(const Slice& batch, size_t n_vocab) {
     record_.begin_batch();
     TRY(const auto ref_logits, observed(ref_, batch, counting(record_.observer())));
     const std::vector<float> expected(ref_logits.begin(), ref_logits.end());  // the next run overwrites them
@@ -156,7 +157,7 @@ class ReferenceComparison {
   }
 
  private:
-  static Result<std::span<const float>> observed(Runner& runner, const Batch& batch, StepObserver observer) {
+  static Result<std::span<const float>> observed(Runner& runner, const Slice& batch, StepObserver observer) {
     runner.executable.observe(std::move(observer));
     auto logits = runner.executable.run(*runner.cache, batch);
     runner.executable.observe({});
@@ -183,8 +184,7 @@ Result<void> compare_with_reference(const Engine& engine, const LoadOptions& loa
   Engine::Impl& impl = engine.impl();
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::none()});
   const int chunk = std::min({kChunk, impl.executable->max_batch(), impl.executable->max_logit_rows()});
-  const CompileOptions compile{
-      .n_threads = impl.pool->size(), .max_batch = chunk, .max_logit_rows = chunk, .gpu = load.gpu};
+  const CompileOptions compile{.max_batch = chunk, .max_logit_rows = chunk, .gpu = load.gpu};
   TRY(const auto ref_executable, compile_on(BackendKind::kRef, plan, compile, *impl.pool));
   TRY(const auto step_executable, compile_on(impl.backend, plan, compile, *impl.pool));
   const KvType kv_type = options.kv_type, other_type = kv_type == KvType::kF16 ? KvType::kF32 : KvType::kF16;
@@ -199,7 +199,7 @@ Result<void> compare_with_reference(const Engine& engine, const LoadOptions& loa
   ReferenceComparison comparison(std::move(ref), std::move(rounded), std::move(steps), std::move(own),
                                  {options.on_progress, "running the reference", 2 * n_batches * n_outputs, "steps"});
   for (size_t first = 0; first < tokens.size(); first += width) {
-    const Batch batch{.tokens = tokens.subspan(first, std::min(width, tokens.size() - first)),
+    const Slice batch{.tokens = tokens.subspan(first, std::min(width, tokens.size() - first)),
                       .first_pos = static_cast<int>(first),
                       .logits = WantLogits::kAll};
     TRY_STATUS(comparison.run(batch, static_cast<size_t>(engine.info().n_vocab)));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/kv_cache.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
 #include "tools/step_comparison.h"

@@ -1,7 +1,7 @@
 // What the shader language must refuse: each line below a comment with the message that the compiler must give for it
 // (a regular expression; "GCC" or "Clang" where they word it differently). Without REFUSED the file must compile.
 #include "backend/gpu/kernels/ternary_linear.h"
-#include "backend/gpu/views.h"
+#include "backend/gpu/memory/views.h"
 #include "backend/gpu/wgsl/wgsl.h"
 
 using namespace tern::gpu;

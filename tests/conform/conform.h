@@ -13,7 +13,7 @@
 
 #include "backend/cpu/cpu_target.h"
 #include "backend/cpu/scratch.h"
-#include "backend/cpu/share.h"
+#include "backend/cpu/work_queue.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
 #include "conform/values.h"
@@ -81,14 +81,14 @@ inline std::vector<cpu::Scratch>& scratch_of(int n_threads, size_t floats) {
   return scratch;
 }
 
-// Runs `op(args, share)` on a team of threads, as the backend does.
+// Runs `op(args, queue)` on a team of threads, as the backend does.
 template <class Args>
-void run_on(int n_threads, void (*op)(const Args&, cpu::Share&), const Args& args, size_t scratch_floats = 0) {
+void run_on(int n_threads, void (*op)(const Args&, cpu::WorkQueue&), const Args& args, size_t scratch_floats = 0) {
   std::atomic<int> next = 0;
   auto& scratch = scratch_of(n_threads, scratch_floats);
   team_of(n_threads).run([&](int worker) {
-    cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
-    op(args, share);
+    cpu::WorkQueue queue(next, n_threads, scratch[static_cast<size_t>(worker)]);
+    op(args, queue);
   });
 }
 

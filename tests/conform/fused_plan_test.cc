@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
 #include "conform/float_model.h"
 #include "model/model.h"
@@ -13,7 +14,7 @@ namespace tern {
 namespace {
 
 constexpr int kTokens = 5;
-const CompileOptions kOptions = {.n_threads = 2, .max_batch = 3, .max_logit_rows = 3};
+const CompileOptions kOptions = {.max_batch = 3, .max_logit_rows = 3};
 
 struct Outcome {
   std::vector<float> logits;       // [kTokens, n_vocab]

@@ -82,8 +82,8 @@ Outcome run_best(const HeadCase& c, int n_best, int n_threads = 1) {
   std::atomic<int> next = 0, rest = 0, n_done = 0;
   std::vector<cpu::Scratch> scratch(static_cast<size_t>(n_threads), cpu::Scratch(BestLogits::scratch(c.cols)));
   pool.run([&](int worker) {
-    cpu::Share share(next, n_threads, scratch[static_cast<size_t>(worker)]);
-    if (!best.estimate(op, worker, share)) return;
+    cpu::WorkQueue queue(next, n_threads, scratch[static_cast<size_t>(worker)]);
+    if (!best.estimate(op, worker, queue)) return;
     ++n_done;
     pool.barrier();
     if (worker == 0) {
@@ -91,7 +91,7 @@ Outcome run_best(const HeadCase& c, int n_best, int n_threads = 1) {
       best.choose();
     }
     pool.barrier();
-    cpu::Share rest_share(rest, n_threads, scratch[static_cast<size_t>(worker)]);
+    cpu::WorkQueue rest_share(rest, n_threads, scratch[static_cast<size_t>(worker)]);
     best.rescore(op, worker, rest_share);
   });
   EXPECT_TRUE(n_done == 0 || n_done == n_threads);
@@ -259,6 +259,50 @@ TEST(BestLogits, AreThoseOfFloatLinear) {
   });
 }
 
+// Each token as if it were alone.
+TEST(BestLogits, OfSeveralTokens) {
+  on_every_target([] {
+    constexpr int kRows = 333, kCols = 200;
+    HeadCase c(Format::kF16, kRows, kCols);
+    c.fill(21);
+    for (const int n : {2, 3, 4, 7, 13}) {
+      std::vector<float> x(static_cast<size_t>(n * kCols)), out(static_cast<size_t>(n * kRows));
+      Values(static_cast<uint64_t>(n)).fill(x);
+      std::vector<int> n_best;
+      for (int t = 0; t < n; ++t) n_best.push_back(1 + t * 5);
+      BestLogits best(copy_of(c), 2, 13);
+      ASSERT_TRUE(best.begin(n_best));
+      const ops::FloatLinear op{{.x = x.data()}, n, &c.w, ops::Store::kSet, out.data()};
+      ThreadPool pool(2);
+      std::atomic<int> next = 0, rest = 0;
+      std::vector<cpu::Scratch> scratch(2, cpu::Scratch(BestLogits::scratch(kCols, n)));
+      pool.run([&](int worker) {
+        cpu::WorkQueue queue(next, 2, scratch[static_cast<size_t>(worker)]);
+        ASSERT_TRUE(best.estimate(op, worker, queue));
+        pool.barrier();
+        if (worker == 0) best.choose();
+        pool.barrier();
+        cpu::WorkQueue rest_share(rest, 2, scratch[static_cast<size_t>(worker)]);
+        best.rescore(op, worker, rest_share);
+      });
+      for (int t = 0; t < n; ++t) {
+        std::copy_n(x.data() + t * kCols, kCols, c.x.data());
+        const std::vector<float> exact = c.all_logits();
+        std::vector<float> sorted = exact;
+        std::ranges::sort(sorted, std::greater<>());
+        const float least = sorted[static_cast<size_t>(n_best[static_cast<size_t>(t)] - 1)];
+        for (int r = 0; r < kRows; ++r) {
+          const float found = out[static_cast<size_t>(t * kRows + r)], wanted = exact[static_cast<size_t>(r)];
+          ASSERT_TRUE(found == wanted || (found == -kInf && wanted < least)) << "token " << t << ", row " << r;
+        }
+      }
+    }
+    BestLogits best(copy_of(c), 1, 4);
+    EXPECT_FALSE(best.begin(std::vector<int>{1, 0, 2}));
+    EXPECT_FALSE(best.begin(std::vector<int>(5, 1)));
+  });
+}
+
 TEST(BestLogits, FewRowsAreComputedTwice) {
   on_every_target([] {
     HeadCase c(Format::kF16, 2000, 512);
@@ -366,8 +410,8 @@ TEST(BestLogits, OnlyWhereItPays) {
   std::vector<float> scratch(BestLogits::scratch(c.cols)), out(300);
   const ops::FloatLinear op{{.x = c.x.data()}, 1, &c.w, ops::Store::kSet, out.data()};
   std::atomic<int> next = 0, rest = 0;
-  cpu::Share share(next, 1, scratch), rest_share(rest, 1, scratch);
-  ASSERT_TRUE(useless.estimate(op, 0, share));
+  cpu::WorkQueue queue(next, 1, scratch), rest_share(rest, 1, scratch);
+  ASSERT_TRUE(useless.estimate(op, 0, queue));
   useless.choose();
   useless.rescore(op, 0, rest_share);
   EXPECT_EQ(useless.n_rescored(), 300);

@@ -41,8 +41,8 @@ std::vector<float> multiply(void (*op)(const ops::TernaryLinear&), const Tensor&
 void cpu_ternary_linear(const ops::TernaryLinear& op) {
   std::atomic<int> next = 0;
   std::vector<float> scratch(ternary_scratch(kCols));
-  Share share(next, 1, scratch);
-  ternary_linear(op, share);
+  WorkQueue queue(next, 1, scratch);
+  ternary_linear(op, queue);
 }
 
 // Bytes of any content have the same values in both formats.

@@ -7,6 +7,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/phases.h"
+#include "backend/kv_cache.h"
 #include "conform/float_model.h"
 #include "model/model.h"
 
@@ -68,15 +69,15 @@ TEST(Threads, ObservedStepByStep) {
 }
 
 // Claims cover all units once, whatever the numbers.
-TEST(Share, RangesCoverAllUnitsOnce) {
+TEST(WorkQueue, RangesCoverAllUnitsOnce) {
   for (const int n_workers : {1, 2, 5, 64}) {
     for (const int n_units : {0, 1, 7, 16, 17, 1000, 13824}) {
       for (const int grain : {1, 4, 16}) {
         std::atomic<int> next = 0;
-        cpu::Share share(next, n_workers, {});
+        cpu::WorkQueue queue(next, n_workers, {});
         std::vector<int> covered(static_cast<size_t>(n_units), 0);
         int previous_end = 0, last = n_units;
-        share.for_ranges(n_units, grain, [&](int begin, int end) {
+        queue.for_ranges(n_units, grain, [&](int begin, int end) {
           EXPECT_EQ(begin, previous_end);
           EXPECT_EQ(begin % grain, 0);
           EXPECT_LT(begin, end);
@@ -86,8 +87,8 @@ TEST(Share, RangesCoverAllUnitsOnce) {
           for (int i = begin; i < end; ++i) ++covered[static_cast<size_t>(i)];
         });
         EXPECT_EQ(covered, std::vector<int>(static_cast<size_t>(n_units), 1));
-        EXPECT_EQ(share.units(), n_units);
-        EXPECT_EQ(share.done(), n_units);
+        EXPECT_EQ(queue.units(), n_units);
+        EXPECT_EQ(queue.done(), n_units);
         if (n_workers > 1 && n_units >= 1000) {
           EXPECT_LE(last, grain);  // nobody waits long for the last range
         }
@@ -102,21 +103,21 @@ TEST(Phases, WaitForWhatIsClaimedOnly) {
   std::atomic<int> next = 0;
   cpu::Phases::Walk first(phases), late(phases);
   {
-    cpu::Share share(next, 2, {});
-    share.for_ranges(10, 1, [](int, int) {});
-    first.add(share);
+    cpu::WorkQueue queue(next, 2, {});
+    queue.for_ranges(10, 1, [](int, int) {});
+    first.add(queue);
     first.next_phase();  // alone: does not wait for the other
   }
-  cpu::Share share(next, 2, {});
-  share.for_ranges(10, 1, [](int, int) { FAIL() << "nothing is left"; });
-  late.add(share);
+  cpu::WorkQueue queue(next, 2, {});
+  queue.for_ranges(10, 1, [](int, int) { FAIL() << "nothing is left"; });
+  late.add(queue);
   late.next_phase();
   first.add_unit(true);
-  first.settle();
+  first.finish_phase();
   first.add_unit(true);  // ahead of the other, within the phase
-  first.settle();
+  first.finish_phase();
   late.add_unit(false);
-  late.settle();
+  late.finish_phase();
 }
 
 }  // namespace

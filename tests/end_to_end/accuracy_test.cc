@@ -101,6 +101,58 @@ TEST(EvalAgainst, TableAndJson) {
                   1, {"qwen3_q8_0.gguf", "no tokenizer"}));
 }
 
+TEST(EvalAgainstKv, TableAndJson) {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += kStory + " ";  // more than 512 tokens
+  const std::string story = folder.write("story.txt", text);
+  const std::vector<std::string> arguments = {"eval", "-m",   default_model(), "-b",           "cpu", "-f",
+                                              story,  "--kv", "q8_0",          "--against-kv", "f16"};
+  const RunResult table = run_tern(arguments);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  double packed = 0, halves = 0, change = 0, mean = 0, median = 0, most = 0, greatest = 0, same = 0;
+  int n_tokens = 0;
+  const size_t at = table.out.find("      512 ");
+  ASSERT_NE(at, std::string::npos) << table.out;
+  ASSERT_EQ(std::sscanf(table.out.c_str() + at, " 512 %d %lf %lf %lf %% %lf %lf %lf %lf %lf %%", &n_tokens, &packed,
+                        &halves, &change, &mean, &median, &most, &greatest, &same),
+            9)
+      << table.out;
+  EXPECT_NE(table.out.find("left out: 4096, as the model was trained for 512 tokens\n"), std::string::npos)
+      << table.out;
+  EXPECT_NEAR(change, 100 * (packed / halves - 1), 0.01);
+  EXPECT_GT(mean, 0);
+  EXPECT_LE(median, most);
+  EXPECT_LE(most, greatest);
+  std::vector<std::string> json_arguments = arguments;
+  json_arguments.insert(json_arguments.end(), {"-o", "json"});
+  const nlohmann::json json = nlohmann::json::parse(run_tern(json_arguments).out);
+  EXPECT_EQ(json.at("kv"), "q8_0");
+  EXPECT_EQ(json.at("against_kv"), "f16");
+  ASSERT_EQ(json.at("contexts").size(), 1u);
+  const nlohmann::json& context = json.at("contexts").at(0);
+  EXPECT_EQ(context.at("ctx"), 512);
+  EXPECT_EQ(context.at("tokens"), n_tokens);
+  EXPECT_NEAR(context.at("perplexity"), packed, 1e-4);
+  EXPECT_NEAR(context.at("against").at("perplexity"), halves, 1e-4);
+  EXPECT_NEAR(context.at("against").at("kl_mean"), mean, 0.01 * mean);
+  EXPECT_NEAR(100 * context.at("against").at("same_top1").get<double>(), same, 0.01);
+  EXPECT_EQ(json.at("left_out").at(0).at("ctx"), 4096);
+}
+
+TEST(EvalAgainstKv, Refusals) {
+  const ScratchFolder folder;
+  const std::string story = folder.write("story.txt", kStory);
+  const auto run_eval = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"eval", "-m", default_model(), "-b", "cpu", "-f", story});
+    return run_tern(more);
+  };
+  EXPECT_TRUE(failed_with(run_eval({"--against-kv", "f16"}), 2, {"--kv", "--against-kv", "both f16"}));
+  EXPECT_TRUE(failed_with(run_eval({"--against-kv", "q4"}), 2, {"--against-kv", "f16", "f32", "q8_0"}));
+  EXPECT_TRUE(failed_with(run_eval({"--kv", "q8_0", "--against-kv", "f16"}), 2, {"no window of 512 tokens"}));
+  EXPECT_TRUE(failed_with(run_eval({"--against-kv", "f16", "--against", default_model()}), 2, {"--against-kv"}));
+}
+
 TEST(Convert, PrintsWhatIsLost) {
   const ScratchFolder folder;
   const std::string from = golden("packed/qwen3_q8_0.gguf"), to = folder.path("out.gguf");

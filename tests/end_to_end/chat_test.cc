@@ -149,6 +149,27 @@ TEST_F(TemplateChat, ThePromptCanBeSeen) {
                           {"no chat template", "--chat"}));
 }
 
+TEST_F(TemplateChat, ToolsAreOfferedWhereTheTemplateHasThem) {
+  const std::string tools = folder_.write("tools.json", R"([{"type": "function", "function": {"name": "add"}}])");
+  std::vector<std::string> arguments = {"run", "-m", path_, "--chat", "--tools", tools, "-p", "Hello", "-n", "5"};
+  EXPECT_TRUE(failed_with(run_tern(arguments), 1, {"the model's chat template has no tools"}));
+  arguments.insert(arguments.end(), {"--template", folder_.write("tools.jinja", R"({% for tool in tools or [] -%}
+{{ tool | tojson }}|{% endfor %}{{ messages[0].content }}{% if messages[1] %}<tool_call>
+{{ messages[1].tool_calls[0].function | tojson }}
+</tool_call>{% endif %})")});
+  std::vector<std::string> shown = arguments;
+  shown.push_back("--print-prompt");
+  EXPECT_NE(run_tern(shown).out.find(R"({"type": "function", "function": {"name": "add"}}|Hello)"), std::string::npos);
+  arguments.push_back("--json");
+  const RunResult reply = run_tern(arguments);
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_NE(reply.out.find("\"tool_calls\": []"), std::string::npos) << reply.out;
+  EXPECT_NE(reply.out.find("\"content\": "), std::string::npos) << reply.out;
+  EXPECT_TRUE(failed_with(run_tern({"run", "--tools", tools, "-p", "Hello"}), 2, {"--tools", "add --chat"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "-m", path_, "--chat", "--tools", folder_.write("x", "{}"), "-p", "Hello"}),
+                          2, {"tools: no list"}));
+}
+
 TEST_F(TemplateChat, RemembersUntilTheContextIsFullThenForgetsTheOldestTurns) {
   std::string input;
   for (int i = 0; i < 8; ++i) input += "What did the bear say to the fox?\n";

@@ -91,7 +91,7 @@ TEST_F(GpuFault, EditedKernelsAreUsed) {
   EXPECT_NE(read_file(select).find("// a comment"), std::string::npos) << "the edited file must stay as it is";
 
   // Every token the same: only if the edited kernel is the one that runs.
-  replace_in(select, "tokens[0u] = token", "tokens[0u] = 300u");
+  replace_in(select, "tokens[wg.y] = token", "tokens[wg.y] = 300u");
   const RunResult edited = run_tern(story({"--wgsl-dir", folder}));
   EXPECT_EQ(edited.exit_code, 0) << edited.err;
   EXPECT_NE(edited.out, plain.out);

@@ -102,11 +102,39 @@ TEST_F(Gpu, BenchTimesEveryOperationOfAToken) {
 }
 
 // Every kernel that touches the cache has a variant for each of its types.
-TEST_F(Gpu, ComputesWithACacheOfF32) {
-  const RunResult result = run_tern({"validate", "-m", default_model(), "-b", "webgpu", "--kv", "f32", "--tokens",
-                                     "0,100,200,300,400,500", "-n", "2", "--generate", "4"},
-                                    environment());
-  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+TEST_F(Gpu, ComputesWithEveryTypeOfCache) {
+  for (const char* kv : {"f32", "q8_0"}) {
+    const RunResult result = run_tern({"validate", "-m", default_model(), "-b", "webgpu", "--kv", kv, "--tokens",
+                                       "0,100,200,300,400,500", "-n", "2", "--generate", "4"},
+                                      environment());
+    EXPECT_EQ(result.exit_code, 0) << kv << ": " << result.err << result.out;
+  }
+}
+
+TEST_F(Gpu, TextFromCodesIsTheCpus) {
+  const std::vector<std::string> options = {"--temp", "0", "--kv", "q8_0"};
+  EXPECT_EQ(text("24", options), text("24", options, "cpu"));
+  EXPECT_NE(run("1", {"--kv", "q8_0", "--stats"}).err.find(" in q8_0"), std::string::npos);
+}
+
+// What has been read is kept in a form that every backend takes.
+TEST_F(Gpu, PromptCachesGoFromBackendToBackend) {
+  for (const char* kv : {"f16", "q8_0"}) {
+    const std::string expected = text("24", {"--temp", "0", "--kv", kv}, "cpu");
+    for (const std::string from : {"webgpu", "cpu"}) {
+      const std::string path = folder_.path(std::string(kv) + from);
+      const std::vector<std::string> options = {"--temp", "0", "--kv", kv, "--stats", "--prompt-cache", path};
+      EXPECT_EQ(text("24", options, from), expected);
+      for (const std::string to : {"webgpu", "cpu"}) {
+        const RunResult again = run("24", options, to);
+        EXPECT_EQ(again.out, expected) << kv << " from " << from << " to " << to;
+        EXPECT_NE(again.err.find("more were in the cache"), std::string::npos) << again.err;
+      }
+    }
+    const RunResult other = run("1", {"--kv", "f32", "--prompt-cache", folder_.path(std::string(kv) + "cpu")});
+    EXPECT_EQ(other.exit_code, 2) << other.err;
+    EXPECT_NE(other.err.find("numbers of another type"), std::string::npos) << other.err;
+  }
 }
 
 TEST(Auto, GoesOnWithoutTheGpuThatIsNotThere) {

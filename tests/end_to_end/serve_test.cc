@@ -226,7 +226,7 @@ TEST(Serve, CtrlCEndsADownloadInProgress) {
 TEST(Serve, WhatCannotBeServed) {
   const ScratchFolder folder;
   const std::string file = folder.write("file", "");
-  EXPECT_TRUE(failed_with(run_tern({"serve"}), 2, {"--static DIR", "tern serve --help"}));
+  EXPECT_TRUE(failed_with(run_tern({"serve", "-m", "/nowhere"}), 1, {"/nowhere"}));
   EXPECT_TRUE(failed_with(run_tern({"serve", "--static", ""}), 2, {"--static", "empty"}));
   EXPECT_TRUE(failed_with(run_tern({"serve", "--static", folder.path(""), "--port", "65536"}), 2, {"--port", "65535"}));
   EXPECT_TRUE(failed_with(run_tern({"serve", "--static", "/nowhere"}), 1, {"/nowhere", "No such file"}));

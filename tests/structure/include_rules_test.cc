@@ -115,10 +115,14 @@ TEST_F(MadeUpTree, AppsMayNotIncludeTheInsideOrEachOther) {
   write("src/engine/engine_impl.h", "");
   write("apps/web/page.h", "");
   write("apps/server/http.h", "");
-  write("apps/cli/main.cc", "#include \"engine/engine_impl.h\"\n#include \"web/page.h\"\n#include \"server/http.h\"\n");
+  write("apps/load/run.h", "#include \"server/http.h\"\n");
+  write("apps/cli/main.cc",
+        "#include \"engine/engine_impl.h\"\n#include \"web/page.h\"\n#include \"server/http.h\"\n"
+        "#include \"load/run.h\"\n");
   EXPECT_EQ(check(), (Lines{"apps/cli/main.cc:1: apps/cli may not include src/engine (engine/engine_impl.h)",
-                            "apps/cli/main.cc:2: apps/cli may not include apps/web (web/page.h)"}))
-      << "and the command that serves may include the server";
+                            "apps/cli/main.cc:2: apps/cli may not include apps/web (web/page.h)",
+                            "apps/load/run.h:1: apps/load may not include apps/server (server/http.h)"}))
+      << "and the commands may include the server and the load";
 }
 
 TEST_F(MadeUpTree, RelativePathsAndAngleBracketsAreNoWayAround) {

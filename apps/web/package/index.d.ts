@@ -1,5 +1,11 @@
 // Low-bit language models in a browser tab, or under Node.
 
+import type {
+  ChatCompletion, ChatCompletionChunk, Completion, CompletionBody, CompletionChunk, Create, EmbeddingBody, Embeddings,
+} from './openai.js';
+
+export type * from './openai.js';
+
 /** Where a model comes from: an address, or files that are there already. */
 export type ModelSource =
   | string  // URL of a GGUF file, or of a folder (ending in /); hf:OWNER/NAME[@REVISION][/FILE or :PART_OF_A_NAME]
@@ -38,8 +44,8 @@ export interface LoadOptions {
   threads?: number;
   /** Tokens of context; by default what the model was trained for, as far as memory allows. */
   context?: number;
-  /** How the KV cache holds keys and values; 'f16' by default, 'f32' takes twice the memory. */
-  kv?: 'f16' | 'f32';
+  /** How the KV cache holds keys and values; 'f16' by default, 'f32' takes twice the memory, 'q8_0' half. */
+  kv?: 'f16' | 'f32' | 'q8_0';
   /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
   sha256?: string | Record<string, string>;
   /** Hash all of a stored model before it is used, whatever its size. */
@@ -105,6 +111,16 @@ export interface GenerateOptions {
   think?: boolean;
   /** For texts, true by default: one that ends inside a word goes on with that word. */
   heal?: boolean;
+  /**
+   * At most so many tokens, up to 63, are guessed from what the text repeats and checked in one pass: the same text,
+   * sooner where guesses are right. 0 by default, which is none. On the GPU nothing is guessed, nor with `logprobs`.
+   */
+  speculate?: number;
+  /**
+   * Where the context is full, go on with its first so many tokens and the later half of the others, instead of ending
+   * with 'context_full'. At most half of the context; -1 by default, which ends.
+   */
+  keepPastContext?: number;
   /** Stops the generation with a CancelledError. Leaving the loop stops it, too, quietly. */
   signal?: AbortSignal;
 }
@@ -218,107 +234,6 @@ export interface StoredModels {
   delete(id: string): Promise<void>;
   /** Bytes that the site uses, may use, and that models take; whether the browser promised to keep them. */
   usage(): Promise<{used: number; quota: number; models: number; persisted: boolean}>;
-}
-
-/** As OpenAI's, plus top_k, min_p, repeat_penalty; null is as good as nothing. What would change the reply and cannot be
- * done is refused. */
-export interface CompletionBody {
-  model?: string | null;
-  temperature?: number | null;
-  top_p?: number | null;
-  top_k?: number | null;
-  min_p?: number | null;
-  repeat_penalty?: number | null;
-  presence_penalty?: number | null;
-  frequency_penalty?: number | null;
-  logit_bias?: Record<string, number> | null;
-  n?: number | null;
-  max_tokens?: number | null;
-  max_completion_tokens?: number | null;
-  seed?: number | null;
-  stop?: string | string[] | null;
-  stream?: boolean | null;
-  stream_options?: {include_usage?: boolean} | null;
-}
-
-export interface Usage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  prompt_tokens_details: {cached_tokens: number};
-}
-
-interface Envelope<Name extends string, Choice> {
-  id: string;
-  object: Name;
-  created: number;
-  model: string;
-  choices: Choice[];
-}
-
-type Finish = 'stop' | 'length';
-
-interface ChatTokenLogprob {
-  token: string;
-  logprob: number;
-  bytes: number[] | null;
-}
-interface ChatLogprobs {
-  content: (ChatTokenLogprob & {top_logprobs: ChatTokenLogprob[]})[];
-  refusal: null;
-}
-interface PlainLogprobs {
-  tokens: string[];
-  token_logprobs: number[];
-  top_logprobs: Record<string, number>[];
-  text_offset: number[];
-}
-
-export type ChatCompletion = Envelope<'chat.completion', {
-  index: number;
-  message: {role: 'assistant'; content: string; refusal: null};
-  logprobs: ChatLogprobs | null;
-  finish_reason: Finish;
-}> & {usage: Usage};
-export type ChatCompletionChunk = Envelope<'chat.completion.chunk', {
-  index: number;
-  delta: {role?: 'assistant'; content?: string};
-  logprobs: ChatLogprobs | null;
-  finish_reason: Finish | null;
-}> & {usage?: Usage | null};
-export type Completion = Envelope<'text_completion', {
-  index: number;
-  text: string;
-  logprobs: PlainLogprobs | null;
-  finish_reason: Finish;
-}> & {usage?: Usage};
-/** Of a stream: no reason until the last. */
-export type CompletionChunk = Envelope<'text_completion', {
-  index: number;
-  text: string;
-  logprobs: PlainLogprobs | null;
-  finish_reason: Finish | null;
-}> & {usage?: Usage | null};
-
-export interface EmbeddingBody {
-  input: string | string[] | number[] | number[][];
-  model?: string;
-  encoding_format?: 'float' | 'base64';
-  dimensions?: number;
-}
-
-export interface Embeddings {
-  object: 'list';
-  data: {object: 'embedding'; index: number; embedding: number[] | string}[];
-  model: string;
-  usage: {prompt_tokens: number; total_tokens: number};
-}
-
-/** What else a body may have, as OpenAI's do, is without effect or refused when it is called. */
-interface Create<Body, Whole, Chunk> {
-  create<B extends Body & {stream: true}>(body: B, options?: {signal?: AbortSignal}): Promise<AsyncIterable<Chunk>>;
-  create<B extends Body & {stream?: false | null}>(body: B, options?: {signal?: AbortSignal}): Promise<Whole>;
-  create<B extends Body>(body: B, options?: {signal?: AbortSignal}): Promise<Whole | AsyncIterable<Chunk>>;
 }
 
 /** What this browser is and can: plain data, to be put into a report. Nothing is sent anywhere. */

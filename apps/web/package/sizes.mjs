@@ -33,7 +33,7 @@ const table = [
   '|---|---|---|',
   row('index.js, worker.js, lib/', scripts),
   ...builds.map((name) => {
-    const glue = filesIn('dist', '.js').filter((path) => [`dist/${name}.js`, `dist/${name}_thread.js`].includes(path));
+    const glue = filesIn('dist', '.js').filter((path) => new RegExp(`dist/${name}(_glue|_thread)?\\.js$`).test(path));
     return row([...glue, `${name}.wasm`].join(', '), [...glue, `dist/${name}.wasm`]);
   }),
 ].join('\n');

@@ -75,7 +75,7 @@ function act(remedy) {
 }
 
 const example = byId('example');
-example.append(make('figcaption', {}, 'What it wrote when it was given the first sentence:'),
+example.append(make('figcaption', {}, 'An example: the coloured sentence was given, the model wrote the rest.'),
     make('p', {class: 'prose'}, make('span', {class: 'given'}, kExample.given), kExample.text));
 
 function showWelcome() {

@@ -2,7 +2,9 @@
 // model.
 
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import {launchFirefox} from './support/bidi.mjs';
@@ -124,7 +126,7 @@ for (const {name, program, launch, ways, gpuModels = kOnGpu.length, forgets} of 
       });
     }
 
-    test('small models of every family: the logits of transformers', async () => {
+    test('small models of every family: the logits of transformers', {timeout: 120_000}, async () => {
       for (const model of kFamilies) await compareFamily(tab, model, 'cpu');
     });
 
@@ -166,7 +168,10 @@ test('Firefox compiles every kernel that it can have', {skip: noFirefox}, async 
     if (!(await tab.page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter())))) {
       return t.skip('it finds no adapter here');
     }
-    const folder = path.join(kRoot, 'src/backend/gpu/kernels/golden');
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kernels-'));
+    t.after(() => fs.rmSync(folder, {recursive: true}));
+    execFileSync(path.join(kRoot, 'build/release/bin/kernel_golden_test'),
+      {env: {...process.env, TERN_WRITE_KERNELS: folder}});
     const kernels = fs.readdirSync(folder).filter((file) => file.endsWith('.wgsl'));
     for (const file of kernels) server.mount(`kernels/${file}`, {from: path.join(folder, file)});
     const {taken, said} = await tab.page.evaluate(compileAll, kernels);

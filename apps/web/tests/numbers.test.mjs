@@ -44,8 +44,8 @@ after(async () => {
 describe('tokens of the default model, chosen greedily', () => {
   const kTokens = 100;
   // Two correct computations may choose differently where the best two logits are closer than this: an activation that
-  // is rounded the other way moves them by up to half of it.
-  const kNearTie = 0.1;
+  // is rounded the other way moves them by up to half of it, and sometimes more (docs/numerics.md: 0.25).
+  const kNearTie = 0.2;
   let story;
   let native;  // ids
   let firstTie;

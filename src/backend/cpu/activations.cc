@@ -110,9 +110,9 @@ void RmsNormRow(const float* x, const float* gain, float eps, size_t width, floa
   }
 }
 
-void QuantizeRows(const ops::Quantize& op, Share& share) {
+void QuantizeRows(const ops::Quantize& op, WorkQueue& queue) {
   const auto width = static_cast<size_t>(op.width);
-  share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
     for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
       QuantizeRow(op.in + r * width, width, op.out.q + r * width, op.out.scale + r, op.out.sum + r);
     }
@@ -141,29 +141,29 @@ void QuantizeBlock(const float* x, int8_t* q, float* out_scale, int32_t* out_sum
   *out_sum = hn::ReduceSum(di, sum);
 }
 
-void QuantizeRowsInBlocks(const ops::QuantizeBlocks& op, Share& share) {
+void QuantizeRowsInBlocks(const ops::QuantizeBlocks& op, WorkQueue& queue) {
   constexpr int kGrain = 64;
   const int n_blocks = op.n * (op.width / kInt8Block);
-  share.for_ranges(n_blocks, kGrain, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(n_blocks, kGrain, [&](int begin, int end) HWY_ATTR {
     for (auto b = static_cast<size_t>(begin); b < static_cast<size_t>(end); ++b) {
       QuantizeBlock(op.in + b * kInt8Block, op.out.q + b * kInt8Block, op.out.scale + b, op.out.sum + b);
     }
   });
 }
 
-void RmsNormRows(const ops::RmsNorm& op, Share& share) {
+void RmsNormRows(const ops::RmsNorm& op, WorkQueue& queue) {
   const auto width = static_cast<size_t>(op.width);
-  share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
     for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
       RmsNormRow(op.in + r * width, op.gain, op.eps, width, op.out + r * width);
     }
   });
 }
 
-void RmsNormQuantizeRows(const ops::RmsNormQuantize& op, Share& share) {
+void RmsNormQuantizeRows(const ops::RmsNormQuantize& op, WorkQueue& queue) {
   const auto width = static_cast<size_t>(op.width);
-  float* normed = share.scratch().data();
-  share.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
+  float* normed = queue.scratch().data();
+  queue.for_ranges(op.n, 1, [&](int begin, int end) HWY_ATTR {
     for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
       RmsNormRow(op.in + r * width, op.gain, op.eps, width, normed);
       QuantizeRow(normed, width, op.out.q + r * width, op.out.scale + r, op.out.sum + r);
@@ -183,13 +183,13 @@ HWY_EXPORT(QuantizeRowsInBlocks);
 HWY_EXPORT(RmsNormRows);
 HWY_EXPORT(RmsNormQuantizeRows);
 
-void quantize(const ops::Quantize& op, Share& share) { HWY_DYNAMIC_DISPATCH(QuantizeRows)(op, share); }
-void quantize_blocks(const ops::QuantizeBlocks& op, Share& share) {
-  HWY_DYNAMIC_DISPATCH(QuantizeRowsInBlocks)(op, share);
+void quantize(const ops::Quantize& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(QuantizeRows)(op, queue); }
+void quantize_blocks(const ops::QuantizeBlocks& op, WorkQueue& queue) {
+  HWY_DYNAMIC_DISPATCH(QuantizeRowsInBlocks)(op, queue);
 }
-void rms_norm(const ops::RmsNorm& op, Share& share) { HWY_DYNAMIC_DISPATCH(RmsNormRows)(op, share); }
-void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share) {
-  HWY_DYNAMIC_DISPATCH(RmsNormQuantizeRows)(op, share);
+void rms_norm(const ops::RmsNorm& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(RmsNormRows)(op, queue); }
+void rms_norm_quantize(const ops::RmsNormQuantize& op, WorkQueue& queue) {
+  HWY_DYNAMIC_DISPATCH(RmsNormQuantizeRows)(op, queue);
 }
 
 }  // namespace tern::cpu

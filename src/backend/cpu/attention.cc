@@ -1,9 +1,13 @@
-// Causal attention over the KV cache, a unit for every query head and kTileTokens tokens; and the append that fills the
-// cache.
+// Causal attention over the blocks of keys and values.
 //
-// The tokens of a tile share what they all see of the cache: a key or value is read, and made a float, once for them.
-// Each token's sums run in the same order as if it came alone, so that its result does not depend on its neighbours:
-// over the head's dimensions for a score, over ascending positions for the weighted sum.
+// A unit of work is up to four queries that see the same keys and values: those of one head for up to four consecutive
+// tokens of a prompt, or, where each sequence of the batch has one token, those of up to four heads that share a head
+// of the cache. A key or value is read, and made a float, once for them. Each query's sums run in the same order as if
+// it came alone, so that its result does not depend on its neighbours: over the head's dimensions for a score, over
+// ascending positions for the weighted sum.
+//
+// A history is taken in runs of kRunPositions. Each has a softmax of its own, and then they are added in their order:
+// workers share a long one, and a run's scores stay in the first-level cache.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
 // clang-format off: this order
@@ -13,7 +17,10 @@
 // clang-format on
 
 #include <cmath>
+#include <type_traits>
 
+#include "backend/cpu/attention_parts.h"
+#include "backend/cpu/fetch_ahead.h"
 #include "backend/cpu/load_floats-inl.h"
 #include "backend/cpu/ops.h"
 #include "backend/cpu/results-inl.h"
@@ -32,79 +39,220 @@ struct Range {
   size_t begin, end;
 };
 
+// What is stored: F32 and F16 as they are; Q8_0 as integers, with a scale for each kKvScaleGroup of them.
 template <class T>
-HWY_INLINE void StoreCached(VF values, T* at, size_t n) {
-  const DF d;
-  if constexpr (std::is_same_v<T, float>) {
-    hn::StoreN(values, d, at, n);
-  } else {
-    const hn::Rebind<T, DF> dt;
-    hn::StoreN(hn::DemoteTo(dt, values), dt, at, n);
+inline constexpr bool kHasScales = std::is_same_v<T, int8_t>;
+
+// Where the keys, or the values, of one head in one block lie, and their scales. Null: not known.
+struct Ahead {
+  const std::byte* values = nullptr;
+  const std::byte* scales = nullptr;
+};
+
+// The keys, or the values, of one head in one block, and the scales in f32 (kv_layout.h has their order).
+template <class T>
+struct HeadBlock {
+  const T* values;
+  HWY_ALIGN float scales[kHasScales<T> ? kKvBlock * kMostKvScales : 1];
+  size_t n_scales;  // of a position
+  // What is read after it, and asked for while this is computed: blocks are short, and what the hardware fetches by
+  // itself ends with a page.
+  Ahead next;
+};
+
+// Asks for values [i, i + n) of what comes next, and for all of its scales with the first of them: they are needed
+// before any value is.
+template <class T>
+HWY_INLINE void FetchNext(const HeadBlock<T>& block, size_t i, size_t n) {
+  const Ahead& next = block.next;
+  if (!next.values) return;
+  for (size_t at = i * sizeof(T); at < (i + n) * sizeof(T); at += kCacheLine) fetch_line(next.values + at);
+  if constexpr (kHasScales<T>) {
+    if (i != 0) return;
+    const size_t bytes = kKvBlock * block.n_scales * sizeof(hwy::float16_t);
+    for (size_t at = 0; at < bytes; at += kCacheLine) fetch_line(next.scales + at);
   }
 }
 
-inline constexpr int kTileTokens = kAttentionTokens;
+template <class T>
+HWY_INLINE void ReadBlock(const std::byte* side, const ops::KvLayer& layer, size_t head, HeadBlock<T>& block) {
+  block.values = reinterpret_cast<const T*>(side) + head * kKvBlock * static_cast<size_t>(layer.head_dim);
+  if constexpr (kHasScales<T>) {
+    block.n_scales = kv_scales_of(layer.head_dim);
+    const size_t n = kKvBlock * block.n_scales, lanes = hn::Lanes(DF());
+    const auto* halves = reinterpret_cast<const hwy::float16_t*>(side + kv_scale_offset(layer)) + head * n;
+    for (size_t i = 0; i < n; i += lanes) hn::StoreU(LoadWholeFloats(halves + i), DF(), block.scales + i);
+  }
+}
 
-// scores[t][pos − from[t]] = q[t]·K[pos] · factor for T tokens and the positions [begin, end).
+// n ≤ lanes stored values, without their scale.
+template <class T>
+HWY_INLINE VF LoadCached(const T* at, size_t n) {
+  if constexpr (kHasScales<T>) {
+    const DF d;
+    const hn::Rebind<int8_t, DF> d8;
+    const auto codes = n == hn::Lanes(d) ? hn::LoadU(d8, at) : hn::LoadN(d8, at, n);
+    return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<DF>(), codes));
+  } else {
+    return LoadFloats(at, n);
+  }
+}
+
+// n ≤ lanes dimensions of the value at a position of the block, from dimension i on: all of one scale.
+template <class T>
+HWY_INLINE VF LoadValue(const HeadBlock<T>& block, size_t dim, size_t pos, size_t i, size_t n) {
+  const VF values = LoadCached(block.values + pos * dim + i, n);
+  if constexpr (!kHasScales<T>) return values;
+  return hn::Mul(values, hn::Set(DF(), block.scales[pos * block.n_scales + i / kKvScaleGroup]));
+}
+
+// The keys, or values, that some queries see.
+struct Side {
+  const ops::KvRow& row;
+  const ops::KvLayer& layer;
+  size_t offset;  // from a block's beginning
+  size_t head;
+
+  // Of the block that holds a position.
+  template <class T>
+  HWY_INLINE Ahead ahead(size_t pos) const {
+    const std::byte* const side = row.blocks[pos / kKvBlock] + offset;
+    const size_t values = head * kKvBlock * static_cast<size_t>(layer.head_dim) * sizeof(T);
+    if constexpr (!kHasScales<T>) return {side + values, nullptr};
+    const size_t scales = head * kKvBlock * kv_scales_of(layer.head_dim) * sizeof(hwy::float16_t);
+    return {side + values, side + kv_scale_offset(layer) + scales};
+  }
+
+  // Calls body(block, its first position, positions in the block) for every block of the range, in order. `next`: what
+  // is read after them.
+  template <class T, class Body>
+  HWY_INLINE void for_blocks(Range range, Ahead next, Body&& body) const {
+    HeadBlock<T> block;
+    for (size_t begin = range.begin; begin < range.end;) {
+      const size_t first = begin / kKvBlock * kKvBlock, end = std::min(range.end, first + kKvBlock);
+      ReadBlock<T>(row.blocks[first / kKvBlock] + offset, layer, head, block);
+      block.next = end == range.end ? next : ahead<T>(end);
+      body(block, first, Range{begin - first, end - first});
+      begin = end;
+    }
+  }
+};
+
+// Vectors of positions whose scores are summed at a time, as registers allow.
+#if (HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86) || HWY_ARCH_ARM_A64
+inline constexpr int kVectorsAtOnce = 4;
+#else
+inline constexpr int kVectorsAtOnce = 2;
+#endif
+
+// q[t]·K of V vectors of positions from `pos` of the block on: over the dimensions in their order, and with scales over
+// those of each group first.
+template <int T, int V, class K>
+HWY_INLINE void DotKeys(const float* const (&q)[T], const HeadBlock<K>& block, size_t dim, size_t pos,
+                        VF (&sums)[T][V]) {
+  const DF d;
+  const size_t lanes = hn::Lanes(d);
+  for (auto& of_query : sums) {
+    for (VF& sum : of_query) sum = hn::Zero(d);
+  }
+  const auto add = [&](size_t i, VF(&to)[T][V]) HWY_ATTR {
+    if (pos == 0) FetchNext(block, i * kKvBlock, kKvBlock);
+    VF keys[V];
+    for (int v = 0; v < V; ++v) {
+      keys[v] = LoadCached(block.values + i * kKvBlock + pos + static_cast<size_t>(v) * lanes, lanes);
+    }
+    for (int t = 0; t < T; ++t) {
+      const VF query = hn::Set(d, q[t][i]);
+      for (int v = 0; v < V; ++v) to[t][v] = hn::MulAdd(query, keys[v], to[t][v]);
+    }
+  };
+  if constexpr (!kHasScales<K>) {
+    for (size_t i = 0; i < dim; ++i) add(i, sums);
+  } else {
+    for (size_t group = 0; group < block.n_scales; ++group) {
+      VF of_group[T][V];
+      for (auto& of_query : of_group) {
+        for (VF& sum : of_query) sum = hn::Zero(d);
+      }
+      const size_t end = std::min(dim, (group + 1) * kKvScaleGroup);
+      for (size_t i = group * kKvScaleGroup; i < end; ++i) add(i, of_group);
+      for (int v = 0; v < V; ++v) {
+        const VF scale = hn::LoadU(d, block.scales + group * kKvBlock + pos + static_cast<size_t>(v) * lanes);
+        for (int t = 0; t < T; ++t) sums[t][v] = hn::MulAdd(of_group[t][v], scale, sums[t][v]);
+      }
+    }
+  }
+}
+
+// scores[t][pos − from[t]] = q[t]·K[pos] · factor for T queries and the positions [begin, end). What a block holds
+// beyond these positions is computed, too, and left alone.
 template <int T, class K>
-void Scores(const float* const (&q)[T], const K* keys, size_t dim, Range positions, float factor,
+void Scores(const float* const (&q)[T], const Side& keys, size_t dim, Range range, Ahead next, float factor,
             const size_t (&from)[T], float* const (&scores)[T]) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
-  const auto put = [&]<int P>(size_t pos) HWY_ATTR {  // P positions from pos on
-    const K* const k = keys + pos * dim;
-    VF acc[T][P];
-    for (int t = 0; t < T; ++t) {
-      for (int p = 0; p < P; ++p) acc[t][p] = hn::Zero(d);
-    }
-    for (size_t i = 0; i < dim; i += lanes) {
-      const size_t n = std::min(lanes, dim - i);
-      VF key[P];
-      for (int p = 0; p < P; ++p) key[p] = LoadFloats(k + static_cast<size_t>(p) * dim + i, n);
+  const VF vfactor = hn::Set(d, factor);
+  keys.for_blocks<K>(range, next, [&](const HeadBlock<K>& block, size_t first, Range positions) HWY_ATTR {
+    const auto put = [&]<int V>(size_t pos) HWY_ATTR {  // V vectors of positions from pos on
+      VF sums[T][V];
+      DotKeys<T, V>(q, block, dim, pos, sums);
       for (int t = 0; t < T; ++t) {
-        const VF query = LoadFloats(q[t] + i, n);
-        for (int p = 0; p < P; ++p) acc[t][p] = hn::MulAdd(query, key[p], acc[t][p]);
+        for (int v = 0; v < V; ++v) {
+          const size_t at = pos + static_cast<size_t>(v) * lanes;
+          const VF result = hn::Mul(sums[t][v], vfactor);
+          float* const out = scores[t] + first - from[t];
+          if (at >= positions.begin && at + lanes <= positions.end) {
+            hn::StoreU(result, d, out + at);
+          } else {
+            HWY_ALIGN float some[hn::MaxLanes(d)];
+            hn::Store(result, d, some);
+            for (size_t i = std::max(at, positions.begin); i < std::min(at + lanes, positions.end); ++i) {
+              out[i] = some[i - at];
+            }
+          }
+        }
       }
+    };
+    size_t pos = positions.begin / lanes * lanes;
+    for (; pos + kVectorsAtOnce * lanes <= kKvBlock && pos + lanes < positions.end; pos += kVectorsAtOnce * lanes) {
+      put.template operator()<kVectorsAtOnce>(pos);
     }
-    for (int t = 0; t < T; ++t) {
-      for (int p = 0; p < P; ++p) {
-        scores[t][pos + static_cast<size_t>(p) - from[t]] = hn::ReduceSum(d, acc[t][p]) * factor;
-      }
-    }
-  };
-  size_t pos = positions.begin;
-  for (; pos + 2 <= positions.end; pos += 2) put.template operator()<2>(pos);
-  if (pos < positions.end) put.template operator()<1>(pos);
+    for (; pos < positions.end; pos += lanes) put.template operator()<1>(pos);
+  });
 }
 
-// scores → exp(scores − max), not yet divided by their sum, which is returned.
-float Exponentials(float* scores, size_t n_pos) {
+// scores → exp(scores − largest), not yet divided by their total.
+void Exponentials(float* scores, size_t n_pos, float& largest_score, float& total) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
-  float largest = scores[0];
-  for (size_t i = 1; i < n_pos; ++i) largest = std::max(largest, scores[i]);
-  const VF vlargest = hn::Set(d, largest);
+  VF most = hn::Set(d, scores[0]);
+  size_t i = 0;
+  for (; i + lanes <= n_pos; i += lanes) most = hn::Max(most, hn::LoadU(d, scores + i));
+  if (i < n_pos) most = hn::Max(most, hn::LoadNOr(most, d, scores + i, n_pos - i));
+  largest_score = hn::ReduceMax(d, most);
+  const VF largest = hn::Set(d, largest_score);
   VF sums = hn::Zero(d);
-  for (size_t i = 0; i < n_pos; i += lanes) {
-    const size_t n = std::min(lanes, n_pos - i);
-    VF weights = hn::Exp(d, hn::Sub(hn::LoadN(d, scores + i, n), vlargest));
-    weights = hn::IfThenElseZero(hn::FirstN(d, n), weights);
+  for (i = 0; i + lanes <= n_pos; i += lanes) {
+    const VF weights = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), largest));
     sums = hn::Add(sums, weights);
-    hn::StoreN(weights, d, scores + i, n);
+    hn::StoreU(weights, d, scores + i);
   }
-  return hn::ReduceSum(d, sums);
+  if (i < n_pos) {
+    const VF weights = hn::Exp(d, hn::Sub(hn::LoadN(d, scores + i, n_pos - i), largest));
+    sums = hn::Add(sums, hn::IfThenElseZero(hn::FirstN(d, n_pos - i), weights));
+    hn::StoreN(weights, d, scores + i, n_pos - i);
+  }
+  total = hn::ReduceSum(d, sums);
 }
 
-// out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions [begin, end), in blocks of them whose values stay
+// out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions of the range, block by block: a block's values stay
 // in the first-level cache.
 template <int T, class K>
-void AddWeighted(const float* const (&weights)[T], const K* values, size_t dim, Range positions,
+void AddWeighted(const float* const (&weights)[T], const Side& values, size_t dim, Range range, Ahead next,
                  const size_t (&from)[T], float* const (&out)[T]) {
-  constexpr size_t kBlock = 64;
   const DF d;
   const size_t lanes = hn::Lanes(d);
-  for (size_t begin = positions.begin; begin < positions.end; begin += kBlock) {
-    const size_t end = std::min(begin + kBlock, positions.end);
+  values.for_blocks<K>(range, next, [&](const HeadBlock<K>& block, size_t first, Range positions) HWY_ATTR {
     const auto add = [&]<int V>(size_t i) HWY_ATTR {  // to V vectors from dimension i on
       const size_t last = std::min(lanes, dim - i - (V - 1) * lanes);
       const auto count = [&](int v) { return v + 1 < V ? lanes : last; };
@@ -112,13 +260,12 @@ void AddWeighted(const float* const (&weights)[T], const K* values, size_t dim, 
       for (int t = 0; t < T; ++t) {
         for (int v = 0; v < V; ++v) acc[t][v] = LoadFloats(out[t] + i + static_cast<size_t>(v) * lanes, count(v));
       }
-      for (size_t pos = begin; pos < end; ++pos) {
+      for (size_t pos = positions.begin; pos < positions.end; ++pos) {
+        if (i == 0) FetchNext(block, pos * dim, dim);
         VF value[V];
-        for (int v = 0; v < V; ++v) {
-          value[v] = LoadFloats(values + pos * dim + i + static_cast<size_t>(v) * lanes, count(v));
-        }
+        for (int v = 0; v < V; ++v) value[v] = LoadValue(block, dim, pos, i + static_cast<size_t>(v) * lanes, count(v));
         for (int t = 0; t < T; ++t) {
-          const VF weight = hn::Set(d, weights[t][pos - from[t]]);
+          const VF weight = hn::Set(d, weights[t][first + pos - from[t]]);
           for (int v = 0; v < V; ++v) acc[t][v] = hn::MulAdd(weight, value[v], acc[t][v]);
         }
       }
@@ -129,114 +276,279 @@ void AddWeighted(const float* const (&weights)[T], const K* values, size_t dim, 
       }
     };
     size_t i = 0;
-    for (; i + lanes < dim; i += 2 * lanes) add.template operator()<2>(i);
-    if (i < dim) add.template operator()<1>(i);
-  }
+    for (; i + kVectorsAtOnce * lanes <= dim; i += kVectorsAtOnce * lanes) add.template operator()<kVectorsAtOnce>(i);
+    for (; i < dim; i += lanes) add.template operator()<1>(i);
+  });
 }
 
-// What one token's query of one head sees, and where its scores and its result are.
+// What a row's query of one head sees, and where its result goes.
 struct Query {
   const float* q;
   Range seen;  // positions
-  float* scores;
   float* out;
 };
 
-Query QueryOf(const ops::Attention& op, int token, int head, float* scores) {
-  const int end = op.first_pos + token + 1;
-  const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
-  const size_t at = (static_cast<size_t>(token) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(head)) *
-                    static_cast<size_t>(op.cache.head_dim);
-  return {op.q + at, {static_cast<size_t>(first), static_cast<size_t>(end)}, scores, op.out + at};
+size_t IndexOf(const ops::Attention& op, int row, int head) {
+  return static_cast<size_t>(row) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(head);
 }
 
-// T tokens of one head.
+Range SeenBy(const ops::Attention& op, int row) {
+  const int end = op.rows[static_cast<size_t>(row)].pos + 1;
+  const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
+  return {static_cast<size_t>(first), static_cast<size_t>(end)};
+}
+
+Query QueryOf(const ops::Attention& op, int row, int head) {
+  const size_t at = IndexOf(op, row, head) * static_cast<size_t>(op.cache.head_dim);
+  return {op.q + at, SeenBy(op, row), op.out + at};
+}
+
+// The runs that these positions are in, and those of them that are in a run.
+Range RunsOf(Range seen) { return {seen.begin / kRunPositions, runs_of(seen.end)}; }
+Range PartOf(Range seen, size_t run) {
+  const size_t first = run * kRunPositions, end = first + kRunPositions;
+  return {std::clamp(seen.begin, first, end), std::clamp(seen.end, first, end)};
+}
+
+// What a query found in some of its history: the largest score, Σ exp(score − largest), and the sum of the values with
+// these weights.
+struct Found {
+  float largest, total;  // a total of 0: nothing
+  float* out;
+};
+
+// Adds what was found in the run after those of `to`. Each query's runs are added in this way and in their order,
+// whoever does it.
+void AddRun(const Found& run, size_t dim, Found& to) {
+  if (run.total == 0) return;
+  if (to.total == 0) {
+    std::copy_n(run.out, dim, to.out);
+    to.largest = run.largest;
+    to.total = run.total;
+    return;
+  }
+  const DF d;
+  const size_t lanes = hn::Lanes(d);
+  const VF largest = hn::Set(d, std::max(to.largest, run.largest));
+  const VF keep = hn::Exp(d, hn::Sub(hn::Set(d, to.largest), largest));
+  const VF take = hn::Exp(d, hn::Sub(hn::Set(d, run.largest), largest));
+  for (size_t i = 0; i < dim; i += lanes) {
+    const size_t n = std::min(lanes, dim - i);
+    const VF kept = hn::Mul(LoadFloats(to.out + i, n), keep);
+    hn::StoreN(hn::MulAdd(LoadFloats(run.out + i, n), take, kept), d, to.out + i, n);
+  }
+  to.total = hn::GetLane(hn::MulAdd(hn::Set(d, run.total), take, hn::Mul(hn::Set(d, to.total), keep)));
+  to.largest = hn::GetLane(largest);
+}
+
+void Finish(const Found& found, size_t dim) {
+  const float inverse = 1.0f / found.total;
+  for (size_t i = 0; i < dim; ++i) found.out[i] *= inverse;
+}
+
+// Up to four queries on one head of the cache, of rows of one sequence; the last sees the most.
+template <int T>
+struct Queries {
+  const ops::KvRow& row;
+  size_t kv_head;
+  Query each[T];
+
+  // Of T rows of one head, from `row` on; or of T heads of one row, from `head` on.
+  Queries(const ops::Attention& op, int first_row, int head, bool are_heads)
+      : row(op.rows[static_cast<size_t>(first_row)]),
+        kv_head(static_cast<size_t>(head / (op.n_heads / op.cache.n_kv_heads))) {
+    for (int t = 0; t < T; ++t)
+      each[t] = are_heads ? QueryOf(op, first_row, head + t) : QueryOf(op, first_row + t, head);
+  }
+};
+
+// What T queries find in one run. `next`: what this worker reads after it.
 template <int T, class K>
-void Attend(const ops::Attention& op, int token, int head, float* scratch) {
+void AttendRun(const ops::Attention& op, const Queries<T>& queries, size_t run, Ahead next, std::span<float> scratch,
+               Found (&found)[T]) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
   const float factor = 1.0f / std::sqrt(static_cast<float>(op.cache.head_dim));
-  const size_t row = kv_offset(op.cache, head / (op.n_heads / op.cache.n_kv_heads), 0);
-  const K* const keys = static_cast<const K*>(op.cache.k) + row;
-  const K* const values = static_cast<const K*>(op.cache.v) + row;
+  const Side keys{queries.row, op.cache, op.cache.k_offset, queries.kv_head};
+  const Side values{queries.row, op.cache, op.cache.v_offset, queries.kv_head};
   const float *q[T], *weights[T];
   float *scores[T], *out[T];
-  size_t from[T];
-  Query queries[T];
-  const size_t stride = static_cast<size_t>(op.first_pos + token + T);
+  size_t from[T], end[T];
   for (int t = 0; t < T; ++t) {
-    queries[t] = QueryOf(op, token + t, head, scratch + static_cast<size_t>(t) * stride);
-    q[t] = queries[t].q;
-    weights[t] = scores[t] = queries[t].scores;
-    out[t] = queries[t].out;
-    from[t] = queries[t].seen.begin;
+    q[t] = queries.each[t].q;
+    weights[t] = scores[t] = scratch.data() + static_cast<size_t>(t) * kRunPositions;
+    out[t] = found[t].out;
+    const Range part = PartOf(queries.each[t].seen, run);
+    from[t] = part.begin;
+    end[t] = part.end;
   }
   // What all of them see; before it is what only the windows of some hold, after it the tile's own tokens.
-  const Range common{std::min(queries[T - 1].seen.begin, queries[0].seen.end), queries[0].seen.end};
-  Scores<T>(q, keys, dim, common, factor, from, scores);
-  for (const Query& query : queries) {
+  const Range common{std::min(from[T - 1], end[0]), end[0]};
+  if (common.begin < common.end)
+    Scores<T, K>(q, keys, dim, common, values.ahead<K>(common.begin), factor, from, scores);
+  for (int t = 0; t < T; ++t) {
     const auto rest = [&](size_t from_pos, size_t to) HWY_ATTR {
-      Scores<1>({query.q}, keys, dim, {from_pos, to}, factor, {query.seen.begin}, {query.scores});
+      Scores<1, K>({q[t]}, keys, dim, {from_pos, to}, {}, factor, {from[t]}, {scores[t]});
     };
-    rest(query.seen.begin, common.begin);
-    rest(std::max(query.seen.begin, common.end), query.seen.end);
+    rest(from[t], common.begin);
+    rest(std::max(from[t], common.end), end[t]);
   }
-  float totals[T];
   for (int t = 0; t < T; ++t) {
-    if (op.softcap > 0) Cap(op.softcap, scores[t], queries[t].seen.end - queries[t].seen.begin);
-    totals[t] = Exponentials(scores[t], queries[t].seen.end - queries[t].seen.begin);
+    const size_t n = end[t] - from[t];
+    found[t].total = 0;
     std::fill_n(out[t], dim, 0.0f);
-    AddWeighted<1>({weights[t]}, values, dim, {from[t], common.begin}, {from[t]}, {out[t]});
+    if (n == 0) continue;
+    if (op.softcap > 0) Cap(op.softcap, scores[t], n);
+    Exponentials(scores[t], n, found[t].largest, found[t].total);
+    AddWeighted<1, K>({weights[t]}, values, dim, {from[t], common.begin}, {}, {from[t]}, {out[t]});
   }
-  AddWeighted<T>(weights, values, dim, common, from, out);
+  AddWeighted<T, K>(weights, values, dim, common, next, from, out);
   for (int t = 0; t < T; ++t) {
-    AddWeighted<1>({weights[t]}, values, dim, {std::max(from[t], common.end), queries[t].seen.end}, {from[t]},
-                   {out[t]});
-    const float inverse = 1.0f / totals[t];
-    for (size_t i = 0; i < dim; ++i) out[t][i] *= inverse;
+    AddWeighted<1, K>({weights[t]}, values, dim, {std::max(from[t], common.end), end[t]}, {}, {from[t]}, {out[t]});
   }
 }
+
+// All runs of T queries, one after the other.
+template <int T, class K>
+void AttendAll(const ops::Attention& op, const Queries<T>& queries, std::span<float> scratch) {
+  const auto dim = static_cast<size_t>(op.cache.head_dim);
+  Found all[T], found[T];
+  for (int t = 0; t < T; ++t) {
+    all[t].out = queries.each[t].out;
+    found[t].out = scratch.data() + ops::kTileRows * kRunPositions + static_cast<size_t>(t) * dim;
+  }
+  const Range runs{RunsOf(queries.each[0].seen).begin, RunsOf(queries.each[T - 1].seen).end};
+  AttendRun<T, K>(op, queries, runs.begin, {}, scratch, all);
+  for (size_t run = runs.begin + 1; run < runs.end; ++run) {
+    AttendRun<T, K>(op, queries, run, {}, scratch, found);
+    for (int t = 0; t < T; ++t) AddRun(found[t], dim, all[t]);
+  }
+  for (int t = 0; t < T; ++t) Finish(all[t], dim);
+}
+
+// Calls body.operator()<T>() for T = n.
+template <class Body>
+HWY_INLINE void WithTileOf(int n, Body&& body) {
+  static_assert(ops::kTileRows == 4);
+  if (n == 4) return body.template operator()<4>();
+  if (n == 3) return body.template operator()<3>();
+  if (n == 2) return body.template operator()<2>();
+  body.template operator()<1>();
+}
+
+// How many heads of a group to compute at a time: as many as can share what they read, but so few that each of the
+// workers gets the same.
+inline int HeadsAtOnce(int n_groups, int group, int n_workers) {
+  int at_once = std::min(group, ops::kTileRows);
+  while (at_once > 1 && n_groups * ((group + at_once - 1) / at_once) % n_workers != 0 && n_groups < 4 * n_workers) {
+    at_once = (at_once + 1) / 2;
+  }
+  return at_once;
+}
+
+// Rows of which some could share what they read: a unit is a head of a tile of them.
+template <class K>
+void AttendTiles(const ops::Attention& op, WorkQueue& queue) {
+  const int n_tiles = static_cast<int>(op.tiles.size());
+  queue.for_ranges(n_tiles * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
+    for (int unit = begin; unit < end; ++unit) {
+      const ops::RowTile& tile = op.tiles[static_cast<size_t>(unit / op.n_heads)];
+      const int head = unit % op.n_heads;
+      WithTileOf(tile.n, [&]<int T>() HWY_ATTR {
+        AttendAll<T, K>(op, Queries<T>(op, tile.first, head, false), queue.scratch());
+      });
+    }
+  });
+}
+
+// A run of the history of a row that is alone, for some heads of a group.
+struct RunUnit {
+  int row, head, n;
+  size_t run;
+};
+
+// Rows of one token each: a unit is a run of a row's history, for heads that share a head of the cache. Units that
+// follow each other read what lies together. Whoever brings a query's last run adds them all up.
+template <class K>
+class RunsOfRows {
+ public:
+  RunsOfRows(const ops::Attention& op, AttentionParts& parts, const WorkQueue& queue) : op_(op), parts_(parts) {
+    for (size_t row = 0; row < op.rows.size(); ++row) {
+      const Range runs = RunsOf(SeenBy(op, static_cast<int>(row)));
+      most_runs_ = std::max(most_runs_, runs.end - runs.begin);
+    }
+    const int n_groups = static_cast<int>(op.rows.size() * most_runs_) * op.cache.n_kv_heads;
+    at_once_ = HeadsAtOnce(n_groups, group(), queue.n_workers());
+    per_group_ = (group() + at_once_ - 1) / at_once_;
+  }
+
+  int n_units() const { return static_cast<int>(op_.rows.size() * most_runs_) * per_run(); }
+
+  void compute(int begin, int end, std::span<float> scratch) {
+    for (int unit = begin; unit < end; ++unit) {
+      const int row = unit / (per_run() * static_cast<int>(most_runs_));
+      const Range runs = RunsOf(SeenBy(op_, row));
+      const size_t run = runs.begin + static_cast<size_t>(unit / per_run()) % most_runs_;
+      if (run >= runs.end) continue;
+      const int in_run = unit % per_run(), in_group = in_run % per_group_ * at_once_;
+      const int head = in_run / per_group_ * group() + in_group;
+      WithTileOf(std::min(at_once_, group() - in_group), [&]<int T>() HWY_ATTR {
+        attend<T>(row, head, runs, run, unit + 1 < end && in_run + 1 < per_run(), scratch);
+      });
+    }
+  }
+
+ private:
+  int group() const { return op_.n_heads / op_.cache.n_kv_heads; }
+  int per_run() const { return per_group_ * op_.cache.n_kv_heads; }
+
+  // `goes_on`: with the next unit, which is of the same run.
+  template <int T>
+  void attend(int row, int head, Range runs, size_t run, bool goes_on, std::span<float> scratch) {
+    const Queries<T> queries(op_, row, head, true);
+    if (runs.end - runs.begin == 1) return AttendAll<T, K>(op_, queries, scratch);
+    const auto dim = static_cast<size_t>(op_.cache.head_dim);
+    const size_t first_query = IndexOf(op_, row, head);
+    Found found[T];
+    for (int t = 0; t < T; ++t) found[t].out = part(first_query + static_cast<size_t>(t), run - runs.begin).out;
+    const Side next{queries.row, op_.cache, op_.cache.k_offset, queries.kv_head + ((head + T) % group() == 0 ? 1 : 0)};
+    AttendRun<T, K>(op_, queries, run, goes_on ? next.ahead<K>(run * kRunPositions) : Ahead{}, scratch, found);
+    for (int t = 0; t < T; ++t) {
+      float* const kept = found[t].out - AttentionParts::kOut;
+      kept[0] = found[t].largest;
+      kept[1] = found[t].total;
+    }
+    if (!parts_.is_last(first_query, static_cast<int>(runs.end - runs.begin))) return;
+    for (int t = 0; t < T; ++t) {
+      Found all{.largest = 0, .total = 0, .out = queries.each[t].out};
+      for (size_t i = 0; i < runs.end - runs.begin; ++i)
+        AddRun(part(first_query + static_cast<size_t>(t), i), dim, all);
+      Finish(all, dim);
+    }
+  }
+
+  Found part(size_t query, size_t run) const {
+    float* const at = parts_.part(query, run, most_runs_, op_.cache.head_dim);
+    return {at[0], at[1], at + AttentionParts::kOut};
+  }
+
+  const ops::Attention& op_;
+  AttentionParts& parts_;
+  size_t most_runs_ = 0;  // of a row
+  int at_once_, per_group_;
+};
 
 template <class K>
-void AttendTyped(const ops::Attention& op, Share& share) {
-  float* const scratch = share.scratch().data();
-  const int n_tiles = (op.n + kTileTokens - 1) / kTileTokens;
-  share.for_ranges(n_tiles * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
-    for (int unit = begin; unit < end; ++unit) {
-      const int head = unit % op.n_heads, token = unit / op.n_heads * kTileTokens;
-      if (token + kTileTokens <= op.n) {
-        Attend<kTileTokens, K>(op, token, head, scratch);
-      } else {
-        for (int t = token; t < op.n; ++t) Attend<1, K>(op, t, head, scratch);
-      }
-    }
-  });
+void AttendTyped(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue) {
+  // Whether no tile has rows that could share what they read: then heads do.
+  if (op.tiles.size() != op.rows.size()) return AttendTiles<K>(op, queue);
+  RunsOfRows<K> runs(op, parts, queue);
+  queue.for_ranges(runs.n_units(), 1, [&](int begin, int end) HWY_ATTR { runs.compute(begin, end, queue.scratch()); });
 }
 
-template <class T>
-void AppendTyped(const ops::KvAppend& op, Share& share) {
-  const size_t lanes = hn::Lanes(DF());
-  const auto dim = static_cast<size_t>(op.cache.head_dim);
-  share.for_ranges(op.n * op.cache.n_kv_heads, 1, [&](int begin, int end) HWY_ATTR {
-    for (int unit = begin; unit < end; ++unit) {
-      const size_t from = static_cast<size_t>(unit) * dim;
-      const size_t to = kv_offset(op.cache, unit % op.cache.n_kv_heads, op.first_pos + unit / op.cache.n_kv_heads);
-      for (size_t i = 0; i < dim; i += lanes) {
-        const size_t n = std::min(lanes, dim - i);
-        StoreCached(LoadFloats(op.k + from + i, n), static_cast<T*>(op.cache.k) + to + i, n);
-        StoreCached(LoadFloats(op.v + from + i, n), static_cast<T*>(op.cache.v) + to + i, n);
-      }
-    }
-  });
-}
-
-void Attention(const ops::Attention& op, Share& share) {
-  if (op.cache.type == KvType::kF16) return AttendTyped<hwy::float16_t>(op, share);
-  AttendTyped<float>(op, share);
-}
-
-void KvAppend(const ops::KvAppend& op, Share& share) {
-  if (op.cache.type == KvType::kF16) return AppendTyped<hwy::float16_t>(op, share);
-  AppendTyped<float>(op, share);
+void Attention(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue) {
+  if (op.cache.type == KvType::kF16) return AttendTyped<hwy::float16_t>(op, parts, queue);
+  if (op.cache.type == KvType::kQ8_0) return AttendTyped<int8_t>(op, parts, queue);
+  AttendTyped<float>(op, parts, queue);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -247,9 +559,12 @@ HWY_AFTER_NAMESPACE();
 namespace tern::cpu {
 
 HWY_EXPORT(Attention);
-HWY_EXPORT(KvAppend);
-void attention(const ops::Attention& op, Share& share) { HWY_DYNAMIC_DISPATCH(Attention)(op, share); }
-void kv_append(const ops::KvAppend& op, Share& share) { HWY_DYNAMIC_DISPATCH(KvAppend)(op, share); }
+size_t attention_scratch(int head_dim) {
+  return static_cast<size_t>(ops::kTileRows) * (kRunPositions + static_cast<size_t>(head_dim));
+}
+void attention(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue) {
+  HWY_DYNAMIC_DISPATCH(Attention)(op, parts, queue);
+}
 
 }  // namespace tern::cpu
 #endif

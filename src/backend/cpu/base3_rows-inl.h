@@ -65,6 +65,8 @@ struct Base3Rows {
     }
   }
 
+  static constexpr int kMostTokens = 1;
+
   // One after another: what each unpacks takes too many registers for two.
   template <class Dot>
   static constexpr int kRows = 1;

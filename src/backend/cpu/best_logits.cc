@@ -41,6 +41,9 @@ inline constexpr bool kHasDot4 = false;
 
 inline constexpr int kMostX = 8191;  // |X|: hi is 64 at most
 
+// How many rows' products with how many tokens' activations are summed at a time, as registers allow.
+inline constexpr int kRowsAtOnce = kHasDot4 ? 2 : 1, kTokensAtOnce = kHasDot4 ? 4 : 2;
+
 // A token's activations as integers, in the worker's scratch memory.
 struct Activations {
   const int8_t* hi;  // [stride], 0 beyond the columns
@@ -79,7 +82,7 @@ Rounded PutIntegers(const float* x, size_t cols, size_t stride, float step, int8
 
 // False: the activations are not finite, or their length is so small or great that products could leave the range of
 // floats.
-bool Prepare(const float* x, const HeadCopy& copy, std::span<float> scratch, Activations& out, LogitBound& bound) {
+bool Prepare(const float* x, const HeadCopy& copy, int8_t* hi, Activations& out, LogitBound& bound) {
   const DF d;
   const auto cols = static_cast<size_t>(copy.w->cols);
   VF greatest = hn::Zero(d), squares = hn::Zero(d);
@@ -91,8 +94,7 @@ bool Prepare(const float* x, const HeadCopy& copy, std::span<float> scratch, Act
   const float sum = hn::ReduceSum(d, squares), most = hn::ReduceMax(d, greatest);
   if (!(sum <= 0x1p100f) || !(most >= 0x1p-50f)) return false;
 
-  auto* hi = reinterpret_cast<int8_t*>(scratch.data()) + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-  auto* lo = hi + copy.stride;
+  int8_t* const lo = hi + copy.stride;
   const float step = most / static_cast<float>(kMostX);
   const Rounded rounded = PutIntegers(x, cols, copy.stride, step, hi, lo);
   out = {.hi = hi, .lo = lo, .sum_hi = rounded.sum_hi, .sum_lo = rounded.sum_lo, .step = step};
@@ -118,22 +120,53 @@ HWY_INLINE VI32 Dot4(hn::Vec<DU8> codes, hn::Vec<DI8> q, VI32 acc) {
   }
 }
 
-// Σ c·hi and Σ c·lo of one row. Rows are read one after another, as they lie.
-HWY_INLINE void DotRow(const uint8_t* codes, size_t stride, const Activations& x, int32_t& hi, int32_t& lo) {
+// Σ c·hi and Σ c·lo of R rows, one after another in memory, and T tokens. Rows are read as they lie.
+template <int R, int T>
+HWY_INLINE void DotRows(const uint8_t* codes, size_t stride, const Activations* x, int32_t (*hi)[kHeadGroup],
+                        int32_t (*lo)[kHeadGroup]) {
   const DU8 d;
   const DI8 di8;
   const FetchAhead ahead = weights_ahead();
-  VI32 sum_hi = hn::Zero(DI32()), sum_lo = hn::Zero(DI32());
+  VI32 sum_hi[R][T], sum_lo[R][T];
+  for (int r = 0; r < R; ++r) {
+    for (int t = 0; t < T; ++t) sum_hi[r][t] = sum_lo[r][t] = hn::Zero(DI32());
+  }
   for (size_t line = 0; line < stride; line += kCacheLine) {
-    fetch_ahead(codes + line, ahead);
+    for (int r = 0; r < R; ++r) fetch_ahead(codes + static_cast<size_t>(r) * stride + line, ahead);
     for (size_t i = line; i < line + kCacheLine; i += hn::Lanes(d)) {
-      const auto some = hn::Load(d, codes + i);
-      sum_hi = Dot4(some, hn::Load(di8, x.hi + i), sum_hi);
-      sum_lo = Dot4(some, hn::Load(di8, x.lo + i), sum_lo);
+      hn::Vec<DU8> some[R];
+      for (int r = 0; r < R; ++r) some[r] = hn::Load(d, codes + static_cast<size_t>(r) * stride + i);
+      for (int t = 0; t < T; ++t) {
+        const auto high = hn::Load(di8, x[t].hi + i), low = hn::Load(di8, x[t].lo + i);
+        for (int r = 0; r < R; ++r) {
+          sum_hi[r][t] = Dot4(some[r], high, sum_hi[r][t]);
+          sum_lo[r][t] = Dot4(some[r], low, sum_lo[r][t]);
+        }
+      }
     }
   }
-  hi = hn::ReduceSum(DI32(), sum_hi) - 128 * x.sum_hi;  // codes are c + 128
-  lo = hn::ReduceSum(DI32(), sum_lo) - 128 * x.sum_lo;
+  for (int t = 0; t < T; ++t) {
+    for (int r = 0; r < R; ++r) {
+      hi[t][r] = hn::ReduceSum(DI32(), sum_hi[r][t]) - 128 * x[t].sum_hi;  // codes are c + 128
+      lo[t][r] = hn::ReduceSum(DI32(), sum_lo[r][t]) - 128 * x[t].sum_lo;
+    }
+  }
+}
+
+// Of a group's n rows and T tokens.
+template <int T>
+HWY_INLINE void DotGroup(const uint8_t* codes, size_t stride, int n, const Activations* x, int32_t (*hi)[kHeadGroup],
+                         int32_t (*lo)[kHeadGroup]) {
+  int row = 0;
+  const auto at = [](int32_t (*sums)[kHeadGroup], int i) {
+    return reinterpret_cast<int32_t (*)[kHeadGroup]>(*sums + i);
+  };
+  if constexpr (T > 1) {  // one token only waits for memory: as one stream
+    for (; row + kRowsAtOnce <= n; row += kRowsAtOnce) {
+      DotRows<kRowsAtOnce, T>(codes + static_cast<size_t>(row) * stride, stride, x, at(hi, row), at(lo, row));
+    }
+  }
+  for (; row < n; ++row) DotRows<1, T>(codes + static_cast<size_t>(row) * stride, stride, x, at(hi, row), at(lo, row));
 }
 
 // Of the rows of one group that begins at `row`.
@@ -145,15 +178,15 @@ HWY_INLINE VF BoundOf(const HeadCopy& copy, const LogitBound& bound, size_t row)
 
 using Group = float[kHeadGroup];
 
-// Estimates, and what the logits are at least.
-HWY_INLINE void EstimateGroup(const HeadCopy& copy, const Activations& x, const LogitBound& bound, int row, int n,
-                              Group& estimates, Group& lower) {
+HWY_INLINE float* LogitsOf(const ops::FloatLinear& op, int token) {
+  return op.out + static_cast<size_t>(token) * static_cast<size_t>(op.w->rows);
+}
+
+// One token's estimates, and what the logits are at least, out of the sums of a group's rows.
+HWY_INLINE void EstimateGroup(const HeadCopy& copy, const Activations& x, const LogitBound& bound, int row,
+                              const int32_t* hi, const int32_t* lo, Group& estimates, Group& lower) {
   const DF d;
   const hn::RebindToSigned<DF> di;
-  HWY_ALIGN int32_t hi[kHeadGroup] = {};
-  HWY_ALIGN int32_t lo[kHeadGroup] = {};
-  const uint8_t* codes = copy.codes + static_cast<size_t>(row) * copy.stride;
-  for (int i = 0; i < n; ++i, codes += copy.stride) DotRow(codes, copy.stride, x, hi[i], lo[i]);
   const VF step = hn::Set(d, x.step), step_hi = hn::Set(d, 128 * x.step);
   for (size_t i = 0; i < kHeadGroup; i += hn::Lanes(d)) {
     const VF high = hn::Mul(step_hi, hn::ConvertTo(d, hn::Load(di, hi + i)));
@@ -176,40 +209,69 @@ void Offer(float value, size_t k, std::vector<float>& heap) {
   std::ranges::push_heap(heap, std::greater<>());
 }
 
-bool Estimate(const BestLogitsJob& job, size_t n_best, LogitBound& bound, std::vector<float>& best) {
-  Activations x;
-  if (!Prepare(job.op.in.x, job.copy, job.share.scratch(), x, bound)) return false;
-  job.share.for_ranges(job.op.w->rows, kHeadGroup, [&](int begin, int end) {
-    for (int row = begin; row < end; row += kHeadGroup) {
-      const int n = std::min(kHeadGroup, end - row);
+// The next T tokens, from `first` on, and the rows [begin, end).
+template <int T>
+void EstimateTokens(const BestLogitsJob& job, const Activations* x, int first, int begin, int end) {
+  for (int row = begin; row < end; row += kHeadGroup) {
+    const int n = std::min(kHeadGroup, end - row);
+    HWY_ALIGN int32_t hi[T][kHeadGroup] = {};
+    HWY_ALIGN int32_t lo[T][kHeadGroup] = {};
+    DotGroup<T>(job.copy.codes + static_cast<size_t>(row) * job.copy.stride, job.copy.stride, n, x + first, hi, lo);
+    for (int t = 0; t < T; ++t) {
+      BestOfToken& token = job.tokens[static_cast<size_t>(first + t)];
       Group estimates, lower;
-      EstimateGroup(job.copy, x, bound, row, n, estimates, lower);
-      std::copy_n(estimates, n, job.op.out + row);
-      for (int i = 0; i < n; ++i) Offer(lower[i], n_best, best);
+      EstimateGroup(job.copy, x[first + t], token.bound, row, hi[t], lo[t], estimates, lower);
+      std::copy_n(estimates, n, LogitsOf(job.op, first + t) + row);
+      for (int i = 0; i < n; ++i) Offer(lower[i], token.n_best, token.best);
+    }
+  }
+}
+
+bool Estimate(const BestLogitsJob& job) {
+  Activations x[kMostBestTokens];
+  const float* from = job.op.in.x;
+  const auto start = reinterpret_cast<uintptr_t>(job.queue.scratch().data());
+  auto* hi = reinterpret_cast<int8_t*>(job.queue.scratch().data()) + (64 - start % 64) % 64;
+  for (int t = 0; t < job.op.n; ++t, from += job.op.w->cols, hi += 2 * job.copy.stride) {
+    if (!Prepare(from, job.copy, hi, x[t], job.tokens[static_cast<size_t>(t)].bound)) return false;
+  }
+  // Rows that stay in the second-level cache while all tokens meet them.
+  const int rows_at_once =
+      std::max<int>(1, static_cast<int>((size_t{128} << 10) / job.copy.stride / kHeadGroup)) * kHeadGroup;
+  job.queue.for_ranges(job.op.w->rows, kHeadGroup, [&](int range_begin, int range_end) HWY_ATTR {
+    for (int begin = range_begin; begin < range_end; begin += rows_at_once) {
+      const int end = std::min(begin + rows_at_once, range_end);
+      int t = 0;
+      for (; t + kTokensAtOnce <= job.op.n; t += kTokensAtOnce) EstimateTokens<kTokensAtOnce>(job, x, t, begin, end);
+      for (; t < job.op.n; ++t) EstimateTokens<1>(job, x, t, begin, end);
     }
   });
   return true;
 }
 
 // Replaces the estimates; returns how many by results.
-int Rescore(const BestLogitsJob& job, const LogitBound& bound, float least) {
+int Rescore(const BestLogitsJob& job) {
   const DF d;
   int n_rescored = 0;
-  job.share.for_ranges(job.op.w->rows, kHeadGroup, [&](int begin, int end) {
+  const auto rescore = [&](int t, int row, int n) HWY_ATTR {
+    const BestOfToken& token = job.tokens[static_cast<size_t>(t)];
+    float* const out = LogitsOf(job.op, t) + row;
+    const float* const x = job.op.in.x + static_cast<size_t>(t) * static_cast<size_t>(job.op.w->cols);
+    Group upper = {};
+    std::copy_n(out, n, upper);
+    for (size_t i = 0; i < kHeadGroup; i += hn::Lanes(d)) {
+      const VF above = BoundOf(job.copy, token.bound, static_cast<size_t>(row) + i);
+      hn::StoreU(hn::Add(hn::LoadU(d, upper + i), above), d, upper + i);
+    }
+    for (int i = 0; i < n; ++i) {
+      const bool may_be_best = upper[i] >= token.least;
+      out[i] = may_be_best ? float_row(*job.op.w, row + i, x) : -std::numeric_limits<float>::infinity();
+      n_rescored += may_be_best ? 1 : 0;
+    }
+  };
+  job.queue.for_ranges(job.op.w->rows, kHeadGroup, [&](int begin, int end) HWY_ATTR {
     for (int row = begin; row < end; row += kHeadGroup) {
-      const int n = std::min(kHeadGroup, end - row);
-      float* const out = job.op.out + row;
-      Group upper = {};
-      std::copy_n(out, n, upper);
-      for (size_t i = 0; i < kHeadGroup; i += hn::Lanes(d)) {
-        const VF above = BoundOf(job.copy, bound, static_cast<size_t>(row) + i);
-        hn::StoreU(hn::Add(hn::LoadU(d, upper + i), above), d, upper + i);
-      }
-      for (int i = 0; i < n; ++i) {
-        const bool may_be_best = upper[i] >= least;
-        out[i] = may_be_best ? float_row(*job.op.w, row + i, job.op.in.x) : -std::numeric_limits<float>::infinity();
-        n_rescored += may_be_best ? 1 : 0;
-      }
+      for (int t = 0; t < job.op.n; ++t) rescore(t, row, std::min(kHeadGroup, end - row));
     }
   });
   return n_rescored;
@@ -217,12 +279,8 @@ int Rescore(const BestLogitsJob& job, const LogitBound& bound, float least) {
 
 }  // namespace best_logits
 
-bool Estimate(const BestLogitsJob& job, size_t n_best, LogitBound& bound, std::vector<float>& best) {
-  return best_logits::Estimate(job, n_best, bound, best);
-}
-int Rescore(const BestLogitsJob& job, const LogitBound& bound, float least) {
-  return best_logits::Rescore(job, bound, least);
-}
+bool Estimate(const BestLogitsJob& job) { return best_logits::Estimate(job); }
+int Rescore(const BestLogitsJob& job) { return best_logits::Rescore(job); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tern::cpu
@@ -241,48 +299,61 @@ constexpr int kPause = 31;
 
 }  // namespace
 
-BestLogits::BestLogits(HeadCopy copy, int n_workers)
-    : copy_(std::move(copy)), workers_(static_cast<size_t>(n_workers)) {
-  for (Worker& worker : workers_) worker.best.reserve(kMostBestLogits);
+BestLogits::BestLogits(HeadCopy copy, int n_workers, int max_tokens)
+    : copy_(std::move(copy)), max_tokens_(max_tokens), workers_(static_cast<size_t>(n_workers)) {
+  for (Worker& worker : workers_) {
+    worker.tokens.resize(static_cast<size_t>(max_tokens));
+    for (BestOfToken& token : worker.tokens) token.best.reserve(kMostBestLogits);
+  }
   all_best_.reserve(workers_.size() * kMostBestLogits);
 }
 
-bool BestLogits::begin(int n_best) {
-  if (n_best <= 0 || n_best > kMostBestLogits || n_best >= copy_.w->rows) return false;
-  if (n_rescored() > copy_.w->rows / 2) n_paused_ = kPause;
+bool BestLogits::begin(std::span<const int> n_best) {
+  const auto few = [&](int n) { return n > 0 && n <= kMostBestLogits && n < copy_.w->rows; };
+  if (n_best.empty() || std::ssize(n_best) > max_tokens_ || !std::ranges::all_of(n_best, few)) return false;
+  if (n_tokens_ > 0 && n_rescored() / n_tokens_ > copy_.w->rows / 2) n_paused_ = kPause;
   n_rescored_.store(0, std::memory_order_relaxed);
   if (n_paused_ > 0) {
     --n_paused_;
     return false;
   }
-  n_best_ = static_cast<size_t>(n_best);
-  for (Worker& worker : workers_) worker.best.clear();
+  n_tokens_ = static_cast<int>(n_best.size());
+  for (Worker& worker : workers_) {
+    for (size_t t = 0; t < n_best.size(); ++t) {
+      worker.tokens[t].best.clear();
+      worker.tokens[t].n_best = static_cast<size_t>(n_best[t]);
+    }
+  }
   return true;
 }
 
-bool BestLogits::estimate(const ops::FloatLinear& op, int worker, Share& share) {
-  CHECK(op.n == 1 && op.in.x && op.w == copy_.w && op.store == ops::Store::kSet);
-  Worker& own = workers_[static_cast<size_t>(worker)];
-  return HWY_DYNAMIC_DISPATCH(Estimate)({op, copy_, share}, n_best_, own.bound, own.best);
+bool BestLogits::estimate(const ops::FloatLinear& op, int worker, WorkQueue& queue) {
+  CHECK(op.n == n_tokens_ && op.in.x && op.w == copy_.w && op.store == ops::Store::kSet);
+  return HWY_DYNAMIC_DISPATCH(Estimate)({op, copy_, workers_[static_cast<size_t>(worker)].tokens, queue});
 }
 
 void BestLogits::choose() {
-  all_best_.clear();
-  for (const Worker& worker : workers_) all_best_.insert(all_best_.end(), worker.best.begin(), worker.best.end());
-  const auto last = all_best_.begin() + static_cast<ptrdiff_t>(n_best_) - 1;  // there are more rows than n_best
-  std::ranges::nth_element(all_best_, last, std::greater<>());
-  least_ = *last;
+  for (size_t t = 0; t < static_cast<size_t>(n_tokens_); ++t) {
+    all_best_.clear();
+    for (const Worker& worker : workers_) {
+      const std::vector<float>& best = worker.tokens[t].best;
+      all_best_.insert(all_best_.end(), best.begin(), best.end());
+    }
+    const auto n_best = static_cast<ptrdiff_t>(workers_[0].tokens[t].n_best);
+    const auto last = all_best_.begin() + n_best - 1;  // there are more rows than n_best
+    std::ranges::nth_element(all_best_, last, std::greater<>());
+    for (Worker& worker : workers_) worker.tokens[t].least = *last;
+  }
 }
 
-void BestLogits::rescore(const ops::FloatLinear& op, int worker, Share& share) {
-  const LogitBound& bound = workers_[static_cast<size_t>(worker)].bound;
-  const int n = HWY_DYNAMIC_DISPATCH(Rescore)({op, copy_, share}, bound, least_);
+void BestLogits::rescore(const ops::FloatLinear& op, int worker, WorkQueue& queue) {
+  const int n = HWY_DYNAMIC_DISPATCH(Rescore)({op, copy_, workers_[static_cast<size_t>(worker)].tokens, queue});
   n_rescored_.fetch_add(n, std::memory_order_relaxed);
 }
 
-size_t BestLogits::scratch(int cols) {
+size_t BestLogits::scratch(int cols, int n_tokens) {
   const size_t stride = (static_cast<size_t>(cols) + 63) / 64 * 64;
-  return (2 * stride + 64) / sizeof(float);
+  return (2 * stride * static_cast<size_t>(n_tokens) + 64) / sizeof(float);
 }
 
 }  // namespace tern::cpu

@@ -169,6 +169,60 @@ HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activati
   return sum;
 }
 
+// sums[t] += the steps [kFrom, kTo) of a group with the activations of T tokens, `stride` bytes apart.
+template <class F, int T, int kFrom, int kTo, class Sum>
+HWY_INLINE void AddStepsOfTokens(const F& weights, const uint8_t* activations, size_t stride, Sum (&sums)[T]) {
+  using D = Dot<kLargestOf<F>>;
+  if constexpr (kFrom < kTo) {
+    const VU8 codes = weights.template codes<kFrom>();
+    for (size_t t = 0; t < T; ++t) {
+      sums[t] = D::add(codes, D::load(activations + t * stride + kFrom * kStepBytes<kLargestOf<F>>), sums[t]);
+    }
+    AddStepsOfTokens<F, T, kFrom + 1, kTo>(weights, activations, stride, sums);
+  }
+}
+
+// RowSums of one row and T tokens: a group is unpacked once for all.
+template <class F, int T>
+HWY_INLINE void RowSumsOfTokens(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales,
+                                FetchAhead ahead, VF32 (&sums)[T]) {
+  using D = Dot<kLargestOf<F>>;
+  constexpr size_t kAfter = kAfterSteps<kLargestOf<F>>;
+  constexpr int kDots = F::kHalfScales ? 2 : 1;  // per group
+  size_t group_bytes = kGroup * sizeof(typename F::Block) / F::kValues;
+  if constexpr (kHasScales<F>) group_bytes = F::kGroupBytes;
+  const size_t stride = Groups(cols) * kActivationBytesOf<F>;
+  for (VF32& sum : sums) sum = hn::Zero(DF32());
+  ForGroups<F>(row, cols, [&](const F& weights, size_t g) HWY_ATTR {
+    for (size_t i = 0; i < group_bytes; i += kCacheLine) fetch_ahead(row + g * group_bytes + i, ahead);
+    const uint8_t* const record = activations + g * kActivationBytesOf<F>;
+    const auto init = [&](size_t t, size_t part) {
+      return LoadInts(record + t * stride + kAfter + (1 + part) * kVectorBytes);
+    };
+    VI32 dots[T];
+    const auto add_part = [&]<int kPart>(std::integral_constant<int, kPart>) HWY_ATTR {
+      typename D::Sum acc[T];
+      for (size_t t = 0; t < T; ++t) acc[t] = D::start(init(t, kPart));
+      AddStepsOfTokens<F, T, kPart * kSteps / kDots, (kPart + 1) * kSteps / kDots>(weights, record, stride, acc);
+      for (size_t t = 0; t < T; ++t) {
+        VI32 dot = D::total(acc[t], init(t, kPart));
+        if constexpr (F::kHalfScales) dot = hn::Mul(dot, HalfScaleOf<F, kPart>(weights, scales, g));
+        dots[t] = kPart == 0 ? dot : hn::Add(dots[t], dot);
+      }
+    };
+    add_part(std::integral_constant<int, 0>());
+    if constexpr (kDots == 2) add_part(std::integral_constant<int, 1>());
+    const VF32 scale = ScaleOf(weights, scales, g);
+    for (size_t t = 0; t < T; ++t) {
+      const uint8_t* const own = record + t * stride;
+      sums[t] = hn::MulAdd(hn::ConvertTo(DF32(), dots[t]), hn::Mul(scale, LoadFloat32s(own + kAfter)), sums[t]);
+      sums[t] = TakeMins<kMinsOf<F>>(
+          sums[t], [&]<int P>(std::integral_constant<int, P>) HWY_ATTR { return MinOf<P>(weights); },
+          own + kSumsAt<kLargestOf<F>, F::kHalfScales>);
+    }
+  });
+}
+
 // out[i] = Σ over the lanes of v[i], in one order whoever calls: halves are added up to four lanes, then the outer
 // pairs of those.
 HWY_INLINE void SumLanes(const VF32 (&v)[4], float scale, float* out) {

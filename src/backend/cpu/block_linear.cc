@@ -32,6 +32,7 @@ namespace HWY_NAMESPACE {
 namespace block {
 
 inline constexpr int kScaleRows = 4;  // whose scales are gathered at a time
+inline constexpr int kMostStreamedTokens = 8;
 
 // A matrix, its input in the format's order, and memory to work in.
 struct Job {
@@ -67,6 +68,47 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, const Results& resul
   PutTile(results, y, 0, begin, n_rows);
 }
 
+// The same for T tokens from `token` on.
+template <class F, int T>
+void RowsForFewTokens(const Job& job, int begin, int n_rows, int token, const Results& results) {
+  float y[T][1][kBlockPassRows] = {};
+  const auto cols = static_cast<size_t>(job.w->cols);
+  const uint8_t* row = job.row(begin);
+  const size_t stride = job.row_stride;
+  const uint8_t* activations = job.activations + static_cast<size_t>(token) * Groups(cols) * kActivationBytesOf<F>;
+  const FetchAhead ahead = blocks_ahead();
+  for (int r = 0; r < n_rows; r += kScaleRows) {
+    const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
+    for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
+    VF32 sums[T][kScaleRows];
+    for (auto& token_sums : sums) {
+      for (VF32& sum : token_sums) sum = hn::Zero(DF32());
+    }
+    for (size_t i = 0; i < n; ++i, row += stride) {
+      VF32 of_row[T];
+      RowSumsOfTokens<F, T>(row, cols, activations, job.scales.row(i, cols), ahead, of_row);
+      for (size_t t = 0; t < T; ++t) sums[t][i] = of_row[t];
+    }
+    for (size_t t = 0; t < T; ++t) SumLanes(sums[t], job.w->scale, y[t][0] + r);
+  }
+  for (int t = 0; t < T; ++t) PutTile(results, y[t], token + t, begin, n_rows);
+}
+
+// Up to kMostStreamedTokens, as many at once as the registers hold.
+template <class F>
+void RowsForSomeTokens(const Job& job, int begin, int n_rows, const Results& results) {
+  int token = 0;
+  for (; token + kTileTokens <= job.n; token += kTileTokens) {
+    RowsForFewTokens<F, kTileTokens>(job, begin, n_rows, token, results);
+  }
+  const int left = job.n - token;
+  if constexpr (kTileTokens > 2) {
+    if (left == 3) return RowsForFewTokens<F, 3>(job, begin, n_rows, token, results);
+    if (left == 2) return RowsForFewTokens<F, 2>(job, begin, n_rows, token, results);
+  }
+  if (left == 1) RowsForFewTokens<F, 1>(job, begin, n_rows, token, results);
+}
+
 template <class F>
 void RowsForTokens(const Job& job, int begin, int n_rows, const Results& results) {
   const auto cols = static_cast<size_t>(job.w->cols);
@@ -92,13 +134,14 @@ void RowsForTokens(const Job& job, int begin, int n_rows, const Results& results
 struct Kernel {
   void (*arrange)(const ops::BlockRows& in, int n, size_t cols, uint8_t* out);
   void (*pass_of_one)(const Job& job, int begin, int n_rows, const Results& results);
+  void (*pass_of_some)(const Job& job, int begin, int n_rows, const Results& results);
   void (*pass)(const Job& job, int begin, int n_rows, const Results& results);
   size_t activation_bytes;
 };
 
 template <class F>
 constexpr Kernel MakeKernel() {
-  return {Arrange<F>, RowsForOneToken<F>, RowsForTokens<F>, kActivationBytesOf<F>};
+  return {Arrange<F>, RowsForOneToken<F>, RowsForSomeTokens<F>, RowsForTokens<F>, kActivationBytesOf<F>};
 }
 
 // The kernel of records of `format`.
@@ -187,10 +230,13 @@ class Operand {
       job.rows = reinterpret_cast<const uint8_t*>(records_);
       job.first_row = begin;
     }
-    (job.n == 1 ? kernel_.pass_of_one : kernel_.pass)(job, begin, end - begin, results);
+    const auto run = job.n == 1 ? kernel_.pass_of_one : is_few(job.n) ? kernel_.pass_of_some : kernel_.pass;
+    run(job, begin, end - begin, results);
   }
 
  private:
+  static bool is_few(int n) { return n <= kMostStreamedTokens; }
+
   void take_memory(const ops::BlockRows& in, std::span<float>& free) {
     const auto cols = static_cast<size_t>(job_.w->cols);
     const size_t records = static_cast<size_t>(job_.n) * Groups(cols);
@@ -212,19 +258,19 @@ class Operand {
 
 // Calls pass(begin, end) for runs of kBlockPassRows rows.
 template <class Pass>
-void ForPasses(int n_rows, Share& share, const Pass& pass) {
-  share.for_ranges(n_rows, kBlockPassRows, [&](int begin, int end) {
+void ForPasses(int n_rows, WorkQueue& queue, const Pass& pass) {
+  queue.for_ranges(n_rows, kBlockPassRows, [&](int begin, int end) {
     for (int row = begin; row < end; row += kBlockPassRows) pass(row, std::min(row + kBlockPassRows, end));
   });
 }
 
-void Linear(const ops::FloatLinear& op, Share& share) {
+void Linear(const ops::FloatLinear& op, WorkQueue& queue) {
   if (op.n == 0) return;
   std::optional<Operand> w;
   const Results results(op.store, op.out, op.w->rows);
-  ForPasses(op.w->rows, share, [&](int begin, int end) {
+  ForPasses(op.w->rows, queue, [&](int begin, int end) {
     if (!w) {
-      std::span<float> free = share.scratch();
+      std::span<float> free = queue.scratch();
       w.emplace(*op.w, op.in.blocks, op.n, free);
     }
     w->pass(begin, end, results);
@@ -232,14 +278,14 @@ void Linear(const ops::FloatLinear& op, Share& share) {
 }
 
 // The gate's results go to the output, and the up pass over the same rows finishes them.
-void Glu(const ops::FloatGlu& op, Share& share) {
+void Glu(const ops::FloatGlu& op, WorkQueue& queue) {
   if (op.n == 0) return;
   std::optional<Operand> gate, up;
   const Results store(ops::Store::kSet, op.out, op.w_gate->rows);
   const Results finish(op.act, op.out, op.w_gate->rows);
-  ForPasses(op.w_gate->rows, share, [&](int begin, int end) {
+  ForPasses(op.w_gate->rows, queue, [&](int begin, int end) {
     if (!gate) {
-      std::span<float> free = share.scratch();
+      std::span<float> free = queue.scratch();
       gate.emplace(*op.w_gate, op.in.blocks, op.n, free);
       up.emplace(*op.w_up, op.in.blocks, op.n, free, &*gate);
     }
@@ -250,8 +296,8 @@ void Glu(const ops::FloatGlu& op, Share& share) {
 
 }  // namespace block
 
-void BlockLinear(const ops::FloatLinear& op, Share& share) { block::Linear(op, share); }
-void BlockGlu(const ops::FloatGlu& op, Share& share) { block::Glu(op, share); }
+void BlockLinear(const ops::FloatLinear& op, WorkQueue& queue) { block::Linear(op, queue); }
+void BlockGlu(const ops::FloatGlu& op, WorkQueue& queue) { block::Glu(op, queue); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tern::cpu
@@ -263,8 +309,8 @@ namespace tern::cpu {
 HWY_EXPORT(BlockLinear);
 HWY_EXPORT(BlockGlu);
 
-void block_linear(const ops::FloatLinear& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, share); }
-void block_glu(const ops::FloatGlu& op, Share& share) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, share); }
+void block_linear(const ops::FloatLinear& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, queue); }
+void block_glu(const ops::FloatGlu& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, queue); }
 
 size_t block_scratch(int cols, int n) {
   // Records of activations and panels are largest with 64-byte vectors, 13 of them for a group of 512 values (Q2_K);

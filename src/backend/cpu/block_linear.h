@@ -2,7 +2,7 @@
 // is `blocks`. Weights: Q1_0, Q2_0, PQ2_0, Q4_0, Q8_0, Q6_K and TQ2_0.
 #pragma once
 
-#include "backend/cpu/share.h"
+#include "backend/cpu/work_queue.h"
 #include "backend/ops.h"
 
 namespace tern::cpu {
@@ -13,7 +13,7 @@ inline constexpr int kBlockPassRows = 16;  // computed at a time by a worker, fo
 // formats agree, else twice.
 size_t block_scratch(int cols, int n);
 
-void block_linear(const ops::FloatLinear& op, Share& share);
-void block_glu(const ops::FloatGlu& op, Share& share);
+void block_linear(const ops::FloatLinear& op, WorkQueue& queue);
+void block_glu(const ops::FloatGlu& op, WorkQueue& queue);
 
 }  // namespace tern::cpu

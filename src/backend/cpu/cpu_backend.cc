@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 
+#include "backend/cpu/attention_parts.h"
 #include "backend/cpu/base3.h"
 #include "backend/cpu/best_logits.h"
 #include "backend/cpu/block_linear.h"
@@ -22,23 +23,22 @@
 namespace tern::cpu {
 namespace {
 
-void run_op(const ops::Embed& op, Share& share) { embed(op, share); }
-void run_op(const ops::Copy& op, Share& share) { copy(op, share); }
-void run_op(const ops::RmsNorm& op, Share& share) { rms_norm(op, share); }
-void run_op(const ops::Quantize& op, Share& share) { quantize(op, share); }
-void run_op(const ops::RmsNormQuantize& op, Share& share) { rms_norm_quantize(op, share); }
-void run_op(const ops::TernaryLinear& op, Share& share) { ternary_linear(op, share); }
-void run_op(const ops::TernaryGlu& op, Share& share) { ternary_glu(op, share); }
-void run_op(const ops::QuantizeBlocks& op, Share& share) { quantize_blocks(op, share); }
-void run_op(const ops::FloatLinear& op, Share& share) { float_linear(op, share); }
-void run_op(const ops::FloatGlu& op, Share& share) { float_glu(op, share); }
-void run_op(const ops::Rope& op, Share& share) { rope(op, share); }
-void run_op(const ops::KvAppend& op, Share& share) { kv_append(op, share); }
-void run_op(const ops::Attention& op, Share& share) { attention(op, share); }
-void run_op(const ops::GluMul& op, Share& share) { glu_mul(op, share); }
-void run_op(const ops::Add& op, Share& share) { add(op, share); }
-void run_op(const ops::AddBias& op, Share& share) { add_bias(op, share); }
-void run_op(const ops::Softcap& op, Share& share) { softcap(op, share); }
+void run_op(const ops::Embed& op, WorkQueue& queue) { embed(op, queue); }
+void run_op(const ops::SelectRows& op, WorkQueue& queue) { select_rows(op, queue); }
+void run_op(const ops::RmsNorm& op, WorkQueue& queue) { rms_norm(op, queue); }
+void run_op(const ops::Quantize& op, WorkQueue& queue) { quantize(op, queue); }
+void run_op(const ops::RmsNormQuantize& op, WorkQueue& queue) { rms_norm_quantize(op, queue); }
+void run_op(const ops::TernaryLinear& op, WorkQueue& queue) { ternary_linear(op, queue); }
+void run_op(const ops::TernaryGlu& op, WorkQueue& queue) { ternary_glu(op, queue); }
+void run_op(const ops::QuantizeBlocks& op, WorkQueue& queue) { quantize_blocks(op, queue); }
+void run_op(const ops::FloatLinear& op, WorkQueue& queue) { float_linear(op, queue); }
+void run_op(const ops::FloatGlu& op, WorkQueue& queue) { float_glu(op, queue); }
+void run_op(const ops::Rope& op, WorkQueue& queue) { rope(op, queue); }
+void run_op(const ops::KvAppend& op, WorkQueue& queue) { kv_append(op, queue); }
+void run_op(const ops::GluMul& op, WorkQueue& queue) { glu_mul(op, queue); }
+void run_op(const ops::Add& op, WorkQueue& queue) { add(op, queue); }
+void run_op(const ops::AddBias& op, WorkQueue& queue) { add_bias(op, queue); }
+void run_op(const ops::Softcap& op, WorkQueue& queue) { softcap(op, queue); }
 
 // The buffers a step touches. The KV cache counts as one more buffer, after the plan's own.
 struct Touched {
@@ -104,10 +104,15 @@ class CpuExecutable final : public Executable {
     for (const Step& step : plan_.steps) {
       scratch_floats_ = std::max({scratch_floats_, block_scratch_of(step.body), ternary_scratch_of(step.body)});
     }
-    scratch_floats_ = std::max(scratch_floats_, static_cast<size_t>(widest_));
+    scratch_floats_ =
+        std::max({scratch_floats_, static_cast<size_t>(widest_), attention_scratch(plan_.config.head_dim)});
+    for (int layer = 0; layer < plan_.config.n_layers; ++layer) {
+      most_heads_ = std::max(most_heads_, plan_.config.layer(layer).n_heads);
+    }
     if (head.w) {
-      scratch_floats_ = std::max(scratch_floats_, BestLogits::scratch(head.w->cols));
-      best_logits_.emplace(std::move(head), pool.size());
+      scratch_floats_ = std::max(scratch_floats_, BestLogits::scratch(head.w->cols, most_best()));
+      best_logits_.emplace(std::move(head), pool.size(), most_best());
+      n_best_.reserve(static_cast<size_t>(options_.max_logit_rows));
     }
   }
 
@@ -134,28 +139,38 @@ class CpuExecutable final : public Executable {
     return weights_.bytes_beyond_plan + static_cast<int64_t>(copy.bytes_per_token() - copy.w->data.size());
   }
 
-  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
-    return HostKvCache::create(plan_.config, n_ctx, type);
+  int max_slices() const override { return options_.max_batch; }
+
+  int kv_block_tokens(int) const override { return kKvBlock; }
+  Result<std::unique_ptr<KvStore>> new_kv_store(int, KvType type) const override {
+    return std::make_unique<HostKvStore>(plan_.config, type);
   }
 
-  Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
-    CHECK(!batch.tokens.empty() && static_cast<int>(batch.tokens.size()) <= max_batch());
-    CHECK(batch.first_pos >= 0 && batch.first_pos + static_cast<int>(batch.tokens.size()) <= cache.n_ctx());
-    binder_->begin(static_cast<const HostKvCache&>(cache), batch);
-    CHECK(binder_->n_logit_rows() <= max_logit_rows());
-    reserve_scratch(cache.n_ctx());
-    const bool is_for_some = batch.logits == WantLogits::kLast && !observer_;
-    only_best_ = is_for_some && best_logits_ && best_logits_->begin(batch.n_best);
+  using Executable::run;
+  Result<std::span<const float>> run(KvStore& store, Batch batch) override {
+    binder_->begin(static_cast<const HostKvStore&>(store), batch);
+    TRY_STATUS(reserve_attention_parts(batch));
+    only_best_ = best_logits_ && !observer_ && best_logits_->begin(n_best_of(batch));
     for (Claim& claim : claims_) claim.next.store(0, std::memory_order_relaxed);
     rescore_claim_.next.store(0, std::memory_order_relaxed);
     phases_.reset();
-    pool_.run_with_comers([this](int worker) { work(worker); });
+    pool_.run_with_available([this](int worker) { work(worker); });
     return binder_->logits();
   }
 
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
  private:
+  int most_best() const { return std::min(options_.max_logit_rows, kMostBestTokens); }
+
+  // Of each row of logits.
+  std::span<const int> n_best_of(Batch batch) {
+    n_best_.clear();
+    for (const Slice& slice : batch)
+      n_best_.insert(n_best_.end(), static_cast<size_t>(slice.n_logit_rows()), slice.n_best);
+    return n_best_;
+  }
+
   // Floats of scratch memory for a linear layer on int8 blocks; 0 for any other step.
   size_t block_scratch_of(const StepBody& body) const {
     const auto scratch = [&](SlotId id) {
@@ -184,45 +199,48 @@ class CpuExecutable final : public Executable {
     Phases::Walk walk(phases_);
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       if (barrier_before_[i]) walk.next_phase();
-      Share share(claims_[i].next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
+      WorkQueue queue(claims_[i].next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
       binder_->with_bound(plan_.steps[i].body, [&]<class Op>(const Op& op) {
         if constexpr (std::is_same_v<Op, ops::FloatLinear>) {
-          if (only_best_ && op.w == best_logits_->copy().w) return run_best_logits(op, share, worker, walk);
+          if (only_best_ && op.w == best_logits_->copy().w) return run_best_logits(op, queue, worker, walk);
         }
-        run_op(op, share);
-        walk.add(share);
+        if constexpr (std::is_same_v<Op, ops::Attention>) {
+          attention(op, attention_parts_, queue);
+        } else {
+          run_op(op, queue);
+        }
+        walk.add(queue);
       });
       if (observer_ && completes_[i]) {
-        walk.settle();
+        walk.finish_phase();
         if (worker == 0) binder_->report(*completes_[i], observer_);
         walk.add_unit(worker == 0);
-        walk.settle();
+        walk.finish_phase();
       }
     }
   }
 
   // Adds to the walk what it does.
-  void run_best_logits(const ops::FloatLinear& op, Share& share, int worker, Phases::Walk& walk) {
-    if (!best_logits_->estimate(op, worker, share)) {
-      run_op(op, share);
-      return walk.add(share);
+  void run_best_logits(const ops::FloatLinear& op, WorkQueue& queue, int worker, Phases::Walk& walk) {
+    if (!best_logits_->estimate(op, worker, queue)) {
+      run_op(op, queue);
+      return walk.add(queue);
     }
-    walk.add(share);
-    walk.settle();
+    walk.add(queue);
+    walk.finish_phase();
     if (worker == 0) best_logits_->choose();
     walk.add_unit(worker == 0);
-    walk.settle();
-    Share rest(rescore_claim_.next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
+    walk.finish_phase();
+    WorkQueue rest(rescore_claim_.next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
     best_logits_->rescore(op, worker, rest);
     walk.add(rest);
   }
 
-  // Attention keeps a score per position and token of a tile. Grows once per context size, never in the token loop.
-  void reserve_scratch(int n_ctx) {
-    const size_t size = std::max(static_cast<size_t>(n_ctx) * kAttentionTokens, scratch_floats_);
-    for (auto& scratch : scratch_) {
-      if (scratch.size() < size) scratch.resize(size);
-    }
+  // Where rows are of a sequence each, workers share their histories. Grows with the number of sequences and with their
+  // bounds, already for prompts: never in the token loop.
+  Result<void> reserve_attention_parts(Batch batch) {
+    return attention_parts_.reserve(static_cast<int>(batch.size()), most_heads_, plan_.config.head_dim,
+                                    std::ranges::max(batch, {}, &Slice::n_ctx).n_ctx);
   }
 
   struct alignas(64) Claim {
@@ -239,8 +257,11 @@ class CpuExecutable final : public Executable {
   Phases phases_;
   Claim rescore_claim_;
   std::optional<BestLogits> best_logits_;
+  std::vector<int> n_best_;
   bool only_best_ = false;  // of this run's logits
   int widest_ = 0;
+  int most_heads_ = 0;  // of a layer
+  AttentionParts attention_parts_;
   size_t scratch_floats_ = 0;
   std::unique_ptr<HostBinder> binder_;
   std::vector<Scratch> scratch_;

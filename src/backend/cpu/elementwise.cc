@@ -1,4 +1,4 @@
-// copy, glu_mul, add, add_bias and softcap.
+// select_rows, glu_mul, add, add_bias and softcap.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cc"
 // clang-format off: this order
@@ -38,24 +38,28 @@ constexpr int kGrain = 4096;
 HWY_EXPORT(GluRange);
 HWY_EXPORT(SoftcapRange);
 
-void copy(const ops::Copy& op, Share& share) {
-  share.for_ranges(static_cast<int>(op.count), kGrain,
-                   [&](int begin, int end) { std::copy(op.in + begin, op.in + end, op.out + begin); });
+void select_rows(const ops::SelectRows& op, WorkQueue& queue) {
+  const auto width = static_cast<size_t>(op.width);
+  queue.for_ranges(static_cast<int>(op.rows.size()), 1, [&](int begin, int end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      std::copy_n(op.in + static_cast<size_t>(op.rows[i]) * width, width, op.out + i * width);
+    }
+  });
 }
 
-void glu_mul(const ops::GluMul& op, Share& share) {
-  share.for_ranges(static_cast<int>(op.count), kGrain,
+void glu_mul(const ops::GluMul& op, WorkQueue& queue) {
+  queue.for_ranges(static_cast<int>(op.count), kGrain,
                    [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(GluRange)(op, begin, end); });
 }
 
-void add(const ops::Add& op, Share& share) {
-  share.for_ranges(static_cast<int>(op.count), kGrain, [&](int begin, int end) {
+void add(const ops::Add& op, WorkQueue& queue) {
+  queue.for_ranges(static_cast<int>(op.count), kGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) op.x[i] += op.in[i];
   });
 }
 
-void add_bias(const ops::AddBias& op, Share& share) {
-  share.for_ranges(op.n, 1, [&](int begin, int end) {
+void add_bias(const ops::AddBias& op, WorkQueue& queue) {
+  queue.for_ranges(op.n, 1, [&](int begin, int end) {
     for (int row = begin; row < end; ++row) {
       float* const x = op.x + static_cast<size_t>(row) * static_cast<size_t>(op.width);
       for (int i = 0; i < op.width; ++i) x[i] += op.bias[i];
@@ -63,8 +67,8 @@ void add_bias(const ops::AddBias& op, Share& share) {
   });
 }
 
-void softcap(const ops::Softcap& op, Share& share) {
-  share.for_ranges(static_cast<int>(op.count), kGrain,
+void softcap(const ops::Softcap& op, WorkQueue& queue) {
+  queue.for_ranges(static_cast<int>(op.count), kGrain,
                    [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(SoftcapRange)(op, begin, end); });
 }
 

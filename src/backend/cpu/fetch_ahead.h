@@ -21,6 +21,13 @@ FetchAhead blocks_ahead();   // of blocks with scales, most of them interleaved
 FetchAhead reading_ahead();  // of a loop that only reads
 
 // Asks for one line. `at` may be anywhere: nothing is read, and what is no memory is ignored.
+// Asks for the line at `at`.
+inline void fetch_line([[maybe_unused]] const void* at) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(at, 0, 3);
+#endif
+}
+
 inline void fetch_ahead([[maybe_unused]] const void* at, [[maybe_unused]] FetchAhead ahead) {
 #if defined(__GNUC__) || defined(__clang__)
   const auto address = reinterpret_cast<uintptr_t>(at);

@@ -110,10 +110,10 @@ void Rows(const Job& job, int begin, int end, std::span<float> scratch) {
   }
 }
 
-void FloatLinear(const ops::FloatLinear& op, Share& share) {
+void FloatLinear(const ops::FloatLinear& op, WorkQueue& queue) {
   if (op.n == 0) return;
   const Job job{op.in.x, op.n, op.w, Results(op.store, op.out, op.w->rows)};
-  share.for_ranges(op.w->rows, kTileRows, [&](int begin, int end) { Rows(job, begin, end, share.scratch()); });
+  queue.for_ranges(op.w->rows, kTileRows, [&](int begin, int end) { Rows(job, begin, end, queue.scratch()); });
 }
 
 template <class T>
@@ -138,14 +138,14 @@ float FloatRow(const Tensor& w, int row, const float* x) {
 }
 
 // The gate's results go to the output, and the up pass over the same rows finishes them.
-void FloatGlu(const ops::FloatGlu& op, Share& share) {
+void FloatGlu(const ops::FloatGlu& op, WorkQueue& queue) {
   if (op.n == 0) return;
   const int n_rows = op.w_gate->rows;
   const Job gate{op.in.x, op.n, op.w_gate, Results(ops::Store::kSet, op.out, n_rows)};
   const Job up{op.in.x, op.n, op.w_up, Results(op.act, op.out, n_rows)};
-  share.for_ranges(n_rows, kTileRows, [&](int begin, int end) {
-    Rows(gate, begin, end, share.scratch());
-    Rows(up, begin, end, share.scratch());
+  queue.for_ranges(n_rows, kTileRows, [&](int begin, int end) {
+    Rows(gate, begin, end, queue.scratch());
+    Rows(up, begin, end, queue.scratch());
   });
 }
 
@@ -160,16 +160,16 @@ HWY_EXPORT(FloatLinear);
 HWY_EXPORT(FloatGlu);
 HWY_EXPORT(FloatRow);
 
-void float_linear(const ops::FloatLinear& op, Share& share) {
-  if (op.in.blocks.q) return block_linear(op, share);
-  HWY_DYNAMIC_DISPATCH(FloatLinear)(op, share);
+void float_linear(const ops::FloatLinear& op, WorkQueue& queue) {
+  if (op.in.blocks.q) return block_linear(op, queue);
+  HWY_DYNAMIC_DISPATCH(FloatLinear)(op, queue);
 }
 
 float float_row(const Tensor& w, int row, const float* x) { return HWY_DYNAMIC_DISPATCH(FloatRow)(w, row, x); }
 
-void float_glu(const ops::FloatGlu& op, Share& share) {
-  if (op.in.blocks.q) return block_glu(op, share);
-  HWY_DYNAMIC_DISPATCH(FloatGlu)(op, share);
+void float_glu(const ops::FloatGlu& op, WorkQueue& queue) {
+  if (op.in.blocks.q) return block_glu(op, queue);
+  HWY_DYNAMIC_DISPATCH(FloatGlu)(op, queue);
 }
 
 }  // namespace tern::cpu

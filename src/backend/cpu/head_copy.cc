@@ -105,7 +105,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "backend/cpu/share.h"
+#include "backend/cpu/work_queue.h"
 #include "base/format_text.h"
 
 namespace tern::cpu {
@@ -164,8 +164,8 @@ Result<HeadCopy> copy_head(const Tensor& w, ThreadPool& pool) {
   copy.norm = copy.error + n;
   std::atomic<int> next = 0;
   pool.run([&](int) {
-    Share share(next, pool.size(), {});
-    share.for_ranges(w.rows, kHeadGroup, [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(CopyRows)(copy, begin, end); });
+    WorkQueue queue(next, pool.size(), {});
+    queue.for_ranges(w.rows, kHeadGroup, [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(CopyRows)(copy, begin, end); });
   });
   return copy;
 }

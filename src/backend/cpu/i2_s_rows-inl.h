@@ -83,6 +83,53 @@ struct I2sRows {
     return hn::ReduceSum(DI32(), ones) + hn::ReduceSum(DI32(), fours) / 4;
   }
 
+  // dot() of one row and T tokens, whose activations are `stride` bytes apart: the row is unpacked once for all.
+  static constexpr int kMostTokens = kVectorBytes == 64 ? 8 : 4;
+  template <class Dot, int T>
+  static HWY_INLINE void dot_tokens(const uint8_t* codes, const int8_t* q, size_t stride, size_t cols, FetchAhead ahead,
+                                    int32_t (&out)[T]) {
+    const DU8 d;
+    const size_t lanes = hn::Lanes(d), n_bytes = row_bytes(cols);
+    typename Dot::Sum ones[T], fours[T];
+    for (int t = 0; t < T; ++t) {
+      ones[t] = fours[t] = Dot::zero();
+      out[t] = 0;
+    }
+    const auto step = [&](VU8 low, size_t byte) HWY_ATTR {
+      const VU8 high = hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(DU16(), low)));
+      const VU8 one = hn::Set(d, 3), four = hn::Set(d, 12);
+      const VU8 plane0 = hn::And(high, four), plane1 = hn::And(high, one);
+      const VU8 plane2 = hn::And(low, four), plane3 = hn::And(low, one);
+      for (int t = 0; t < T; ++t) {
+        const int8_t* const at = q + static_cast<size_t>(t) * stride + 4 * byte;
+        fours[t] = Dot::add(plane0, hn::LoadU(DI8(), at), fours[t]);
+        ones[t] = Dot::add(plane1, hn::LoadU(DI8(), at + lanes), ones[t]);
+        fours[t] = Dot::add(plane2, hn::LoadU(DI8(), at + 2 * lanes), fours[t]);
+        ones[t] = Dot::add(plane3, hn::LoadU(DI8(), at + 3 * lanes), ones[t]);
+      }
+    };
+    const auto flush = [&]() HWY_ATTR {
+      for (int t = 0; t < T; ++t) {
+        out[t] += hn::ReduceSum(DI32(), hn::Add(hn::ShiftLeft<2>(Dot::widen(ones[t])), Dot::widen(fours[t]))) / 4;
+        ones[t] = fours[t] = Dot::zero();
+      }
+    };
+    size_t byte = 0;
+    while (byte + lanes <= n_bytes) {
+      const size_t end = Dot::kQuads ? n_bytes : std::min(n_bytes, byte + 8 * lanes);  // as in dot()
+      for (; byte + kCacheLine <= end; byte += kCacheLine) {
+        fetch_ahead(codes + byte, ahead);
+        for (size_t i = 0; i < kCacheLine; i += lanes) step(hn::LoadU(d, codes + byte + i), byte + i);
+      }
+      for (; byte + lanes <= end; byte += lanes) step(hn::LoadU(d, codes + byte), byte);
+      flush();
+    }
+    if (byte < n_bytes) {  // half a 64-byte vector
+      step(hn::LoadN(d, codes + byte, n_bytes - byte), byte);
+      flush();
+    }
+  }
+
   // How many rows are best taken at once. An instruction for four products leaves nothing to be gained, and a 64-byte
   // vector may end with half a one.
   template <class Dot>

@@ -1,33 +1,36 @@
-// The CPU's ops: every worker of the pool calls the same op with its own Share. Arguments and shapes: backend/ops.h.
-// Files have the same names as those of the reference (backend/ref), which defines what each op computes.
+// The CPU's ops: every worker of the pool calls the same op with its own WorkQueue. Arguments and shapes:
+// backend/ops.h. Files have the same names as those of the reference (backend/ref), which defines what each op
+// computes.
 #pragma once
 
-#include "backend/cpu/share.h"
+#include "backend/cpu/work_queue.h"
 #include "backend/ops.h"
 
 namespace tern::cpu {
 
-void embed(const ops::Embed& op, Share& share);
-void copy(const ops::Copy& op, Share& share);
-void rms_norm(const ops::RmsNorm& op, Share& share);
-void quantize(const ops::Quantize& op, Share& share);
-void rms_norm_quantize(const ops::RmsNormQuantize& op, Share& share);  // scratch: width floats
+void embed(const ops::Embed& op, WorkQueue& queue);
+void select_rows(const ops::SelectRows& op, WorkQueue& queue);
+void rms_norm(const ops::RmsNorm& op, WorkQueue& queue);
+void quantize(const ops::Quantize& op, WorkQueue& queue);
+void rms_norm_quantize(const ops::RmsNormQuantize& op, WorkQueue& queue);  // scratch: width floats
 // I2_S weights, or TQ1_0 rearranged (base3.h); a GLU's two alike. Scratch: ternary_scratch(cols) floats.
-void ternary_linear(const ops::TernaryLinear& op, Share& share);
-void ternary_glu(const ops::TernaryGlu& op, Share& share);
+void ternary_linear(const ops::TernaryLinear& op, WorkQueue& queue);
+void ternary_glu(const ops::TernaryGlu& op, WorkQueue& queue);
 size_t ternary_scratch(int cols);
-void quantize_blocks(const ops::QuantizeBlocks& op, Share& share);
-void float_linear(const ops::FloatLinear& op, Share& share);  // scratch: cols floats
-void float_glu(const ops::FloatGlu& op, Share& share);  // on int8 blocks both need block_scratch() (block_linear.h)
+void quantize_blocks(const ops::QuantizeBlocks& op, WorkQueue& queue);
+void float_linear(const ops::FloatLinear& op, WorkQueue& queue);  // scratch: cols floats
+void float_glu(const ops::FloatGlu& op, WorkQueue& queue);  // on int8 blocks both need block_scratch() (block_linear.h)
 // One result of float_linear, bit for bit. F16, BF16 or F32 weights in memory, float input.
 float float_row(const Tensor& w, int row, const float* x);
-void rope(const ops::Rope& op, Share& share);
-void kv_append(const ops::KvAppend& op, Share& share);
-inline constexpr int kAttentionTokens = 4;               // computed together
-void attention(const ops::Attention& op, Share& share);  // scratch: kAttentionTokens · (first_pos + n) floats
-void glu_mul(const ops::GluMul& op, Share& share);
-void add(const ops::Add& op, Share& share);
-void add_bias(const ops::AddBias& op, Share& share);
-void softcap(const ops::Softcap& op, Share& share);
+void rope(const ops::Rope& op, WorkQueue& queue);
+void kv_append(const ops::KvAppend& op, WorkQueue& queue);
+// Scratch: attention_scratch(head_dim) floats. `parts` has room for the rows where each is of another sequence.
+class AttentionParts;
+void attention(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue);
+size_t attention_scratch(int head_dim);
+void glu_mul(const ops::GluMul& op, WorkQueue& queue);
+void add(const ops::Add& op, WorkQueue& queue);
+void add_bias(const ops::AddBias& op, WorkQueue& queue);
+void softcap(const ops::Softcap& op, WorkQueue& queue);
 
 }  // namespace tern::cpu

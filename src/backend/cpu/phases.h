@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backend/cpu/share.h"
+#include "backend/cpu/work_queue.h"
 #include "base/wait_counter.h"
 
 namespace tern::cpu {
@@ -26,9 +26,9 @@ class Phases {
     explicit Walk(Phases& phases) : phases_(phases) {}
 
     // The op that `share` was for has returned.
-    void add(const Share& share) {
-      units_ += static_cast<uint32_t>(share.units());
-      done_ += static_cast<uint32_t>(share.done());
+    void add(const WorkQueue& queue) {
+      units_ += static_cast<uint32_t>(queue.units());
+      done_ += static_cast<uint32_t>(queue.done());
     }
 
     // One more unit, done by this worker or not.
@@ -38,8 +38,8 @@ class Phases {
     }
 
     // Waits until all that was added to this phase is done. What was written before is visible after it. Every worker
-    // settles at the same places; those ahead may have done more by the time this one looks.
-    void settle() {
+    // finishes its phase at the same places; those ahead may have done more by the time this one looks.
+    void finish_phase() {
       WaitCounter& done = phases_.done_[phase_];
       if (done_ > 0) done.add(done_);
       done_ = 0;
@@ -47,7 +47,7 @@ class Phases {
     }
 
     void next_phase() {
-      settle();
+      finish_phase();
       ++phase_;
       units_ = 0;
     }

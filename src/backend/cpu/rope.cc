@@ -23,10 +23,10 @@ void rotate_interleaved(float* head, int half, const float* cos, const float* si
 
 }  // namespace
 
-void rope(const ops::Rope& op, Share& share) {
+void rope(const ops::Rope& op, WorkQueue& queue) {
   const int half = op.head_dim / 2;
   const auto rotate = op.pairs == RopePairs::kHalves ? rotate_halves : rotate_interleaved;
-  share.for_ranges(op.n * op.n_heads, 4, [&](int begin, int end) {
+  queue.for_ranges(op.n * op.n_heads, 4, [&](int begin, int end) {
     for (int unit = begin; unit < end; ++unit) {
       const auto angles = static_cast<size_t>(unit / op.n_heads) * static_cast<size_t>(half);
       rotate(op.x + static_cast<size_t>(unit) * static_cast<size_t>(op.head_dim), half, op.cos + angles,

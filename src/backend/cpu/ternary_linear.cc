@@ -34,8 +34,9 @@ inline constexpr int kPassRows = 16;
 inline constexpr int kPanelTokens = 64;
 // Columns of a panel, of which a row's last block may have more than the row.
 inline constexpr size_t whole_blocks(size_t cols) { return 4 * i2_s_bytes(cols); }
-// From so many tokens on unpacking pays.
-inline constexpr int kMinPanelTokens = 4;
+// From so many tokens on unpacking pays: where rows are unpacked for several tokens at once, the same with AMX, and
+// where they are not.
+inline constexpr int kMinPanelTokens = 28, kMinPanelTokensAmx = 12, kMinPanelTokensOneByOne = 4;
 
 }  // namespace tern::cpu
 #endif
@@ -44,6 +45,12 @@ HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+template <class Rows>
+int MinPanelTokens() {
+  if (Rows::kMostTokens == 1) return kMinPanelTokensOneByOne;
+  return cpu_target().amx ? kMinPanelTokensAmx : kMinPanelTokens;
+}
 
 // One op: its activations for as many tokens as it has, and the worker's memory.
 struct Job {
@@ -58,12 +65,46 @@ HWY_INLINE const uint8_t* RowAt(const Tensor& w, size_t stride, int row) {
   return reinterpret_cast<const uint8_t*>(w.data.data()) + static_cast<size_t>(row) * stride;
 }
 
+// At most kPassRows rows with T tokens from `first` on.
+template <class Rows, class Dot, int T>
+void StreamTokensAtOnce(const Job& job, const Tensor& w, int begin, int end, int first, const Results& results) {
+  const size_t stride = Rows::row_bytes(job.cols), one = Rows::arranged_bytes(job.cols);
+  const auto* arranged = reinterpret_cast<const int8_t*>(job.scratch.data()) + static_cast<size_t>(first) * one;
+  float y[T][1][kPassRows] = {};
+  for (int i = 0; i < end - begin; ++i) {
+    int32_t dots[T];
+    Rows::template dot_tokens<Dot, T>(RowAt(w, stride, begin + i), arranged, one, job.cols, job.ahead, dots);
+    for (int t = 0; t < T; ++t) {
+      const float sum = static_cast<float>(dots[t] - job.in.sum[first + t]);
+      y[t][0][i] = sum / job.in.scale[first + t] * w.scale;
+    }
+  }
+  for (int t = 0; t < T; ++t) PutTile(results, y[t], first + t, begin, end - begin);
+}
+
+// The same with as many of the tokens as go at once; returns how many.
+template <class Rows, class Dot>
+int StreamTokens(const Job& job, const Tensor& w, int begin, int end, int first, const Results& results) {
+  const int n = job.n - first;
+  if constexpr (Rows::kMostTokens >= 8) {
+    const bool fits = 8 * Rows::arranged_bytes(job.cols) <= (size_t{40} << 10);  // the first-level cache
+    if (n >= 8 && fits) return StreamTokensAtOnce<Rows, Dot, 8>(job, w, begin, end, first, results), 8;
+  }
+  if (n >= 4) return StreamTokensAtOnce<Rows, Dot, 4>(job, w, begin, end, first, results), 4;
+  if (n == 3) return StreamTokensAtOnce<Rows, Dot, 3>(job, w, begin, end, first, results), 3;
+  return StreamTokensAtOnce<Rows, Dot, 2>(job, w, begin, end, first, results), 2;
+}
+
 // At most kPassRows rows with a few tokens, whose activations are arranged once the worker has claimed rows.
 template <class Rows, class Dot>
 void StreamRows(const Job& job, const Tensor& w, int begin, int end, const Results& results) {
   const auto* arranged = reinterpret_cast<const int8_t*>(job.scratch.data());
   const size_t stride = Rows::row_bytes(job.cols), one = Rows::arranged_bytes(job.cols);
-  for (int t = 0; t < job.n; ++t, arranged += one) {
+  int t = 0;
+  if constexpr (Rows::kMostTokens > 1) {
+    for (; t + 2 <= job.n;) t += StreamTokens<Rows, Dot>(job, w, begin, end, t, results);
+  }
+  for (arranged += static_cast<size_t>(t) * one; t < job.n; ++t, arranged += one) {
     float y[1][kPassRows] = {};
     const auto put = [&](int i, int32_t dot) {
       y[0][i] = static_cast<float>(dot - job.in.sum[t]) / job.in.scale[t] * w.scale;
@@ -140,7 +181,7 @@ void MultiplyPanel(const Job& job, const Tensor& w, int begin, int end, const Re
 
 template <class Rows, class Dot>
 void AnyRows(const Job& job, const Tensor& w, int begin, int end, const Results& results) {
-  if (job.n < kMinPanelTokens) {
+  if (job.n < MinPanelTokens<Rows>()) {
     StreamRows<Rows, Dot>(job, w, begin, end, results);
   } else {
     MultiplyPanel<Rows, Dot>(job, w, begin, end, results);
@@ -159,11 +200,11 @@ HWY_INLINE void ArrangeAll(const Job& job) {
 
 // Calls body(begin, end) for few rows at a time, which this worker is to compute.
 template <class Rows, class Body>
-HWY_INLINE void ForRanges(const Job& job, int n_rows, Share& share, const Body& body) {
-  const bool streams = job.n < kMinPanelTokens;
+HWY_INLINE void ForRanges(const Job& job, int n_rows, WorkQueue& queue, const Body& body) {
+  const bool streams = job.n < MinPanelTokens<Rows>();
   const int step = streams ? kPassRows : static_cast<int>(kPanelRows);
   bool is_arranged = false;
-  share.for_ranges(n_rows, step, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(n_rows, step, [&](int begin, int end) HWY_ATTR {
     if (streams && !is_arranged) ArrangeAll<Rows>(job);
     is_arranged = true;
     for (int row = begin; row < end; row += step) body(row, std::min(row + step, end));
@@ -176,26 +217,26 @@ HWY_INLINE void WithRows(const Tensor& w, const Body& body) {
   with_dot([&](auto dot) HWY_ATTR { body(I2sRows(), dot); });
 }
 
-Job JobOf(const ops::QuantizedRows& in, int n, const Tensor& w, Share& share) {
-  return {in, n, static_cast<size_t>(w.cols), share.scratch(), weights_ahead()};
+Job JobOf(const ops::QuantizedRows& in, int n, const Tensor& w, WorkQueue& queue) {
+  return {in, n, static_cast<size_t>(w.cols), queue.scratch(), weights_ahead()};
 }
 
-void TernaryLinear(const ops::TernaryLinear& op, Share& share) {
-  const Job job = JobOf(op.in, op.n, *op.w, share);
+void TernaryLinear(const ops::TernaryLinear& op, WorkQueue& queue) {
+  const Job job = JobOf(op.in, op.n, *op.w, queue);
   const Results results(op.store, op.out, op.w->rows);
   WithRows(*op.w, [&]<class Rows, class Dot>(Rows, Dot) HWY_ATTR {
-    ForRanges<Rows>(job, op.w->rows, share,
+    ForRanges<Rows>(job, op.w->rows, queue,
                     [&](int begin, int end) HWY_ATTR { AnyRows<Rows, Dot>(job, *op.w, begin, end, results); });
   });
 }
 
 // The gate's results go to the output, and the up pass over the same rows finishes them.
-void TernaryGlu(const ops::TernaryGlu& op, Share& share) {
-  const Job job = JobOf(op.in, op.n, *op.w_gate, share);
+void TernaryGlu(const ops::TernaryGlu& op, WorkQueue& queue) {
+  const Job job = JobOf(op.in, op.n, *op.w_gate, queue);
   const Results store(ops::Store::kSet, op.out, op.w_gate->rows);
   const Results finish(op.act, op.out, op.w_gate->rows);
   WithRows(*op.w_gate, [&]<class Rows, class Dot>(Rows, Dot) HWY_ATTR {
-    ForRanges<Rows>(job, op.w_gate->rows, share, [&](int begin, int end) HWY_ATTR {
+    ForRanges<Rows>(job, op.w_gate->rows, queue, [&](int begin, int end) HWY_ATTR {
       AnyRows<Rows, Dot>(job, *op.w_gate, begin, end, store);
       AnyRows<Rows, Dot>(job, *op.w_up, begin, end, finish);
     });
@@ -230,16 +271,16 @@ void check_matrix(const Tensor& w) {
 
 }  // namespace
 
-void ternary_linear(const ops::TernaryLinear& op, Share& share) {
+void ternary_linear(const ops::TernaryLinear& op, WorkQueue& queue) {
   check_matrix(*op.w);
-  HWY_DYNAMIC_DISPATCH(TernaryLinear)(op, share);
+  HWY_DYNAMIC_DISPATCH(TernaryLinear)(op, queue);
 }
 
-void ternary_glu(const ops::TernaryGlu& op, Share& share) {
+void ternary_glu(const ops::TernaryGlu& op, WorkQueue& queue) {
   check_matrix(*op.w_gate);
   check_matrix(*op.w_up);
   CHECK(op.w_gate->is_rearranged == op.w_up->is_rearranged);
-  HWY_DYNAMIC_DISPATCH(TernaryGlu)(op, share);
+  HWY_DYNAMIC_DISPATCH(TernaryGlu)(op, queue);
 }
 
 size_t ternary_scratch(int cols) { return HWY_DYNAMIC_DISPATCH(TernaryScratch)(static_cast<size_t>(cols)); }

@@ -16,46 +16,68 @@ std::unexpected<Error> lost(const Script& script) {
   return fail(ErrorCode::kDeviceLost, "the fake device is lost at position {}", script.fail_at_pos);
 }
 
-class FakeKvCache final : public KvCache {
+// Blocks without contents; counts them.
+class FakeKvStore final : public KvStore {
  public:
-  explicit FakeKvCache(int n_ctx) : n_ctx_(n_ctx) {}
-  int n_ctx() const override { return n_ctx_; }
-  uint64_t bytes() const override { return 0; }
+  FakeKvStore(const Script& script, int block_tokens, KvType type, Log& log)
+      : script_(script), block_tokens_(block_tokens), type_(type), log_(log) {}
+  KvType type() const override { return type_; }
+  int block_tokens() const override { return block_tokens_; }
+  uint64_t block_bytes() const override { return 0; }
+  Result<void> allocate(KvBlockId) override {
+    if ((log_.n_blocks + 1) * block_tokens_ > script_.most_ctx) {
+      return fail(ErrorCode::kOutOfMemory, "no memory for another block of {} tokens", block_tokens_);
+    }
+    ++log_.n_blocks;
+    return {};
+  }
+  void free(KvBlockId) override { --log_.n_blocks; }
+  Result<void> copy(KvBlockId, KvBlockId) override { return {}; }
+  Result<void> read(KvBlockId, MutableBytes) const override { return {}; }
+  Result<void> write(KvBlockId, Bytes) override { return {}; }
 
  private:
-  int n_ctx_;
+  const Script& script_;
+  int block_tokens_;
+  KvType type_;
+  Log& log_;
 };
 
 // The script's tokens, some of them worked out before they are asked for. Aborts on a caller that asks for too many.
 class FakeStream final : public TokenStream {
  public:
-  FakeStream(const Script& script, Log& log) : script_(script), log_(log), index_(log.streams.size() - 1) {
+  FakeStream(const Script& script, Log& log, size_t n)
+      : script_(script), log_(log), first_(log.streams.size() - n), tokens_(n) {
     ++log_.n_live_streams;
   }
   FakeStream(const FakeStream&) = delete;
   FakeStream& operator=(const FakeStream&) = delete;
   ~FakeStream() override { --log_.n_live_streams; }
 
-  Result<TokenId> next() override {
-    Log::Stream& stream = log_.streams[index_];
-    CHECK(stream.n_taken < stream.n_tokens);
-    const int pos = stream.pos + stream.n_taken;
-    if (script_.fail_at_pos >= 0 && pos >= script_.fail_at_pos) return lost(script_);
-    run_until(std::min(stream.n_taken + 1 + script_.runs_ahead, stream.n_tokens), stream);
-    ++stream.n_taken;
-    return next_token(script_, pos);
+  Result<std::span<const TokenId>> next() override {
+    const auto streams = std::span(log_.streams).subspan(first_, tokens_.size());
+    for (const Log::Stream& stream : streams) {
+      CHECK(stream.n_taken < stream.n_tokens);
+      if (script_.fail_at_pos >= 0 && stream.pos + stream.n_taken >= script_.fail_at_pos) return lost(script_);
+    }
+    const Log::Stream& any = streams[0];
+    const int n_run = std::min(any.n_taken + 1 + script_.runs_ahead, any.n_tokens);
+    for (; n_run_ < n_run; ++n_run_) {
+      for (Log::Stream& stream : streams) {
+        if (stream.sampling.temperature > 0) stream.random.push_back(stream.sampling.uniform());
+      }
+    }
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      tokens_[i] = next_token(script_, streams[i].pos + streams[i].n_taken++);
+    }
+    return std::span<const TokenId>(tokens_);
   }
 
  private:
-  void run_until(int n_tokens, Log::Stream& stream) {
-    for (; n_run_ < n_tokens; ++n_run_) {
-      if (stream.sampling.temperature > 0) stream.random.push_back(stream.sampling.uniform());
-    }
-  }
-
   const Script& script_;
   Log& log_;
-  const size_t index_;
+  const size_t first_;
+  std::vector<TokenId> tokens_;
   int n_run_ = 0;
 };
 
@@ -67,38 +89,66 @@ class FakeExecutable final : public Executable {
   int max_batch() const override { return script_.max_batch; }
   int max_logit_rows() const override { return script_.max_logit_rows; }
 
-  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType) const override {
-    if (n_ctx > script_.most_ctx) return fail(ErrorCode::kOutOfMemory, "no memory for {} tokens", n_ctx);
-    return std::make_unique<FakeKvCache>(n_ctx);
+  int max_slices() const override { return script_.max_slices; }
+  bool decodes() const override { return script_.decodes; }
+
+  int kv_block_tokens(int n_ctx) const override { return script_.block_tokens > 0 ? script_.block_tokens : n_ctx; }
+  Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const override {
+    return std::make_unique<FakeKvStore>(script_, block_tokens, type, log_);
   }
 
-  Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
-    const int n = static_cast<int>(batch.tokens.size());
-    CHECK(n >= 1 && n <= max_batch() && batch.first_pos >= 0 && batch.first_pos + n <= cache.n_ctx());
-    log_.calls.push_back({{batch.tokens.begin(), batch.tokens.end()}, batch.first_pos, batch.logits, batch.n_best});
-    if (script_.fail_at_pos >= 0 && batch.first_pos + n > script_.fail_at_pos) {
-      return lost(script_);
+  using Executable::decode;
+  using Executable::run;
+  Result<std::span<const float>> run(KvStore& store, Batch batch) override {
+    int n = 0, n_rows = 0;
+    for (const Slice& slice : batch) {
+      check(store, slice, static_cast<int>(slice.tokens.size()));
+      n += static_cast<int>(slice.tokens.size());
+      n_rows += slice.n_logit_rows();
+      log_.calls.push_back({{slice.tokens.begin(), slice.tokens.end()},
+                            slice.first_pos,
+                            slice.logits,
+                            slice.n_best,
+                            log_.n_batches,
+                            {slice.blocks.begin(), slice.blocks.end()}});
     }
+    CHECK(n >= 1 && n <= max_batch() && n_rows <= max_logit_rows() && std::ssize(batch) <= max_slices());
+    ++log_.n_batches;
     logits_.clear();
-    if (batch.logits == WantLogits::kLast) append_row(batch.first_pos + n - 1);
-    if (batch.logits == WantLogits::kAll) {
-      CHECK(n <= max_logit_rows());
-      for (int i = 0; i < n; ++i) append_row(batch.first_pos + i);
+    for (const Slice& slice : batch) {
+      const int end = slice.first_pos + static_cast<int>(slice.tokens.size());
+      if (script_.fail_at_pos >= 0 && end > script_.fail_at_pos) return lost(script_);
+      for (int pos = end - slice.n_logit_rows(); pos < end; ++pos) append_row(pos);
     }
     return logits_;
   }
 
-  Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
-                                              const DeviceSampling& sampling) override {
-    if (!script_.decodes) return nullptr;
-    CHECK(n_tokens >= 1 && pos >= 0 && pos + n_tokens <= cache.n_ctx());
-    log_.streams.push_back({token, pos, n_tokens, sampling});
-    return std::make_unique<FakeStream>(script_, log_);
+  Result<std::unique_ptr<TokenStream>> decode(KvStore& store, Batch starts, int n_tokens,
+                                              std::span<const DeviceSampling> sampling) override {
+    if (!script_.decodes || std::ssize(starts) > script_.most_streamed) return nullptr;
+    CHECK(!starts.empty() && starts.size() == sampling.size() && n_tokens >= 1);
+    CHECK(std::ssize(starts) <= std::min(max_slices(), max_logit_rows()));
+    for (size_t i = 0; i < starts.size(); ++i) {
+      CHECK(starts[i].tokens.size() == 1);
+      check(store, starts[i], n_tokens);
+      log_.streams.push_back({.token = starts[i].tokens[0],
+                              .pos = starts[i].first_pos,
+                              .n_tokens = n_tokens,
+                              .sampling = sampling[i],
+                              .together = static_cast<int>(starts.size())});
+    }
+    return std::make_unique<FakeStream>(script_, log_, starts.size());
   }
 
   void observe(StepObserver) override {}
 
  private:
+  // There must be blocks for what the slice writes.
+  static void check(const KvStore& store, const Slice& slice, int n) {
+    CHECK(n >= 1 && slice.first_pos >= 0 && slice.first_pos + n <= slice.n_ctx);
+    CHECK(slice.first_pos + n <= std::ssize(slice.blocks) * store.block_tokens());
+  }
+
   void append_row(int pos) {
     const size_t row = logits_.size();
     logits_.resize(row + static_cast<size_t>(script_.n_vocab), 0.0f);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "backend/gpu/executable.h"
+#include "backend/gpu/memory/kv_order.h"
+#include "backend/gpu/run/executable.h"
+#include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 #include "base/format_text.h"
 #include "base/log.h"
@@ -107,19 +109,21 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
   MemoryNeed need;
   std::vector<StoredBytes::Identity> seen;  // by their bytes: the head is often the embedding under another name
   for (const Step& step : plan.steps) {
-    for (const WeightUse& use : weight_uses(step.body)) {
-      if (std::ranges::contains(seen, use.tensor->data.identity())) continue;
-      seen.push_back(use.tensor->data.identity());
-      need.weights += use.bytes();
-    }
+    for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
+      if (std::ranges::contains(seen, w->data.identity())) return;
+      seen.push_back(w->data.identity());
+      need.weights += weight_bytes(*w, role);
+    });
   }
   for (const auto& buffer : plan.buffers) {
     need.activations += device_bytes(buffer, options.max_batch, options.max_logit_rows);
   }
   const Config& c = plan.config;
   if (!c.int8_activations) need.activations += halves_bytes(plan, options.max_batch);
-  need.activations += c.ropes.size() * rope_bytes(c, n_ctx);
-  need.kv_cache = kv_bytes(c, n_ctx, type);
+  need.activations += c.ropes.size() * RopeTables::bytes(c, n_ctx);
+  if (n_ctx == 0) return need;
+  const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(n_ctx)) + 1;  // and the spare one
+  for (int layer = 0; layer < c.n_layers; ++layer) need.kv_cache += n_blocks * device_block_bytes(c, layer, type);
   return need;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/backend.h"
-#include "backend/gpu/self_test.h"
+#include "backend/gpu/trust/self_test.h"
 
 namespace tern::gpu {
 

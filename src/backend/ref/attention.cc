@@ -9,19 +9,25 @@
 namespace tern::ref {
 namespace {
 
-double load_value(const void* base, KvType type, size_t index) {
-  return type == KvType::kF16 ? f16_to_f32(static_cast<const uint16_t*>(base)[index])
-                              : static_cast<const float*>(base)[index];
+// The value at `at`, and of q8_0 the scale at `scale_at`, of a block's side (kv_layout.h).
+double load_value(const ops::KvLayer& layer, const std::byte* side, size_t at, size_t scale_at) {
+  if (layer.type == KvType::kF32) return reinterpret_cast<const float*>(side)[at];
+  if (layer.type == KvType::kF16) return f16_to_f32(reinterpret_cast<const uint16_t*>(side)[at]);
+  const auto* scales = reinterpret_cast<const uint16_t*>(side + kv_scale_offset(layer));
+  return static_cast<double>(reinterpret_cast<const int8_t*>(side)[at]) * f16_to_f32(scales[scale_at]);
 }
 
-// softmax(q·Kᵀ/√d)·V over positions [first, end) for one query head.
-void attend(const ops::KvLayer& cache, const float* q, double softcap, int kv_head, int first, int end, float* out) {
-  const int d = cache.head_dim;
+// softmax(q·Kᵀ/√d)·V over positions [first, end) of the row's sequence for one query head.
+void attend(const ops::KvLayer& layer, const ops::KvRow& row, const float* q, double softcap, int kv_head, int first,
+            int end, float* out) {
+  const int d = layer.head_dim;
   std::vector<double> weights(static_cast<size_t>(end - first));
   for (int pos = first; pos < end; ++pos) {
-    const size_t at = kv_offset(cache, kv_head, pos);
+    const std::byte* const keys = kv_block_of(row, pos) + layer.k_offset;
     double dot = 0;
-    for (int i = 0; i < d; ++i) dot += q[i] * load_value(cache.k, cache.type, at + static_cast<size_t>(i));
+    for (int i = 0; i < d; ++i) {
+      dot += q[i] * load_value(layer, keys, kv_key_at(layer, kv_head, pos, i), kv_key_scale_at(layer, kv_head, pos, i));
+    }
     const double score = dot / std::sqrt(static_cast<double>(d));
     weights[static_cast<size_t>(pos - first)] = softcap > 0 ? softcap * std::tanh(score / softcap) : score;
   }
@@ -31,8 +37,9 @@ void attend(const ops::KvLayer& cache, const float* q, double softcap, int kv_he
   for (int i = 0; i < d; ++i) {
     double sum = 0;
     for (int pos = first; pos < end; ++pos) {
+      const std::byte* const values = kv_block_of(row, pos) + layer.v_offset;
       sum += weights[static_cast<size_t>(pos - first)] *
-             load_value(cache.v, cache.type, kv_offset(cache, kv_head, pos) + static_cast<size_t>(i));
+             load_value(layer, values, kv_value_at(layer, kv_head, pos, i), kv_value_scale_at(layer, kv_head, pos, i));
     }
     out[i] = static_cast<float>(sum / total);
   }
@@ -43,13 +50,12 @@ void attend(const ops::KvLayer& cache, const float* q, double softcap, int kv_he
 void attention(const ops::Attention& op) {
   const int d = op.cache.head_dim;
   const int group = op.n_heads / op.cache.n_kv_heads;
-  for (int r = 0; r < op.n; ++r) {
-    for (int h = 0; h < op.n_heads; ++h) {
-      const size_t at =
-          (static_cast<size_t>(r) * static_cast<size_t>(op.n_heads) + static_cast<size_t>(h)) * static_cast<size_t>(d);
-      const int end = op.first_pos + r + 1;
-      const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
-      attend(op.cache, op.q + at, op.softcap, h / group, first, end, op.out + at);
+  size_t at = 0;
+  for (const ops::KvRow& row : op.rows) {
+    const int end = row.pos + 1;
+    const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
+    for (int h = 0; h < op.n_heads; ++h, at += static_cast<size_t>(d)) {
+      attend(op.cache, row, op.q + at, op.softcap, h / group, first, end, op.out + at);
     }
   }
 }

@@ -1,4 +1,4 @@
-// copy, glu_mul, add, add_bias and softcap.
+// select_rows, glu_mul, add, add_bias and softcap.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -7,7 +7,12 @@
 
 namespace tern::ref {
 
-void copy(const ops::Copy& op) { std::copy_n(op.in, op.count, op.out); }
+void select_rows(const ops::SelectRows& op) {
+  float* out = op.out;
+  for (const int row : op.rows) {
+    out = std::copy_n(op.in + static_cast<size_t>(row) * static_cast<size_t>(op.width), op.width, out);
+  }
+}
 
 namespace {
 

@@ -7,7 +7,7 @@
 namespace tern::ref {
 
 void embed(const ops::Embed& op);
-void copy(const ops::Copy& op);
+void select_rows(const ops::SelectRows& op);
 void rms_norm(const ops::RmsNorm& op);
 void quantize(const ops::Quantize& op);
 void rms_norm_quantize(const ops::RmsNormQuantize& op);

@@ -11,7 +11,7 @@ namespace {
 
 // One overload per kind of op argument, so that a bound step finds its op.
 void run_op(const ops::Embed& op) { embed(op); }
-void run_op(const ops::Copy& op) { copy(op); }
+void run_op(const ops::SelectRows& op) { select_rows(op); }
 void run_op(const ops::RmsNorm& op) { rms_norm(op); }
 void run_op(const ops::Quantize& op) { quantize(op); }
 void run_op(const ops::RmsNormQuantize& op) { rms_norm_quantize(op); }
@@ -38,14 +38,16 @@ class RefExecutable final : public Executable {
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
 
-  Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const override {
-    return HostKvCache::create(expanded_.plan.config, n_ctx, type);
+  int max_slices() const override { return options_.max_batch; }
+
+  int kv_block_tokens(int) const override { return kKvBlock; }
+  Result<std::unique_ptr<KvStore>> new_kv_store(int, KvType type) const override {
+    return std::make_unique<HostKvStore>(expanded_.plan.config, type);
   }
 
-  Result<std::span<const float>> run(KvCache& cache, const Batch& batch) override {
-    CHECK(!batch.tokens.empty() && static_cast<int>(batch.tokens.size()) <= max_batch());
-    binder_->begin(static_cast<const HostKvCache&>(cache), batch);
-    CHECK(binder_->n_logit_rows() <= max_logit_rows());
+  using Executable::run;
+  Result<std::span<const float>> run(KvStore& store, Batch batch) override {
+    binder_->begin(static_cast<const HostKvStore&>(store), batch);
     for (size_t i = 0; i < expanded_.plan.steps.size(); ++i) {
       binder_->with_bound(expanded_.plan.steps[i].body, [](const auto& op) { run_op(op); });
       if (observer_ && expanded_.completes[i]) binder_->report(*expanded_.completes[i], observer_);

@@ -5,7 +5,7 @@
 
 namespace tern::ref {
 
-// `plan` must outlive the executable. n_threads is ignored.
+// `plan` must outlive the executable.
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options);
 
 }  // namespace tern::ref

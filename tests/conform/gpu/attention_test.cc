@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "backend/gpu/kernels/grouped_attention.h"
 #include "backend/gpu/kernels/serial_attention.h"
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
@@ -15,16 +16,9 @@ using namespace wgsl;
 using GpuAttention = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuAttention);
 
-constexpr uint32_t kSplitContext = 256;
 // Groups of one and of four; head sizes that fill a workgroup evenly and not.
-constexpr gpu::HeadShape kShapes[] = {{2, 2, 64, kSplitContext},  {4, 1, 80, kSplitContext},
-                                      {8, 2, 128, kSplitContext}, {2, 2, 36, kSplitContext},
-                                      {4, 4, 100, kSplitContext}, {4, 2, 112, kSplitContext}};
-
-template <class KvWord>
-constexpr KvType type_of() {
-  return std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
-}
+constexpr gpu::HeadShape kShapes[] = {{2, 2, 64},  {4, 1, 80},  {8, 2, 128}, {2, 2, 36},
+                                      {4, 4, 100}, {4, 2, 112}, {6, 1, 32}};
 
 template <class KvWord>
 void test_append(GpuBench& bench, const gpu::HeadShape& s, uint32_t pos, uint32_t n) {
@@ -32,11 +26,10 @@ void test_append(GpuBench& bench, const gpu::HeadShape& s, uint32_t pos, uint32_
   auto k = random(size_t{n} * s.n_kv_heads * s.head_dim, pos), v = random(k.size(), pos + 1);
   for (float& x : k) x = f16_to_f32(f32_to_f16(x));
   for (float& x : v) x = f16_to_f32(f32_to_f16(x));
-  KvData expected(s, type_of<KvWord>()), actual(s, type_of<KvWord>());
-  ref::kv_append({k.data(), v.data(), static_cast<int>(n), static_cast<int>(pos), expected.layer});
-  const std::vector<uint32_t> params = {pos, n, 0, 0};
+  KvData expected(s, kv_type_of<KvWord>(), kManyPositions), actual(s, kv_type_of<KvWord>(), kManyPositions);
+  expected.append(k.data(), v.data(), static_cast<int>(n), static_cast<int>(pos));
   bench.run(gpu::kv_append<KvWord>({.heads = s}), {.x = 2 * s.n_kv_heads, .y = n}, in<F32>(k), in<F32>(v),
-            in<U32>(params), out<KvWord>(actual.words));
+            in<U32>(actual.params(pos, n)), out<KvWord>(actual.words));
   EXPECT_EQ(actual.words, expected.words) << n << " tokens at " << pos;
 }
 
@@ -45,6 +38,7 @@ TEST_P(GpuAttention, KvAppendIsBitIdentical) {
     for (const auto& [pos, n] : {std::pair{0u, 1u}, {0u, 70u}, {255u, 1u}, {64u, 9u}}) {
       test_append<F16x2>(bench(), s, pos, n);
       test_append<F32>(bench(), s, pos, n);
+      test_append<I8x4>(bench(), s, pos, n);
     }
   }
 }
@@ -52,10 +46,10 @@ TEST_P(GpuAttention, KvAppendIsBitIdentical) {
 TEST_P(GpuAttention, KvAppendRoundsToHalves) {
   const gpu::HeadShape& s = kShapes[1];
   const auto k = random(s.head_dim, 1, 3), v = random(s.head_dim, 2, 1e-4f);  // the latter are subnormal halves, some
-  KvData expected(s, KvType::kF16), actual(s, KvType::kF16);
-  ref::kv_append({k.data(), v.data(), 1, 4, expected.layer});
+  KvData expected(s, KvType::kF16, kManyPositions), actual(s, KvType::kF16, kManyPositions);
+  expected.append(k.data(), v.data(), 1, 4);
   bench().run(gpu::kv_append<F16x2>({.heads = s}), {.x = 2 * s.n_kv_heads}, in<F32>(k), in<F32>(v),
-              in<U32>(std::vector<uint32_t>{4, 1, 0, 0}), out<F16x2>(actual.words));
+              in<U32>(actual.params(4, 1)), out<F16x2>(actual.words));
   const auto a = actual.floats(), b = expected.floats();
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::isnan(b[i])) continue;
@@ -63,17 +57,39 @@ TEST_P(GpuAttention, KvAppendRoundsToHalves) {
   }
 }
 
+// Scales that are subnormal halves, none, and nearly infinite; groups with one value of note; and values half way
+// between two codes.
+TEST_P(GpuAttention, KvAppendMakesTheCodesAndScalesOfTheReference) {
+  for (const gpu::HeadShape& s : kShapes) {
+    const size_t n = 9, count = n * s.n_kv_heads * s.head_dim;
+    auto k = random(count, 1, 3), v = random(count, 2, 1);
+    for (size_t i = 0; i < count; ++i) {
+      const size_t row = i / s.head_dim;
+      v[i] *= std::ldexp(1.0f, -4 * static_cast<int>(row % 9));
+      if (row % 5 == 1) v[i] = i % 32 == 7 ? -3.0f : 0.0f;
+      if (row % 5 == 2) k[i] = 0;
+      if (row % 5 == 3) k[i] = i % 32 == 0 ? 127.0f : static_cast<float>(i % 32) - 0.5f;  // a scale of 1
+      if (row % 5 == 4 && i % 32 == 3) k[i] = 8e6f;                                       // of nearly infinity
+    }
+    KvData expected(s, KvType::kQ8_0, kManyPositions), actual(s, KvType::kQ8_0, kManyPositions);
+    expected.append(k.data(), v.data(), static_cast<int>(n), 60);
+    bench().run(gpu::kv_append<I8x4>({.heads = s}), {.x = 2 * s.n_kv_heads, .y = static_cast<uint32_t>(n)}, in<F32>(k),
+                in<F32>(v), in<U32>(actual.params(60, static_cast<uint32_t>(n))), out<I8x4>(actual.words));
+    EXPECT_EQ(actual.words, expected.words) << "head_dim " << s.head_dim;
+  }
+}
+
 struct Problem {
   Problem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed,
           float q_factor = 0.3f, uint32_t seen = 0, float cap = 0)
-      : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), softcap(cap), kv(shape, type) {
+      : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), softcap(cap), kv(shape, type, kManyPositions) {
     const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
     const auto k = random(count, seed), v = random(count, seed + 1);
-    ref::kv_append({k.data(), v.data(), static_cast<int>(last_pos + 1), 0, kv.layer});  // beyond it: poison
+    kv.append(k.data(), v.data(), static_cast<int>(last_pos + 1), 0);  // beyond it: poison
     q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, q_factor);
     expected.resize(q.size());
-    ref::attention({q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos),
-                    static_cast<int>(window), kv.layer, expected.data(), softcap});
+    kv.attention(q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos),
+                 static_cast<int>(window), expected.data(), softcap);
     values = kv.floats();
   }
 
@@ -84,14 +100,13 @@ struct Problem {
   double bound(size_t at) const {
     const size_t d = s.head_dim, row = at / d, token = row / s.n_heads, head = row % s.n_heads;
     const size_t n_pos = pos + token + 1, kv_head = head / (s.n_heads / s.n_kv_heads);
-    const size_t k_base = kv_head * s.n_ctx * d, v_base = k_base + values.size() / 2;
     double greatest = -1e30, greatest_sum = 0, total = 0, weighted = 0;
     std::vector<double> scores(n_pos);
     const size_t first = window > 0 && n_pos > window ? n_pos - window : 0;
     for (size_t p = first; p < n_pos; ++p) {
       double magnitudes = 0;
       for (size_t i = 0; i < d; ++i) {
-        const double term = static_cast<double>(q[row * d + i]) * values[k_base + p * d + i] / std::sqrt(d);
+        const double term = static_cast<double>(q[row * d + i]) * values[kv.row(0, kv_head, p) * d + i] / std::sqrt(d);
         scores[p] += term;
         magnitudes += std::abs(term);
       }
@@ -102,7 +117,7 @@ struct Problem {
     for (size_t p = first; p < n_pos; ++p) {
       const double weight = std::exp(scores[p] - greatest);
       total += weight;
-      weighted += weight * std::abs(values[v_base + p * d + at % d]);
+      weighted += weight * std::abs(values[kv.row(1, kv_head, p) * d + at % d]);
     }
     const double cap_error = softcap * (2 * (3 + 2 * 20) + 12) * kUlp;  // an exponential of at most 20
     const double exponent = 2 * (greatest_sum * static_cast<double>(d + 4) * kUlp + cap_error);
@@ -116,7 +131,7 @@ struct Problem {
           << how << ", " << n << " tokens from " << pos << ", head_dim " << s.head_dim << ", at " << i;
     }
   }
-  std::vector<uint32_t> params() const { return {pos, n, 0, 0}; }
+  std::vector<uint32_t> params() const { return kv.params(pos, n); }
 
   gpu::HeadShape s;
   uint32_t n, pos, window;
@@ -188,6 +203,17 @@ void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
             out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
   p.expect(y, "split");
   stats.expect(y);
+  if (gpu::heads_together(p.s) == 1) return;
+  ASSERT_TRUE(gpu::has_grouped_attention<KvWord>(config, bench.device().limits().workgroup_bytes));
+  parts = poisoned<float>(parts.size());
+  bench.run(gpu::grouped_attention<KvWord>(config),
+            {.x = p.s.n_heads / gpu::heads_together(p.s), .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts));
+  y = poisoned<float>(y.size());
+  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
+            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
+  p.expect(y, "split in groups");
+  stats.expect(y);
 }
 
 // Positions around the chunks in which they are handled, and far from them.
@@ -202,6 +228,10 @@ void for_problems(KvType type, Test&& test) {
   }
 }
 
+TEST_P(GpuAttention, UnsplitFromCodes) {
+  for_problems(KvType::kQ8_0, [&](const Problem& p) { test_unsplit<I8x4>(bench(), p); });
+}
+
 TEST_P(GpuAttention, Unsplit) {
   for_problems(KvType::kF16, [&](const Problem& p) { test_unsplit<F16x2>(bench(), p); });
   for_problems(KvType::kF32, [&](const Problem& p) { test_unsplit<F32>(bench(), p); });
@@ -212,6 +242,9 @@ TEST_P(GpuAttention, SoftcappedScores) {
     const Problem p(s, KvType::kF16, 130, 3, s.head_dim, 3.0f, 0, 2.0f);
     test_unsplit<F16x2>(bench(), p);
     test_split<F16x2>(bench(), p, 4);
+    const Problem codes(s, KvType::kQ8_0, 130, 3, s.head_dim, 3.0f, 0, 2.0f);
+    test_unsplit<I8x4>(bench(), codes);
+    test_split<I8x4>(bench(), codes, 4);
   }
 }
 
@@ -221,15 +254,22 @@ TEST_P(GpuAttention, SplitAndMerged) {
   for_problems(KvType::kF32, [&](const Problem& p) { test_split<F32>(bench(), p, 3); });
 }
 
+TEST_P(GpuAttention, SplitAndMergedFromCodes) {
+  for_problems(KvType::kQ8_0, [&](const Problem& p) { test_split<I8x4>(bench(), p, 3); });
+}
+
 // Windows shorter than a chunk, of a chunk and a bit, and longer than what there is; for one token and for many.
 TEST_P(GpuAttention, Window) {
   uint64_t seed = 90;
-  const gpu::HeadShape s = {4, 2, 64, kSplitContext};
+  const gpu::HeadShape s = {4, 2, 64};
   for (const uint32_t window : {1u, 5u, 65u, 250u}) {
     for (const auto& [n_pos, n] : {std::pair{1u, 1u}, {70u, 1u}, {200u, 1u}, {256u, 9u}}) {
       const Problem p(s, KvType::kF32, n_pos - 1, n, ++seed, 0.3f, window);
       test_unsplit<F32>(bench(), p);
       test_split<F32>(bench(), p, 3);
+      const Problem codes(s, KvType::kQ8_0, n_pos - 1, n, ++seed, 0.3f, window);
+      test_unsplit<I8x4>(bench(), codes);
+      test_split<I8x4>(bench(), codes, 3);
     }
   }
 }
@@ -247,7 +287,7 @@ TEST_P(GpuAttention, ScoresFarApart) {
 
 // Keys are 0, so the weights are equal: the mean of what the positions say, which names head and position.
 TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
-  const gpu::HeadShape s{6, 2, 64, kSplitContext};
+  const gpu::HeadShape s{6, 2, 64};
   constexpr uint32_t kTokens = 70;
   const std::vector<float> k(size_t{kTokens} * s.n_kv_heads * s.head_dim, 0.0f), q(size_t{kTokens} * 6 * 64, 1.0f);
   std::vector<float> v, y = poisoned<float>(q.size()), stats = poisoned<float>(size_t{2} * kTokens * 6);
@@ -257,11 +297,11 @@ TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
         v.push_back(static_cast<float>(1000 * h + 4 * p + (i == 9 ? 100000 : 0)));
     }
   }
-  KvData kv(s, KvType::kF32);
-  ref::kv_append({k.data(), v.data(), kTokens, 0, kv.layer});
+  KvData kv(s, KvType::kF32, kManyPositions);
+  kv.append(k.data(), v.data(), kTokens, 0);
   const auto config = gpu::fit(gpu::AttentionConfig{.heads = s, .caps = caps()});
   bench().run(gpu::attention<F32>(config), {.x = s.n_heads, .y = kTokens}, in<Vec4<F32>>(q),
-              in<gpu::KvQuad<F32>>(kv.words), in<U32>(std::vector<uint32_t>{0, kTokens, 0, 0}), out<F32>(y),
+              in<gpu::KvQuad<F32>>(kv.words), in<U32>(kv.params(0, kTokens)), out<F32>(y),
               in<F32>(std::vector<float>(6 * 64, 1.0f)), out<gpu::NormStats>(stats));
   for (uint32_t p = 0; p < kTokens; ++p) {
     for (uint32_t h = 0; h < s.n_heads; ++h) {

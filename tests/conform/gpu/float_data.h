@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backend/gpu/pack.h"
+#include "backend/gpu/weights/pack.h"
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/ternary_data.h"
@@ -46,6 +46,17 @@ inline std::vector<double> magnitudes(const std::vector<float>& x, int n, const 
     }
   }
   return sums;
+}
+
+// All formats on devices with everything and with nothing; on others one of each kind.
+inline std::vector<Format> formats_for(const std::string& variant) {
+  if (variant == "everything" || variant == "nothing") return {std::begin(kFloatFormats), std::end(kFloatFormats)};
+  return {Format::kF16, Format::kQ4_0, Format::kQ1_0};
+}
+
+// A RowRange.
+inline std::vector<uint32_t> range_of(int first, int count) {
+  return {static_cast<uint32_t>(first), static_cast<uint32_t>(count), 0, 0};
 }
 
 }  // namespace tern::conform

@@ -2,10 +2,9 @@
 // many tokens.
 #include <cmath>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
-#include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "conform/gpu/float_data.h"
 
 namespace tern::conform {
@@ -15,14 +14,9 @@ using namespace wgsl;
 using GpuFloat = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuFloat);
 
-// All formats on devices with everything and with nothing; on others one of each kind.
-std::vector<Format> formats_for(const std::string& variant) {
-  if (variant == "everything" || variant == "nothing") return {std::begin(kFloatFormats), std::end(kFloatFormats)};
-  return {Format::kF16, Format::kQ4_0, Format::kQ1_0};
-}
-
-std::vector<uint32_t> range_of(int first, int count) {
-  return {static_cast<uint32_t>(first), static_cast<uint32_t>(count), 0, 0};
+// One of each kind: what several rows at a time have of their own does not depend on the format.
+bool has_columns(Format format) {
+  return format == Format::kF16 || format == Format::kQ4_0 || format == Format::kQ4_K || format == Format::kQ1_0;
 }
 
 // Whatever the order of a float sum, it is off by at most a rounding per term, and one each for the product with the
@@ -79,6 +73,34 @@ std::vector<float> half_steps(const std::vector<float>& x) {
   return steps;
 }
 
+// Several rows of x at a time give what they give one by one.
+void test_columns(GpuBench& bench, const Planes& planes, gpu::FloatLinearConfig c, const std::vector<uint32_t>& range,
+                  const std::vector<float>& x, const std::vector<float>& gain, const std::vector<float>& before,
+                  const std::vector<float>& expected) {
+  const auto n = static_cast<uint32_t>(x.size()) / c.cols;
+  for (const auto& [columns, of_logits] : {std::pair{2u, false}, {4u, true}}) {
+    c.columns = columns;
+    c.of_logits = of_logits;
+    auto params = batch_params(0, of_logits ? n + 3 : n);
+    if (of_logits) {
+      params.push_back(n);
+      params[gpu::kLogitRows] = static_cast<uint32_t>(params.size());
+    }
+    auto y = c.store == Store::kAdd ? before : poisoned<float>(before.size());
+    const gpu::Grid grid = grid_of(c, static_cast<int>(range[1]), static_cast<int>(ceil_div(n, columns)));
+    bench.run(gpu::float_linear_columns(c), grid, in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
+              in<Vec4<F32>>(x), in<Vec4<F32>>(gain), in<gpu::RowRange>(range), in<U32>(params), out<F32>(y));
+    for (uint32_t token = 0; token < n; ++token) {
+      for (uint32_t row = range[0]; row < range[0] + range[1]; ++row) {
+        const size_t i = size_t{token} * c.rows + row;
+        // The same sums, which a device's compiler may contract otherwise: a rounding per term.
+        ASSERT_NEAR(y[i], expected[i], linear_error(static_cast<int>(c.cols), c.normed) * (std::abs(expected[i]) + 30))
+            << columns << " columns, at " << i;
+      }
+    }
+  }
+}
+
 void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const std::vector<int>& part_ends) {
   const auto x = random(static_cast<size_t>(n * w.cols), 5), gain = random(static_cast<size_t>(w.cols), 6);
   const auto before = random(static_cast<size_t>(n * w.rows), 7);
@@ -94,6 +116,7 @@ void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const 
     bench.run(gpu::float_linear(config), grid_of(config, end - first, n), in<gpu::WeightUnits>(planes.units),
               in<U32>(planes.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain),
               in<gpu::RowRange>(range_of(first, end - first)), out<F32>(y));
+    if (n >= 3) test_columns(bench, planes, config, range_of(first, end - first), x, gain, before, y);
     first = end;
   }
   const auto terms = magnitudes(in_x, n, w);
@@ -112,6 +135,8 @@ TEST_P(GpuFloat, LinearOfEveryFormat) {
     const WeightMatrix w(format, 19, block * 3, ++seed), v(format, 19, block * 5, ++seed);
     test_linear(bench(), w.tensor, 2, {.normed = true, .staged = true}, {19});
     test_linear(bench(), v.tensor, 1, {.store = Store::kAdd}, {19});
+    if (!has_columns(format)) continue;
+    test_linear(bench(), v.tensor, 5, {.normed = true}, {7, 19});
   }
 }
 
@@ -136,6 +161,9 @@ TEST_P(GpuFloat, LinearWithInt8Activations) {
     const WeightMatrix w(format, 19, std::max(block_of(format), 64) * 3, ++seed);
     if (!gpu::coding_of(w.tensor).has_codes()) continue;
     test_linear(bench(), w.tensor, 2, {.int8_x = true}, {19});
+    if (has_columns(format)) {
+      test_linear(bench(), w.tensor, 3, {.store = Store::kAdd, .normed = true, .int8_x = true}, {19});
+    }
     test_linear(bench(), w.tensor, 2, {.store = Store::kAdd, .normed = true, .int8_x = true}, {1, 19});
   }
   for (const Format format : {Format::kQ8_0, Format::kQ4_0, Format::kQ1_0}) {
@@ -216,8 +244,8 @@ TEST_P(GpuFloat, LinearKeepsEveryPosition) {
         .rows = static_cast<uint32_t>(rows), .cols = static_cast<uint32_t>(cols), .coding = planes.coding};
     bench().run(gpu::float_matmul(many), {.y = ceil_div(static_cast<uint32_t>(cols), many.tile_tokens)},
                 in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(x),
-                in<gpu::RowRange>(range_of(0, rows)),
-                in<U32>(std::vector<uint32_t>{0, static_cast<uint32_t>(cols), 0, 0}), out<F32>(y));
+                in<gpu::RowRange>(range_of(0, rows)), in<U32>(batch_params(0, static_cast<uint32_t>(cols))),
+                out<F32>(y));
     EXPECT_EQ(y, expected) << format_info(format).name << ", many tokens";
   }
 }
@@ -259,8 +287,8 @@ void test_matmul(GpuBench& bench, const Tensor& w, int n, Store store, const std
               {.x = ceil_div(static_cast<uint32_t>(end - first), config.tile_rows),
                .y = ceil_div(static_cast<uint32_t>(n), config.tile_tokens)},
               in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(x),
-              in<gpu::RowRange>(range_of(first, end - first)),
-              in<U32>(std::vector<uint32_t>{3, static_cast<uint32_t>(n), 0, 0}), out<F32>(y));
+              in<gpu::RowRange>(range_of(first, end - first)), in<U32>(batch_params(3, static_cast<uint32_t>(n))),
+              out<F32>(y));
     first = end;
   }
   const auto terms = magnitudes(x, n, w);
@@ -278,130 +306,6 @@ TEST_P(GpuFloat, MatmulOfEveryFormat) {
   }
   const WeightMatrix w(Format::kQ6_K, 40, 256, 4);
   test_matmul(bench(), w.tensor, 33, Store::kAdd, {1, 22, 40});
-}
-
-// Weights and activations are rounded to 11 bits, half a unit of which is 2^-11; weights below the normal halves to
-// multiples of 2^-24. Then comes an f32 sum as any other.
-double matrix_error(double terms, double x_sum, int cols) {
-  return (0x1p-10 + 0x1p-22 + (cols + 6) * kUlp) * terms + 0x1p-25 * x_sum;
-}
-
-class MatrixKernels {
- public:
-  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x) : bench_(bench), n_(n) {
-    scales_ = poisoned<float>(static_cast<size_t>(n));
-    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
-    constexpr size_t kTile = 64;
-    halves_.resize((static_cast<size_t>(n) + kTile - 1) / kTile * kTile * width);
-    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
-              out<Vec4<F16>>(halves_), out<F32>(scales_));
-    for (size_t t = 0; t < scales_.size(); ++t) {
-      float peak = 0;
-      for (size_t i = 0; i < width; ++i) peak = std::max(peak, std::abs(x[t * width + i]));
-      EXPECT_EQ(peak * scales_[t] >= 1024 && peak * scales_[t] < 2048, peak > 0) << peak << " " << scales_[t];
-    }
-  }
-  gpu::FloatMatrixMatmulConfig config(const Tensor& w, const MatrixShape& shape, Store store) const {
-    auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                                   .cols = static_cast<uint32_t>(w.cols),
-                                                   .coding = gpu::coding_of(w),
-                                                   .store = store,
-                                                   .shape = shape,
-                                                   .subgroup = bench_.device().features().subgroup_max});
-    return c;
-  }
-  // The recorder asks the same before it takes these kernels.
-  static bool fits(GpuBench& bench, const MatrixShape& shape) {
-    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{
-        .rows = 64, .cols = 64, .coding = {}, .shape = shape, .subgroup = bench.device().features().subgroup_max});
-    const gpu::Limits& limits = bench.device().limits();
-    return c.workgroup() <= limits.invocations && c.workgroup_bytes(2) <= limits.workgroup_bytes;
-  }
-  gpu::Grid grid(const gpu::FloatMatrixMatmulConfig& c) const {
-    return {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(static_cast<uint32_t>(n_), c.tile_tokens)};
-  }
-  std::vector<uint32_t> params() const { return {3, static_cast<uint32_t>(n_), 0, 0}; }
-  std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y) const {
-    const Planes planes(w);
-    const auto c = config(w, shape, store);
-    bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
-               in<F16>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
-               out<F32>(y));
-    return y;
-  }
-  std::vector<float> glu(const Tensor& gate, const Tensor& up, const MatrixShape& shape) const {
-    const Planes a(gate), b(up);
-    auto c = config(gate, shape, Store::kSet);
-    c.up_coding = b.coding;
-    c.act = gpu::Activation::kSilu;
-    auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
-    bench_.run(gpu::float_glu_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
-               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(halves_), in<F32>(scales_), in<U32>(params()),
-               out<F32>(y));
-    return y;
-  }
-
- private:
-  GpuBench& bench_;
-  int n_;
-  std::vector<uint16_t> halves_;
-  std::vector<float> scales_;
-};
-
-// All formats on GPUs. A software driver compiles each of these kernels for seconds: there, formats of every kind.
-std::vector<Format> formats_on_matrices(const std::string& variant) {
-  const bool few = variant == "default_limits";
-  if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
-  return few ? std::vector{Format::kQ1_0} : std::vector{Format::kF16, Format::kQ4_K};
-}
-
-// Not with robustness, with which drivers take minutes for these kernels, nor without what the matrices need.
-std::vector<Variant> variants_with_matrices() {
-  auto some = variants();
-  std::erase_if(some, [](const Variant& v) {
-    return v.compare_robustness || v.without.f16 || v.without.subgroups || v.without.subgroup_matrix;
-  });
-  return some;
-}
-class GpuFloatMatrices : public GpuConform {};
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuFloatMatrices, testing::ValuesIn(variants_with_matrices()),
-                         [](const auto& test) { return test.param.name; });
-
-TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
-  const auto& f = bench().device().features();
-  const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
-  if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
-  uint64_t seed = 70;
-  for (const Format format : formats_on_matrices(GetParam().name)) {
-    const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
-    if (!MatrixKernels::fits(bench(), *shape)) GTEST_SKIP() << "this device's workgroups are too small";
-    const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);
-    auto x = random(static_cast<size_t>(n * cols), seed);
-    for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // beyond f16
-    for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
-    const MatrixKernels kernels(bench(), n, x);
-    const auto before = random(static_cast<size_t>(n * rows), 7);
-    auto expected = before;
-    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
-    const auto y = kernels.linear(w.tensor, *shape, Store::kAdd, before);
-    std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
-    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
-    ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
-    ref::glu_mul({gates.data(), ups.data(), GluAct::kSilu, glu.size(), glu.data()});
-    const auto actual_glu = kernels.glu(w.tensor, up.tensor, *shape);
-    const auto terms = magnitudes(x, n, w.tensor), up_terms = magnitudes(x, n, up.tensor);
-    for (size_t i = 0; i < y.size(); ++i) {
-      double x_sum = 0;
-      for (size_t k = 0; k < static_cast<size_t>(cols); ++k) {
-        x_sum += std::abs(x[i / static_cast<size_t>(rows) * static_cast<size_t>(cols) + k]);
-      }
-      const double g_error = matrix_error(terms[i], x_sum, cols), u_error = matrix_error(up_terms[i], x_sum, cols);
-      ASSERT_NEAR(y[i], expected[i], g_error + 4 * kUlp * std::abs(before[i])) << format_info(format).name << " " << i;
-      const double g = std::abs(gates[i]), u = std::abs(ups[i]);
-      ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
-          << format_info(format).name << " " << i;
-    }
-  }
 }
 
 // act(gate)·up, of two sums with their errors; an activation changes by at most 1.1 (SiLU) or 2 |gate| (relu²) times
@@ -423,6 +327,14 @@ void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act,
   bench.run(gpu::float_glu(config), grid_of(config, gate.rows, n), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
             in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain), out<F32>(y));
   std::vector<std::vector<float>> ys = {y};
+  config.columns = 4;
+  auto together = poisoned<float>(count);
+  bench.run(gpu::float_glu_columns(config),
+            grid_of(config, gate.rows, static_cast<int>(ceil_div(static_cast<uint32_t>(n), 4u))),
+            in<gpu::WeightUnits>(a.units), in<U32>(a.scales), in<gpu::WeightUnits>(b.units), in<U32>(b.scales),
+            in<Vec4<F32>>(x), in<Vec4<F32>>(gain), in<U32>(batch_params(3, static_cast<uint32_t>(n))),
+            out<F32>(together));
+  ys.push_back(together);
   if (!way.normed &&
       !way.int8_x) {  // many tokens are normed before: the same sums in another order, within the same bounds
     const gpu::FloatMatmulConfig many{.rows = config.rows,
@@ -434,7 +346,7 @@ void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act,
     auto tiled = poisoned<float>(count);
     bench.run(gpu::float_glu_matmul(many), {.x = ceil_div(many.rows, many.tile_rows)}, in<gpu::WeightUnits>(a.units),
               in<U32>(a.scales), in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F32>>(x),
-              in<U32>(std::vector<uint32_t>{3, static_cast<uint32_t>(n), 0, 0}), out<F32>(tiled));
+              in<U32>(batch_params(3, static_cast<uint32_t>(n))), out<F32>(tiled));
     ys.push_back(tiled);
   }
   const auto gate_terms = magnitudes(in_x, n, gate), up_terms = magnitudes(in_x, n, up);

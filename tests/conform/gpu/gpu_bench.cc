@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "backend/gpu/mutant_test_support.h"
-#include "backend/gpu/recorder.h"
+#include "backend/gpu/device/mutant_test_support.h"
+#include "backend/gpu/record/recorder.h"
 
 namespace tern::conform {
 namespace {
@@ -90,6 +90,17 @@ void GpuBench::run_module(const wgsl::Module& module, gpu::Grid grid, std::span<
     if (!args[i].result.empty())
       std::ranges::copy(bytes.subspan(kGuard, args[i].result.size()), args[i].result.begin());
   }
+}
+
+std::vector<uint32_t> batch_params(uint32_t pos, uint32_t n, std::span<const uint32_t> table, uint32_t angles) {
+  constexpr uint32_t kGap = 5;
+  std::vector<uint32_t> params = {n, kPoison, kPoison};
+  for (uint32_t i = 0; i < n; ++i) {
+    params.insert(params.end(), {pos + i, gpu::kFirstRow + gpu::kRowWords * n + kGap, angles});
+  }
+  params.insert(params.end(), kGap, kPoison);
+  params.insert(params.end(), table.begin(), table.end());
+  return params;
 }
 
 std::vector<Variant> variants() {

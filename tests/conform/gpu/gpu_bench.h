@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/views.h"
+#include "backend/gpu/memory/views.h"
 #include "conform/values.h"
 
 namespace tern::conform {
@@ -49,6 +49,14 @@ template <class E, class T>
 Arg<E> out(std::vector<T>& values) {
   return {{std::as_bytes(std::span(values)), std::as_writable_bytes(std::span(values))}};
 }
+
+// Rows of others at the beginning of a table of angles, so that it matters where a sequence's begin.
+inline constexpr uint32_t kOthers = 3;
+
+// `params` (kernels/common.h) of n tokens of one sequence at position `pos` and after, with these blocks, where the
+// angles of position 0 are in row `angles` of their table. No logits are wanted. There are poisoned words between the
+// parts.
+std::vector<uint32_t> batch_params(uint32_t pos, uint32_t n, std::span<const uint32_t> table = {}, uint32_t angles = 0);
 
 // A device that the tests run on.
 struct Variant {

@@ -23,19 +23,20 @@ Chosen choose_with(GpuBench& bench, const std::vector<float>& logits, uint32_t s
   if (serial) config.workgroup = 16;
   auto values = poisoned<float>(config.parts);
   auto indices = poisoned<uint32_t>(config.parts);
-  bench.run(gpu::argmax_parts(config), {.x = config.workgroups()}, in<F32>(logits), out<F32>(values),
-            out<U32>(indices));
-  std::vector<uint32_t> tokens = poisoned<uint32_t>(3), ids = poisoned<uint32_t>(kRing), params = {20, 1, 7, step};
+  std::vector<uint32_t> params = {1, 7, step, 20, 30, 40};
+  bench.run(gpu::argmax_parts(config), {.x = config.workgroups()}, in<F32>(logits), out<F32>(values), out<U32>(indices),
+            out<U32>(params));
+  EXPECT_EQ(params, (std::vector<uint32_t>{1, 7, step + 1, 20, 30, 40}));
+  std::vector<uint32_t> tokens = poisoned<uint32_t>(3), ids = poisoned<uint32_t>(kRing);
   bench.run(gpu::argmax_next(config), {}, in<F32>(values), in<U32>(indices), out<U32>(tokens), out<U32>(ids),
             out<U32>(params));
   EXPECT_EQ(params[gpu::kNTokens], 1u);
-  EXPECT_EQ(params[gpu::kFirstLogits], 7u);
+  EXPECT_EQ(params[gpu::kLogitRows], 7u);
   EXPECT_EQ(tokens[1], kPoison);
   EXPECT_EQ(tokens[2], kPoison);
   for (uint32_t i = 0; i < kRing; ++i) EXPECT_EQ(ids[i], i == step % kRing ? tokens[0] : kPoison) << i;
-  EXPECT_EQ(params[gpu::kPos], 21u);
-  EXPECT_EQ(params[gpu::kStep], step + 1);
-  return {tokens[0], params[gpu::kPos], params[gpu::kStep], tokens, ids};
+  EXPECT_EQ(params, (std::vector<uint32_t>{1, 7, step + 1, 21, 30, 40}));
+  return {tokens[0], params[gpu::kFirstRow + gpu::kRowPos], params[gpu::kStep], tokens, ids};
 }
 
 Chosen choose(GpuBench& bench, const std::vector<float>& logits, uint32_t step = 5) {
@@ -70,6 +71,36 @@ TEST_P(GpuHead, ArgmaxTakesTheFirstOfEquals) {
   std::vector<float> large(100000, -1.0f);  // an invocation sees several of each part
   large[70000] = large[70256] = large[70511] = 1;
   EXPECT_EQ(choose(bench(), large).token, 70000u);
+}
+
+// Each row has a token of its own, and moves on at its own position; they share the step.
+TEST_P(GpuHead, ArgmaxOfEveryRow) {
+  constexpr uint32_t kRing = 4, kRows = 3, kStep = 6, kWidth = 1000;
+  std::vector<float> logits(size_t{kRows} * kWidth);
+  Values values(5);
+  values.fill(logits);
+  const std::vector<uint32_t> peaks = {999, 0, 500};
+  for (uint32_t row = 0; row < kRows; ++row) logits[row * kWidth + peaks[row]] = 100;
+  for (const bool serial : {false, true}) {
+    gpu::ArgmaxConfig config{.n = kWidth, .ring = kRing, .serial = serial};
+    if (serial) config.workgroup = 16;
+    auto best = poisoned<float>(size_t{kRows} * config.parts);
+    auto best_at = poisoned<uint32_t>(size_t{kRows} * config.parts);
+    std::vector<uint32_t> params = {kRows, 12, kStep, 20, 30, 40, 50, 60, 70, 80, 90, 100, kRows, 0, 1, 2};
+    auto moved_on = params;
+    moved_on[gpu::kStep] = kStep + 1;
+    for (uint32_t row = 0; row < kRows; ++row) ++moved_on[gpu::kFirstRow + gpu::kRowWords * row + gpu::kRowPos];
+    std::vector<uint32_t> tokens = poisoned<uint32_t>(kRows), ids = poisoned<uint32_t>(size_t{kRing} * kRows);
+    bench().run(gpu::argmax_parts(config), {.x = config.workgroups(), .y = kRows}, in<F32>(logits), out<F32>(best),
+                out<U32>(best_at), out<U32>(params));
+    bench().run(gpu::argmax_next(config), {.y = kRows}, in<F32>(best), in<U32>(best_at), out<U32>(tokens),
+                out<U32>(ids), out<U32>(params));
+    EXPECT_EQ(params, moved_on);
+    EXPECT_EQ(tokens, peaks);
+    auto expected = poisoned<uint32_t>(size_t{kRing} * kRows);
+    std::ranges::copy(peaks, expected.begin() + kStep % kRing * kRows);
+    EXPECT_EQ(ids, expected);
+  }
 }
 
 TEST_P(GpuHead, ArgmaxIsNeverNaN) {

@@ -2,7 +2,7 @@
 // other.
 #include <cmath>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/attention.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/ref/ops.h"
@@ -33,22 +33,22 @@ struct HeadsInputs {
       : qkv(random(size_t{p.s.n_heads + 2 * p.s.n_kv_heads} * p.s.head_dim, seed)),
         q_gain(random(p.s.head_dim, seed + 1)),
         k_gain(random(p.s.head_dim, seed + 2)),
-        params{p.pos, 1, 0, 0},
-        kv(p.s, type) {
+        kv(p.s, type, kManyPositions),
+        params(kv.params(p.pos, 1, kOthers)) {
     const size_t count = size_t{p.pos} * p.s.n_kv_heads * p.s.head_dim;
     const auto k = random(count, seed + 3), v = random(count, seed + 4);
-    if (p.pos > 0) ref::kv_append({k.data(), v.data(), static_cast<int>(p.pos), 0, kv.layer});
-    const int n_ctx = static_cast<int>(p.s.n_ctx);
-    RopeTable table({.theta = 10000.0f}, static_cast<int>(p.s.head_dim), n_ctx);
-    table.fill(0, n_ctx);
-    for (uint32_t i = 0; i < p.s.n_ctx * p.s.head_dim / 2; ++i) {
+    if (p.pos > 0) kv.append(k.data(), v.data(), static_cast<int>(p.pos), 0);
+    angles = poisoned<float>(size_t{kOthers} * p.s.head_dim);
+    RopeTable table({.theta = 10000.0f}, static_cast<int>(p.s.head_dim), kManyPositions);
+    table.fill(0, kManyPositions, 0);
+    for (uint32_t i = 0; i < kManyPositions * p.s.head_dim / 2; ++i) {
       angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
     }
   }
 
   std::vector<float> qkv, q_gain, k_gain, angles;
-  std::vector<uint32_t> params;
   KvData kv;  // beyond `pos`: poison
+  std::vector<uint32_t> params;
 };
 
 struct Outcome {
@@ -95,12 +95,12 @@ bool is_software() {
 
 template <class KvWord>
 void test_problem(GpuBench& bench, const HeadsProblem& p) {
-  constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
+  constexpr KvType kType = kv_type_of<KvWord>();
   const auto c = gpu::fit(
       gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = p.max_splits, .window = p.window});
   const gpu::HeadsConfig h{
       .shape = p.s, .interleaved = p.interleaved, .normed = p.normed, .eps = 1e-3f, .caps = bench.caps()};
-  ASSERT_TRUE(gpu::has_heads_attention(c, h, bench.device().limits().workgroup_bytes));
+  ASSERT_TRUE(gpu::has_heads_attention<KvWord>(c, h, bench.device().limits().workgroup_bytes));
   const HeadsInputs inputs(p, kType, 10 * p.pos + p.s.head_dim);
   const size_t row = p.max_splits > 0 ? p.max_splits * c.partial_stride() : p.s.head_dim;
   const Outcome empty{inputs.kv.words, poisoned<float>(p.s.n_heads * row)};
@@ -124,49 +124,47 @@ void test_problem(GpuBench& bench, const HeadsProblem& p) {
     }
   };
   // A key that is rounded to f16 can go either way, 2^-10 of itself; a score then changes by as much of what it sums.
-  const double bound = kType == KvType::kF16 ? 0x1p-9 : 200 * kUlp;
-  KvData one_kv(p.s, kType), two_kv(p.s, kType);
+  // A code goes to the next one, a 127th of the greatest.
+  const double bound = kType == KvType::kF16 ? 0x1p-9 : kType == KvType::kQ8_0 ? 0x1p-6 : 200 * kUlp;
+  KvData one_kv(p.s, kType, kManyPositions), two_kv(p.s, kType, kManyPositions);
   one_kv.words = one.kv;
   two_kv.words = two.kv;
   expect_near(one_kv.floats(), two_kv.floats(), bound);
   expect_near(one.y, two.y, 4 * bound);
 }
 
-constexpr uint32_t kContext = 256;
-
 // Groups of one, of two and of four; heads that fill teams and workgroups and some that do not.
 TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernels) {
   for (const uint32_t pos : {0u, 1u, 62u, 63u, 64u, 130u, 255u}) {
-    test_problem<F16x2>(bench(), {.s = {2, 2, 64, kContext}, .pos = pos});
-    test_problem<F16x2>(bench(), {.s = {4, 2, 96, kContext}, .pos = pos, .normed = true, .interleaved = true});
-    test_problem<F16x2>(bench(), {.s = {8, 2, 128, kContext}, .pos = pos, .normed = true});
-    test_problem<F32>(bench(), {.s = {4, 1, 80, kContext}, .pos = pos, .normed = true});
-    test_problem<F32>(bench(), {.s = {2, 1, 12, kContext}, .pos = pos, .interleaved = true});
+    test_problem<F16x2>(bench(), {.s = {2, 2, 64}, .pos = pos});
+    test_problem<F16x2>(bench(), {.s = {4, 2, 96}, .pos = pos, .normed = true, .interleaved = true});
+    test_problem<F16x2>(bench(), {.s = {8, 2, 128}, .pos = pos, .normed = true});
+    test_problem<F32>(bench(), {.s = {4, 1, 80}, .pos = pos, .normed = true});
+    test_problem<F32>(bench(), {.s = {2, 1, 12}, .pos = pos, .interleaved = true});
+    test_problem<I8x4>(bench(), {.s = {8, 2, 128}, .pos = pos, .normed = true});
+    test_problem<I8x4>(bench(), {.s = {4, 1, 80}, .pos = pos, .interleaved = true});
   }
 }
 
 TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernelsInSplits) {
-  const gpu::HeadShape s{4, 2, 128, kContext};
+  const gpu::HeadShape s{4, 2, 128};
   for (const uint32_t max_splits : {3u, 4u}) {
     for (const uint32_t pos : {0u, 63u, 64u, 127u, 128u, 200u, 255u}) {
       test_problem<F16x2>(bench(), {.s = s, .pos = pos, .normed = true, .max_splits = max_splits});
       test_problem<F32>(bench(), {.s = s, .pos = pos, .window = 70, .max_splits = max_splits});
+      test_problem<I8x4>(bench(), {.s = s, .pos = pos, .max_splits = max_splits});
     }
   }
 }
 
 TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernelsInAWindow) {
   for (const auto& [window, head_dim] : {std::pair{1u, 80u}, {2u, 100u}, {65u, 96u}, {250u, 36u}}) {
-    const gpu::HeadShape s{4, 1, head_dim, kContext};
+    const gpu::HeadShape s{4, 1, head_dim};
     for (const uint32_t pos : {0u, 1u, 70u, 255u}) {
       test_problem<F16x2>(bench(), {.s = s, .pos = pos, .normed = true, .window = window});
+      test_problem<I8x4>(bench(), {.s = s, .pos = pos, .normed = true, .window = window});
     }
   }
-}
-
-// One position is all there is in the cache.
-TEST_P(GpuHeadsAttention, FillsACacheOfOnePosition) {
-  test_problem<F16x2>(bench(), {.s = {2, 1, 64, 1}, .pos = 0, .normed = true});
 }
 
 }  // namespace

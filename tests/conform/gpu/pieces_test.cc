@@ -5,7 +5,8 @@
 #include <filesystem>
 
 #include "backend/gpu/webgpu_backend.h"
-#include "backend/gpu/weight_store.h"
+#include "backend/gpu/weights/weight_store.h"
+#include "backend/kv_cache.h"
 #include "model/model.h"
 #include "tern/tools.h"
 

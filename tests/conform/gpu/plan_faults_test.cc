@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "backend/gpu/webgpu_backend.h"
+#include "backend/kv_cache.h"
 #include "engine/engine_impl.h"
 #include "engine/tokenizers.h"
 
@@ -48,8 +49,8 @@ TEST_F(GpuPlanFaults, AGainThatIsNoNumberIsRefused) {
 TEST_F(GpuPlanFaults, ALostDeviceEndsTheReplyAndKeepsItsText) {
   const auto executable = compile().value();
   const auto tokenizer = make_tokenizer(*model_.source).value();
-  Generator generator(*executable, executable->new_cache(200, KvType::kF16).value(), tokenizer.get(),
-                      model_.config.n_vocab);
+  SessionCore generator(Sequence::alone(*executable, 200, KvType::kF16).value(), tokenizer.get(),
+                        model_.config.n_vocab);
   const GenerateOptions greedy{.max_tokens = 100, .sample = {.temperature = 0}, .stop = {}, .ignore_eos = true};
   std::string expected, shown;
   ASSERT_TRUE(generator.generate(tokenizer->encode("Once upon a time", {}), greedy,

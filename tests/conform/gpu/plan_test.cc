@@ -7,8 +7,11 @@
 #include <cmath>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/gpu/run/executable.h"
 #include "backend/gpu/webgpu_backend.h"
+#include "backend/kv_cache.h"
 #include "model/model.h"
+#include "sample/random.h"
 
 namespace tern {
 namespace {
@@ -42,8 +45,9 @@ struct Device {
   int max_logit_rows = 16;
 };
 
-Model first_layers(size_t n) {
+Model first_layers(size_t n, int n_ctx) {
   Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  model.config.n_ctx = n_ctx;
   model.weights.layers.resize(n);
   model.config.n_layers = static_cast<int>(n);
   return model;
@@ -51,7 +55,7 @@ Model first_layers(size_t n) {
 
 class GpuPlan : public testing::Test {
  protected:
-  explicit GpuPlan(size_t n_layers = 2) : model_(first_layers(n_layers)) {}
+  explicit GpuPlan(size_t n_layers = 2, int n_ctx = 512) : model_(first_layers(n_layers, n_ctx)) {}
 
   void SetUp() override {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
@@ -69,7 +73,7 @@ class GpuPlan : public testing::Test {
   }
   std::unique_ptr<Executable> on_cpu() {
     plans_.push_back(std::make_unique<Plan>(make_plan(model_.config, model_.weights)));
-    return cpu::compile(*plans_.back(), {.n_threads = 2, .max_batch = 128}, pool_).value();
+    return cpu::compile(*plans_.back(), {.max_batch = 128}, pool_).value();
   }
 
   // Runs `tokens` from `first_pos` on in batches of `batch`; the logits of the last.
@@ -88,7 +92,7 @@ class GpuPlan : public testing::Test {
     return feed(e, *cache, tokens, batch);
   }
 
-  // The next `n` tokens, greedily, as Generator does: by a stream where the backend has one.
+  // The next `n` tokens, greedily, as SessionCore does: by a stream where the backend has one.
   static std::vector<TokenId> greedy(Executable& e, KvCache& cache, std::span<const TokenId> prompt, int n) {
     Rows logits = feed(e, cache, prompt, 128);
     std::vector<TokenId> tokens = {static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin())};
@@ -98,7 +102,7 @@ class GpuPlan : public testing::Test {
       if (stream) {
         const auto next = stream->next();
         EXPECT_TRUE(next) << next.error().message;
-        tokens.push_back(next.value_or(0));
+        tokens.push_back(next ? (*next)[0] : 0);
         continue;
       }
       logits = feed(e, cache, std::span(&tokens.back(), 1), 1, pos++);
@@ -137,11 +141,35 @@ class GpuWholePlan : public GpuPlan {
 // as much). A wrong step gives 1e-1 and more.
 constexpr double kClose = 1e-3;
 
+// With a context that attention is split for.
+class GpuLongPlan : public GpuPlan {
+ protected:
+  GpuLongPlan() : GpuPlan(2, 1024) {}
+};
+
+TEST_F(GpuLongPlan, LogitsAreThoseOfTheCpu) {
+  const auto cpu = on_cpu(), gpu = on_gpu();
+  const auto tokens = story(520);
+  for (const KvType type : {KvType::kF16, KvType::kQ8_0}) {
+    const auto logits = [&](Executable& e) {
+      const auto cache = e.new_cache(700, type).value();
+      feed(e, *cache, std::span(tokens).first(514), 128);
+      return feed(e, *cache, std::span(tokens).subspan(514), 2, 514);
+    };
+    const Rows expected = logits(*cpu);
+    EXPECT_LT(nmse(logits(*gpu), expected), kClose) << static_cast<int>(type);
+    auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
+    executable.set_layouts({.group_heads = gpu::Layouts::Group::kAlways, .most_splits_of_groups = 100});
+    EXPECT_LT(nmse(logits(*gpu), expected), kClose) << static_cast<int>(type) << ", heads together";
+    executable.set_layouts({});
+  }
+}
+
 TEST_F(GpuWholePlan, LogitsAreThoseOfTheCpu) {
   const auto cpu = on_cpu(), gpu = on_gpu();
   for (const size_t n : {1u, 5u, 100u}) {
     const auto tokens = story(n);
-    for (const KvType type : {KvType::kF16, KvType::kF32}) {
+    for (const KvType type : {KvType::kF16, KvType::kF32, KvType::kQ8_0}) {
       EXPECT_LT(nmse(logits_of(*gpu, tokens, 128, type), logits_of(*cpu, tokens, 128, type)), kClose) << n << " tokens";
     }
   }
@@ -151,7 +179,7 @@ TEST_F(GpuWholePlan, LogitsOfSoftwareDriversAreThoseOfTheCpu) {
   const auto cpu = on_cpu(), gpu = on_gpu({.serial = true});
   for (const size_t n : {1u, 5u, 100u}) {
     const auto tokens = story(n);
-    for (const KvType type : {KvType::kF16, KvType::kF32}) {
+    for (const KvType type : {KvType::kF16, KvType::kF32, KvType::kQ8_0}) {
       EXPECT_LT(nmse(logits_of(*gpu, tokens, 64, type), logits_of(*cpu, tokens, 128, type)), kClose) << n << " tokens";
     }
   }
@@ -246,6 +274,195 @@ TEST_F(GpuPlan, ConversationsDoNotMix) {
   }
   EXPECT_EQ(last_a, alone_a);
   EXPECT_EQ(last_b, alone_b);
+}
+
+const DeviceSampling kGreedy;
+
+// A sequence in blocks of a store that has others, too.
+struct InBlocks {
+  Rows feed(Executable& e, KvStore& store, std::span<const TokenId> tokens) {
+    const Slice slice{.tokens = tokens, .first_pos = n_run, .blocks = blocks, .n_ctx = 512};
+    const auto logits = e.run(store, {&slice, 1});
+    EXPECT_TRUE(logits) << logits.error().message;
+    n_run += static_cast<int>(tokens.size());
+    return logits ? Rows(logits->begin(), logits->end()) : Rows();
+  }
+  std::vector<KvBlockId> blocks;
+  int n_run = 0;
+};
+
+TEST_F(GpuPlan, SequencesInAnyBlocksAreAsTheyAreAlone) {
+  const auto cpu = on_cpu(), gpu = on_gpu();
+  const auto a = story(180), all = story(400);
+  const std::span<const TokenId> b(all.begin() + 200, all.begin() + 380);
+  const auto store = gpu->new_kv_store(gpu->kv_block_tokens(512), KvType::kF16).value();
+  for (KvBlockId block = 0; block < 8; ++block) ASSERT_TRUE(store->allocate(block));
+  const auto alone_a = gpu->new_cache(512, KvType::kF16).value(), alone_b = gpu->new_cache(512, KvType::kF16).value();
+  InBlocks in_a{{5, 2, 7, 12}}, in_b{{0, 6, 1}};
+  for (size_t at = 0; at < 180; at += 60) {
+    const auto part_a = std::span(a).subspan(at, 60), part_b = b.subspan(at, 60);
+    if (at == 120) {  // the store grows, and keeps what it holds
+      for (KvBlockId block = 8; block < 20; ++block) ASSERT_TRUE(store->allocate(block));
+    }
+    const Rows of_a = in_a.feed(*gpu, *store, part_a), of_b = in_b.feed(*gpu, *store, part_b);
+    EXPECT_EQ(of_a, feed(*gpu, *alone_a, part_a, 60, static_cast<int>(at)));
+    EXPECT_EQ(of_b, feed(*gpu, *alone_b, part_b, 60, static_cast<int>(at)));
+  }
+  EXPECT_LT(nmse(in_a.feed(*gpu, *store, std::span(all).subspan(180, 1)), logits_of(*cpu, std::span(all).first(181))),
+            kClose);
+  // Tokens that the device chooses, across the end of a block, with another sequence's between them.
+  const Slice start{.tokens = {&all[181], 1}, .first_pos = 181, .blocks = in_a.blocks, .n_ctx = 512};
+  const auto stream = gpu->decode(*store, {&start, 1}, 40, {&kGreedy, 1}).value();
+  std::vector<TokenId> tokens, expected;
+  for (int i = 0; i < 40; ++i) {
+    if (i == 20) in_b.feed(*gpu, *store, std::span(all).subspan(380, 5));
+    tokens.push_back(stream->next().value()[0]);
+  }
+  feed(*gpu, *alone_a, std::span(all).subspan(180, 1), 1, 180);
+  const auto alone = gpu->decode(*alone_a, all[181], 181, 40, {}).value();
+  for (int i = 0; i < 40; ++i) expected.push_back(alone->next().value()[0]);
+  EXPECT_EQ(tokens, expected);
+}
+
+// Each sequence of a stream has the tokens that it has in one of its own: some greedy, some drawn, across the end of a
+// block, and with something else in between; few rows, and as many as more of them are multiplied at a time.
+TEST_F(GpuPlan, AStreamOfSeveralSequencesGivesEachItsOwnTokens) {
+  constexpr int kSteps = 10;
+  const auto gpu = on_gpu();
+  const auto tokens = story(400);
+  const auto sampling = [](size_t i, SplitMix64& random) {
+    DeviceSampling how{
+        .temperature = i % 3 == 1 ? 0.0f : 1.0f, .top_k = i % 3 == 0 ? 20 : 0, .top_p = i == 2 ? 0.9f : 1};
+    how.uniform = [&random] { return random.uniform(); };
+    return how;
+  };
+  for (const size_t n_sequences : {3u, 9u}) {
+    const auto store = gpu->new_kv_store(gpu->kv_block_tokens(512), KvType::kF16).value();
+    for (KvBlockId block = 0; block < 20; ++block) ASSERT_TRUE(store->allocate(block));
+    std::vector<SplitMix64> random(n_sequences, SplitMix64(3)), random_alone = random;
+    std::vector<std::vector<TokenId>> together(n_sequences), alone(n_sequences);
+    std::vector<InBlocks> sequences;
+    std::vector<Slice> starts;
+    std::vector<DeviceSampling> how;
+    for (size_t i = 0; i < n_sequences; ++i)
+      sequences.push_back({{static_cast<KvBlockId>(19 - 2 * i), static_cast<KvBlockId>(i * 2)}});
+    for (size_t i = 0; i < n_sequences; ++i) {
+      const size_t length = i == 0 ? 60 : 3 + 11 * i;
+      const auto prompt = std::span(tokens).subspan(30 * i, length + 1);
+      sequences[i].feed(*gpu, *store, prompt.first(length));
+      const int pos = sequences[i].n_run;
+      starts.push_back({.tokens = prompt.last(1), .first_pos = pos, .blocks = sequences[i].blocks, .n_ctx = 512});
+      how.push_back(sampling(i, random[i]));
+      const auto cache = gpu->new_cache(512, KvType::kF16).value();
+      feed(*gpu, *cache, prompt.first(length), 128);
+      const auto stream = gpu->decode(*cache, prompt.back(), pos, kSteps, sampling(i, random_alone[i])).value();
+      for (int step = 0; step < kSteps; ++step) alone[i].push_back(stream->next().value()[0]);
+    }
+    const auto stream = gpu->decode(*store, starts, kSteps, how).value();
+    const auto other = gpu->new_cache(512, KvType::kF16).value();
+    for (int step = 0; step < kSteps; ++step) {
+      if (step == 5) feed(*gpu, *other, std::span(tokens).first(3), 128);
+      const auto next = stream->next();
+      ASSERT_TRUE(next) << next.error().message;
+      ASSERT_EQ(next->size(), n_sequences);
+      for (size_t i = 0; i < n_sequences; ++i) together[i].push_back((*next)[i]);
+    }
+    EXPECT_EQ(together, alone);
+  }
+}
+
+TEST_F(GpuPlan, BlocksAreCopiedReadAndWritten) {
+  const auto gpu = on_gpu();
+  const auto tokens = story(100);
+  for (const KvType type : {KvType::kF16, KvType::kF32, KvType::kQ8_0}) {
+    const auto store = gpu->new_kv_store(gpu->kv_block_tokens(512), type).value();
+    for (KvBlockId block = 0; block < 6; ++block) ASSERT_TRUE(store->allocate(block));
+    InBlocks original{{3, 1}}, copied{{3, 4}}, moved{{5, 4}};
+    original.feed(*gpu, *store, std::span(tokens).first(99));
+    copied.n_run = moved.n_run = 99;
+    const auto last = std::span(tokens).subspan(99);
+    const Rows expected = original.feed(*gpu, *store, last);
+    ASSERT_TRUE(store->copy(1, 4));
+    EXPECT_EQ(copied.feed(*gpu, *store, last), expected);
+    std::vector<std::byte> bytes(store->block_bytes());
+    ASSERT_TRUE(store->read(3, bytes));
+    store->free(3);
+    ASSERT_TRUE(store->write(5, bytes));
+    EXPECT_EQ(moved.feed(*gpu, *store, last), expected);
+  }
+}
+
+// What files with keys and values rely on (engine/session_cache.h).
+TEST_F(GpuPlan, BlocksOfTheCpuAreReadAndTheOtherWayRound) {
+  const auto cpu = on_cpu(), gpu = on_gpu();
+  const auto tokens = story(100);
+  const auto last = std::span(tokens).subspan(99);
+  for (const KvType type : {KvType::kF16, KvType::kF32, KvType::kQ8_0}) {
+    for (const bool from_gpu : {false, true}) {
+      Executable &one = from_gpu ? *gpu : *cpu, &other = from_gpu ? *cpu : *gpu;
+      const auto from = one.new_kv_store(one.kv_block_tokens(512), type).value();
+      const auto to = other.new_kv_store(other.kv_block_tokens(512), type).value();
+      ASSERT_EQ(from->block_bytes(), to->block_bytes());
+      InBlocks original{{0, 1}}, taken{{1, 2}, 99};
+      for (KvBlockId block = 0; block < 3; ++block) {
+        ASSERT_TRUE(from->allocate(block));
+        ASSERT_TRUE(to->allocate(block));
+      }
+      original.feed(one, *from, std::span(tokens).first(99));
+      std::vector<std::byte> bytes(from->block_bytes());
+      for (KvBlockId block = 0; block < 2; ++block) {
+        ASSERT_TRUE(from->read(block, bytes));
+        ASSERT_TRUE(to->write(block + 1, bytes));
+      }
+      EXPECT_LT(nmse(taken.feed(other, *to, last), original.feed(one, *from, last)), kClose)
+          << (from_gpu ? "from" : "to") << " the GPU, type " << static_cast<int>(type);
+    }
+  }
+}
+
+// Rows of one batch, of other sequences, of as many tokens and of fewer: each is what it is in a batch of its own.
+TEST_F(GpuPlan, SlicesOfSeveralSequencesAreAsTheyAreAlone) {
+  const auto tokens = story(300);
+  const auto vocab = static_cast<size_t>(model_.config.n_vocab);
+  for (const bool serial : {false, true}) {
+    const auto gpu = on_gpu({.serial = serial, .max_logit_rows = 20}), cpu = on_cpu();
+    const auto store = gpu->new_kv_store(gpu->kv_block_tokens(512), KvType::kF16).value();
+    for (KvBlockId block = 0; block < 9; ++block) ASSERT_TRUE(store->allocate(block));
+    std::vector<InBlocks> sequences = {{{4, 8}}, {{0, 6}}, {{7, 1}}};
+    std::vector<std::unique_ptr<KvCache>> alone;
+    for (size_t i = 0; i < 3; ++i) alone.push_back(gpu->new_cache(512, KvType::kF16).value());
+    // Prompts beside each other, a prompt beside single tokens, single tokens, and so many rows that matrices run.
+    for (const auto& sizes : {std::array<size_t, 3>{20, 34, 5}, {1, 30, 1}, {1, 1, 1}, {2, 1, 3}, {7, 1, 5}}) {
+      std::vector<Slice> slices;
+      for (size_t i = 0; i < 3; ++i) {
+        const InBlocks& in = sequences[i];
+        const WantLogits wanted = sizes[i] == 30 ? WantLogits::kNone : i == 2 ? WantLogits::kAll : WantLogits::kLast;
+        slices.push_back({.tokens = std::span(tokens).subspan(100 * i + static_cast<size_t>(in.n_run), sizes[i]),
+                          .first_pos = in.n_run,
+                          .logits = wanted,
+                          .blocks = in.blocks,
+                          .n_ctx = 512});
+      }
+      const auto together = gpu->run(*store, slices);
+      ASSERT_TRUE(together) << together.error().message;
+      Rows rest(together->begin(), together->end());
+      for (size_t i = 0; i < 3; ++i) {
+        const size_t n = static_cast<size_t>(slices[i].n_logit_rows()) * vocab;
+        const Rows rows(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(n));
+        rest.erase(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(n));
+        const auto own = gpu->run(*alone[i], slices[i]).value();
+        if (n > 0) {
+          EXPECT_LT(nmse(rows, Rows(own.begin(), own.end())), kClose) << "sequence " << i << ", " << sizes[i];
+        }
+        sequences[i].n_run += static_cast<int>(sizes[i]);
+        if (n == 0) continue;
+        const auto seen = std::span(tokens).subspan(100 * i, static_cast<size_t>(sequences[i].n_run));
+        EXPECT_LT(nmse(Rows(rows.end() - static_cast<ptrdiff_t>(vocab), rows.end()), logits_of(*cpu, seen)), kClose)
+            << "sequence " << i << ", " << sizes[i] << " tokens";
+      }
+      EXPECT_TRUE(rest.empty());
+    }
+  }
 }
 
 TEST_F(GpuPlan, FillsTheContextToTheLastPosition) {

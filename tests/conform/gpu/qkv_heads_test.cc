@@ -18,16 +18,17 @@ TERN_FOR_EVERY_VARIANT(GpuQkvHeads);
 
 template <class KvWord>
 void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n) {
-  constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
+  constexpr KvType kType = kv_type_of<KvWord>();
   const int d = static_cast<int>(s.head_dim), n_heads = static_cast<int>(s.n_heads),
             n_kv = static_cast<int>(s.n_kv_heads);
   const size_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
   const auto qkv = random(static_cast<size_t>(n) * (q_width + 2 * kv_width), static_cast<uint64_t>(d + pos));
   const auto q_gain = random(s.head_dim, 2), k_gain = random(s.head_dim, 3);
-  RopeTable table({.theta = 10000.0f}, d, static_cast<int>(s.n_ctx));
-  table.fill(0, static_cast<int>(s.n_ctx));
-  std::vector<float> angles;
-  for (uint32_t i = 0; i < s.n_ctx * s.head_dim / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
+  RopeTable table({.theta = 10000.0f}, d, kSomePositions);
+  table.fill(0, kSomePositions, 0);
+  auto angles = poisoned<float>(size_t{kOthers} * s.head_dim);
+  for (uint32_t i = 0; i < kSomePositions * s.head_dim / 2; ++i)
+    angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
 
   std::vector<float> q, k, v;
   for (size_t t = 0; t < static_cast<size_t>(n); ++t) {
@@ -45,15 +46,16 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
   const size_t at = s.head_dim / 2 * static_cast<size_t>(pos);
   ref::rope({q.data(), n, n_heads, d, table.cos() + at, table.sin() + at, pairs});
   ref::rope({k.data(), n, n_kv, d, table.cos() + at, table.sin() + at, pairs});
-  KvData expected(s, kType);
-  ref::kv_append({k.data(), v.data(), n, pos, expected.layer});
+  KvData expected(s, kType, kSomePositions);
+  expected.append(k.data(), v.data(), n, pos);
 
   const gpu::HeadsConfig config{
       .shape = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
   // A head keeps its length when it is turned. Two products and a sum, after a norm (norms_test.cc has its error).
-  const auto expect = [&](float is, float should, double length, const char* what, size_t i) {
+  const auto expect = [&](float is, float should, double length, double scale, const char* what, size_t i) {
     const double error = (4 + (normed ? d / 2.0 + 23 : 0)) * kUlp * length;
-    ASSERT_NEAR(is, should, error + (*what == 'k' ? kv_error(kType, should) : 0)) << what << " at " << i << " of " << d;
+    ASSERT_NEAR(is, should, error + (*what == 'k' ? kv_error(kType, should, scale) : 0))
+        << what << " at " << i << " of " << d;
   };
   const auto length_at = [&](const std::vector<float>& values, size_t i) {
     double squares = 0;
@@ -64,16 +66,16 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
   };
   const auto test = [&](const auto& kernel, uint32_t workgroups) {
     auto y = poisoned<float>(q.size());
-    KvData actual(s, kType);
+    KvData actual(s, kType, kSomePositions);
     bench.run(kernel, {.x = workgroups, .y = static_cast<uint32_t>(n)}, in<F32>(qkv), in<F32>(q_gain), in<F32>(k_gain),
               in<Vec2<F32>>(angles),
-              in<U32>(std::vector<uint32_t>{static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0}), out<F32>(y),
+              in<U32>(actual.params(static_cast<uint32_t>(pos), static_cast<uint32_t>(n), kOthers)), out<F32>(y),
               out<KvWord>(actual.words));
-    for (size_t i = 0; i < q.size(); ++i) expect(y[i], q[i], length_at(q, i), "q", i);
-    const auto a = actual.floats(), b = expected.floats();
+    for (size_t i = 0; i < q.size(); ++i) expect(y[i], q[i], length_at(q, i), 0, "q", i);
+    const auto a = actual.floats(), b = expected.floats(), scales = expected.scales();
     for (size_t i = 0; i < a.size(); ++i) {
       if (std::isnan(a[i]) && std::isnan(b[i])) continue;
-      expect(a[i], b[i], length_at(b, i), "kv", i);
+      expect(a[i], b[i], length_at(b, i), scales[i], "kv", i);
     }
   };
   test(gpu::qkv_heads<KvWord>(config), gpu::qkv_heads_workgroups(config));
@@ -82,10 +84,14 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
 
 TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {
   for (const bool normed : {false, true}) {
-    test_heads<F16x2>(bench(), {4, 2, 64, 24}, normed, RopePairs::kHalves, 5, 3);
-    test_heads<F32>(bench(), {2, 1, 128, 24}, normed, RopePairs::kHalves, 0, 1);
-    test_heads<F32>(bench(), {3, 3, 12, 24}, normed, RopePairs::kInterleaved, 9, 2);
-    test_heads<F16x2>(bench(), {2, 2, 96, 24}, normed, RopePairs::kInterleaved, 23, 1);
+    test_heads<F16x2>(bench(), {4, 2, 64}, normed, RopePairs::kHalves, 62, 3);
+    test_heads<F32>(bench(), {2, 1, 128}, normed, RopePairs::kHalves, 0, 1);
+    test_heads<F32>(bench(), {3, 3, 12}, normed, RopePairs::kInterleaved, 127, 2);
+    test_heads<F16x2>(bench(), {2, 2, 96}, normed, RopePairs::kInterleaved, 129, 1);
+    test_heads<I8x4>(bench(), {4, 2, 64}, normed, RopePairs::kHalves, 62, 3);
+    test_heads<I8x4>(bench(), {2, 1, 128}, normed, RopePairs::kInterleaved, 5, 1);
+    test_heads<I8x4>(bench(), {3, 3, 80}, normed, RopePairs::kHalves, 127, 2);
+    test_heads<I8x4>(bench(), {2, 2, 12}, normed, RopePairs::kInterleaved, 129, 1);
   }
 }
 

@@ -15,8 +15,6 @@ using namespace wgsl;
 using GpuQkv = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuQkv);
 
-constexpr int kFewPlaces = 24;
-
 struct Expected {
   std::vector<float> q, k, v;
 };
@@ -34,15 +32,15 @@ void expect_near(const std::vector<float>& actual, const std::vector<float>& exp
 
 template <class KvWord>
 void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleaved, int pos, int n) {
-  constexpr KvType kType = std::same_as<KvWord, F16x2> ? KvType::kF16 : KvType::kF32;
+  constexpr KvType kType = kv_type_of<KvWord>();
   const int d = static_cast<int>(s.head_dim), n_heads = static_cast<int>(s.n_heads),
             n_kv = static_cast<int>(s.n_kv_heads), all_rows = (n_heads + 2 * n_kv) * d;
   const WeightMatrix w(Format::kI2_S, all_rows, cols, static_cast<uint64_t>(d + n));
   const Int8Rows x = Int8Rows::random(n, cols, 5);
-  RopeTable table({.theta = 10000.0f}, d, kFewPlaces);
-  table.fill(0, kFewPlaces);
-  std::vector<float> angles;
-  for (int i = 0; i < kFewPlaces * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
+  RopeTable table({.theta = 10000.0f}, d, kSomePositions);
+  table.fill(0, kSomePositions, 0);
+  auto angles = poisoned<float>(size_t{kOthers} * s.head_dim);
+  for (int i = 0; i < kSomePositions * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
 
   // The reference: three matrices, which are runs of w's rows.
   Expected expected;
@@ -63,12 +61,13 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
   const float* sin = table.sin() + pos * d / 2;
   ref::rope({expected.q.data(), n, n_heads, d, cos, sin, pairs});
   ref::rope({expected.k.data(), n, n_kv, d, cos, sin, pairs});
-  KvData expected_kv(s, kType), kv(s, kType);
-  ref::kv_append({expected.k.data(), expected.v.data(), n, pos, expected_kv.layer});
+  KvData expected_kv(s, kType, kSomePositions), kv(s, kType, kSomePositions);
+  expected_kv.append(expected.k.data(), expected.v.data(), n, pos);
 
-  const gpu::TernaryQkvConfig config = gpu::fit(gpu::TernaryQkvConfig{
-      .cols = static_cast<uint32_t>(cols), .heads = s, .interleaved = interleaved, .caps = bench.caps()});
-  const std::vector<uint32_t> params = {static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0};
+  const gpu::TernaryQkvConfig wanted{
+      .cols = static_cast<uint32_t>(cols), .heads = s, .interleaved = interleaved, .caps = bench.caps()};
+  const gpu::TernaryQkvConfig config = gpu::kHasKvScales<KvWord> ? gpu::fit_to_codes(wanted, 256) : gpu::fit(wanted);
+  const auto params = kv.params(static_cast<uint32_t>(pos), static_cast<uint32_t>(n), kOthers);
   auto q = poisoned<float>(expected.q.size());
   bench.run(gpu::ternary_qkv<KvWord>(config), {.x = config.workgroups(), .y = static_cast<uint32_t>(n)},
             in<gpu::TernaryWeights>(w.device_rows()), in<gpu::QuantizedWords>(x.packed()),
@@ -82,32 +81,45 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
     return 10 * kUlp * (std::abs(value) + largest * 0.05);
   };
   expect_near(q, expected.q, "q", [&](size_t i) { return pair_bound(expected.q[i]); });
-  const std::vector<float> actual_kv = kv.floats(), wanted_kv = expected_kv.floats();
+  const std::vector<float> actual_kv = kv.floats(), wanted_kv = expected_kv.floats(), scales = expected_kv.scales();
   expect_near(actual_kv, wanted_kv, "kv",
-              [&](size_t i) { return pair_bound(wanted_kv[i]) + kv_error(kType, wanted_kv[i]); });
+              [&](size_t i) { return pair_bound(wanted_kv[i]) + kv_error(kType, wanted_kv[i], scales[i]); });
 }
 
 TEST_P(GpuQkv, F16Cache) {
   for (const bool interleaved : {false, true}) {
-    for (const auto& [pos, n] : {std::pair{0, 1}, {5, 3}, {17, 7}}) {
-      test_qkv<F16x2>(bench(), {4, 1, 64, kFewPlaces}, 256, interleaved, pos, n);
+    for (const auto& [pos, n] : {std::pair{0, 1}, {63, 3}, {130, 7}}) {
+      test_qkv<F16x2>(bench(), {4, 1, 64}, 256, interleaved, pos, n);
     }
   }
-  test_qkv<F16x2>(bench(), {2, 2, 80, kFewPlaces}, 384, false, 6, 2);
-  test_qkv<F16x2>(bench(), {4, 2, 128, kFewPlaces}, 640, false, 6, 2);
-  test_qkv<F16x2>(bench(), {2, 2, 100, kFewPlaces}, 200, false, 3, 2);
-  test_qkv<F16x2>(bench(), {4, 1, 36, kFewPlaces}, 160, true, 3, 2);
+  test_qkv<F16x2>(bench(), {2, 2, 80}, 384, false, 127, 2);
+  test_qkv<F16x2>(bench(), {4, 2, 128}, 640, false, 127, 2);
+  test_qkv<F16x2>(bench(), {2, 2, 100}, 200, false, 3, 2);
+  test_qkv<F16x2>(bench(), {4, 1, 36}, 160, true, 3, 2);
+}
+
+TEST_P(GpuQkv, CacheOfCodes) {
+  for (const bool interleaved : {false, true}) {
+    for (const auto& [pos, n] : {std::pair{0, 1}, {63, 3}, {130, 7}}) {
+      test_qkv<I8x4>(bench(), {4, 1, 64}, 256, interleaved, pos, n);
+    }
+    test_qkv<I8x4>(bench(), {4, 2, 128}, 640, interleaved, 127, 2);
+  }
+  test_qkv<I8x4>(bench(), {2, 1, 256}, 128, false, 1, 2);
+  test_qkv<I8x4>(bench(), {2, 2, 80}, 384, false, 127, 2);
+  test_qkv<I8x4>(bench(), {2, 2, 100}, 200, true, 3, 2);
+  test_qkv<I8x4>(bench(), {4, 1, 36}, 160, false, 3, 2);
 }
 
 TEST_P(GpuQkv, F32Cache) {
   for (const bool interleaved : {false, true}) {
-    for (const auto& [pos, n] : {std::pair{0, 1}, {17, 7}}) {
-      test_qkv<F32>(bench(), {3, 3, 64, kFewPlaces}, 128, interleaved, pos, n);
+    for (const auto& [pos, n] : {std::pair{0, 1}, {60, 7}}) {
+      test_qkv<F32>(bench(), {3, 3, 64}, 128, interleaved, pos, n);
     }
   }
-  test_qkv<F32>(bench(), {2, 1, 80, kFewPlaces}, 384, true, 6, 2);
-  test_qkv<F32>(bench(), {2, 1, 100, kFewPlaces}, 192, true, 6, 2);
-  test_qkv<F32>(bench(), {3, 1, 20, kFewPlaces}, 160, false, 2, 3);
+  test_qkv<F32>(bench(), {2, 1, 80}, 384, true, 6, 2);
+  test_qkv<F32>(bench(), {2, 1, 100}, 192, true, 6, 2);
+  test_qkv<F32>(bench(), {3, 1, 20}, 160, false, 2, 3);
 }
 
 }  // namespace

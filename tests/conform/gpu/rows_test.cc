@@ -18,13 +18,16 @@ uint32_t groups(uint32_t width) { return (width + gpu::kElementwiseWorkgroup - 1
 
 TEST_P(GpuRows, SelectRows) {
   for (const uint32_t width : kWidths) {
-    for (const uint32_t first : {0u, 1u, 5u}) {
-      const uint32_t n = 1 + first;
-      const auto x = random((first + n) * width, width);
-      const std::vector<uint32_t> params = {77, first + n, first, 99};
-      auto y = poisoned<float>(n * width);
+    for (const std::vector<uint32_t>& wanted : {std::vector<uint32_t>{0}, {7}, {1, 2, 6}, {5, 3}}) {
+      const auto n = static_cast<uint32_t>(wanted.size());
+      const auto x = random(8 * width, width);
+      auto params = batch_params(77, 8);
+      params[gpu::kLogitRows] = static_cast<uint32_t>(params.size());
+      params.insert(params.end(), wanted.begin(), wanted.end());
+      auto y = poisoned<float>(n * width), expected = y;
+      for (uint32_t i = 0; i < n; ++i) std::copy_n(x.begin() + wanted[i] * width, width, expected.begin() + i * width);
       bench().run(gpu::select_rows({width}), {.x = groups(width), .y = n}, in<F32>(x), in<U32>(params), out<F32>(y));
-      EXPECT_EQ(y, std::vector<float>(x.begin() + first * width, x.end())) << width;
+      EXPECT_EQ(y, expected) << width;
     }
   }
 }
@@ -101,18 +104,15 @@ TEST_P(GpuRows, Rope) {
       for (const auto& [pos, n] : {std::pair{0, 1}, {17, 3}, {31, 9}}) {
         const auto half = static_cast<size_t>(head_dim / 2);
         RopeTable table({.theta = 10000.0f}, head_dim, kContext);
-        table.fill(0, kContext);
-        std::vector<float> angles(2 * half * kContext);
-        for (size_t i = 0; i < half * kContext; ++i) {
-          angles[2 * i] = table.cos()[i];
-          angles[2 * i + 1] = table.sin()[i];
-        }
+        table.fill(0, kContext, 0);
+        auto angles = poisoned<float>(2 * half * kOthers);
+        for (size_t i = 0; i < half * kContext; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
         const auto x = random(static_cast<size_t>(n * n_heads * head_dim), static_cast<uint64_t>(head_dim + pos));
         std::vector<float> expected = x, actual = x;
         const size_t at = half * static_cast<size_t>(pos);
         ref::rope({expected.data(), n, n_heads, head_dim, table.cos() + at, table.sin() + at,
                    interleaved ? RopePairs::kInterleaved : RopePairs::kHalves});
-        const std::vector<uint32_t> params = {static_cast<uint32_t>(pos), static_cast<uint32_t>(n), 0, 0};
+        const auto params = batch_params(static_cast<uint32_t>(pos), static_cast<uint32_t>(n), {}, kOthers);
         const gpu::RopeConfig config{static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim), interleaved};
         bench().run(gpu::rope(config),
                     {.x = groups(config.n_heads * config.head_dim / 2), .y = static_cast<uint32_t>(n)},

@@ -28,7 +28,7 @@ struct Case {
         w(Format::kI2_S, rows, cols, seed, kScaleA),
         x(Int8Rows::random(n_tokens, cols, seed + 1)),
         before(static_cast<size_t>(n * rows)),
-        params({3, static_cast<uint32_t>(n), 0, 0}) {
+        params(batch_params(3, static_cast<uint32_t>(n))) {
     Values(seed + 2).fill(before);
   }
   void expect(const std::vector<float>& y, gpu::Store store) const {
@@ -206,7 +206,7 @@ TEST_P(GpuTernary, GluMatmul) {
                                           .act = silu ? gpu::Activation::kSilu : gpu::Activation::kRelu2,
                                           .caps = caps(),
                                           .tile_tokens = 32};
-    const std::vector<uint32_t> params = {3, static_cast<uint32_t>(n), 0, 0};
+    const auto params = batch_params(3, static_cast<uint32_t>(n));
     auto y = poisoned<float>(static_cast<size_t>(n * rows));
     bench().run(
         gpu::ternary_glu_matmul(config),
@@ -234,7 +234,7 @@ TEST_P(GpuTernary, MatvecAndMatmulKeepEveryPosition) {
   std::vector<float> expected;
   for (const int8_t q : x.q) expected.push_back(-static_cast<float>(q));
   const std::vector<float> ones = {1, 1, 1, 1};
-  const std::vector<uint32_t> params = {0, 1, 0, 0};
+  const auto params = batch_params(0, 1);
   const gpu::TernaryConfig matvec{.rows = kCols, .cols = kCols, .caps = caps()};
   auto y = poisoned<float>(kCols);
   bench().run(gpu::ternary_matvec(matvec), {.x = ceil_div(matvec.rows, matvec.rows_per_workgroup())},

@@ -5,8 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "tern/engine.h"
+#include "tern/scheduler.h"
 
 namespace tern {
 namespace {
@@ -71,6 +72,31 @@ TEST_F(GpuToken, TwoSessionsTakeTurns) {
   }
 }
 
+// Replies of several lengths come and go; each is what it is alone, in whatever way its tokens are chosen.
+TEST_F(GpuToken, RepliesTogetherAreAsTheyAreAlone) {
+  const Engine gpu = engine();
+  const std::vector<std::string_view> texts = {"Once upon a time", "The old bear was very", "One", "Tim and"};
+  for (const bool host_chooses : {false, true}) {
+    Scheduler scheduler = gpu.new_scheduler({.n_ctx = 64}).value();
+    std::vector<std::vector<TokenId>> together(texts.size()), alone;
+    const auto submit = [&](size_t i) {
+      const GenerateOptions options = in_way(kWays[host_chooses && i == 1 ? 2 : i % 2], 8 + 3 * static_cast<int>(i));
+      alone.push_back(gpu.new_session().value().generate(prompt(gpu, texts[i]), options).value().tokens);
+      const auto keep = [&together, i](const Result<GenerationStep>& step, const GenerateResult& so_far) {
+        ASSERT_TRUE(step) << step.error().message;
+        together[i] = so_far.tokens;
+      };
+      ASSERT_TRUE(scheduler.submit(prompt(gpu, texts[i]), options, keep));
+    };
+    for (size_t i = 0; i < 3; ++i) submit(i);
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(scheduler.step());
+    submit(3);
+    while (scheduler.step()) {
+    }
+    EXPECT_EQ(together, alone) << host_chooses;
+  }
+}
+
 void look(const Engine& engine) {
   EXPECT_FALSE(engine.gpu_kernels().value().empty());
   EXPECT_TRUE(engine.gpu_stats());
@@ -126,7 +152,7 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 2; }));
     }
   }
-  EXPECT_TRUE(gpu.gpu_kernels().value().empty());  // the session is gone
+  EXPECT_FALSE(gpu.gpu_kernels().value().empty());  // though the session is gone: nothing of it is needed
 }
 
 TEST_F(GpuToken, WhatComputesIsToldByFeature) {

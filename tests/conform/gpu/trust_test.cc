@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "backend/gpu/mutant_test_support.h"
+#include "backend/gpu/device/mutant_test_support.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "conform/float_model.h"
 #include "plan/plan.h"

@@ -62,7 +62,7 @@ const kLoad = {
   backend: oneOf('backend', 'auto', 'webgpu', 'cpu', 'ref'),
   threads: number('threads', {min: 1, max: 1024, integer: true}),
   context: number('context', {min: 1, integer: true}),
-  kv: oneOf('kv', 'f16', 'f32'),
+  kv: oneOf('kv', 'f16', 'f32', 'q8_0'),
   sha256: any,
   verify: ofType('verify', 'boolean'),
   worker: any,
@@ -94,6 +94,8 @@ const kGenerate = {
   ignoreEos: ofType('ignoreEos', 'boolean'),
   think: ofType('think', 'boolean'),
   heal: ofType('heal', 'boolean'),
+  speculate: number('speculate', {min: 0, max: 63, integer: true}),
+  keepPastContext: number('keepPastContext', {min: -1, integer: true}),
   signal: any,
 };
 

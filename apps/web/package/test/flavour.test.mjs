@@ -250,7 +250,7 @@ describe('what fails', () => {
       [{backend: 'cuda'}, /backend: "cuda" is not one of/],
       [{threads: 0}, /threads: 0/],
       [{context: 1.5}, /context: 1.5/],
-      [{kv: 'q8_0'}, /kv: "q8_0" is not one of/],
+      [{kv: 'q4_0'}, /kv: "q4_0" is not one of/],
       [{nThreads: 3}, /no option 'nThreads'/],
       [{gpu: kGpu, worker: true}, /cannot go to a worker/],
     ]) {

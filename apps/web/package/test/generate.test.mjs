@@ -82,6 +82,19 @@ for (const worker of [false, true]) {
       assert.deepEqual(heals, [true, undefined, undefined, false]);
     });
 
+    test('guesses and contexts that go on reach the engine', async () => {
+      const {tern, engine} = await open({}, {worker});
+      await collect(tern.generate('a', {speculate: 7, keepPastContext: 16}));
+      await collect(tern.generate('a'));
+      const params = engine.state.calls.filter(({method}) => method === 'begin').map((call) => call.params);
+      assert.deepEqual(params.map(({speculate, keepPastContext}) => [speculate, keepPastContext]),
+        [[7, 16], [undefined, undefined]]);
+      for (const wrong of [{speculate: -1}, {speculate: 64}, {speculate: true}, {keepPastContext: -2},
+        {keepPastContext: 0.5}]) {
+        await assert.rejects(collect(tern.generate('a', wrong)), {name: 'InvalidArgumentError'});
+      }
+    });
+
     test('biases and penalties reach the engine', async () => {
       const {tern, engine} = await open({}, {worker});
       await collect(tern.generate('a', {logitBias: {5: 1.5, 7: -Infinity}, presencePenalty: -1, frequencyPenalty: 2}));

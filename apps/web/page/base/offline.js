@@ -49,6 +49,6 @@ export async function keepOffline(host, mayReload) {
   function show({current, next, isWhole}) {
     document.documentElement.dataset.offline = current && isWhole ? 'ready' : 'none';
     text.textContent = next ? 'A new version of this page is there; it comes with the next load.' :
-      current && isWhole ? 'This page opens without a network, and so do the models above.' : '';
+      current && isWhole ? 'This page opens without a network, and so do the models that are stored.' : '';
   }
 }

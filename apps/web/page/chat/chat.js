@@ -153,7 +153,7 @@ function noteOn(stats, {temperature, seed, dropped, stopped}) {
     parts.push(`${stats.nGenerated} tokens`, `${formatRate(stats.tokensPerSecond)} a second`);
     parts.push(`first after ${formatDuration(stats.timeToFirstTokenMs)}`);
   }
-  if (temperature > 0) parts.push(`seed ${seed}`);
+  if (temperature > 0) parts.push(`seed\u00a0${seed}`);
   if (dropped > 0) parts.push(`without the oldest ${dropped} messages, which no longer fit`);
   const ending = stopped ? 'stopped' : kEndings[stats?.finishReason];
   if (ending) parts.push(ending);

@@ -217,7 +217,7 @@ test('settings are taken, refused and remembered', async () => {
   await page.keyboard.press('Tab');
   assert.equal(await page.getByTestId('setting-top-p').inputValue(), '1');
   await say(page, 'Once');
-  assert.match(await page.getByTestId('note').innerText(), /^5 tokens.*seed 42.*limit/);
+  assert.match(await page.getByTestId('note').innerText(), /^5 tokens.*seed\s42.*limit/);
   await page.reload();
   await page.waitForSelector(kIdle);
   assert.equal(await page.getByTestId('setting-temperature').inputValue(), '1.25');

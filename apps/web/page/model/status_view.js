@@ -12,6 +12,9 @@ const kStoryIdeas = ['Once upon a time, there was a little bird.', 'Tom wanted t
 const kChatIdeas = ['Explain how arctic terns find their way.', 'Write four lines about the sea in winter.',
   'What is a language model, in plain words?'];
 
+/** Errors of the engine are lines of a log, without a full stop. @param {string} text */
+const sentence = (text) => (/[.!?)…]$/.test(text) ? text : `${text}.`);
+
 export class StatusView {
   #host;
   #chat;
@@ -44,7 +47,7 @@ export class StatusView {
         {type: 'button', data: {testid: `remedy-${remedy}`}, onclick: () => this.#act(remedy)}, kRemedyLabels[remedy]));
     this.#trouble.dataset.code = trouble.code;
     this.#trouble.replaceChildren(
-        make('p', {}, make('strong', {}, trouble.title), ' ', make('span', {}, trouble.detail)),
+        make('p', {}, make('strong', {}, trouble.title), ' ', make('span', {}, sentence(trouble.detail))),
         make('div', {class: 'remedies'}, ...buttons, make('button',
             {type: 'button', class: 'quiet', onclick: () => this.showTrouble(null)}, 'Dismiss')));
   }

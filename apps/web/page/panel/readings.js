@@ -3,8 +3,10 @@
 import {byId, make} from '../base/dom.js';
 import {formatBytes, formatCount, formatDuration, formatRate} from '../base/format.js';
 
-const kPeriod = 250;  // ms between two points of the line
-const kPoints = 60;
+const kPeriod = 50;  // ms at least between two points of the line
+const kPoints = 120;
+const kLeast = 4;  // points: fewer say nothing
+const kReadable = 250;  // ms between two changes of the figures
 
 /** name (also its data-testid, stats-NAME), label, and the text from the engine's stats and the model's info */
 const kReadings = [
@@ -32,7 +34,10 @@ export class Readings {
   #values = new Map();
   #speeds = [];
   #timer = 0;
+  /** Tokens written at the line's last point, and when that and the figures were drawn. */
   #tokensBefore = 0;
+  #pointAt = 0;
+  #figuresAt = 0;
 
   /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
   constructor(host, chat) {
@@ -52,6 +57,7 @@ export class Readings {
     if (this.#chat.state === 'writing') {
       this.#speeds = [];
       this.#tokensBefore = 0;
+      this.#pointAt = 0;
       this.#drawLine();
       this.#timer = setInterval(() => this.#tick(), kPeriod);
     } else {
@@ -61,12 +67,16 @@ export class Readings {
 
   #tick() {
     const tokens = this.#host.tern?.stats.nGenerated ?? 0;
-    if (tokens > 0) {
-      this.#speeds.push((tokens - this.#tokensBefore) / kPeriod * 1000);
+    const now = performance.now();
+    if (tokens > this.#tokensBefore) {  // slow models: a point for each token
+      if (this.#pointAt) this.#speeds.push((tokens - this.#tokensBefore) / (now - this.#pointAt) * 1000);
       if (this.#speeds.length > kPoints) this.#speeds.shift();
       this.#tokensBefore = tokens;
+      this.#pointAt = now;
       this.#drawLine();
     }
+    if (now - this.#figuresAt < kReadable) return;
+    this.#figuresAt = now;
     this.#show();
   }
 
@@ -85,13 +95,11 @@ export class Readings {
   }
 
   #drawLine() {
+    const isLine = this.#speeds.length >= kLeast;  // a reply may be over before there are enough
     const top = Math.max(...this.#speeds, 1) * 1.1;
-    const isLine = this.#speeds.length > 1;  // a reply may be over before there are two points
+    const points = this.#speeds.map((speed, i) =>
+      `${(i * 120 / (this.#speeds.length - 1)).toFixed(1)},${(31 - speed / top * 30).toFixed(1)}`);
     byId('stats-line').style.visibility = isLine ? '' : 'hidden';
-    const points = this.#speeds.map((speed, i) => {
-      const x = isLine ? i * (120 / (this.#speeds.length - 1)) : 0;
-      return `${x.toFixed(1)},${(31 - speed / top * 30).toFixed(1)}`;
-    });
-    byId('stats-line').firstElementChild.setAttribute('points', points.join(' '));
+    byId('stats-line').firstElementChild.setAttribute('points', isLine ? points.join(' ') : '');
   }
 }

@@ -97,6 +97,7 @@ export class SettingsPanel {
     byId('sampling-help').textContent =
         advised.length > 0 ? `The model’s makers recommend ${advised.join(', ')} (${source}).` : '';
     byId('setting-system').disabled = this.#host.isStory;
+    byId('setting-system').placeholder = this.#host.isStory ? '' : 'How the model shall behave';
     byId('system-help').textContent = this.#host.isStory ?
       'This model only continues text and takes no system prompt.' : 'Goes before the conversation, with each message.';
   }

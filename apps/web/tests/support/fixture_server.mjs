@@ -213,7 +213,8 @@ export class FixtureServer {
     }
     content.close();
     if (holds && !response.destroyed) await once(response, 'close');
-    if (cuts) response.destroy();
+    // Cut after what was written, not with it: a reset would take bytes along that are still on their way.
+    if (cuts) response.socket?.destroySoon();
     else response.end();
   }
 }

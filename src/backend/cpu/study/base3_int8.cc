@@ -133,12 +133,12 @@ void Base3Prepare(const Packed& w, const float* x, std::byte* out) {
   }
 }
 
-void Base3Multiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
+void Base3Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto& in = *reinterpret_cast<const Int8Row*>(prepared);
   const auto* q = reinterpret_cast<const int8_t*>(prepared) + kInt8Header;
   const auto row_bytes = static_cast<size_t>(base3_row_bytes(w.cols));
   with_dot([&]<class Dot>(Dot) HWY_ATTR {
-    share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) HWY_ATTR {
+    queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) HWY_ATTR {
       for (int row = begin; row < end; ++row) {
         const int32_t dot = Base3Dot<Dot>(w.bytes() + static_cast<size_t>(row) * row_bytes, q, row_bytes) - in.sum;
         y[row] = int8_result(dot, in, w.scale);
@@ -158,24 +158,30 @@ HWY_EXPORT(Base3Prepare);
 HWY_EXPORT(Base3Multiply);
 
 Kernel base3_int8_kernel() {
-  return {
-      .name = "base3-int8",
-      .packing = "base-3",
-      .activations = Activations::kInt8,
-      .is_vectors = true,
-      .what = "digits of whole vectors of bytes, dot products of bytes",
-      .packed_bytes = base3_bytes,
-      .pack = pack_base3,
-      .alignment = 1,
-      .prepared_bytes =
-          [](int64_t cols) {
-            const auto plane = static_cast<uint64_t>(base3_row_bytes(cols)) + kBase3Slack;
-            return kInt8Header + 2 * kTrits * plane;
-          },
-      .prepare = [](const Packed& w, const float* x, std::byte* out) { HWY_DYNAMIC_DISPATCH(Base3Prepare)(w, x, out); },
-      .multiply = [](const Packed& w, const std::byte* prepared, Share& share,
-                     float* y) { HWY_DYNAMIC_DISPATCH(Base3Multiply)(w, prepared, share, y); },
-      .roundings = nullptr};
+  return {.name = "base3-int8",
+          .packing = "base-3",
+          .activations = Activations::kInt8,
+          .is_vectors = true,
+          .what = "digits of whole vectors of bytes, dot products of bytes",
+          .packed_bytes = base3_bytes,
+          .pack = pack_base3,
+          .alignment = 1,
+          .prepared_bytes =
+              [](int64_t cols) {
+                const auto plane = static_cast<uint64_t>(base3_row_bytes(cols)) + kBase3Slack;
+                return kInt8Header + 2 * kTrits * plane;
+              },
+          .prepare =
+              [](const Packed& w, const float* x, std::byte* out) {
+                HWY_DYNAMIC_DISPATCH(Base3Prepare)
+                (w, x, out);
+              },
+          .multiply =
+              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+                HWY_DYNAMIC_DISPATCH(Base3Multiply)
+                (w, prepared, queue, y);
+              },
+          .roundings = nullptr};
 }
 
 }  // namespace tern::cpu::study

@@ -33,8 +33,8 @@ void prepare(const Packed& w, const float* x, std::byte* out) {
   }
 }
 
-void multiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
-  multiply_by_tables(w, static_cast<size_t>(base3_row_bytes(w.cols)), reinterpret_cast<const float*>(prepared), share,
+void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+  multiply_by_tables(w, static_cast<size_t>(base3_row_bytes(w.cols)), reinterpret_cast<const float*>(prepared), queue,
                      y);
 }
 

@@ -39,7 +39,7 @@ void prepare(const Packed& w, const float* x, std::byte* out) {
 }
 
 template <Format kFormat>
-void multiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
+void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto& in = *reinterpret_cast<const Int8Row*>(prepared);
   const auto* q = reinterpret_cast<const int8_t*>(prepared) + kInt8Header;
   const Tensor tensor{.name = {},
@@ -49,7 +49,7 @@ void multiply(const Packed& w, const std::byte* prepared, Share& share, float* y
                       .data = w.data,
                       .scale = w.scale,
                       .is_rearranged = kFormat == Format::kTQ1_0};
-  ternary_linear({.in = {q, &in.scale, &in.sum}, .n = 1, .w = &tensor, .store = ops::Store::kSet, .out = y}, share);
+  ternary_linear({.in = {q, &in.scale, &in.sum}, .n = 1, .w = &tensor, .store = ops::Store::kSet, .out = y}, queue);
 }
 
 // Any layout that ternary_linear takes.

@@ -18,8 +18,8 @@ Expected expect(const Codes& codes, float scale, std::span<const float> x, Threa
   expected.magnitude *= std::abs(static_cast<double>(scale));
   std::atomic<int> next = 0;
   pool.run([&](int) {
-    Share share(next, pool.size(), {});
-    share.for_ranges(codes.rows, 16, [&](int begin, int end) {
+    WorkQueue queue(next, pool.size(), {});
+    queue.for_ranges(codes.rows, 16, [&](int begin, int end) {
       for (int r = begin; r < end; ++r) {
         const std::span<const int8_t> weights = codes.row(r);
         double sum = 0;

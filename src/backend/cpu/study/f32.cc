@@ -36,11 +36,11 @@ float F32Dot(const float* w, const float* x, size_t cols) {
   return hn::ReduceSum(d, hn::Add(hn::Add(a, b), hn::Add(c, e)));
 }
 
-void F32Multiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
+void F32Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto* weights = reinterpret_cast<const float*>(w.data.data());
   const auto* x = reinterpret_cast<const float*>(prepared);
   const auto cols = static_cast<size_t>(w.cols);
-  share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) HWY_ATTR {
     for (int row = begin; row < end; ++row) {
       y[row] = F32Dot(weights + static_cast<size_t>(row) * cols, x, cols) * w.scale;
     }
@@ -77,8 +77,11 @@ Kernel f32_kernel() {
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(cols) * sizeof(float); },
           .prepare = [](const Packed& w, const float* x,
                         std::byte* out) { std::copy_n(x, w.cols, reinterpret_cast<float*>(out)); },
-          .multiply = [](const Packed& w, const std::byte* prepared, Share& share,
-                         float* y) { HWY_DYNAMIC_DISPATCH(F32Multiply)(w, prepared, share, y); },
+          .multiply =
+              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+                HWY_DYNAMIC_DISPATCH(F32Multiply)
+                (w, prepared, queue, y);
+              },
           // Four chains of a vector of at least four lanes, then the sums over chains and lanes, and the scale.
           .roundings = [](int64_t cols) { return static_cast<double>(cols) / 16 + 12; }};
 }

@@ -32,8 +32,8 @@ inline float look_up(const float* tables, const uint8_t* codes, size_t n) {
 }
 
 // This worker's rows of y, from tables for all `row_bytes` positions.
-inline void multiply_by_tables(const Packed& w, size_t row_bytes, const float* tables, Share& share, float* y) {
-  share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
+inline void multiply_by_tables(const Packed& w, size_t row_bytes, const float* tables, WorkQueue& queue, float* y) {
+  queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
     std::fill(y + begin, y + end, 0.0f);
     for (size_t chunk = 0; chunk < row_bytes; chunk += kChunkBytes) {
       const size_t n = std::min(kChunkBytes, row_bytes - chunk);

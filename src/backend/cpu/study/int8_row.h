@@ -17,7 +17,7 @@ inline constexpr size_t kInt8Header = 64;
 // q[0 … cols) and the rest of `row`. |q| ≤ 127: the largest |x| becomes 127.
 inline void quantize_row(const float* x, int cols, int8_t* q, Int8Row& row) {
   std::atomic<int> next = 0;
-  Share alone(next, 1, {});
+  WorkQueue alone(next, 1, {});
   quantize({.in = x, .n = 1, .width = cols, .out = {.q = q, .scale = &row.scale, .sum = &row.sum}}, alone);
 }
 

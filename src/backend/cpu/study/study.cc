@@ -66,9 +66,9 @@ void Multiplier::multiply_with(const Kernel& kernel, const Packed& w, std::span<
       if (finite) kernel.prepare(w, x.data(), prepared_.data());
     }
     pool_.barrier();
-    Share share(next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
-    if (finite) return kernel.multiply(w, prepared_.data(), share, y.data());
-    share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
+    WorkQueue queue(next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
+    if (finite) return kernel.multiply(w, prepared_.data(), queue, y.data());
+    queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
       std::fill(y.begin() + begin, y.begin() + end, std::numeric_limits<float>::quiet_NaN());
     });
   });

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "backend/cpu/scratch.h"
-#include "backend/cpu/share.h"
+#include "backend/cpu/work_queue.h"
 #include "backend/host_memory.h"
 #include "base/bytes.h"
 #include "base/thread_pool.h"
@@ -68,7 +68,7 @@ struct Kernel {
   void (*prepare)(const Packed& w, const float* x, std::byte* out);
 
   // This worker's rows of y = scale · (W·x).
-  void (*multiply)(const Packed& w, const std::byte* prepared, Share& share, float* y);
+  void (*multiply)(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y);
 
   // For float activations: how many roundings an output may have seen, so that
   // |y − exact| ≤ roundings · 2⁻²⁴ · scale · Σ|x|. Not used for int8, where y is exactly known.

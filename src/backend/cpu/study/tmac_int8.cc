@@ -142,13 +142,13 @@ void TmacPrepare(const Packed& w, const float* x, std::byte* out) {
   }
 }
 
-void TmacMultiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
+void TmacMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto& in = *reinterpret_cast<const Int8Row*>(prepared);
   const auto* tables = reinterpret_cast<const uint8_t*>(prepared) + kInt8Header;
   const auto n_groups = static_cast<size_t>(tmac_groups(w.cols));
   const auto too_much = static_cast<int32_t>(2 * n_groups * kMostPairSum);
   const int n_tiles = (w.rows + kTileRows - 1) / kTileRows;
-  share.for_ranges(n_tiles, 1, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(n_tiles, 1, [&](int begin, int end) HWY_ATTR {
     for (int tile = begin; tile < end; ++tile) {
       const uint8_t* codes = w.bytes() + static_cast<size_t>(tile) * n_groups * kTileRows;
       uint32_t even[kTileRows / 2] = {}, odd[kTileRows / 2] = {};
@@ -176,21 +176,27 @@ HWY_EXPORT(TmacPrepare);
 HWY_EXPORT(TmacMultiply);
 
 Kernel tmac_int8_kernel() {
-  return {
-      .name = "2bit-lut-int8",
-      .packing = "2-bit",
-      .activations = Activations::kInt8,
-      .is_vectors = true,
-      .what = "tables of 16 sums for every two columns, looked up for many rows at once",
-      .packed_bytes = tmac_bytes,
-      .pack = pack_tmac,
-      .alignment = 1,
-      .prepared_bytes =
-          [](int64_t cols) { return kInt8Header + static_cast<uint64_t>(tmac_groups(cols)) * (kGroupTables + 4); },
-      .prepare = [](const Packed& w, const float* x, std::byte* out) { HWY_DYNAMIC_DISPATCH(TmacPrepare)(w, x, out); },
-      .multiply = [](const Packed& w, const std::byte* prepared, Share& share,
-                     float* y) { HWY_DYNAMIC_DISPATCH(TmacMultiply)(w, prepared, share, y); },
-      .roundings = nullptr};
+  return {.name = "2bit-lut-int8",
+          .packing = "2-bit",
+          .activations = Activations::kInt8,
+          .is_vectors = true,
+          .what = "tables of 16 sums for every two columns, looked up for many rows at once",
+          .packed_bytes = tmac_bytes,
+          .pack = pack_tmac,
+          .alignment = 1,
+          .prepared_bytes =
+              [](int64_t cols) { return kInt8Header + static_cast<uint64_t>(tmac_groups(cols)) * (kGroupTables + 4); },
+          .prepare =
+              [](const Packed& w, const float* x, std::byte* out) {
+                HWY_DYNAMIC_DISPATCH(TmacPrepare)
+                (w, x, out);
+              },
+          .multiply =
+              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+                HWY_DYNAMIC_DISPATCH(TmacMultiply)
+                (w, prepared, queue, y);
+              },
+          .roundings = nullptr};
 }
 
 }  // namespace tern::cpu::study

@@ -57,11 +57,11 @@ HWY_INLINE float FloatDot(const uint8_t* codes, const float* x, size_t n_bytes) 
   return hn::ReduceSum(d, hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3])));
 }
 
-void TwoBitFloatMultiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
+void TwoBitFloatMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto row_bytes = static_cast<size_t>(two_bit_row_bytes(w.cols));
   const auto* x = reinterpret_cast<const float*>(prepared);
   const float sum_x = x[4 * row_bytes];
-  share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) HWY_ATTR {
+  queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) HWY_ATTR {
     for (int row = begin; row < end; ++row) {
       y[row] = (FloatDot(w.bytes() + static_cast<size_t>(row) * row_bytes, x, row_bytes) - sum_x) * w.scale;
     }
@@ -104,8 +104,11 @@ Kernel two_bit_float_kernel() {
           .alignment = 1,
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(two_bit_cols(cols) + 1) * sizeof(float); },
           .prepare = prepare,
-          .multiply = [](const Packed& w, const std::byte* prepared, Share& share,
-                         float* y) { HWY_DYNAMIC_DISPATCH(TwoBitFloatMultiply)(w, prepared, share, y); },
+          .multiply =
+              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+                HWY_DYNAMIC_DISPATCH(TwoBitFloatMultiply)
+                (w, prepared, queue, y);
+              },
           // Four chains of vectors of at least four lanes and their sum, over Σ |code·x| ≤ 2·Σ|x|; then Σ x and the
           // difference, at most three times Σ|x|, and the scale. Without fused multiply-adds every product is rounded
           // too, but for codes of one bit, which these are.

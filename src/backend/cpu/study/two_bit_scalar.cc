@@ -25,10 +25,10 @@ float dot(const uint8_t* codes, const float* x, size_t n_bytes) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-void multiply(const Packed& w, const std::byte* prepared, Share& share, float* y) {
+void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto row_bytes = static_cast<size_t>(two_bit_row_bytes(w.cols));
   const auto* x = reinterpret_cast<const float*>(prepared);
-  share.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
+  queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
     for (int row = begin; row < end; ++row) {
       y[row] = dot(w.bytes() + static_cast<size_t>(row) * row_bytes, x, row_bytes) * w.scale;
     }

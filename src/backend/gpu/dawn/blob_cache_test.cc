@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "backend/gpu/device_test_support.h"
+#include "backend/gpu/device/device_test_support.h"
 
 namespace tern::gpu {
 namespace {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "backend/gpu/dawn/device.h"
-#include "backend/gpu/device_checks.h"
+#include "backend/gpu/device/device_checks.h"
 #include "base/check.h"
 
 namespace tern::gpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend/gpu/device_checks.h"
+#include "backend/gpu/device/device_checks.h"
 
 namespace tern::gpu {
 namespace {

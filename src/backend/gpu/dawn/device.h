@@ -16,7 +16,7 @@
 #include "backend/gpu/dawn/instance.h"
 #include "backend/gpu/dawn/objects.h"
 #include "backend/gpu/dawn/staging.h"
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 
 namespace tern::gpu {
 

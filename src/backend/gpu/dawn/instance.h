@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 
 namespace tern::gpu {
 

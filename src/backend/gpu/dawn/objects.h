@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 
 namespace tern::gpu {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "backend/gpu/choose_adapter.h"
 #include "backend/gpu/dawn/device.h"
-#include "backend/gpu/device_checks.h"
+#include "backend/gpu/device/choose_adapter.h"
+#include "backend/gpu/device/device_checks.h"
 #include "base/format_text.h"
 
 namespace tern::gpu {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "backend/gpu/dawn/device.h"
-#include "backend/gpu/device_checks.h"
+#include "backend/gpu/device/device_checks.h"
 #include "base/check.h"
 
 namespace tern::gpu {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "base/check.h"
 
 namespace tern::gpu {

@@ -1,5 +1,7 @@
 #include "backend/gpu/kernels/argmax.h"
 
+#include "backend/gpu/kernels/feed_back.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
@@ -38,45 +40,43 @@ ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
   CHECK(c.parts % c.workgroup == 0);
   const uint32_t size = (c.n + c.parts - 1) / c.parts;
   return kernel("argmax_parts", c.workgroup,
-                [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices, WorkgroupId wg,
-                    LocalIndex tid) {
+                [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices,
+                    InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
+                  begin_step(params, wg, tid);
                   auto value = var("value", kLowest);
                   auto index = var("index", 0xFFFFFFFFu);
                   auto part = let("part", wg.x * c.workgroup + tid);
                   auto last = let("last", min(part * size + size, c.n));
+                  auto to = let("to", wg.y * c.parts + part);
                   loop("i", part * size, last, 1u, [&](const Name<U32>& i) {
-                    auto logit = let("logit", logits[i]);
+                    auto logit = let("logit", logits[wg.y * c.n + i]);
                     keep_greater(value, index, logit, i);
                   });
-                  values[part] = value;
-                  indices[part] = index;
+                  values[to] = value;
+                  indices[to] = index;
                 });
 }
 
-// Makes the winner the next token, and moves the run on.
+// Makes the winner the row's next token, and moves the row on.
 void advance(const ArgmaxConfig& c, const Name<U32>& winner, const Out<"tokens", U32>& tokens,
-             const Out<"ids", U32>& ids, const InOut<"params", U32>& params) {
+             const Out<"ids", U32>& ids, const InOut<"params", U32>& params, const WorkgroupId& wg) {
   auto token = let("token", select(winner, 0u, winner == 0xFFFFFFFFu));
-  auto step = let("step_now", params[kStep]);
-  tokens[0u] = token;
-  ids[step % c.ring] = token;
-  params[kStep] = step + 1u;
-  params[kPos] += 1u;
+  feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg);
 }
 
 ArgmaxNextKernel serial_next(const ArgmaxConfig& c) {
   return kernel("argmax_next", 1,
                 [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
-                    Out<"ids", U32> ids, InOut<"params", U32> params, LocalIndex) {
+                    Out<"ids", U32> ids, InOut<"params", U32> params, WorkgroupId wg, LocalIndex) {
                   auto value = var("value", kLowest);
                   auto index = var("index", 0xFFFFFFFFu);
                   loop("i", 0u, c.parts, 1u, [&](const Name<U32>& i) {
-                    auto other = let("other", values[i]);
-                    auto at_i = let("at_i", indices[i]);
+                    auto other = let("other", values[wg.y * c.parts + i]);
+                    auto at_i = let("at_i", indices[wg.y * c.parts + i]);
                     keep_greater(value, index, other, at_i);
                   });
                   auto winner = let("winner", index);
-                  advance(c, winner, tokens, ids, params);
+                  advance(c, winner, tokens, ids, params, wg);
                 });
 }
 
@@ -86,23 +86,25 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
   if (c.serial) return serial_parts(c);
   const uint32_t size = (c.n + c.parts - 1) / c.parts;
   return kernel("argmax_parts", c.workgroup,
-                [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices, WorkgroupId wg,
-                    LocalIndex tid) {
+                [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices,
+                    InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
+                  begin_step(params, wg, tid);
                   auto best = shared<F32>("best", c.workgroup);
                   auto best_at = shared<U32>("best_at", c.workgroup);
                   auto value = var("value", kLowest);
                   auto index = var("index", 0xFFFFFFFFu);
                   auto last = let("last", min(wg.x * size + size, c.n));
                   loop("i", wg.x * size + tid, last, c.workgroup, [&](const Name<U32>& i) {
-                    auto logit = let("logit", logits[i]);
+                    auto logit = let("logit", logits[wg.y * c.n + i]);
                     keep_greater(value, index, logit, i);
                   });
                   best[tid] = value;
                   best_at[tid] = index;
                   reduce_greatest(best, best_at, tid, c.workgroup);
                   when(tid == 0u, [&] {
-                    values[wg.x] = best[0u];
-                    indices[wg.x] = best_at[0u];
+                    auto to = let("to", wg.y * c.parts + wg.x);
+                    values[to] = best[0u];
+                    indices[to] = best_at[0u];
                   });
                 });
 }
@@ -112,15 +114,15 @@ ArgmaxNextKernel argmax_next(const ArgmaxConfig& c) {
   CHECK((c.parts & (c.parts - 1)) == 0);
   return kernel("argmax_next", c.parts,
                 [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
-                    Out<"ids", U32> ids, InOut<"params", U32> params, LocalIndex tid) {
+                    Out<"ids", U32> ids, InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
                   auto best = shared<F32>("best", c.parts);
                   auto best_at = shared<U32>("best_at", c.parts);
-                  best[tid] = values[tid];
-                  best_at[tid] = indices[tid];
+                  best[tid] = values[wg.y * c.parts + tid];
+                  best_at[tid] = indices[wg.y * c.parts + tid];
                   reduce_greatest(best, best_at, tid, c.parts);
                   when(tid == 0u, [&] {
                     auto winner = let("winner", best_at[0u]);
-                    advance(c, winner, tokens, ids, params);
+                    advance(c, winner, tokens, ids, params, wg);
                   });
                 });
 }

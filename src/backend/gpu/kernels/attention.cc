@@ -42,35 +42,52 @@ struct Builtins {
   LocalIndex tid;
 };
 
-// What an invocation works on. Bases are in quads.
+// What an invocation works on. Bases and places are in quads.
 struct Places {
-  Places(const AttentionConfig& c, const ParamsBuffer& params, const Builtins& b)
-      : head(let("head", b.wg.x)),
+  Places(const AttentionConfig& c, const ParamsBuffer& batch, const Builtins& b)
+      : shape(c.heads),
+        params(batch),
+        head(let("head", b.wg.x)),
         token(let("token", b.wg.y)),
         kv_head(let("kv_head", head / (c.heads.n_heads / c.heads.n_kv_heads))),
-        n_pos(let("n_pos", params[kPos] + token + 1u)),
-        k_base(let("k_base", kv_index(c.heads, 0u, kv_head, 0u) / 4u)),
-        v_base(let("v_base", kv_index(c.heads, 1u, kv_head, 0u) / 4u)),
+        n_pos(let("n_pos", row_word(params, token, kRowPos) + 1u)),
+        table(let("table", row_word(params, token, kRowTable))),
         q_base(let("q_base", (token * c.heads.n_heads + head) * (c.heads.head_dim / 4))),
         my_pos(let("my_pos", b.tid / c.per_pos)),
         part_of_pos(let("part_of_pos", b.tid % c.per_pos)),
         my_quad(let("my_quad", b.tid % (c.heads.head_dim / 4))),
         line(let("line", b.tid / (c.heads.head_dim / 4))) {}
 
-  Name<U32> head, token, kv_head, n_pos, k_base, v_base, q_base, my_pos, part_of_pos, my_quad, line;
+  // Where the key of a position is, in quads of the cache; and how far behind it the value is.
+  template <class KvWord>
+  Name<U32> key_at(const Name<U32>& pos) const {
+    auto block = kv_block(params, table, pos);
+    return let("key_at", kv_place(shape, block, kv_head, pos) * kv_row_quads<KvWord>(shape.head_dim));
+  }
+  template <class KvWord>
+  uint32_t value_behind() const {
+    return shape.n_kv_heads * kBlockPositions * kv_row_quads<KvWord>(shape.head_dim);
+  }
+
+  HeadShape shape;
+  ParamsBuffer params;
+  Name<U32> head, token, kv_head, n_pos, table, q_base, my_pos, part_of_pos, my_quad, line;
 };
 
 // Query, key and value of the newest position, where a workgroup has made them itself.
 struct OwnHeads {
-  Shared<Vec4<F32>> quads;  // [3, head_dim / 4]
+  Shared<Vec4<F32>> quads;  // [3, head_dim / 4]; of a key or value with scales, codes
+  Shared<F32> scales;       // [2, kv_scale_groups(head_dim)], where there are any
   Name<U32> pos;
-  Name<U32> readable;  // the last position of the cache that no workgroup of this dispatch writes
+  Name<U32> readable;  // the last position that no workgroup of this dispatch writes
 };
 
 // Online softmax, a chunk of positions at a time:
 //   scores    `per_pos` invocations share a position, each a stride of its quads
 //   weights   m' = max(m, chunk), what was summed so far shrinks by e^(m − m')
 //   values    an invocation has one quad of dimensions and every `lines`-th position of the chunk
+// Whoever scores a position also looks its block up, and leaves its place for those who add up values. So he does with
+// the scales of its value: codes are multiplied by weights that have them already.
 // Positions past the end are computed as the last one and get weight 0: no load waits for a branch.
 template <class KvWord, class Kv>
 class AttentionBody {
@@ -84,7 +101,9 @@ class AttentionBody {
         kv_(kv),
         here_(here),
         own_(own),
-        weights_(shared<F32>("weights", c.chunk)),
+        n_weights_(kv_weights_per_position<KvWord>(c.heads.head_dim)),
+        weights_(shared<F32>("weights", c.chunk * n_weights_)),
+        places_(shared<U32>("places", c.chunk)),
         sums_(shared<Vec4<F32>>("sums", c.workgroup)),
         my_q_(share_of(c, query)),
         greatest_(var("greatest", kLowestScore)),
@@ -100,7 +119,11 @@ class AttentionBody {
     auto start = c_.window > 0 ? max(here_.n_pos, c_.window) - c_.window + b.wg.z * c_.chunk : b.wg.z * c_.chunk;
     loop("first", std::move(start), here_.n_pos, b.n_wg.z * c_.chunk, [&](const Name<U32>& first) {
       auto pos = let("pos", first + here_.my_pos);
-      auto my_score = score_at(pos);
+      auto last = own_ ? own_->readable : let("last", here_.n_pos - 1u);
+      auto seen_pos = let("seen_pos", min(pos, last));
+      auto key_at = here_.template key_at<KvWord>(seen_pos);
+      auto my_score = score_at(pos, key_at);
+      const std::vector<Name<F32>> value_scales = value_scales_at(pos, key_at);
       auto whole = reduce_lanes(Reduce::kSum, c_.caps, my_score, tid, c_.per_pos, c_.workgroup);
       auto seen = let("seen", select(kLowestScore, softcapped(whole, c_.softcap), pos < here_.n_pos));
       auto top = reduce_workgroup(Reduce::kMax, c_.caps, seen, tid, c_.workgroup);
@@ -109,7 +132,14 @@ class AttentionBody {
       auto weight = let("weight", select(0.0f, exp(seen - new_greatest), pos < here_.n_pos));
       total_ = total_ * shrink;
       when(here_.part_of_pos == 0u, [&] {
-        weights_[here_.my_pos] = weight;
+        if constexpr (kHasKvScales<KvWord>) {
+          for (uint32_t g = 0; g < n_weights_; ++g) {
+            weights_[here_.my_pos * n_weights_ + g] = weight * value_scales[g];
+          }
+        } else {
+          weights_[here_.my_pos] = weight;
+        }
+        places_[here_.my_pos] = key_at;
         total_ += weight;
       });
       workgroupBarrier();
@@ -163,15 +193,37 @@ class AttentionBody {
     return share;
   }
 
-  Name<F32> score_at(const Name<U32>& pos) {
+  // The sum over each group of codes takes their scale.
+  template <class Quad, class Scale>
+  void add_scaled(const Quad& quad, const Scale& scale, const Var<F32>& score) const {
+    constexpr uint32_t kGroupQuads = kScaleGroup / 4;
+    CHECK(kGroupQuads % c_.per_pos == 0);
+    const uint32_t of_group = kGroupQuads / c_.per_pos;  // quads of mine
+    for (uint32_t first = 0; first < my_q_.size(); first += of_group) {
+      auto sum = var("of_group", 0.0f);
+      for (uint32_t i = first; i < std::min<size_t>(first + of_group, my_q_.size()); ++i) sum += quad(i);
+      score += sum * scale(first / of_group);
+    }
+  }
+
+  Name<F32> score_at(const Name<U32>& pos, const Name<U32>& key_at) {
     const auto cached = [&](const Name<U32>& k_row, const Var<F32>& score) {
-      for (uint32_t i = 0; i < my_q_.size(); ++i) {
-        auto k4 = let("k4", kv_[k_row + i * c_.per_pos]);
-        score += dot(my_q_[i], kv_values<KvWord>(k4));
+      if constexpr (kHasKvScales<KvWord>) {
+        const KvScales scales(kv_, key_at, c_.heads.head_dim);
+        const auto quad = [&](uint32_t i) {
+          auto k4 = let("k4", kv_[k_row + i * c_.per_pos]);
+          return dot(my_q_[i], kv_values<KvWord>(k4));
+        };
+        add_scaled(quad, [&](uint32_t group) { return scales.of(group); }, score);
+      } else {
+        for (uint32_t i = 0; i < my_q_.size(); ++i) {
+          auto k4 = let("k4", kv_[k_row + i * c_.per_pos]);
+          score += dot(my_q_[i], kv_values<KvWord>(k4));
+        }
       }
     };
     if (!own_) {
-      auto k_row = let("k_row", here_.k_base + min(pos, here_.n_pos - 1u) * quads_ + here_.part_of_pos);
+      auto k_row = let("k_row", key_at + here_.part_of_pos);
       auto score = var("score", 0.0f);
       cached(k_row, score);
       return let("my_score", score);
@@ -180,22 +232,43 @@ class AttentionBody {
     when(
         pos < own_->pos,
         [&] {
-          auto k_row = let("k_row", here_.k_base + pos * quads_ + here_.part_of_pos);
+          auto k_row = let("k_row", key_at + here_.part_of_pos);
           cached(k_row, score);
         },
         [&] {
-          for (uint32_t i = 0; i < my_q_.size(); ++i) {
+          const auto quad = [&](uint32_t i) {
             auto k4 = let("k4", own_->quads[quads_ + here_.part_of_pos + i * c_.per_pos]);
-            score += dot(my_q_[i], k4);
+            return dot(my_q_[i], k4);
+          };
+          if constexpr (kHasKvScales<KvWord>) {
+            add_scaled(quad, [&](uint32_t group) { return e(own_->scales[group]); }, score);
+          } else {
+            for (uint32_t i = 0; i < my_q_.size(); ++i) score += quad(i);
           }
         });
     return let("my_score", score);
   }
 
+  // Of the value of this invocation's position; none where values have no scales.
+  std::vector<Name<F32>> value_scales_at(const Name<U32>& pos, const Name<U32>& key_at) const {
+    std::vector<Name<F32>> of_groups;
+    if constexpr (kHasKvScales<KvWord>) {
+      auto value_at = let("value_at", key_at + here_.template value_behind<KvWord>());
+      const KvScales cached(kv_, value_at, c_.heads.head_dim);
+      for (uint32_t g = 0; g < n_weights_; ++g) {
+        of_groups.push_back(
+            own_ ? let("value_scale", select(cached.of(g), own_->scales[n_weights_ + g], pos >= own_->pos))
+                 : cached.of(g));
+      }
+    }
+    return of_groups;
+  }
+
   void add_value(const Name<U32>& first, const Name<U32>& at_p) {
-    auto w = let("w", weights_[at_p]);
-    auto last = own_ ? e(own_->readable) : here_.n_pos - 1u;
-    auto v4 = let("v4", kv_[here_.v_base + min(first + at_p, std::move(last)) * quads_ + here_.my_quad]);
+    auto w = kHasKvScales<KvWord> ? let("w", weights_[at_p * n_weights_ + here_.my_quad / (kScaleGroup / 4)])
+                                  : let("w", weights_[at_p]);
+    auto place = let("place", places_[at_p]);
+    auto v4 = let("v4", kv_[place + here_.template value_behind<KvWord>() + here_.my_quad]);
     if (own_) {
       acc_ += select(kv_values<KvWord>(v4), own_value_, first + at_p >= own_->pos) * w;
     } else {
@@ -208,7 +281,9 @@ class AttentionBody {
   const Kv& kv_;
   const Places& here_;
   const OwnHeads* own_;
+  uint32_t n_weights_;  // of a position
   Shared<F32> weights_;
+  Shared<U32> places_;  // of the keys
   Shared<Vec4<F32>> sums_;
   std::vector<Name<Vec4<F32>>> my_q_;
   Var<F32> greatest_;
@@ -255,15 +330,17 @@ template <class KvWord>
 OwnHeads make_own_heads(const AttentionConfig& c, const HeadsConfig& h, const HeadInputs& in,
                         const InOut<"kv", KvQuad<KvWord>>& kv, const Places& here, const Builtins& b) {
   const HeadShape& s = c.heads;
-  const uint32_t quads = s.head_dim / 4;
+  const uint32_t quads = s.head_dim / 4, groups = kv_scale_groups(s.head_dim);
   const HeadTeams heads(h, kOwnHeads, b.tid, c.workgroup);
-  const OwnHeads own{shared<Vec4<F32>>("own", kOwnHeads * quads), let("own_pos", here.n_pos - 1u),
-                     let("readable", select(here.n_pos - 2u, std::min(1u, s.n_ctx - 1), here.n_pos == 1u))};
+  const OwnHeads own{shared<Vec4<F32>>("own", kOwnHeads * quads),
+                     kHasKvScales<KvWord> ? shared<F32>("own_scales", 2 * groups) : Shared<F32>{},
+                     let("own_pos", here.n_pos - 1u), let("readable", select(here.n_pos - 2u, 1u, here.n_pos == 1u))};
   auto key_row = let("key_row", here.kv_head + s.n_heads);
   auto row =
       let("row", select(select(key_row + s.n_kv_heads, key_row, heads.team() == 1u), here.head, heads.team() == 0u));
   auto is_used = let("is_used", heads.team() < kOwnHeads);
-  heads.take(in, here.token, row, own.pos, is_used);
+  auto turns = let("turns", row_word(here.params, here.token, kRowAngles) + own.pos);
+  heads.take(in, here.token, row, turns, is_used);
   auto writes = let("writes", here.head % (s.n_heads / s.n_kv_heads) == 0u && b.wg.z == 0u);
   loop("i", b.tid, kOwnHeads * quads, c.workgroup, [&](const Name<U32>& i) {
     auto which = let("which", i / quads);
@@ -273,13 +350,42 @@ OwnHeads make_own_heads(const AttentionConfig& c, const HeadsConfig& h, const He
     when(
         which == 0u, [&] { own.quads[i] = v; },
         [&] {
-          auto rounded = let("rounded", kv_quad<KvWord>(v));
-          own.quads[i] = kv_values<KvWord>(rounded);
-          auto base = let("kv_base", select(here.v_base, here.k_base, which == 1u));
-          when(writes, [&] { kv[base + own.pos * quads + quad] = rounded; });
+          const auto write = [&](const auto& rounded) {
+            when(writes, [&] {
+              auto key_at = here.key_at<KvWord>(own.pos);
+              auto to_row = let("to_row", select(key_at + here.value_behind<KvWord>(), key_at, which == 1u));
+              kv[to_row + quad] = rounded;
+            });
+          };
+          if constexpr (kHasKvScales<KvWord>) {
+            auto group = let("group", quad / (kScaleGroup / 4));
+            const auto value = [&](Temp<U32> t) { return values[std::move(t)]; };
+            const KvScale by = kv_scale_of(value, group, s.head_dim);
+            auto codes = let("codes", kv_codes(v, by));
+            own.quads[i] = int8_values(codes);
+            when(quad % (kScaleGroup / 4) == 0u, [&] { own.scales[(which - 1u) * groups + group] = by.scale; });
+            write(codes);
+          } else {
+            auto rounded = let("rounded", kv_quad<KvWord>(v));
+            own.quads[i] = kv_values<KvWord>(rounded);
+            write(rounded);
+          }
         });
   });
   workgroupBarrier();
+  if constexpr (kHasKvScales<KvWord>) {  // what has been an f16 becomes the same f16 again
+    const uint32_t words = kv_scale_words(s.head_dim);
+    when(writes && b.tid < 2 * words, [&] {
+      auto side = let("side", b.tid / words);
+      auto word = let("word", b.tid % words);
+      auto key_at = here.key_at<KvWord>(own.pos);
+      auto to_row = let("to_row", key_at + side * here.value_behind<KvWord>());
+      auto low = let("low", own.scales[side * groups + word]);
+      auto high =
+          let("high", select(0.0f, own.scales[side * groups + min(word + words, groups - 1)], word + words < groups));
+      kv[to_row + (quads + word)] = packed<I8x4>(bits(pack2x16float(vec2f(low, high))));
+    });
+  }
   return own;
 }
 
@@ -303,38 +409,50 @@ HeadsAttentionKernel<KvWord> heads_attention(const AttentionConfig& c, const Hea
 
 // Invocations for the teams; memory for the heads twice, the sums and weights of attention, and its reductions and the
 // norm's, each of which takes a value per invocation where it does not shuffle.
+template <class KvWord>
 bool has_heads_attention(const AttentionConfig& c, const HeadsConfig& h, uint32_t workgroup_bytes) {
   const bool shuffles = c.caps.subgroup > 0 && c.workgroup % c.caps.subgroup == 0;
-  const uint32_t heads = kOwnHeads * (2 * c.heads.head_dim + 1);
-  const uint32_t values = heads + c.chunk + (shuffles ? 5 : 8) * c.workgroup;
+  const uint32_t weights = kv_weights_per_position<KvWord>(c.heads.head_dim);
+  const uint32_t heads = kOwnHeads * (2 * c.heads.head_dim + 1) + (kHasKvScales<KvWord> ? 2 * weights : 0);
+  const uint32_t values = heads + (1 + weights) * c.chunk + (shuffles ? 5 : 8) * c.workgroup;
   return c.workgroup >= kOwnHeads * h.team() && values * sizeof(float) <= workgroup_bytes;
 }
 
+// A split's share of all is known before the first value is added up; and values of eight splits are on their way at a
+// time.
 AttentionMergeKernel attention_merge(const AttentionConfig& c) {
   const HeadShape& s = c.heads;
-  constexpr uint32_t kWorkgroup = 64;
+  constexpr uint32_t kWorkgroup = 128, kAhead = 8;
+  const uint32_t places = (c.max_splits + kAhead - 1) / kAhead * kAhead;
+  CHECK(places <= kWorkgroup);
   return kernel("attention_merge", kWorkgroup,
                 [&](In<"parts", F32> parts, ParamsBuffer params, Out<"y", F32> y, NextGain next_gain,
                     NextParts next_parts, WorkgroupId wg, LocalIndex tid) {
                   auto row = let("row", wg.y * s.n_heads + wg.x);
                   auto base = let("base", row * (c.max_splits * c.partial_stride()));
-                  // Splits of earlier tokens that saw no position have Σ e = 0 and the lowest score.
-                  auto n_pos = let("n_pos", params[kPos] + params[kNTokens]);
+                  auto n_pos = let("n_pos", row_word(params, wg.y, kRowPos) + 1u);
                   auto splits = let("splits", min((n_pos + (c.chunk - 1)) / c.chunk, c.max_splits));
-                  auto greatest = var("greatest", kLowestScore);
-                  loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
-                    greatest = max(greatest, parts[base + i * c.partial_stride() + s.head_dim]);
-                  });
+                  auto shares = shared<F32>("shares", places);  // 0 where there is no split
+                  auto my_part = let("my_part", base + min(tid, splits - 1u) * c.partial_stride());
+                  auto my_greatest = let("my_greatest", parts[my_part + s.head_dim]);
+                  auto my_sum = let("my_sum", parts[my_part + (s.head_dim + 1)]);
+                  auto greatest = reduce_workgroup(Reduce::kMax, c.caps, my_greatest, tid, kWorkgroup);
+                  auto share = let("share", select(0.0f, exp(my_greatest - greatest), tid < splits));
+                  auto weighed = let("weighed", share * my_sum);
+                  auto total = reduce_workgroup(Reduce::kSum, c.caps, weighed, tid, kWorkgroup);
+                  when(tid < places, [&] { shares[tid] = share; });
+                  workgroupBarrier();
                   auto squares = var("squares", 0.0f);
                   auto largest = var("largest", 0.0f);
                   loop("d", tid, s.head_dim, kWorkgroup, [&](const Name<U32>& d) {
                     auto sum = var("sum", 0.0f);
-                    auto total = var("total", 0.0f);
-                    loop("i", 0u, splits, 1u, [&](const Name<U32>& i) {
-                      auto part = let("part_at", base + i * c.partial_stride());
-                      auto weight = let("weight", exp(parts[part + s.head_dim] - greatest));
-                      sum += weight * parts[part + d];
-                      total += weight * parts[part + (s.head_dim + 1)];
+                    loop("i", 0u, splits, kAhead, [&](const Name<U32>& i) {
+                      std::vector<Name<F32>> values;
+                      for (uint32_t j = 0; j < kAhead; ++j) {
+                        auto split = let("split", min(i + j, splits - 1u));
+                        values.push_back(let("part_value", parts[base + split * c.partial_stride() + d]));
+                      }
+                      for (uint32_t j = 0; j < kAhead; ++j) sum += values[j] * shares[i + j];
                     });
                     auto result = let("result", sum / total);
                     y[row * s.head_dim + d] = result;
@@ -348,7 +466,12 @@ AttentionMergeKernel attention_merge(const AttentionConfig& c) {
 
 template AttentionKernel<F32> attention<F32>(const AttentionConfig&);
 template AttentionKernel<F16x2> attention<F16x2>(const AttentionConfig&);
+template AttentionKernel<I8x4> attention<I8x4>(const AttentionConfig&);
 template HeadsAttentionKernel<F32> heads_attention<F32>(const AttentionConfig&, const HeadsConfig&);
 template HeadsAttentionKernel<F16x2> heads_attention<F16x2>(const AttentionConfig&, const HeadsConfig&);
+template HeadsAttentionKernel<I8x4> heads_attention<I8x4>(const AttentionConfig&, const HeadsConfig&);
+template bool has_heads_attention<F32>(const AttentionConfig&, const HeadsConfig&, uint32_t);
+template bool has_heads_attention<F16x2>(const AttentionConfig&, const HeadsConfig&, uint32_t);
+template bool has_heads_attention<I8x4>(const AttentionConfig&, const HeadsConfig&, uint32_t);
 
 }  // namespace tern::gpu

@@ -23,10 +23,16 @@ struct AttentionConfig {
   uint32_t partial_stride() const { return heads.head_dim + 2; }  // Σ e·v, then the greatest score, then Σ e
 };
 
+// What is kept of a position's weight while values are added up: a number; of codes, one for each scale.
+template <class KvWord>
+constexpr uint32_t kv_weights_per_position(uint32_t head_dim) {
+  return kHasKvScales<KvWord> ? kv_scale_groups(head_dim) : 1;
+}
+
 // A layout for this head size within `c.workgroup` invocations. head_dim is a multiple of 4.
 AttentionConfig fit(AttentionConfig c);
 
-// q, out: [n_tokens, n_heads, head_dim]. Token t of the batch sees positions 0 … params.pos + t, or the last `window`
+// q, out: [n_tokens, n_heads, head_dim]. A token sees the positions of its sequence up to its own, or the last `window`
 // of them.
 //
 // Unsplit. Grid: [n_heads, n_tokens]. `out` is the result.
@@ -40,10 +46,10 @@ using AttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl:
 template <class KvWord>
 AttentionKernel<KvWord> attention(const AttentionConfig& c);
 
-// From the rows of all three projections, for one token: each workgroup makes its query, and the token's key and value,
-// itself (heads.h), and one for each of the latter writes them to the cache, from which the others read earlier
-// positions only. The same bits as qkv_heads and attention, but no norm statistics. Grid: [n_heads, 1], or
-// [n_heads, 1, splits] with `out` as above.
+// From the rows of all three projections, for one token of each sequence: each workgroup makes its query, and the
+// token's key and value, itself (heads.h), and one for each of the latter writes them to the cache, from which the
+// others read earlier positions only. The same bits as qkv_heads and attention, but no norm statistics. Grid: [n_heads,
+// n_tokens], or [n_heads, n_tokens, splits] with `out` as above.
 template <class KvWord>
 using HeadsAttentionKernel =
     wgsl::Kernel<QkvRows, QueryGain, KeyGain, RopeAngles, ParamsBuffer, wgsl::InOut<"kv", KvQuad<KvWord>>,
@@ -51,12 +57,13 @@ using HeadsAttentionKernel =
 template <class KvWord>
 HeadsAttentionKernel<KvWord> heads_attention(const AttentionConfig& c, const HeadsConfig& h);
 // Whether the layout has the invocations, and a device with so much workgroup memory the room, that it takes.
+template <class KvWord>
 bool has_heads_attention(const AttentionConfig& c, const HeadsConfig& h, uint32_t workgroup_bytes);
 
 using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                                           NextGain, NextParts, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // The result and its norm statistics from the partial sums. Grid: [n_heads, n_tokens]. Takes one split per chunk up to
-// the batch's last position, at most max_splits.
+// the token's own position, at most max_splits.
 AttentionMergeKernel attention_merge(const AttentionConfig& c);
 
 }  // namespace tern::gpu

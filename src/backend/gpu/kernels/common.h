@@ -15,15 +15,28 @@ struct Caps {
   bool operator==(const Caps&) const = default;
 };
 
-// The state of a run, one small storage buffer. A decoding loop advances it on the device (argmax.h).
+// What a batch is about, in one small storage buffer (kernels with many others have one binding left): these words,
+// then a BatchRow for each token, and wherever these say, the rows whose logits are wanted and the sequences' block
+// tables. A decoding loop advances it on the device (argmax.h).
 using ParamsBuffer = wgsl::In<"params", wgsl::U32>;
-struct RunParams {
-  uint32_t pos = 0;           // position of the batch's first token
-  uint32_t n_tokens = 0;      // rows of the batch
-  uint32_t first_logits = 0;  // first row whose logits are wanted
-  uint32_t step = 0;          // tokens drawn so far by this decoding loop
+struct BatchParams {
+  uint32_t n_tokens = 0;    // rows of the batch
+  uint32_t logit_rows = 0;  // where in `params` the list of rows whose logits are wanted begins; before it: how many
+  uint32_t step = 0;        // of this decoding loop: tokens of each row that have been chosen, or are about to be
 };
-inline constexpr uint32_t kPos = 0, kNTokens = 1, kFirstLogits = 2, kStep = 3;  // indices into `params`
+struct BatchRow {
+  uint32_t pos = 0;     // in its sequence
+  uint32_t table = 0;   // where in `params` the sequence's blocks are listed
+  uint32_t angles = 0;  // where in RoPE's table the angles of position 0 are
+};
+inline constexpr uint32_t kNTokens = 0, kLogitRows = 1, kStep = 2, kFirstRow = 3;  // indices into `params`
+inline constexpr uint32_t kRowPos = 0, kRowTable = 1, kRowAngles = 2, kRowWords = 3;
+
+// One of the words of a row of the batch.
+template <wgsl::ValueOf<wgsl::U32> Row>
+wgsl::Temp<wgsl::U32> row_word(const ParamsBuffer& params, Row&& row, uint32_t word) {
+  return params[std::forward<Row>(row) * kRowWords + (kFirstRow + word)];
+}
 
 // Values of a row in whole blocks of I2_S. Of weights, the codes behind the last one are 0 (quant/i2_s.h); so the int8
 // activations that meet them may be anything, and nobody writes them.

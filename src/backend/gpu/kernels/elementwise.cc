@@ -27,7 +27,8 @@ RopeKernel rope(const RopeConfig& c) {
           auto head = let("head", (wg.y * c.n_heads + i / half) * c.head_dim);
           auto at_a = let("at_a", head + (halves ? e(pair) : pair * 2u));
           auto at_b = let("at_b", at_a + (halves ? half : 1u));
-          auto angle = let("angle", table[(params[kPos] + wg.y) * half + pair]);
+          auto turns = let("turns", (row_word(params, wg.y, kRowAngles) + row_word(params, wg.y, kRowPos)) * half);
+          auto angle = let("angle", table[turns + pair]);
           auto a = let("a", x[at_a]);
           auto b = let("b", x[at_b]);
           x[at_a] = a * at(angle, 0) - b * at(angle, 1);
@@ -80,9 +81,10 @@ SoftcapKernel softcap(const RowsConfig& c, float cap) {
 SelectRowsKernel select_rows(const RowsConfig& c) {
   return kernel("select_rows", kElementwiseWorkgroup,
                 [&](In<"x", F32> x, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
-                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-                    y[wg.y * c.width + column] = x[(params[kFirstLogits] + wg.y) * c.width + column];
-                  });
+                  auto list = let("list", params[kLogitRows]);
+                  auto row = let("row", params[list + wg.y]);
+                  for_column(c.width, wg, tid,
+                             [&](const Name<U32>& column) { y[wg.y * c.width + column] = x[row * c.width + column]; });
                 });
 }
 

@@ -13,7 +13,7 @@ struct RopeConfig {
 };
 using RopeKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
                                 wgsl::WorkgroupId, wgsl::LocalIndex>;
-// Turns x [n_tokens, n_heads, head_dim] in place. rope: (cos, sin) of [n_ctx, head_dim/2]. One invocation per pair.
+// Turns x [n_tokens, n_heads, head_dim] in place. angles: RopeAngles (heads.h). One invocation per pair.
 // Grid: [⌈n_heads · head_dim / 2 / 128⌉, n_tokens].
 RopeKernel rope(const RopeConfig& c);
 
@@ -36,7 +36,7 @@ AddBiasKernel add_bias(const RowsConfig& c);  // x += bias, in every row
 using SoftcapKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SoftcapKernel softcap(const RowsConfig& c, float cap);  // x = cap · tanh(x / cap)
 
-// Rows params.first_logits … of x. Grid: [⌈width / 128⌉, n_logit_rows].
+// The rows of x that params lists. Grid: [⌈width / 128⌉, n_logit_rows].
 using SelectRowsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                                       wgsl::WorkgroupId, wgsl::LocalIndex>;
 SelectRowsKernel select_rows(const RowsConfig& c);

@@ -53,9 +53,8 @@ inline void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<
 // A row of x on its way to the lanes: weighted with the norm's gain, its squares added up.
 class Input {
  public:
-  Input(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
-        const LocalIndex& tid)
-      : c_(c), x_(x), gain_(gain), tid_(tid), base_(let("x_base", wg.z * (c.cols / 4))) {
+  Input(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const Name<U32>& row, const LocalIndex& tid)
+      : c_(c), x_(x), gain_(gain), tid_(tid), base_(let("x_base", row * (c.cols / 4))) {
     if (c.normed) squares_ = var("squares", 0.0f).text;
   }
   Input(const Input&) = delete;
@@ -164,10 +163,10 @@ class Activations {
 // The same as int8: each run of 32 has a scale, so a unit's sum is made of as many as it has runs.
 class Int8Activations {
  public:
-  explicit Int8Activations(Input& in)
+  Int8Activations(Input& in, const Dot4& dot4)
       : c_(in.config()),
         in_(in),
-        dot4_(in.config().caps),
+        dot4_(dot4),
         staged_(shared<Vec4<U32>>("staged", c_.cols / kPiece)),
         runs_(shared<Vec2<F32>>("runs", c_.cols / kRun)) {
     CHECK(c_.cols % kRun == 0 && c_.workgroup % 2 == 0);

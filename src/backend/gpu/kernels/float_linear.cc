@@ -1,3 +1,5 @@
+#include <deque>
+
 #include "backend/gpu/kernels/float_activations.h"
 
 namespace tern::gpu {
@@ -17,7 +19,9 @@ uint32_t staged_bytes(const FloatLinearConfig& c) {
 
 namespace {
 
-// Dot products of several rows, of one matrix or two, with a row of activations.
+using Totals = std::vector<Name<F32>>;  // of the rows of all matrices
+
+// Dot products of several rows, of one matrix or two, with one row of activations, or with several.
 class FloatDots {
  public:
   FloatDots(const FloatLinearConfig& c, const LocalIndex& tid)
@@ -28,36 +32,49 @@ class FloatDots {
   const Name<U32>& lane() const { return lane_; }
   uint32_t units() const { return c_.cols / c_.coding.values(); }
 
-  // On every lane of the group.
+  // Of each row of activations, on every lane of the group.
   template <class X>
-  std::vector<Name<F32>> multiply(const std::vector<Rows>& matrices, X&& x) const {
-    std::vector<Var<F32>> sums;
-    for (const Rows& m : matrices) {
-      for (size_t r = 0; r < m.starts.size(); ++r) sums.push_back(var("acc", 0.0f));
+  std::vector<Totals> multiply(const std::vector<Rows>& matrices, std::vector<X>& columns) const {
+    std::vector<Sums> sums(columns.size());
+    for (Sums& of_column : sums) {
+      for (const Rows& m : matrices) {
+        for (size_t r = 0; r < m.starts.size(); ++r) of_column.push_back(var("acc", 0.0f));
+      }
     }
     const uint32_t rounds = (units() + c_.lanes - 1) / c_.lanes;
-    if (rounds * sums.size() <= c_.most_ahead) {
-      multiply_ahead(matrices, x, rounds, sums);
+    if (rounds * sums.front().size() <= c_.most_ahead) {
+      multiply_ahead(matrices, columns, rounds, sums);
     } else {
-      x.prepare();
-      loop("i", lane_, units(), c_.lanes, [&](const Name<U32>& i) { x.add(matrices, load(matrices, i), i, sums); });
+      for (X& x : columns) x.prepare();
+      loop("i", lane_, units(), c_.lanes,
+           [&](const Name<U32>& i) { add(columns, matrices, load(matrices, i), i, sums); });
     }
-    std::vector<Name<F32>> totals;
-    for (const Var<F32>& sum : sums) {
-      auto mine = let("mine", sum);
-      totals.push_back(reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, c_.lanes, c_.workgroup));
+    std::vector<Totals> totals(columns.size());
+    for (size_t column = 0; column < columns.size(); ++column) {
+      for (const Var<F32>& sum : sums[column]) {
+        auto mine = let("mine", sum);
+        totals[column].push_back(reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, c_.lanes, c_.workgroup));
+      }
+      if (!c_.normed) continue;
+      const Name<F32> factor = columns[column].factor();
+      for (Name<F32>& total : totals[column]) total = let("normed", total * factor);
     }
-    if (!c_.normed) return totals;
-    const Name<F32> factor = x.factor();
-    for (Name<F32>& total : totals) total = let("normed", total * factor);
     return totals;
   }
 
  private:
+  using Sums = std::vector<Var<F32>>;
+
+  template <class X>
+  static void add(const std::vector<X>& columns, const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded,
+                  const Name<U32>& i, const std::vector<Sums>& sums) {
+    for (size_t column = 0; column < columns.size(); ++column) columns[column].add(matrices, loaded, i, sums[column]);
+  }
+
   // Written out, with all weights on their way before the activations are needed.
   template <class X>
-  void multiply_ahead(const std::vector<Rows>& matrices, X& x, uint32_t rounds,
-                      const std::vector<Var<F32>>& sums) const {
+  void multiply_ahead(const std::vector<Rows>& matrices, std::vector<X>& columns, uint32_t rounds,
+                      const std::vector<Sums>& sums) const {
     const auto is_whole = [&](uint32_t k) { return (k + 1) * c_.lanes <= units(); };
     std::vector<std::vector<Loaded>> ahead;
     for (uint32_t k = 0; k < rounds; ++k) {
@@ -65,13 +82,13 @@ class FloatDots {
       auto i = is_whole(k) ? let("i", lane_ + k * c_.lanes) : let("i", min(lane_ + k * c_.lanes, units() - 1));
       ahead.push_back(load(matrices, i));
     }
-    x.prepare();
+    for (X& x : columns) x.prepare();
     for (uint32_t k = 0; k < rounds; ++k) {
       auto i = let("i", lane_ + k * c_.lanes);
       if (is_whole(k)) {
-        x.add(matrices, ahead[k], i, sums);
+        add(columns, matrices, ahead[k], i, sums);
       } else {
-        when(i < units(), [&] { x.add(matrices, ahead[k], i, sums); });
+        when(i < units(), [&] { add(columns, matrices, ahead[k], i, sums); });
       }
     }
   }
@@ -93,10 +110,18 @@ class FloatDots {
   Name<U32> group_, lane_;
 };
 
-// Each row's dot product with the workgroup's row of x.
-std::vector<Name<F32>> multiply(const FloatDots& dots, const std::vector<Rows>& matrices, Input&& in) {
-  if (in.config().int8_x) return dots.multiply(matrices, Int8Activations(in));
-  return dots.multiply(matrices, Activations(in));
+// Each row's dot product with each of the workgroup's rows of x.
+template <class X, class... More>
+std::vector<Totals> multiply_as(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in,
+                                const More&... more) {
+  std::vector<X> columns;
+  for (Input& row : in) columns.emplace_back(row, more...);
+  return dots.multiply(matrices, columns);
+}
+std::vector<Totals> multiply(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in) {
+  const FloatLinearConfig& c = in.front().config();
+  if (c.int8_x) return multiply_as<Int8Activations>(dots, matrices, in, Dot4(c.caps));
+  return multiply_as<Activations>(dots, matrices, in);
 }
 
 // The rows of this group: its first, and the next ones as far apart as there are groups, so that neighbouring groups
@@ -118,6 +143,98 @@ std::vector<Name<U32>> starts_of(const FloatDots& dots, const std::vector<Name<U
   return starts;
 }
 
+// The rows of x that a workgroup multiplies.
+struct Columns {
+  std::deque<Input> in;
+  std::vector<Name<U32>> rows;           // of x and y
+  std::optional<Name<U32>> n_rows = {};  // that there are; none: as many as the grid has
+};
+
+Columns one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
+                   const LocalIndex& tid) {
+  CHECK(c.columns == 1);
+  Columns columns;
+  columns.rows.push_back(wg.z);
+  columns.in.emplace_back(c, x, gain, wg.z, tid);
+  return columns;
+}
+
+// Past the last row it is loaded again, and not stored.
+Columns several_columns(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const ParamsBuffer& params,
+                        const WorkgroupId& wg, const LocalIndex& tid) {
+  Columns columns;
+  if (c.of_logits) {
+    auto list = let("list", params[kLogitRows]);
+    columns.n_rows = let("n_rows", params[list - 1u]);
+  } else {
+    columns.n_rows = let("n_rows", params[kNTokens]);
+  }
+  auto last = let("last_x", *columns.n_rows - 1u);
+  for (uint32_t column = 0; column < c.columns; ++column) {
+    columns.rows.push_back(let("x_row", wg.z * c.columns + column));
+    columns.in.emplace_back(c, x, gain, let("from_x", min(columns.rows.back(), last)), tid);
+  }
+  return columns;
+}
+
+// body(row, totals, r) for each row of x, on the lane that stores what comes of row `r` of the group's, of which there
+// are up to `count`.
+template <class Count, class Body>
+void store_columns(const FloatDots& dots, const Columns& columns, const std::vector<Name<U32>>& rows,
+                   const Count& count, const std::vector<Totals>& totals, const Body& body) {
+  for (size_t column = 0; column < columns.rows.size(); ++column) {
+    const Name<U32>& row = columns.rows[column];
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const auto store = [&] { body(row, totals[column], r); };
+      if (columns.n_rows) {
+        when(dots.lane() == 0u && rows[r] < count && row < *columns.n_rows, store);
+      } else {
+        when(dots.lane() == 0u && rows[r] < count, store);
+      }
+    }
+  }
+}
+
+struct Grid {
+  WorkgroupId wg;
+  NumWorkgroups n_wg;
+  LocalIndex tid;
+};
+
+template <class Make>
+void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const RowRange& range,
+                  const InOut<"y", F32>& y, const Grid& grid, const Make& make_columns) {
+  const FloatDots dots(c, grid.tid);
+  const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
+  auto count = let("count", range.get<"count">());
+  const auto starts = starts_of(dots, rows, count - 1u);
+  Columns columns = make_columns();
+  const auto totals = multiply(dots, {{&planes, starts}}, columns.in);
+  store_columns(dots, columns, rows, count, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
+    auto index = let("index", row * c.rows + range.get<"first">() + rows[r]);
+    if (c.store == Store::kAdd) {
+      y[index] += of_row[r];
+    } else {
+      y[index] = of_row[r];
+    }
+  });
+}
+
+template <class Make>
+void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const WeightPlanes& up, const Out<"y", F32>& y,
+               const Grid& grid, const Make& make_columns) {
+  CHECK(c.up_coding.words == c.coding.words);  // units of one size, which share what they load of x
+  const FloatDots dots(c, grid.tid);
+  const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
+  const auto starts = starts_of(dots, rows, e(c.rows - 1));
+  Columns columns = make_columns();
+  const auto totals = multiply(dots, {{&gate, starts}, {&up, starts}}, columns.in);
+  store_columns(dots, columns, rows, c.rows, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
+    auto index = let("index", row * c.rows + rows[r]);
+    y[index] = gated(c.act, of_row[r], of_row[rows.size() + r]);
+  });
+}
+
 }  // namespace
 
 FloatLinearKernel float_linear(const FloatLinearConfig& c) {
@@ -125,21 +242,7 @@ FloatLinearKernel float_linear(const FloatLinearConfig& c) {
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, RowRange range,
                     InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
-                  const FloatDots dots(c, tid);
-                  const auto rows = rows_of_group(c, dots, wg, n_wg);
-                  auto count = let("count", range.get<"count">());
-                  const auto starts = starts_of(dots, rows, count - 1u);
-                  const auto totals = multiply(dots, {{&planes, starts}}, Input(c, x, gain, wg, tid));
-                  for (size_t r = 0; r < rows.size(); ++r) {
-                    when(dots.lane() == 0u && rows[r] < count, [&] {
-                      auto index = let("index", wg.z * c.rows + range.get<"first">() + rows[r]);
-                      if (c.store == Store::kAdd) {
-                        y[index] += totals[r];
-                      } else {
-                        y[index] = totals[r];
-                      }
-                    });
-                  }
+                  write_linear(c, planes, range, y, {wg, n_wg, tid}, [&] { return one_column(c, x, gain, wg, tid); });
                 });
 }
 
@@ -148,18 +251,29 @@ FloatGluKernel float_glu(const FloatLinearConfig& c) {
                 [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
                     In<"up_scales", U32> up_scales, FloatX x, FloatGain gain, Out<"y", F32> y, WorkgroupId wg,
                     NumWorkgroups n_wg, LocalIndex tid) {
-                  CHECK(c.up_coding.words == c.coding.words);  // units of one size, which share what they load of x
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
-                  const FloatDots dots(c, tid);
-                  const auto rows = rows_of_group(c, dots, wg, n_wg);
-                  const auto starts = starts_of(dots, rows, e(c.rows - 1));
-                  const auto totals = multiply(dots, {{&gate, starts}, {&up, starts}}, Input(c, x, gain, wg, tid));
-                  for (size_t r = 0; r < rows.size(); ++r) {
-                    when(dots.lane() == 0u && rows[r] < c.rows, [&] {
-                      auto index = let("index", wg.z * c.rows + rows[r]);
-                      y[index] = gated(c.act, totals[r], totals[rows.size() + r]);
-                    });
-                  }
+                  write_glu(c, gate, up, y, {wg, n_wg, tid}, [&] { return one_column(c, x, gain, wg, tid); });
+                });
+}
+
+FloatLinearColumnsKernel float_linear_columns(const FloatLinearConfig& c) {
+  return kernel(c.store == Store::kAdd ? "float_linear_columns_add" : "float_linear_columns", c.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, RowRange range,
+                    ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  write_linear(c, planes, range, y, {wg, n_wg, tid},
+                               [&] { return several_columns(c, x, gain, params, wg, tid); });
+                });
+}
+
+FloatGluColumnsKernel float_glu_columns(const FloatLinearConfig& c) {
+  return kernel("float_glu_columns", c.workgroup,
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, FloatX x, FloatGain gain, ParamsBuffer params, Out<"y", F32> y,
+                    WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
+                  write_glu(c, gate, up, y, {wg, n_wg, tid},
+                            [&] { return several_columns(c, x, gain, params, wg, tid); });
                 });
 }
 

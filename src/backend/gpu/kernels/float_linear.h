@@ -30,12 +30,16 @@ struct FloatLinearConfig {
   uint32_t lanes = 32;          // invocations per row
   uint32_t rows_per_group = 4;  // that share what they load of x; of the glu kernel: of each matrix
   uint32_t workgroup = 256;
+  // Of the kernels for a few rows of x: how many of them a workgroup multiplies, so that weights are read once for all;
+  // and whether they are rows whose logits are wanted, or else the batch's.
+  uint32_t columns = 1;
+  bool of_logits = false;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
 };
 
 inline constexpr uint32_t kRun = 32;  // int8 activations that share a scale
 
-// What workgroup memory holds of a staged row of x.
+// What workgroup memory holds of each staged row of x.
 uint32_t staged_bytes(const FloatLinearConfig& c);
 
 // Lanes that have work in every layout: no more than a row has units.
@@ -58,5 +62,17 @@ using FloatGluKernel =
                  wgsl::NumWorkgroups, wgsl::LocalIndex>;
 // y = act(gate·x) · (up·x), of whole matrices. Grid as above.
 FloatGluKernel float_glu(const FloatLinearConfig& c);
+
+// The same for c.columns rows of x at a time. Grid: [≈ √n, ≈ √n, ⌈n_rows_of_x / c.columns⌉].
+using FloatLinearColumnsKernel =
+    wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX, FloatGain, RowRange, ParamsBuffer,
+                 wgsl::InOut<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+FloatLinearColumnsKernel float_linear_columns(const FloatLinearConfig& c);
+
+using FloatGluColumnsKernel =
+    wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>, wgsl::In<"w_up", WeightUnits>,
+                 wgsl::In<"up_scales", wgsl::U32>, FloatX, FloatGain, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
+                 wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+FloatGluColumnsKernel float_glu_columns(const FloatLinearConfig& c);
 
 }  // namespace tern::gpu

@@ -27,6 +27,12 @@ struct Tile {
   Shared<F32> sums;
 };
 
+Name<U32> n_rows_of_x(const FloatMatrixMatmulConfig& c, const ParamsBuffer& params) {
+  if (!c.of_logits) return let("n_tokens", params[kNTokens]);
+  auto list = let("list", params[kLogitRows]);
+  return let("n_tokens", params[list - 1u]);
+}
+
 Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
                const LocalIndex& tid, const ParamsBuffer& params) {
   const uint32_t part_rows = c.tile_rows / c.subgroup_rows, part_tokens = c.tile_tokens / c.subgroup_tokens;
@@ -34,7 +40,7 @@ Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name
   CHECK(part_rows % c.shape.n == 0 && part_tokens % c.shape.m == 0);
   auto staged = shared<F16>("staged", n_matrices * c.tile_rows * kStride);
   auto sums = shared<F32>("sums", n_matrices * c.tile_tokens * c.tile_rows);
-  auto n_tokens = let("n_tokens", params[kNTokens]);
+  auto n_tokens = n_rows_of_x(c, params);
   auto first_row = let("first_row", wg.x * c.tile_rows);
   auto first_token = let("first_token", wg.y * c.tile_tokens);
   auto subgroup = let("subgroup", tid / c.subgroup);
@@ -171,11 +177,15 @@ void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* co
   auto first_block = let("first_block", 0u);
   for (const WeightStage* w : weights) w->fetch(first_block);
   loop("block", 0u, t.c.cols / kBlock, 1u, [&](const Name<U32>& block) {
-    std::vector<Name<LeftMatrix<F16, M, K>>> left;  // on their way while weights are staged
+    std::vector<Name<LeftMatrix<F16, M, K>>> left, rest;  // on their way while weights are staged
+    const auto load = [&](uint32_t row, uint32_t k) {
+      return subgroupMatrixLoad<LeftMatrix<F16, M, K>>(x, x_start + block * kBlock + (row * t.c.cols + k),
+                                                       MatrixLayout::kRowMajor, t.c.cols);
+    };
     for (uint32_t k = 0; k < kBlock; k += K) {
       for (uint32_t m = 0; m < n_m; ++m) {
-        left.push_back(subgroupMatrixLoad<LeftMatrix<F16, M, K>>(x, x_start + block * kBlock + (m * M * t.c.cols + k),
-                                                                 MatrixLayout::kRowMajor, t.c.cols));
+        left.push_back(load(m * M, k));
+        if (t.c.rest_at > 0) rest.push_back(load(t.c.rest_at + m * M, k));
       }
     }
     for (const WeightStage* w : weights) w->store(block);
@@ -188,8 +198,11 @@ void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* co
           const uint32_t start = i * t.c.tile_rows + n * N;
           auto w = subgroupMatrixLoad<RightMatrix<F16, K, N>>(t.staged, (t.subgroup_row + start) * kStride + k,
                                                               MatrixLayout::kColumnMajor, kStride);
-          for (uint32_t m = 0; m < n_m; ++m)
-            subgroupMatrixMultiplyAccumulate(left[k / K * n_m + m], w, sums[(i * n_m + m) * n_n + n]);
+          for (uint32_t m = 0; m < n_m; ++m) {
+            const auto& sum = sums[(i * n_m + m) * n_n + n];
+            subgroupMatrixMultiplyAccumulate(left[k / K * n_m + m], w, sum);
+            if (t.c.rest_at > 0) subgroupMatrixMultiplyAccumulate(rest[k / K * n_m + m], w, sum);
+          }
         }
       }
     }
@@ -257,7 +270,7 @@ bool has_float_matrix_matmul(const MatrixShape& shape) {
 
 HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
   return kernel(
-      "halve_tokens", c.workgroup,
+      c.rest_at > 0 ? "halve_tokens_exactly" : "halve_tokens", c.workgroup,
       [&](FloatX x, Out<"halves", Vec4<F16>> halves, Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
         auto peak = var("peak", 0.0f);
         loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
@@ -274,13 +287,29 @@ HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
         when(tid == 0u, [&] { scales[wg.y] = scale; });
         loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
           auto index = let("index", wg.y * (c.width / 4) + i);
-          halves[index] = vec4h(x[index] * scale);
+          if (c.rest_at == 0) {
+            halves[index] = vec4h(x[index] * scale);
+            return;
+          }
+          auto exact = let("exact", x[index] * scale);
+          // By bits: compilers take the difference from a conversion and back for 0.
+          std::vector<Name<F32>> first;
+          for (uint32_t i4 = 0; i4 < 4; ++i4) {
+            auto as_bits = let("as_bits", bitcast<U32>(at(exact, i4)));
+            first.push_back(let("first_bits", bitcast<F32>(as_bits & 0xFFFFE000u)));
+          }
+          auto high = let("high_bits", vec4f(first[0], first[1], first[2], first[3]));
+          halves[index] = vec4h(high);
+          halves[index + c.rest_at * (c.width / 4)] = vec4h(exact - high);
         });
       });
 }
 
 FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
-  return kernel(c.store == Store::kAdd ? "float_matmul_matrix_add" : "float_matmul_matrix", c.workgroup(),
+  return kernel(c.rest_at > 0            ? "float_matmul_matrix_exact"
+                : c.store == Store::kAdd ? "float_matmul_matrix_add"
+                                         : "float_matmul_matrix",
+                c.workgroup(),
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Halves x, TokenScales token_scales,
                     RowRange range, ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);

@@ -24,6 +24,10 @@ struct FloatMatrixMatmulConfig {
   uint32_t tile_rows = 64;              // of each matrix
   uint32_t tile_tokens = 64;
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
+  // From this row of x on, the same rows again with what their first 11 bits leave: both are multiplied, so that x
+  // counts with 22 bits. 0: rounded x is all.
+  uint32_t rest_at = 0;
+  bool of_logits = false;  // there are as many rows of x as rows of logits are wanted, not as many as tokens
   uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
@@ -41,6 +45,7 @@ struct HalveTokensConfig {
   uint32_t width;  // a multiple of 4
   Caps caps;
   uint32_t workgroup = 256;
+  uint32_t rest_at = 0;  // as above
 };
 using HalveTokensKernel = wgsl::Kernel<FloatX, wgsl::Out<"halves", wgsl::Vec4<wgsl::F16>>,
                                        wgsl::Out<"token_scales", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;

@@ -8,11 +8,13 @@
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/grouped_attention.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/sample.h"
 #include "backend/gpu/kernels/serial_attention.h"
+#include "backend/gpu/kernels/ternary_columns.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
@@ -22,14 +24,15 @@ namespace {
 
 using wgsl::F16x2;
 using wgsl::F32;
+using wgsl::I8x4;
 
 struct ModelShape {
   std::string name;
   uint32_t width, ffn, n_vocab;
   HeadShape heads;
 };
-const ModelShape kStories = {"stories", 512, 1536, 8192, {8, 2, 64, 512}};
-const ModelShape kBitnet2b = {"bitnet-2b", 2560, 6912, 128256, {20, 5, 128, 4096}};
+const ModelShape kStories = {"stories", 512, 1536, 8192, {8, 2, 64}};
+const ModelShape kBitnet2b = {"bitnet-2b", 2560, 6912, 128256, {20, 5, 128}};
 
 struct NamedCaps {
   std::string name;
@@ -83,12 +86,14 @@ class Cases {
     add("rope_interleaved", rope({m_.heads.n_heads, m_.heads.head_dim, true}));
     add("kv_append_f16", kv_append<F16x2>({.heads = m_.heads}));
     add("kv_append_f32", kv_append<F32>({.heads = m_.heads}));
+    add("kv_append_q8_0", kv_append<I8x4>({.heads = m_.heads}));
     add("argmax_parts", argmax_parts({.n = m_.n_vocab}));
     add("argmax_next", argmax_next({.n = m_.n_vocab}));
     for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
     add_float_matrix_matmuls(8, 8, 8);
     add_float_matrix_matmuls(16, 16, 16);
     add("halve_tokens", halve_tokens({.width = m_.width, .caps = {}}));
+    add("halve_tokens_exactly", halve_tokens({.width = m_.width, .caps = {}, .rest_at = 64}));
   }
 
   // Those that do.
@@ -98,6 +103,7 @@ class Cases {
     add_ternary();
     add_attention<F16x2>("f16");
     add_attention<F32>("f32");
+    add_attention<I8x4>("q8_0");
     add("attention_merge", attention_merge(attention_config(16)));
     add_float();
     add_sampling();
@@ -125,6 +131,7 @@ class Cases {
     add("ternary_glu", ternary_glu(ternary));
     add_serial_attention<F16x2>("f16");
     add_serial_attention<F32>("f32");
+    add_serial_attention<I8x4>("q8_0");
   }
 
   std::vector<GoldenCase> take() { return std::move(cases_); }
@@ -157,6 +164,11 @@ class Cases {
                                          .shape = {wgsl::MatrixTypes::kF16ToF32, m, n, k},
                                          .subgroup = m == 8 ? 8u : 32u});
     add("float_matmul_matrix_" + suffix, float_matmul_matrix(c));
+    auto head = c;
+    head.coding = {.words = WeightWords::kF16};
+    head.rest_at = 64;
+    head.of_logits = true;
+    add("float_matmul_matrix_exact_" + suffix, float_matmul_matrix(head));
     c.up_coding = c.coding;
     c.act = Activation::kSilu;
     add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));
@@ -180,6 +192,7 @@ class Cases {
     add("ternary_glu", ternary_glu(up));
     add("normed_matvec_add", normed_matvec_add(down, norm));
     add("normed_glu", normed_glu(up, norm));
+    if (caps_.caps.subgroup > 0) add_ternary_columns(down, up, norm);
     TernaryMatmulConfig tiles{.rows = m_.width, .cols = m_.ffn, .caps = caps_.caps};
     add("ternary_matmul", ternary_matmul(tiles));
     tiles.store = Store::kAdd;
@@ -188,14 +201,32 @@ class Cases {
         ternary_glu_matmul({.rows = m_.ffn, .cols = m_.width, .caps = caps_.caps, .tile_tokens = 32}));
     add_qkv<F16x2>("f16", norm);
     add_qkv<F32>("f32", norm);
+    add_qkv<I8x4>("q8_0", norm);
+  }
+
+  // Two rows at a time, whose statistics are added up as 256 invocations do it; a weight row is long, so its loads stay
+  // in a loop in the first.
+  void add_ternary_columns(TernaryConfig down, TernaryConfig up, const NormConfig& norm) {
+    const ColumnsConfig columns{.columns = 2, .norm_workgroup = 256};
+    up.rows_per_group = 1;
+    add("normed_matvec_add_columns", normed_matvec_add_columns(down, norm, columns));
+    add("normed_glu_columns", normed_glu_columns(up, norm, columns));
+    const TernaryQkvConfig qkv = fit(TernaryQkvConfig{.cols = m_.width, .heads = m_.heads, .caps = caps_.caps});
+    add("normed_qkv_columns_f16",
+        normed_qkv_columns<F16x2>(qkv, norm, {.columns = 2, .norm_workgroup = qkv.workgroup}));
+    add("normed_qkv_columns_f32", normed_qkv_columns<F32>(qkv, norm, {.columns = 2, .norm_workgroup = qkv.workgroup}));
   }
 
   template <class KvWord>
   void add_qkv(const std::string& kv, const NormConfig& norm) {
-    TernaryQkvConfig c = fit(TernaryQkvConfig{.cols = m_.width, .heads = m_.heads, .caps = caps_.caps});
+    const auto config = [&](bool interleaved) {
+      const TernaryQkvConfig c{.cols = m_.width, .heads = m_.heads, .interleaved = interleaved, .caps = caps_.caps};
+      return kHasKvScales<KvWord> ? fit_to_codes(c, 256) : fit(c);
+    };
+    TernaryQkvConfig c = config(false);
     add("ternary_qkv_" + kv, ternary_qkv<KvWord>(c));
     add("normed_qkv_" + kv, normed_qkv<KvWord>(c, norm));
-    c.interleaved = true;
+    c = config(true);
     add("ternary_qkv_interleaved_" + kv, ternary_qkv<KvWord>(c));
   }
 
@@ -215,6 +246,7 @@ class Cases {
     add("attention_softcap_" + kv, attention<KvWord>(window));
     window.softcap = 0;
     add("attention_split_" + kv, attention<KvWord>(attention_config(16)));
+    add("attention_split_of_groups_" + kv, grouped_attention<KvWord>(attention_config(16)));
     HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
     add("heads_attention_normed_" + kv, heads_attention<KvWord>(window, heads));
     heads.normed = false;
@@ -269,6 +301,7 @@ class Cases {
     c.coding = kCodings[3].coding;
     c.store = Store::kAdd;
     add("float_linear_normed_add", float_linear(c));
+    add_float_columns(c);
     FloatMatmulConfig m{.rows = m_.width, .cols = m_.ffn, .coding = kCodings[5].coding};
     add("float_matmul", float_matmul(m));
     m.store = Store::kAdd;
@@ -281,7 +314,21 @@ class Cases {
     for (const bool normed : {false, true}) {
       const HeadsConfig heads{.shape = m_.heads, .normed = normed, .eps = kEps, .caps = caps_.caps};
       add(normed ? "qkv_heads_normed" : "qkv_heads", qkv_heads<F16x2>(heads));
+      if (normed) add("qkv_heads_normed_q8_0", qkv_heads<I8x4>(heads));
     }
+  }
+
+  // Two rows of x at a time.
+  void add_float_columns(FloatLinearConfig c) {
+    c.columns = 2;
+    add("float_linear_columns_add", float_linear_columns(c));
+    c.of_logits = c.int8_x = true;
+    c.normed = false;
+    c.store = Store::kSet;
+    add("float_linear_columns_int8", float_linear_columns(c));
+    c.of_logits = false;
+    c.up_coding = c.coding;
+    add("float_glu_columns", float_glu_columns(c));
   }
 
   void add_sampling() {

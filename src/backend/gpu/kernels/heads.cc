@@ -30,7 +30,7 @@ HeadTeams::HeadTeams(const HeadsConfig& c, uint32_t n_teams, const LocalIndex& t
 
 // RoPE is linear, so the norm's factor comes last: rope(norm(x)) = factor · rope(x·gain). A lane needs no second look
 // at its pairs when the factor is known.
-void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U32>& row, const Name<U32>& pos,
+void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U32>& row, const Name<U32>& turns,
                      const Name<Bool>& is_used) const {
   const HeadShape& s = c_.shape;
   const uint32_t half = s.head_dim / 2, lanes = c_.team();
@@ -58,7 +58,7 @@ void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U3
         p.gain_a = gain_at(p.at_a);
         p.gain_b = gain_at(p.at_b);
       }
-      auto turn = let("turn", in.angles[pos * half + at]);
+      auto turn = let("turn", in.angles[turns * half + at]);
       p.angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_turned));
       pairs.push_back(p);
     }

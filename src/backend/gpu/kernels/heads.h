@@ -18,7 +18,8 @@ struct HeadsConfig {
   uint32_t rows() const { return shape.n_heads + 2 * shape.n_kv_heads; }
 };
 
-// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [n_ctx, head_dim/2].
+// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [positions, head_dim/2],
+// in which a sequence's position 0 is where its rows say.
 using QkvRows = wgsl::In<"qkv", wgsl::F32>;
 using QueryGain = wgsl::In<"q_gain", wgsl::F32>;
 using KeyGain = wgsl::In<"k_gain", wgsl::F32>;
@@ -52,9 +53,9 @@ class HeadTeams {
   const wgsl::Name<wgsl::U32>& lane() const { return lane_; }  // in the team
 
   // Takes the head `row` of this invocation's team, where `is_used`. All invocations have to call it; ends with a
-  // barrier.
+  // barrier. turns: the token's row of the angles.
   void take(const HeadInputs& in, const wgsl::Name<wgsl::U32>& token, const wgsl::Name<wgsl::U32>& row,
-            const wgsl::Name<wgsl::U32>& pos, const wgsl::Name<wgsl::Bool>& is_used) const;
+            const wgsl::Name<wgsl::U32>& turns, const wgsl::Name<wgsl::Bool>& is_used) const;
   // The head that a team took.
   HeadValues values(const wgsl::Name<wgsl::U32>& team) const;
 

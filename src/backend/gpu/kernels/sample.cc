@@ -1,5 +1,6 @@
 #include "backend/gpu/kernels/sample.h"
 
+#include "backend/gpu/kernels/feed_back.h"
 #include "backend/gpu/kernels/sample_search.h"
 
 namespace tern::gpu {
@@ -14,7 +15,8 @@ template <class Body>
 void for_part(const SampleConfig& c, const SampleLogits& logits, const Keys& keys, const WorkgroupId& wg,
               const LocalIndex& tid, Body&& body) {
   auto end = let("end", min(wg.x * part_size(c) + part_size(c), c.n));
-  loop("i", wg.x * part_size(c) + tid, end, kSize, [&](const Name<U32>& i) { body(let("key", keys.key(logits[i]))); });
+  loop("i", wg.x * part_size(c) + tid, end, kSize,
+       [&](const Name<U32>& i) { body(let("key", keys.key(logits[wg.y * c.n + i]))); });
 }
 
 }  // namespace
@@ -22,14 +24,17 @@ void for_part(const SampleConfig& c, const SampleLogits& logits, const Keys& key
 SampleGreatestKernel sample_greatest(const SampleConfig& c) {
   CHECK(c.n <= kMaxSampleVocab && c.parts <= kSize);
   return kernel("sample_greatest", kSize,
-                [&](SampleLogits logits, Out<"parts", U32> parts, SampleHist hist, WorkgroupId wg, LocalIndex tid) {
+                [&](SampleLogits logits, Out<"parts", U32> parts, SampleHist hist, InOut<"params", U32> params,
+                    WorkgroupId wg, LocalIndex tid) {
                   const Keys keys;
+                  begin_step(params, wg, tid);
+                  auto hist_at = hist_of_row(wg);
                   loop("i", wg.x * kSize + tid, static_cast<uint32_t>(kSampleHistBytes / 4), c.parts * kSize,
-                       [&](const Name<U32>& i) { atomicStore(hist[i], 0u); });
+                       [&](const Name<U32>& i) { atomicStore(hist[hist_at + i], 0u); });
                   auto most = var<U32>("most");
                   for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) { most = max(most, key); });
                   auto greatest = reduce_workgroup(Reduce::kMax, c.caps, let("mine", most), tid, kSize);
-                  when(tid == 0u, [&] { parts[wg.x * kPartWords + kPartGreatest] = greatest; });
+                  when(tid == 0u, [&] { parts[parts_of_row(c, wg) + wg.x * kPartWords + kPartGreatest] = greatest; });
                 });
 }
 
@@ -40,12 +45,21 @@ SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegi
                                                      : "_after");
   return kernel(name, kSize,
                 [&](SampleLogits logits, In<"parts", U32> parts, SampleHist hist, SampleState state,
-                    SampleOptionsUniform options, SampleLevelUniform level, WorkgroupId wg, LocalIndex tid) {
+                    SampleOptions options, SampleLevelUniform level, WorkgroupId wg, LocalIndex tid) {
                   const Keys keys;
-                  const Tools tools{c, hist, state, options, tid, keys, greatest_key(c, parts, tid)};
+                  const RowOptions row_options(options, wg);
+                  const Tools tools{c,
+                                    hist,
+                                    state,
+                                    row_options,
+                                    tid,
+                                    keys,
+                                    greatest_key(c, parts, parts_of_row(c, wg), tid),
+                                    hist_of_row(wg),
+                                    state_of_row(wg)};
                   auto index = level.get<"index">();
                   const Search s = begin_level(tools, measure, begin, index);
-                  when(wg.x == 0u && tid == 0u, [&] { store_search(state, index, s); });
+                  when(wg.x == 0u && tid == 0u, [&] { store_search(tools, index, s); });
 
                   auto bins = shared<Atomic<U32>>("bins", kSampleBins * kHistWords);
                   auto shift = level.get<"shift">();
@@ -64,7 +78,7 @@ SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegi
                   when(atomicLoad(bins[tid * kHistWords]) > 0u, [&] {
                     for (uint32_t word = 0; word < kHistWords; ++word) {
                       auto sum = atomicLoad(bins[tid * kHistWords + word]);
-                      atomicAdd(hist[(index * kSampleBins + tid) * kHistWords + word], sum);
+                      atomicAdd(hist[tools.hist_of_row + (index * kSampleBins + tid) * kHistWords + word], sum);
                     }
                   });
                 });
@@ -81,7 +95,7 @@ Cut final_cut(const Tools& t, Threshold threshold) {
   if (threshold == Threshold::kNone) return {let("cut", 0u), let("ties", 0u)};
   const Measure measure = threshold == Threshold::kCount ? Measure::kCount : Measure::kShare;
   auto last = let("last_level", sample_level_index(measure, kSampleLevels - 1));
-  const Search s = search_bin(t, measure, last, load_search(t.state, last));
+  const Search s = search_bin(t, measure, last, load_search(t, last));
   if (threshold == Threshold::kCount) return {s.prefix, let("ties", u32(s.rest))};
   // The fewest ties whose sum is what is left.
   auto one = let("one", t.keys.weight(s.prefix, t.greatest, 1.0f));
@@ -100,27 +114,31 @@ SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold) {
                                                                          : "_share");
   return kernel(name, kSize,
                 [&](SampleLogits logits, InOut<"parts", U32> parts, SampleHist hist, SampleState state,
-                    SampleOptionsUniform options, WorkgroupId wg, LocalIndex tid) {
+                    SampleOptions options, WorkgroupId wg, LocalIndex tid) {
                   const Keys keys;
-                  auto greatest = greatest_key(c, parts, tid);
-                  const Cut cut = final_cut({c, hist, state, options, tid, keys, greatest}, threshold);
+                  const RowOptions row_options(options, wg);
+                  auto parts_at = parts_of_row(c, wg);
+                  auto greatest = greatest_key(c, parts, parts_at, tid);
+                  const Tools tools{c,    hist,     state,           row_options,     tid,
+                                    keys, greatest, hist_of_row(wg), state_of_row(wg)};
+                  const Cut cut = final_cut(tools, threshold);
                   when(wg.x == 0u && tid == 0u, [&] {
-                    state[kFinalState * kStateWords] = cut.key;
-                    state[kFinalState * kStateWords + 1] = cut.ties;
+                    state[tools.state_of_row + kFinalState * kStateWords] = cut.key;
+                    state[tools.state_of_row + (kFinalState * kStateWords + 1)] = cut.ties;
                   });
+                  auto temperature = row_options.temperature();
+                  auto min_p = row_options.min_p();
                   auto sum = var<F32>("sum_above");
                   auto ties = var<U32>("n_ties");
                   for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) {
-                    when(key > cut.key, [&] {
-                      sum += keys.drawn(key, greatest, options.get<"temperature">(), options.get<"min_p">());
-                    });
+                    when(key > cut.key, [&] { sum += keys.drawn(key, greatest, temperature, min_p); });
                     when(key == cut.key, [&] { ties += 1u; });
                   });
                   auto all = reduce_workgroup(Reduce::kSum, c.caps, let("my_sum", sum), tid, kSize);
                   auto all_ties = reduce_workgroup(Reduce::kSum, c.caps, let("my_ties", ties), tid, kSize);
                   when(tid == 0u, [&] {
-                    parts[wg.x * kPartWords + kPartTies] = all_ties;
-                    parts[wg.x * kPartWords + kPartWeight] = bitcast<U32>(all);
+                    parts[parts_at + wg.x * kPartWords + kPartTies] = all_ties;
+                    parts[parts_at + wg.x * kPartWords + kPartWeight] = bitcast<U32>(all);
                   });
                 });
 }
@@ -164,77 +182,79 @@ Run find_run(const RunSums& run, const LocalIndex& tid, Target&& target_of) {
 SampleNextKernel sample_next(const SampleConfig& c) {
   CHECK(c.n <= kMaxSampleVocab && c.parts <= kSize);
   const uint32_t per_run = (part_size(c) + kSize - 1) / kSize;
-  return kernel("sample_next", kSize,
-                [&](SampleLogits logits, In<"parts", U32> parts, In<"state", U32> state, In<"draws", F32> draws,
-                    SampleOptionsUniform options, Out<"tokens", U32> tokens, Out<"ids", U32> ids,
-                    InOut<"params", U32> params, LocalIndex tid) {
-                  const Keys keys;
-                  auto greatest = greatest_key(c, parts, tid);
-                  auto cut = let("cut", state[kFinalState * kStateWords]);
-                  auto ties_left = let("ties_left", state[kFinalState * kStateWords + 1]);
-                  const auto weight_of = [&](const Name<U32>& key) {
-                    return keys.drawn(key, greatest, options.get<"temperature">(), options.get<"min_p">());
-                  };
-                  auto tie_weight = let("tie_weight", weight_of(cut));
-                  auto step = let("step_now", params[kStep]);
+  return kernel(
+      "sample_next", kSize,
+      [&](SampleLogits logits, In<"parts", U32> parts, In<"state", U32> state, In<"draws", F32> draws,
+          SampleOptions options, Out<"tokens", U32> tokens, Out<"ids", U32> ids, InOut<"params", U32> params,
+          WorkgroupId wg, LocalIndex tid) {
+        const Keys keys;
+        const RowOptions row_options(options, wg);
+        auto parts_at = parts_of_row(c, wg);
+        auto state_at = state_of_row(wg);
+        auto logits_at = let("logits_of_row", wg.y * c.n);
+        auto greatest = greatest_key(c, parts, parts_at, tid);
+        auto cut = let("cut", state[state_at + kFinalState * kStateWords]);
+        auto ties_left = let("ties_left", state[state_at + (kFinalState * kStateWords + 1)]);
+        auto temperature = row_options.temperature();
+        auto min_p = row_options.min_p();
+        const auto weight_of = [&](const Name<U32>& key) { return keys.drawn(key, greatest, temperature, min_p); };
+        auto tie_weight = let("tie_weight", weight_of(cut));
+        auto in_ring = place_in_ring(params, wg, c.ring);
 
-                  note("The part of the vocabulary, one per invocation.");
-                  auto part_above = var<F32>("part_above");
-                  auto part_ties = var<U32>("part_ties");
-                  when(tid < c.parts, [&] {
-                    part_above = bitcast<F32>(parts[tid * kPartWords + kPartWeight]);
-                    part_ties = parts[tid * kPartWords + kPartTies];
-                  });
-                  auto my_above = let("my_above", part_above);
-                  auto my_ties = let("my_ties", part_ties);
-                  const Run part = find_run({my_above, my_ties, ties_left, tie_weight}, tid, [&](const Name<F32>& sum) {
-                    return let("aim", draws[step % c.ring] * sum);
-                  });
+        note("The part of the vocabulary, one per invocation.");
+        auto part_above = var<F32>("part_above");
+        auto part_ties = var<U32>("part_ties");
+        when(tid < c.parts, [&] {
+          part_above = bitcast<F32>(parts[parts_at + tid * kPartWords + kPartWeight]);
+          part_ties = parts[parts_at + tid * kPartWords + kPartTies];
+        });
+        auto my_above = let("my_above", part_above);
+        auto my_ties = let("my_ties", part_ties);
+        const Run part = find_run({my_above, my_ties, ties_left, tie_weight}, tid,
+                                  [&](const Name<F32>& sum) { return let("aim", draws[in_ring] * sum); });
 
-                  note("The run of that part's tokens, one per invocation.");
-                  auto part_begin = let("part_begin", part.index * part_size(c));
-                  auto part_end = let("part_end", min(part_begin + part_size(c), c.n));
-                  auto first = let("first_token", part_begin + tid * per_run);
-                  auto end = let("end_token", min(first + per_run, part_end));
-                  auto run_above = var<F32>("run_above");
-                  auto run_ties = var<U32>("run_ties");
-                  loop("i", first, end, 1u, [&](const Name<U32>& i) {
-                    auto key = let("key", keys.key(logits[i]));
-                    when(key > cut, [&] { run_above += weight_of(key); });
-                    when(key == cut, [&] { run_ties += 1u; });
-                  });
-                  auto above = let("above", run_above);
-                  auto ties = let("ties", run_ties);
-                  auto ties_here = let("ties_here", ties_left - min(ties_left, part.ties_before));
-                  const Run run = find_run({above, ties, ties_here, tie_weight}, tid,
-                                           [&](const Name<F32>&) { return part.target; });
+        note("The run of that part's tokens, one per invocation.");
+        auto part_begin = let("part_begin", part.index * part_size(c));
+        auto part_end = let("part_end", min(part_begin + part_size(c), c.n));
+        auto first = let("first_token", part_begin + tid * per_run);
+        auto end = let("end_token", min(first + per_run, part_end));
+        auto run_above = var<F32>("run_above");
+        auto run_ties = var<U32>("run_ties");
+        loop("i", first, end, 1u, [&](const Name<U32>& i) {
+          auto key = let("key", keys.key(logits[logits_at + i]));
+          when(key > cut, [&] { run_above += weight_of(key); });
+          when(key == cut, [&] { run_ties += 1u; });
+        });
+        auto above = let("above", run_above);
+        auto ties = let("ties", run_ties);
+        auto ties_here = let("ties_here", ties_left - min(ties_left, part.ties_before));
+        const Run run =
+            find_run({above, ties, ties_here, tie_weight}, tid, [&](const Name<F32>&) { return part.target; });
 
-                  note("The token, by the invocation that has the run.");
-                  when(tid == run.index, [&] {
-                    auto token = var<U32>("token");
-                    auto sum = var<F32>("sum");
-                    auto n_ties = var("n_ties", run.ties_before);
-                    auto is_done = var<U32>("is_done");
-                    loop("i", first, end, 1u, [&](const Name<U32>& i) {
-                      auto key = let("key", keys.key(logits[i]));
-                      auto weight = var<F32>("token_weight");
-                      when(key > cut, [&] { weight = weight_of(key); });
-                      when(key == cut, [&] {
-                        when(n_ties < ties_here, [&] { weight = tie_weight; });
-                        n_ties += 1u;
-                      });
-                      when(is_done == 0u && weight > 0.0f, [&] {
-                        token = i;
-                        sum += weight;
-                        when(sum > run.target, [&] { is_done = 1u; });
-                      });
-                    });
-                    tokens[0u] = token;
-                    ids[step % c.ring] = token;
-                    params[kStep] = step + 1u;
-                    params[kPos] += 1u;
-                  });
-                });
+        note("The token, by the invocation that has the run.");
+        when(tid == run.index, [&] {
+          auto token = var<U32>("token");
+          auto sum = var<F32>("sum");
+          auto n_ties = var("n_ties", run.ties_before);
+          auto is_done = var<U32>("is_done");
+          loop("i", first, end, 1u, [&](const Name<U32>& i) {
+            auto key = let("key", keys.key(logits[logits_at + i]));
+            auto weight = var<F32>("token_weight");
+            when(key > cut, [&] { weight = weight_of(key); });
+            when(key == cut, [&] {
+              when(n_ties < ties_here, [&] { weight = tie_weight; });
+              n_ties += 1u;
+            });
+            when(is_done == 0u && weight > 0.0f, [&] {
+              token = i;
+              sum += weight;
+              when(sum > run.target, [&] { is_done = 1u; });
+            });
+          });
+          auto chosen = let("chosen", token);
+          feed_back(chosen, in_ring, tokens, ids, params, wg);
+        });
+      });
 }
 
 }  // namespace tern::gpu

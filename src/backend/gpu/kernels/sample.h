@@ -10,6 +10,10 @@
 //   greatest │ count level × 4 (top-k) │ share level × 4 (top-p) │ weigh │ next
 //
 // The draw takes two steps: the sum of each part of the vocabulary, then a walk through the part it falls into.
+//
+// Each row of logits [rows, n] has its own options and numbers, and a token is chosen for each: y of every grid is the
+// rows. Where rows are filtered in different ways, those without top-k have a top_k of n, and those without top-p one
+// above 1, which no sum reaches; a greedy one has a top_k of 1.
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
@@ -22,7 +26,7 @@ inline constexpr uint32_t kMaxSampleVocab = 1u << 18;
 struct SampleConfig {
   uint32_t n;            // logits, at most kMaxSampleVocab
   uint32_t parts = 128;  // of the vocabulary, a workgroup each; at most kSampleWorkgroup
-  uint32_t ring = 64;    // entries of `ids` and of `draws`
+  uint32_t ring = 64;    // steps whose tokens `ids` holds, and numbers `draws`
   Caps caps;
 };
 inline constexpr uint32_t kSampleWorkgroup = 256;
@@ -36,7 +40,7 @@ constexpr uint32_t sample_level_index(Measure measure, uint32_t level) {
   return (measure == Measure::kShare ? kSampleLevels : 0) + level;
 }
 
-// Bytes of the buffers that the kernels share.
+// Bytes of the buffers that the kernels share, for each row.
 //   hist   [2 · levels][bins][3]: how many, and the sum of their probabilities in units of 2^-13 and of 2^-26
 //   state  [2 · levels + 1][8]: the search before each level; the last entry is the threshold of the draw
 //   parts  [parts][4]: greatest logit (as a key), ties at the threshold, sum of the weights above it
@@ -48,17 +52,16 @@ constexpr uint64_t sample_parts_bytes(const SampleConfig& c) { return uint64_t{1
 using SampleLogits = wgsl::In<"logits", wgsl::U32>;
 using SampleHist = wgsl::InOut<"hist", wgsl::Atomic<wgsl::U32>>;
 using SampleState = wgsl::InOut<"state", wgsl::U32>;
-// top_k as a float: it is compared with counts. Only read where the filter is on.
-using SampleOptionsUniform =
-    wgsl::Uniform<"options", wgsl::Field<"temperature", wgsl::F32>, wgsl::Field<"top_k", wgsl::F32>,
-                  wgsl::Field<"top_p", wgsl::F32>, wgsl::Field<"min_p", wgsl::F32>>;
+// Of each row: temperature, top_k, top_p, min_p. top_k as a float: it is compared with counts. Only read where the
+// filter is on.
+using SampleOptions = wgsl::In<"options", wgsl::Vec4<wgsl::F32>>;
 // index: sample_level_index; shift: of the level's eight bits in a key, 24 to 0.
 using SampleLevelUniform = wgsl::Uniform<"level", wgsl::Field<"index", wgsl::U32>, wgsl::Field<"shift", wgsl::U32>,
                                          wgsl::Field<"unused_a", wgsl::U32>, wgsl::Field<"unused_b", wgsl::U32>>;
 
-// The greatest logit of each part, and empty histograms. Grid: [parts].
-using SampleGreatestKernel =
-    wgsl::Kernel<SampleLogits, wgsl::Out<"parts", wgsl::U32>, SampleHist, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The greatest logit of each part, and empty histograms. The run begins a step: step + 1. Grid: [parts, rows].
+using SampleGreatestKernel = wgsl::Kernel<SampleLogits, wgsl::Out<"parts", wgsl::U32>, SampleHist,
+                                          wgsl::InOut<"params", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleGreatestKernel sample_greatest(const SampleConfig& c);
 
 // One level of the search for a threshold: first finishes the level before it, then fills its own histogram.
@@ -68,23 +71,23 @@ enum class LevelBegin {
   kAfterCount,  // the first level of the share, after the last one of the count
 };
 using SampleLevelKernel = wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, SampleHist, SampleState,
-                                       SampleOptionsUniform, SampleLevelUniform, wgsl::WorkgroupId, wgsl::LocalIndex>;
-// Grid: [parts].
+                                       SampleOptions, SampleLevelUniform, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Grid: [parts, rows].
 SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegin begin);
 
 // Finishes the search, whose last levels were of `measure` (none: every token stays), and adds up each part's weights.
-// Grid: [parts].
+// Grid: [parts, rows].
 enum class Threshold { kNone, kCount, kShare };
 using SampleWeighKernel = wgsl::Kernel<SampleLogits, wgsl::InOut<"parts", wgsl::U32>, SampleHist, SampleState,
-                                       SampleOptionsUniform, wgsl::WorkgroupId, wgsl::LocalIndex>;
+                                       SampleOptions, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold);
 
-// Draws with draws[step % ring], in [0, 1). The token becomes tokens[0] and ids[step % ring], and the run moves on:
-// pos + 1, step + 1. Grid: [1].
+// Draws with draws[(step − 1) % ring, row], in [0, 1). The token becomes tokens[row] and ids at the same place, and the
+// row moves on: pos + 1. Rows of logits are the rows of the batch here. Grid: [1, rows].
 using SampleNextKernel =
     wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, wgsl::In<"state", wgsl::U32>, wgsl::In<"draws", wgsl::F32>,
-                 SampleOptionsUniform, wgsl::Out<"tokens", wgsl::U32>, wgsl::Out<"ids", wgsl::U32>,
-                 wgsl::InOut<"params", wgsl::U32>, wgsl::LocalIndex>;
+                 SampleOptions, wgsl::Out<"tokens", wgsl::U32>, wgsl::Out<"ids", wgsl::U32>,
+                 wgsl::InOut<"params", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleNextKernel sample_next(const SampleConfig& c);
 
 }  // namespace tern::gpu

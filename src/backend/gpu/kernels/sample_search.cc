@@ -44,8 +44,8 @@ Name<U32> first_reached(const Name<Bool>& reached, const Name<Bool>& counts, con
   return let("first", select(select(found - 1u, 0u, found == 0u), 2 * kSize - found, found > kSize));
 }
 
-Search load_search(const SampleState& state, const Name<U32>& index) {
-  const auto word = [&](uint32_t i) { return state[index * kStateWords + i]; };
+Search load_search(const Tools& t, const Name<U32>& index) {
+  const auto word = [&](uint32_t i) { return t.state[t.state_of_row + index * kStateWords + i]; };
   auto prefix = let("old_prefix", word(kStatePrefix));
   auto rest = let("old_rest", bitcast<F32>(word(kStateRest)));
   auto above = let("old_above", bitcast<F32>(word(kStateAbove)));
@@ -54,8 +54,8 @@ Search load_search(const SampleState& state, const Name<U32>& index) {
   return {prefix, rest, above, floor, floor_ties};
 }
 
-void store_search(const SampleState& state, const Name<U32>& index, const Search& s) {
-  const auto word = [&](uint32_t i) { return state[index * kStateWords + i]; };
+void store_search(const Tools& t, const Name<U32>& index, const Search& s) {
+  const auto word = [&](uint32_t i) { return t.state[t.state_of_row + index * kStateWords + i]; };
   word(kStatePrefix) = s.prefix;
   word(kStateRest) = bitcast<U32>(s.rest);
   word(kStateAbove) = bitcast<U32>(s.above);
@@ -65,7 +65,7 @@ void store_search(const SampleState& state, const Name<U32>& index, const Search
 
 Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const Search& s) {
   const LocalIndex& tid = t.tid;
-  auto at = let("bin_at", (index * kSampleBins + ((kSampleBins - 1) - tid)) * kHistWords);
+  auto at = let("bin_at", t.hist_of_row + (index * kSampleBins + ((kSampleBins - 1) - tid)) * kHistWords);
   auto count = atomicLoad(t.hist[at]);
   auto coarse = atomicLoad(t.hist[at + 1u]);
   auto fine = atomicLoad(t.hist[at + 2u]);
@@ -74,7 +74,7 @@ Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const
   auto counts = measure == Measure::kCount ? scan("counts", let("in_bin", f32(count)), tid) : shares;
   auto rest = s.rest;
   if (measure == Measure::kShare) {
-    auto wanted = let("wanted", max(t.options.get<"top_p">() * shares[kSize - 1], kTiny));
+    auto wanted = let("wanted", max(t.options.top_p() * shares[kSize - 1], kTiny));
     rest = let("rest", select(s.rest, wanted, s.rest == kUnknown));
   }
   auto is_any = let("is_any", count > 0u);
@@ -82,6 +82,7 @@ Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const
   auto bin = first_reached(reached, is_any, tid);
   auto counts_before = before("counts_before", counts, bin);
   auto shares_before = before("shares_before", shares, bin);
+  if (measure == Measure::kCount) rest = let("there", min(rest, counts[bin]));  // NaN is no candidate
   return {.prefix = let("prefix", (s.prefix << 8u) | ((kSampleBins - 1) - bin)),
           .rest = let("new_rest", rest - counts_before),
           .above = let("above", s.above + shares_before),
@@ -91,7 +92,7 @@ Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const
 
 Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const Name<U32>& index) {
   if (begin == LevelBegin::kStart) {
-    auto rest = measure == Measure::kCount ? let("rest", t.options.get<"top_k">()) : let("rest", kUnknown);
+    auto rest = measure == Measure::kCount ? let("rest", t.options.top_k()) : let("rest", kUnknown);
     return {.prefix = let("prefix", 0u),
             .rest = rest,
             .above = let("above", 0.0f),
@@ -99,12 +100,12 @@ Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const Name
             .floor_ties = let("floor_ties", static_cast<float>(t.c.n))};
   }
   auto last = let("last_level", index - 1u);
-  const Search old = load_search(t.state, last);
+  const Search old = load_search(t, last);
   if (begin == LevelBegin::kNext) return search_bin(t, measure, last, old);
   const Search found = search_bin(t, Measure::kCount, last, old);
   auto total = let("total", found.above + found.rest * t.keys.weight(found.prefix, t.greatest, 1.0f));
   return {.prefix = let("no_bits", 0u),
-          .rest = let("share_rest", max(t.options.get<"top_p">() * total, kTiny)),
+          .rest = let("share_rest", max(t.options.top_p() * total, kTiny)),
           .above = let("none_above", 0.0f),
           .floor = found.prefix,
           .floor_ties = found.rest};

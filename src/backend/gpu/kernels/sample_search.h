@@ -60,12 +60,24 @@ wgsl::Name<T> before(std::string_view name, const wgsl::Shared<T>& sums, const w
 wgsl::Name<wgsl::U32> first_reached(const wgsl::Name<wgsl::Bool>& reached, const wgsl::Name<wgsl::Bool>& counts,
                                     const wgsl::LocalIndex& tid);
 
-// Key of the greatest logit of all.
+// Where in `parts`, `hist` and `state` those of this workgroup's row begin.
+inline wgsl::Name<wgsl::U32> parts_of_row(const SampleConfig& c, const wgsl::WorkgroupId& wg) {
+  return wgsl::let("parts_of_row", wg.y * (c.parts * kPartWords));
+}
+inline wgsl::Name<wgsl::U32> hist_of_row(const wgsl::WorkgroupId& wg) {
+  return wgsl::let("hist_of_row", wg.y * static_cast<uint32_t>(kSampleHistBytes / 4));
+}
+inline wgsl::Name<wgsl::U32> state_of_row(const wgsl::WorkgroupId& wg) {
+  return wgsl::let("state_of_row", wg.y * static_cast<uint32_t>(kSampleStateBytes / 4));
+}
+
+// Key of the greatest logit of the row.
 template <class Parts>
-wgsl::Name<wgsl::U32> greatest_key(const SampleConfig& c, const Parts& parts, const wgsl::LocalIndex& tid) {
+wgsl::Name<wgsl::U32> greatest_key(const SampleConfig& c, const Parts& parts, const wgsl::Name<wgsl::U32>& of_row,
+                                   const wgsl::LocalIndex& tid) {
   using namespace wgsl;
   auto mine = var<U32>("mine");
-  when(tid < c.parts, [&] { mine = parts[tid * kPartWords + kPartGreatest]; });
+  when(tid < c.parts, [&] { mine = parts[of_row + tid * kPartWords + kPartGreatest]; });
   return reduce_workgroup(Reduce::kMax, c.caps, let("part_greatest", mine), tid, kSize);
 }
 
@@ -78,19 +90,31 @@ struct Search {
   wgsl::Name<wgsl::F32> floor_ties;
 };
 
-Search load_search(const SampleState& state, const wgsl::Name<wgsl::U32>& index);
-void store_search(const SampleState& state, const wgsl::Name<wgsl::U32>& index, const Search& s);
+// A row's options.
+struct RowOptions {
+  RowOptions(const SampleOptions& options, const wgsl::WorkgroupId& wg)
+      : all(wgsl::let("row_options", options[wg.y])) {}
+  wgsl::Name<wgsl::F32> temperature() const { return wgsl::let("temperature", wgsl::at(all, 0)); }
+  wgsl::Name<wgsl::F32> top_k() const { return wgsl::let("top_k", wgsl::at(all, 1)); }
+  wgsl::Name<wgsl::F32> top_p() const { return wgsl::let("top_p", wgsl::at(all, 2)); }
+  wgsl::Name<wgsl::F32> min_p() const { return wgsl::let("min_p", wgsl::at(all, 3)); }
+  wgsl::Name<wgsl::Vec4<wgsl::F32>> all;
+};
 
 // What the kernels that search have at hand.
 struct Tools {
   const SampleConfig& c;
   const SampleHist& hist;
   const SampleState& state;
-  const SampleOptionsUniform& options;
+  const RowOptions& options;
   const wgsl::LocalIndex& tid;
   const Keys& keys;
   wgsl::Name<wgsl::U32> greatest;  // key of the greatest logit
+  wgsl::Name<wgsl::U32> hist_of_row, state_of_row;
 };
+
+Search load_search(const Tools& t, const wgsl::Name<wgsl::U32>& index);
+void store_search(const Tools& t, const wgsl::Name<wgsl::U32>& index, const Search& s);
 
 // Eight more bits of the threshold, from the histogram of level `index`. Invocation i has the i-th bin from the top.
 Search search_bin(const Tools& t, Measure measure, const wgsl::Name<wgsl::U32>& index, const Search& s);

@@ -20,6 +20,7 @@ struct TernaryConfig {
   uint32_t lanes = 8;
   uint32_t rows_per_group = 2;
   uint32_t workgroup = 128;
+  uint32_t most_ahead = 8;  // vec4s of weights that an invocation loads before its activations are ready
   // Loops instead of written-out rounds and planes: for drivers to which compiling is dearer than running a loop.
   bool in_loops = false;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
@@ -59,6 +60,12 @@ class TernaryDots {
   std::vector<wgsl::Name<wgsl::I32>> multiply(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load,
                                               const Quad& quad) const;
 
+  // The same with `columns` rows of activations (a power of two, at most c.lanes), of which quad(column, i, p) gives
+  // the quads: on each lane the dot products of the row of activations of number lane % columns.
+  template <class Load, class Quad>
+  std::vector<wgsl::Name<wgsl::I32>> multiply_columns(const std::vector<wgsl::Name<wgsl::U32>>& starts,
+                                                      const Load& load, uint32_t columns, const Quad& quad) const;
+
   const wgsl::Name<wgsl::U32>& group() const { return group_; }  // which group of the workgroup this invocation is in
   const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // and which lane of it
 
@@ -66,7 +73,7 @@ class TernaryDots {
   uint32_t n_vec() const { return c_.row_vectors(); }
   uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
   // Unrolled, and all loads on their way before the first is needed, as far as registers go.
-  bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= 8; }
+  bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= c_.most_ahead; }
 
   template <class Load, class Quad>
   void multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Quad& quad,
@@ -213,6 +220,70 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply(const std::vector<wgsl:
   for (size_t r = 0; r < starts.size(); ++r) {
     auto mine = let("mine", sums[r]);
     totals.push_back(reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, c_.lanes, c_.workgroup));
+  }
+  return totals;
+}
+
+template <class Load, class Quad>
+std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply_columns(const std::vector<wgsl::Name<wgsl::U32>>& starts,
+                                                                 const Load& load, uint32_t columns,
+                                                                 const Quad& quad) const {
+  using namespace wgsl;
+  CHECK((columns & (columns - 1)) == 0 && columns <= c_.lanes && c_.lanes <= c_.caps.subgroup && !c_.in_loops);
+  std::vector<Var<I32>> sums;  // [row][column]
+  for (size_t i = 0; i < starts.size() * columns; ++i) sums.push_back(var("acc", 0));
+  const auto add = [&](const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i) {
+    for (uint32_t p = 0; p < 4; ++p) {
+      std::vector<Name<I8x4>> unpacked;  // once for all columns
+      for (const auto& row : w) {
+        for (uint32_t k = 0; k < 4; ++k) unpacked.push_back(let("codes", codes(at(row, k), p)));
+      }
+      for (uint32_t column = 0; column < columns; ++column) {
+        auto q = let("q4", quad(column, i, p));
+        for (uint32_t k = 0; k < 4; ++k) {
+          for (size_t r = 0; r < w.size(); ++r) sums[r * columns + column] += dot4_(unpacked[4 * r + k], at(q, k));
+        }
+      }
+    }
+  };
+  for (uint32_t k = 0; k < ahead_.size(); ++k) {
+    auto i = let("i", lane_ + k * c_.lanes);
+    if ((k + 1) * c_.lanes <= n_vec()) {
+      add(ahead_[k], i);
+    } else {
+      when(i < n_vec(), [&] { add(ahead_[k], i); });
+    }
+  }
+  if (ahead_.empty()) {
+    loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
+      std::vector<Name<TernaryWeights>> w;
+      for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));
+      add(w, i);
+    });
+  }
+  // Half of the columns go to the lanes whose number has the columns' highest bit, and so on: half as many exchanges
+  // each time, where a sum for each column would take as many as the first.
+  std::vector<Name<I32>> totals;
+  for (size_t r = 0; r < starts.size(); ++r) {
+    std::vector<Name<I32>> mine;
+    for (uint32_t column = 0; column < columns; ++column) mine.push_back(let("mine", sums[r * columns + column]));
+    for (uint32_t half = columns / 2; half > 0; half /= 2) {
+      auto is_upper = let("is_upper", (lane_ & half) != 0u);
+      std::vector<Name<I32>> kept;
+      for (uint32_t column = 0; column < half; ++column) {
+        auto given = let("given", select(mine[column + half], mine[column], is_upper));
+        auto stays = let("stays", select(mine[column], mine[column + half], is_upper));
+        auto taken = subgroupShuffleXor(given, half);
+        kept.push_back(let("sum", stays + taken));
+      }
+      mine = kept;
+    }
+    auto total = mine[0];
+    for (uint32_t mask = columns; mask < c_.lanes; mask *= 2) {
+      auto other = subgroupShuffleXor(total, mask);
+      total = let("sum", total + other);
+    }
+    totals.push_back(total);
   }
   return totals;
 }

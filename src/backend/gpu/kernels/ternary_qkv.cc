@@ -6,6 +6,15 @@ namespace tern::gpu {
 
 using namespace wgsl;
 
+TernaryQkvConfig fit_to_codes(TernaryQkvConfig c, uint32_t invocations) {
+  const uint32_t half = c.heads.head_dim / 2;
+  const uint32_t pairs = !c.interleaved && half % kScaleGroup == 0 ? kScaleGroup : half;
+  while (c.lanes > 1 && pairs * c.lanes > invocations) c.lanes /= 2;
+  c.workgroup = pairs * c.lanes;
+  CHECK(c.workgroup <= invocations);
+  return c;
+}
+
 TernaryQkvConfig fit(TernaryQkvConfig c) {
   const uint32_t half = c.heads.head_dim / 2, most = c.pairs_per_workgroup();
   CHECK(half % 2 == 0 && most >= 2);
@@ -18,6 +27,17 @@ TernaryQkvConfig fit(TernaryQkvConfig c) {
   // Reductions are best over powers of two, but heads of 100 dimensions would leave workgroups of two pairs.
   c.workgroup = (any >= 3 * power ? any : power) * c.lanes;
   return c;
+}
+
+TernaryConfig ternary_tiling(const TernaryQkvConfig& c) {
+  const HeadShape& s = c.heads;
+  CHECK(s.head_dim / 2 % c.pairs_per_workgroup() == 0 && c.pairs_per_workgroup() % 2 == 0);
+  return {.rows = (s.n_heads + 2 * s.n_kv_heads) * s.head_dim,
+          .cols = c.cols,
+          .caps = c.caps,
+          .lanes = c.lanes,
+          .rows_per_group = 2,
+          .workgroup = c.workgroup};
 }
 
 namespace {
@@ -56,9 +76,10 @@ void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<
 
   // The workgroup's values, in the order in which they are stored: halves are two runs, neighbours one.
   auto tile = shared<F32>("tile", 2 * n_pairs);
-  auto pos = let("pos", params[kPos] + wg.y);
+  auto pos = let("pos", row_word(params, wg.y, kRowPos));
   when(dots.lane() == 0u, [&] {
-    auto turn = let("turn", rope[pos * half + pair]);
+    auto turns = let("turns", row_word(params, wg.y, kRowAngles) + pos);
+    auto turn = let("turn", rope[turns * half + pair]);
     auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not turned
     auto at_a = let("at_a", halves ? e(dots.group()) : dots.group() * 2u);
     tile[at_a] = a * at(angle, 0) - b * at(angle, 1);
@@ -81,30 +102,37 @@ void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<
       },
       [&] {
         auto kv_row = let("kv_row", head - s.n_heads);  // keys, then values
-        loop("t", tid * kValues, 2 * n_pairs, c.workgroup * kValues, [&](const Name<U32>& t) {
-          auto dim = dim_of(t);
-          auto word = let("word", kv_word<KvWord>(tile, t));
-          kv[((kv_row * s.n_ctx + pos) * s.head_dim + dim) / kValues] = word;
-        });
+        auto table = let("table", row_word(params, wg.y, kRowTable));
+        auto block = kv_block(params, table, pos);
+        if constexpr (kHasKvScales<KvWord>) {
+          CHECK(n_pairs == half || (halves && n_pairs % kScaleGroup == 0));
+          auto to_row = let("to_row", kv_place(s, block, kv_row, pos) * kv_row_words<KvWord>(s.head_dim));
+          const auto code_at = [&](const Name<U32>& i) {
+            auto t = let("t", i * kValues);
+            auto dim = dim_of(t);
+            return to_row + dim / kValues;
+          };
+          const auto scale_at = [&](const Name<U32>& j) {
+            return to_row + (s.head_dim / kValues) + first_pair / kScaleGroup + j;
+          };
+          const auto value = [&](Temp<U32> t) { return e(tile[std::move(t)]); };
+          store_codes(value, 2 * n_pairs, tid, c.workgroup, kv, code_at, scale_at);
+        } else {
+          auto to_row = let("to_row", kv_place(s, block, kv_row, pos) * s.head_dim);
+          loop("t", tid * kValues, 2 * n_pairs, c.workgroup * kValues, [&](const Name<U32>& t) {
+            auto dim = dim_of(t);
+            auto word = let("word", kv_word<KvWord>(tile, t));
+            kv[(to_row + dim) / kValues] = word;
+          });
+        }
       });
-}
-
-TernaryConfig tiling_of(const TernaryQkvConfig& c) {
-  const HeadShape& s = c.heads;
-  CHECK(s.head_dim / 2 % c.pairs_per_workgroup() == 0 && c.pairs_per_workgroup() % 2 == 0);
-  return {.rows = (s.n_heads + 2 * s.n_kv_heads) * s.head_dim,
-          .cols = c.cols,
-          .caps = c.caps,
-          .lanes = c.lanes,
-          .rows_per_group = 2,
-          .workgroup = c.workgroup};
 }
 
 }  // namespace
 
 template <class KvWord>
 TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c) {
-  const TernaryConfig tiling = tiling_of(c);
+  const TernaryConfig tiling = ternary_tiling(c);
   return kernel(
       "ternary_qkv", c.workgroup,
       [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, In<"angles", Vec2<F32>> rope,
@@ -116,7 +144,7 @@ TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c) {
 
 template <class KvWord>
 NormedQkvKernel<KvWord> normed_qkv(const TernaryQkvConfig& c, const NormConfig& norm) {
-  const TernaryConfig tiling = tiling_of(c);
+  const TernaryConfig tiling = ternary_tiling(c);
   return kernel("normed_qkv", c.workgroup,
                 [&](In<"w", TernaryWeights> w, NormX x, NormGain gain, NormParts parts, WeightScales scales,
                     In<"angles", Vec2<F32>> rope, ParamsBuffer params, Out<"q", F32> q, Out<"kv", KvWord> kv,
@@ -128,7 +156,9 @@ NormedQkvKernel<KvWord> normed_qkv(const TernaryQkvConfig& c, const NormConfig& 
 
 template NormedQkvKernel<F32> normed_qkv<F32>(const TernaryQkvConfig&, const NormConfig&);
 template NormedQkvKernel<F16x2> normed_qkv<F16x2>(const TernaryQkvConfig&, const NormConfig&);
+template NormedQkvKernel<I8x4> normed_qkv<I8x4>(const TernaryQkvConfig&, const NormConfig&);
 template TernaryQkvKernel<F32> ternary_qkv<F32>(const TernaryQkvConfig&);
 template TernaryQkvKernel<F16x2> ternary_qkv<F16x2>(const TernaryQkvConfig&);
+template TernaryQkvKernel<I8x4> ternary_qkv<I8x4>(const TernaryQkvConfig&);
 
 }  // namespace tern::gpu

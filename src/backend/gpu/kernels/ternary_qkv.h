@@ -20,10 +20,17 @@ struct TernaryQkvConfig {
   }
 };
 
+// The layout as that of a matrix of rows.
+TernaryConfig ternary_tiling(const TernaryQkvConfig& c);
+
 // The greatest layout that this shape allows: head_dim/2 is a multiple of the pairs of a workgroup.
 TernaryQkvConfig fit(TernaryQkvConfig c);
+// The same for a cache of codes, with at most so many invocations, for heads of at most 2 · invocations dimensions: a
+// workgroup has whole groups of values that share a scale, and scales in whole words (kv_cache.h). c.workgroup is not
+// read.
+TernaryQkvConfig fit_to_codes(TernaryQkvConfig c, uint32_t invocations);
 
-// w: the rows of wq, wk and wv after one another. rope: (cos, sin) of [n_ctx, head_dim/2].
+// w: the rows of wq, wk and wv after one another. angles: RopeAngles (heads.h).
 template <class KvWord>
 using TernaryQkvKernel =
     wgsl::Kernel<wgsl::In<"w", TernaryWeights>, wgsl::In<"x", QuantizedWords>, WeightScales,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backend/gpu/device_checks.h"
+#include "backend/gpu/device/device_checks.h"
 #include "backend/gpu/web/library_gpu.h"
 #include "base/check.h"
 #include "base/file.h"

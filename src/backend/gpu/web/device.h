@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "backend/gpu/web/objects.h"
 
 namespace tern::gpu {

@@ -1,5 +1,5 @@
 // A page has no folder in which kernels could be edited.
-#include "backend/gpu/kernel_library.h"
+#include "backend/gpu/record/kernel_library.h"
 
 namespace tern::gpu {
 

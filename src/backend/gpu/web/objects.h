@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "backend/gpu/device.h"
+#include "backend/gpu/device/device.h"
 #include "backend/gpu/web/library_gpu.h"
 
 namespace tern::gpu {

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <map>
 
-#include "backend/gpu/choose_adapter.h"
-#include "backend/gpu/device_checks.h"
+#include "backend/gpu/device/choose_adapter.h"
+#include "backend/gpu/device/device_checks.h"
 #include "backend/gpu/web/device.h"
 #include "backend/gpu/web/library_gpu.h"
 #include "base/web/take_text.h"

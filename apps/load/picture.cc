@@ -1,0 +1,249 @@
+#include "load/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "load/axis.h"
+
+namespace tern::load {
+namespace {
+
+constexpr int kWidth = 840, kHeight = 640;
+constexpr size_t kMaxPoints = 400;  // of a curve: more cannot be seen
+constexpr double kMinMs = 0.01;     // two events that came in one piece have no time between them
+constexpr int kMaxFailureMarks = 500;
+
+// The greys and colours have a contrast of at least 3 (text: 4.5) with white and with black.
+constexpr const char* kStyle =
+    "text{font:13px system-ui,sans-serif;fill:#767676}.title{font-size:16px;font-weight:600}.panel{font-weight:600}"
+    ".grid{stroke:#767676;stroke-opacity:.25}.axis{stroke:#767676}.curve{fill:none;stroke:#0d8f83;stroke-width:2}"
+    ".dot{fill:#0d8f83}.area{fill:#0d8f83;fill-opacity:.35;stroke:#0d8f83;stroke-width:1.5}"
+    ".limit{stroke:#d9730d;stroke-width:1.5;stroke-dasharray:5 4}.limit-text{fill:#d9730d}"
+    ".mean{stroke:#767676;stroke-width:1.5;stroke-dasharray:2 3}.steady{fill:#767676;fill-opacity:.12}"
+    ".failure{stroke:#d1373f;stroke-width:1.5}";
+
+struct Box {
+  double x, y, width, height;
+  double right() const { return x + width; }
+  double bottom() const { return y + height; }
+};
+
+struct Point {
+  double x, y;
+};
+
+std::string fixed(double value, int decimals = 1) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '&')
+      safe += "&amp;";
+    else if (c == '<')
+      safe += "&lt;";
+    else if (c == '>')
+      safe += "&gt;";
+    else if (c == '"')
+      safe += "&quot;";
+    else
+      safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return safe;
+}
+
+// Three digits that count.
+std::string shown(double value) {
+  if (value >= 1000) return tick_text(std::round(value));
+  return fixed(value, value >= 100 ? 0 : value >= 10 ? 1 : 2);
+}
+
+class Svg {
+ public:
+  void text(Point at, const std::string& words, const char* anchor = "start", const char* style = "") {
+    body_ += "<text x=\"" + fixed(at.x) + "\" y=\"" + fixed(at.y) + "\" text-anchor=\"" + anchor + "\" class=\"" +
+             style + "\">" + escaped(words) + "</text>\n";
+  }
+  void line(Point a, Point b, const char* style) {
+    body_ += "<line x1=\"" + fixed(a.x) + "\" y1=\"" + fixed(a.y) + "\" x2=\"" + fixed(b.x) + "\" y2=\"" + fixed(b.y) +
+             "\" class=\"" + style + "\"/>\n";
+  }
+  void rectangle(const Box& box, const char* style) {
+    body_ += "<rect x=\"" + fixed(box.x) + "\" y=\"" + fixed(box.y) + "\" width=\"" + fixed(box.width) +
+             "\" height=\"" + fixed(box.height) + "\" class=\"" + style + "\"/>\n";
+  }
+  void path(const std::vector<Point>& points, const char* style, bool closed = false) {
+    body_ += "<path d=\"";
+    for (size_t i = 0; i < points.size(); ++i)
+      body_ += (i == 0 ? "M" : "L") + fixed(points[i].x) + " " + fixed(points[i].y);
+    body_ += std::string(closed ? "Z" : "") + "\" class=\"" + style + "\"/>\n";
+  }
+  void dot(Point at) {
+    body_ += "<circle cx=\"" + fixed(at.x) + "\" cy=\"" + fixed(at.y) + "\" r=\"4\" class=\"dot\"/>\n";
+  }
+
+  std::string whole(const std::string& label) const {
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(kWidth) + " " +
+           std::to_string(kHeight) + "\" role=\"img\" aria-label=\"" + escaped(label) + "\">\n<style>" + kStyle +
+           "</style>\n" + body_ + "</svg>\n";
+  }
+
+ private:
+  std::string body_;
+};
+
+// Both axes with their ticks and names, around the box.
+void draw_axes(Svg& svg, const Box& box, const Axis& x, const std::string& x_name, const Axis& y,
+               const std::string& y_name) {
+  for (const double tick : y.ticks()) {
+    const double at = box.bottom() - y.place(tick) * box.height;
+    svg.line({box.x, at}, {box.right(), at}, "grid");
+    svg.text({box.x - 8, at + 4}, tick_text(tick), "end");
+  }
+  for (const double tick : x.ticks()) {
+    const double at = box.x + x.place(tick) * box.width;
+    svg.line({at, box.bottom()}, {at, box.bottom() + 4}, "axis");
+    svg.text({at, box.bottom() + 18}, tick_text(tick), "middle");
+  }
+  svg.line({box.x, box.bottom()}, {box.right(), box.bottom()}, "axis");
+  svg.text({box.x + box.width / 2, box.bottom() + 38}, x_name, "middle");
+  svg.text({box.x - 8, box.y - 12}, y_name, "start");
+}
+
+struct DistributionPanel {
+  std::string name, of_what;
+  const Distribution& ms;
+  std::optional<double> deadline_ms;
+  double deadline_share = 0;  // of the values, that are within it
+};
+
+// Which share of the values is no greater than x, over x.
+void draw_distribution(Svg& svg, const Box& box, const DistributionPanel& panel) {
+  svg.text({box.x - 8, box.y - 52}, panel.name, "start", "panel");
+  if (panel.ms.size() == 0) {
+    svg.text({box.x, box.y + box.height / 2}, "there is nothing to show: no request had this");
+    return;
+  }
+  const double largest = std::max(panel.ms.sorted.back(), panel.deadline_ms.value_or(0));
+  const bool in_seconds = largest >= 5000;
+  const double unit = in_seconds ? 1000 : 1;
+  const double median = std::max(*panel.ms.at(0.5), kMinMs);
+  // A tail that is much longer than the rest would press the rest against the axis.
+  const bool is_long = largest > 8 * median;
+  const Axis x = is_long ? Axis::logarithmic(std::max(panel.ms.sorted.front(), median / 100) / unit, largest / unit)
+                         : Axis::linear(largest / unit);
+  const Axis y = Axis::linear(100);
+  const std::string name = in_seconds ? "s" : "ms";
+  draw_axes(svg, box, x, "at most so many " + name + (is_long ? ", logarithmic" : ""), y, "% of " + panel.of_what);
+  const auto at = [&](double ms, double share) {
+    return Point{box.x + x.place(ms / unit) * box.width, box.bottom() - share * box.height};
+  };
+  std::vector<Point> curve;
+  const size_t n = panel.ms.size(), step = std::max<size_t>(n / kMaxPoints, 1);
+  curve.push_back(at(panel.ms.sorted.front(), 0));
+  for (size_t i = 0; i < n; i += step) {
+    const double share = static_cast<double>(std::min(i + step, n)) / static_cast<double>(n);
+    const double value = panel.ms.sorted[std::min(i + step, n) - 1];
+    curve.push_back({at(value, 0).x, curve.back().y});
+    curve.push_back(at(value, share));
+  }
+  curve.push_back({box.right(), box.y});
+  svg.path(curve, "curve");
+  std::string words;
+  for (const int percent : {50, 90, 99}) {
+    const double value = *panel.ms.at(percent / 100.0);
+    svg.dot(at(value, percent / 100.0));
+    words += "p" + std::to_string(percent) + " " + shown(value / unit) + " · ";
+  }
+  svg.dot({box.x - 3, box.y - 36});
+  svg.text({box.x + 6, box.y - 32}, words + "max " + shown(panel.ms.sorted.back() / unit) + " " + name);
+  if (!panel.deadline_ms) return;
+  const double limit = at(*panel.deadline_ms, 0).x;
+  svg.line({limit, box.y}, {limit, box.bottom()}, "limit");
+  svg.text({box.right(), box.y - 12},
+           "deadline " + shown(*panel.deadline_ms / unit) + " " + name + ": " + fixed(100 * panel.deadline_share) +
+               " % in time",
+           "end", "limit-text");
+}
+
+double share_within(const Distribution& ms, const std::optional<double>& limit) {
+  if (!limit || ms.size() == 0) return 0;
+  const auto end = std::ranges::upper_bound(ms.sorted, *limit);
+  return static_cast<double>(end - ms.sorted.begin()) / static_cast<double>(ms.size());
+}
+
+void draw_failures(Svg& svg, const Box& box, const LoadResult& result, const Axis& x) {
+  int n = 0;
+  for (const RequestRecord& record : result.records) {
+    if (record.is_complete() || record.outcome == Outcome::kStopped || ++n > kMaxFailureMarks) continue;
+    const double at = box.x + x.place(record.ended) * box.width;
+    svg.line({at - 4, box.bottom() - 8}, {at + 4, box.bottom()}, "failure");
+    svg.line({at - 4, box.bottom()}, {at + 4, box.bottom() - 8}, "failure");
+  }
+}
+
+void draw_rate(Svg& svg, const Box& box, const LoadResult& result, const Metrics& metrics) {
+  // About a hundred bins of a round length.
+  const Axis bins = Axis::linear(std::max(result.ended, 0.01), 100);
+  const double bin = bins.ticks()[1];
+  const std::vector<double> rates = rate_over_time(result, bin);
+  const Axis x = Axis::linear(std::max(result.ended, 0.01), 8);
+  const Axis y = Axis::linear(std::ranges::max(rates), 4);
+  svg.text({box.x - 8, box.y - 52}, "Tokens per second, all requests together", "start", "panel");
+  const double begin = box.x + x.place(metrics.window.begin) * box.width;
+  const double end = box.x + x.place(metrics.window.end) * box.width;
+  svg.rectangle({begin, box.y, end - begin, box.height}, "steady");
+  draw_axes(svg, box, x, "s since the run began", y, "tokens/s, every " + tick_text(bin) + " s");
+  std::vector<Point> area = {{box.x, box.bottom()}};
+  for (size_t i = 0; i < rates.size(); ++i) {
+    const double height = box.bottom() - y.place(rates[i]) * box.height;
+    area.push_back({box.x + x.place(static_cast<double>(i) * bin) * box.width, height});
+    area.push_back({box.x + x.place(static_cast<double>(i + 1) * bin) * box.width, height});
+  }
+  area.push_back({area.back().x, box.bottom()});
+  svg.path(area, "area", /*closed=*/true);
+  const double mean = box.bottom() - y.place(metrics.tokens_per_s) * box.height;
+  svg.line({begin, mean}, {end, mean}, "mean");
+  draw_failures(svg, box, result, x);
+  // The legend, in a row under the name.
+  const double row = box.y - 32;
+  svg.line({box.x - 8, row - 4}, {box.x + 14, row - 4}, "mean");
+  svg.text({box.x + 20, row}, "mean " + shown(metrics.tokens_per_s) + " tokens/s");
+  svg.rectangle({box.x + 190, row - 12, 22, 14}, "steady");
+  svg.text({box.x + 218, row}, metrics.window.is_steady ? "steady part, of which it is the mean"
+                                                        : "the whole run, of which it is the mean");
+  if (metrics.failed == 0) return;
+  svg.line({box.x + 476, row - 9}, {box.x + 484, row - 1}, "failure");
+  svg.line({box.x + 476, row - 1}, {box.x + 484, row - 9}, "failure");
+  svg.text({box.x + 490, row}, std::to_string(metrics.failed) + " failed");
+}
+
+}  // namespace
+
+std::string picture(const LoadResult& result, const Metrics& metrics, const Deadlines& deadlines,
+                    const PictureText& text) {
+  Svg svg;
+  svg.text({20, 30}, text.title, "start", "title");
+  svg.text({20, 52}, text.subtitle);
+  draw_distribution(svg, {60, 140, 335, 170},
+                    {.name = "Time to the first token",
+                     .of_what = "requests",
+                     .ms = metrics.ttft_ms,
+                     .deadline_ms = deadlines.ttft_ms,
+                     .deadline_share = share_within(metrics.ttft_ms, deadlines.ttft_ms)});
+  draw_distribution(svg, {480, 140, 335, 170},
+                    {.name = "Time between tokens",
+                     .of_what = "gaps",
+                     .ms = metrics.gap_ms,
+                     .deadline_ms = deadlines.itl_ms,
+                     .deadline_share = share_within(metrics.gap_ms, deadlines.itl_ms)});
+  draw_rate(svg, {60, 430, 755, 150}, result, metrics);
+  return svg.whole(text.title + ": " + text.subtitle);
+}
+
+}  // namespace tern::load

@@ -1,0 +1,187 @@
+#include "server/api/answer.h"
+
+#include <format>
+
+namespace tern::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLook = milliseconds(50);  // so often it is looked whether the asker is still there
+constexpr std::chrono::seconds kQuiet = std::chrono::seconds(10);  // after which a stream says that it lives
+
+ApiError out_of_time(std::chrono::seconds most) {
+  return {.status = 504,
+          .message = std::format("the answer took longer than {} s, which is the most that this server gives to one",
+                                 most.count()),
+          .code = "timeout"};
+}
+
+// The replies to one request; they end with it.
+class Work {
+ public:
+  Work(ModelService& service, Asked asked, std::chrono::seconds most_time)
+      : service_(service),
+        writer_(std::move(asked.writer)),
+        n_left_(static_cast<size_t>(asked.options.n)),
+        most_time_(most_time),
+        replies_(
+            std::make_shared<RunningReplies>(std::move(asked.prompt), asked.options.each(), asked.options.stream)) {}
+  ~Work() {
+    if (n_left_ > 0 && is_asked_) service_.cancel(replies_);
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  ApiResult<void> ask() {
+    API_TRY_STATUS(service_.ask(replies_));
+    is_asked_ = true;
+    return {};
+  }
+
+  // News, none after a while. An error of any reply is that of all.
+  ApiResult<std::deque<ReplyNews>> wait() {
+    std::deque<ReplyNews> all = replies_->wait_for(kLook);
+    for (ReplyNews& news : all) {
+      if (news.error) return std::unexpected(api_error(*news.error));
+      if (!news.is_over()) continue;
+      --n_left_;
+      usage_.add(news.stats);
+      stats_ = news.stats;
+    }
+    if (most_time_.count() > 0 && Clock::now() - start_ > most_time_ && n_left_ > 0) {
+      return std::unexpected(out_of_time(most_time_));
+    }
+    return all;
+  }
+
+  bool is_over() const { return n_left_ == 0; }
+  AnswerWriter& writer() { return *writer_; }
+  const Usage& usage() const { return usage_; }
+  const GenerateStats& stats() const { return stats_; }  // of the reply that ended last
+
+ private:
+  ModelService& service_;
+  std::unique_ptr<AnswerWriter> writer_;
+  size_t n_left_;
+  std::chrono::seconds most_time_;
+  Clock::time_point start_ = Clock::now();
+  std::shared_ptr<RunningReplies> replies_;
+  bool is_asked_ = false;
+  Usage usage_;
+  GenerateStats stats_;
+};
+
+bool send_text(httplib::DataSink& sink, std::string_view text) { return sink.write(text.data(), text.size()); }
+
+ApiResult<Json> whole_answer(Work& work, const std::function<bool()>& is_wanted) {
+  while (!work.is_over()) {
+    API_TRY(std::deque<ReplyNews> all, work.wait());
+    for (ReplyNews& news : all) work.writer().add(news);
+    if (!is_wanted())
+      return std::unexpected(ApiError{.status = 499, .message = "nobody waits for the answer any more"});
+  }
+  return work.writer().whole(work.usage(), work.stats());
+}
+
+// One piece of a stream: what there is to tell, or a sign of life. False: the asker has gone.
+class Stream {
+ public:
+  Stream(std::shared_ptr<Work> work, std::deque<ReplyNews> first) : work_(std::move(work)), news_(std::move(first)) {}
+
+  bool send_more(httplib::DataSink& sink) {
+    if (!has_begun_) {
+      has_begun_ = true;
+      if (!send(sink, writer().first_events())) return false;
+    }
+    for (ReplyNews& news : news_) {
+      if (!send(sink, writer().events(news))) return false;
+      last_ = Clock::now();
+    }
+    news_.clear();
+    if (work_->is_over()) return end(sink, writer().last_events(work_->usage(), work_->stats()));
+    ApiResult<std::deque<ReplyNews>> more = work_->wait();
+    if (!more) return end(sink, {writer().error_event(more.error())});
+    news_ = *std::move(more);
+    if (!news_.empty()) return true;
+    if (!sink.is_writable()) return false;
+    if (Clock::now() - last_ < kQuiet) return true;
+    last_ = Clock::now();
+    return send_text(sink, ": \n\n");
+  }
+
+ private:
+  AnswerWriter& writer() { return work_->writer(); }
+
+  bool send(httplib::DataSink& sink, const std::vector<Json>& events) {
+    for (const Json& event : events) {
+      std::string text;
+      if (writer().names_events()) text = "event: " + event["type"].get<std::string>() + "\n";
+      if (!send_text(sink, text + "data: " + dump(event) + "\n\n")) return false;
+    }
+    return true;
+  }
+
+  bool end(httplib::DataSink& sink, const std::vector<Json>& events) {
+    if (!send(sink, events)) return false;
+    if (!writer().names_events() && !send_text(sink, "data: [DONE]\n\n")) return false;
+    sink.done();
+    return true;
+  }
+
+  std::shared_ptr<Work> work_;
+  std::deque<ReplyNews> news_;
+  bool has_begun_ = false;
+  Clock::time_point last_ = Clock::now();
+};
+
+// The status comes before the events, so it waits for the first news: what the engine refuses is no stream.
+void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& request, httplib::Response& response) {
+  std::deque<ReplyNews> first;
+  const Clock::time_point start = Clock::now();
+  while (first.empty() && Clock::now() - start < kQuiet) {
+    ApiResult<std::deque<ReplyNews>> news = work->wait();
+    if (!news) return answer_error(response, news.error());
+    first = *std::move(news);
+    if (request.is_connection_closed()) return answer_json(response, Json::object(), 499);
+  }
+  const auto stream = std::make_shared<Stream>(work, std::move(first));
+  response.set_header("Cache-Control", "no-cache");
+  response.set_header("X-Accel-Buffering", "no");  // proxies hand events on as they come
+  response.set_chunked_content_provider("text/event-stream",
+                                        [stream](size_t, httplib::DataSink& sink) { return stream->send_more(sink); });
+}
+
+}  // namespace
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void answer_json(httplib::Response& response, const Json& json, int status) {
+  response.status = status;
+  response.set_content(dump(json), "application/json");
+}
+
+void answer_error(httplib::Response& response, const ApiError& error) {
+  if (error.retry_after_seconds > 0) response.set_header("Retry-After", std::to_string(error.retry_after_seconds));
+  answer_json(response, error.json(), error.status);
+}
+
+void answer(ModelService& service, Asked asked, std::chrono::seconds most_time, const httplib::Request& request,
+            httplib::Response& response) {
+  const bool stream = asked.options.stream;
+  const auto work = std::make_shared<Work>(service, std::move(asked), most_time);
+  if (auto taken = work->ask(); !taken) return answer_error(response, taken.error());
+  if (stream) return answer_stream(work, request, response);
+  const ApiResult<Json> whole = whole_answer(*work, [&] { return !request.is_connection_closed(); });
+  whole ? answer_json(response, *whole) : answer_error(response, whole.error());
+}
+
+ApiResult<Json> whole_answer(ModelService& service, Asked asked, std::chrono::seconds most_time,
+                             const std::function<bool()>& is_wanted) {
+  Work work(service, std::move(asked), most_time);
+  API_TRY_STATUS(work.ask());
+  return whole_answer(work, is_wanted);
+}
+
+}  // namespace tern::server

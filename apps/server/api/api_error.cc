@@ -1,0 +1,49 @@
+#include "server/api/api_error.h"
+
+namespace tern::server {
+namespace {
+
+std::string_view type_of(int status) {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 404:
+      return "not_found_error";
+    case 429:
+      return "rate_limit_error";
+    case 501:
+      return "not_supported_error";
+    case 503:
+      return "unavailable_error";
+    default:
+      return status >= 500 ? "server_error" : "invalid_request_error";
+  }
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+}  // namespace
+
+Json ApiError::json() const {
+  return {
+      {"error", {{"message", message}, {"type", type_of(status)}, {"param", or_null(param)}, {"code", or_null(code)}}}};
+}
+
+ApiError api_error(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument:
+      return {.status = 400, .message = error.message};
+    case ErrorCode::kNotFound:
+      return {.status = 404, .message = error.message};
+    case ErrorCode::kNotSupported:
+      return {.status = 400, .message = error.message, .code = "not_supported"};
+    case ErrorCode::kOutOfMemory:
+      return {.status = 503, .message = error.message, .retry_after_seconds = 1};
+    default:
+      return {.status = 500, .message = error.message};
+  }
+}
+
+}  // namespace tern::server

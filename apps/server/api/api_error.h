@@ -1,0 +1,49 @@
+// Errors in the shape that OpenAI's clients know.
+#pragma once
+
+#include <expected>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tern/error.h"
+
+namespace tern::server {
+
+using Json = nlohmann::ordered_json;
+
+struct ApiError {
+  int status = 400;
+  std::string message;
+  std::string param = {};       // the field that is wrong, "messages[0].role"; empty: none
+  std::string code = {};        // for programs, "context_length_exceeded"; empty: none
+  int retry_after_seconds = 0;  // for 429 and 503; 0: nothing is said about it
+
+  // {"error": {"message": …, "type": …, "param": …, "code": …}}
+  Json json() const;
+};
+
+template <class T>
+using ApiResult = std::expected<T, ApiError>;
+
+// An error of the engine: the asker's where the arguments are wrong, else the server's.
+ApiError api_error(const Error& error);
+
+inline std::unexpected<ApiError> refuse(std::string message, std::string param = {}, std::string code = {}) {
+  return std::unexpected(ApiError{.message = std::move(message), .param = std::move(param), .code = std::move(code)});
+}
+
+}  // namespace tern::server
+
+// Declares `declaration`, or returns the error from the enclosing function.
+#define API_CONCAT_INNER(a, b) a##b
+#define API_CONCAT(a, b) API_CONCAT_INNER(a, b)
+#define API_TRY(declaration, ...)                                                 \
+  auto API_CONCAT(api_result_, __LINE__) = __VA_ARGS__;                           \
+  if (!API_CONCAT(api_result_, __LINE__))                                         \
+    return std::unexpected(std::move(API_CONCAT(api_result_, __LINE__)).error()); \
+  declaration = *std::move(API_CONCAT(api_result_, __LINE__))
+#define API_TRY_STATUS(...)                                                                    \
+  do {                                                                                         \
+    if (auto status = __VA_ARGS__; !status) return std::unexpected(std::move(status).error()); \
+  } while (false)

@@ -1,0 +1,292 @@
+#include "server/api/api_server.h"
+
+#include <httplib.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <format>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "server/api/metrics.h"
+#include "server/api/served_model.h"
+#include "server/api/token_routes.h"
+#include "server/static_files.h"
+#include "server/static_server.h"
+
+namespace tern::server {
+namespace {
+
+constexpr size_t kApiThreads = 8, kMostApiThreads = 4096;  // an open connection has one
+constexpr int kReadSeconds = 30, kSlowestSeconds = 30, kIdleSeconds = 60;
+
+// As long for every key of a length, so that nobody learns by trying how much of one is right.
+bool is_same(std::string_view a, std::string_view b) {
+  unsigned differs = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const char other = b.empty() ? '\0' : b[i % b.size()];
+    differs |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(other));
+  }
+  return differs == 0;
+}
+
+// With a folder, all that is none of the interface's is looked for there.
+bool is_for_files(std::string_view path) {
+  constexpr std::array<std::string_view, 13> kOurs = {
+      "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
+      "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses", "/chat/completions"};
+  return !path.starts_with("/v1/") && !std::ranges::contains(kOurs, path);
+}
+
+}  // namespace
+
+struct ApiServer::Impl {
+  const Engine& engine;
+  ApiOptions options;
+  std::string url = {};
+  int64_t created = unix_seconds();
+  Metrics metrics = {};
+  std::unique_ptr<ServedModel> model = {};
+  std::optional<StaticFiles> files = {};
+  std::atomic<bool> is_ending = false;
+  std::atomic<int> n_being_answered = 0;
+  std::unique_ptr<httplib::Server> http = std::make_unique<httplib::Server>();
+
+  Impl(const Engine& of, ApiOptions with) : engine(of), options(std::move(with)) {}
+
+  Result<void> start();
+  void set_up_http();
+  void add_routes();
+  void add_model_routes();
+  void add_status_routes();
+
+  bool is_allowed(const httplib::Request& request) const;
+  Json model_json() const;
+  ModelService::Status status() const { return model->service() ? model->service()->status() : ModelService::Status{}; }
+
+  using Handler = std::function<void(const Json& body, const httplib::Request&, httplib::Response&)>;
+  void post(const std::string& path, Handler handler);
+};
+
+Result<void> ApiServer::Impl::start() {
+  auto started = ServedModel::start(
+      engine, {.names = options.names,
+               .service = {.scheduler = options.scheduler, .max_waiting = options.max_waiting, .observer = &metrics},
+               .defaults = {.sample = options.sample,
+                            .has_seed = options.has_seed,
+                            .max_tokens = options.max_tokens,
+                            .speculate = options.speculate},
+               .pooling = options.pooling});
+  if (!started) return std::unexpected(started.error());
+  model = *std::move(started);
+  if (!options.static_folder.empty()) {
+    Result<StaticFiles> folder = StaticFiles::open(options.static_folder);
+    if (!folder) return std::unexpected(folder.error());
+    files = *std::move(folder);
+  }
+  set_up_http();
+  add_routes();
+  Result<std::string> at = listen_at(*http, options.address);
+  if (!at) return std::unexpected(at.error());
+  url = *std::move(at);
+  return {};
+}
+
+bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
+  if (options.api_keys.empty()) return true;
+  if (request.path == "/health" || request.path == "/v1/health" || request.path == "/ready") return true;
+  std::string key = request.get_header_value("Authorization");
+  if (key.starts_with("Bearer ")) key = key.substr(7);
+  if (key.empty()) key = request.get_header_value("X-Api-Key");
+  bool is_known = false;
+  for (const std::string& known : options.api_keys) is_known |= is_same(key, known);
+  return is_known;
+}
+
+void ApiServer::Impl::set_up_http() {
+  http->new_task_queue = [] { return new httplib::ThreadPool(kApiThreads, kMostApiThreads); };
+  http->set_payload_max_length(options.max_body_bytes);
+  http->set_read_timeout(kReadSeconds);
+  http->set_write_timeout(kSlowestSeconds);
+  http->set_keep_alive_timeout(kIdleSeconds);
+  http->set_keep_alive_max_count(10'000);
+  http->set_tcp_nodelay(true);
+  http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+    ++n_being_answered;
+    if (files && is_for_files(request.path)) {
+      answer_file(*files, request, response, is_ending);
+      return httplib::Server::HandlerResponse::Handled;
+    }
+    if (is_allowed(request)) return httplib::Server::HandlerResponse::Unhandled;
+    answer_error(response, {.status = 401,
+                            .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
+                            .code = "invalid_api_key"});
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  // What the library itself refuses, in the shape of all other errors.
+  http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+    if (!response.body.empty() || response.content_provider_) return;
+    ApiError error{.status = response.status, .message = httplib::status_message(response.status)};
+    if (response.status == 404) {
+      error.message = std::format("there is nothing at {} {}", request.method, request.path);
+    } else if (response.status == 413) {
+      error.message = std::format("the body is larger than {} bytes", options.max_body_bytes);
+    }
+    answer_error(response, error);
+  });
+  http->set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr thrown) {
+    std::string what = "unknown";
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const std::exception& error) {
+      what = error.what();
+    } catch (...) {
+    }
+    answer_error(response, {.status = 500, .message = "the server failed: " + what});
+  });
+  http->set_logger([this](const httplib::Request& request, const httplib::Response& response) {
+    --n_being_answered;
+    metrics.on_answer(request.matched_route.empty() ? "other" : request.matched_route, response.status);
+  });
+}
+
+void ApiServer::Impl::post(const std::string& path, Handler handler) {
+  const auto handle = [this, handler = std::move(handler)](const httplib::Request& request,
+                                                           httplib::Response& response) {
+    ApiResult<Json> body = parse_body(request.body);
+    if (!body) return answer_error(response, body.error());
+    handler(*body, request, response);
+  };
+  http->Post(path, handle);
+  if (path.starts_with("/v1/")) http->Post(path.substr(3), handle);
+}
+
+void ApiServer::Impl::add_model_routes() {
+  for (const std::string& route : ServedModel::reply_routes()) {
+    post(route, [this, route](const Json& body, const httplib::Request& request, httplib::Response& response) {
+      ApiResult<Asked> asked = model->read(route, body);
+      if (!asked) return answer_error(response, asked.error());
+      answer(*model->service(), *std::move(asked), options.most_time, request, response);
+    });
+  }
+  const auto post_json = [this](const std::string& path, const std::function<ApiResult<Json>(const Json&)>& ask) {
+    post(path, [ask](const Json& body, const httplib::Request&, httplib::Response& response) {
+      const ApiResult<Json> answer = ask(body);
+      answer ? answer_json(response, *answer) : answer_error(response, answer.error());
+    });
+  };
+  post_json("/v1/embeddings", [this](const Json& body) { return model->embed(body); });
+  post_json("/tokenize", [this](const Json& body) { return tokenize(body, model->profile()); });
+  post_json("/detokenize", [this](const Json& body) { return detokenize(body, model->profile()); });
+  post_json("/apply-template", [this](const Json& body) { return apply_template(body, model->profile()); });
+}
+
+Json ApiServer::Impl::model_json() const {
+  const ModelInfo& info = engine.info();
+  return {{"id", model->profile().name},
+          {"object", "model"},
+          {"created", created},
+          {"owned_by", "tern"},
+          {"meta",
+           {{"n_vocab", info.n_vocab},
+            {"n_ctx", model->profile().n_ctx},
+            {"n_ctx_train", info.n_ctx},
+            {"n_embd", info.n_embd},
+            {"n_params", info.n_params},
+            {"size", info.file_bytes}}}};
+}
+
+void ApiServer::Impl::add_status_routes() {
+  using Request = httplib::Request;
+  using Response = httplib::Response;
+  const auto models = [this](const Request&, Response& response) {
+    answer_json(response, {{"object", "list"}, {"data", Json::array({model_json()})}});
+  };
+  http->Get("/v1/models", models);
+  http->Get("/models", models);
+  http->Get("/v1/models/(.+)", [this](const Request& request, Response& response) {
+    const std::string name = request.matches[1];
+    if (const auto known = model->check_name({{"model", name}}); !known) return answer_error(response, known.error());
+    answer_json(response, model_json());
+  });
+  const auto health = [](const Request&, Response& response) { answer_json(response, {{"status", "ok"}}); };
+  http->Get("/health", health);
+  http->Get("/v1/health", health);
+  // For balancers: whether to send more.
+  http->Get("/ready", [this](const Request&, Response& response) {
+    const bool is_ready = !model->service() || !model->service()->is_draining();
+    answer_json(response, {{"status", is_ready ? "ready" : "draining"}}, is_ready ? 200 : 503);
+  });
+  http->Get("/props", [this](const Request&, Response& response) {
+    const ModelInfo& info = engine.info();
+    const Sampling sampling = engine.sampling(options.sample);
+    answer_json(response, {{"model_path", info.path},
+                           {"model_alias", model->profile().name},
+                           {"total_slots", options.scheduler.max_replies},
+                           {"backend", info.backend},
+                           {"build_info", std::format("tern {}", version())},
+                           {"chat_template", engine.has_chat_template()},
+                           {"default_generation_settings",
+                            {{"n_ctx", model->profile().n_ctx},
+                             {"temperature", sampling.temperature},
+                             {"top_k", sampling.top_k},
+                             {"top_p", sampling.top_p},
+                             {"min_p", sampling.min_p},
+                             {"repeat_penalty", sampling.repeat_penalty},
+                             {"max_tokens", options.max_tokens}}}});
+  });
+  const auto is_off = [](Response& response, const char* flag) {
+    answer_error(response, {.status = 501, .message = std::format("start the server with {} for this", flag)});
+  };
+  http->Get("/metrics", [this, is_off](const Request&, Response& response) {
+    if (!options.metrics) return is_off(response, "--metrics");
+    response.set_content(metrics.text(status()), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  http->Get("/slots", [this, is_off](const Request&, Response& response) {
+    if (!options.slots) return is_off(response, "--slots");
+    const int n_running = status().n_running;
+    Json list = Json::array();
+    for (int i = 0; i < options.scheduler.max_replies; ++i) {
+      list.push_back({{"id", i}, {"n_ctx", model->profile().n_ctx}, {"is_processing", i < n_running}});
+    }
+    answer_json(response, list);
+  });
+}
+
+void ApiServer::Impl::add_routes() {
+  add_model_routes();
+  add_status_routes();
+  if (options.static_folder.empty()) {
+    http->Get("/", [this](const httplib::Request&, httplib::Response& response) {
+      answer_json(response, {{"tern", version()}, {"model", model->profile().name}, {"api", url + "v1"}});
+    });
+  }
+}
+
+ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ApiServer::ApiServer(ApiServer&&) noexcept = default;
+ApiServer& ApiServer::operator=(ApiServer&&) noexcept = default;
+ApiServer::~ApiServer() = default;
+
+Result<ApiServer> ApiServer::open(const Engine& engine, ApiOptions options) {
+  auto impl = std::make_unique<Impl>(engine, std::move(options));
+  if (auto started = impl->start(); !started) return std::unexpected(started.error());
+  return ApiServer(std::move(impl));
+}
+
+const std::string& ApiServer::url() const { return impl_->url; }
+
+Result<void> ApiServer::serve(const std::stop_token& stop) {
+  return serve_until(*impl_->http, impl_->url, stop, [this] {
+    if (ModelService* service = impl_->model->service()) service->drain(impl_->options.drain_time);
+    impl_->is_ending = true;
+    // The last words of an answer may be on their way.
+    for (int look = 0; look < 100 && impl_->n_being_answered > 0; ++look) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+}
+
+}  // namespace tern::server

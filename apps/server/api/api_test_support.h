@@ -1,0 +1,120 @@
+// A server with the default model, and what tests ask of it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "server/api/api_error.h"
+#include "server/api/api_server.h"
+
+namespace tern::server::test {
+
+// A template in which roles and their ends can be seen.
+inline constexpr const char* kTemplate =
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}<assistant>{% "
+    "endif %}";
+
+// One that tells of tools, and repeats calls and their results, as Hermes models write them.
+inline constexpr const char* kToolTemplate =
+    "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n"
+    "<tool_call>\n{\"name\": name, \"arguments\": arguments}\n</tool_call>\n{% endif %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}"
+    "{% if m.tool_calls %}{% for c in m.tool_calls %}<tool_call>\n"
+    "{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}\n</tool_call>"
+    "{% endfor %}{% endif %}\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
+
+inline Engine load_stories() {
+  return Engine::load(
+             {.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf", .backend = BackendKind::kCpu, .n_threads = 2})
+      .value();
+}
+
+inline const Engine& stories() {
+  static const Engine engine = load_stories();
+  return engine;
+}
+
+class RunningServer {
+ public:
+  explicit RunningServer(ApiOptions options = {}, const Engine& engine = stories()) {
+    options.address.port = 0;
+    if (options.names.empty()) options.names = {"stories", "Tern Stories"};
+    server_ = std::make_unique<ApiServer>(ApiServer::open(engine, std::move(options)).value());
+    thread_ = std::jthread([this](const std::stop_token& stop) { served_ = server_->serve(stop).has_value(); });
+  }
+  ~RunningServer() { stop(); }
+
+  void stop() {
+    thread_.request_stop();
+    if (!thread_.joinable()) return;
+    thread_.join();
+    EXPECT_TRUE(served_);
+  }
+  void request_stop() { thread_.request_stop(); }
+  int port() const { return std::stoi(server_->url().substr(server_->url().rfind(':') + 1)); }
+
+  std::unique_ptr<httplib::Client> client() const {
+    auto client = std::make_unique<httplib::Client>("127.0.0.1", port());
+    // In microseconds: with whole seconds, the library has threads look addresses up, in which ThreadSanitizer crashes.
+    client->set_connection_timeout(0, 60'000'000);
+    client->set_read_timeout(60);
+    return client;
+  }
+
+  struct Answer {
+    int status = 0;
+    Json json = {};
+    std::string text = {};
+    httplib::Headers headers = {};
+  };
+  Answer get(const std::string& path) const { return answer_of(client()->Get(path)); }
+  Answer post(const std::string& path, const std::string& body) const {
+    return answer_of(client()->Post(path, body, "application/json"));
+  }
+  Answer post(const std::string& path, const Json& body) const { return post(path, body.dump()); }
+
+  // The events of a stream, without the last, "[DONE]".
+  std::vector<Json> stream(const std::string& path, Json body) const {
+    body["stream"] = true;
+    const Answer answer = post(path, body);
+    EXPECT_EQ(answer.status, 200) << answer.text;
+    std::vector<Json> events;
+    std::string_view rest = answer.text;
+    EXPECT_TRUE(rest.ends_with("data: [DONE]\n\n"));
+    rest.remove_suffix(std::min<size_t>(rest.size(), 14));
+    while (!rest.empty()) {
+      const size_t end = rest.find("\n\n");
+      const std::string_view event = rest.substr(0, end);
+      if (event.starts_with("data: ")) events.push_back(Json::parse(event.substr(6)));
+      rest.remove_prefix(end + 2);
+    }
+    return events;
+  }
+
+ private:
+  static Answer answer_of(const httplib::Result& result) {
+    if (!result) return {.text = httplib::to_string(result.error())};
+    return {.status = result->status,
+            .json = Json::parse(result->body, nullptr, /*allow_exceptions=*/false),
+            .text = result->body,
+            .headers = result->headers};
+  }
+
+  std::unique_ptr<ApiServer> server_;
+  std::atomic<bool> served_ = false;
+  std::jthread thread_;
+};
+
+// What such an engine writes when nobody else is there: another one, since a server's is its own thread's.
+inline GenerateResult alone(const std::string& prompt, const GenerateOptions& options) {
+  static const Engine engine = load_stories();
+  Session session = engine.new_session().value();
+  return session.generate(stories().tokenizer().encode(prompt), options).value();
+}
+
+}  // namespace tern::server::test

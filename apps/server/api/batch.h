@@ -1,0 +1,36 @@
+// Many requests from a file, answered into another: OpenAI's batch format, what `tern batch` runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "server/api/served_model.h"
+
+namespace tern::server {
+
+// A line of `in`: {"custom_id": …, "method": "POST", "url": "/v1/chat/completions", "body": {…}}.
+// A line of `out`: {"id": …, "custom_id": …, "response": {"status_code", "request_id", "body"}, "error": null}, in the
+// order in which they are answered. A request that is wrong has its error there.
+struct BatchOptions {
+  std::string in;   // "-": standard input, read to its end first
+  std::string out;  // what it has already is not done again: so a batch that was broken off goes on
+  int n_at_once = 64;
+  std::function<void(size_t n_done, size_t n)> on_progress = {};
+};
+
+struct BatchResult {
+  size_t n = 0;        // requests, of which
+  size_t n_there = 0;  // … were answered already
+  size_t n_answered = 0;
+  size_t n_wrong = 0;  // … of these, with an error
+  bool is_complete() const { return n_there + n_answered == n; }
+};
+
+// Each line of `in` gets exactly one line of `out`, whatever happens in between: a line that was not written to its end
+// is taken away when it goes on. kInvalidArgument: lines without a custom_id, or with one that another has, or an `out`
+// that belongs to other requests. kIo: files that cannot be read or written; what was written before stands.
+Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, const std::stop_token& stop);
+
+}  // namespace tern::server

@@ -1,0 +1,27 @@
+// /v1/embeddings: texts to vectors.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "server/api/completions.h"
+
+namespace tern::server {
+
+class Embedder {
+ public:
+  // Null where the engine was not loaded for embeddings. It must outlive the embedder. Errors: those of new_session().
+  static Result<std::unique_ptr<Embedder>> open(const Engine& engine, Pooling pooling, int n_ctx);
+
+  // One request after the other.
+  ApiResult<Json> answer(const Json& body, const ModelProfile& model);
+
+ private:
+  Embedder(Session session, Pooling pooling) : session_(std::move(session)), pooling_(pooling) {}
+
+  std::mutex mutex_;
+  Session session_;
+  Pooling pooling_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,63 @@
+// Reading a request's JSON, field by field, with errors that name the field.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/api/api_error.h"
+
+namespace tern::server {
+
+// Of a request's body. 400 where it is no JSON object, is nested too deeply, or is not UTF-8.
+ApiResult<Json> parse_body(std::string_view body);
+
+// An object's fields. A field that is not there, or null, leaves the value as it is; one of a wrong type or out of
+// range is the first error, after which nothing more is read. What nobody reads is ignored, as OpenAI's servers do.
+class Fields {
+ public:
+  // `path` comes before the names in messages: "stream_options."
+  explicit Fields(const Json& object, std::string path = {}) : object_(object), path_(std::move(path)) {}
+
+  struct Range {
+    double least, most;
+  };
+  void read(std::string_view name, bool& value);
+  void read(std::string_view name, int& value, Range range);
+  void read(std::string_view name, int64_t& value, Range range);
+  void read(std::string_view name, float& value, Range range);
+  void read(std::string_view name, std::string& value);
+  template <class T, class... More>
+  void read(std::string_view name, std::optional<T>& value, const More&... more) {
+    if (!find(name)) return;
+    T read_value = {};
+    read(name, read_value, more...);
+    if (!error_) value = read_value;
+  }
+
+  // The field, or null where it is not there, is null, or there has been an error.
+  const Json* find(std::string_view name) const;
+  std::string path_of(std::string_view name) const { return path_ + std::string(name); }
+  // A text or a list of texts.
+  void read_texts(std::string_view name, std::vector<std::string>& texts, size_t most);
+  // An object within; does nothing where it is not there.
+  void within(std::string_view name, const std::function<void(Fields&)>& read);
+
+  // An object in a list within.
+  void within_element(std::string_view name, size_t index, const std::function<void(Fields&)>& read);
+
+  void fail(std::string_view name, std::string_view what);  // "NAME: WHAT"
+  ApiResult<void> check() const;
+
+ private:
+  void within_value(const Json& value, const std::string& name, const std::function<void(Fields&)>& read);
+
+  const Json& object_;
+  std::string path_;
+  std::optional<ApiError> error_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,123 @@
+#include "server/api/metrics.h"
+
+#include <algorithm>
+#include <format>
+
+namespace tern::server {
+namespace {
+
+constexpr std::array kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,  0.25,
+                                 0.5,   1.0,    2.5,   5.0,  10.0,  25.0, 50.0, 100.0};
+constexpr std::array kReplies = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0};
+
+void write_head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
+  out += std::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+
+void write_one(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value) {
+  write_head(out, name, type, help);
+  out += std::format("{} {}\n", name, value);
+}
+
+std::string_view end_name(const ReplyNews& last) {
+  if (last.error) return "error";
+  switch (*last.finish) {
+    case FinishReason::kStopToken:
+      return "stop_token";
+    case FinishReason::kStopString:
+      return "stop_string";
+    case FinishReason::kMaxTokens:
+      return "max_tokens";
+    case FinishReason::kContextFull:
+      return "context_full";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+void Histogram::add(double value) {
+  const auto at = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
+  ++counts_[static_cast<size_t>(at)];
+  sum_ += value;
+}
+
+void Histogram::write(std::string& out, std::string_view name, std::string_view help) const {
+  write_head(out, name, "histogram", help);
+  uint64_t n = 0;
+  for (size_t i = 0; i < bounds_.size(); ++i) {
+    n += counts_[i];
+    out += std::format("{}_bucket{{le=\"{}\"}} {}\n", name, bounds_[i], n);
+  }
+  n += counts_.back();
+  out += std::format("{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}\n{}_count {}\n", name, n, name, sum_, name, n);
+}
+
+Metrics::Metrics() : first_token_(kSeconds), between_tokens_(kSeconds), step_(kSeconds), batch_(kReplies) {}
+
+void Metrics::on_first_token(double seconds) {
+  const std::scoped_lock lock(mutex_);
+  first_token_.add(seconds);
+}
+
+void Metrics::on_token(double seconds) {
+  const std::scoped_lock lock(mutex_);
+  between_tokens_.add(seconds);
+}
+
+void Metrics::on_end(const ReplyNews& last) {
+  const std::scoped_lock lock(mutex_);
+  prompt_tokens_ += static_cast<uint64_t>(last.stats.n_prompt);
+  cached_tokens_ += static_cast<uint64_t>(last.stats.n_reused);
+  generated_tokens_ += static_cast<uint64_t>(last.stats.n_generated);
+  ++ends_[std::string(end_name(last))];
+}
+
+void Metrics::on_step(double seconds, int n_running) {
+  const std::scoped_lock lock(mutex_);
+  step_.add(seconds);
+  batch_.add(n_running);
+}
+
+void Metrics::on_answer(std::string_view route, int status) {
+  const std::scoped_lock lock(mutex_);
+  ++answers_[{std::string(route), status}];
+}
+
+std::string Metrics::text(const ModelService::Status& status) const {
+  const std::scoped_lock lock(mutex_);
+  std::string out;
+  const Scheduler::Stats& s = status.scheduler;
+  const auto count = [&](std::string_view name, std::string_view help, uint64_t value) {
+    write_one(out, name, "counter", help, static_cast<double>(value));
+  };
+  const auto gauge = [&](std::string_view name, std::string_view help, double value) {
+    write_one(out, name, "gauge", help, value);
+  };
+  gauge("tern_replies_running", "Replies in the batch.", status.n_running);
+  gauge("tern_replies_waiting", "Replies that wait for room.", status.n_waiting);
+  count("tern_prompt_tokens_total", "Tokens of prompts whose replies have ended.", prompt_tokens_);
+  count("tern_prompt_tokens_cached_total", "... whose keys and values were there already.", cached_tokens_);
+  count("tern_generated_tokens_total", "Tokens of replies that have ended.", generated_tokens_);
+  count("tern_steps_total", "Passes over the model.", s.steps);
+  count("tern_tokens_run_total", "Tokens in these passes, prompts included.", s.tokens_run);
+  count("tern_preemptions_total", "Replies that gave their memory back and were computed again.", s.preemptions);
+  gauge("tern_kv_blocks_used", "Blocks of keys and values that belong to replies.", s.kv_blocks_used);
+  gauge("tern_kv_blocks_kept", "Blocks that are kept for prompts that begin alike.", s.kv_blocks_kept);
+  gauge("tern_kv_block_tokens", "Tokens of a block.", s.kv_block_tokens);
+  write_head(out, "tern_replies_ended_total", "counter", "Replies that have ended, by why.");
+  for (const auto& [reason, n] : ends_) out += std::format("tern_replies_ended_total{{reason=\"{}\"}} {}\n", reason, n);
+  write_head(out, "tern_http_answers_total", "counter", "Answers, by route and status.");
+  for (const auto& [what, n] : answers_) {
+    out += std::format("tern_http_answers_total{{route=\"{}\",status=\"{}\"}} {}\n", what.first, what.second, n);
+  }
+  first_token_.write(out, "tern_time_to_first_token_seconds", "From a request to its first token.");
+  between_tokens_.write(out, "tern_time_between_tokens_seconds", "Between two tokens of a reply.");
+  step_.write(out, "tern_step_seconds", "A pass over the model.");
+  batch_.write(out, "tern_batch_replies", "Replies in a pass.");
+  return out;
+}
+
+}  // namespace tern::server

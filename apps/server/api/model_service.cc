@@ -1,0 +1,193 @@
+#include "server/api/model_service.h"
+
+#include <algorithm>
+#include <format>
+#include <utility>
+
+namespace tern::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point start, Clock::time_point end) {
+  return std::chrono::duration<double>(end - start).count();
+}
+
+}  // namespace
+
+RunningReplies::RunningReplies(std::vector<TokenId> prompt, std::span<const GenerateOptions> options, bool each_step)
+    : prompt_(std::move(prompt)), each_step_(each_step) {
+  for (const GenerateOptions& one : options) replies_.push_back({.options = one});
+}
+
+void RunningReplies::put(ReplyNews news) {
+  const bool wakes = each_step_ || news.is_over();
+  {
+    const std::scoped_lock lock(mutex_);
+    news_.push_back(std::move(news));
+  }
+  if (wakes) changed_.notify_one();
+}
+
+std::deque<ReplyNews> RunningReplies::wait_for(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [&] { return !news_.empty() && (each_step_ || news_.back().is_over()); });
+  return std::exchange(news_, {});
+}
+
+Result<std::unique_ptr<ModelService>> ModelService::start(const Engine& engine, const Options& options) {
+  Options complete = options;
+  if (complete.scheduler.n_ctx == 0) complete.scheduler.n_ctx = engine.info().n_ctx;
+  auto scheduler = engine.new_scheduler(complete.scheduler);
+  if (!scheduler) return std::unexpected(scheduler.error());
+  return std::unique_ptr<ModelService>(new ModelService(engine, *std::move(scheduler), complete));
+}
+
+ModelService::ModelService(const Engine& engine, Scheduler scheduler, const Options& options)
+    : engine_(engine),
+      options_(options),
+      n_ctx_(options.scheduler.n_ctx),
+      scheduler_(std::move(scheduler)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+ModelService::~ModelService() = default;
+
+ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies) {
+  const std::scoped_lock lock(mutex_);
+  if (is_draining_) {
+    return std::unexpected(
+        ApiError{.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5});
+  }
+  const int n_waiting = status_.n_waiting + n_asked_;
+  if (n_waiting + static_cast<int>(replies->size()) > options_.max_waiting) {
+    const std::string message =
+        std::format("{} replies wait already, of at most {}; try again later", n_waiting, options_.max_waiting);
+    return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
+  }
+  asked_.push_back(replies);
+  n_asked_ += static_cast<int>(replies->size());
+  is_idle_ = false;
+  changed_.notify_all();
+  return {};
+}
+
+void ModelService::cancel(const std::shared_ptr<RunningReplies>& replies) {
+  const std::scoped_lock lock(mutex_);
+  cancelled_.push_back(replies);
+  changed_.notify_all();
+}
+
+bool ModelService::drain(std::chrono::milliseconds most) {
+  std::unique_lock lock(mutex_);
+  is_draining_ = true;
+  return changed_.wait_for(lock, most, [&] { return is_idle_; });
+}
+
+bool ModelService::is_draining() const {
+  const std::scoped_lock lock(mutex_);
+  return is_draining_;
+}
+
+ModelService::Status ModelService::status() const {
+  const std::scoped_lock lock(mutex_);
+  Status status = status_;
+  status.n_waiting += n_asked_;
+  return status;
+}
+
+void ModelService::tell(RunningReplies& replies, size_t index, const Result<GenerationStep>& step,
+                        const GenerateResult& so_far) {
+  RunningReplies::Reply& reply = replies.replies_[index];
+  ReplyNews news{.index = index, .stats = so_far.stats};
+  if (step) {
+    news.text = step->text;
+    news.token = step->token;
+    news.finish = step->finish;
+    for (; reply.n_told < so_far.logprobs.size(); ++reply.n_told) {
+      news.logprobs.push_back(so_far.logprobs[reply.n_told]);
+    }
+  } else {
+    news.error = step.error();
+  }
+  if (news.token && options_.observer) {
+    const Clock::time_point now = Clock::now(), last = std::exchange(reply.last, now);
+    if (last == Clock::time_point()) {
+      options_.observer->on_first_token(seconds_between(replies.asked_, now));
+    } else {
+      options_.observer->on_token(seconds_between(last, now));
+    }
+  }
+  reply.is_over = news.is_over();
+  replies.is_written_ = true;
+  if (reply.is_over && options_.observer) options_.observer->on_end(news);
+  replies.put(std::move(news));
+}
+
+void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t index) {
+  RunningReplies::Reply& reply = replies->replies_[index];
+  const auto id =
+      scheduler_.submit(replies->prompt_, reply.options,
+                        [this, replies, index](const Result<GenerationStep>& step, const GenerateResult& so_far) {
+                          tell(*replies, index, step, so_far);
+                        });
+  if (id) {
+    reply.id = *id;
+  } else {
+    tell(*replies, index, std::unexpected(id.error()), {});
+  }
+}
+
+// The first of each, and the others once that has read the prompt.
+void ModelService::begin_more() {
+  std::erase_if(to_begin_, [&](const std::shared_ptr<RunningReplies>& replies) {
+    for (size_t i = 0; i < replies->size(); ++i) {
+      RunningReplies::Reply& reply = replies->replies_[i];
+      if (reply.id > 0 || reply.is_over) continue;
+      if (i > 0 && !replies->is_written_) return false;
+      begin(replies, i);
+    }
+    return true;
+  });
+}
+
+void ModelService::end_cancelled(RunningReplies& replies) {
+  for (size_t i = 0; i < replies.size(); ++i) {
+    RunningReplies::Reply& reply = replies.replies_[i];
+    if (reply.is_over) continue;
+    if (reply.id > 0) {
+      scheduler_.cancel(reply.id);
+    } else {
+      tell(replies, i, GenerationStep{.text = {}, .finish = FinishReason::kCancelled}, {});
+    }
+  }
+}
+
+void ModelService::run(const std::stop_token& stop) {
+  bool is_busy = false;
+  std::vector<std::shared_ptr<RunningReplies>> asked, cancelled;
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      status_ = {
+          .n_running = scheduler_.n_running(), .n_waiting = scheduler_.n_waiting(), .scheduler = scheduler_.stats()};
+      if (!is_busy && to_begin_.empty() && asked_.empty()) {
+        is_idle_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, stop, [&] { return !asked_.empty() || !cancelled_.empty(); });
+      }
+      asked.swap(asked_);
+      n_asked_ = 0;
+      cancelled.swap(cancelled_);
+    }
+    std::ranges::move(asked, std::back_inserter(to_begin_));
+    asked.clear();
+    for (const auto& replies : cancelled) end_cancelled(*replies);
+    cancelled.clear();
+    begin_more();
+    const auto start = Clock::now();
+    is_busy = scheduler_.step();
+    if (options_.observer) options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running());
+  }
+}
+
+}  // namespace tern::server

@@ -1,0 +1,132 @@
+// A model that many ask at once: a thread of its own steps the scheduler, and every reply's news wait in a box for
+// whoever asked.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/api/api_error.h"
+#include "tern/engine.h"
+#include "tern/scheduler.h"
+
+namespace tern::server {
+
+// What came of a step of a reply.
+struct ReplyNews {
+  size_t index = 0;  // which of the replies that were asked for together
+  std::string text = {};
+  std::optional<TokenId> token = {};
+  std::vector<Logprobs> logprobs = {};  // of the token, where asked for
+  std::optional<FinishReason> finish = {};
+  std::optional<Error> error = {};  // ends it as well
+  GenerateStats stats = {};         // so far
+  bool is_over() const { return finish || error; }
+};
+
+// Replies to one prompt, under way. The scheduler's thread puts their news in, one other takes them out.
+class RunningReplies {
+ public:
+  // With `each_step` false, waiting ends at the replies' ends only.
+  RunningReplies(std::vector<TokenId> prompt, std::span<const GenerateOptions> options, bool each_step);
+
+  size_t size() const { return replies_.size(); }
+  // The news so far, as soon as there are any; none where none come in time.
+  std::deque<ReplyNews> wait_for(std::chrono::milliseconds time);
+
+ private:
+  friend class ModelService;
+  using Clock = std::chrono::steady_clock;
+  // The scheduler's thread's own.
+  struct Reply {
+    GenerateOptions options;
+    Scheduler::ReplyId id = 0;  // 0: not begun
+    bool is_over = false;
+    size_t n_told = 0;            // log probabilities
+    Clock::time_point last = {};  // when its last token came
+  };
+
+  void put(ReplyNews news);
+
+  const std::vector<TokenId> prompt_;
+  const bool each_step_;
+  const Clock::time_point asked_ = Clock::now();
+  std::vector<Reply> replies_;
+  bool is_written_ = false;  // the first has read the prompt, which the others share
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<ReplyNews> news_;
+};
+
+// What the server is measured by; times in seconds.
+class ServiceObserver {
+ public:
+  virtual ~ServiceObserver() = default;
+  // From the asking to the first token; between two tokens; a reply's end; a pass over the model. Called on the
+  // scheduler's thread.
+  virtual void on_first_token(double seconds) = 0;
+  virtual void on_token(double seconds) = 0;
+  virtual void on_end(const ReplyNews& last) = 0;
+  virtual void on_step(double seconds, int n_running) = 0;
+};
+
+class ModelService {
+ public:
+  struct Options {
+    SchedulerOptions scheduler = {};
+    int max_waiting = 256;                // replies that are not running yet
+    ServiceObserver* observer = nullptr;  // must outlive the service
+  };
+  // The engine must outlive it. Errors: those of Engine::new_scheduler().
+  static Result<std::unique_ptr<ModelService>> start(const Engine& engine, const Options& options);
+  ~ModelService();  // replies under way end without a word
+
+  const Engine& engine() const { return engine_; }
+  int n_ctx() const { return n_ctx_; }  // of each reply
+
+  // 429 where too many wait, 503 while draining. What the engine refuses is a reply's first news.
+  ApiResult<void> ask(const std::shared_ptr<RunningReplies>& replies);
+  // They end at the next step, with FinishReason::kCancelled.
+  void cancel(const std::shared_ptr<RunningReplies>& replies);
+
+  // Takes nothing more, and waits until what is there has ended, at most so long; true where it has.
+  bool drain(std::chrono::milliseconds most);
+  bool is_draining() const;
+
+  struct Status {
+    int n_running = 0, n_waiting = 0;
+    Scheduler::Stats scheduler = {};
+  };
+  Status status() const;
+
+ private:
+  ModelService(const Engine& engine, Scheduler scheduler, const Options& options);
+  void run(const std::stop_token& stop);
+  void begin(const std::shared_ptr<RunningReplies>& replies, size_t index);
+  void begin_more();
+  void end_cancelled(RunningReplies& replies);
+  void tell(RunningReplies& replies, size_t index, const Result<GenerationStep>& step, const GenerateResult& so_far);
+
+  const Engine& engine_;
+  Options options_;
+  int n_ctx_ = 0;
+  Scheduler scheduler_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<std::shared_ptr<RunningReplies>> asked_, cancelled_;  // since the last step
+  int n_asked_ = 0;                                                 // replies of these
+  bool is_draining_ = false, is_idle_ = true;
+  Status status_;
+  std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // some of them, at least
+  std::jthread thread_;                                    // the last member: it uses the others
+};
+
+}  // namespace tern::server

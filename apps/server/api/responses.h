@@ -1,0 +1,12 @@
+// /v1/responses: the newer form of a conversation, in items.
+#pragma once
+
+#include "server/api/answer.h"
+#include "server/api/completions.h"
+
+namespace tern::server {
+
+// 400 for what a server that keeps nothing cannot do: previous_response_id, background.
+ApiResult<Asked> read_response(const Json& body, const ModelProfile& model);
+
+}  // namespace tern::server

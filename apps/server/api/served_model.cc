@@ -1,0 +1,102 @@
+#include "server/api/served_model.h"
+
+#include <algorithm>
+#include <array>
+#include <format>
+#include <utility>
+
+#include "server/api/chat_completions.h"
+#include "server/api/responses.h"
+
+namespace tern::server {
+namespace {
+
+struct ReplyRoute {
+  std::string_view path;
+  ApiResult<Asked> (*read)(const Json& body, const ModelProfile& model);
+};
+
+constexpr std::array<ReplyRoute, 3> kReplyRoutes = {{{"/v1/chat/completions", read_chat_completion},
+                                                     {"/v1/completions", read_completion},
+                                                     {"/v1/responses", read_response}}};
+constexpr std::string_view kEmbeddings = "/v1/embeddings";
+
+}  // namespace
+
+ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
+    : names_(std::move(options.names)),
+      profile_{
+          .engine = engine, .name = names_.front(), .n_ctx = 0, .defaults = options.defaults, .grammars = grammars_} {}
+
+Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, ServedModelOptions options) {
+  if (!engine.has_tokenizer()) {
+    return std::unexpected(
+        Error{ErrorCode::kNotSupported,
+              std::format("{}: the file has no tokenizer, so nobody could ask it anything", engine.info().path)});
+  }
+  if (options.names.empty()) options.names = {engine.info().name};
+  const ModelService::Options service = options.service;
+  const Pooling pooling = options.pooling;
+  std::unique_ptr<ServedModel> model(new ServedModel(engine, std::move(options)));
+  const int n_ctx = service.scheduler.n_ctx;
+  model->profile_.n_ctx = n_ctx > 0 ? n_ctx : engine.info().n_ctx;
+  auto vectors = Embedder::open(engine, pooling, model->profile_.n_ctx);
+  if (!vectors) return std::unexpected(vectors.error());
+  model->embedder_ = *std::move(vectors);
+  if (model->embedder_) return model;
+  auto started = ModelService::start(engine, service);
+  if (!started) return std::unexpected(started.error());
+  model->service_ = *std::move(started);
+  model->profile_.n_ctx = model->service_->n_ctx();
+  return model;
+}
+
+ApiResult<void> ServedModel::check_name(const Json& body) const {
+  Fields fields(body);
+  std::string name;
+  fields.read("model", name);
+  API_TRY_STATUS(fields.check());
+  if (name.empty() || std::ranges::contains(names_, name)) return {};
+  return std::unexpected(ApiError{
+      .status = 404,
+      .message = std::format("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),
+      .param = "model",
+      .code = "model_not_found"});
+}
+
+std::vector<std::string> ServedModel::reply_routes() {
+  std::vector<std::string> routes;
+  for (const ReplyRoute& route : kReplyRoutes) routes.emplace_back(route.path);
+  return routes;
+}
+
+ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
+  const auto* const known = std::ranges::find(kReplyRoutes, route, &ReplyRoute::path);
+  if (known == kReplyRoutes.end()) {
+    return std::unexpected(ApiError{.status = 404, .message = std::format("there is nothing at {}", route)});
+  }
+  if (!service_) {
+    return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
+  }
+  API_TRY_STATUS(check_name(body));
+  return known->read(body, profile_);
+}
+
+ApiResult<Json> ServedModel::embed(const Json& body) {
+  if (!embedder_) {
+    return std::unexpected(
+        ApiError{.status = 501, .message = "the model was not loaded for embeddings; start with --embedding"});
+  }
+  API_TRY_STATUS(check_name(body));
+  return embedder_->answer(body, profile_);
+}
+
+ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body,
+                                    const std::function<bool()>& is_wanted) {
+  if (route == kEmbeddings) return embed(body);
+  API_TRY(Asked asked, read(route, body));
+  asked.options.stream = false;
+  return whole_answer(*service_, std::move(asked), {}, is_wanted);
+}
+
+}  // namespace tern::server

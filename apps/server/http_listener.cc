@@ -1,0 +1,104 @@
+#include "server/http_listener.h"
+
+#include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <format>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace tern::server {
+namespace {
+
+constexpr int kMostToBeTaken = 4096;  // systems lower it to what they have
+
+std::string url_of(const std::string& host, int port) {
+  return host.contains(':') ? std::format("http://[{}]:{}/", host, port) : std::format("http://{}:{}/", host, port);
+}
+
+// The library waits for connections on which nothing comes until they have been idle for long; it has no word for
+// ending them. So they are looked for among the program's files.
+void cut_connections(int port) {
+  const long most = std::min(::sysconf(_SC_OPEN_MAX), 1L << 16);
+  for (int fd = 0; fd < most; ++fd) {
+    sockaddr_storage own = {}, peer = {};
+    socklen_t own_size = sizeof own, peer_size = sizeof peer;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0) continue;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) continue;
+    in_port_t own_port = 0;
+    if (own.ss_family == AF_INET) own_port = reinterpret_cast<const sockaddr_in&>(own).sin_port;
+    if (own.ss_family == AF_INET6) own_port = reinterpret_cast<const sockaddr_in6&>(own).sin6_port;
+    if (own_port != 0 && ntohs(own_port) == port) ::shutdown(fd, SHUT_RDWR);
+  }
+}
+
+int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind(':') + 1); }
+
+}  // namespace
+
+Result<std::string> listen_at(httplib::Server& http, const Address& address) {
+  // The library's own choice lets two servers share a port, each getting some of the requests.
+  const auto listening = std::make_shared<int>(-1);
+  http.set_socket_options([listening](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    *listening = socket;
+  });
+  int port = address.port;
+  errno = 0;
+  if (port == 0) {
+    port = http.bind_to_any_port(address.host);
+  } else if (!http.bind_to_port(address.host, port)) {
+    port = -1;
+  }
+  if (port < 0) {
+    const char* why = errno != 0 ? std::strerror(errno) : "no such host";
+    return std::unexpected(Error{
+        ErrorCode::kIo, std::format("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
+                                    url_of(address.host, address.port), why)});
+  }
+  // It lets five connections wait to be taken, and of a crowd that comes at once the others are lost.
+  ::listen(*listening, kMostToBeTaken);
+  return url_of(address.host, port);
+}
+
+Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,
+                         const std::function<void()>& on_ending) {
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  bool listening = true;
+  bool in_order = false;
+  std::jthread listener([&] {
+    in_order = http.listen_after_bind();
+    const std::scoped_lock lock(mutex);
+    listening = false;
+    ended.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  // stop() is lost on a server that does not run yet.
+  while (listening && !http.is_running()) ended.wait_for(lock, std::chrono::milliseconds(1));
+  ended.wait(lock, stop, [&] { return !listening; });
+  lock.unlock();
+  on_ending();
+  http.stop();
+  lock.lock();
+  while (listening) {
+    cut_connections(port_of(url));
+    ended.wait_for(lock, std::chrono::milliseconds(20));
+  }
+  lock.unlock();
+  listener.join();
+  if (in_order || stop.stop_requested()) return {};
+  return std::unexpected(Error{ErrorCode::kIo, std::format("{}: listening ended: {}", url, std::strerror(errno))});
+}
+
+}  // namespace tern::server

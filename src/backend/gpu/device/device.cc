@@ -1,0 +1,10 @@
+#include "backend/gpu/device/device.h"
+
+namespace tern::gpu {
+
+Result<void> Device::write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch) {
+  TRY(const Bytes in_memory, bytes.read_all(scratch));
+  return write(buffer, offset, in_memory);
+}
+
+}  // namespace tern::gpu

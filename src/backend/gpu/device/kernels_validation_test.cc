@@ -1,0 +1,34 @@
+// Every kernel's golden text in front of Dawn's compiler, and against the limits that every WebGPU device has.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/golden_cases.h"
+
+namespace tern::gpu {
+namespace {
+
+TEST(KernelTexts, AreValid) {
+  const auto device = open_validation_device();
+  ASSERT_TRUE(device) << device.error().message;
+  for (const GoldenCase& c : golden_cases()) {
+    const auto pipeline = (*device)->pipeline(c.module);
+    EXPECT_TRUE(pipeline) << c.file << ": " << pipeline.error().message;
+  }
+}
+
+// Without any feature, a kernel runs everywhere.
+TEST(KernelTexts, AskForNothingWithoutCapabilities) {
+  for (const GoldenCase& c : golden_cases()) {
+    const wgsl::Requirements& needs = c.module.needs;
+    EXPECT_LE(needs.storage_buffers, 10u) << c.file;
+    if (!c.file.contains(".none.")) continue;
+    EXPECT_FALSE(needs.f16 || needs.subgroups || needs.packed_dot || needs.subgroup_matrix) << c.file;
+    EXPECT_LE(needs.workgroup_bytes, 32u << 10) << c.file;
+    EXPECT_LE(needs.invocations, 256u) << c.file;
+  }
+}
+
+}  // namespace
+}  // namespace tern::gpu

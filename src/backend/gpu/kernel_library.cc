@@ -1,9 +1,0 @@
-#include "backend/gpu/kernel_library.h"
-
-namespace tern::gpu {
-
-Result<const Pipeline*> KernelLibrary::pipeline(const wgsl::Module& module) {
-  return dir_.empty() ? device_.pipeline(module) : from_dir(module);
-}
-
-}  // namespace tern::gpu

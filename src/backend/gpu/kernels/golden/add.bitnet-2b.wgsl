@@ -1,9 +1,0 @@
-@group(0) @binding(0) var<storage, read> y: array<f32>;
-@group(0) @binding(1) var<storage, read_write> x: array<f32>;
-
-@compute @workgroup_size(128)
-fn add(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
-  let column = wg.x * 128u + tid;
-  let i = wg.y * 2560u + column;
-  x[i] += y[i];
-}

@@ -1,0 +1,168 @@
+#include "backend/gpu/memory/gpu_kv_store.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "backend/gpu/memory/kv_order.h"
+#include "backend/kv_layout.h"
+#include "base/check.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+
+namespace {
+constexpr int kFirstBlocks = 8;
+}  // namespace
+
+GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, Record record)
+    : device_(device),
+      config_(config),
+      type_(type),
+      record_(std::move(record)),
+      host_block_bytes_(kv_bytes(config, kKvBlock, type)) {
+  for (int layer = 0; layer < config.n_layers; ++layer) {
+    const uint64_t bytes = device_block_bytes(config, layer, type);
+    layers_.push_back({.buffer = nullptr, .block_bytes = bytes});
+    block_bytes_ += bytes;
+    largest_bytes_ = std::max(largest_bytes_, bytes);
+  }
+}
+
+int GpuKvStore::block_tokens() const { return kKvBlock; }
+
+// `wanted` blocks, or as many as there can be, but at least n_blocks. One more is the spare one.
+Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
+  const auto least = static_cast<uint64_t>(n_blocks), now = static_cast<uint64_t>(capacity_);
+  const int tokens = n_blocks * kKvBlock;
+  uint64_t most = device_.limits().binding_bytes / largest_bytes_ - 1;
+  if (least > most) {
+    return fail(
+        ErrorCode::kOutOfMemory,
+        "keys and values of {} tokens take {} MB a layer, but this GPU binds at most {} MB at once; use a smaller "
+        "context, or hold fewer conversations",
+        tokens, least * largest_bytes_ >> 20, device_.limits().binding_bytes >> 20);
+  }
+  if (const uint64_t memory = device_.adapter().memory_bytes; memory > 0) {
+    const uint64_t used = device_.allocated_bytes(), rest = used < memory ? memory - used : 0;
+    const uint64_t more = rest / block_bytes_ + (now > 0 ? 0 : -1);
+    if (least > now + more) {
+      return fail(ErrorCode::kOutOfMemory,
+                  "keys and values of {} tokens take {} MB, which do not fit into the {} MB of the GPU {}, of which {} "
+                  "MB are in use; use a smaller context, hold fewer conversations, or use the cpu backend",
+                  tokens, least * block_bytes_ >> 20, memory >> 20, device_.adapter().name, used >> 20);
+    }
+    most = std::min(most, now + more);
+  }
+  return static_cast<int>(std::clamp<uint64_t>(static_cast<uint64_t>(wanted), least, most));
+}
+
+// A program that is older than several of these knows the first buffer.
+void GpuKvStore::note_replaced(const Buffer* old, const Buffer* other) {
+  if (!old) return;
+  for (auto& [first, last] : replaced_) {
+    if (last == old) {
+      last = other;
+      return;
+    }
+  }
+  replaced_[old] = other;
+}
+
+Result<void> GpuKvStore::grow_to(int capacity) {
+  std::vector<Command> copies;
+  std::vector<std::unique_ptr<Buffer>> old;
+  const auto submit = [&]() -> Result<void> {
+    if (!copies.empty()) TRY_STATUS(device_.submit(copies));
+    copies.clear();
+    old.clear();
+    return {};
+  };
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    Layer& layer = layers_[i];
+    const uint64_t bytes = static_cast<uint64_t>(capacity + 1) * layer.block_bytes;
+    if (layer.buffer && layer.buffer->bytes() >= bytes) continue;  // since an attempt that failed in a later layer
+    TRY(auto larger, device_.new_buffer(format_text("the KV cache of layer {}", i), bytes, BufferUse::kWork));
+    ++version_;
+    if (layer.buffer) {
+      copies.push_back({.grid = {},
+                        .from = {layer.buffer.get(), 0, layer.buffer->bytes()},
+                        .to = {larger.get(), 0, layer.buffer->bytes()}});
+    }
+    note_replaced(layer.buffer.get(), larger.get());
+    old.push_back(std::move(layer.buffer));
+    layer.buffer = std::move(larger);
+    TRY_STATUS(submit());  // layer by layer, so that there is never more than one of them twice
+  }
+  capacity_ = capacity;
+  return {};
+}
+
+Result<void> GpuKvStore::grow(int n_blocks, int wanted) {
+  TRY(const int capacity, capacity_for(n_blocks, wanted));
+  auto grown = grow_to(capacity);
+  if (!grown && grown.error().code == ErrorCode::kOutOfMemory && capacity > n_blocks) grown = grow_to(n_blocks);
+  TRY_STATUS(std::move(grown));
+  return record_(*this);
+}
+
+Result<void> GpuKvStore::reserve(int n_blocks) {
+  return n_blocks > capacity_ ? grow(n_blocks, n_blocks) : Result<void>();
+}
+
+Result<void> GpuKvStore::allocate(KvBlockId block) {
+  const int n_blocks = block + 1;
+  if (n_blocks > capacity_) TRY_STATUS(grow(n_blocks, std::max(2 * capacity_, kFirstBlocks)));
+  ++n_allocated_;
+  return {};
+}
+
+void GpuKvStore::free(KvBlockId) {
+  CHECK(n_allocated_ > 0);
+  --n_allocated_;
+}
+
+// Of a buffer, WebGPU copies nothing to itself.
+Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
+  if (!copied_) {
+    TRY(copied_, device_.new_buffer("a block of the KV cache", largest_bytes_, BufferUse::kWork));
+  }
+  std::vector<Command> copies;
+  for (const Layer& layer : layers_) {
+    const uint64_t bytes = layer.block_bytes;
+    copies.push_back(
+        {.grid = {}, .from = {layer.buffer.get(), place(from) * bytes, bytes}, .to = {copied_.get(), 0, bytes}});
+    copies.push_back(
+        {.grid = {}, .from = {copied_.get(), 0, bytes}, .to = {layer.buffer.get(), place(to) * bytes, bytes}});
+  }
+  return device_.submit(copies);
+}
+
+Result<void> GpuKvStore::read(KvBlockId block, MutableBytes out) const {
+  CHECK(out.size() == host_block_bytes_);
+  std::vector<std::byte> bytes(largest_bytes_);
+  for (int i = 0; i < config_.n_layers; ++i) {
+    const Layer& layer = layers_[static_cast<size_t>(i)];
+    const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
+    TRY_STATUS(device_.read({layer.buffer.get(), place(block) * layer.block_bytes, layer.block_bytes}, of_layer));
+    const uint64_t host_bytes = kv_layer_bytes(config_, i, kKvBlock, type_);
+    to_host_order(config_, i, type_, of_layer, out.first(host_bytes));
+    out = out.subspan(host_bytes);
+  }
+  return {};
+}
+
+Result<void> GpuKvStore::write(KvBlockId block, Bytes in) {
+  CHECK(in.size() == host_block_bytes_);
+  std::vector<std::byte> bytes(largest_bytes_);
+  for (int i = 0; i < config_.n_layers; ++i) {
+    const Layer& layer = layers_[static_cast<size_t>(i)];
+    const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
+    const uint64_t host_bytes = kv_layer_bytes(config_, i, kKvBlock, type_);
+    to_device_order(config_, i, type_, in.first(host_bytes), of_layer);
+    TRY_STATUS(device_.write(*layer.buffer, place(block) * layer.block_bytes, of_layer));
+    in = in.subspan(host_bytes);
+  }
+  return {};
+}
+
+}  // namespace tern::gpu

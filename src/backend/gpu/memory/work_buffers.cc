@@ -1,0 +1,153 @@
+#include "backend/gpu/memory/work_buffers.h"
+
+#include <algorithm>
+
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary_columns.h"
+#include "backend/gpu/run/batch_words.h"
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr uint64_t kConstantsBytes = 64u << 10;
+
+// Of a slot, or of the buffer that it shares.
+uint64_t device_row_bytes(SlotType type, int width) {
+  const auto w = static_cast<uint32_t>(width);
+  switch (type) {
+    case SlotType::kF32:
+      return uint64_t{4} * w;
+    case SlotType::kInt8:
+      return quantized_row_bytes(w);
+    case SlotType::kInt8Blocks:
+      return uint64_t{w};  // not used by this backend
+    case SlotType::kNormStats:
+      return uint64_t{8} * most_stats_parts(w);
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+namespace {
+// Kernels that take several rows at a time read and write whole groups of them.
+uint64_t whole_columns(uint64_t rows) { return round_up(rows, kMostColumns); }
+
+int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width()}); }
+}  // namespace
+
+uint64_t halves_bytes(const Plan& plan, int max_batch) {
+  // Matrices are read in whole tiles.
+  const uint64_t tokens = ceil_div(static_cast<uint64_t>(max_batch), kMostTileTokens) * kMostTileTokens;
+  return 2 * tokens * static_cast<uint64_t>(widest_row(plan.config));
+}
+
+uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {
+  const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
+  return whole_columns(rows) * device_row_bytes(buffer.type, buffer.width);
+}
+
+Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const Plan& plan, int max_batch,
+                                                         int max_logit_rows, int max_slices) {
+  std::unique_ptr<WorkBuffers> work(new WorkBuffers(device, plan, max_batch, max_logit_rows));
+  for (const auto& buffer : plan.buffers) {
+    const uint64_t bytes = device_bytes(buffer, max_batch, max_logit_rows);
+    if (bytes > device.limits().binding_bytes) {
+      return fail(
+          ErrorCode::kNotSupported,
+          "{} MB for the activations of {} tokens, but this GPU binds at most {} MB at once; use a smaller batch",
+          bytes >> 20, buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows, device.limits().binding_bytes >> 20);
+    }
+    TRY(auto memory, device.new_buffer("activations", bytes, BufferUse::kWork));
+    work->slots_.push_back(std::move(memory));
+  }
+  TRY(work->params_,
+      device.new_buffer("params", 4 * most_batch_words(plan.config, max_batch, max_logit_rows, max_slices),
+                        BufferUse::kWork));
+  TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
+  TRY(work->token_scales_, device.new_buffer("token scales", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
+  const Config& c = plan.config;
+  const int widest = widest_row(c);
+  TRY(work->unused_gain_, device.new_buffer("unused", 4 * static_cast<uint64_t>(widest), BufferUse::kWeights));
+  TRY(work->unused_stats_,
+      device.new_buffer(
+          "unused", whole_columns(static_cast<uint64_t>(max_batch)) * device_row_bytes(SlotType::kNormStats, widest),
+          BufferUse::kWork));
+  return work;
+}
+
+BufferView WorkBuffers::view(SlotId id) const {
+  return {slots_[static_cast<size_t>(plan_.slot(id).buffer)].get(), 0, 0};
+}
+
+uint64_t WorkBuffers::row_bytes(SlotId id) const { return device_row_bytes(plan_.slot(id).type, plan_.slot(id).width); }
+
+View<wgsl::F32> WorkBuffers::floats(SlotId id) const {
+  CHECK(plan_.slot(id).type == SlotType::kF32);
+  return {view(id)};
+}
+View<wgsl::Vec2<wgsl::F32>> WorkBuffers::float_pairs(SlotId id) const { return {floats(id).view}; }
+View<wgsl::Vec4<wgsl::F32>> WorkBuffers::float_quads(SlotId id) const { return {floats(id).view}; }
+
+View<wgsl::I8x4> WorkBuffers::int8_words(SlotId id) const {
+  CHECK(plan_.slot(id).type == SlotType::kInt8);
+  return {view(id)};
+}
+View<wgsl::Vec2<wgsl::F32>> WorkBuffers::stats(SlotId id) const {
+  CHECK(plan_.slot(id).type == SlotType::kNormStats);
+  return {view(id)};
+}
+View<wgsl::Vec4<wgsl::I8x4>> WorkBuffers::int8_quads(SlotId id) const { return {int8_words(id).view}; }
+
+Result<const Buffer*> WorkBuffers::halves() {
+  if (!halves_) {
+    TRY(halves_, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
+  }
+  return halves_.get();
+}
+
+uint32_t WorkBuffers::halved_logit_rows() const {
+  return ceil_div(static_cast<uint32_t>(max_logit_rows_), kMostTileTokens) * kMostTileTokens;
+}
+
+Result<const Buffer*> WorkBuffers::logit_halves(uint32_t width) {
+  const uint64_t bytes = uint64_t{2} * 2 * halved_logit_rows() * width;
+  if (!logit_halves_) {
+    TRY(logit_halves_, device_.new_buffer("halves of logit rows", bytes, BufferUse::kWork));
+  }
+  CHECK(logit_halves_->bytes() >= bytes);
+  return logit_halves_.get();
+}
+
+Result<const Buffer*> WorkBuffers::attention_parts(int n_tokens, uint32_t n_splits) {
+  CHECK(n_splits <= kMostSplits);
+  std::unique_ptr<Buffer>& parts = attention_parts_[n_splits];
+  if (!parts) {
+    const Config& c = plan_.config;
+    const uint64_t values = static_cast<uint64_t>(n_tokens) * static_cast<uint64_t>(c.n_heads) * n_splits *
+                            static_cast<uint64_t>(c.head_dim + 2);
+    TRY(parts, device_.new_buffer("attention parts", 4 * values, BufferUse::kWork));
+  }
+  return parts.get();
+}
+
+Result<BufferView> WorkBuffers::constant(const Constant& values) {
+  if (const auto found = constant_views_.find(values); found != constant_views_.end()) return found->second;
+  const uint64_t step = std::max<uint64_t>(device_.limits().offset_alignment, 16);
+  if (constants_.empty() || constants_used_ + step > kConstantsBytes) {
+    TRY(auto buffer, device_.new_buffer("constants", kConstantsBytes, BufferUse::kUniform));
+    constants_.push_back(std::move(buffer));
+    constants_used_ = 0;
+  }
+  const Buffer& buffer = *constants_.back();
+  TRY_STATUS(device_.write(buffer, constants_used_, std::as_bytes(std::span(values))));
+  const BufferView view{&buffer, constants_used_, 16};
+  constants_used_ += step;
+  constant_views_.emplace(values, view);
+  return view;
+}
+
+}  // namespace tern::gpu

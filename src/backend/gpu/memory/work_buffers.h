@@ -1,0 +1,85 @@
+// The plan's slots as device buffers, and the small buffers that every run needs.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/memory/rope_tables.h"
+#include "backend/gpu/memory/views.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+class WorkBuffers {
+ public:
+  static Result<std::unique_ptr<WorkBuffers>> create(Device& device, const Plan& plan, int max_batch,
+                                                     int max_logit_rows, int max_slices);
+
+  BufferView view(SlotId id) const;
+  View<wgsl::F32> floats(SlotId id) const;
+  View<wgsl::Vec2<wgsl::F32>> float_pairs(SlotId id) const;
+  View<wgsl::Vec4<wgsl::F32>> float_quads(SlotId id) const;
+  View<wgsl::I8x4> int8_words(SlotId id) const;
+  View<wgsl::Vec4<wgsl::I8x4>> int8_quads(SlotId id) const;
+
+  View<wgsl::Vec2<wgsl::F32>> stats(SlotId id) const;
+
+  // Bytes of one row of a slot on the device.
+  uint64_t row_bytes(SlotId id) const;
+
+  const Buffer& params() const { return *params_; }            // BatchWords::params
+  const Buffer& tokens() const { return *tokens_; }            // [max_batch] u32
+  const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics nobody reads
+  const Buffer& unused_stats() const { return *unused_stats_; }
+  const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
+
+  RopeTables& ropes() { return ropes_; }
+  const RopeTables& ropes() const { return ropes_; }
+
+  // Room for the partial sums of attention over a long history in so many splits (kernels/attention.h), made when it is
+  // first wanted.
+  static constexpr uint32_t kMostSplits = 128;
+  Result<const Buffer*> attention_parts(int n_tokens, uint32_t n_splits);
+
+  // Room for a batch's activations as f16 (kernels/float_matmul_matrix.h), made when it is first wanted.
+  Result<const Buffer*> halves();
+
+  // Room for the rows whose logits are wanted as f16, and from row halved_logit_rows() on for what rounding took from
+  // them; made when it is first wanted.
+  uint32_t halved_logit_rows() const;
+  Result<const Buffer*> logit_halves(uint32_t width);
+
+  // A uniform of these 16 bytes, written once for all who ask for the same.
+  using Constant = std::array<uint32_t, 4>;
+  Result<BufferView> constant(const Constant& values);
+
+ private:
+  WorkBuffers(Device& device, const Plan& plan, int max_batch, int max_logit_rows)
+      : device_(device),
+        plan_(plan),
+        max_batch_(max_batch),
+        max_logit_rows_(max_logit_rows),
+        ropes_(device, plan.config) {}
+
+  Device& device_;
+  const Plan& plan_;
+  int max_batch_, max_logit_rows_;
+  std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
+  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_, halves_, logit_halves_;
+  std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts_;  // by their splits
+  RopeTables ropes_;
+  std::vector<std::unique_ptr<Buffer>> constants_;
+  uint64_t constants_used_ = 0;  // of the last of them
+  std::map<Constant, BufferView> constant_views_;
+};
+
+// Bytes of the batch as f16, the widest row of any step.
+uint64_t halves_bytes(const Plan& plan, int max_batch);
+
+// Bytes of one of the plan's buffers on the device.
+uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows);
+
+}  // namespace tern::gpu

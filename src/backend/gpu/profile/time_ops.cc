@@ -1,0 +1,169 @@
+// Where a token's time goes: every dispatch inside a whole token, and every kind of dispatch on its own.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+
+#include "backend/gpu/memory/kv_order.h"
+#include "backend/gpu/run/executable.h"
+#include "backend/kv_layout.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr int kAloneDispatches = 64;  // at least; a layer's weights come out of the cache if there are fewer bytes
+constexpr int kAloneRepeats = 5;
+
+// "blk.3.ffn_down" is "ffn_down".
+std::string without_layer(const std::string& step) {
+  if (!step.starts_with("blk.")) return step;
+  const size_t dot = step.find('.', 4);
+  return dot == std::string::npos ? step : step.substr(dot + 1);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A token's dispatches, sorted into kinds.
+class Kinds {
+ public:
+  void add(const std::string& name, const Command& command, uint64_t bytes) {
+    const std::string& kernel = command.pipeline->module().name;
+    const auto [at, is_new] = index_.try_emplace({name, kernel}, ops.size());
+    if (is_new) {
+      ops.push_back({.name = name, .kernel = kernel});
+      commands_of.emplace_back();
+    }
+    ++ops[at->second].dispatches;
+    ops[at->second].bytes += bytes;
+    commands_of[at->second].push_back(command);
+    kind_of.push_back(at->second);
+    commands.push_back(command);
+  }
+
+  std::vector<OpTime> ops;
+  std::vector<std::vector<Command>> commands_of;  // per kind
+  std::vector<Command> commands;
+  std::vector<size_t> kind_of;  // per command
+
+ private:
+  std::map<std::pair<std::string, std::string>, size_t> index_;
+};
+
+// Runs the commands once and twice in one submit: the difference is without what a submit costs. Of several runs the
+// fastest, since whatever else the machine does only adds to them; where it added more to each short run than the work
+// takes, what the submit costs stays in.
+Result<double> seconds_alone(Device& device, const std::vector<Command>& commands) {
+  std::vector<Command> once;
+  while (once.size() < kAloneDispatches) once.insert(once.end(), commands.begin(), commands.end());
+  std::vector<Command> twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  const auto run = [&](const std::vector<Command>& list) -> Result<double> {
+    const auto start = std::chrono::steady_clock::now();
+    TRY_STATUS(device.submit(list));
+    TRY_STATUS(device.wait());
+    return seconds_since(start);
+  };
+  double fastest_once = std::numeric_limits<double>::infinity(), fastest_twice = fastest_once;
+  for (int i = 0; i < kAloneRepeats; ++i) {
+    TRY(const double short_run, run(once));
+    TRY(const double long_run, run(twice));
+    fastest_once = std::min(fastest_once, short_run);
+    fastest_twice = std::min(fastest_twice, long_run);
+  }
+  const double difference = fastest_twice - fastest_once;
+  const double per_once = difference > 0 ? difference : fastest_twice / 2;
+  return per_once / static_cast<double>(once.size()) * static_cast<double>(commands.size());
+}
+
+// What tokens take one after the other, as a user gets them.
+Result<double> seconds_per_token(GpuExecutable& executable, KvStore& store, const Slice& token, int n_tokens) {
+  static const DeviceSampling kGreedy;
+  TRY(const auto stream, executable.decode(store, {&token, 1}, n_tokens + 1, {&kGreedy, 1}));
+  TRY_STATUS(stream->next());
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < n_tokens; ++i) TRY_STATUS(stream->next());
+  return seconds_since(start) / n_tokens;
+}
+
+// Heads that attention makes: null where the step has none of them.
+const step::FloatHeads* heads_made_later(const StepBody& body) {
+  if (const auto* s = std::get_if<step::Attention>(&body)) return s->heads ? &*s->heads : nullptr;
+  const auto* s = std::get_if<step::FloatQkv>(&body);
+  return s && s->leaves_heads ? &s->heads : nullptr;
+}
+
+}  // namespace
+
+// Of one token. Activations count once per step that reads or writes them.
+uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos) const {
+  uint64_t bytes = 0;
+  for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
+    bytes += role == WeightRole::kTable ? weight_row_bytes(*w, role) : weight_bytes(*w, role);
+  });
+  const step::FloatHeads* made_later = heads_made_later(step.body);
+  for (const SlotUse& use : slot_uses(step.body)) {
+    // Of one token's, only the rows of the projections pass through memory.
+    if (made_later && (use.slot == made_later->q || use.slot == made_later->k || use.slot == made_later->v)) continue;
+    if (!use.scratch) bytes += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
+  }
+  const auto kv_row = [&](int layer) { return device_block_bytes(plan_.config, layer, type) / kKvBlock; };
+  if (const auto* s = std::get_if<step::Attention>(&step.body)) {
+    bytes += kv_row(s->layer) * static_cast<uint64_t>(pos + 1);
+  }
+  if (const auto* s = std::get_if<step::KvAppend>(&step.body)) bytes += kv_row(s->layer);
+  if (const auto* s = std::get_if<step::TernaryQkv>(&step.body)) bytes += kv_row(s->layer);
+  if (const auto* s = std::get_if<step::FloatQkv>(&step.body); s && !made_later) bytes += kv_row(s->heads.layer);
+  return bytes;
+}
+
+Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, const Slice& token, int repeats) {
+  auto& store = static_cast<GpuKvStore&>(kv_store);
+  const int pos = token.first_pos;
+  CHECK(repeats >= 1);
+  TRY_STATUS(prepare(store, pos + repeats + 2));
+  TRY(const RunShape shape, put({&token, 1}));
+  std::vector<Command> model, choice;
+  store.program.commands(shape, model);
+  sampler_->greedy().commands(shape, choice);
+  Kinds kinds;
+  const std::vector<int> steps = store.program.steps(shape);
+  CHECK(steps.size() == model.size());
+  for (size_t i = 0; i < model.size(); ++i) {
+    const Step& step = plan_.steps[static_cast<size_t>(steps[i])];
+    // A step of several dispatches: its bytes count for the first.
+    const bool is_first = i == 0 || steps[i - 1] != steps[i];
+    kinds.add(without_layer(step.name), model[i], is_first ? bytes_moved(step, store.type(), pos) : 0);
+  }
+  for (size_t i = 0; i < choice.size(); ++i) {
+    kinds.add("next token", choice[i], i == 0 ? work_->row_bytes(plan_.logits) : 0);
+  }
+
+  std::vector<std::vector<double>> samples(kinds.ops.size());
+  for (int repeat = -1; repeat < repeats; ++repeat) {  // the first warms up
+    TRY_STATUS(put({&token, 1}));
+    TRY(const auto seconds, device_->time(kinds.commands));
+    if (repeat < 0) continue;
+    for (auto& sample : samples) sample.push_back(0);
+    for (size_t i = 0; i < seconds.size(); ++i) samples[kinds.kind_of[i]].back() += seconds[i];
+  }
+  TokenTimes times;
+  for (size_t kind = 0; kind < kinds.ops.size(); ++kind) {
+    OpTime& op = kinds.ops[kind];
+    op.seconds = median(samples[kind]);
+    TRY_STATUS(put({&token, 1}));
+    TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
+  }
+  times.ops = std::move(kinds.ops);
+  TRY(times.seconds, seconds_per_token(*this, store, token, repeats));
+  return times;
+}
+
+}  // namespace tern::gpu

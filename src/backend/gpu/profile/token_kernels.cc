@@ -1,0 +1,80 @@
+// The kernels of a decoded token: their texts, and where its time goes among them.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "backend/gpu/run/executable.h"
+#include "backend/kv_layout.h"
+
+namespace tern::gpu {
+namespace {
+
+// A token's commands by the text of their kernel, in the order of first use.
+class KernelsOfToken {
+ public:
+  explicit KernelsOfToken(std::span<const Command> commands) {
+    std::map<std::string_view, size_t> index;
+    for (const Command& command : commands) {
+      const wgsl::Module& module = command.pipeline->module();
+      const auto [at, is_new] = index.try_emplace(module.text, kernels.size());
+      if (is_new) kernels.push_back({.name = module.name, .wgsl = module.text});
+      ++kernels[at->second].dispatches;
+      kernel_of.push_back(at->second);
+    }
+  }
+
+  std::vector<GpuKernel> kernels;
+  std::vector<size_t> kernel_of;  // per command
+};
+
+}  // namespace
+
+Result<std::vector<Command>> GpuExecutable::last_token_again() const {
+  std::vector<Command> commands;
+  const auto store = last_.store.lock();
+  const auto is_there = [&](KvBlockId block) { return store->has_room_for(block); };
+  if (!store || !std::ranges::all_of(last_.blocks, is_there)) return commands;
+  const int pos = std::min(last_.n_pos, last_.n_ctx - 1);
+  std::vector<KvBlockId> blocks = last_.blocks;
+  blocks.resize(static_cast<size_t>(kv_blocks_for(pos + 1)));
+  blocks.back() = GpuKvStore::kSpare;
+  const TokenId token = 0;
+  const Slice slice{.tokens = {&token, 1}, .first_pos = pos, .blocks = blocks, .n_ctx = last_.n_ctx};
+  TRY(const RunShape shape, put({&slice, 1}));
+  store->program.commands(shape, commands);
+  if (last_.sampler) last_.sampler->commands(shape, commands);
+  return commands;
+}
+
+Result<std::vector<GpuKernel>> GpuExecutable::gpu_kernels() {
+  TRY(std::vector<Command> commands, last_token_again());
+  KernelsOfToken token(commands);
+  if (commands.empty() || !device_->features().timestamps) return std::move(token.kernels);
+  // The middle of three: the first may find the GPU asleep.
+  std::vector<std::array<double, 3>> seconds(token.kernels.size());
+  for (size_t repeat = 0; repeat < 3; ++repeat) {
+    TRY(commands, last_token_again());
+    TRY(const auto times, device_->time(commands));
+    for (size_t i = 0; i < times.size(); ++i) seconds[token.kernel_of[i]][repeat] += times[i];
+  }
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    std::ranges::sort(seconds[i]);
+    token.kernels[i].us = seconds[i][1] * 1e6;
+  }
+  return std::move(token.kernels);
+}
+
+std::optional<GpuAdapter> GpuExecutable::gpu_adapter() const {
+  const AdapterInfo& info = device_->adapter();
+  const Features& f = device_->features();
+  GpuAdapter adapter{
+      .name = info.name, .vendor = info.vendor, .driver = info.driver, .features = {}, .failed_tests = failed_tests_};
+  if (f.f16) adapter.features.emplace_back("f16");
+  if (f.subgroups) adapter.features.emplace_back("subgroups");
+  if (!f.matrices.empty()) adapter.features.emplace_back("subgroup-matrix");
+  if (f.packed_dot) adapter.features.emplace_back("dot4");
+  if (f.timestamps) adapter.features.emplace_back("timestamps");
+  return adapter;
+}
+
+}  // namespace tern::gpu

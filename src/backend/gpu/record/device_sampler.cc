@@ -1,0 +1,130 @@
+#include "backend/gpu/record/device_sampler.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backend/gpu/kernels/argmax.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+constexpr uint32_t kMaxParts = 128;
+constexpr int kFilterTopK = 1, kFilterTopP = 2;
+
+// As the kernels read them (SampleOptions).
+struct RowOptions {
+  float temperature, top_k, top_p, min_p;
+};
+
+// About a thousand tokens for each workgroup: enough of them to fill a GPU, and few to look through after the draw.
+SampleConfig sample_config(const DeviceSamplerContext& c) {
+  return {.n = c.n_vocab,
+          .parts = std::clamp((c.n_vocab + 1023) / 1024, 1u, kMaxParts),
+          .ring = DeviceSampler::kRing,
+          .caps = c.caps};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSampler>> DeviceSampler::create(const DeviceSamplerContext& context) {
+  std::unique_ptr<DeviceSampler> sampler(new DeviceSampler(context));
+  TRY(sampler->ids_, context.device.new_buffer("token ring", 4 * kRing * context.max_rows, BufferUse::kWork));
+  TRY_STATUS(sampler->prepare_greedy());
+  return sampler;
+}
+
+template <class... P, class... V>
+Result<void> DeviceSampler::add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views) {
+  const Extent extent{.grid = {.x = grid}, .axis = Axis::kY, .rows = Rows::kLogits};
+  TRY(auto dispatch, c_.kernels.record(kernel, extent, views...));
+  program.add(std::move(dispatch));
+  return {};
+}
+
+Result<void> DeviceSampler::prepare_greedy() {
+  ArgmaxConfig config{.n = c_.n_vocab, .ring = kRing, .serial = c_.serial};
+  if (c_.serial) config.workgroup = 16;
+  const uint64_t bytes = uint64_t{4} * config.parts * c_.max_rows;
+  TRY(values_, c_.device.new_buffer("argmax values", bytes, BufferUse::kWork));
+  TRY(indices_, c_.device.new_buffer("argmax indices", bytes, BufferUse::kWork));
+  const View<wgsl::F32> logits{c_.logits}, values{{values_.get()}};
+  const View<wgsl::U32> indices{{indices_.get()}}, ids{{ids_.get()}}, tokens{{&c_.tokens}}, params{{&c_.params}};
+  TRY_STATUS(add(greedy_, argmax_parts(config), config.workgroups(), logits, values, indices, params));
+  return add(greedy_, argmax_next(config), 1, values, indices, tokens, ids, params);
+}
+
+Result<void> DeviceSampler::prepare_sampling() {
+  if (hist_) return {};
+  const SampleConfig config = sample_config(c_);
+  const uint64_t n = c_.max_rows;
+  TRY(state_, c_.device.new_buffer("sampling state", n * kSampleStateBytes, BufferUse::kWork));
+  TRY(parts_, c_.device.new_buffer("sampling parts", n * sample_parts_bytes(config), BufferUse::kWork));
+  TRY(draws_, c_.device.new_buffer("random numbers", n * 4 * kRing, BufferUse::kWork));
+  TRY(options_, c_.device.new_buffer("sampling options", n * sizeof(RowOptions), BufferUse::kWork));
+  for (uint32_t i = 0; i < levels_.size(); ++i) {
+    TRY(levels_[i], c_.device.new_buffer("sampling level", 16, BufferUse::kUniform));
+    const std::array<uint32_t, 4> words = {i, 24 - 8 * (i % kSampleLevels), 0, 0};
+    TRY_STATUS(c_.device.write(*levels_[i], 0, std::as_bytes(std::span(words))));
+  }
+  TRY(hist_, c_.device.new_buffer("sampling histograms", n * kSampleHistBytes, BufferUse::kWork));
+  return {};
+}
+
+Result<void> DeviceSampler::record_sampling(bool has_top_k, bool has_top_p, Program& program) {
+  const SampleConfig config = sample_config(c_);
+  const View<wgsl::U32> logits{c_.logits}, parts{{parts_.get()}}, state{{state_.get()}}, ids{{ids_.get()}},
+      tokens{{&c_.tokens}}, params{{&c_.params}};
+  const View<wgsl::Atomic<wgsl::U32>> hist{{hist_.get()}};
+  const View<wgsl::Vec4<wgsl::F32>> options{{options_.get()}};
+  const View<wgsl::F32> draws{{draws_.get()}};
+  const auto search = [&](Measure measure, LevelBegin begin) -> Result<void> {
+    for (uint32_t level = 0; level < kSampleLevels; ++level, begin = LevelBegin::kNext) {
+      const View<SampleLevelUniform> uniform{{levels_[sample_level_index(measure, level)].get()}};
+      TRY_STATUS(add(program, sample_level(config, measure, begin), config.parts, logits, parts, hist, state, options,
+                     uniform));
+    }
+    return {};
+  };
+  TRY_STATUS(add(program, sample_greatest(config), config.parts, logits, parts, hist, params));
+  if (has_top_k) TRY_STATUS(search(Measure::kCount, LevelBegin::kStart));
+  if (has_top_p) TRY_STATUS(search(Measure::kShare, has_top_k ? LevelBegin::kAfterCount : LevelBegin::kStart));
+  const Threshold threshold = has_top_p ? Threshold::kShare : has_top_k ? Threshold::kCount : Threshold::kNone;
+  TRY_STATUS(add(program, sample_weigh(config, threshold), config.parts, logits, parts, hist, state, options));
+  return add(program, sample_next(config), 1, logits, parts, state, draws, options, tokens, ids, params);
+}
+
+Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> rows) {
+  CHECK(!rows.empty() && rows.size() <= c_.max_rows);
+  const auto is_greedy = [](const DeviceSampling& o) { return o.temperature == 0; };
+  if (std::ranges::all_of(rows, is_greedy)) return &greedy_;
+  if (c_.n_vocab > kMaxSampleVocab || c_.serial) return nullptr;
+  TRY_STATUS(prepare_sampling());
+  // Beside rows that are drawn, a greedy one is drawn from its best token. Filters are for all rows; those that ask for
+  // none are given one that keeps everything.
+  std::vector<RowOptions> options;
+  bool has_top_k = false, has_top_p = false;
+  for (const DeviceSampling& o : rows) {
+    const bool filters_k = o.top_k > 0 && static_cast<uint32_t>(o.top_k) < c_.n_vocab, filters_p = o.top_p < 1;
+    has_top_k = has_top_k || filters_k || is_greedy(o);
+    has_top_p = has_top_p || (filters_p && !is_greedy(o));
+    RowOptions row{o.temperature, static_cast<float>(filters_k ? static_cast<uint32_t>(o.top_k) : c_.n_vocab),
+                   filters_p ? o.top_p : 2.0f, o.min_p};
+    if (is_greedy(o)) row = {.temperature = 1, .top_k = 1, .top_p = 2, .min_p = 0};
+    options.push_back(row);
+  }
+  TRY_STATUS(c_.device.write(*options_, 0, std::as_bytes(std::span(options))));
+  auto& program = sampling_[static_cast<size_t>((has_top_k ? kFilterTopK : 0) + (has_top_p ? kFilterTopP : 0))];
+  if (!program) {
+    auto recorded = std::make_unique<Program>();
+    TRY_STATUS(record_sampling(has_top_k, has_top_p, *recorded));
+    program = std::move(recorded);
+  }
+  return program.get();
+}
+
+Result<void> DeviceSampler::set_draws(uint64_t step, std::span<const float> uniforms) {
+  return c_.device.write(*draws_, 4 * (step % kRing) * uniforms.size(), std::as_bytes(uniforms));
+}
+
+}  // namespace tern::gpu

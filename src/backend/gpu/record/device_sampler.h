@@ -1,0 +1,68 @@
+// Finding the next token of each row on the device: the most probable one (kernels/argmax.h), or one by chance
+// (kernels/sample.h). Either becomes the row's input of the next step and goes into a ring of ids, which the host reads
+// behind it.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "backend/backend.h"
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/sample.h"
+#include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/program.h"
+
+namespace tern::gpu {
+
+// What a sampler works with; all outlive it.
+struct DeviceSamplerContext {
+  Device& device;
+  KernelLibrary& kernels;
+  Caps caps;
+  uint32_t n_vocab;
+  uint32_t max_rows;
+  BufferView logits;     // [max_rows, n_vocab] f32
+  const Buffer& tokens;  // [max_rows], become the chosen tokens
+  const Buffer& params;  // BatchWords::params; step and the rows' pos move on
+  bool serial = false;   // as Layouts::serial
+};
+
+class DeviceSampler {
+ public:
+  static constexpr uint32_t kRing = 64;  // steps whose tokens the device remembers
+
+  static Result<std::unique_ptr<DeviceSampler>> create(const DeviceSamplerContext& context);
+
+  const Program& greedy() const { return greedy_; }
+
+  // The program that chooses with these options of each row (one to max_rows), which hold until the next call; null
+  // where some row draws, and the vocabulary is too large or the device slower at it than the host. Each set of filters
+  // is compiled when it is first asked for.
+  Result<const Program*> choosing(std::span<const DeviceSampling> rows);
+
+  // Keeps the random numbers that the rows' draws of this step will use, counted from 0.
+  Result<void> set_draws(uint64_t step, std::span<const float> uniforms);
+
+  // Where the tokens of this step will be, [n_rows].
+  BufferView ids(uint64_t step, size_t n_rows) const { return {ids_.get(), 4 * (step % kRing) * n_rows, 4 * n_rows}; }
+
+ private:
+  explicit DeviceSampler(const DeviceSamplerContext& context) : c_(context) {}
+  Result<void> prepare_greedy();
+  Result<void> prepare_sampling();
+  Result<void> record_sampling(bool has_top_k, bool has_top_p, Program& program);
+  template <class... P, class... V>
+  Result<void> add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views);
+
+  DeviceSamplerContext c_;
+  std::unique_ptr<Buffer> ids_;               // ring of chosen tokens
+  std::unique_ptr<Buffer> values_, indices_;  // argmax, per part
+  Program greedy_;
+
+  // Made when they are first needed.
+  std::unique_ptr<Buffer> hist_, state_, parts_, draws_, options_;
+  std::array<std::unique_ptr<Buffer>, 2 * kSampleLevels> levels_;
+  std::array<std::unique_ptr<Program>, 4> sampling_;  // by filters: 1 top-k, 2 top-p
+};
+
+}  // namespace tern::gpu

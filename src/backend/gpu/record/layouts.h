@@ -1,0 +1,75 @@
+// How kernels are laid out on a device.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/common.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+// How the work of a matrix × vector kernel is laid out (kernels/ternary_linear.h).
+struct MatvecLayout {
+  uint32_t lanes, rows_per_group, workgroup;
+};
+
+// How kernels are laid out on this device. The defaults are what measured best on an NVIDIA H200 (docs/performance.md);
+// bench/tune_gpu tries others.
+struct Layouts {
+  MatvecLayout square = {16, 1, 512};  // attn_output
+  MatvecLayout wide = {16, 1, 512};    // ffn_down: more columns than rows
+  MatvecLayout glu = {16, 1, 256};     // rows of each of the two matrices
+  MatvecLayout qkv = {16, 2, 256};     // always pairs of rows
+  MatvecLayout head = {32, 2, 256};
+  MatvecLayout float_square = {16, 1, 256};  // the same layers with float weights
+  MatvecLayout float_wide = {32, 1, 256};
+  MatvecLayout float_glu = {16, 1, 256};
+  MatvecLayout float_qkv = {16, 1, 256};
+  // Ternary layers of several tokens (kernels/ternary_columns.h): as many rows in a workgroup as above, whose lanes
+  // compute two each. Up to `few_columns` tokens so many at a time, then `columns_of_ternary`, where there is room in
+  // workgroup memory; from `most_in_columns` tokens on the matrix kernels run. 0: these do from kMatmulTokens on.
+  MatvecLayout ternary_columns = {16, 2, 256};
+  uint32_t few_columns = 4, columns_of_ternary = 4;
+  int most_in_columns = 32;
+  uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
+  bool int8_x = true;       // where the plan allows: activations become int8 where packed weights meet them
+  uint32_t columns = 4;     // rows of x that a workgroup multiplies with float weights, where there are few
+  uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
+  uint32_t norm_workgroup = 1024;
+  uint32_t attention_workgroup = 1024;
+  int split_attention_from = 513;  // positions
+  uint32_t most_splits = 16;       // of a long history; WorkBuffers::kMostSplits at most
+  uint32_t split_workgroup = 1024;
+  // Long histories: a workgroup has up to four heads that share keys and values, and reads these once for all of them.
+  // Attention that makes its heads itself does not pay the dispatch that it then needs before it.
+  enum class Group { kNever, kUnlessHeadsAreMade, kAlways };
+  Group group_heads = Group::kUnlessHeadsAreMade;
+  uint32_t most_splits_of_groups = 64, group_workgroup = 256;  // in place of the two above
+  // Of one token of each sequence, where the plan has them there: else a dispatch before it.
+  bool heads_in_attention = true;
+  bool float_matrices = true;  // float layers of prompts as f16 on subgroup matrices, where there are any
+  // From so many rows of logits on an F16 head is multiplied as f16 on subgroup matrices, with f32 activations in two
+  // parts, and is read once for 32 of them.
+  int head_matrices_from = 16;
+  bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
+  // Kernels without barriers and workgroup memory, short texts with loops, norms as dispatches of their own, prompts
+  // token by token: what a driver that runs shaders on a CPU is fastest with, to compile and to run. Takes subgroups.
+  bool serial = false;
+};
+
+// The layouts for this device: serial ones for software adapters, unless `without` says "serial".
+Layouts layouts_for(const Device& device, std::span<const std::string> without);
+
+// The features that kernels may use on this device.
+Caps caps_of(const Device& device);
+
+// The kernels' name for it.
+Activation activation(GluAct act);
+
+// Invocations of a workgroup of attention: those that are wanted, or as many as workgroup memory has room for the sums
+// of. `head_dim_of_codes`: of keys and values in codes, whose scales take room as well; 0: they have none.
+uint32_t attention_workgroup(const Device& device, uint32_t wanted, uint32_t head_dim_of_codes);
+
+}  // namespace tern::gpu

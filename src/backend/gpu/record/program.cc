@@ -1,0 +1,66 @@
+#include "backend/gpu/record/program.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+
+namespace tern::gpu {
+namespace {
+
+bool applies(const Extent& e, const RunShape& shape) {
+  const int n_rows = e.rows == Rows::kLogits ? shape.n_logit_rows : shape.n_tokens;
+  if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
+  if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kOneEach) != shape.one_each) return false;
+  return shape.n_tokens >= e.when.min_tokens && shape.n_tokens <= e.when.max_tokens && shape.n_pos >= e.when.min_pos &&
+         shape.n_pos <= e.when.max_pos;
+}
+
+Grid grid_for(const Extent& e, const RunShape& shape) {
+  Grid grid = e.grid;
+  const auto rows = static_cast<uint32_t>(e.rows == Rows::kTokens ? shape.n_tokens : shape.n_logit_rows);
+  const uint32_t groups = ceil_div(rows, e.rows_per_workgroup);
+  if (e.axis == Axis::kY) grid.y = groups;
+  if (e.axis == Axis::kZ) grid.z = groups;
+  if (e.positions_per_split > 0) {
+    grid.z = std::min(ceil_div(static_cast<uint32_t>(shape.n_pos), e.positions_per_split), e.max_splits);
+  }
+  return grid;
+}
+
+}  // namespace
+
+void Program::commands(const RunShape& shape, std::vector<Command>& out, int first_step, int end_step) const {
+  for (const RecordedDispatch& d : dispatches_) {
+    if (d.step < first_step || d.step >= end_step || !applies(d.extent, shape)) continue;
+    out.push_back({.pipeline = d.pipeline,
+                   .bindings = d.bindings.get(),
+                   .grid = grid_for(d.extent, shape),
+                   .from = {},
+                   .to = {}});
+  }
+}
+
+Result<void> Program::rebind(Device& device, const std::map<const Buffer*, const Buffer*>& replaced) {
+  for (RecordedDispatch& d : dispatches_) {
+    bool is_changed = false;
+    for (BufferView& view : d.views) {
+      const auto found = replaced.find(view.buffer);
+      if (found == replaced.end()) continue;
+      view.buffer = found->second;
+      is_changed = true;
+    }
+    if (!is_changed) continue;
+    TRY(d.bindings, device.bind(*d.pipeline, d.views));
+  }
+  return {};
+}
+
+std::vector<int> Program::steps(const RunShape& shape) const {
+  std::vector<int> steps;
+  for (const RecordedDispatch& d : dispatches_) {
+    if (applies(d.extent, shape)) steps.push_back(d.step);
+  }
+  return steps;
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,70 @@
+// A plan as a list of recorded dispatches: pipelines and bindings are made once, a run only fills in how many rows and
+// positions there are.
+#pragma once
+
+#include <climits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backend/gpu/device/device.h"
+
+namespace tern::gpu {
+
+// What a run is about, as far as the host has to know it.
+struct RunShape {
+  int n_tokens = 1;
+  int n_logit_rows = 1;
+  int n_pos = 1;         // positions of the longest sequence after this batch
+  bool one_each = true;  // every slice has one token
+};
+
+// Which runs a dispatch is for.
+enum class Slices { kAny, kOneEach, kLonger };
+struct When {
+  int min_tokens = 1, max_tokens = INT_MAX;
+  int min_pos = 0, max_pos = INT_MAX;    // n_pos
+  Slices slices = Slices::kAny;          // kOneEach: where one_each holds; kLonger: where it does not
+  int min_rows = 1, max_rows = INT_MAX;  // of the extent's kind
+};
+
+enum class Axis { kNone, kY, kZ };
+enum class Rows { kTokens, kLogits };
+
+// How many workgroups a dispatch has.
+struct Extent {
+  Grid grid = {};           // what does not depend on the run
+  Axis axis = Axis::kNone;  // of the grid has ⌈rows / rows_per_workgroup⌉
+  Rows rows = Rows::kTokens;
+  uint32_t rows_per_workgroup = 1;
+  uint32_t positions_per_split = 0;  // z is ⌈n_pos / this⌉, at most max_splits; 0: it is not
+  uint32_t max_splits = 0;
+  When when = {};
+};
+
+struct RecordedDispatch {
+  const Pipeline* pipeline = nullptr;
+  std::unique_ptr<BindGroup> bindings;
+  std::vector<BufferView> views;  // what is bound
+  Extent extent;
+  int step = 0;  // of the plan
+};
+
+class Program {
+ public:
+  void add(RecordedDispatch dispatch) { dispatches_.push_back(std::move(dispatch)); }
+
+  // Appends the commands of steps [first_step, end_step) for this run.
+  void commands(const RunShape& shape, std::vector<Command>& out, int first_step = 0, int end_step = INT_MAX) const;
+
+  // Binds other buffers in place of those that are named: tracing kernels anew would take a hundred times as long.
+  Result<void> rebind(Device& device, const std::map<const Buffer*, const Buffer*>& replaced);
+
+  // The plan's step of each command that commands() gives.
+  std::vector<int> steps(const RunShape& shape) const;
+
+ private:
+  std::vector<RecordedDispatch> dispatches_;
+};
+
+}  // namespace tern::gpu

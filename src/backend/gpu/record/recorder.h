@@ -1,0 +1,252 @@
+// Turns the plan's steps into recorded dispatches: chooses kernels and how they are laid out, and binds their buffers.
+// recorder_ternary.cc has the ternary layers, recorder_float.cc the float ones, recorder_attention.cc attention and
+// what leads up to it, recorder.cc the rest.
+#pragma once
+
+#include <climits>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/rms_norm.h"
+#include "backend/gpu/kernels/ternary_columns.h"
+#include "backend/gpu/kernels/ternary_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/memory/gpu_kv_store.h"
+#include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/layouts.h"
+#include "backend/gpu/record/program.h"
+#include "backend/gpu/weights/pack.h"
+#include "backend/gpu/weights/upload.h"
+#include "backend/gpu/weights/weight_store.h"
+#include "base/bytes.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+struct RecorderContext {
+  Device& device;
+  KernelLibrary& kernels;
+  WeightStore& weights;
+  WorkBuffers& work;
+  const Plan& plan;
+  int max_batch;
+  Layouts layouts;
+};
+
+// From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of ternary layers that
+// have kernels for several tokens, from Recorder::most_in_columns() on.
+inline constexpr int kMatmulTokens = 8;
+inline constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
+inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};
+
+// Of a matrix kernel that computes `rows` outputs in tiles.
+template <class Tiles>
+Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when = kManyTokens) {
+  return {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
+          .axis = Axis::kY,
+          .rows_per_workgroup = tiles.tile_tokens,
+          .when = when};
+}
+
+class Recorder {
+ public:
+  // `store`'s buffers are what is bound: the program is for as long as they stay (GpuKvStore::version).
+  Recorder(const RecorderContext& context, const GpuKvStore& store, Program& program);
+
+  Result<void> record_all();
+
+ private:
+  template <class... P, class... E>
+  Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
+    TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
+    recorded.step = step_;
+    program_.add(std::move(recorded));
+    return {};
+  }
+
+  Result<void> record(const step::Embed& s);
+  Result<void> record(const step::SelectRows& s);
+  Result<void> record(const step::RmsNorm& s);
+  Result<void> record(const step::Quantize& s);
+  Result<void> record(const step::TernaryLinear& s);
+  Result<void> record(const step::QuantizeBlocks& s);
+  Result<void> record(const step::FloatLinear& s);
+  Result<void> record(const step::HeadNorm& s);
+  Result<void> record(const step::Rope& s);
+  Result<void> record(const step::KvAppend& s);
+  Result<void> record(const step::Attention& s);
+  Result<void> record(const step::GluMul& s);
+  Result<void> record(const step::Add& s);
+  Result<void> record(const step::AddBias& s);
+  Result<void> record(const step::Softcap& s);
+  Result<void> record(const step::RmsNormQuantize& s);
+  Result<void> record(const step::TernaryLinearAdd& s);
+  Result<void> record(const step::TernaryGlu& s);
+  Result<void> record(const step::FloatLinearAdd& s);
+  Result<void> record(const step::FloatGlu& s);
+  Result<void> record(const step::TernaryQkv& s);
+  Result<void> record(const step::FloatQkv& s);
+
+  // Ternary layers (recorder_ternary.cc): kernels for few tokens and for many. `in` is an int8 slot.
+  struct LinearViews {
+    View<TernaryWeights> w;
+    View<WeightScales> scale;
+  };
+  struct GluViews {
+    View<TernaryWeights> gate, up;
+    View<WeightScales> scale;
+  };
+  Result<LinearViews> linear_views(const Tensor& w);
+  Result<GluViews> glu_views(const step::TernaryGlu& s);
+  Result<void> linear_few(SlotId in, const Tensor& w, SlotId out, Store store);
+  Result<void> linear_many(SlotId in, const Tensor& w, SlotId out, Store store, const When& when = kManyTokens);
+  Result<void> normed_linear(const step::TernaryLinearAdd& s);
+  Result<void> glu_few(SlotId in, const step::TernaryGlu& s);
+  Result<void> glu_many(SlotId in, const step::TernaryGlu& s, const When& when);
+  // Kernels for several tokens, and for which runs; none where there is no room, or the device is not made for them.
+  struct InColumns {
+    TernaryConfig layout;
+    ColumnsConfig columns;
+    Extent extent;
+  };
+  std::vector<InColumns> in_columns(const TernaryConfig& one) const;
+  // The most rows at a time that `one`, of a matrix of so many columns, can be laid out for; 1: only one.
+  uint32_t fitting_columns(const TernaryConfig& one, uint32_t wanted) const;
+  TernaryConfig columns_layout(const TernaryConfig& one) const;
+  // Of layers that norm what they read: how many tokens the vector kernels are for. The same for all of a plan, since
+  // those before leave the statistics that those after need.
+  int most_in_columns() const;
+  When few_normed() const { return {.max_tokens = c_.layouts.serial ? INT_MAX : most_few_}; }
+  When many_normed() const { return {.min_tokens = most_few_ + 1}; }
+  TernaryConfig linear_config(const Tensor& w, Store store) const;
+  TernaryConfig ternary_config(const Tensor& w, const MatvecLayout& layout) const;
+  // The layout for subgroup matrices, where this device has any that serve.
+  std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices) const;
+  Extent per_rows(const TernaryConfig& config) const;
+
+  // Float layers (recorder_float.cc).
+  struct FloatRead {
+    SlotId slot;
+    const step::FloatNormOnRead* norm;  // null: none
+    When when;
+  };
+  Result<std::vector<FloatRead>> float_reads(SlotId in, const step::FloatNormOnRead& norm);
+  // The same for few rows at a time, where there is room in workgroup memory; else with one column.
+  FloatLinearConfig in_columns(FloatLinearConfig config, Rows rows) const;
+  FloatLinearConfig float_config(const Tensor& w, const WeightCoding& coding, const FloatRead& read,
+                                 const MatvecLayout& layout) const;
+  const MatvecLayout& float_layout(const Tensor& w) const;
+  Result<View<wgsl::Vec4<wgsl::F32>>> gain_view(const FloatRead& read);
+  Result<void> float_matvec(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out, Store store,
+                            const MatvecLayout& layout);
+  // out = (matrices, rows after rows) · in, or += that.
+  Result<void> float_linear_step(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
+                                 SlotId out, Store store, const MatvecLayout& layout);
+  // The layout for subgroup matrices, where this device has any that serve.
+  std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
+                                                             uint32_t n_matrices) const;
+  struct HalvedTokens {
+    View<wgsl::F16> x;
+    View<wgsl::F32> scales;
+  };
+  Result<HalvedTokens> halve_tokens(SlotId in);
+  // The head for many rows of logits; false where this device or format has no such kernel.
+  Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
+                           SlotId out);
+  Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm);
+  Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store);
+  Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts);
+
+  // Norms inside other steps. The first gives the int8 slot of a step's input, and records the norm that fills it where
+  // the step's own kernel does not norm.
+  Result<SlotId> int8_input(SlotId in, const step::NormOnRead& norm);
+  bool norms_on_read(SlotId in, const step::NormOnRead& norm) const;
+  struct NormViews {
+    View<wgsl::Vec4<wgsl::F32>> x, gain;
+    View<NormStats> parts;
+    NormConfig config;
+  };
+  Result<NormViews> norm_views(SlotId x, const step::NormOnRead& norm);
+  struct NextViews {
+    View<wgsl::F32> gain;
+    View<NormStats> parts;
+  };
+  Result<NextViews> next_views(const step::StatsOnWrite& next, uint32_t n_parts);
+
+  RmsNormConfig norm_config(SlotId x, float eps) const;
+  Result<void> norm_quantize(const step::RmsNormQuantize& s, const When& when);
+  Result<void> rms_norm(const step::RmsNorm& s, SlotId in, const When& when);
+
+  // Attention (recorder_attention.cc).
+  Result<View<wgsl::Vec2<wgsl::F32>>> angles(int rope);  // the table of Config::ropes[rope]
+  Result<void> rope(SlotId x, int n_heads, int head_dim, int rope, RopePairs pairs, const When& when);
+  // The heads of a step's layer.
+  template <class S>
+  static HeadShape head_shape(const S& s) {
+    return {static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.n_kv_heads), static_cast<uint32_t>(s.head_dim)};
+  }
+  Result<void> append(const step::KvAppend& s, const When& when);
+  template <class KvWord>
+  Result<void> append_as(const step::KvAppend& s, const When& when);
+  struct HeadViews {
+    View<wgsl::F32> qkv, q_gain, k_gain;
+    View<wgsl::Vec2<wgsl::F32>> angles;
+  };
+  Result<HeadViews> head_views(const step::FloatHeads& s);
+  HeadsConfig heads_config(const step::FloatHeads& s) const;
+  Result<void> heads(const step::FloatHeads& s, const When& when);
+  template <class KvWord>
+  Result<void> heads_as(const step::FloatHeads& s, const When& when);
+  AttentionConfig attention_config(const step::Attention& s, uint32_t wanted_workgroup) const;
+  // Whether attention of one token of each sequence makes its heads itself.
+  bool makes_heads(const step::Attention& s) const;
+  template <class KvWord>
+  Result<void> attention_as(const step::Attention& s);
+  struct AttentionOut {
+    View<wgsl::F32> y;
+    NextViews next;
+  };
+  template <class KvWord>
+  Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                            const AttentionOut& out);
+  template <class KvWord>
+  Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
+  template <class KvWord>
+  Result<void> serial_attention_as(const step::Attention& s);
+  TernaryQkvConfig qkv_config(const step::TernaryQkv& s) const;
+  template <class KvWord>
+  Result<void> qkv_as(SlotId in, const step::TernaryQkv& s);  // in: int8
+  // The three layers one by one, with RoPE and the write to the cache.
+  using LinearRecorder = std::function<Result<void>(SlotId in, const Tensor& w, SlotId out)>;
+  Result<void> qkv_in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear, const When& when);
+  Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
+
+  // Which runs the vector kernels are for, and whether there are others.
+  When few_tokens() const { return c_.layouts.serial ? When{} : kFewTokens; }
+  bool has_matmuls() const { return c_.max_batch >= kMatmulTokens && !c_.layouts.serial; }
+  Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
+  uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
+  uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows
+  uint32_t lanes(uint32_t wanted) const;
+  Extent per_column(SlotId slot) const;  // one invocation per value of the slot's rows
+  View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
+
+  RecorderContext c_;
+  const GpuKvStore& store_;
+  Program& program_;
+  Caps caps_;
+  int step_ = 0;
+  int most_few_ = kMatmulTokens - 1;
+  std::map<int, uint32_t> n_parts_;  // of the statistics in a slot, as the step that writes them leaves them
+  // While one token runs, the row whose logits are wanted is the only one: the copy is left out.
+  std::optional<step::SelectRows> alias_;
+};
+
+}  // namespace tern::gpu

@@ -1,0 +1,270 @@
+// Attention, and what leads up to it: projections, RoPE, the write to the cache.
+#include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/grouped_attention.h"
+#include "backend/gpu/kernels/qkv_heads.h"
+#include "backend/gpu/kernels/serial_attention.h"
+#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/record/recorder.h"
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+// body.operator()<KvWord>(), with what kernels take for this type (kernels/kv_cache.h).
+template <class Body>
+auto with_kv_word(KvType type, Body&& body) {
+  switch (type) {
+    case KvType::kF32:
+      return body.template operator()<wgsl::F32>();
+    case KvType::kF16:
+      return body.template operator()<wgsl::F16x2>();
+    case KvType::kQ8_0:
+      return body.template operator()<wgsl::I8x4>();
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+Result<View<wgsl::Vec2<wgsl::F32>>> Recorder::angles(int rope) {
+  TRY(const Buffer* table, c_.work.ropes().table(rope));
+  return View<wgsl::Vec2<wgsl::F32>>{{table, 0, 0}};
+}
+
+Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, int rope, RopePairs pairs, const When& when) {
+  TRY(const auto turns, angles(rope));
+  const RopeConfig config{static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim),
+                          pairs == RopePairs::kInterleaved};
+  return dispatch(gpu::rope(config),
+                  {.grid = {.x = ceil_div(config.n_heads * config.head_dim / 2, kElementwiseWorkgroup)},
+                   .axis = Axis::kY,
+                   .when = when},
+                  c_.work.floats(x), turns, params());
+}
+
+Result<void> Recorder::record(const step::Rope& s) { return rope(s.x, s.n_heads, s.head_dim, s.rope, s.pairs, {}); }
+
+Result<void> Recorder::append(const step::KvAppend& s, const When& when) {
+  return with_kv_word(store_.type(), [&]<class KvWord>() { return append_as<KvWord>(s, when); });
+}
+
+template <class KvWord>
+Result<void> Recorder::append_as(const step::KvAppend& s, const When& when) {
+  const HeadShape heads{.n_heads = 0,  // no queries
+                        .n_kv_heads = static_cast<uint32_t>(s.n_kv_heads),
+                        .head_dim = static_cast<uint32_t>(s.head_dim)};
+  return dispatch(kv_append<KvWord>({.heads = heads}),
+                  {.grid = {.x = 2 * heads.n_kv_heads}, .axis = Axis::kY, .when = when}, c_.work.floats(s.k),
+                  c_.work.floats(s.v), params(), View<KvWord>{store_.layer(s.layer)});
+}
+
+Result<void> Recorder::record(const step::KvAppend& s) { return append(s, {}); }
+
+Result<void> Recorder::heads(const step::FloatHeads& s, const When& when) {
+  return with_kv_word(store_.type(), [&]<class KvWord>() { return heads_as<KvWord>(s, when); });
+}
+
+Result<Recorder::HeadViews> Recorder::head_views(const step::FloatHeads& s) {
+  HeadViews views{.qkv = c_.work.floats(s.qkv),
+                  .q_gain = {{&c_.work.unused_gain(), 0, 0}},
+                  .k_gain = {{&c_.work.unused_gain(), 0, 0}},
+                  .angles = {}};
+  TRY(views.angles, angles(s.rope));
+  if (s.q_gain) {
+    TRY(views.q_gain.view, c_.weights.vector(*s.q_gain));
+    TRY(views.k_gain.view, c_.weights.vector(*s.k_gain));
+  }
+  return views;
+}
+
+HeadsConfig Recorder::heads_config(const step::FloatHeads& s) const {
+  return {.shape = head_shape(s),
+          .interleaved = s.pairs == RopePairs::kInterleaved,
+          .normed = s.q_gain != nullptr,
+          .eps = s.eps,
+          .caps = caps_};
+}
+
+template <class KvWord>
+Result<void> Recorder::heads_as(const step::FloatHeads& s, const When& when) {
+  const HeadsConfig config = heads_config(s);
+  TRY(const auto in, head_views(s));
+  if (c_.layouts.serial) {
+    return dispatch(serial_heads<KvWord>(config), {.grid = {.x = config.rows()}, .axis = Axis::kY, .when = when},
+                    in.qkv, in.q_gain, in.k_gain, in.angles, params(), c_.work.floats(s.q),
+                    View<KvWord>{store_.layer(s.layer)});
+  }
+  return dispatch(qkv_heads<KvWord>(config),
+                  {.grid = {.x = qkv_heads_workgroups(config)}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain,
+                  in.k_gain, in.angles, params(), c_.work.floats(s.q), View<KvWord>{store_.layer(s.layer)});
+}
+
+Result<void> Recorder::record(const step::Attention& s) {
+  if (s.heads) TRY_STATUS(heads(*s.heads, makes_heads(s) ? When{.slices = Slices::kLonger} : When{}));
+  return with_kv_word(store_.type(), [&]<class KvWord>() { return attention_as<KvWord>(s); });
+}
+
+AttentionConfig Recorder::attention_config(const step::Attention& s, uint32_t wanted_workgroup) const {
+  AttentionConfig config{.heads = head_shape(s), .caps = caps_};
+  config.window = static_cast<uint32_t>(s.window);
+  config.softcap = s.softcap;
+  const bool has_codes = store_.type() == KvType::kQ8_0;
+  config.workgroup = attention_workgroup(c_.device, wanted_workgroup, has_codes ? config.heads.head_dim : 0);
+  return fit(config);
+}
+
+bool Recorder::makes_heads(const step::Attention& s) const {
+  if (!s.heads || !c_.layouts.heads_in_attention || c_.layouts.serial) return false;
+  const auto has_room = [&]<class KvWord>(uint32_t workgroup) {
+    return has_heads_attention<KvWord>(attention_config(s, workgroup), heads_config(*s.heads),
+                                       c_.device.limits().workgroup_bytes);
+  };
+  return with_kv_word(store_.type(), [&]<class KvWord>() {
+    return has_room.template operator()<KvWord>(c_.layouts.attention_workgroup) &&
+           has_room.template operator()<KvWord>(c_.layouts.split_workgroup);
+  });
+}
+
+template <class KvWord>
+Result<void> Recorder::serial_attention_as(const step::Attention& s) {
+  SerialAttentionConfig config{.heads = head_shape(s), .caps = caps_};
+  config.window = static_cast<uint32_t>(s.window);
+  config.softcap = s.softcap;
+  return dispatch(serial_attention<KvWord>(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
+                  c_.work.float_quads(s.q), View<KvQuad<KvWord>>{store_.layer(s.layer)}, params(),
+                  c_.work.float_quads(s.out));
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_as(const step::Attention& s) {
+  if (c_.layouts.serial) return serial_attention_as<KvWord>(s);
+  const AttentionConfig config = attention_config(s, c_.layouts.attention_workgroup);
+  TRY(const auto next, next_views(s.next, config.heads.n_heads));
+  const int split_from = c_.layouts.split_attention_from;
+  const bool splits = c_.plan.config.n_ctx >= split_from && (s.window == 0 || s.window >= split_from);
+  Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
+  if (splits) extent.when = {.max_tokens = kMatmulTokens - 1, .max_pos = split_from - 1};
+  TRY_STATUS(attention_of<KvWord>(s, config, extent, {c_.work.floats(s.out), next}));
+  if (!splits) return {};
+  extent.when = kManyTokens;  // which fill the GPU without splitting
+  TRY_STATUS(attention_of<KvWord>(s, config, extent, {c_.work.floats(s.out), next}));
+  return attention_in_splits<KvWord>(s, next);
+}
+
+// The kernel for these runs, and for those of one token of each sequence, where it makes the heads, another.
+template <class KvWord>
+Result<void> Recorder::attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                                    const AttentionOut& out) {
+  const View<KvQuad<KvWord>> kv{store_.layer(s.layer)};
+  if (makes_heads(s)) {
+    TRY(const auto in, head_views(*s.heads));
+    Extent one = extent;
+    one.when.slices = Slices::kOneEach;
+    TRY_STATUS(dispatch(heads_attention<KvWord>(config, heads_config(*s.heads)), one, in.qkv, in.q_gain, in.k_gain,
+                        in.angles, params(), kv, out.y));
+    extent.when.slices = Slices::kLonger;
+  }
+  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), out.y, out.next.gain,
+                  out.next.parts);
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
+  const Layouts& l = c_.layouts;
+  AttentionConfig config = attention_config(s, l.group_workgroup);
+  config.max_splits = l.most_splits_of_groups;
+  const bool groups = (l.group_heads == Layouts::Group::kAlways ||
+                       (l.group_heads == Layouts::Group::kUnlessHeadsAreMade && !makes_heads(s))) &&
+                      has_grouped_attention<KvWord>(config, c_.device.limits().workgroup_bytes);
+  if (!groups) {
+    config = attention_config(s, l.split_workgroup);
+    config.max_splits = l.most_splits;
+  }
+  const When when{.max_tokens = kMatmulTokens - 1, .min_pos = c_.layouts.split_attention_from};
+  const Extent split{.grid = {.x = config.heads.n_heads},
+                     .axis = Axis::kY,
+                     .positions_per_split = config.chunk,
+                     .max_splits = config.max_splits,
+                     .when = when};
+  TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1, config.max_splits));
+  const View<wgsl::F32> parts_view{{parts, 0, 0}};
+  const NextViews unused{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
+  if (groups) {
+    if (makes_heads(s)) {
+      When one_each = when;
+      one_each.slices = Slices::kOneEach;
+      TRY_STATUS(heads(*s.heads, one_each));
+    }
+    Extent grouped = split;
+    grouped.grid.x = config.heads.n_heads / heads_together(config.heads);
+    TRY_STATUS(dispatch(grouped_attention<KvWord>(config), grouped, c_.work.float_quads(s.q),
+                        View<KvQuad<KvWord>>{store_.layer(s.layer)}, params(), parts_view));
+  } else {
+    TRY_STATUS(attention_of<KvWord>(s, config, split, {parts_view, unused}));
+  }
+  return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
+                  parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
+}
+
+Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear,
+                                    const When& when) {
+  TRY_STATUS(linear(in, *s.wq, s.q));
+  TRY_STATUS(linear(in, *s.wk, s.k));
+  TRY_STATUS(linear(in, *s.wv, s.v));
+  TRY_STATUS(rope(s.q, s.n_heads, s.head_dim, s.rope, s.pairs, when));
+  TRY_STATUS(rope(s.k, s.n_kv_heads, s.head_dim, s.rope, s.pairs, when));
+  return append({s.k, s.v, s.layer, s.n_kv_heads, s.head_dim}, when);
+}
+
+Result<void> Recorder::record(const step::TernaryQkv& s) {
+  if (c_.layouts.serial) {
+    TRY(const SlotId in, int8_input(s.in, s.norm));
+    return qkv_in_steps(in, s,
+                        [&](SlotId x, const Tensor& w, SlotId out) { return linear_few(x, w, out, Store::kSet); }, {});
+  }
+  TRY(const SlotId in, int8_input(s.in, s.norm));
+  TRY_STATUS(with_kv_word(store_.type(), [&]<class KvWord>() { return qkv_as<KvWord>(in, s); }));
+  if (!has_matmuls()) return {};
+  const When many = norms_on_read(s.in, s.norm) ? many_normed() : kManyTokens;
+  return qkv_in_steps(
+      in, s, [&](SlotId x, const Tensor& w, SlotId out) { return linear_many(x, w, out, Store::kSet, many); }, many);
+}
+
+TernaryQkvConfig Recorder::qkv_config(const step::TernaryQkv& s) const {
+  const TernaryQkvConfig config{.cols = static_cast<uint32_t>(s.wq->cols),
+                                .heads = head_shape(s),
+                                .interleaved = s.pairs == RopePairs::kInterleaved,
+                                .caps = caps_,
+                                .lanes = lanes(c_.layouts.qkv.lanes),
+                                .workgroup = workgroup(c_.layouts.qkv.workgroup)};
+  return store_.type() == KvType::kQ8_0 ? fit_to_codes(config, c_.device.limits().invocations) : fit(config);
+}
+
+template <class KvWord>
+Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
+  const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+  TRY(const BufferView w, c_.weights.ternary(matrices));
+  TRY(const auto scale, scales(s.wq->scale, s.wk->scale, s.wv->scale));
+  const TernaryQkvConfig config = qkv_config(s);
+  Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
+  TRY(const auto turns, angles(s.rope));
+  const View<KvWord> kv{store_.layer(s.layer)};
+  if (!norms_on_read(s.in, s.norm)) {
+    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale, turns,
+                    params(), c_.work.floats(s.q), kv);
+  }
+  TRY(const auto norm, norm_views(s.in, s.norm));
+  for (const InColumns& several : in_columns(ternary_tiling(config))) {
+    Extent of_several = several.extent;
+    of_several.grid = extent.grid;
+    TRY_STATUS(dispatch(normed_qkv_columns<KvWord>(config, norm.config, several.columns), of_several,
+                        View<TernaryWeights>{w}, norm.x, norm.gain, norm.parts, scale, turns, params(),
+                        c_.work.floats(s.q), kv));
+    extent.when.max_tokens = 1;
+  }
+  return dispatch(normed_qkv<KvWord>(config, norm.config), extent, View<TernaryWeights>{w}, norm.x, norm.gain,
+                  norm.parts, scale, turns, params(), c_.work.floats(s.q), kv);
+}
+
+}  // namespace tern::gpu

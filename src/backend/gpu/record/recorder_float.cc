@@ -1,0 +1,304 @@
+// The float layers: matrix × vector kernels for a few tokens, matrix × matrix for many, norms inside the former.
+#include <cmath>
+
+#include "backend/gpu/kernels/embed.h"
+#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float_matmul.h"
+#include "backend/gpu/record/recorder.h"
+#include "base/bytes.h"
+
+namespace tern::gpu {
+namespace {
+
+// n workgroups along x and y, for a dimension has its limit.
+Grid grid_of(uint32_t n, uint32_t most) {
+  if (n <= most) return {.x = n};
+  const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+  return {.x = side, .y = ceil_div(n, side)};
+}
+
+constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
+
+// From how many rows of x on several are multiplied at a time.
+constexpr int kColumnRows = 3;
+
+}  // namespace
+
+Result<void> Recorder::record(const step::Embed& s) {
+  TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
+  for (const FloatMatrix::Part& part : table->parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .scale = s.scale}), {.axis = Axis::kY},
+                        View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
+  }
+  return {};
+}
+
+FloatLinearConfig Recorder::float_config(const Tensor& w, const WeightCoding& coding, const FloatRead& read,
+                                         const MatvecLayout& layout) const {
+  FloatLinearConfig config{.rows = static_cast<uint32_t>(w.rows),
+                           .cols = static_cast<uint32_t>(w.cols),
+                           .coding = coding,
+                           .caps = caps_,
+                           .lanes = lanes(layout.lanes),
+                           .rows_per_group = layout.rows_per_group,
+                           .workgroup = workgroup(layout.workgroup)};
+  config.most_ahead = c_.layouts.most_ahead;
+  config.normed = read.norm != nullptr;
+  if (read.norm) config.eps = read.norm->eps;
+  const auto has_room = [&] { return staged_bytes(config) + kForReductions <= c_.device.limits().workgroup_bytes; };
+  static_assert(kRun == kInt8Block);  // as on hosts
+  config.int8_x =
+      c_.plan.int8_on_read && c_.layouts.int8_x && caps_.packed_dot && coding.has_codes() && config.cols % kRun == 0;
+  config.int8_x = config.int8_x && has_room();
+  config.staged = !config.int8_x && coding.bits() <= c_.layouts.stage_bits;
+  config.staged = config.staged && has_room();
+  return fit(config);
+}
+
+FloatLinearConfig Recorder::in_columns(FloatLinearConfig config, Rows rows) const {
+  config.columns = c_.layouts.columns;
+  config.of_logits = rows == Rows::kLogits;
+  const auto bytes = [&] { return config.columns * (staged_bytes(config) + kForReductions); };
+  while (config.columns > 1 && bytes() > c_.device.limits().workgroup_bytes) config.columns /= 2;
+  return config;
+}
+
+// The gain of a norm inside the step, or where nobody looks.
+Result<View<wgsl::Vec4<wgsl::F32>>> Recorder::gain_view(const FloatRead& read) {
+  if (!read.norm) return View<wgsl::Vec4<wgsl::F32>>{{&c_.work.unused_gain(), 0, 0}};
+  TRY(const BufferView gain, c_.weights.vector(*read.norm->gain));
+  return View<wgsl::Vec4<wgsl::F32>>{gain};
+}
+
+Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out,
+                                    Store store, const MatvecLayout& layout) {
+  TRY(const auto gain, gain_view(read));
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    FloatLinearConfig config = float_config(w, part.coding, read, layout);
+    config.rows = width(out);
+    config.store = store;
+    const uint32_t n = ceil_div(part.count, config.rows_per_workgroup());
+    Extent extent{
+        .grid = grid_of(n, c_.device.limits().workgroups), .axis = Axis::kZ, .rows = rows_of(out), .when = read.when};
+    const View<WeightUnits> units{part.units};
+    const View<wgsl::U32> scales{part.scales};
+    const auto x = c_.work.float_quads(read.slot);
+    if (const auto several = in_columns(config, extent.rows); several.columns > 1 && read.when.max_tokens > 1) {
+      Extent of_several = extent;
+      of_several.rows_per_workgroup = several.columns;
+      of_several.when.min_rows = kColumnRows;
+      extent.when.max_rows = kColumnRows - 1;
+      TRY_STATUS(dispatch(float_linear_columns(several), of_several, units, scales, x, gain, View<RowRange>{constant},
+                          params(), c_.work.floats(out)));
+    }
+    TRY_STATUS(
+        dispatch(float_linear(config), extent, units, scales, x, gain, View<RowRange>{constant}, c_.work.floats(out)));
+  }
+  return {};
+}
+
+// How a step's input is read: by kernels for few tokens, which norm it themselves, and by those for many, for which a
+// kernel of its own norms it first. The row whose logits are wanted may be where it was.
+Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const step::FloatNormOnRead& norm) {
+  if (norm.gain && c_.layouts.serial) {
+    TRY_STATUS(record(step::RmsNorm{in, norm.gain, norm.eps, norm.normed}));
+    return std::vector<FloatRead>{{norm.normed, nullptr, {}}};
+  }
+  const auto* on_read = norm.gain ? &norm : nullptr;
+  if (alias_ && alias_->out == in) {
+    return std::vector<FloatRead>{{alias_->in, on_read, {.max_tokens = 1}}, {in, on_read, {.min_tokens = 2}}};
+  }
+  return std::vector<FloatRead>{{in, on_read, rows_of(in) == Rows::kTokens ? few_tokens() : When{}}};
+}
+
+// What the matrix kernels read; no workgroup of theirs sees a whole row.
+Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& norm) {
+  if (!norm.gain) return in;
+  TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, kManyTokens));
+  return norm.normed;
+}
+
+std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tensor& w, const WeightCoding& coding,
+                                                                     uint32_t n_matrices) const {
+  const Features& f = c_.device.features();
+  const Limits& limits = c_.device.limits();
+  if (!c_.layouts.float_matrices || !f.f16 || !f.subgroups || f.subgroup_min != f.subgroup_max || w.cols % 32 != 0) {
+    return std::nullopt;
+  }
+  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
+  if (w.format == Format::kF32) return std::nullopt;  // f16 would not hold them
+  std::optional<FloatMatrixMatmulConfig> best;
+  for (const wgsl::MatrixShape& shape : f.matrices) {
+    if (!has_float_matrix_matmul(shape)) continue;
+    const auto config = fit(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                    .cols = static_cast<uint32_t>(w.cols),
+                                                    .coding = coding,
+                                                    .shape = shape,
+                                                    .subgroup = f.subgroup_min});
+    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
+      continue;
+    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+  }
+  return best;
+}
+
+Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
+  TRY(const Buffer* buffer, c_.work.halves());
+  const BufferView halves{buffer, 0, 0};
+  const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
+  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
+                      c_.work.float_quads(in), View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
+  return HalvedTokens{View<wgsl::F16>{halves}, scales};
+}
+
+Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store) {
+  std::optional<HalvedTokens> x;
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    if (auto tiles = float_matrix_config(w, part.coding, 1)) {
+      if (!x) {
+        TRY(x, halve_tokens(in));
+      }
+      tiles->rows = width(out);
+      tiles->store = store;
+      TRY_STATUS(dispatch(float_matmul_matrix(*tiles), per_tile(*tiles, part.count), View<WeightUnits>{part.units},
+                          View<wgsl::U32>{part.scales}, x->x, x->scales, View<RowRange>{constant}, params(),
+                          c_.work.floats(out)));
+      continue;
+    }
+    const FloatMatmulConfig config{
+        .rows = width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
+    TRY_STATUS(dispatch(gpu::float_matmul(config), per_tile(config, part.count), View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, c_.work.float_quads(in), View<RowRange>{constant}, params(),
+                        c_.work.floats(out)));
+  }
+  return {};
+}
+
+Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                   const step::FloatNormOnRead& norm, SlotId out) {
+  if (c_.layouts.serial || w.format != Format::kF16 || c_.max_batch < c_.layouts.head_matrices_from) return false;
+  auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1);
+  if (!tiles) return false;
+  // All of the workgroup's subgroups side by side along the rows: a tile is of few tokens.
+  tiles->subgroup_rows *= tiles->subgroup_tokens;
+  tiles->subgroup_tokens = 1;
+  *tiles = fit(*tiles);
+  if (tiles->workgroup_bytes(1) > c_.device.limits().workgroup_bytes) return false;
+  tiles->rows = width(out);
+  tiles->rest_at = c_.work.halved_logit_rows();
+  tiles->of_logits = true;
+  const When when{.min_tokens = 2, .min_rows = c_.layouts.head_matrices_from};
+  SlotId x = in;
+  if (norm.gain) {
+    TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));
+    x = norm.normed;
+  }
+  TRY(const Buffer* buffer, c_.work.logit_halves(width(x)));
+  const BufferView halves{buffer, 0, 0};
+  const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
+  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(x), .caps = caps_, .rest_at = tiles->rest_at}),
+                      {.axis = Axis::kY, .rows = Rows::kLogits, .when = when}, c_.work.float_quads(x),
+                      View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    Extent extent = per_tile(*tiles, part.count);
+    extent.rows = Rows::kLogits;
+    extent.when = when;
+    TRY_STATUS(dispatch(float_matmul_matrix(*tiles), extent, View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, View<wgsl::F16>{halves}, scales, View<RowRange>{constant},
+                        params(), c_.work.floats(out)));
+  }
+  return true;
+}
+
+Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices, SlotId in,
+                                         const step::FloatNormOnRead& norm, SlotId out, Store store,
+                                         const MatvecLayout& layout) {
+  TRY(const FloatMatrix* w, c_.weights.matrix(matrices));
+  TRY(auto reads, float_reads(in, norm));
+  if (rows_of(in) == Rows::kLogits && store == Store::kSet && matrices.size() == 1) {
+    TRY(const bool is_multiplied, head_matmul(*w, *matrices.front(), in, norm, out));
+    for (FloatRead& read : reads) {
+      if (is_multiplied) read.when.max_rows = c_.layouts.head_matrices_from - 1;
+    }
+  }
+  for (const FloatRead& read : reads) TRY_STATUS(float_matvec(*w, *matrices.front(), read, out, store, layout));
+  if (rows_of(in) == Rows::kLogits || !has_matmuls()) return {};
+  TRY(const SlotId many, normed_input(in, norm));
+  return float_matmul(*w, *matrices.front(), many, out, store);
+}
+
+const MatvecLayout& Recorder::float_layout(const Tensor& w) const {
+  return w.cols > w.rows ? c_.layouts.float_wide : c_.layouts.float_square;
+}
+
+Result<void> Recorder::record(const step::FloatLinear& s) {
+  const bool is_head = rows_of(s.out) == Rows::kLogits;
+  return float_linear_step(std::span(&s.w, 1), s.in, s.norm, s.out, Store::kSet,
+                           is_head ? c_.layouts.head : float_layout(*s.w));
+}
+
+Result<void> Recorder::record(const step::FloatLinearAdd& s) {
+  return float_linear_step(std::span(&s.w, 1), s.in, {}, s.x, Store::kAdd, float_layout(*s.w));
+}
+
+Result<void> Recorder::record(const step::FloatGlu& s) {
+  TRY(const auto parts, c_.weights.glu(*s.w_gate, *s.w_up));
+  TRY(const auto reads, float_reads(s.in, s.norm));
+  for (const FloatRead& read : reads) {
+    FloatLinearConfig config = float_config(*s.w_gate, parts.gate->coding, read, c_.layouts.float_glu);
+    config.up_coding = parts.up->coding;
+    config.act = activation(s.act);
+    Extent extent{.grid = grid_of(ceil_div(config.rows, config.rows_per_workgroup()), c_.device.limits().workgroups),
+                  .axis = Axis::kZ,
+                  .when = read.when};
+    TRY(const auto gain, gain_view(read));
+    const View<WeightUnits> gate{parts.gate->units}, up{parts.up->units};
+    const View<wgsl::U32> gate_scales{parts.gate->scales}, up_scales{parts.up->scales};
+    const auto x = c_.work.float_quads(read.slot);
+    if (const auto several = in_columns(config, extent.rows); several.columns > 1) {
+      Extent of_several = extent;
+      of_several.rows_per_workgroup = several.columns;
+      of_several.when.min_rows = kColumnRows;
+      extent.when.max_rows = kColumnRows - 1;
+      TRY_STATUS(dispatch(float_glu_columns(several), of_several, gate, gate_scales, up, up_scales, x, gain, params(),
+                          c_.work.floats(s.out)));
+    }
+    TRY_STATUS(dispatch(float_glu(config), extent, gate, gate_scales, up, up_scales, x, gain, c_.work.floats(s.out)));
+  }
+  return has_matmuls() ? glu_matmul(s, parts) : Result<void>();
+}
+
+Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts) {
+  TRY(const SlotId in, normed_input(s.in, s.norm));
+  if (auto tiles = float_matrix_config(*s.w_gate, parts.gate->coding, 2)) {
+    tiles->up_coding = parts.up->coding;
+    tiles->act = activation(s.act);
+    TRY(const HalvedTokens x, halve_tokens(in));
+    return dispatch(float_glu_matmul_matrix(*tiles), per_tile(*tiles, tiles->rows),
+                    View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
+                    View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, x.x, x.scales, params(),
+                    c_.work.floats(s.out));
+  }
+  const FloatMatmulConfig config{.rows = static_cast<uint32_t>(s.w_gate->rows),
+                                 .cols = static_cast<uint32_t>(s.w_gate->cols),
+                                 .coding = parts.gate->coding,
+                                 .up_coding = parts.up->coding,
+                                 .act = activation(s.act),
+                                 .tile_rows = 32};
+  return dispatch(float_glu_matmul(config), per_tile(config, config.rows), View<WeightUnits>{parts.gate->units},
+                  View<wgsl::U32>{parts.gate->scales}, View<WeightUnits>{parts.up->units},
+                  View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in), params(), c_.work.floats(s.out));
+}
+
+Result<void> Recorder::record(const step::FloatQkv& s) {
+  const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
+  TRY_STATUS(float_linear_step(matrices, s.in, s.norm, s.heads.qkv, Store::kSet, c_.layouts.float_qkv));
+  return s.leaves_heads ? Result<void>() : heads(s.heads, {});
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,25 @@
+// A batch as the kernels read it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/gpu/memory/rope_tables.h"
+#include "backend/gpu/record/program.h"
+
+namespace tern::gpu {
+
+struct BatchWords {
+  std::vector<uint32_t> params;  // as kernels/common.h has them
+  std::vector<TokenId> tokens;
+  RunShape shape;
+
+  // With tables for n_more positions after each slice, where a decoding loop will go on.
+  void set(Batch batch, const RopeTables& ropes, int n_more = 0);
+};
+
+// The most words of `params` that a batch takes.
+uint64_t most_batch_words(const Config& config, int max_batch, int max_logit_rows, int max_slices);
+
+}  // namespace tern::gpu

@@ -1,0 +1,231 @@
+#include "backend/gpu/run/executable.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "backend/gpu/trust/check_products.h"
+#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/weights/upload.h"
+#include "backend/kv_layout.h"
+#include "base/check.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+namespace {
+
+// Reads a vector of T from a view.
+template <class T>
+Result<std::vector<T>> read_all(Device& device, BufferView view, size_t count) {
+  std::vector<T> values(count);
+  view.bytes = count * sizeof(T);
+  TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(values))));
+  return values;
+}
+
+}  // namespace
+
+GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options)
+    : device_(std::move(device)),
+      plan_(plan),
+      options_(options),
+      kernels_(*device_, options.gpu.wgsl_dir),
+      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress, options.pool),
+      layouts_(layouts_for(*device_, options.gpu.without)) {}
+
+Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,
+                                                             const CompileOptions& options) {
+  std::unique_ptr<GpuExecutable> executable(new GpuExecutable(std::move(device), plan, options));
+  TRY_STATUS(executable->load());
+  return executable;
+}
+
+// Attention reads four dimensions of a head at a time, and a workgroup has an invocation for each four.
+Result<void> GpuExecutable::check_heads(KvType type) const {
+  const int head_dim = plan_.config.head_dim;
+  const bool has_codes = type == KvType::kQ8_0;
+  auto most = static_cast<int>(
+      4 * attention_workgroup(*device_, layouts_.attention_workgroup, has_codes ? static_cast<uint32_t>(head_dim) : 0));
+  if (has_codes) most = std::min(most, static_cast<int>(2 * device_->limits().invocations));  // fit_to_codes
+  if (head_dim % 4 == 0 && head_dim <= most) return {};
+  return fail(ErrorCode::kNotSupported,
+              "heads of {} dimensions; the GPU takes multiples of 4 up to {}{}, use the cpu backend", head_dim, most,
+              has_codes ? " with keys and values as q8_0" : "");
+}
+
+Result<void> GpuExecutable::load() {
+  TRY_STATUS(check_heads(KvType::kF16));
+  TRY(repacked_, repack_ternary(plan_));
+  TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
+  TRY_STATUS(upload_weights(plan_, weights_));
+  TRY(sampler_, DeviceSampler::create({.device = *device_,
+                                       .kernels = kernels_,
+                                       .caps = caps_of(*device_),
+                                       .n_vocab = static_cast<uint32_t>(plan_.slot(plan_.logits).width),
+                                       .max_rows = static_cast<uint32_t>(std::min(max_slices(), max_logit_rows())),
+                                       .logits = work_->view(plan_.logits),
+                                       .tokens = work_->tokens(),
+                                       .params = work_->params(),
+                                       .serial = layouts_.serial}));
+  return device_->wait();
+}
+
+Result<void> GpuExecutable::check() {
+  in_control_ = nullptr;
+  TRY(const auto store, new_spare_store());
+  return check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_);
+}
+
+RecorderContext GpuExecutable::context() const {
+  return {.device = *device_,
+          .kernels = kernels_,
+          .weights = weights_,
+          .work = *work_,
+          .plan = plan_,
+          .max_batch = options_.max_batch,
+          .layouts = layouts_};
+}
+
+std::string GpuExecutable::description() const {
+  const Features& f = device_->features();
+  std::string features;
+  const auto add = [&](bool has, std::string_view name) {
+    if (has) features += (features.empty() ? "" : ", ") + std::string(name);
+  };
+  add(f.f16, "f16");
+  add(f.subgroups, format_text("subgroups {}", f.subgroup_min));
+  add(f.packed_dot, "dot4");
+  return format_text("webgpu ({}, {}{}{})", device_->adapter().name, device_->adapter().api,
+                     features.empty() ? "" : ", ", features);
+}
+
+Result<std::unique_ptr<KvStore>> GpuExecutable::new_kv_store(int block_tokens, KvType type) const {
+  TRY_STATUS(check_heads(type));
+  CHECK(block_tokens == kKvBlock);
+  return make_store(type);
+}
+
+std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type) const {
+  return std::make_unique<GpuKvStore>(*device_, plan_.config, type,
+                                      [this](GpuKvStore& store) { return prepare(store, 0); });
+}
+
+Result<std::unique_ptr<GpuKvStore>> GpuExecutable::new_spare_store() const {
+  auto store = make_store(KvType::kF16);
+  TRY_STATUS(store->reserve(1));
+  return store;
+}
+
+Result<void> GpuExecutable::prepare(GpuKvStore& store, int n_pos) const {
+  work_->ropes().reserve(n_pos);
+  const GpuKvStore::Version version{store.version(), work_->ropes().version()};
+  if (store.recorded == version) return {};
+  if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes) {
+    TRY_STATUS(store.program.rebind(*device_, store.replaced()));
+  } else {
+    Program program;
+    TRY_STATUS(Recorder(context(), store, program).record_all());
+    store.program = std::move(program);
+  }
+  store.set_recorded(version);
+  return device_->check();
+}
+
+Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
+  in_control_ = nullptr;
+  words_.set(batch, work_->ropes(), n_more);
+  CHECK(words_.shape.n_tokens <= options_.max_batch && words_.shape.n_logit_rows <= options_.max_logit_rows);
+  const Bytes params = std::as_bytes(std::span(words_.params));
+  if (params.size() > work_->params().bytes()) {
+    return fail(ErrorCode::kInvalidArgument, "a sequence of more than the {} tokens that the model was trained for",
+                plan_.config.n_ctx);
+  }
+  TRY_STATUS(device_->write(work_->params(), 0, params));
+  TRY_STATUS(device_->write(work_->tokens(), 0, std::as_bytes(std::span(words_.tokens))));
+  return words_.shape;
+}
+
+Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch) {
+  CHECK(!batch.empty() && std::ssize(batch) <= max_slices());
+  auto& store = static_cast<GpuKvStore&>(kv_store);
+  int n_pos = 0;
+  for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
+  TRY_STATUS(prepare(store, n_pos));
+  TRY(const RunShape shape, put(batch));
+  const int n_rows = shape.n_logit_rows;
+  if (observer_) {
+    TRY_STATUS(run_observed(store, shape));
+  } else {
+    commands_.clear();
+    store.program.commands(shape, commands_);
+    TRY_STATUS(device_->submit(commands_));
+    if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape.n_pos);
+  }
+  if (n_rows == 0) {
+    TRY_STATUS(device_->check());
+    return std::span<const float>();
+  }
+  logits_.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.slot(plan_.logits).width));
+  BufferView view = work_->view(plan_.logits);
+  view.bytes = logits_.size() * sizeof(float);
+  TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
+  return std::span<const float>(logits_);
+}
+
+void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const Program* sampler, int n_pos) {
+  last_.store = store.watch();
+  last_.blocks.assign(token.blocks.begin(), token.blocks.begin() + kv_blocks_for(n_pos));
+  last_.n_ctx = token.n_ctx;
+  last_.sampler = sampler;
+  last_.n_pos = n_pos;
+  last_.dispatches = static_cast<int>(commands_.size());
+}
+
+Result<void> GpuExecutable::run_observed(const GpuKvStore& store, const RunShape& shape) {
+  for (int i = 0; i < static_cast<int>(plan_.steps.size()); ++i) {
+    commands_.clear();
+    store.program.commands(shape, commands_, i, i + 1);
+    if (!commands_.empty()) TRY_STATUS(device_->submit(commands_));
+    TRY_STATUS(report(plan_.steps[static_cast<size_t>(i)], shape));
+  }
+  return {};
+}
+
+Result<void> GpuExecutable::report(const Step& step, const RunShape& shape) {
+  for (const SlotUse& use : slot_uses(step.body)) {
+    if (!use.is_output()) continue;
+    const Slot& slot = plan_.slot(use.slot);
+    const int rows = slot.rows == RowsOf::kBatch ? shape.n_tokens : shape.n_logit_rows;
+    StepOutput output{.step = &step, .slot = &slot, .rows = rows, .values = {}, .scales = {}, .sums = {}};
+    const auto width = static_cast<size_t>(slot.width), n_rows = static_cast<size_t>(rows);
+    BufferView from = work_->view(use.slot);
+    // One token's select_rows is left out: its row is where it was.
+    if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && shape.n_tokens == 1) {
+      from = work_->view(select->in);
+    }
+    if (slot.type == SlotType::kF32) {
+      TRY(const auto values, read_all<float>(*device_, from, n_rows * width));
+      output.values = values;
+      observer_(output);
+      continue;
+    }
+    const size_t stride = quantized_row_bytes(static_cast<uint32_t>(width));
+    const size_t meta = size_t{16} * quantized_meta(static_cast<uint32_t>(width));
+    TRY(const auto bytes, read_all<std::byte>(*device_, from, n_rows * stride));
+    std::vector<float> values, scales(n_rows);
+    std::vector<int32_t> sums(n_rows);
+    for (size_t r = 0; r < n_rows; ++r) {
+      const std::byte* row = bytes.data() + r * stride;
+      for (size_t i = 0; i < width; ++i) values.push_back(static_cast<float>(std::bit_cast<int8_t>(row[i])));
+      std::memcpy(&scales[r], row + meta, sizeof(float));
+      std::memcpy(&sums[r], row + meta + 4, sizeof(int32_t));
+    }
+    output.values = values;
+    output.scales = scales;
+    output.sums = sums;
+    observer_(output);
+  }
+  return {};
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,116 @@
+// The executable of the WebGPU backend. executable.cc loads and runs batches; token_stream.cc decodes on the device.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+
+#include "backend/backend.h"
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/memory/gpu_kv_store.h"
+#include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/record/device_sampler.h"
+#include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/weights/weight_store.h"
+#include "backend/kv_layout.h"
+#include "backend/repack.h"
+
+namespace tern::gpu {
+
+class GpuTokenStream;
+
+class GpuExecutable final : public Executable {
+ public:
+  static Result<std::unique_ptr<GpuExecutable>> create(std::unique_ptr<Device> device, const Plan& plan,
+                                                       const CompileOptions& options);
+
+  std::string description() const override;
+  int max_batch() const override { return options_.max_batch; }
+  int max_logit_rows() const override { return options_.max_logit_rows; }
+  int max_slices() const override { return std::min(64, options_.max_batch); }
+  bool decodes() const override { return true; }
+  int kv_block_tokens(int) const override { return kKvBlock; }
+  Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const override;
+  using Executable::decode;
+  using Executable::run;
+  Result<std::span<const float>> run(KvStore& store, Batch batch) override;
+  Result<std::unique_ptr<TokenStream>> decode(KvStore& store, Batch starts, int n_tokens,
+                                              std::span<const DeviceSampling> sampling) override;
+  std::optional<GpuStats> gpu_stats() const override;
+  std::optional<GpuAdapter> gpu_adapter() const override;
+  Result<std::vector<GpuKernel>> gpu_kernels() override;
+  using Executable::time_ops;
+  Result<TokenTimes> time_ops(KvStore& store, const Slice& token, int repeats) override;
+  void observe(StepObserver observer) override { observer_ = std::move(observer); }
+
+  // Whether products with this model's weights come out right (check_products.h): kNotSupported where they do not. The
+  // kernels are compiled then, those of keys and values as f16, which will most likely be wanted.
+  Result<void> check();
+  // What gpu_adapter() tells of features that the device is used without, because it failed their tests.
+  void note_failed_tests(std::vector<std::string> findings) { failed_tests_ = std::move(findings); }
+
+  // For bench/tune_gpu.
+  Device& device() { return *device_; }
+  void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of stores made from now on
+
+ private:
+  friend class GpuTokenStream;
+  GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options);
+
+  Result<void> load();
+  Result<void> check_heads(KvType type) const;
+  RecorderContext context() const;
+  uint64_t bytes_moved(const Step& step, KvType type, int pos) const;
+  std::unique_ptr<GpuKvStore> make_store(KvType type) const;
+  // With room for one block, and its program recorded.
+  Result<std::unique_ptr<GpuKvStore>> new_spare_store() const;
+  // The store's program, for positions before n_pos: recorded anew where the buffers are not those that it is for.
+  Result<void> prepare(GpuKvStore& store, int n_pos) const;
+  // Puts the batch where the kernels find it, with tables for n_more positions after each slice. Gives its shape.
+  Result<RunShape> put(Batch batch, int n_more = 0) const;
+  // The commands of a token like the last one, and the token set that they run: at the position after the last, but in
+  // the store's spare block. Empty where there was none or its blocks are gone.
+  Result<std::vector<Command>> last_token_again() const;
+  // Keeps what last_token_again() has to know of the token that commands_ run.
+  void remember(const GpuKvStore& store, const Slice& token, const Program* sampler, int n_pos);
+  // Seconds that the last token's dispatches take as one; 0 where they cannot be run again or timed.
+  double time_last_token() const;
+  Result<void> run_observed(const GpuKvStore& store, const RunShape& shape);
+  Result<void> report(const Step& step, const RunShape& shape);
+
+  // Destroyed in reverse: the device last.
+  std::unique_ptr<Device> device_;
+  std::deque<Repacked> repacked_;
+  Plan plan_;
+  CompileOptions options_;
+  mutable KernelLibrary kernels_;
+  mutable WeightStore weights_;
+  std::unique_ptr<WorkBuffers> work_;
+  std::unique_ptr<DeviceSampler> sampler_;
+  Layouts layouts_;
+  std::vector<std::string> failed_tests_;
+  StepObserver observer_;
+  std::vector<float> logits_;
+  std::vector<Command> commands_;  // kept, so that the token loop allocates nothing
+  mutable BatchWords words_;       // likewise
+  // Of the last decoded token, for gpu_stats and gpu_kernels.
+  struct LastToken {
+    std::weak_ptr<const GpuKvStore> store;
+    std::vector<KvBlockId> blocks;
+    int n_ctx = 0;
+    const Program* sampler = nullptr;  // null: the host chose
+    int n_pos = 0;
+    int dispatches = 0;
+  };
+  LastToken last_;
+  int streams_ = 0;                                     // that live
+  mutable const GpuTokenStream* in_control_ = nullptr;  // the stream whose next token the device is about to run
+  uint64_t decoded_ = 0;
+  double record_seconds_ = 0;  // recording and submitting them
+  uint64_t streamed_ = 0;      // of them, those that came after another one
+  double stream_seconds_ = 0;  // from each of those to the next, as their reader saw it
+};
+
+}  // namespace tern::gpu

@@ -1,0 +1,205 @@
+// Decoding with the token loop on the device: the tokens' ids go straight into the next embeddings, and the host reads
+// a ring of ids behind them.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <deque>
+
+#include "backend/gpu/run/executable.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+namespace {
+
+// Steps that the device works on while the host waits for an older one.
+constexpr size_t kAhead = 2;
+
+}  // namespace
+
+class GpuTokenStream final : public TokenStream {
+ public:
+  GpuTokenStream(GpuExecutable& executable, GpuKvStore& store, Batch starts, int n_steps,
+                 std::span<const DeviceSampling> sampling)
+      : executable_(executable),
+        store_(store),
+        sampling_(sampling.begin(), sampling.end()),
+        draws_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })),
+        tokens_(starts.size()),
+        n_left_(n_steps) {
+    for (const Slice& start : starts) {
+      rows_.push_back({{start.blocks.begin(), start.blocks.end()}, start.n_ctx, start.first_pos});
+      tokens_[rows_.size() - 1] = start.tokens[0];
+    }
+    ++executable_.streams_;
+    drawn_.reserve(kAhead * starts.size());
+  }
+  GpuTokenStream(const GpuTokenStream&) = delete;
+  GpuTokenStream& operator=(const GpuTokenStream&) = delete;
+  ~GpuTokenStream() override {
+    --executable_.streams_;
+    if (executable_.in_control_ == this) executable_.in_control_ = nullptr;
+  }
+
+  Result<std::span<const TokenId>> next() override {
+    if (executable_.in_control_ != this) TRY_STATUS(take_control());
+    while (n_left_ > 0 && under_way_.size() < kAhead) TRY_STATUS(start_one());
+    CHECK(!under_way_.empty());
+    const auto oldest = std::move(under_way_.front());
+    under_way_.pop_front();
+    TRY(const Bytes bytes, oldest->wait());
+    count_step();
+    std::memcpy(tokens_.data(), bytes.data(), tokens_.size() * sizeof(TokenId));
+    for (const TokenId token : tokens_) {
+      if (token >= 0 && token < executable_.plan_.config.n_vocab) continue;
+      return fail(ErrorCode::kDeviceLost,
+                  "{}: the GPU chose token {}, which does not exist; its driver may be at fault",
+                  executable_.device_->adapter().name, token);
+    }
+    if (!drawn_.empty()) {
+      drawn_.erase(drawn_.begin(), drawn_.begin() + static_cast<ptrdiff_t>(rows_.size()));
+      n_used_draws_ -= rows_.size();
+    }
+    return std::span<const TokenId>(tokens_);
+  }
+
+ private:
+  struct Row {
+    std::vector<KvBlockId> blocks;
+    int n_ctx;
+    int pos;  // of the next step to be started
+  };
+
+  // At first, and after something else has run: the device goes on from the tokens that were taken last, and draws
+  // those that were under way with the same numbers again.
+  Result<void> take_control() {
+    const auto n_lost = static_cast<int>(under_way_.size());
+    under_way_.clear();
+    for (Row& row : rows_) row.pos -= n_lost;
+    n_left_ += n_lost;
+    step_ = 0;
+    n_used_draws_ = 0;
+    last_step_.reset();
+    GpuExecutable& e = executable_;
+    TRY(sampler_, e.sampler_->choosing(sampling_));
+    std::vector<Slice> slices;
+    for (size_t i = 0; i < rows_.size(); ++i) slices.push_back(slice(i));
+    e.work_->ropes().reserve(last_pos() + n_left_);
+    TRY(shape_, e.put(slices, n_left_ - 1));
+    e.in_control_ = this;
+    return {};
+  }
+
+  // Of the row's token that was taken last.
+  Slice slice(size_t row) const {
+    const Row& r = rows_[row];
+    return {.tokens = {&tokens_[row], 1}, .first_pos = r.pos, .blocks = r.blocks, .n_ctx = r.n_ctx};
+  }
+
+  int last_pos() const { return std::ranges::max(rows_, {}, &Row::pos).pos; }
+
+  // The numbers of the next step: those that it was to be drawn with before, if it has been.
+  std::span<const float> draw() {
+    if (n_used_draws_ == drawn_.size()) {
+      for (const DeviceSampling& o : sampling_) drawn_.push_back(o.temperature > 0 ? o.uniform() : 0.0f);
+    }
+    const auto numbers = std::span<const float>(drawn_).subspan(n_used_draws_, rows_.size());
+    n_used_draws_ += rows_.size();
+    return numbers;
+  }
+
+  // What is told of single tokens (gpu_stats) is of streams of one sequence. The first of a stream has nothing before
+  // it to be measured from.
+  void count_step() {
+    if (rows_.size() > 1) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (last_step_) {
+      executable_.stream_seconds_ += std::chrono::duration<double>(now - *last_step_).count();
+      ++executable_.streamed_;
+    }
+    last_step_ = now;
+  }
+
+  Result<void> start_one() {
+    const auto start = std::chrono::steady_clock::now();
+    GpuExecutable& e = executable_;
+    shape_.n_pos = last_pos() + 1;
+    TRY_STATUS(e.prepare(store_, shape_.n_pos));  // its buffers may be others since the last step
+    e.commands_.clear();
+    store_.program.commands(shape_, e.commands_);
+    sampler_->commands(shape_, e.commands_);
+    if (draws_) TRY_STATUS(e.sampler_->set_draws(step_, draw()));
+    TRY(auto back, e.device_->read_later(e.sampler_->ids(step_, rows_.size()), e.commands_));
+    under_way_.push_back(std::move(back));
+    for (Row& row : rows_) ++row.pos;
+    ++step_;
+    --n_left_;
+    if (rows_.size() == 1) e.remember(store_, slice(0), sampler_, shape_.n_pos);
+    ++e.decoded_;
+    e.record_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return {};
+  }
+
+  GpuExecutable& executable_;
+  GpuKvStore& store_;
+  std::vector<Row> rows_;
+  const std::vector<DeviceSampling> sampling_;  // of the rows
+  const bool draws_;                            // in any row
+  const Program* sampler_ = nullptr;
+  std::vector<TokenId> tokens_;  // of the rows, the last that were taken
+  RunShape shape_;
+  int n_left_;  // steps to be started
+  uint64_t step_ = 0;
+  std::deque<std::unique_ptr<ReadBack>> under_way_;
+  std::vector<float> drawn_;  // the random numbers [steps, rows] of steps that were not taken, of which
+  size_t n_used_draws_ = 0;   // … are those of the steps under way
+  std::optional<std::chrono::steady_clock::time_point> last_step_;
+};
+
+Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch starts, int n_tokens,
+                                                           std::span<const DeviceSampling> sampling) {
+  const auto is_one_token = [](const Slice& slice) { return slice.tokens.size() == 1; };
+  CHECK(!starts.empty() && std::ssize(starts) <= std::min(max_slices(), max_logit_rows()) && n_tokens >= 1);
+  CHECK(std::ranges::all_of(starts, is_one_token) && sampling.size() == starts.size());
+  if (observer_) return nullptr;
+  TRY(const Program* sampler, sampler_->choosing(sampling));
+  if (sampler == nullptr) return nullptr;
+  in_control_ = nullptr;  // its options are no longer those that the sampler has
+  return std::make_unique<GpuTokenStream>(*this, static_cast<GpuKvStore&>(store), starts, n_tokens, sampling);
+}
+
+double GpuExecutable::time_last_token() const {
+  if (streams_ > 0 || !device_->features().timestamps) return 0;
+  // The middle of three: the first may find the GPU asleep.
+  std::array<double, 3> seconds{};
+  for (double& one : seconds) {
+    const auto commands = last_token_again();
+    if (!commands || commands->empty()) return 0;
+    one = device_->time_whole(*commands).value_or(0);
+  }
+  std::ranges::sort(seconds);
+  return seconds[1];
+}
+
+std::optional<GpuStats> GpuExecutable::gpu_stats() const {
+  const PipelineStats pipelines = device_->pipeline_stats();
+  GpuStats stats;
+  stats.shaders = pipelines.compiled;
+  const int asked = pipelines.compiled + pipelines.hits;
+  stats.pipeline_hit_rate = asked == 0 ? 0 : static_cast<double>(pipelines.hits) / asked;
+  stats.disk_hits = pipelines.disk_hits;
+  stats.compile_seconds = pipelines.seconds;
+  stats.upload_seconds = weights_.seconds();
+  stats.upload_bytes = weights_.bytes();
+  stats.device_bytes = device_->allocated_bytes();
+  stats.dispatches_per_token = last_.dispatches;
+  stats.gpu_ms_per_token = time_last_token() * 1e3;
+  if (decoded_ > 0) stats.record_ms_per_token = record_seconds_ * 1e3 / static_cast<double>(decoded_);
+  if (streamed_ > 0 && stats.gpu_ms_per_token > 0) {
+    const double token_ms = stream_seconds_ * 1e3 / static_cast<double>(streamed_);
+    stats.host_ms_per_token = std::max(token_ms - stats.gpu_ms_per_token, 0.0);
+  }
+  return stats;
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,192 @@
+#include "backend/gpu/weights/pack.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/half.h"
+#include "quant/format.h"
+
+namespace tern::gpu {
+namespace {
+
+// Quads one after another in a word, each with its four codes in the word's bytes (packed_weights.h).
+template <uint32_t kBits>
+void pack_unit(const uint8_t* codes, uint32_t* words) {
+  constexpr uint32_t kQuads = 8 / kBits;  // of a word
+  uint32_t unit[4] = {};
+  for (uint32_t q = 0; q < 4 * kQuads; ++q) {
+    for (uint32_t i = 0; i < 4; ++i)
+      unit[q / kQuads] |= static_cast<uint32_t>(codes[4 * q + i]) << (q % kQuads * kBits + 8 * i);
+  }
+  std::memcpy(words, unit, sizeof unit);
+}
+
+template <uint32_t kBits>
+void pack_codes(const uint8_t* codes, size_t n, uint32_t* words) {
+  constexpr size_t kValues = 128 / kBits;
+  for (size_t i = 0; i < n; i += kValues, words += 4) pack_unit<kBits>(codes + i, words);
+}
+
+void pack_codes(WeightWords words, const uint8_t* codes, size_t n, uint32_t* units) {
+  switch (words) {
+    case WeightWords::kCodes8:
+      return pack_codes<8>(codes, n, units);
+    case WeightWords::kCodes4:
+      return pack_codes<4>(codes, n, units);
+    case WeightWords::kCodes2:
+      return pack_codes<2>(codes, n, units);
+    case WeightWords::kSigns:
+      return pack_codes<1>(codes, n, units);
+    default:
+      CHECK(false);
+  }
+}
+
+// A code of the format as the plane holds it.
+uint8_t plane_code(const Coding& coding, const WeightCoding& plane, uint8_t code) {
+  if (plane.words == WeightWords::kSigns) return coding.level(code) < 0 ? 1 : 0;
+  return static_cast<uint8_t>(coding.level(code) + static_cast<int>(plane.zero));
+}
+
+struct ScalesOf {
+  size_t n_groups;  // of a block
+  float own;        // the tensor's scale
+};
+
+// A block's part of the plane of scales, what is one word there as its bits; times the tensor's own scale.
+void put_scales(const Coding& coding, const WeightCoding& plane, const BlockParts& parts, const ScalesOf& of,
+                float* scales) {
+  const auto word = [](uint32_t low, uint32_t high) { return std::bit_cast<float>(low | high << 16); };
+  const float d = f16_to_f32(parts.d) * of.own;
+  if (plane.has_mins() && plane.f32_scales) {
+    *scales++ = d;
+    *scales++ = f16_to_f32(parts.dmin) * of.own;
+  } else if (plane.has_mins()) {
+    *scales++ = word(parts.d, parts.dmin);
+  }
+  if (plane.mins == WeightMins::kBytes) {
+    const auto pair = [&](size_t g) { return static_cast<uint32_t>(parts.scales[g] | parts.mins[g] << 8); };
+    for (size_t g = 0; g < of.n_groups; g += 2) *scales++ = word(pair(g), pair(g + 1));
+    return;
+  }
+  if (plane.has_mins()) return;
+  for (size_t g = 0; g < of.n_groups; ++g) {
+    scales[g] = coding.has_scales() ? d * static_cast<float>(parts.scales[g]) : d;
+  }
+}
+
+void pack_blocks(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
+  const FormatInfo& format = format_info(t.format);
+  const auto block = static_cast<size_t>(format.block), block_bytes = static_cast<size_t>(format.block_bytes);
+  const size_t n_groups = block / static_cast<size_t>(format.coding.group);
+  const size_t block_scales = plane.scales_of_row(static_cast<uint32_t>(block));
+  std::array<uint8_t, 256> codes;
+  for (size_t code = 0; code < static_cast<size_t>(format.coding.n_codes); ++code) {
+    codes[code] = plane_code(format.coding, plane, static_cast<uint8_t>(code));
+  }
+  BlockParts parts = {};
+  for (size_t b = 0; b * block_bytes < row.size(); ++b) {
+    format.unpack(row.data() + b * block_bytes, parts);
+    for (size_t i = 0; i < block; ++i) parts.codes[i] = codes[parts.codes[i]];
+    pack_codes(plane.words, parts.codes, block, units + b * (block * plane.bits() / 32));
+    put_scales(format.coding, plane, parts, {n_groups, t.scale}, scales + b * block_scales);
+  }
+}
+
+void pack_row(const Tensor& t, const WeightCoding& c, Bytes row, uint32_t* units, float* scales) {
+  if (c.words == WeightWords::kF16 || c.words == WeightWords::kBF16) {
+    std::memcpy(units, row.data(), row.size());
+    if (c.group > 0) *scales = t.scale;
+    return;
+  }
+  if (c.has_codes()) return pack_blocks(t, c, row, units, scales);
+  std::vector<float> values(static_cast<size_t>(t.cols));
+  format_info(t.format).decode(row, values);
+  for (float& value : values) value *= t.scale;
+  std::memcpy(units, values.data(), values.size() * sizeof(float));
+}
+
+// The narrowest words that hold a format's levels evenly spaced, and of which none belongs to two groups.
+WeightWords words_of(const Coding& coding) {
+  if (coding.n_codes == 2) return WeightWords::kSigns;
+  if (coding.levels) return WeightWords::kCodes8;
+  if (coding.n_codes <= 4 && coding.group >= 64) return WeightWords::kCodes2;
+  return coding.n_codes <= 16 && coding.group >= 32 ? WeightWords::kCodes4 : WeightWords::kCodes8;
+}
+
+WeightCoding codes_of(Format format) {
+  if (format == Format::kF16) return {.words = WeightWords::kF16};
+  if (format == Format::kBF16) return {.words = WeightWords::kBF16};
+  const Coding& coding = format_info(format).coding;
+  if (!coding.has_codes()) return {};
+  const WeightWords words = words_of(coding);
+  WeightCoding plane = {.words = words, .group = static_cast<uint32_t>(coding.group)};
+  if (words == WeightWords::kCodes8) {
+    plane.zero = 128;
+  } else if (words != WeightWords::kSigns) {
+    plane.zero = static_cast<uint32_t>(coding.zero);
+  }
+  if (coding.has_mins) {
+    plane.mins = coding.has_scales() ? WeightMins::kBytes : WeightMins::kF16;
+  } else {
+    plane.f32_scales = coding.has_scales();  // products that no f16 holds
+  }
+  return plane;
+}
+
+}  // namespace
+
+WeightCoding coding_of(const Tensor& tensor) {
+  WeightCoding coding = codes_of(tensor.format);
+  const auto cols = static_cast<uint32_t>(tensor.cols);
+  if (cols % coding.values() != 0) return {};
+  if (tensor.scale == 1.0f || coding == WeightCoding{}) return coding;
+  coding.f32_scales = true;
+  if (coding.group == 0) coding.group = cols;  // halves: a scale for each row
+  return coding;
+}
+
+uint64_t unit_row_bytes(const WeightCoding& coding, int cols) {
+  return static_cast<uint64_t>(cols) * coding.bits() / 8;
+}
+
+uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols) {
+  if (coding.group == 0) return 4;
+  const uint64_t n = rows * coding.scales_of_row(static_cast<uint32_t>(cols));
+  return coding.has_scale_words() ? 4 * n : (n + 1) / 2 * 4;
+}
+
+bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding) {
+  if (tensor.format == Format::kF32) return coding.words == WeightWords::kF32 && tensor.scale == 1.0f;
+  return coding.group == 0 && (coding.words == WeightWords::kF16 || coding.words == WeightWords::kBF16);
+}
+
+void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
+               std::span<float> scales) {
+  const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols);
+  const uint64_t count = rows.size() / in_bytes;
+  const size_t row_words = unit_row_bytes(coding, tensor.cols) / 4;
+  const size_t row_scales = coding.scales_of_row(static_cast<uint32_t>(tensor.cols));
+  CHECK(units.size() >= count * row_words && scales.size() >= count * row_scales);
+  for (uint64_t r = 0; r < count; ++r) {
+    pack_row(tensor, coding, rows.subspan(r * in_bytes, in_bytes), units.data() + r * row_words,
+             scales.data() + r * row_scales);
+  }
+}
+
+std::vector<uint32_t> pack_scales(const WeightCoding& coding, std::span<const float> scales) {
+  std::vector<uint32_t> words(std::max<size_t>(1, coding.has_scale_words() ? scales.size() : (scales.size() + 1) / 2));
+  for (size_t i = 0; i < scales.size(); ++i) {
+    if (coding.has_scale_words()) {
+      words[i] = std::bit_cast<uint32_t>(scales[i]);
+    } else {
+      words[i / 2] |= static_cast<uint32_t>(f32_to_f16(scales[i])) << (16 * (i % 2));
+    }
+  }
+  return words;
+}
+
+}  // namespace tern::gpu

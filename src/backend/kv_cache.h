@@ -1,0 +1,30 @@
+// Keys and values of a sequence that is alone: for tools and tests, which have no need to share.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace tern {
+
+// As many blocks of a store of its own as n_ctx tokens need.
+class KvCache {
+ public:
+  static Result<std::unique_ptr<KvCache>> create(std::unique_ptr<KvStore> store, int n_ctx);
+
+  int n_ctx() const { return n_ctx_; }
+  uint64_t bytes() const { return blocks_.size() * store_->block_bytes(); }
+  KvStore& store() { return *store_; }
+  // The slice with this cache's blocks.
+  Slice place(Slice slice) const;
+
+ private:
+  KvCache(std::unique_ptr<KvStore> store, int n_ctx) : store_(std::move(store)), n_ctx_(n_ctx) {}
+
+  std::unique_ptr<KvStore> store_;
+  int n_ctx_;
+  std::vector<KvBlockId> blocks_;
+};
+
+}  // namespace tern

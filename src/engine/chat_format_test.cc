@@ -1,0 +1,115 @@
+// Conversations with tools through the engine: what its template can say, and what it is refused.
+#include <gtest/gtest.h>
+
+#include "tern/chat_reply.h"
+#include "tern/engine.h"
+#include "tern/grammar.h"
+
+namespace tern {
+namespace {
+
+Engine with_template(const std::string& source) {
+  return Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf",
+                       .n_threads = 1,
+                       .chat_template = source})
+      .value();
+}
+
+const ChatOptions kTools = {.tools = R"([{"type": "function", "function": {"name": "f"}}])"};
+
+TEST(EngineChatFormat, RefusesToolsThatTheTemplateHasNot) {
+  const Engine engine = with_template("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}");
+  const ChatMessage messages[] = {{"user", "a"}};
+  EXPECT_EQ(engine.render_chat(messages).value(), "[user]a");
+  const auto refused = engine.render_chat(messages, kTools);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
+  EXPECT_TRUE(refused.error().message.starts_with("the model's chat template has no tools")) << refused.error().message;
+  const ChatMessage called[] = {{"user", "a"}, {.role = "assistant", .tool_calls = {{.name = "f"}}}};
+  EXPECT_EQ(engine.render_chat(called).error().code, ErrorCode::kNotSupported);
+  EXPECT_FALSE(engine.chat_format().calls);
+  // This one prints every role, and so the results of tools too.
+  const ChatMessage result[] = {{.role = "tool", .content = "b"}};
+  EXPECT_EQ(engine.render_chat(result).value(), "[tool]b");
+}
+
+TEST(EngineChatFormat, TellsHowRepliesAreToBeRead) {
+  const Engine engine = with_template(
+      "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% for c in "
+      "m.tool_calls or [] %}<tool_call>{\"name\": {{ c.function.name | tojson }}, \"arguments\": "
+      "{{ c.function.arguments | tojson }}}</tool_call>{% endfor %}{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]<think>{% endif %}");
+  const ChatMessage messages[] = {{"user", "a"}};
+  const std::string prompt = engine.render_chat(messages, kTools).value();
+  EXPECT_EQ(prompt, R"([{"type": "function", "function": {"name": "f"}}][user]a[assistant]<think>)");
+  const ChatFormat format = engine.chat_format();
+  ASSERT_TRUE(format.calls);
+  EXPECT_EQ(format.calls->begin, "<tool_call>");
+  EXPECT_EQ(format.calls->end, "</tool_call>");
+  EXPECT_TRUE(format.shown_tokens.empty());
+  EXPECT_TRUE(format.opens_thought(prompt));
+  ChatReplyParser parser(format, {.tool_names = tool_names(kTools.tools).value(), .in_thought = true});
+  ChatMessage reply = {.role = "assistant"};
+  append(reply, parser.feed("hm</think><tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}</tool_call>"));
+  append(reply, parser.finish());
+  EXPECT_EQ(reply.reasoning, "hm");
+  ASSERT_EQ(reply.tool_calls.size(), 1u);
+  // What was read goes back as it was.
+  reply.reasoning.clear();
+  const ChatMessage all[] = {messages[0], reply};
+  EXPECT_EQ(engine.render_chat(all, {.add_generation_prompt = false}).value(),
+            "[user]a[assistant]<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}</tool_call>");
+}
+
+// A model that has never seen a tool calls one, because it has to: the template's form, the schema, the parser agree.
+TEST(EngineChatFormat, AGrammarForcesACall) {
+  constexpr std::string_view kForms[] = {
+      "<tool_call>\n{{ c.function | tojson }}\n</tool_call>",
+      "{\"name\": {{ c.function.name | tojson }}, \"parameters\": {{ c.function.arguments | tojson }}}",
+      "[TOOL_CALLS] [{{ c.function | tojson }}]",
+  };
+  const std::string tools = R"([{"type": "function", "function": {"name": "walk", "parameters": {"type": "object",
+      "properties": {"to": {"$ref": "#/$defs/place"}, "n": {"type": "integer", "minimum": 1, "maximum": 9}},
+      "required": ["to", "n"], "additionalProperties": false, "$defs": {"place": {"enum": ["park", "shop"]}}}}},
+      {"type": "function", "function": {"name": "sleep"}}])";
+  for (const std::string_view form : kForms) {
+    const Engine engine = with_template(
+        "{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}" +
+        std::string(form) + "{% endfor %}{% endfor %}");
+    const ChatMessage messages[] = {{"user", "Lily wanted to go"}};
+    const ChatFormat format = engine.chat_format();
+    for (const std::string name : {"", "walk", "sleep"}) {
+      const ToolCallGrammar call = tool_call_grammar(format, tools, {.name = name}).value();
+      const auto grammar = Grammar::json_schema(call.schema);
+      ASSERT_TRUE(grammar) << grammar.error().message;
+      const std::string prompt = engine.render_chat(messages, {.tools = tools}).value() + call.begin;
+      Session session = engine.new_session().value();
+      ChatReplyParser parser(format, {.tool_names = tool_names(tools).value(), .stream_arguments = true});
+      ChatMessage reply;
+      append(reply, parser.feed(call.begin));
+      const auto tokens = engine.tokenizer().encode(prompt, {.add_bos = false, .parse_special = true});
+      const auto made = session.generate(tokens, {.max_tokens = 200, .grammar = *grammar},
+                                         [&](std::string_view text) { append(reply, parser.feed(text)); });
+      ASSERT_TRUE(made) << made.error().message;
+      append(reply, parser.feed(call.end));
+      append(reply, parser.finish());
+      EXPECT_EQ(reply.content, "") << form;
+      ASSERT_EQ(reply.tool_calls.size(), 1u) << made->text;
+      if (!name.empty()) {
+        EXPECT_EQ(reply.tool_calls[0].name, name);
+      }
+      const bool walks = reply.tool_calls[0].name == "walk";
+      EXPECT_EQ(reply.tool_calls[0].arguments.contains("\"to\""), walks) << reply.tool_calls[0].arguments;
+    }
+  }
+}
+
+TEST(EngineChatFormat, IsEmptyWithoutATemplate) {
+  const Engine engine = with_template("");
+  EXPECT_FALSE(engine.has_chat_template());
+  EXPECT_FALSE(engine.chat_format().has_tools);
+  EXPECT_EQ(engine.chat_format().think_begin, "");
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,391 @@
+#include "engine/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "sample/sampling.h"
+
+namespace tern {
+
+Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const GenerateOptions& options, int n_vocab,
+                                      int n_ctx, const SampleOptions& advised) {
+  TRY_STATUS(check_prompt(prompt, n_vocab, n_ctx));
+  GenerateOptions complete = options;
+  complete.sample = merged(options.sample, advised);
+  TRY_STATUS(check_sampling(sampling_of(complete.sample)));
+  TRY_STATUS(check_logit_bias(options.logit_bias, n_vocab));
+  if (options.n_logprobs < -1) {
+    return fail(ErrorCode::kInvalidArgument, "n_logprobs is {}: it must be -1 (none) or above", options.n_logprobs);
+  }
+  if (options.keep_past_context < -1 || options.keep_past_context > n_ctx / 2) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} tokens are to be kept past the context's end: give at most half the context of {}, or -1",
+                options.keep_past_context, n_ctx);
+  }
+  if (options.speculate < 0) {
+    return fail(ErrorCode::kInvalidArgument, "speculate is {}: it must be 0 (no guesses) or above", options.speculate);
+  }
+  if (!options.reply_so_far.empty()) TRY_STATUS(check_ids(options.reply_so_far, n_vocab));
+  return complete;
+}
+
+Scheduler::Impl::Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root,
+                      const SchedulerOptions& options)
+    : model_(model),
+      blocks_(std::move(blocks)),
+      root_(root),
+      options_(options),
+      most_tokens_(model.executable.max_batch()) {
+  if (!model_.times) model_.times = std::make_shared<PassTimes>();
+  if (!model_.grammars) model_.grammars = std::make_shared<GrammarCache>();
+  if (options.max_batch_tokens > 0) most_tokens_ = std::min(most_tokens_, options.max_batch_tokens);
+}
+
+Result<Scheduler::ReplyId> Scheduler::Impl::submit(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                                   OnStep on_step) {
+  TRY(auto complete, check_request(prompt, options, model_.n_vocab, options_.n_ctx, model_.advised));
+  TRY_STATUS(check_grammar(options, model_.tokenizer));
+  auto request = std::make_unique<Request>();
+  request->id = next_id_++;
+  request->prompt.assign(prompt.begin(), prompt.end());
+  request->options = std::move(complete);
+  request->on_step = std::move(on_step);
+  waiting_.push_back(std::move(request));
+  return waiting_.back()->id;
+}
+
+void Scheduler::Impl::cancel(ReplyId reply) {
+  for (const Requests* requests : {&running_, &waiting_}) {
+    for (const auto& request : *requests) {
+      if (request->id == reply) request->is_cancelled = true;
+    }
+  }
+}
+
+void Scheduler::Impl::end_cancelled() {
+  for (const Requests* requests : {&running_, &waiting_}) {
+    for (const auto& request : *requests) {
+      if (!request->is_cancelled || request->is_over) continue;
+      if (!request->generation) begin(*request);
+      request->generation->cancel();
+      tell(*request);
+    }
+  }
+}
+
+void Scheduler::Impl::begin(Request& request) {
+  request.sequence = std::make_unique<Sequence>(model_.executable, blocks_, options_.n_ctx, root_);
+  request.generation = std::make_unique<Generation::Impl>(
+      *request.sequence, request.active, model_.tokenizer, model_.n_vocab, request.prompt, request.options,
+      Generation::Impl::Shared{.times = *model_.times, .grammars = *model_.grammars});
+}
+
+void Scheduler::Impl::admit() {
+  while (!waiting_.empty() && n_running() < options_.max_replies) {
+    auto request = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (!request->generation) {
+      begin(*request);
+      stats_.tokens_reused += static_cast<uint64_t>(request->generation->result().stats.n_reused);
+      tell(*request);
+      if (request->is_over) continue;  // with what it brought
+    }
+    running_.push_back(std::move(request));
+  }
+}
+
+bool Scheduler::Impl::has_room(const Pass& pass) const {
+  return pass.n_tokens < most_tokens_ && pass.n_rows < model_.executable.max_logit_rows() &&
+         std::ssize(pass.slices) < model_.executable.max_slices();
+}
+
+// Of a pass, for prompts. Without replies nobody waits for the next token; nor is there an end to a pass of which
+// nothing is known, but one that is small.
+int Scheduler::Impl::most_prompt_tokens(bool beside_replies) const {
+  constexpr int kSmall = 32;  // reads the weights for few tokens, and tells what one costs
+  if (!beside_replies || options_.max_stall_ms <= 0) return most_tokens_;
+  if (prompt_token_seconds_ <= 0) return std::min(most_tokens_, kSmall);
+  const double n = options_.max_stall_ms / 1000 / prompt_token_seconds_;
+  return static_cast<int>(std::clamp<double>(n, std::min(most_tokens_, kSmall / 4), most_tokens_));
+}
+
+// Replies first, a token each and their guesses: they must not wait for prompts. What is left of the pass is for
+// prompts. Of these the earliest may always have half, and the others the other half, the shortest first: so a question
+// does not wait for a book, and the book does not wait for ever.
+Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
+  Pass pass;
+  std::vector<Request*> in_order;
+  for (const auto& request : running_) in_order.push_back(request.get());
+  const auto writes = [](const Request* r) { return r->generation->n_to_run() == 1; };
+  const auto reading = std::ranges::stable_partition(in_order, writes);
+  pass.n_to_read = static_cast<int>(reading.size());
+  pass.n_to_write = static_cast<int>(in_order.size()) - pass.n_to_read;
+  const int most = most_prompt_tokens(pass.n_to_write > 0);
+  const auto add = [&](Request* request) {
+    // It may be there already, or have had to give back its blocks for one before it.
+    const bool is_running = std::ranges::any_of(running_, [&](const auto& r) { return r.get() == request; });
+    if (is_running && has_room(pass) && !std::ranges::contains(pass.requests, request)) add_to(pass, *request);
+  };
+  for (Request* request : std::ranges::subrange(in_order.begin(), reading.begin())) {
+    --pass.n_to_write;
+    add(request);
+  }
+  if (reading.empty()) return pass;
+  std::vector<Request*> others(reading.begin() + 1, reading.end());
+  std::ranges::stable_sort(others, {}, [](const Request* r) { return r->generation->n_to_run(); });
+  const auto add_others = [&](int most_tokens) {
+    pass.most_prompt_tokens = most_tokens;
+    for (Request* request : others) {
+      if (pass.n_prompt_tokens < most_tokens) add(request);
+    }
+  };
+  add_others(most / 2);
+  pass.most_prompt_tokens = most;
+  add(reading.front());
+  add_others(most);  // where the earliest needs less
+  return pass;
+}
+
+// Guesses leave room for a token of each reply, and for the first token and half of the tokens of a prompt.
+PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool guesses, bool is_prompt) const {
+  const int tokens = most_tokens_ - pass.n_tokens, rows = model_.executable.max_logit_rows() - pass.n_rows;
+  const int others = 1 + pass.n_to_write + std::min(pass.n_to_read, 1);
+  const int most = std::min(pass.n_to_read > 0 ? tokens / 2 : tokens, rows) - others;
+  const int rest = std::max(pass.most_prompt_tokens - pass.n_prompt_tokens, 1);
+  return {.rows = pass.n_written_rows + 1,
+          .tokens = pass.expected + 1,
+          .most_tokens = static_cast<size_t>(is_prompt ? std::min(tokens, rest) : tokens),
+          .most_guesses = guesses ? static_cast<size_t>(std::max(most, 0)) : 0};
+}
+
+void Scheduler::Impl::add_to(Pass& pass, Request& request) {
+  const bool is_prompt = request.generation->n_to_run() > 1;
+  for (bool guesses = request.generation->may_speculate();;) {
+    PassPlan plan = plan_slice(pass, guesses, is_prompt);
+    auto slice = request.generation->next_slice(plan);
+    if (slice) {
+      const auto n = static_cast<int>(slice->tokens.size());
+      pass.n_tokens += n;
+      if (is_prompt) pass.n_prompt_tokens += n;
+      pass.n_rows += slice->n_logit_rows();
+      pass.slices.push_back(*slice);
+      pass.requests.push_back(&request);
+      pass.n_written_rows = plan.rows;
+      pass.expected = plan.tokens;
+      return;
+    }
+    if (slice.error().code == ErrorCode::kOutOfMemory) {
+      if (std::exchange(guesses, false)) continue;  // nobody gives way to them
+      if (make_room_for(request, pass)) continue;
+      if (!pass.requests.empty()) return;  // these will end some time
+    }
+    request.generation->fail_with(std::move(slice).error());
+    tell(request);
+    return;
+  }
+}
+
+// The latest of those that are not in the pass gives back its blocks.
+bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
+  for (auto last = running_.end(); last != running_.begin();) {
+    --last;
+    Request& other = **last;
+    if (&other == &request) return false;  // none came later
+    if (other.is_over || other.sequence->blocks().empty() || std::ranges::contains(pass.requests, &other)) continue;
+    other.sequence->clear();
+    ++stats_.preemptions;
+    waiting_.push_front(std::move(*last));
+    running_.erase(last);
+    return true;
+  }
+  return false;
+}
+
+// What passes with replies alone take, and what a token of a prompt adds, which grows with what comes before it.
+void Scheduler::Impl::learn_from(const Pass& pass, double seconds) {
+  const bool only_writes = pass.n_tokens == pass.n_rows;
+  if (only_writes) return model_.times->add(static_cast<size_t>(pass.n_rows), seconds);
+  if (pass.n_prompt_tokens == 0) return;
+  const double each = seconds / pass.n_prompt_tokens;
+  prompt_token_seconds_ = prompt_token_seconds_ > 0 ? (prompt_token_seconds_ + each) / 2 : each;
+}
+
+void Scheduler::Impl::run(const Pass& pass) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto rows = model_.executable.run(blocks_->store(), pass.slices);
+  if (rows) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    learn_from(pass, elapsed.count());
+    ++stats_.steps;
+    stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
+  }
+  size_t at = 0;
+  const size_t width = rows && pass.n_rows > 0 ? rows->size() / static_cast<size_t>(pass.n_rows) : 0;
+  for (size_t i = 0; i < pass.requests.size(); ++i) {
+    Generation::Impl& generation = *pass.requests[i]->generation;
+    if (!rows) {
+      generation.fail_with(rows.error());
+      continue;
+    }
+    const size_t n = static_cast<size_t>(pass.slices[i].n_logit_rows()) * width;
+    if (auto taken = generation.take(rows->subspan(at, n)); !taken) generation.fail_with(std::move(taken).error());
+    at += n;
+  }
+  for (Request* request : pass.requests) tell(*request);
+}
+
+// Whether the stream under way is that of the replies that run now.
+bool Scheduler::Impl::is_streaming() const {
+  const auto goes_on = [](const std::unique_ptr<Request>& request, const Request* streamed) {
+    return request.get() == streamed && request->generation->may_stream();
+  };
+  return stream_ && std::ranges::equal(running_, streamed_, goes_on);
+}
+
+// A token of each reply, chosen by the device; false where the host has to choose, or prompts are to be read.
+bool Scheduler::Impl::run_stream() {
+  if (!is_streaming() && !begin_stream()) return false;
+  const std::vector<Request*> requests = streamed_;
+  const auto tokens = stream_->next();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Generation::Impl& generation = *requests[i]->generation;
+    if (tokens) {
+      generation.take_streamed((*tokens)[i]);
+    } else {
+      generation.fail_with(tokens.error());
+    }
+  }
+  if (tokens) {
+    ++stats_.steps;
+    stats_.tokens_run += requests.size();
+  }
+  if (!tokens || --n_to_stream_ == 0) end_stream();
+  for (Request* request : requests) tell(*request);
+  return true;
+}
+
+bool Scheduler::Impl::begin_stream() {
+  end_stream();
+  const Executable& executable = model_.executable;
+  const int most = std::min({most_tokens_, executable.max_slices(), executable.max_logit_rows()});
+  if (!executable.decodes() || running_.empty() || n_running() > most) return false;
+  int n_steps = n_running() == 1 ? kStreamTokens : kStreamTokens / 2;
+  std::vector<Request*> requests;
+  std::vector<ReplyId> ids;
+  for (const auto& request : running_) {
+    if (!request->generation->may_stream()) return false;
+    n_steps = std::min(n_steps, request->generation->n_may_stream());
+    requests.push_back(request.get());
+    ids.push_back(request->id);
+  }
+  if (ids == refused_) return false;
+  for (; n_steps > 0; n_steps /= 2) {  // as many as there is memory for
+    if (begin_stream(requests, n_steps)) return true;
+    for (const Request* request : requests) request->sequence->release_rest();
+    if (ids == refused_) return false;
+  }
+  return false;
+}
+
+// False for want of memory, or where the device would not choose; a pass tells any other error.
+bool Scheduler::Impl::begin_stream(std::span<Request* const> requests, int n_steps) {
+  std::vector<Slice> starts;
+  std::vector<DeviceSampling> sampling;
+  for (Request* request : requests) {
+    auto start = request->generation->start_of_stream(n_steps);
+    if (!start) return false;
+    starts.push_back(*start);
+    sampling.push_back(request->generation->device_sampling());
+  }
+  auto stream = model_.executable.decode(blocks_->store(), starts, n_steps, sampling);
+  if (!stream || !*stream) {
+    refused_.clear();
+    for (const Request* request : requests) refused_.push_back(request->id);
+    return false;
+  }
+  stream_ = std::move(*stream);
+  streamed_.assign(requests.begin(), requests.end());
+  n_to_stream_ = n_steps;
+  return true;
+}
+
+void Scheduler::Impl::end_stream() {
+  if (!stream_) return;
+  stream_.reset();
+  for (Request* request : streamed_) request->generation->leave_stream();
+  streamed_.clear();
+}
+
+// For backends that run one sequence at a time: with a stream of its own each, where the device chooses tokens.
+void Scheduler::Impl::run_in_turns() {
+  std::vector<Request*> requests;
+  for (const auto& request : running_) requests.push_back(request.get());
+  for (Request* request : requests) {
+    if (request->is_over) continue;
+    const size_t n_before = request->generation->n_to_run();
+    const auto step = request->generation->next();
+    if (!step || step->token || step->finish || !step->text.empty()) {
+      request->on_step(step, request->generation->result());
+    }
+    request->is_over = !step || step->finish;
+    ++stats_.steps;
+    stats_.tokens_run += std::min(n_before, static_cast<size_t>(most_tokens_));
+  }
+}
+
+// What is new of a reply.
+void Scheduler::Impl::tell(Request& request) {
+  while (!request.is_over && request.generation->has_news()) {
+    const auto step = request.generation->next();
+    request.is_over = !step || step->finish;
+    request.on_step(step, request.generation->result());
+  }
+}
+
+void Scheduler::Impl::remove_those_over() {
+  if (std::ranges::any_of(streamed_, &Request::is_over)) end_stream();
+  std::erase_if(waiting_, [](const auto& request) { return request->is_over; });
+  std::erase_if(running_, [](const auto& request) { return request->is_over; });
+}
+
+bool Scheduler::Impl::step() {
+  end_cancelled();
+  remove_those_over();
+  admit();
+  if (model_.executable.max_slices() == 1) {
+    run_in_turns();
+  } else if (!run_stream()) {
+    if (const Pass pass = plan_pass(); !pass.slices.empty()) run(pass);
+  }
+  remove_those_over();
+  return !running_.empty() || !waiting_.empty();
+}
+
+Scheduler::Stats Scheduler::Impl::stats() const {
+  Stats stats = stats_;
+  stats.kv_blocks_used = blocks_->stats().n_used;
+  stats.kv_blocks_kept = blocks_->stats().n_kept;
+  stats.kv_block_tokens = blocks_->block_tokens();
+  return stats;
+}
+
+// ---- the public face
+
+Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Scheduler::Scheduler(Scheduler&&) noexcept = default;
+Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
+Scheduler::~Scheduler() = default;
+
+Result<Scheduler::ReplyId> Scheduler::submit(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                             OnStep on_step) {
+  return impl_->submit(prompt, options, std::move(on_step));
+}
+void Scheduler::cancel(ReplyId reply) { impl_->cancel(reply); }
+bool Scheduler::step() { return impl_->step(); }
+int Scheduler::n_running() const { return impl_->n_running(); }
+int Scheduler::n_waiting() const { return impl_->n_waiting(); }
+Scheduler::Stats Scheduler::stats() const { return impl_->stats(); }
+
+}  // namespace tern

@@ -1,0 +1,104 @@
+// Which replies run in the next pass, and what becomes of it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "engine/generation.h"
+#include "engine/kv_blocks.h"
+#include "engine/sequence.h"
+#include "tern/scheduler.h"
+
+namespace tern {
+
+// What a new reply's prompt and options must be, whoever runs it; returns the options with what `advised` adds.
+Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const GenerateOptions& options, int n_vocab,
+                                      int n_ctx, const SampleOptions& advised);
+
+class Scheduler::Impl {
+ public:
+  struct Model {
+    Executable& executable;
+    const Tokenizer* tokenizer;  // may be null
+    int n_vocab;
+    SampleOptions advised;
+    std::shared_ptr<PassTimes> times;             // null: the scheduler's own
+    std::shared_ptr<GrammarCache> grammars = {};  // likewise
+  };
+  // All must outlive the scheduler. `root`: see Sequence.
+  Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root, const SchedulerOptions& options);
+
+  // See Scheduler in include/tern/scheduler.h.
+  Result<ReplyId> submit(std::span<const TokenId> prompt, const GenerateOptions& options, OnStep on_step);
+  void cancel(ReplyId reply);
+  bool step();
+  int n_running() const { return static_cast<int>(running_.size()); }
+  int n_waiting() const { return static_cast<int>(waiting_.size()); }
+  Stats stats() const;
+
+ private:
+  struct Request {
+    ReplyId id = 0;
+    std::vector<TokenId> prompt;
+    GenerateOptions options;
+    OnStep on_step;
+    bool is_cancelled = false;
+    bool is_over = false;
+    // Once it has been admitted. In this order: the generation goes first.
+    std::unique_ptr<Sequence> sequence;
+    Generation::Impl* active = nullptr;
+    std::unique_ptr<Generation::Impl> generation;
+  };
+  using Requests = std::deque<std::unique_ptr<Request>>;
+
+  // A pass under construction.
+  struct Pass {
+    std::vector<Request*> requests;
+    std::vector<Slice> slices;  // of these
+    int n_tokens = 0, n_rows = 0;
+    // Of the rows, those of replies that write; the tokens expected to come of them; and how many requests are yet to
+    // be added, of those that write a token and of those that read a prompt.
+    size_t n_written_rows = 0;
+    double expected = 0;
+    int n_to_write = 0, n_to_read = 0;
+    int n_prompt_tokens = 0, most_prompt_tokens = 0;
+  };
+
+  void admit();
+  void begin(Request& request);
+  void end_cancelled();
+  Pass plan_pass();
+  int most_prompt_tokens(bool beside_replies) const;
+  void learn_from(const Pass& pass, double seconds);
+  bool has_room(const Pass& pass) const;
+  void add_to(Pass& pass, Request& request);
+  PassPlan plan_slice(const Pass& pass, bool guesses, bool is_prompt) const;
+  bool make_room_for(const Request& request, const Pass& pass);
+  void run(const Pass& pass);
+  bool run_stream();
+  bool is_streaming() const;
+  bool begin_stream();
+  bool begin_stream(std::span<Request* const> requests, int n_steps);
+  void end_stream();
+  void run_in_turns();
+  void remove_those_over();
+  void tell(Request& request);
+
+  Model model_;
+  std::shared_ptr<KvBlocks> blocks_;
+  PrefixId root_;
+  SchedulerOptions options_;
+  int most_tokens_;
+  Requests running_, waiting_;  // in the order of their arrival
+  // Where the device chooses the tokens: those whose they are, and how many it has yet to give of each.
+  std::vector<Request*> streamed_;
+  std::unique_ptr<TokenStream> stream_;
+  int n_to_stream_ = 0;
+  std::vector<ReplyId> refused_;  // of whom, together, the device would not choose
+  ReplyId next_id_ = 1;
+  double prompt_token_seconds_ = 0;  // of a pass, for each token of a prompt in it, as of late; 0: not known
+  Stats stats_;
+};
+
+}  // namespace tern

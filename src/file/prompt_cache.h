@@ -1,0 +1,40 @@
+// A file with the keys and values of a text, so that it need not be read again.
+//
+//   "TERN-KV1", then little-endian: u32 type of the values, u32 positions of a block, u64 bytes of a block, 32
+//   characters that name the model, u64 number n of tokens, n × i32; for every block of the n positions its bytes; 32
+//   characters: MD5 of all that comes before.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace tern {
+
+// What keys and values depend on beside the text.
+struct PromptCacheKey {
+  std::string model;  // 32 characters: MD5 of what makes the model what it is
+  uint32_t kv_type = 0;
+  uint32_t block_tokens = 0;
+  uint64_t block_bytes = 0;
+  bool operator==(const PromptCacheKey&) const = default;
+};
+
+struct PromptCache {
+  std::vector<int32_t> tokens;
+  std::vector<Bytes> blocks;  // views of the file's bytes
+};
+
+// The bytes of such a file for this key, at most n_ctx tokens with ids below n_vocab. kCorruption: they are damaged;
+// kInvalidArgument: they belong to another model, or to other settings. `path` is for messages.
+Result<PromptCache> parse_prompt_cache(Bytes bytes, const PromptCacheKey& key, int n_vocab, int n_ctx,
+                                       const std::string& path);
+
+// What comes before the blocks.
+std::string prompt_cache_header(const PromptCacheKey& key, const std::vector<int32_t>& tokens);
+
+}  // namespace tern

@@ -1,0 +1,67 @@
+// Automata over characters: what regular expressions become, before their characters are written in UTF-8 or as a
+// string of JSON has them. They can be intersected, which rules cannot.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/result.h"
+#include "grammar/char_set.h"
+#include "grammar/rules.h"
+
+namespace tern::grammar {
+
+class CharAutomaton {
+ public:
+  static constexpr size_t kMaxStates = 60'000;
+
+  struct Edge {
+    enum Kind : uint8_t {
+      kChar,     // takes a character of sets[set]
+      kNothing,  // takes none
+      kAtStart,  // takes none, and only where none has been taken
+      kAtEnd,    // takes none, and only where none is taken afterwards
+    } kind;
+    uint32_t set, to;
+  };
+
+  // Any text of low to high characters (high < 0: any number) of `set`.
+  static CharAutomaton repeated(const CharSet& set, int low, int high);
+  // Any text but those of `texts`.
+  static CharAutomaton all_but(std::span<const std::u32string> texts);
+
+  CharAutomaton() { start_ = add_state(); }
+  uint32_t add_state();
+  void add_char(uint32_t from, const CharSet& set, uint32_t to);
+  void add_nothing(uint32_t from, uint32_t to, Edge::Kind kind = Edge::kNothing);
+  void set_start(uint32_t state) { start_ = state; }
+  void end(uint32_t state) { is_end_[state] = 1; }
+  uint32_t start() const { return start_; }
+  bool is_full() const { return is_full_; }
+
+  // The same without kAtStart and kAtEnd.
+  CharAutomaton resolved() const;
+  // What both take; both are resolved.
+  CharAutomaton common(const CharAutomaton& other) const;
+  bool takes(std::u32string_view text) const;  // resolved
+
+  enum class Spelling { kUtf8, kJson };  // kJson: as inside the quotation marks, each text in one way
+  // A part of a rule, from `from` to the state that is returned.
+  StateId write(RuleWriter& rules, StateId from, Spelling spelling) const;
+
+ private:
+  uint32_t number_of(const CharSet& set);
+  bool has_anchors() const;
+
+  std::vector<std::vector<Edge>> states_;
+  std::vector<uint8_t> is_end_;
+  std::vector<CharSet> sets_;
+  uint32_t start_ = 0;
+  bool is_full_ = false;
+};
+
+// How a character is spelled inside a string of JSON, in one way: an escape only where there has to be one.
+std::string json_spelling(char32_t c);
+
+}  // namespace tern::grammar

@@ -1,0 +1,38 @@
+// Sets of Unicode characters.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tern::grammar {
+
+inline constexpr char32_t kLastChar = 0x10FFFF;
+
+// Of Unicode scalar values: surrogates are never in it.
+class CharSet {
+ public:
+  using Range = std::pair<char32_t, char32_t>;  // both ends included
+
+  CharSet() = default;
+  CharSet(std::initializer_list<Range> ranges);
+  static CharSet all() { return {{0, kLastChar}}; }
+  static CharSet one(char32_t c) { return {{c, c}}; }
+
+  void add(char32_t low, char32_t high);
+  void add(const CharSet& other);
+  CharSet inverted() const;
+  CharSet common(const CharSet& other) const;
+  CharSet without(const CharSet& other) const { return common(other.inverted()); }
+
+  bool contains(char32_t c) const;
+  bool empty() const { return ranges_.empty(); }
+  std::span<const Range> ranges() const { return ranges_; }  // ascending, with gaps between them
+  bool operator==(const CharSet&) const = default;
+
+ private:
+  void tidy();
+  std::vector<Range> ranges_;
+};
+
+}  // namespace tern::grammar

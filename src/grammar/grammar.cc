@@ -1,0 +1,57 @@
+#include "tern/grammar.h"
+
+#include "grammar/gbnf.h"
+#include "grammar/grammar_impl.h"
+#include "grammar/regex.h"
+#include "grammar/schema.h"
+
+namespace tern {
+namespace {
+
+Result<std::shared_ptr<const Grammar>> made(grammar::Rules rules) {
+  auto impl = std::make_unique<Grammar::Impl>();
+  impl->rules = std::make_shared<const grammar::Rules>(std::move(rules));
+  return std::make_shared<const Grammar>(std::move(impl));
+}
+
+// The error with what it is about before it.
+std::unexpected<Error> in(std::string_view what, Error error) {
+  error.message = format_text("{}: {}", what, error.message);
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace
+
+Grammar::Grammar(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+Grammar::~Grammar() = default;
+
+Result<std::shared_ptr<const Grammar>> Grammar::json_schema(std::string_view schema_json) {
+  auto rules = grammar::parse_schema(schema_json);
+  if (!rules) return in("the JSON schema", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::json_object() {
+  TRY(auto rules, grammar::any_json_object());
+  return made(std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::gbnf(std::string_view text) {
+  auto rules = grammar::parse_gbnf(text);
+  if (!rules) return in("the grammar", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::regex(std::string_view pattern) {
+  const auto automaton = grammar::parse_regex(pattern, grammar::RegexMatch::kWhole);
+  if (!automaton) return in("the regular expression", automaton.error());
+  grammar::RuleWriter writer;
+  const grammar::RuleId root = writer.new_rule("the regular expression");
+  const grammar::StateId start = writer.start_of(root);
+  writer.end(automaton->write(writer, start, grammar::CharAutomaton::Spelling::kUtf8));
+  auto rules = writer.finish(root);
+  if (!rules) return in("the regular expression", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+}  // namespace tern

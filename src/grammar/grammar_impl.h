@@ -1,0 +1,15 @@
+// What a Grammar is made of.
+#pragma once
+
+#include <memory>
+
+#include "grammar/rules.h"
+#include "tern/grammar.h"
+
+namespace tern {
+
+struct Grammar::Impl {
+  std::shared_ptr<const grammar::Rules> rules;
+};
+
+}  // namespace tern

@@ -1,0 +1,30 @@
+// What the tests of grammars share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "grammar/automaton.h"
+#include "grammar/grammar_impl.h"
+#include "tern/grammar.h"
+
+namespace tern::grammar_test {
+
+using Made = Result<std::shared_ptr<const Grammar>>;
+
+// "yes", "no" or, for a text that is only the beginning of one, "more".
+inline std::string taken(const Made& made, std::string_view text) {
+  if (!made) return made.error().message;
+  grammar::Automaton automaton(*(*made)->impl().rules);
+  grammar::PositionId at = automaton.start();
+  for (const char c : text) at = automaton.step(at, static_cast<uint8_t>(c));
+  if (at == grammar::kNowhere) return "no";
+  return automaton.may_end(at) ? "yes" : "more";
+}
+
+inline std::string error_of(const Made& made) { return made ? "none" : made.error().message; }
+
+}  // namespace tern::grammar_test

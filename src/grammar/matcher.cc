@@ -1,0 +1,42 @@
+#include "grammar/matcher.h"
+
+#include <algorithm>
+
+#include "grammar/grammar_impl.h"
+
+namespace tern {
+
+Result<GrammarMatcher::Allowed> GrammarMatcher::allowed() const {
+  auto tokens = automaton_->mask(place_, strips_space_);
+  if (!tokens) {
+    return fail(ErrorCode::kNotSupported,
+                "the grammar can read the reply so far in too many ways at once; make it less ambiguous");
+  }
+  const bool any = std::ranges::any_of(*tokens, [](uint64_t word) { return word != 0; });
+  return Allowed{.tokens = std::move(tokens), .end = automaton_->may_end(place_), .any = any};
+}
+
+bool GrammarMatcher::accept(TokenId token) {
+  std::string_view bytes = automaton_->vocabulary().bytes(token);
+  if (bytes.empty()) return true;
+  if (strips_space_ && bytes.starts_with(' ')) bytes.remove_prefix(1);
+  if (!automaton_->accept(place_, bytes)) return false;
+  strips_space_ = false;
+  return true;
+}
+
+GrammarMatcher GrammarCache::matcher(const std::shared_ptr<const Grammar>& grammar, const Tokenizer& tokenizer,
+                                     int n_vocab, bool strips_space) {
+  const std::scoped_lock lock(mutex_);
+  if (!vocabulary_) vocabulary_ = std::make_shared<const grammar::Vocabulary>(tokenizer, n_vocab);
+  std::erase_if(known_, [](const Known& known) { return known.grammar.expired(); });
+  const auto is_this = [&](const Known& known) { return known.grammar.lock() == grammar; };
+  auto known = std::ranges::find_if(known_, is_this);
+  if (known == known_.end()) {
+    known_.push_back({grammar, std::make_shared<grammar::TokenAutomaton>(grammar->impl().rules, vocabulary_)});
+    known = known_.end() - 1;
+  }
+  return GrammarMatcher(known->automaton, strips_space);
+}
+
+}  // namespace tern

@@ -1,0 +1,77 @@
+// The weights of a step, listed once for all who upload, replace or count them.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace tern {
+
+enum class WeightRole {
+  kTernary,  // a matrix that is multiplied with int8 rows
+  kMatrix,   // a matrix that is multiplied with floats, or with int8 blocks of them
+  kTable,    // of which a token takes a row
+  kVector,   // a norm's gain, or a bias
+};
+
+// Steps whose matrices meet int8 rows.
+template <class S>
+inline constexpr bool kHasInt8Rows =
+    std::is_same_v<S, step::TernaryLinear> || std::is_same_v<S, step::TernaryLinearAdd> ||
+    std::is_same_v<S, step::TernaryGlu> || std::is_same_v<S, step::TernaryQkv>;
+
+// Calls f(weight, role) for every weight that the step reads, in the order of its fields, and as often as it names it.
+// Where the step can be changed, f takes a `const Tensor*&`, and may point it to another.
+template <class Body, class F>
+void for_each_weight(Body& body, F&& f) {
+  static_assert(std::is_same_v<std::remove_const_t<Body>, StepBody>);
+  const auto vector = [&](auto& gain) {
+    if (gain) f(gain, WeightRole::kVector);
+  };
+  const auto gains_of = [&](auto& heads) {
+    vector(heads.q_gain);
+    vector(heads.k_gain);
+  };
+  std::visit(
+      [&](auto& s) {
+        using S = std::remove_cvref_t<decltype(s)>;
+        constexpr WeightRole kMatrix = kHasInt8Rows<S> ? WeightRole::kTernary : WeightRole::kMatrix;
+        if constexpr (requires { s.table; }) f(s.table, WeightRole::kTable);
+        if constexpr (requires { s.gain; }) vector(s.gain);
+        if constexpr (requires { s.bias; }) vector(s.bias);
+        if constexpr (requires { s.norm; }) vector(s.norm.gain);
+        if constexpr (requires { s.w; }) f(s.w, kMatrix);
+        if constexpr (requires { s.w_gate; }) {
+          f(s.w_gate, kMatrix);
+          f(s.w_up, kMatrix);
+        }
+        if constexpr (requires { s.wq; }) {
+          f(s.wq, kMatrix);
+          f(s.wk, kMatrix);
+          f(s.wv, kMatrix);
+        }
+        if constexpr (std::is_same_v<S, step::FloatQkv>) {
+          if (!s.leaves_heads) gains_of(s.heads);
+        }
+        if constexpr (std::is_same_v<S, step::Attention>) {
+          if (s.heads) gains_of(*s.heads);
+        }
+        if constexpr (requires { s.next; }) vector(s.next.gain);
+      },
+      body);
+}
+
+// The same with an f that may fail, until it does.
+template <class Body, class F>
+Result<void> try_each_weight(Body& body, F&& f) {
+  Result<void> result;
+  for_each_weight(body, [&](auto& weight, WeightRole role) {
+    if (result) result = f(weight, role);
+  });
+  return result;
+}
+
+}  // namespace tern

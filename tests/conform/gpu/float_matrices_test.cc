@@ -1,0 +1,177 @@
+// Many tokens' products with float matrices on subgroup matrices: float_linear and float_glu, in every format.
+#include <cmath>
+
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "conform/gpu/float_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using gpu::Store;
+
+// Weights and activations are rounded to 11 bits, half a unit of which is 2^-11; weights below the normal halves to
+// multiples of 2^-24. Then comes an f32 sum as any other.
+double matrix_error(double terms, double x_sum, int cols) {
+  return (0x1p-10 + 0x1p-22 + (cols + 6) * kUlp) * terms + 0x1p-25 * x_sum;
+}
+
+class MatrixKernels {
+ public:
+  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x) : bench_(bench), n_(n) {
+    scales_ = poisoned<float>(static_cast<size_t>(n));
+    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
+    constexpr size_t kTile = 64;
+    halves_.resize((static_cast<size_t>(n) + kTile - 1) / kTile * kTile * width);
+    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
+              out<Vec4<F16>>(halves_), out<F32>(scales_));
+    for (size_t t = 0; t < scales_.size(); ++t) {
+      float peak = 0;
+      for (size_t i = 0; i < width; ++i) peak = std::max(peak, std::abs(x[t * width + i]));
+      EXPECT_EQ(peak * scales_[t] >= 1024 && peak * scales_[t] < 2048, peak > 0) << peak << " " << scales_[t];
+    }
+  }
+  gpu::FloatMatrixMatmulConfig config(const Tensor& w, const MatrixShape& shape, Store store) const {
+    auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                   .cols = static_cast<uint32_t>(w.cols),
+                                                   .coding = gpu::coding_of(w),
+                                                   .store = store,
+                                                   .shape = shape,
+                                                   .subgroup = bench_.device().features().subgroup_max});
+    return c;
+  }
+  // The recorder asks the same before it takes these kernels.
+  static bool fits(GpuBench& bench, const MatrixShape& shape) {
+    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{
+        .rows = 64, .cols = 64, .coding = {}, .shape = shape, .subgroup = bench.device().features().subgroup_max});
+    const gpu::Limits& limits = bench.device().limits();
+    return c.workgroup() <= limits.invocations && c.workgroup_bytes(2) <= limits.workgroup_bytes;
+  }
+  gpu::Grid grid(const gpu::FloatMatrixMatmulConfig& c) const {
+    return {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(static_cast<uint32_t>(n_), c.tile_tokens)};
+  }
+  std::vector<uint32_t> params() const { return batch_params(3, static_cast<uint32_t>(n_)); }
+  std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y) const {
+    const Planes planes(w);
+    const auto c = config(w, shape, store);
+    bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
+               in<F16>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
+               out<F32>(y));
+    return y;
+  }
+  std::vector<float> glu(const Tensor& gate, const Tensor& up, const MatrixShape& shape) const {
+    const Planes a(gate), b(up);
+    auto c = config(gate, shape, Store::kSet);
+    c.up_coding = b.coding;
+    c.act = gpu::Activation::kSilu;
+    auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
+    bench_.run(gpu::float_glu_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(halves_), in<F32>(scales_), in<U32>(params()),
+               out<F32>(y));
+    return y;
+  }
+
+ private:
+  GpuBench& bench_;
+  int n_;
+  std::vector<uint16_t> halves_;
+  std::vector<float> scales_;
+};
+
+// All formats on GPUs. A software driver compiles each of these kernels for seconds: there, formats of every kind.
+std::vector<Format> formats_on_matrices(const std::string& variant) {
+  const bool few = variant == "default_limits";
+  if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
+  return few ? std::vector{Format::kQ1_0} : std::vector{Format::kF16, Format::kQ4_K};
+}
+
+// Not with robustness, with which drivers take minutes for these kernels, nor without what the matrices need.
+std::vector<Variant> variants_with_matrices() {
+  auto some = variants();
+  std::erase_if(some, [](const Variant& v) {
+    return v.compare_robustness || v.without.f16 || v.without.subgroups || v.without.subgroup_matrix;
+  });
+  return some;
+}
+class GpuFloatMatrices : public GpuConform {};
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuFloatMatrices, testing::ValuesIn(variants_with_matrices()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
+  const auto& f = bench().device().features();
+  const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
+  if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
+  uint64_t seed = 70;
+  for (const Format format : formats_on_matrices(GetParam().name)) {
+    const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
+    if (!MatrixKernels::fits(bench(), *shape)) GTEST_SKIP() << "this device's workgroups are too small";
+    const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);
+    auto x = random(static_cast<size_t>(n * cols), seed);
+    for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // beyond f16
+    for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
+    const MatrixKernels kernels(bench(), n, x);
+    const auto before = random(static_cast<size_t>(n * rows), 7);
+    auto expected = before;
+    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
+    const auto y = kernels.linear(w.tensor, *shape, Store::kAdd, before);
+    std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
+    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
+    ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
+    ref::glu_mul({gates.data(), ups.data(), GluAct::kSilu, glu.size(), glu.data()});
+    const auto actual_glu = kernels.glu(w.tensor, up.tensor, *shape);
+    const auto terms = magnitudes(x, n, w.tensor), up_terms = magnitudes(x, n, up.tensor);
+    for (size_t i = 0; i < y.size(); ++i) {
+      double x_sum = 0;
+      for (size_t k = 0; k < static_cast<size_t>(cols); ++k) {
+        x_sum += std::abs(x[i / static_cast<size_t>(rows) * static_cast<size_t>(cols) + k]);
+      }
+      const double g_error = matrix_error(terms[i], x_sum, cols), u_error = matrix_error(up_terms[i], x_sum, cols);
+      ASSERT_NEAR(y[i], expected[i], g_error + 4 * kUlp * std::abs(before[i])) << format_info(format).name << " " << i;
+      const double g = std::abs(gates[i]), u = std::abs(ups[i]);
+      ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
+          << format_info(format).name << " " << i;
+    }
+  }
+}
+
+// Rows of logits with all of f32's activations, as far as two halves hold them: as good as a sum of f32 products.
+TEST_P(GpuFloatMatrices, AHeadLosesNothingOfItsActivations) {
+  const auto& f = bench().device().features();
+  const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
+  if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
+  constexpr uint32_t kLogitRowsAt = 5, kRestAt = 64;
+  constexpr int kN = 19, kOutputs = 77, kCols = 96;
+  const WeightMatrix w(Format::kF16, kOutputs, kCols, 5);
+  const Planes planes(w.tensor);
+  auto c = gpu::FloatMatrixMatmulConfig{
+      .rows = kOutputs, .cols = kCols, .coding = planes.coding, .shape = *shape, .subgroup = f.subgroup_max};
+  c.subgroup_rows = 4;
+  c.subgroup_tokens = 1;
+  c = gpu::fit(c);
+  c.rest_at = kRestAt;
+  c.of_logits = true;
+  if (c.workgroup() > bench().device().limits().invocations) GTEST_SKIP() << "this device's workgroups are too small";
+  auto x = random(size_t{kN} * kCols, 3);
+  for (size_t i = 0; i < kCols; ++i) x[i] *= 1e6f;  // beyond f16
+  std::vector<uint16_t> halves(size_t{2} * kRestAt * kCols);
+  auto scales = poisoned<float>(kN);
+  bench().run(gpu::halve_tokens({.width = kCols, .caps = caps(), .rest_at = kRestAt}), {.y = kN}, in<Vec4<F32>>(x),
+              out<Vec4<F16>>(halves), out<F32>(scales));
+  // The rows' count is before their list; as many tokens as that would not do.
+  std::vector<uint32_t> params = {kN - 4, kLogitRowsAt, kPoison, kPoison, kN};
+  auto y = poisoned<float>(size_t{kN} * kOutputs);
+  bench().run(gpu::float_matmul_matrix(c),
+              {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(uint32_t{kN}, c.tile_tokens)},
+              in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<F16>(halves), in<F32>(scales),
+              in<gpu::RowRange>(range_of(0, kOutputs)), in<U32>(params), out<F32>(y));
+  std::vector<float> expected(y.size());
+  ref::float_linear({{.x = x.data()}, kN, &w.tensor, ops::Store::kSet, expected.data()});
+  const auto terms = magnitudes(x, kN, w.tensor);
+  for (size_t i = 0; i < y.size(); ++i) {
+    ASSERT_NEAR(y[i], expected[i], (0x1p-22 + (kCols + 6) * kUlp) * terms[i]) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tern::conform

@@ -1,0 +1,50 @@
+// A reply is what a model has written: any bytes, cut anywhere, give the same parts, and nothing of the content is
+// lost.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tern/chat_reply.h"
+
+namespace {
+
+struct Parts {
+  std::string content, reasoning, calls;
+  bool operator==(const Parts&) const = default;
+};
+
+Parts read(const tern::ChatFormat& format, std::string_view text, size_t piece, bool streams) {
+  tern::ChatReplyParser parser(format, {.tool_names = {"f"}, .stream_arguments = streams, .id_seed = 1});
+  tern::ChatMessage message;
+  while (!text.empty()) {
+    const size_t n = std::min(piece, text.size());
+    append(message, parser.feed(text.substr(0, n)));
+    text.remove_prefix(n);
+  }
+  append(message, parser.finish());
+  Parts parts = {.content = message.content, .reasoning = message.reasoning, .calls = {}};
+  for (const tern::ToolCall& call : message.tool_calls) parts.calls += call.id + call.name + call.arguments + "\n";
+  return parts;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const tern::ToolCallFormat kForms[] = {{.begin = "<tool_call>\n", .end = "\n</tool_call>"},
+                                         {.may_begin = "<|python_tag|>", .arguments = "parameters"},
+                                         {.begin = "[TOOL_CALLS] ", .is_list = true},
+                                         {.begin = "<|tool_call|>", .end = "<|/tool_call|>", .is_list = true}};
+  const bool thinks = (data[0] & 4) != 0;
+  const bool streams = (data[0] & 8) != 0;
+  const tern::ChatFormat format = {
+      .think_begin = thinks ? "<think>" : "", .think_end = thinks ? "</think>" : "", .calls = kForms[data[0] & 3]};
+  const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
+  const Parts whole = read(format, text, text.size(), streams);
+  if (read(format, text, 1, streams) != whole) std::abort();
+  if (read(format, text, 1 + data[1] % 16, streams) != whole) std::abort();
+  if (!thinks && whole.calls.empty() && whole.content != text) std::abort();
+  return 0;
+}

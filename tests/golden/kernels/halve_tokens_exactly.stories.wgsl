@@ -1,0 +1,91 @@
+enable f16;
+
+@group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> halves: array<vec4<f16>>;
+@group(0) @binding(2) var<storage, read_write> token_scales: array<f32>;
+var<workgroup> part: array<f32, 256>;
+
+@compute @workgroup_size(256)
+fn halve_tokens_exactly(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  var peak: f32 = 0f;
+  for (var i = tid; i < 128u; i += 256u) {
+    let v = abs(x[wg.y * 128u + i]);
+    let low = max(v.x, v.y);
+    let high = max(v.z, v.w);
+    peak = max(peak, max(low, high));
+  }
+  let mine = peak;
+  workgroupBarrier();
+  part[tid] = mine;
+  workgroupBarrier();
+  let part_lane = tid & 255u;
+  if (part_lane < 128u) {
+    let a = part[tid];
+    let b = part[tid + 128u];
+    part[tid] = max(a, b);
+  }
+  workgroupBarrier();
+  if (part_lane < 64u) {
+    let a_1 = part[tid];
+    let b_1 = part[tid + 64u];
+    part[tid] = max(a_1, b_1);
+  }
+  workgroupBarrier();
+  if (part_lane < 32u) {
+    let a_2 = part[tid];
+    let b_2 = part[tid + 32u];
+    part[tid] = max(a_2, b_2);
+  }
+  workgroupBarrier();
+  if (part_lane < 16u) {
+    let a_3 = part[tid];
+    let b_3 = part[tid + 16u];
+    part[tid] = max(a_3, b_3);
+  }
+  workgroupBarrier();
+  if (part_lane < 8u) {
+    let a_4 = part[tid];
+    let b_4 = part[tid + 8u];
+    part[tid] = max(a_4, b_4);
+  }
+  workgroupBarrier();
+  if (part_lane < 4u) {
+    let a_5 = part[tid];
+    let b_5 = part[tid + 4u];
+    part[tid] = max(a_5, b_5);
+  }
+  workgroupBarrier();
+  if (part_lane < 2u) {
+    let a_6 = part[tid];
+    let b_6 = part[tid + 2u];
+    part[tid] = max(a_6, b_6);
+  }
+  workgroupBarrier();
+  if (part_lane < 1u) {
+    let a_7 = part[tid];
+    let b_7 = part[tid + 1u];
+    part[tid] = max(a_7, b_7);
+  }
+  workgroupBarrier();
+  let sum = part[tid - part_lane];
+  let exponent = clamp(bitcast<u32>(sum) >> 23u, 64u, 200u);
+  let scale = bitcast<f32>((264u - exponent) << 23u);
+  if (tid == 0u) {
+    token_scales[wg.y] = scale;
+  }
+  for (var i_1 = tid; i_1 < 128u; i_1 += 256u) {
+    let index = wg.y * 128u + i_1;
+    let exact = x[index] * scale;
+    let as_bits = bitcast<u32>(exact.x);
+    let first_bits = bitcast<f32>(as_bits & 4294959104u);
+    let as_bits_1 = bitcast<u32>(exact.y);
+    let first_bits_1 = bitcast<f32>(as_bits_1 & 4294959104u);
+    let as_bits_2 = bitcast<u32>(exact.z);
+    let first_bits_2 = bitcast<f32>(as_bits_2 & 4294959104u);
+    let as_bits_3 = bitcast<u32>(exact.w);
+    let first_bits_3 = bitcast<f32>(as_bits_3 & 4294959104u);
+    let high_bits = vec4<f32>(first_bits, first_bits_1, first_bits_2, first_bits_3);
+    halves[index] = vec4<f16>(high_bits);
+    halves[index + 8192u] = vec4<f16>(exact - high_bits);
+  }
+}
