@@ -13,6 +13,7 @@
 #include "cli/reply_flags.h"
 #include "cli/sampling_json.h"
 #include "cli/terminal.h"
+#include "tern/tools.h"
 
 namespace tern::cli {
 namespace {

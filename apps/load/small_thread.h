@@ -33,7 +33,8 @@ class SmallThread {
       return nullptr;
     };
     running_ = ::pthread_create(&id_, &attributes, body, owned.get()) == 0;
-    if (running_) static_cast<void>(owned.release());
+    if (running_) [[maybe_unused]]
+      auto* const taken = owned.release();
     ::pthread_attr_destroy(&attributes);
     return running_;
   }

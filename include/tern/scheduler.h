@@ -24,8 +24,8 @@ namespace tern {
 struct SchedulerOptions {
   int n_ctx = 0;  // most tokens of each; 0: what the model was trained for, or as much of it as fits in memory
   KvType kv_type = KvType::kF16;
-  int max_replies = 64;       // that are under way at a time; others wait
-  int max_batch_tokens = 0;   // in one step, prompts and replies together; 0: a good number
+  int max_replies = 64;      // that are under way at a time; others wait
+  int max_batch_tokens = 0;  // in one step, prompts and replies together; 0: a good number
   // While replies are being written, prompts are read in pieces that take about so long, so that no reply stalls for
   // longer. 0: as many tokens as a step may have.
   float max_stall_ms = 0;

@@ -67,7 +67,8 @@ RuleId JsonRules::character() {
       rules_.add_chars(from, set, to);
       return to;
     };
-    const CharSet d = {{'D', 'D'}, {'d', 'd'}}, low = {{'0', '7'}}, any = hex_digits();
+    const CharSet d = {{'D', 'D'}, {'d', 'd'}}, low = {{'0', '7'}};
+    const CharSet& any = hex_digits();
     const CharSet first = {{'8', '9'}, {'A', 'B'}, {'a', 'b'}}, second = {{'C', 'F'}, {'c', 'f'}};
     const StateId code = rules_.add_text(escape, "u");
     rules_.add_empty(hex(hex(hex(hex(code, any.without(d)), any), any), any), end);

@@ -91,7 +91,7 @@ void Fields::read(std::string_view name, int64_t& value, Range range) {
   if (!found->is_number() || std::floor(number) != number) {
     return fail(name, std::format("must be a whole number, and is {}", kind_of(*found)));
   }
-  if (!(number >= range.least && number <= range.most)) {
+  if (number < range.least || number > range.most) {
     return fail(name, std::format("must be from {} to {}, and is {}", in_words(range.least), in_words(range.most),
                                   in_words(number)));
   }
@@ -109,7 +109,7 @@ void Fields::read(std::string_view name, float& value, Range range) {
   if (!found) return;
   if (!found->is_number()) return fail(name, std::format("must be a number, and is {}", kind_of(*found)));
   const auto number = found->get<double>();
-  if (!(number >= range.least && number <= range.most)) {
+  if (number < range.least || number > range.most) {
     return fail(name, std::format("must be from {} to {}, and is {}", in_words(range.least), in_words(range.most),
                                   in_words(number)));
   }

@@ -44,7 +44,7 @@ struct Item {
 class ResponseWriter final : public AnswerWriter {
  public:
   // `repeated`: fields of the request that the answer has as well.
-  ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, Json repeated)
+  ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated)
       : end_(prompt.end),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
         parser_(prompt.format, prompt.reply) {
@@ -109,7 +109,7 @@ class ResponseWriter final : public AnswerWriter {
     return json;
   }
 
-  Json event(std::string_view type, Json fields) {
+  Json event(std::string_view type, const Json& fields) {
     Json json = {{"type", type}, {"sequence_number", n_events_++}};
     json.update(fields);
     return json;
