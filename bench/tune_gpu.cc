@@ -76,6 +76,10 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.few_columns = a;
   } else if (name == "cols" && n == 1) {
     l.columns_of_ternary = a;
+  } else if (name == "batches" && n == 1) {
+    l.batches_from = static_cast<int>(a);
+  } else if (name == "subgroups" && n == 1) {
+    l.batch_subgroups = a;
   } else if (name == "incols" && n == 1) {
     l.most_in_columns = static_cast<int>(a);
   } else if (name == "fcols" && n == 1) {
@@ -148,7 +152,7 @@ class Sequences {
     return executable.decode(*store_, starts_, n_tokens, greedy);
   }
   Result<TokenTimes> time_ops(GpuExecutable& executable, int repeats) {
-    return executable.time_ops(*store_, starts_[0], repeats);
+    return executable.time_ops(*store_, starts_, repeats);
   }
 
  private:
@@ -175,7 +179,7 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     m.ms_per_token = std::min(m.ms_per_token, elapsed.count() / (setup.tokens - 8));
   }
-  if (executable.device().features().timestamps && setup.rows == 1) {
+  if (executable.device().features().timestamps) {
     constexpr int kRepeats = 5;
     TRY(const TokenTimes times, sequences.time_ops(executable, kRepeats));
     for (const OpTime& op : times.ops) {

@@ -142,9 +142,9 @@ class Executable {
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
   virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
 
-  // Measures the slice's token, where there are blocks for `repeats` + 1 more, `repeats` times, and takes medians.
+  // Measures a token of each slice, where there are blocks for `repeats` + 1 more, `repeats` times, and takes medians.
   // kNotSupported where steps cannot be timed.
-  virtual Result<TokenTimes> time_ops(KvStore& /*store*/, const Slice& /*token*/, int /*repeats*/) {
+  virtual Result<TokenTimes> time_ops(KvStore& /*store*/, Batch /*tokens*/, int /*repeats*/) {
     return fail(ErrorCode::kNotSupported, "{} does not time single operations; use the webgpu backend", description());
   }
 

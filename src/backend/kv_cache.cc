@@ -42,7 +42,8 @@ Result<std::unique_ptr<TokenStream>> Executable::decode(KvCache& cache, TokenId 
 Result<TokenTimes> Executable::time_ops(KvCache& cache, int pos, int repeats) {
   CHECK(pos + repeats + 2 <= cache.n_ctx());
   const TokenId token = 0;
-  return time_ops(cache.store(), cache.place({.tokens = {&token, 1}, .first_pos = pos}), repeats);
+  const Slice slice = cache.place({.tokens = {&token, 1}, .first_pos = pos});
+  return time_ops(cache.store(), {&slice, 1}, repeats);
 }
 
 }  // namespace tern

@@ -1,9 +1,9 @@
 // Ternary kernels for several rows of activations: each row has the bits that it has from those for one.
 #include "backend/gpu/kernels/ternary_columns.h"
 
+#include "conform/gpu/batch_rows.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"
-#include "conform/gpu/norm_stats.h"
 #include "conform/gpu/ternary_data.h"
 
 namespace tern::conform {
@@ -32,22 +32,6 @@ PairOfLayouts layouts(const gpu::Caps& caps, int rows, int cols, uint32_t column
   return {one, several, {.columns = columns, .norm_workgroup = one.workgroup}};
 }
 
-// The rows of a batch, and up to the end of the last group of columns others.
-struct RowsAndMore {
-  RowsAndMore(int n, int cols, uint32_t columns, uint32_t n_parts)
-      : x(random(padded(n, columns) * static_cast<size_t>(cols), 1)), gain(random(static_cast<size_t>(cols), 2)) {
-    stats = stats_of(x, gain, n_parts);
-  }
-  static size_t padded(int n, uint32_t columns) { return ceil_div(static_cast<uint32_t>(n), columns) * columns; }
-  std::vector<float> x, gain, stats;
-};
-
-std::vector<uint32_t> bits_of(const std::vector<float>& values, size_t count) {
-  std::vector<uint32_t> bits;
-  for (size_t i = 0; i < count; ++i) bits.push_back(std::bit_cast<uint32_t>(values[i]));
-  return bits;
-}
-
 // The kernel, which takes no more workgroup memory than is said of it.
 template <class Kernel>
 const Kernel& that_fits(const Kernel& kernel, const gpu::TernaryConfig& layout, const gpu::ColumnsConfig& columns) {
@@ -70,8 +54,8 @@ void test_columns_of_matvec_add(GpuBench& bench, int n, int rows, int cols, uint
     bench.run(kernel, {.x = groups, .y = grid_y}, in<gpu::TernaryWeights>(w.device_rows()), in<Vec4<F32>>(in_rows.x),
               in<Vec4<F32>>(in_rows.gain), in<gpu::NormStats>(in_rows.stats), in<gpu::WeightScales>(kSplitScales),
               out<F32>(y), in<F32>(next_gain), out<gpu::NormStats>(stats));
-    auto bits = bits_of(y, static_cast<size_t>(n * rows));
-    const auto of_stats = bits_of(stats, 2 * static_cast<size_t>(n) * groups);
+    auto bits = leading_bits(y, static_cast<size_t>(n * rows));
+    const auto of_stats = leading_bits(stats, 2 * static_cast<size_t>(n) * groups);
     bits.insert(bits.end(), of_stats.begin(), of_stats.end());
     return bits;
   };
@@ -144,8 +128,8 @@ TEST_P(GpuColumns, Glu) {
                   in<gpu::TernaryWeights>(up.device_rows()), in<Vec4<F32>>(in_rows.x), in<Vec4<F32>>(in_rows.gain),
                   in<gpu::NormStats>(in_rows.stats), in<gpu::WeightScales>(kSplitScales), out<F32>(y),
                   in<F32>(next_gain), out<gpu::NormStats>(stats));
-      auto bits = bits_of(y, static_cast<size_t>(n * rows));
-      const auto of_stats = bits_of(stats, 2 * static_cast<size_t>(n) * groups);
+      auto bits = leading_bits(y, static_cast<size_t>(n * rows));
+      const auto of_stats = leading_bits(stats, 2 * static_cast<size_t>(n) * groups);
       bits.insert(bits.end(), of_stats.begin(), of_stats.end());
       return bits;
     };
@@ -178,7 +162,7 @@ void test_columns_of_qkv(GpuBench& bench, const gpu::HeadShape& s, bool interlea
               in<Vec4<F32>>(in_rows.x), in<Vec4<F32>>(in_rows.gain), in<gpu::NormStats>(in_rows.stats),
               in<gpu::WeightScales>(kSplitScales), in<Vec2<F32>>(angles),
               in<U32>(kv.params(pos, static_cast<uint32_t>(n))), out<F32>(q), out<KvWord>(kv.words));
-    auto bits = bits_of(q, q.size());
+    auto bits = leading_bits(q, q.size());
     bits.insert(bits.end(), kv.words.begin(), kv.words.end());
     return bits;
   };

@@ -41,16 +41,17 @@ Stats reduce_stats(const Caps& caps, const Name<F32>& squares, const Name<F32>& 
 NormedActivations::NormedActivations(const TernaryConfig& c, const NormConfig& norm, const NormX& x,
                                      const NormGain& gain, const NormParts& parts, const WorkgroupId& wg,
                                      const LocalIndex& tid)
-    : c_(c),
-      norm_(norm),
-      x_(x),
-      gain_(gain),
-      parts_(parts),
-      wg_(wg),
-      tid_(tid),
-      staged_(shared<QuantizedWords>("staged", 4 * c.row_vectors())) {}
+    : c_(c), row_(c, norm, x, gain, parts, wg, tid), staged_(shared<QuantizedWords>("staged", 4 * c.row_vectors())) {}
 
 void NormedActivations::prepare() {
+  scale_ = row_.quantize([&](const Name<U32>& unit, Temp<QuantizedWords> words) {
+    // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
+    auto where = let("staged_at", ((unit >> 1u) & 3u) * c_.row_vectors() + ((unit >> 3u) * 2u + (unit & 1u)));
+    staged_[where] = std::move(words);
+  });
+}
+
+ActivationScale NormedRow::quantize(const StoreUnit& store) const {
   // An invocation makes whole vec4s of int8 words: 16 neighbouring values, four quads of floats.
   CHECK(c_.cols % 16 == 0);
   const uint32_t n_units = c_.cols / 16;
@@ -95,7 +96,7 @@ void NormedActivations::prepare() {
   // loses NaN, so its bits decide.
   constexpr uint32_t kLeastNotFinite = 0x7F800000;
   auto factor_bits = let("factor_bits", bitcast<U32>(factor));
-  scale_ = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+  auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
   auto sum = var("q_sum", 0);
   for (uint32_t k = 0; k < rounds; ++k) {
     const auto stage = [&] {
@@ -107,10 +108,7 @@ void NormedActivations::prepare() {
         words.push_back(pack_int8(c_.caps, q));
         sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
       }
-      // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
-      const auto& u = units[k];
-      auto where = let("staged_at", ((u >> 1u) & 3u) * c_.row_vectors() + ((u >> 3u) * 2u + (u & 1u)));
-      staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
+      store(units[k], call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]));
     };
     if (is_whole(k)) {
       stage();
@@ -119,8 +117,9 @@ void NormedActivations::prepare() {
     }
   }
   auto my_sum = let("my_sum", sum);
-  sum_ = reduce_workgroup(Reduce::kSum, c_.caps, my_sum, tid_, c_.workgroup);
+  auto whole_sum = reduce_workgroup(Reduce::kSum, c_.caps, my_sum, tid_, c_.workgroup);
   workgroupBarrier();
+  return {scale, whole_sum};
 }
 
 StatsWriter::StatsWriter(const NextGain& gain, const NextParts& parts)
@@ -142,6 +141,21 @@ void StatsWriter::finish(const Caps& caps, const LocalIndex& tid, uint32_t lanes
   auto squares = reduce_lanes(Reduce::kSum, caps, at(mine, 0), tid, groups, workgroup);
   auto largest = reduce_lanes(Reduce::kMax, caps, at(mine, 1), tid, groups, workgroup);
   when(tid == 0u, [&] { parts_[row * n_parts + part] = vec2f(squares, largest); });
+}
+
+NormedQuantizeKernel normed_quantize(const TernaryConfig& c, const NormConfig& norm) {
+  return kernel(
+      "normed_quantize", c.workgroup,
+      [&](NormX x, NormGain gain, NormParts parts, Out<"y", QuantizedWords> y, WorkgroupId wg, LocalIndex tid) {
+        auto base = let("base", wg.y * quantized_stride(c.cols));
+        const NormedRow row(c, norm, x, gain, parts, wg, tid);
+        const ActivationScale scale =
+            row.quantize([&](const Name<U32>& unit, Temp<QuantizedWords> words) { y[base + unit] = std::move(words); });
+        when(tid == 0u, [&] {
+          y[base + quantized_meta(c.cols)] =
+              call<QuantizedWords>("vec4<u32>", bitcast<U32>(scale.scale), bitcast<U32>(scale.sum), 0u, 0u);
+        });
+      });
 }
 
 NormedMatvecAddKernel normed_matvec_add(const TernaryConfig& c, const NormConfig& norm) {

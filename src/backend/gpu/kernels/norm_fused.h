@@ -2,6 +2,8 @@
 // it has to know (common.h, NormStats).
 #pragma once
 
+#include <functional>
+
 #include "backend/gpu/kernels/ternary_linear.h"
 
 namespace tern::gpu {
@@ -31,18 +33,16 @@ using NormX = wgsl::In<"x", wgsl::Vec4<wgsl::F32>>;
 using NormGain = wgsl::In<"gain", wgsl::Vec4<wgsl::F32>>;
 using NormParts = wgsl::In<"parts", NormStats>;
 
-// A row of floats that the workgroup norms and quantises into workgroup memory. Every workgroup does it again, which is
-// cheaper than a dispatch of its own and a trip through memory for rows that fit a few registers per invocation.
-class NormedActivations {
+// A row of floats that the workgroup norms and quantises: every kernel that does so gives it the same bits.
+class NormedRow {
  public:
-  NormedActivations(const TernaryConfig& c, const NormConfig& norm, const NormX& x, const NormGain& gain,
-                    const NormParts& parts, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid);
-  // All invocations have to call it; holds two barriers.
-  void prepare();
-  auto quads() const {
-    return [this]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) { return staged_[i + p * c_.row_vectors()]; };
-  }
-  ActivationScale scale() const { return {scale_, sum_}; }
+  NormedRow(const TernaryConfig& c, const NormConfig& norm, const NormX& x, const NormGain& gain,
+            const NormParts& parts, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid)
+      : c_(c), norm_(norm), x_(x), gain_(gain), parts_(parts), wg_(wg), tid_(tid) {}
+  // store(unit, words): the 16 values from 16 · unit on. All invocations have to call it; holds barriers, the last one
+  // after all is stored.
+  using StoreUnit = std::function<void(const wgsl::Name<wgsl::U32>&, wgsl::Temp<QuantizedWords>)>;
+  ActivationScale quantize(const StoreUnit& store) const;
 
  private:
   TernaryConfig c_;
@@ -52,10 +52,33 @@ class NormedActivations {
   NormParts parts_;
   wgsl::WorkgroupId wg_;
   wgsl::LocalIndex tid_;
-  wgsl::Shared<QuantizedWords> staged_;  // [4 planes, half blocks]: neighbouring lanes read neighbours
-  wgsl::Name<wgsl::F32> scale_;
-  wgsl::Name<wgsl::I32> sum_;
 };
+
+// A row that goes into workgroup memory. Every workgroup does it again, which is cheaper than a dispatch of its own and
+// a trip through memory for rows that fit a few registers per invocation.
+class NormedActivations {
+ public:
+  NormedActivations(const TernaryConfig& c, const NormConfig& norm, const NormX& x, const NormGain& gain,
+                    const NormParts& parts, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid);
+  // All invocations have to call it; holds barriers.
+  void prepare();
+  auto quads() const {
+    return [this]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) { return staged_[i + p * c_.row_vectors()]; };
+  }
+  ActivationScale scale() const { return scale_; }
+
+ private:
+  TernaryConfig c_;
+  NormedRow row_;
+  wgsl::Shared<QuantizedWords> staged_;  // [4 planes, half blocks]: neighbouring lanes read neighbours
+  ActivationScale scale_;
+};
+
+using NormedQuantizeKernel =
+    wgsl::Kernel<NormX, NormGain, NormParts, wgsl::Out<"y", QuantizedWords>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Rows of int8 words (common.h), to the bit what kernels for one row, of this workgroup, make of them. Of `c` only
+// cols, caps and workgroup are read. Grid: [1, n_tokens].
+NormedQuantizeKernel normed_quantize(const TernaryConfig& c, const NormConfig& norm);
 
 using NextGain = wgsl::In<"next_gain", wgsl::F32>;
 using NextParts = wgsl::Out<"next_parts", NormStats>;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <functional>
 
+#include "backend/gpu/kernels/head_tile.h"
 #include "base/bytes.h"
 
 namespace tern::gpu {
@@ -312,7 +313,6 @@ NormedQkvKernel<KvWord> normed_qkv_columns(const TernaryQkvConfig& c, const Norm
   const TernaryConfig tiling = ternary_tiling(c);
   const HeadShape& s = c.heads;
   const uint32_t n = columns.columns, half = s.head_dim / 2, n_pairs = c.pairs_per_workgroup();
-  constexpr uint32_t kValues = kv_word_values<KvWord>();
   const bool halves = !c.interleaved;
   return kernel(
       "normed_qkv_columns", c.workgroup,
@@ -356,61 +356,8 @@ NormedQkvKernel<KvWord> normed_qkv_columns(const TernaryQkvConfig& c, const Norm
           tile[at_a + (halves ? n_pairs : 1u)] = b * at(angle, 0) + a * at(angle, 1);
         });
         workgroupBarrier();
-        // Value t of a token's tile belongs to dimension `dim` of the head.
-        const auto dim_of = [&](const Name<U32>& t) {
-          return halves ? let("dim", first_pair + t / n_pairs * half + t % n_pairs) : let("dim", first_pair * 2u + t);
-        };
-        // body(i, token, dim) for this invocation's share: value i of the tile is of dimension `dim` of the
-        // token's head.
-        const auto for_tile = [&](uint32_t step, const auto& body) {
-          loop("i", tid * step, n * 2 * n_pairs, c.workgroup * step, [&](const Name<U32>& i) {
-            auto to_token = let("to_token", wg.y * n + i / (2 * n_pairs));
-            auto t = let("t", i % (2 * n_pairs));
-            auto dim = dim_of(t);
-            when(to_token < n_tokens, [&] { body(i, to_token, dim); });
-          });
-        };
-        when(
-            is_query,
-            [&] {
-              for_tile(1, [&](const Name<U32>& i, const Name<U32>& to_token, const Name<U32>& dim) {
-                q[(to_token * s.n_heads + head) * s.head_dim + dim] = tile[i];
-              });
-            },
-            [&] {
-              auto kv_row = let("kv_row", head - s.n_heads);  // keys, then values
-              if constexpr (kHasKvScales<KvWord>) {
-                CHECK(n_pairs == half || (halves && n_pairs % kScaleGroup == 0));
-                loop("k", 0u, n, 1u, [&](const Name<U32>& k) {
-                  auto to_token = let("to_token", wg.y * n + k);
-                  when(to_token < n_tokens, [&] {
-                    auto pos = let("pos", row_word(params, to_token, kRowPos));
-                    auto table = let("table", row_word(params, to_token, kRowTable));
-                    auto block = kv_block(params, table, pos);
-                    auto to_row = let("to_row", kv_place(s, block, kv_row, pos) * kv_row_words<KvWord>(s.head_dim));
-                    const auto code_at = [&](const Name<U32>& i) {
-                      auto t = let("t", i * kValues);
-                      auto dim = dim_of(t);
-                      return to_row + dim / kValues;
-                    };
-                    const auto scale_at = [&](const Name<U32>& j) {
-                      return to_row + (s.head_dim / kValues) + first_pair / kScaleGroup + j;
-                    };
-                    const auto value = [&](Temp<U32> t) { return e(tile[k * (2 * n_pairs) + std::move(t)]); };
-                    store_codes(value, 2 * n_pairs, tid, c.workgroup, kv, code_at, scale_at);
-                  });
-                });
-              } else {
-                for_tile(kValues, [&](const Name<U32>& i, const Name<U32>& to_token, const Name<U32>& dim) {
-                  auto pos = let("pos", row_word(params, to_token, kRowPos));
-                  auto table = let("table", row_word(params, to_token, kRowTable));
-                  auto block = kv_block(params, table, pos);
-                  auto to_row = let("to_row", kv_place(s, block, kv_row, pos) * s.head_dim);
-                  auto word = let("word", kv_word<KvWord>(tile, i));
-                  kv[(to_row + dim) / kValues] = word;
-                });
-              }
-            });
+        store_head_tile<KvWord>({.shape = s, .interleaved = c.interleaved, .n_pairs = n_pairs, .n_tokens = n},
+                                {head, first_pair, let("tile_token", wg.y * n)}, tile, params, q, kv, tid, c.workgroup);
       });
 }
 

@@ -1,5 +1,7 @@
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 
+#include "backend/gpu/kernels/int8_shapes.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
@@ -141,25 +143,11 @@ Shared<I32> multiply_as(const Tile& t, Stage&& stage) {
   return sums;
 }
 
-// The kernels are templates of their matrices' sizes, so the sizes that devices have are listed here.
-template <class Use>
-bool with_shape(const MatrixShape& shape, Use&& use) {
-  const auto is = [&](uint32_t m, uint32_t n, uint32_t k) {
-    return shape == MatrixShape{MatrixTypes::kI8ToI32, m, n, k};
-  };
-  if (is(8, 8, 8)) return use.template operator()<8, 8, 8>(), true;        // lavapipe
-  if (is(16, 16, 16)) return use.template operator()<16, 16, 16>(), true;  // AMD
-  if (is(16, 16, 32)) return use.template operator()<16, 16, 32>(), true;  // NVIDIA
-  if (is(8, 8, 32)) return use.template operator()<8, 8, 32>(), true;      // Intel
-  if (is(8, 16, 32)) return use.template operator()<8, 16, 32>(), true;    // Intel
-  return false;
-}
-
 template <class Stage>
 Shared<I32> multiply(const Tile& t, Stage&& stage) {
   Shared<I32> sums;
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { sums = multiply_as<M, N, K>(t, stage); };
-  CHECK(with_shape(t.c.shape, use));
+  CHECK(with_int8_shape(t.c.shape, use));
   return sums;
 }
 
@@ -191,7 +179,7 @@ TernaryMatrixMatmulConfig fit(TernaryMatrixMatmulConfig c) {
 }
 
 bool has_matrix_matmul(const MatrixShape& shape) {
-  return with_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});
+  return with_int8_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});
 }
 
 TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {

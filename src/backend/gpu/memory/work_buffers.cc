@@ -4,6 +4,7 @@
 
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/kernels/ternary_columns.h"
 #include "backend/gpu/run/batch_words.h"
 #include "base/bytes.h"
@@ -35,6 +36,7 @@ uint64_t device_row_bytes(SlotType type, int width) {
 namespace {
 // Kernels that take several rows at a time read and write whole groups of them.
 uint64_t whole_columns(uint64_t rows) { return round_up(rows, kMostColumns); }
+uint64_t whole_tiles(uint64_t rows) { return round_up(rows, std::max(kMostColumns, kMostBatchTokens)); }
 
 int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width()}); }
 }  // namespace
@@ -46,8 +48,9 @@ uint64_t halves_bytes(const Plan& plan, int max_batch) {
 }
 
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {
-  const auto rows = static_cast<uint64_t>(buffer.rows == RowsOf::kBatch ? max_batch : max_logit_rows);
-  return whole_columns(rows) * device_row_bytes(buffer.type, buffer.width);
+  const bool of_batch = buffer.rows == RowsOf::kBatch;
+  const auto rows = static_cast<uint64_t>(of_batch ? max_batch : max_logit_rows);
+  return (of_batch ? whole_tiles(rows) : whole_columns(rows)) * device_row_bytes(buffer.type, buffer.width);
 }
 
 Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const Plan& plan, int max_batch,
@@ -73,9 +76,9 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
   const int widest = widest_row(c);
   TRY(work->unused_gain_, device.new_buffer("unused", 4 * static_cast<uint64_t>(widest), BufferUse::kWeights));
   TRY(work->unused_stats_,
-      device.new_buffer(
-          "unused", whole_columns(static_cast<uint64_t>(max_batch)) * device_row_bytes(SlotType::kNormStats, widest),
-          BufferUse::kWork));
+      device.new_buffer("unused",
+                        whole_tiles(static_cast<uint64_t>(max_batch)) * device_row_bytes(SlotType::kNormStats, widest),
+                        BufferUse::kWork));
   return work;
 }
 

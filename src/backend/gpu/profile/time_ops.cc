@@ -84,9 +84,9 @@ Result<double> seconds_alone(Device& device, const std::vector<Command>& command
 }
 
 // What tokens take one after the other, as a user gets them.
-Result<double> seconds_per_token(GpuExecutable& executable, KvStore& store, const Slice& token, int n_tokens) {
-  static const DeviceSampling kGreedy;
-  TRY(const auto stream, executable.decode(store, {&token, 1}, n_tokens + 1, {&kGreedy, 1}));
+Result<double> seconds_per_step(GpuExecutable& executable, KvStore& store, Batch tokens, int n_tokens) {
+  const std::vector<DeviceSampling> greedy(tokens.size());
+  TRY(const auto stream, executable.decode(store, tokens, n_tokens + 1, greedy));
   TRY_STATUS(stream->next());
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < n_tokens; ++i) TRY_STATUS(stream->next());
@@ -102,34 +102,40 @@ const step::FloatHeads* heads_made_later(const StepBody& body) {
 
 }  // namespace
 
-// Of one token. Activations count once per step that reads or writes them.
-uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos) const {
-  uint64_t bytes = 0;
+// Of so many rows with as long a history each. Weights count once, activations once per row and step that reads or
+// writes them.
+uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos, int n_rows) const {
+  uint64_t bytes = 0, of_row = 0;
   for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
-    bytes += role == WeightRole::kTable ? weight_row_bytes(*w, role) : weight_bytes(*w, role);
+    if (role == WeightRole::kTable) {
+      of_row += weight_row_bytes(*w, role);
+    } else {
+      bytes += weight_bytes(*w, role);
+    }
   });
   const step::FloatHeads* made_later = heads_made_later(step.body);
   for (const SlotUse& use : slot_uses(step.body)) {
     // Of one token's, only the rows of the projections pass through memory.
     if (made_later && (use.slot == made_later->q || use.slot == made_later->k || use.slot == made_later->v)) continue;
-    if (!use.scratch) bytes += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
+    if (!use.scratch) of_row += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
   }
   const auto kv_row = [&](int layer) { return device_block_bytes(plan_.config, layer, type) / kKvBlock; };
   if (const auto* s = std::get_if<step::Attention>(&step.body)) {
-    bytes += kv_row(s->layer) * static_cast<uint64_t>(pos + 1);
+    of_row += kv_row(s->layer) * static_cast<uint64_t>(pos + 1);
   }
-  if (const auto* s = std::get_if<step::KvAppend>(&step.body)) bytes += kv_row(s->layer);
-  if (const auto* s = std::get_if<step::TernaryQkv>(&step.body)) bytes += kv_row(s->layer);
-  if (const auto* s = std::get_if<step::FloatQkv>(&step.body); s && !made_later) bytes += kv_row(s->heads.layer);
-  return bytes;
+  if (const auto* s = std::get_if<step::KvAppend>(&step.body)) of_row += kv_row(s->layer);
+  if (const auto* s = std::get_if<step::TernaryQkv>(&step.body)) of_row += kv_row(s->layer);
+  if (const auto* s = std::get_if<step::FloatQkv>(&step.body); s && !made_later) of_row += kv_row(s->heads.layer);
+  return bytes + of_row * static_cast<uint64_t>(n_rows);
 }
 
-Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, const Slice& token, int repeats) {
+Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int repeats) {
   auto& store = static_cast<GpuKvStore&>(kv_store);
-  const int pos = token.first_pos;
-  CHECK(repeats >= 1);
+  CHECK(repeats >= 1 && !tokens.empty());
+  const int pos = std::ranges::max(tokens, {}, &Slice::first_pos).first_pos;
+  const auto n_rows = static_cast<int>(tokens.size());
   TRY_STATUS(prepare(store, pos + repeats + 2));
-  TRY(const RunShape shape, put({&token, 1}));
+  TRY(const RunShape shape, put(tokens));
   std::vector<Command> model, choice;
   store.program.commands(shape, model);
   sampler_->greedy().commands(shape, choice);
@@ -140,15 +146,15 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, const Slice& token
     const Step& step = plan_.steps[static_cast<size_t>(steps[i])];
     // A step of several dispatches: its bytes count for the first.
     const bool is_first = i == 0 || steps[i - 1] != steps[i];
-    kinds.add(without_layer(step.name), model[i], is_first ? bytes_moved(step, store.type(), pos) : 0);
+    kinds.add(without_layer(step.name), model[i], is_first ? bytes_moved(step, store.type(), pos, n_rows) : 0);
   }
   for (size_t i = 0; i < choice.size(); ++i) {
-    kinds.add("next token", choice[i], i == 0 ? work_->row_bytes(plan_.logits) : 0);
+    kinds.add("next token", choice[i], i == 0 ? tokens.size() * work_->row_bytes(plan_.logits) : 0);
   }
 
   std::vector<std::vector<double>> samples(kinds.ops.size());
   for (int repeat = -1; repeat < repeats; ++repeat) {  // the first warms up
-    TRY_STATUS(put({&token, 1}));
+    TRY_STATUS(put(tokens));
     TRY(const auto seconds, device_->time(kinds.commands));
     if (repeat < 0) continue;
     for (auto& sample : samples) sample.push_back(0);
@@ -158,11 +164,11 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, const Slice& token
   for (size_t kind = 0; kind < kinds.ops.size(); ++kind) {
     OpTime& op = kinds.ops[kind];
     op.seconds = median(samples[kind]);
-    TRY_STATUS(put({&token, 1}));
+    TRY_STATUS(put(tokens));
     TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
   }
   times.ops = std::move(kinds.ops);
-  TRY(times.seconds, seconds_per_token(*this, store, token, repeats));
+  TRY(times.seconds, seconds_per_step(*this, store, tokens, repeats));
   return times;
 }
 

@@ -33,6 +33,10 @@ struct Layouts {
   MatvecLayout ternary_columns = {16, 2, 256};
   uint32_t few_columns = 4, columns_of_ternary = 4;
   int most_in_columns = 32;
+  // Where there are int8 matrices: from so many tokens on they are used, with so many subgroups in a workgroup
+  // (kernels/ternary_batch.h).
+  int batches_from = 2;
+  uint32_t batch_subgroups = 8;
   uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
   bool int8_x = true;       // where the plan allows: activations become int8 where packed weights meet them
   uint32_t columns = 4;     // rows of x that a workgroup multiplies with float weights, where there are few

@@ -14,6 +14,7 @@
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/rms_norm.h"
+#include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/kernels/ternary_columns.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
@@ -110,13 +111,28 @@ class Recorder {
   Result<void> normed_linear(const step::TernaryLinearAdd& s);
   Result<void> glu_few(SlotId in, const step::TernaryGlu& s);
   Result<void> glu_many(SlotId in, const step::TernaryGlu& s, const When& when);
+  // The kernels on int8 matrices, and for which runs; none where the device has none that serve.
+  struct InBatches {
+    TernaryBatchConfig config;
+    Extent extent;
+  };
+  // `side_rows`: of weights, that a side of a workgroup is to have; 0: any.
+  std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t tokens) const;
+  std::vector<InBatches> in_batches(const Tensor& w, uint32_t side_rows, uint32_t n_workgroups_rows) const;
+  std::vector<InBatches> batches_of(const step::TernaryLinearAdd& s) const;
+  std::vector<InBatches> batches_of(const step::TernaryGlu& s) const;
+  std::vector<InBatches> batches_of(const step::TernaryQkv& s) const;
+  // The rows of several tokens as int8, and what puts them there for `batches`.
+  struct NormViews;
+  Result<View<wgsl::MatrixI8x4>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
+                                             std::span<const InBatches> batches);
   // Kernels for several tokens, and for which runs; none where there is no room, or the device is not made for them.
   struct InColumns {
     TernaryConfig layout;
     ColumnsConfig columns;
     Extent extent;
   };
-  std::vector<InColumns> in_columns(const TernaryConfig& one) const;
+  std::vector<InColumns> in_columns(const TernaryConfig& one, std::span<const InBatches> batches) const;
   // The most rows at a time that `one`, of a matrix of so many columns, can be laid out for; 1: only one.
   uint32_t fitting_columns(const TernaryConfig& one, uint32_t wanted) const;
   TernaryConfig columns_layout(const TernaryConfig& one) const;

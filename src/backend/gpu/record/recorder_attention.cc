@@ -255,7 +255,14 @@ Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
                     params(), c_.work.floats(s.q), kv);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
-  for (const InColumns& several : in_columns(ternary_tiling(config))) {
+  const auto batches = batches_of(s);
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, ternary_tiling(config), batches));
+  for (const InBatches& batch : batches) {
+    TRY_STATUS(dispatch(batch_qkv<KvWord>(batch.config, config.heads, config.interleaved), batch.extent,
+                        View<TernaryWeights>{w}, rows, scale, turns, params(), c_.work.floats(s.q), kv));
+    extent.when.max_tokens = std::min(extent.when.max_tokens, batch.extent.when.min_tokens - 1);
+  }
+  for (const InColumns& several : in_columns(ternary_tiling(config), batches)) {
     Extent of_several = several.extent;
     of_several.grid = extent.grid;
     TRY_STATUS(dispatch(normed_qkv_columns<KvWord>(config, norm.config, several.columns), of_several,

@@ -74,31 +74,112 @@ int Recorder::most_in_columns() const {
   const auto fits = [&](const TernaryConfig& one) {
     return fitting_columns(one, c_.layouts.columns_of_ternary) >= std::min(4u, c_.layouts.columns_of_ternary);
   };
+  const auto has = [&](const auto& s, const TernaryConfig& one) {
+    return !s.norm.gain || fits(one) || !batches_of(s).empty();
+  };
   for (const Step& step : c_.plan.steps) {
     if (const auto* s = std::get_if<step::TernaryLinearAdd>(&step.body)) {
-      if (s->norm.gain && !fits(linear_config(*s->w, Store::kAdd))) return kNone;
+      if (!has(*s, linear_config(*s->w, Store::kAdd))) return kNone;
     }
     if (const auto* glu = std::get_if<step::TernaryGlu>(&step.body)) {
-      if (glu->norm.gain && !fits(ternary_config(*glu->w_gate, c_.layouts.glu))) return kNone;
+      if (!has(*glu, ternary_config(*glu->w_gate, c_.layouts.glu))) return kNone;
     }
     if (const auto* qkv = std::get_if<step::TernaryQkv>(&step.body)) {
-      if (qkv->norm.gain && !fits(ternary_tiling(qkv_config(*qkv)))) return kNone;
+      if (!has(*qkv, ternary_tiling(qkv_config(*qkv)))) return kNone;
     }
   }
   return c_.layouts.most_in_columns;
 }
 
-std::vector<Recorder::InColumns> Recorder::in_columns(const TernaryConfig& one) const {
+std::optional<TernaryBatchConfig> Recorder::batch_config(const Tensor& w, uint32_t side_rows, uint32_t tokens) const {
+  const Features& f = c_.device.features();
+  const Limits& limits = c_.device.limits();
+  if (!f.subgroups || f.subgroup_min != f.subgroup_max || c_.layouts.serial) return std::nullopt;
+  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
+  for (const wgsl::MatrixShape& shape : f.matrices) {
+    if (side_rows != 0 && shape.n != side_rows) continue;
+    TernaryBatchConfig config{.cols = static_cast<uint32_t>(w.cols),
+                              .caps = caps_,
+                              .shape = shape,
+                              .subgroup = f.subgroup_min,
+                              .subgroups = c_.layouts.batch_subgroups,
+                              .tokens = tokens};
+    const auto has_room = [&] {
+      return config.workgroup() <= limits.invocations && config.workgroup_bytes() <= limits.workgroup_bytes;
+    };
+    while (config.subgroups > 1 && !has_room()) config.subgroups /= 2;
+    if (has_room() && has_ternary_batch(config)) return config;
+  }
+  return std::nullopt;
+}
+
+std::vector<Recorder::InBatches> Recorder::in_batches(const Tensor& w, uint32_t side_rows,
+                                                      uint32_t rows_of_workgroup) const {
+  const auto few = batch_config(w, side_rows, kMostBatchTokens / 2),
+             many = batch_config(w, side_rows, kMostBatchTokens);
+  if (!few || !many) return {};
+  const int from = std::max(2, c_.layouts.batches_from), half = kMostBatchTokens / 2;
+  std::vector<InBatches> batches;
+  const auto add = [&](const TernaryBatchConfig& config, int first, int last) {
+    if (first > last) return;
+    batches.push_back({config,
+                       {.grid = {.x = ceil_div(static_cast<uint32_t>(w.rows), rows_of_workgroup)},
+                        .axis = Axis::kY,
+                        .rows_per_workgroup = config.tokens,
+                        .when = {.min_tokens = first, .max_tokens = last}}});
+  };
+  add(*few, from, std::min(half, c_.layouts.most_in_columns));
+  add(*many, std::max(from, half + 1), c_.layouts.most_in_columns);
+  return batches;
+}
+
+std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryLinearAdd& s) const {
+  const uint32_t rows = linear_config(*s.w, Store::kAdd).rows_per_workgroup();
+  return in_batches(*s.w, rows / 2, rows);
+}
+
+std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryGlu& s) const {
+  const uint32_t rows = ternary_config(*s.w_gate, c_.layouts.glu).rows_per_workgroup();
+  auto batches = in_batches(*s.w_gate, rows, rows);
+  for (InBatches& batch : batches) batch.config.act = activation(s.act);
+  return batches;
+}
+
+std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryQkv& s) const {
+  auto batches = in_batches(*s.wq, 0, 1);
+  for (InBatches& batch : batches) {
+    if (!fits_batch_qkv(batch.config, head_shape(s), store_.type() == KvType::kQ8_0)) return {};
+    const uint32_t heads = static_cast<uint32_t>(s.n_heads + 2 * s.n_kv_heads);
+    batch.extent.grid.x = heads * (static_cast<uint32_t>(s.head_dim) / 2 / batch.config.side_rows());
+  }
+  return batches;
+}
+
+Result<View<wgsl::MatrixI8x4>> Recorder::stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
+                                                     std::span<const InBatches> batches) {
+  if (!batches.empty()) {
+    const When when{.min_tokens = batches.front().extent.when.min_tokens,
+                    .max_tokens = batches.back().extent.when.max_tokens};
+    TRY_STATUS(dispatch(normed_quantize(one, norm.config), {.axis = Axis::kY, .when = when}, norm.x, norm.gain,
+                        norm.parts, c_.work.int8_quads(quantized)));
+  }
+  return View<wgsl::MatrixI8x4>{c_.work.int8_quads(quantized).view};
+}
+
+std::vector<Recorder::InColumns> Recorder::in_columns(const TernaryConfig& one,
+                                                      std::span<const InBatches> batches) const {
   std::vector<InColumns> all;
   if (c_.layouts.serial) return all;
+  const int last = batches.empty() ? most_few_ : batches.front().extent.when.min_tokens - 1;
   int from = 2;
   for (const uint32_t wanted : {c_.layouts.few_columns, c_.layouts.columns_of_ternary}) {
     const uint32_t n = fitting_columns(one, wanted);
+    if (from > last) break;
     if (n == 1 || (!all.empty() && n == all.back().columns.columns)) continue;
     const TernaryConfig layout = columns_layout(one);
     Extent extent = per_rows(layout);
     extent.rows_per_workgroup = n;
-    extent.when = {.min_tokens = from, .max_tokens = most_few_};
+    extent.when = {.min_tokens = from, .max_tokens = last};
     if (!all.empty()) all.back().extent.when.max_tokens = from - 1;
     from = static_cast<int>(n) + 1;
     all.push_back({layout, {.columns = n, .norm_workgroup = one.workgroup}, extent});
@@ -166,7 +247,14 @@ Result<void> Recorder::normed_linear(const step::TernaryLinearAdd& s) {
   Extent extent = per_rows(config);
   TRY(const auto norm, norm_views(s.in, s.norm));
   TRY(const auto next, next_views(s.next, extent.grid.x));
-  for (const InColumns& several : in_columns(config)) {
+  const auto batches = batches_of(s);
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, config, batches));
+  for (const InBatches& batch : batches) {
+    TRY_STATUS(dispatch(batch_matvec_add(batch.config, config.rows), batch.extent, views.w, rows, views.scale, params(),
+                        c_.work.floats(s.x), next.gain, next.parts));
+    extent.when.max_tokens = std::min(extent.when.max_tokens, batch.extent.when.min_tokens - 1);
+  }
+  for (const InColumns& several : in_columns(config, batches)) {
     TRY_STATUS(dispatch(normed_matvec_add_columns(several.layout, norm.config, several.columns), several.extent,
                         views.w, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.x), next.gain,
                         next.parts));
@@ -194,7 +282,14 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
   TRY(const auto next, next_views(s.next, extent.grid.x));
-  for (const InColumns& several : in_columns(config)) {
+  const auto batches = batches_of(s);
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, config, batches));
+  for (const InBatches& batch : batches) {
+    TRY_STATUS(dispatch(batch_glu(batch.config, config.rows), batch.extent, views.gate, views.up, rows, views.scale,
+                        params(), c_.work.floats(s.out), next.gain, next.parts));
+    extent.when.max_tokens = std::min(extent.when.max_tokens, batch.extent.when.min_tokens - 1);
+  }
+  for (const InColumns& several : in_columns(config, batches)) {
     TRY_STATUS(dispatch(normed_glu_columns(several.layout, norm.config, several.columns), several.extent, views.gate,
                         views.up, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.out), next.gain,
                         next.parts));

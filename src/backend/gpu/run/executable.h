@@ -42,7 +42,7 @@ class GpuExecutable final : public Executable {
   std::optional<GpuAdapter> gpu_adapter() const override;
   Result<std::vector<GpuKernel>> gpu_kernels() override;
   using Executable::time_ops;
-  Result<TokenTimes> time_ops(KvStore& store, const Slice& token, int repeats) override;
+  Result<TokenTimes> time_ops(KvStore& store, Batch tokens, int repeats) override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
   // Whether products with this model's weights come out right (check_products.h): kNotSupported where they do not. The
@@ -62,7 +62,7 @@ class GpuExecutable final : public Executable {
   Result<void> load();
   Result<void> check_heads(KvType type) const;
   RecorderContext context() const;
-  uint64_t bytes_moved(const Step& step, KvType type, int pos) const;
+  uint64_t bytes_moved(const Step& step, KvType type, int pos, int n_rows) const;
   std::unique_ptr<GpuKvStore> make_store(KvType type) const;
   // With room for one block, and its program recorded.
   Result<std::unique_ptr<GpuKvStore>> new_spare_store() const;

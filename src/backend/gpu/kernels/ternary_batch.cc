@@ -1,0 +1,338 @@
+#include "backend/gpu/kernels/ternary_batch.h"
+
+#include <bit>
+
+#include "backend/gpu/kernels/head_tile.h"
+#include "backend/gpu/kernels/int8_shapes.h"
+#include "base/bytes.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+namespace {
+
+constexpr uint32_t kBlock = 128;  // columns that a subgroup unpacks at a time
+// Bytes between rows in workgroup memory: a block, and 16 more so that rows start in different banks.
+constexpr uint32_t kStride = kBlock + 16;
+constexpr uint32_t kMostAhead = 16;  // vec4s of weights that an invocation loads before it needs the first
+
+// The dot products of a tile's tokens and rows.
+class BatchTile {
+ public:
+  BatchTile(const TernaryBatchConfig& c, const StoredRows& x, const WorkgroupId& wg, const LocalIndex& tid)
+      : c_(c),
+        x_(x),
+        tid_(tid),
+        first_token_(let("first_token", wg.y * c.tokens)),
+        lane_(let("lane", tid & (c.subgroup - 1))),
+        split_(let("split", tid / c.subgroup)),
+        staged_(shared<MatrixI8x4>("staged", words())) {
+    CHECK(has_ternary_batch(c));
+  }
+
+  // load(side, row, i): vec4 i of row `row` of the side's weights.
+  template <class Load>
+  void multiply(const Load& load) {
+    const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { multiply_as<M, N, K>(load); };
+    CHECK(with_int8_shape(c_.shape, use));
+  }
+
+  const Name<U32>& first_token() const { return first_token_; }
+  // The dot product of a token and a row of a side, both of the tile.
+  Name<I32> dot(const Name<U32>& token, uint32_t side, const Name<U32>& row) const {
+    auto at = let("at", token * c_.tile_rows() + row + side * c_.side_rows());
+    auto sum = let("part", sums()[at]);
+    for (uint32_t i = 1; i < c_.subgroups; ++i) {
+      sum = let("part", sum + sums()[at + i * c_.tokens * c_.tile_rows()]);
+    }
+    return sum;
+  }
+  ActivationScale scale(const Name<U32>& token) const {
+    auto meta = let("meta_at", (first_token_ + token) * (4 * quantized_stride(c_.cols)) + 4 * quantized_meta(c_.cols));
+    auto scale = let("x_scale", call<F32>("bitcast<f32>", x_[meta]));
+    auto sum = let("x_sum", call<I32>("i32", x_[meta + 1u]));
+    return {scale, sum};
+  }
+
+ private:
+  Shared<I32> sums() const { return as_i32(staged_); }
+  uint32_t words() const { return c_.subgroups * std::max(c_.tile_rows() * kStride / 4, c_.tokens * c_.tile_rows()); }
+  uint32_t n_blocks() const { return whole_blocks(c_.cols) / kBlock; }
+  uint32_t rounds() const { return ceil_div(n_blocks(), c_.subgroups); }
+  uint32_t loads_of_side() const { return 2 * c_.side_rows() / c_.subgroup; }  // vec4s of an invocation, of a block
+
+  // The block of this subgroup in round `round`; past the end the last one again, as `exists` says.
+  struct Block {
+    Name<U32> index;
+    std::optional<Name<Bool>> exists;
+  };
+  Block block_of(uint32_t round) const {
+    auto block = let("block", split_ + round * c_.subgroups);
+    if ((round + 1) * c_.subgroups <= n_blocks()) return {block, {}};
+    auto exists = let("exists", block < n_blocks());
+    return {let("block", min(block, n_blocks() - 1)), exists};
+  }
+
+  using Vectors = std::vector<Name<TernaryWeights>>;  // [side][load]
+  template <class Load>
+  Vectors load_block(const Load& load, const Block& block) const {
+    Vectors vectors;
+    for (uint32_t side = 0; side < 2; ++side) {
+      for (uint32_t j = 0; j < loads_of_side(); ++j) {
+        auto v = let("v", lane_ + j * c_.subgroup);
+        auto row = let("row", v / 2u);
+        vectors.push_back(let("w4", load(side, row, block.index * 2u + (v & 1u))));
+      }
+    }
+    return vectors;
+  }
+
+  // Half h of a row's block has in word k, plane p, the codes of columns 32p + 16h + 4k ….
+  void stage(const Vectors& vectors, const Block& block) const {
+    for (uint32_t side = 0; side < 2; ++side) {
+      for (uint32_t j = 0; j < loads_of_side(); ++j) {
+        const auto& w4 = vectors[side * loads_of_side() + j];
+        auto v = let("v", lane_ + j * c_.subgroup);
+        auto to = let("to", (split_ * c_.tile_rows() + side * c_.side_rows() + v / 2u) * (kStride / 4) + (v & 1u) * 4u);
+        for (uint32_t k = 0; k < 4; ++k) {
+          for (uint32_t p = 0; p < 4; ++p) {
+            auto word = let("word", codes(at(w4, k), p));
+            staged_[to + (8 * p + k)] =
+                block.exists ? matrix_word(packed<I8x4>(select(0u, bits(word), *block.exists))) : matrix_word(word);
+          }
+        }
+      }
+    }
+  }
+
+  template <uint32_t M, uint32_t N, uint32_t K, class Load>
+  void multiply_as(const Load& load) {
+    const uint32_t n_m = c_.tokens / M;
+    std::vector<Var<ResultMatrix<I32, M, N>>> results;  // [tokens][side]
+    for (uint32_t i = 0; i < 2 * n_m; ++i) results.push_back(var<ResultMatrix<I32, M, N>>("sums"));
+    auto x_start = let("x_start", first_token_ * (16 * quantized_stride(c_.cols)));
+    const uint32_t ahead = std::max(1u, kMostAhead / (2 * loads_of_side()));  // rounds
+    std::vector<Block> blocks;
+    std::vector<Vectors> weights;
+    const auto load_round = [&](uint32_t round) {
+      blocks.push_back(block_of(round));
+      weights.push_back(load_block(load, blocks.back()));
+    };
+    for (uint32_t round = 0; round < std::min(ahead, rounds()); ++round) load_round(round);
+    for (uint32_t round = 0; round < rounds(); ++round) {
+      const Block block = blocks[round];
+      const auto load_x = [&](uint32_t m, const Name<U32>& k) {
+        return subgroupMatrixLoad<LeftMatrix<I8, M, K>>(
+            x_, x_start + block.index * kBlock + k + m * M * 16 * quantized_stride(c_.cols), MatrixLayout::kRowMajor,
+            16 * quantized_stride(c_.cols));
+      };
+      const auto multiply_columns = [&](const Name<U32>& k, const auto& x) {
+        for (uint32_t side = 0; side < 2; ++side) {
+          auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(
+              staged_, split_ * (c_.tile_rows() * kStride) + k + side * c_.side_rows() * kStride,
+              MatrixLayout::kColumnMajor, kStride);
+          for (uint32_t m = 0; m < n_m; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, results[2 * m + side]);
+        }
+      };
+      using Column = std::vector<Name<LeftMatrix<I8, M, K>>>;
+      const auto load_column = [&](const Name<U32>& k) {
+        Column x;
+        for (uint32_t m = 0; m < n_m; ++m) x.push_back(load_x(m, k));
+        return x;
+      };
+      constexpr bool kWrittenOut = kBlock / K <= 4;
+      std::vector<Name<U32>> ks;
+      std::vector<Column> columns;  // on their way while weights are unpacked
+      for (uint32_t k = 0; kWrittenOut && k < kBlock; k += K) {
+        ks.push_back(let("k", k));
+        columns.push_back(load_column(ks.back()));
+      }
+      if (round > 0) workgroupBarrier();
+      stage(weights[round], block);
+      if (round + ahead < rounds()) load_round(round + ahead);
+      workgroupBarrier();
+      for (size_t i = 0; i < columns.size(); ++i) multiply_columns(ks[i], columns[i]);
+      if (!kWrittenOut) loop("k", 0u, kBlock, K, [&](const Name<U32>& k) { multiply_columns(k, load_column(k)); });
+    }
+    workgroupBarrier();
+    for (uint32_t m = 0; m < n_m; ++m) {
+      for (uint32_t side = 0; side < 2; ++side) {
+        subgroupMatrixStore(sums(),
+                            split_ * (c_.tokens * c_.tile_rows()) + (m * M * c_.tile_rows() + side * c_.side_rows()),
+                            results[2 * m + side], c_.tile_rows());
+      }
+    }
+    workgroupBarrier();
+  }
+
+  TernaryBatchConfig c_;
+  StoredRows x_;
+  LocalIndex tid_;
+  Name<U32> first_token_, lane_, split_;
+  Shared<MatrixI8x4> staged_;  // [subgroups, rows], then the sums [subgroups, tokens, rows]
+};
+
+// body(token, row) for tokens of a tile times `n` rows each, spread over the workgroup in rounds that all invocations
+// take part in; neighbouring lanes have neighbouring rows.
+template <class Body>
+void for_tile(const TernaryBatchConfig& c, uint32_t n, const LocalIndex& tid, const Body& body) {
+  CHECK(c.tokens * n % c.workgroup() == 0);
+  for (uint32_t first = 0; first < c.tokens * n; first += c.workgroup()) {
+    auto i = let("i", tid + first);
+    auto token = let("tile_token", i / n);
+    auto row = let("tile_row", i % n);
+    body(token, row);
+  }
+}
+
+// A token's statistics of `n` neighbouring rows, of which each lane has one value: in the order of the kernels for one
+// row.
+void write_stats(const TernaryBatchConfig& c, const Name<F32>& value, const Name<F32>& gain, uint32_t n,
+                 const LocalIndex& tid, const Name<Bool>& exists, const Name<U32>& to, const NextParts& parts) {
+  auto square = let("square", value * value);
+  auto magnitude = let("magnitude", abs(value * gain));
+  auto squares = reduce_lanes(Reduce::kSum, c.caps, square, tid, n, c.workgroup());
+  auto largest = reduce_lanes(Reduce::kMax, c.caps, magnitude, tid, n, c.workgroup());
+  when(exists && (tid & (n - 1)) == 0u, [&] { parts[to] = vec2f(squares, largest); });
+}
+
+}  // namespace
+
+uint32_t TernaryBatchConfig::workgroup_bytes() const {
+  const uint32_t reductions = tile_rows() > subgroup ? 8 * workgroup() : 0;
+  return subgroups * std::max(tile_rows() * kStride, tokens * tile_rows() * 4) + reductions;
+}
+
+bool has_ternary_batch(const TernaryBatchConfig& c) {
+  if (!with_int8_shape(c.shape, []<uint32_t, uint32_t, uint32_t>() {})) return false;
+  const auto is_power = [](uint32_t x) { return std::has_single_bit(x); };
+  return c.cols % 16 == 0 && is_power(c.subgroup) && is_power(c.subgroups) && 2 * c.side_rows() % c.subgroup == 0 &&
+         c.tokens % c.shape.m == 0 && c.tokens <= kMostBatchTokens && c.workgroup() % c.tile_rows() == 0 &&
+         c.tokens * c.side_rows() % c.workgroup() == 0;
+}
+
+BatchMatvecAddKernel batch_matvec_add(const TernaryBatchConfig& c, uint32_t rows) {
+  return kernel("batch_matvec_add", c.workgroup(),
+                [&](In<"w", TernaryWeights> w, StoredRows x, WeightScales scales, ParamsBuffer params,
+                    InOut<"y", F32> y, NextGain next_gain, NextParts next_parts, WorkgroupId wg, LocalIndex tid) {
+                  BatchTile tile(c, x, wg, tid);
+                  auto first_row = let("first_row", wg.x * c.tile_rows());
+                  const uint32_t row_vectors = whole_blocks(c.cols) / 64;
+                  tile.multiply([&](uint32_t side, const Name<U32>& row, Temp<U32> i) {
+                    auto of_matrix = let("row", min(first_row + side * c.side_rows() + row, rows - 1));
+                    return w[of_matrix * row_vectors + std::move(i)];
+                  });
+                  auto n_tokens = let("n_tokens", params[kNTokens]);
+                  for_tile(c, c.tile_rows(), tid, [&](const Name<U32>& tile_token, const Name<U32>& tile_row) {
+                    auto token = let("token", tile.first_token() + tile_token);
+                    auto row = let("row", first_row + tile_row);
+                    auto dot = tile.dot(tile_token, 0, tile_row);
+                    auto value = let("value", dequantise(dot, tile.scale(tile_token), scales.get<"a">()));
+                    auto index = let("index", token * rows + row);
+                    auto sum = var("y_new", 0.0f);
+                    auto gain = var("gain", 0.0f);
+                    auto exists = let("token_exists", token < n_tokens);
+                    when(exists && row < rows, [&] {
+                      sum = y[index] + value;
+                      y[index] = sum;
+                      gain = next_gain[row];
+                    });
+                    auto y_new = let("y_new", sum);
+                    auto g = let("next_g", gain);
+                    auto to = let("to_part", token * ceil_div(rows, c.tile_rows()) + wg.x);
+                    write_stats(c, y_new, g, c.tile_rows(), tid, exists, to, next_parts);
+                  });
+                });
+}
+
+BatchGluKernel batch_glu(const TernaryBatchConfig& c, uint32_t rows) {
+  return kernel("batch_glu", c.workgroup(),
+                [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, StoredRows x,
+                    WeightScales scales, ParamsBuffer params, Out<"y", F32> y, NextGain next_gain, NextParts next_parts,
+                    WorkgroupId wg, LocalIndex tid) {
+                  BatchTile tile(c, x, wg, tid);
+                  auto first_row = let("first_row", wg.x * c.side_rows());
+                  const uint32_t row_vectors = whole_blocks(c.cols) / 64;
+                  tile.multiply([&](uint32_t side, const Name<U32>& row, Temp<U32> i) {
+                    auto of_matrix = let("row", min(first_row + row, rows - 1));
+                    auto at = let("at", of_matrix * row_vectors + std::move(i));
+                    return side == 0 ? w_gate[at] : w_up[at];
+                  });
+                  auto n_tokens = let("n_tokens", params[kNTokens]);
+                  for_tile(c, c.side_rows(), tid, [&](const Name<U32>& tile_token, const Name<U32>& tile_row) {
+                    auto token = let("token", tile.first_token() + tile_token);
+                    auto row = let("row", first_row + tile_row);
+                    auto gate_dot = tile.dot(tile_token, 0, tile_row);
+                    auto up_dot = tile.dot(tile_token, 1, tile_row);
+                    auto result = let("value", glu_of_dots(c.act, gate_dot, up_dot, tile.scale(tile_token), scales));
+                    auto value = var("value", 0.0f);
+                    auto gain = var("gain", 0.0f);
+                    auto exists = let("token_exists", token < n_tokens);
+                    when(exists && row < rows, [&] {
+                      value = result;
+                      y[token * rows + row] = value;
+                      gain = next_gain[row];
+                    });
+                    auto stored = let("stored", value);
+                    auto g = let("next_g", gain);
+                    auto to = let("to_part", token * ceil_div(rows, c.side_rows()) + wg.x);
+                    write_stats(c, stored, g, c.side_rows(), tid, exists, to, next_parts);
+                  });
+                });
+}
+
+bool fits_batch_qkv(const TernaryBatchConfig& c, const HeadShape& heads, bool has_kv_scales) {
+  const uint32_t half = heads.head_dim / 2;
+  return heads.head_dim % 2 == 0 && half % c.side_rows() == 0 &&
+         (!has_kv_scales || half == c.side_rows() || c.side_rows() % kScaleGroup == 0);
+}
+
+template <class KvWord>
+BatchQkvKernel<KvWord> batch_qkv(const TernaryBatchConfig& c, const HeadShape& s, bool interleaved) {
+  CHECK(fits_batch_qkv(c, s, kHasKvScales<KvWord>));
+  const uint32_t half = s.head_dim / 2, n_pairs = c.side_rows();
+  return kernel(
+      "batch_qkv", c.workgroup(),
+      [&](In<"w", TernaryWeights> w, StoredRows x, WeightScales scales, In<"angles", Vec2<F32>> rope,
+          ParamsBuffer params, Out<"q", F32> q, Out<"kv", KvWord> kv, WorkgroupId wg, LocalIndex tid) {
+        BatchTile tile(c, x, wg, tid);
+        auto head = let("head", wg.x / (half / n_pairs));
+        auto first_pair = let("first_pair", wg.x % (half / n_pairs) * n_pairs);
+        const uint32_t row_vectors = whole_blocks(c.cols) / 64;
+        tile.multiply([&](uint32_t side, const Name<U32>& row, Temp<U32> i) {
+          auto pair = let("pair", first_pair + row);
+          auto of_matrix = let("row", head * s.head_dim + (interleaved ? pair * 2u + side : pair + side * half));
+          return w[of_matrix * row_vectors + std::move(i)];
+        });
+        auto is_query = let("is_query", head < s.n_heads);
+        auto is_key = let("is_key", head < s.n_heads + s.n_kv_heads);
+        auto key_or_value = let("key_or_value", select(scales.get<"c">(), scales.get<"b">(), is_key));
+        auto scale = let("scale", select(key_or_value, scales.get<"a">(), is_query));
+        auto heads = shared<F32>("heads", c.tokens * c.tile_rows());
+        auto n_tokens = let("n_tokens", params[kNTokens]);
+        for_tile(c, n_pairs, tid, [&](const Name<U32>& tile_token, const Name<U32>& in_tile) {
+          const ActivationScale x_scale = tile.scale(tile_token);
+          auto a_dot = tile.dot(tile_token, 0, in_tile);
+          auto b_dot = tile.dot(tile_token, 1, in_tile);
+          auto a = let("a", dequantise(a_dot, x_scale, scale));
+          auto b = let("b", dequantise(b_dot, x_scale, scale));
+          auto token = let("token", min(tile.first_token() + tile_token, n_tokens - 1u));
+          auto turns = let("turns", row_word(params, token, kRowAngles) + row_word(params, token, kRowPos));
+          auto turn = let("turn", rope[turns * half + first_pair + in_tile]);
+          auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not turned
+          auto to = let("to", tile_token * (2 * n_pairs) + (interleaved ? in_tile * 2u : e(in_tile)));
+          heads[to] = a * at(angle, 0) - b * at(angle, 1);
+          heads[to + (interleaved ? 1u : n_pairs)] = b * at(angle, 0) + a * at(angle, 1);
+        });
+        workgroupBarrier();
+        store_head_tile<KvWord>({.shape = s, .interleaved = interleaved, .n_pairs = n_pairs, .n_tokens = c.tokens},
+                                {head, first_pair, tile.first_token()}, heads, params, q, kv, tid, c.workgroup());
+      });
+}
+
+template BatchQkvKernel<F32> batch_qkv<F32>(const TernaryBatchConfig&, const HeadShape&, bool);
+template BatchQkvKernel<I8x4> batch_qkv<I8x4>(const TernaryBatchConfig&, const HeadShape&, bool);
+template BatchQkvKernel<F16x2> batch_qkv<F16x2>(const TernaryBatchConfig&, const HeadShape&, bool);
+
+}  // namespace tern::gpu
