@@ -13,13 +13,14 @@
 #include "server/api/metrics.h"
 #include "server/api/served_model.h"
 #include "server/api/token_routes.h"
+#include "server/connection_threads.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
 
 namespace tern::server {
 namespace {
 
-constexpr size_t kApiThreads = 8, kMostApiThreads = 4096;  // an open connection has one
+constexpr size_t kMostConnections = 4096;
 constexpr int kReadSeconds = 30, kSlowestSeconds = 30, kIdleSeconds = 60;
 
 // As long for every key of a length, so that nobody learns by trying how much of one is right.
@@ -106,7 +107,7 @@ bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
 }
 
 void ApiServer::Impl::set_up_http() {
-  http->new_task_queue = [] { return new httplib::ThreadPool(kApiThreads, kMostApiThreads); };
+  http->new_task_queue = [] { return new_connection_threads(kMostConnections); };
   http->set_payload_max_length(options.max_body_bytes);
   http->set_read_timeout(kReadSeconds);
   http->set_write_timeout(kSlowestSeconds);
