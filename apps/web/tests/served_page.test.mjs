@@ -171,14 +171,21 @@ test('a server that is killed: plain words, and the conversation is there and go
 });
 
 test('a server that is busy: when to try again', async () => {
-  const server = await serve([...kSlow, '--parallel', '1', '--max-waiting', '1']);
+  const server = await serve([...kSlow, '--parallel', '1', '--max-waiting', '1', '--metrics']);
   const tab = await open(server);
   await tab.ready();
   const abort = new AbortController();
   const body = JSON.stringify({prompt: 'A', max_tokens: 400, ignore_eos: true, stream: true});
-  const others = [0, 1].map(() => (
-    fetch(`${server.url}v1/completions`, {method: 'POST', body, signal: abort.signal}).catch(() => {})));
-  await Promise.race(others);  // one is written, the other waits
+  const others = async (n) => {
+    // A body that nobody reads would be thrown away, with its connection.
+    fetch(`${server.url}v1/completions`, {method: 'POST', body, signal: abort.signal})
+      .then((response) => response.text()).catch(() => {});
+    const metrics = async () => (await fetch(`${server.url}metrics`)).text();
+    await until(metrics, (text) => /replies_running 1\n/.test(text) && text.includes(`replies_waiting ${n}\n`),
+      {what: `${n} that wait`});
+  };
+  await others(0);
+  await others(1);
   await tab.greedy(5);
   await tab.send(kPrompt);
   const words = await tab.waitForError();
