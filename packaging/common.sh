@@ -60,6 +60,8 @@ package_of() {
 install_data() {
   local share=$1/share from=$build/share
   [[ -e $from/man/man1/tern.1 ]] || die "$from/man is not there; leave out --no-build"
+  [[ -e $from/tern/web/index.html ]] || die "$from/tern/web is not there; leave out --no-build"
   install -D -m 644 -t "$share/tern/models" "$root"/models/{tern-stories.gguf,README.md,SOURCES.md}
+  (cd "$from/tern" && find web -type f -exec install -D -m 644 '{}' "$share/tern/{}" ';')
   install -D -m 644 -t "$share/man/man1" "$from"/man/man1/*.1
 }

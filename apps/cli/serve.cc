@@ -11,6 +11,7 @@
 #include "cli/reply_flags.h"
 #include "server/api/api_server.h"
 #include "server/static_server.h"
+#include "tern/data_folder.h"
 #include "tern/tools.h"
 
 namespace tern::cli {
@@ -19,13 +20,14 @@ namespace {
 constexpr double kMostWhole = std::numeric_limits<int>::max();
 
 constexpr const char* kServeFooter = R"(Examples
-  tern serve -m model.gguf                    for OpenAI's clients, at http://127.0.0.1:8080/v1
+  tern serve -m model.gguf                    for browsers at http://127.0.0.1:8080/, for OpenAI's clients at …/v1
   tern serve -hf OWNER/NAME --host 0.0.0.0 --api-key SECRET
   tern serve -m embedder.gguf --embedding     texts to vectors
   tern serve --static build/web/site          the page that runs models in a browser
 
 Any client of OpenAI's interface can use it: /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models. Many
-may ask at once: each answer is the same as if nobody else did. Without -m it serves the model that comes with Tern,
+may ask at once: each answer is the same as if nobody else did. A browser finds a page to chat on at the address itself,
+unless --no-webui, --embedding or --static says otherwise. Without -m it serves the model that comes with Tern,
 unless --static says that a folder alone is to be served.
 
 Files are sent with the headers that browsers require before they give a page threads and shared memory. Ranges are
@@ -46,6 +48,7 @@ struct ServeCommand {
   int most_seconds = 0, drain_seconds = 30;
   int batch = 0, small_batch = 0;
   bool quiet = false;
+  bool without_page = false;
   bool serves_model = true;
 
   Result<ExitCode> run();
@@ -114,6 +117,7 @@ Result<ExitCode> ServeCommand::serve_model() {
     if (!name.empty()) api.names.push_back(name);
   }
   api.static_folder = folder;
+  if (!without_page && folder.empty() && !info.embeddings) api.page_folder = data_folder("web");
   api.pooling = pooling;
   api.most_time = std::chrono::seconds(most_seconds);
   api.drain_time = std::chrono::seconds(drain_seconds);
@@ -125,6 +129,7 @@ Result<ExitCode> ServeCommand::serve_model() {
   if (!quiet) {
     print_note(describe(info));
     print_note(format_text("{} at {}v1 until Ctrl-C", api.names.front(), server.url()));
+    if (!api.page_folder.empty()) print_note(format_text("a page to chat with it is at {}", server.url()));
     if (!is_this_machine(api.address.host) && api.api_keys.empty()) {
       print_note("whoever reaches this machine can use it: --api-key asks for a key");
     }
@@ -215,7 +220,8 @@ void add_access(CLI::App& app, ServeCommand& command) {
       ->group(kGroup);
   app.add_flag("--metrics", api.metrics, "Have /metrics, for Prometheus")->group(kGroup);
   app.add_flag("--slots", api.slots, "Have /slots, which tells of the answers being written")->group(kGroup);
-  app.add_flag("--jinja,--no-webui", "For those who come from llama.cpp: these change nothing here")->group(kGroup);
+  app.add_flag("--no-webui", command.without_page, "Have no page to chat with the model at /")->group(kGroup);
+  app.add_flag("--jinja", "For those who come from llama.cpp: this changes nothing here")->group(kGroup);
   app.add_flag("-q,--quiet", command.quiet, "Print errors only, not the address")->group(kGroup);
 }
 

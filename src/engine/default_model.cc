@@ -1,4 +1,4 @@
-// Where the model that comes with Tern lies.
+// Where the model that comes with Tern lies, and what else does.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "engine/own_file.h"
+#include "tern/data_folder.h"
 #include "tern/engine.h"
 #include "tern/version.h"
 
@@ -43,6 +44,14 @@ Result<std::string> default_model_path() {
   return fail(ErrorCode::kNotFound,
               "{}: the default model is not there, nor in {}; name a model, or set TERN_MODEL to the path of one",
               (dirs.front() / kModel).string(), dirs.back().string());
+}
+
+std::string data_folder(std::string_view name) {
+  for (const auto& dir : data_dirs()) {
+    std::error_code error;
+    if (const auto path = dir / name; std::filesystem::is_directory(path, error)) return path.string();
+  }
+  return {};
 }
 
 std::string_view version() { return TERN_VERSION_STRING; }

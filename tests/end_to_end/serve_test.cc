@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <format>
 #include <map>
 
 #include "end_to_end/run_program.h"
@@ -72,22 +73,52 @@ Answer ask(int port, const std::string& request, const std::string& headers = ""
   return answer;
 }
 
-// Serves `folder` on a free port, calls `use` with it, then presses Ctrl-C.
-RunResult with_server(const std::string& folder, const std::function<void(int port)>& use) {
+// Serves with these options on a free port, calls `use` with it, then presses Ctrl-C.
+RunResult with_options(std::vector<std::string> options, const std::function<void(int port)>& use) {
+  options.insert(options.begin(), {"serve", "--port", "0"});
   bool used = false;
-  const RunResult result =
-      run_tern({"serve", "--static", folder, "--port", "0"}, {.on_errors = [&](pid_t process, const std::string& err) {
-                 constexpr std::string_view kUrl = "http://127.0.0.1:";
-                 const size_t url = err.find(kUrl);
-                 if (used || url == std::string::npos || !err.ends_with('\n')) return;
-                 used = true;
-                 use(std::stoi(err.substr(url + kUrl.size())));
-                 ::kill(process, SIGINT);
-               }});
+  const RunResult result = run_tern(options, {.on_errors = [&](pid_t process, const std::string& err) {
+                                      constexpr std::string_view kUrl = "http://127.0.0.1:";
+                                      const size_t url = err.find(kUrl);
+                                      if (used || url == std::string::npos || !err.ends_with('\n')) return;
+                                      used = true;
+                                      use(std::stoi(err.substr(url + kUrl.size())));
+                                      ::kill(process, SIGINT);
+                                    }});
   EXPECT_TRUE(used) << result.err;
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
   return result;
+}
+
+RunResult with_server(const std::string& folder, const std::function<void(int port)>& use) {
+  return with_options({"--static", folder}, use);
+}
+
+// The page lies where the build puts it, beside the default model.
+TEST(Serve, APageToChatOn) {
+  const RunResult with_page = with_options({}, [](int port) {
+    const Answer page = ask(port, "GET /");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_TRUE(page.body.contains("<html lang=\"en\" data-engine=\"server\">")) << page.body.substr(0, 200);
+    EXPECT_TRUE(page.body.contains("connect-src 'self'; worker-src 'none'"));
+    EXPECT_EQ(page.headers.at("cache-control"), "no-cache");
+    for (const char* file : {"main.js", "served/served.js", "served/server_engine.js", "sw.js"}) {
+      EXPECT_EQ(ask(port, std::format("GET /{}", file)).headers.at("content-type"), "text/javascript; charset=utf-8")
+          << file;
+    }
+    for (const char* file : {"dev/serve.mjs", "tern/index.js", "served/served.cmake", "README.md"}) {
+      EXPECT_EQ(ask(port, std::format("GET /{}", file)).status, 404) << file;
+    }
+  });
+  EXPECT_TRUE(with_page.err.contains("a page to chat with it is at http://127.0.0.1:")) << with_page.err;
+  const RunResult without = with_options({"--no-webui"}, [](int port) {
+    const Answer words = ask(port, "GET /");
+    EXPECT_EQ(words.headers.at("content-type"), "text/plain; charset=utf-8");
+    EXPECT_TRUE(words.body.contains("no page to chat on")) << words.body;
+    EXPECT_EQ(ask(port, "GET /main.js").status, 404);
+  });
+  EXPECT_FALSE(without.err.contains("page")) << without.err;
 }
 
 TEST(Serve, FilesWithWhatABrowserNeeds) {

@@ -13,13 +13,14 @@
 #include "server/api/metrics.h"
 #include "server/api/served_model.h"
 #include "server/api/token_routes.h"
+#include "server/connection_threads.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
 
 namespace tern::server {
 namespace {
 
-constexpr size_t kApiThreads = 8, kMostApiThreads = 4096;  // an open connection has one
+constexpr size_t kMostConnections = 4096;
 constexpr int kReadSeconds = 30, kSlowestSeconds = 30, kIdleSeconds = 60;
 
 // As long for every key of a length, so that nobody learns by trying how much of one is right.
@@ -32,7 +33,7 @@ bool is_same(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
-// With a folder, all that is none of the interface's is looked for there.
+// All that is none of the interface's, which a folder may have.
 bool is_for_files(std::string_view path) {
   constexpr std::array<std::string_view, 13> kOurs = {
       "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
@@ -49,7 +50,7 @@ struct ApiServer::Impl {
   int64_t created = unix_seconds();
   Metrics metrics = {};
   std::unique_ptr<ServedModel> model = {};
-  std::optional<StaticFiles> files = {};
+  std::optional<StaticFiles> files = {}, page = {};
   std::atomic<bool> is_ending = false;
   std::atomic<int> n_being_answered = 0;
   std::unique_ptr<httplib::Server> http = std::make_unique<httplib::Server>();
@@ -62,6 +63,8 @@ struct ApiServer::Impl {
   void add_model_routes();
   void add_status_routes();
 
+  Result<void> open_folders();
+  bool is_of_page(const httplib::Request& request) const;
   bool is_allowed(const httplib::Request& request) const;
   Json model_json() const;
   ModelService::Status status() const { return model->service() ? model->service()->status() : ModelService::Status{}; }
@@ -81,11 +84,7 @@ Result<void> ApiServer::Impl::start() {
                .pooling = options.pooling});
   if (!started) return std::unexpected(started.error());
   model = *std::move(started);
-  if (!options.static_folder.empty()) {
-    Result<StaticFiles> folder = StaticFiles::open(options.static_folder);
-    if (!folder) return std::unexpected(folder.error());
-    files = *std::move(folder);
-  }
+  if (auto opened = open_folders(); !opened) return opened;
   set_up_http();
   add_routes();
   Result<std::string> at = listen_at(*http, options.address);
@@ -94,8 +93,27 @@ Result<void> ApiServer::Impl::start() {
   return {};
 }
 
+Result<void> ApiServer::Impl::open_folders() {
+  const bool can_chat = model->service() != nullptr;
+  const auto open = [](const std::string& path, std::optional<StaticFiles>& folder) -> Result<void> {
+    Result<StaticFiles> opened = StaticFiles::open(path);
+    if (!opened) return std::unexpected(opened.error());
+    folder = *std::move(opened);
+    return {};
+  };
+  if (!options.static_folder.empty()) return open(options.static_folder, files);
+  return options.page_folder.empty() || !can_chat ? Result<void>() : open(options.page_folder, page);
+}
+
+// Whoever makes a mistake in a route of the interface is to be told so in its words: so the page takes no more than
+// what it has.
+bool ApiServer::Impl::is_of_page(const httplib::Request& request) const {
+  return page && (request.method == "GET" || request.method == "HEAD") && is_for_files(request.path) &&
+         page->find(request.path, /*gzip=*/false).has_value();
+}
+
 bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
-  if (options.api_keys.empty()) return true;
+  if (options.api_keys.empty() || request.path == "/") return true;
   if (request.path == "/health" || request.path == "/v1/health" || request.path == "/ready") return true;
   std::string key = request.get_header_value("Authorization");
   if (key.starts_with("Bearer ")) key = key.substr(7);
@@ -106,7 +124,7 @@ bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
 }
 
 void ApiServer::Impl::set_up_http() {
-  http->new_task_queue = [] { return new httplib::ThreadPool(kApiThreads, kMostApiThreads); };
+  http->new_task_queue = [] { return new_connection_threads(kMostConnections); };
   http->set_payload_max_length(options.max_body_bytes);
   http->set_read_timeout(kReadSeconds);
   http->set_write_timeout(kSlowestSeconds);
@@ -115,8 +133,9 @@ void ApiServer::Impl::set_up_http() {
   http->set_tcp_nodelay(true);
   http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     ++n_being_answered;
-    if (files && is_for_files(request.path)) {
-      answer_file(*files, request, response, is_ending);
+    const StaticFiles* folder = files && is_for_files(request.path) ? &*files : is_of_page(request) ? &*page : nullptr;
+    if (folder) {
+      answer_file(*folder, request, response, is_ending);
       return httplib::Server::HandlerResponse::Handled;
     }
     if (is_allowed(request)) return httplib::Server::HandlerResponse::Unhandled;
@@ -225,6 +244,7 @@ void ApiServer::Impl::add_status_routes() {
     answer_json(response, {{"model_path", info.path},
                            {"model_alias", model->profile().name},
                            {"total_slots", options.scheduler.max_replies},
+                           {"architecture", info.architecture},
                            {"backend", info.backend},
                            {"build_info", std::format("tern {}", version())},
                            {"chat_template", engine.has_chat_template()},
@@ -259,8 +279,15 @@ void ApiServer::Impl::add_routes() {
   add_model_routes();
   add_status_routes();
   if (options.static_folder.empty()) {
+    // Where there is a page, it has answered. This is for everybody, with a key or without.
     http->Get("/", [this](const httplib::Request&, httplib::Response& response) {
-      answer_json(response, {{"tern", version()}, {"model", model->profile().name}, {"api", url + "v1"}});
+      const char* why = model->service() ? "none is installed, or --no-webui switched it off"
+                                         : "the model makes vectors and writes no text";
+      response.set_content(
+          std::format("Tern {} answers OpenAI's clients here, under /v1: GET /v1/models says with which "
+                      "model.\nThere is no page to chat on: {}.\n",
+                      version(), why),
+          "text/plain; charset=utf-8");
     });
   }
 }

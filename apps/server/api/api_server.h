@@ -28,7 +28,8 @@ struct ApiOptions {
   Pooling pooling = Pooling::kAuto;                            // of an engine that was loaded for embeddings
   bool metrics = false, slots = false;                         // whether there are /metrics and /slots
   size_t max_body_bytes = size_t{16} << 20;
-  std::string static_folder = {};  // whose files are at /; empty: none
+  std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
+  std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
 };
 
 class ApiServer {

@@ -22,8 +22,12 @@ import {Panel} from './panel/panel.js';
 import {Readings} from './panel/readings.js';
 import {SettingsPanel} from './panel/settings_panel.js';
 
+// One page, two engines: in this tab, or the server's that has sent the page, which says so.
+const isServed = document.documentElement.dataset.engine === 'server';
+const served = isServed ? await import('./served/served.js') : null;
+served?.prepare();
 // The package is not waited for: a page that cannot get it still has to say so.
-const engine = import('./tern/index.js').then((module) => module.Tern);
+const engine = (served ? Promise.resolve(served) : import('./tern/index.js')).then((module) => module.Tern);
 engine.catch(() => {});
 const Tern = {
   load: async (...args) => (await engine).load(...args),
@@ -55,13 +59,15 @@ new Panel(settings);
 const composer = new Composer(chat, conversation);
 new ChatView(conversation, chat,
     {root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit()});
-const status = new StatusView(host, chat, act);
-const models = new ModelMenu(Tern, host, settings);
+const status = new StatusView(host, chat, served ? served.connect(host, chat) : act, served?.kWords);
 new ModelPanel(host, settings);
 new Readings(host, chat);
-new KernelsView(host, chat);
 new SettingsPanel(settings, host);
-acceptDrops((files) => models.loadFiles(files));
+const models = served ? null : new ModelMenu(Tern, host, settings);
+if (models) {
+  new KernelsView(host, chat);
+  acceptDrops((files) => models.loadFiles(files));
+}
 
 /** @param {import('./base/errors.js').Remedy} remedy */
 function act(remedy) {
@@ -152,7 +158,10 @@ for (const kind of ['error', 'unhandledrejection']) {
 }
 
 // A model named in the page's own address is for this visit; one that was chosen here is for the next ones too.
-host.load(addressSource(parameters.get('model') || settings.get('model') || kDefaultModel, document.baseURI));
+host.load(served ? served.kSource :
+  addressSource(parameters.get('model') || settings.get('model') || kDefaultModel, document.baseURI));
 const isUntouched = () => chat.state === 'idle' && !byId('composer').value && !document.querySelector('dialog[open]');
-if (document.readyState === 'complete') keepOffline(host, isUntouched);
-else addEventListener('load', () => keepOffline(host, isUntouched));
+if (!served) {
+  if (document.readyState === 'complete') keepOffline(host, isUntouched);
+  else addEventListener('load', () => keepOffline(host, isUntouched));
+}

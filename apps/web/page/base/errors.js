@@ -27,6 +27,9 @@ const kRunTroubles = {
   busy: {title: 'The model is still busy with another reply.', remedies: []},
 };
 
+/** Whatever else may be the engine adds its own. */
+export const kTroubles = {load: kLoadTroubles, run: kRunTroubles};
+
 /** Errors after which the loaded model is gone. */
 const kFatal = new Set(['device_lost', 'worker_crashed', 'out_of_memory']);
 
@@ -39,7 +42,7 @@ export const isFatal = (error) => kFatal.has(error?.code);
 /** @param {unknown} error @param {'load'|'run'} during @param {string} [backend] that was in use @returns {Trouble} */
 export function describe(error, during, backend = '') {
   const code = typeof error?.code === 'string' ? error.code : 'internal';
-  const known = (during === 'load' ? kLoadTroubles : kRunTroubles)[code] ?? {
+  const known = kTroubles[during][code] ?? {
     title: during === 'load' ? 'The model could not be loaded.' : 'The reply ended with an error.',
     remedies: during === 'load' ? ['retry', 'choose'] : ['reload'],
   };

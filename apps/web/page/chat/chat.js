@@ -114,8 +114,10 @@ export class Chat extends EventTarget {
     this.#enter('writing');
     let failure = null;
     try {
-      for await (const text of tern.generate(prompt, {...options, signal: abort.signal})) {
+      for await (const piece of tern.generate(prompt, {...options, signal: abort.signal})) {
         if (abort.signal.aborted) break;
+        const text = piece.thought ? '' : piece;
+        if (piece.thought) reply.thought = (reply.thought ?? '') + piece.thought;
         reply.content += text;
         this.#conversation.grew();
         this.dispatchEvent(new CustomEvent('piece', {detail: {message: reply, text}}));

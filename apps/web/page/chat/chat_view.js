@@ -101,6 +101,8 @@ class Turn {
   #note;
   /** @type {MarkdownView|null} */
   #markdown = null;
+  /** @type {HTMLDetailsElement|null} */
+  #thought = null;
 
   /** @param {Message} message @param {string} given */
   constructor(message, given) {
@@ -131,13 +133,24 @@ class Turn {
   }
 
   append(text) {
+    if (this.#message.thought) this.#think();
     if (this.#markdown) this.#markdown.append(text);
     else if (this.#body.lastChild) this.#body.lastChild.appendData(text);
     else this.#body.append(text);
   }
 
+  #think() {
+    this.#thought ??= make('details', {class: 'thought', data: {testid: 'thought'}},
+        make('summary'), make('p', {}, ''));
+    if (!this.#thought.isConnected) this.#body.before(this.#thought);
+    const [summary, {firstChild: shown}] = this.#thought.children;
+    summary.textContent = this.#message.content ? 'Thoughts' : 'Thinking…';
+    shown.appendData(this.#message.thought.slice(shown.length));
+  }
+
   finish() {
     this.#markdown?.finish();
+    if (this.#thought) this.#thought.firstChild.textContent = 'Thoughts';
     const {note, trouble} = this.#message;
     this.#note.replaceChildren(...[trouble && make('span', {class: 'broke'}, trouble), note].filter(Boolean));
   }

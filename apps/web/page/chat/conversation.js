@@ -8,6 +8,7 @@ import {addOldForm, keyOf, newRecord, newestIn, readRecord} from './library.js';
  * @property {'user'|'assistant'} role
  * @property {string} content
  * @property {boolean} [story] of a reply: it goes on with the user's text instead of answering it
+ * @property {string} [thought] of a reply: what the model thought before it, where it comes apart
  * @property {string} [note] of a reply: one line on how it came about or why it ended
  * @property {string} [trouble] of a reply: why it broke off
  *

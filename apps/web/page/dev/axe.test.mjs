@@ -2,31 +2,12 @@
 // axe-core comes from npm, once, into build/; without it the tests are skipped.
 
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
-import fs from 'node:fs';
-import path from 'node:path';
 import {after, before, test} from 'node:test';
-import {fileURLToPath} from 'node:url';
 
+import {axe, faults, kAxe} from './axe.mjs';
 import {inBrowser} from './browser.mjs';
 
-const kAxe = 'axe-core@4.14.1';
-const kFolder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../../build/axe');
 const kReady = '[data-phase="ready"][data-chat="idle"]';
-
-/** @returns {string} the script; '' where npm cannot get it */
-function axe() {
-  const script = path.join(kFolder, 'package/axe.min.js');
-  if (fs.existsSync(script)) return fs.readFileSync(script, 'utf8');
-  try {
-    fs.mkdirSync(kFolder, {recursive: true});
-    const tarball = execFileSync('npm', ['pack', kAxe, '--silent'], {cwd: kFolder, encoding: 'utf8', timeout: 60_000});
-    execFileSync('tar', ['-xzf', tarball.trim()], {cwd: kFolder});
-    return fs.readFileSync(script, 'utf8');
-  } catch {
-    return '';
-  }
-}
 
 /** Walks, each to a page of its own in every state; there, each of its dresses is put on. */
 const kWalks = {
@@ -74,15 +55,6 @@ const kStates = {
 
 const script = axe();
 const here = inBrowser({before, after});
-
-/** @returns {Promise<string[]>} what is wrong with the page as it is */
-async function faults(page) {
-  const {violations} = await page.evaluate(() => globalThis.axe.run({resultTypes: ['violations']}));
-  const found = violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 160)}`);
-  const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-  if (isWide) found.push('the page scrolls sideways');
-  return found;
-}
 
 for (const [walk, dresses] of Object.entries(kWalks)) {
   test(`axe finds nothing: ${walk}`, {skip: script ? false : `${kAxe} could not be had from npm`}, async () => {

@@ -4,6 +4,10 @@ import {announce, byId, make} from '../base/dom.js';
 import {kRemedyLabels} from '../base/errors.js';
 import {formatBytes, formatRate} from '../base/format.js';
 
+const kWords = {
+  story: 'This small one writes stories for children. Give it a beginning; nothing you write leaves this page.',
+  chat: 'Ask it something; nothing you write leaves this page.',
+};
 const kBackends = {webgpu: 'on your GPU', cpu: 'on your CPU', ref: 'reference'};
 
 // Each ends with a word that the model's tokenizer ends, too: a token that might go on is gone on with.
@@ -20,13 +24,16 @@ export class StatusView {
   #chat;
   #trouble = byId('trouble');
   #act;
+  #words;
 
   /**
    * @param {import('./model_host.js').ModelHost} host
    * @param {import('../chat/chat.js').Chat} chat
    * @param {(remedy: import('../base/errors.js').Remedy) => void} act what the buttons beside a trouble do
+   * @param {{story: string, chat: string, where?: string}} [words] of another engine than one in the tab
    */
-  constructor(host, chat, act) {
+  constructor(host, chat, act, words = kWords) {
+    this.#words = words;
     this.#host = host;
     this.#chat = chat;
     this.#act = act;
@@ -71,7 +78,8 @@ export class StatusView {
   #showSpeed() {
     const {backend, tern} = this.#host;
     const speed = tern?.stats?.tokensPerSecond;
-    byId('model-chip-where').textContent = [speed > 0 ? `${formatRate(speed)} tok/s` : '', kBackends[backend] ?? '']
+    const where = backend && (this.#words.where ?? kBackends[backend]);
+    byId('model-chip-where').textContent = [speed > 0 ? `${formatRate(speed)} tok/s` : '', where]
       .filter(Boolean).join(' · ');
   }
 
@@ -106,9 +114,7 @@ export class StatusView {
 
   #showWelcome() {
     const {isStory} = this.#host;
-    byId('welcome-text').textContent = isStory ?
-      'This small one writes stories for children. Give it a beginning; nothing you write leaves this page.' :
-      'Ask it something; nothing you write leaves this page.';
+    byId('welcome-text').textContent = isStory ? this.#words.story : this.#words.chat;
     byId('ideas').replaceChildren(...(isStory ? kStoryIdeas : kChatIdeas).map((idea) => make('li', {},
         make('button', {type: 'button', data: {testid: 'idea'}, onclick: () => this.#chat.send(idea)}, idea))));
   }

@@ -95,7 +95,7 @@ export class SettingsPanel {
     const advised = kRows.filter(([name]) => values?.[name] !== undefined).map(
         ([name, label]) => `${label.toLowerCase()} ${Number(values[name].toPrecision(6))}`);
     byId('sampling-help').textContent =
-        advised.length > 0 ? `The model’s makers recommend ${advised.join(', ')} (${source}).` : '';
+        advised.length > 0 && source ? `The model’s makers recommend ${advised.join(', ')} (${source}).` : '';
     byId('setting-system').disabled = this.#host.isStory;
     byId('setting-system').placeholder = this.#host.isStory ? '' : 'How the model shall behave';
     byId('system-help').textContent = this.#host.isStory ?

@@ -74,6 +74,19 @@ test('a message that is sent before there is a model waits for it', async () => 
   assert.equal(loads[0].options.backend, 'auto');
 });
 
+test('thoughts are kept apart from the reply, and are not told to the model again', async () => {
+  const {tern, chat, conversation, load, idle} = setUp();
+  tern.script = [{thought: 'Hm'}, {thought: 'm.'}, 'Yes', '.'];
+  await load();
+  chat.send('Is it?');
+  await idle();
+  assert.equal(conversation.messages[1].content, 'Yes.');
+  assert.equal(conversation.messages[1].thought, 'Hmm.');
+  chat.send('Sure?');
+  await idle();
+  assert.deepEqual(tern.asked[1].prompt.map(({content}) => content), ['Is it?', 'Yes.', 'Sure?']);
+});
+
 test('where a model cannot be loaded, the one before comes back, with the reason', async () => {
   const {host, load, loads, tern} = setUp();
   await load();

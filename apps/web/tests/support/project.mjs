@@ -9,7 +9,7 @@ export const kRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), 
 export const kSite = process.env.TERN_SITE ?? path.join(kRoot, 'build/web/site');
 export const kGoldens = path.join(kRoot, 'tests/golden');
 export const kDefaultModel = path.join(kRoot, 'models/tern-stories.gguf');
-const kProgram = process.env.TERN_PROGRAM ?? path.join(kRoot, 'build/release/bin/tern');
+export const kProgram = process.env.TERN_PROGRAM ?? path.join(kRoot, 'build/release/bin/tern');
 
 /** Stops a run whose site or program is missing, with what makes it. */
 export function needSite() {
