@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
-#include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/logits_matrix.h"
 #include "conform/gpu/float_data.h"
 
 namespace tern::conform {
@@ -144,13 +144,12 @@ TEST_P(GpuFloatMatrices, AHeadLosesNothingOfItsActivations) {
   constexpr int kN = 19, kOutputs = 77, kCols = 96;
   const WeightMatrix w(Format::kF16, kOutputs, kCols, 5);
   const Planes planes(w.tensor);
-  auto c = gpu::FloatMatrixMatmulConfig{
-      .rows = kOutputs, .cols = kCols, .coding = planes.coding, .shape = *shape, .subgroup = f.subgroup_max};
-  c.subgroup_rows = 4;
-  c.subgroup_tokens = 1;
-  c = gpu::fit(c);
-  c.rest_at = kRestAt;
-  c.of_logits = true;
+  gpu::LogitsMatrixConfig c{.rows = kOutputs,
+                            .cols = kCols,
+                            .shape = *shape,
+                            .subgroup = f.subgroup_max,
+                            .rest_at = kRestAt,
+                            .tokens = shape->m};
   if (c.workgroup() > bench().device().limits().invocations) GTEST_SKIP() << "this device's workgroups are too small";
   auto x = random(size_t{kN} * kCols, 3);
   for (size_t i = 0; i < kCols; ++i) x[i] *= 1e6f;  // beyond f16
@@ -161,10 +160,9 @@ TEST_P(GpuFloatMatrices, AHeadLosesNothingOfItsActivations) {
   // The rows' count is before their list; as many tokens as that would not do.
   std::vector<uint32_t> params = {kN - 4, kLogitRowsAt, kPoison, kPoison, kN};
   auto y = poisoned<float>(size_t{kN} * kOutputs);
-  bench().run(gpu::float_matmul_matrix(c),
-              {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(uint32_t{kN}, c.tile_tokens)},
-              in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<F16>(halves), in<F32>(scales),
-              in<gpu::RowRange>(range_of(0, kOutputs)), in<U32>(params), out<F32>(y));
+  bench().run(gpu::logits_matrix(c), {.x = ceil_div(c.rows, c.tile_rows()), .y = ceil_div(uint32_t{kN}, c.tokens)},
+              in<F16>(planes.units), in<F16>(halves), in<F32>(scales), in<gpu::RowRange>(range_of(0, kOutputs)),
+              in<U32>(params), out<F32>(y));
   std::vector<float> expected(y.size());
   ref::float_linear({{.x = x.data()}, kN, &w.tensor, ops::Store::kSet, expected.data()});
   const auto terms = magnitudes(x, kN, w.tensor);

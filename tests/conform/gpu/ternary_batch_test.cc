@@ -48,9 +48,9 @@ class GpuBatch : public GpuConform {
     return ceil_div(static_cast<uint32_t>(n), c.tokens);
   }
 
-  // The rows as int8 in storage, as many as whole tiles have.
+  // The rows as int8 in storage, as many as whole tiles have; between them is what was there before.
   std::vector<uint32_t> stored(const RowsAndMore& rows, const gpu::TernaryConfig& one, size_t n) {
-    std::vector<uint32_t> words(n * gpu::quantized_row_bytes(one.cols) / 4, 0);
+    auto words = poisoned<uint32_t>(round_up(n, gpu::kRowsOfGroup) * gpu::quantized_row_bytes(one.cols) / 4);
     bench().run(gpu::normed_quantize(one, kNorm), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(rows.x),
                 in<Vec4<F32>>(rows.gain), in<gpu::NormStats>(rows.stats), out<gpu::QuantizedWords>(words));
     return words;

@@ -47,6 +47,21 @@ constexpr uint32_t quantized_meta(uint32_t width) { return whole_blocks(width) /
 constexpr uint32_t quantized_stride(uint32_t width) { return quantized_meta(width) + 1; }
 constexpr uint32_t quantized_row_bytes(uint32_t width) { return quantized_stride(width) * 16; }
 
+// Rows in groups of 16, so that what subgroup matrices are loaded from lies together: of each 32 columns the bytes of
+// all rows, row by row, then a vec4 (scale, sum) for each row. A group has as many bytes as 16 rows of the above.
+inline constexpr uint32_t kRowsOfGroup = 16, kColumnsOfGroup = 32;
+constexpr uint32_t group_stride(uint32_t width) { return kRowsOfGroup * quantized_stride(width); }  // in vec4s
+// The vec4 with values 16 · unit … of a row.
+template <class Row, class Unit>
+auto grouped_unit(uint32_t width, const Row& row, const Unit& unit) {
+  return row / kRowsOfGroup * group_stride(width) + (row % kRowsOfGroup) * 2u + (unit >> 1u) * (2 * kRowsOfGroup) +
+         (unit & 1u);
+}
+template <class Row>
+auto grouped_meta(uint32_t width, const Row& row) {
+  return row / kRowsOfGroup * group_stride(width) + (row % kRowsOfGroup) + whole_blocks(width);
+}
+
 // What a norm has to know of a row before it can take the first value: (Σx², max |x·gain|) of parts of the row, as many
 // as the kernel that makes the row has workgroups per row, and at most this many.
 using NormStats = wgsl::Vec2<wgsl::F32>;

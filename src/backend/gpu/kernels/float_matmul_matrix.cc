@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "backend/gpu/kernels/f16_shapes.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
@@ -27,12 +29,6 @@ struct Tile {
   Shared<F32> sums;
 };
 
-Name<U32> n_rows_of_x(const FloatMatrixMatmulConfig& c, const ParamsBuffer& params) {
-  if (!c.of_logits) return let("n_tokens", params[kNTokens]);
-  auto list = let("list", params[kLogitRows]);
-  return let("n_tokens", params[list - 1u]);
-}
-
 Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
                const LocalIndex& tid, const ParamsBuffer& params) {
   const uint32_t part_rows = c.tile_rows / c.subgroup_rows, part_tokens = c.tile_tokens / c.subgroup_tokens;
@@ -40,7 +36,7 @@ Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name
   CHECK(part_rows % c.shape.n == 0 && part_tokens % c.shape.m == 0);
   auto staged = shared<F16>("staged", n_matrices * c.tile_rows * kStride);
   auto sums = shared<F32>("sums", n_matrices * c.tile_tokens * c.tile_rows);
-  auto n_tokens = n_rows_of_x(c, params);
+  auto n_tokens = let("n_tokens", params[kNTokens]);
   auto first_row = let("first_row", wg.x * c.tile_rows);
   auto first_token = let("first_token", wg.y * c.tile_tokens);
   auto subgroup = let("subgroup", tid / c.subgroup);
@@ -173,19 +169,19 @@ void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* co
   const uint32_t n_m = t.c.tile_tokens / t.c.subgroup_tokens / M, n_n = t.c.tile_rows / t.c.subgroup_rows / N;
   std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [matrix][tokens][rows]
   for (uint32_t i = 0; i < t.n_matrices * n_m * n_n; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
-  auto x_start = let("x_start", (t.first_token + t.subgroup_token) * t.c.cols);
+  std::vector<Name<U32>> x_starts;
+  for (uint32_t m = 0; m < n_m; ++m) {
+    auto token = let("token", t.first_token + t.subgroup_token + m * M);
+    x_starts.push_back(let("x_start", grouped_half(t.c.cols, token)));
+  }
   auto first_block = let("first_block", 0u);
   for (const WeightStage* w : weights) w->fetch(first_block);
   loop("block", 0u, t.c.cols / kBlock, 1u, [&](const Name<U32>& block) {
-    std::vector<Name<LeftMatrix<F16, M, K>>> left, rest;  // on their way while weights are staged
-    const auto load = [&](uint32_t row, uint32_t k) {
-      return subgroupMatrixLoad<LeftMatrix<F16, M, K>>(x, x_start + block * kBlock + (row * t.c.cols + k),
-                                                       MatrixLayout::kRowMajor, t.c.cols);
-    };
+    std::vector<Name<LeftMatrix<F16, M, K>>> left;  // on their way while weights are staged
     for (uint32_t k = 0; k < kBlock; k += K) {
-      for (uint32_t m = 0; m < n_m; ++m) {
-        left.push_back(load(m * M, k));
-        if (t.c.rest_at > 0) rest.push_back(load(t.c.rest_at + m * M, k));
+      for (const auto& start : x_starts) {
+        left.push_back(subgroupMatrixLoad<LeftMatrix<F16, M, K>>(
+            x, start + block * (kBlock * kRowsOfGroup) + grouped_column(k), MatrixLayout::kRowMajor, kHalvesOfGroup));
       }
     }
     for (const WeightStage* w : weights) w->store(block);
@@ -199,9 +195,7 @@ void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* co
           auto w = subgroupMatrixLoad<RightMatrix<F16, K, N>>(t.staged, (t.subgroup_row + start) * kStride + k,
                                                               MatrixLayout::kColumnMajor, kStride);
           for (uint32_t m = 0; m < n_m; ++m) {
-            const auto& sum = sums[(i * n_m + m) * n_n + n];
-            subgroupMatrixMultiplyAccumulate(left[k / K * n_m + m], w, sum);
-            if (t.c.rest_at > 0) subgroupMatrixMultiplyAccumulate(rest[k / K * n_m + m], w, sum);
+            subgroupMatrixMultiplyAccumulate(left[k / K * n_m + m], w, sums[(i * n_m + m) * n_n + n]);
           }
         }
       }
@@ -220,21 +214,9 @@ void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* co
   workgroupBarrier();
 }
 
-// The kernels are templates of their matrices' sizes, so the sizes that devices have are listed here.
-template <class Use>
-bool with_shape(const MatrixShape& shape, Use&& use) {
-  const auto is = [&](uint32_t m, uint32_t n, uint32_t k) {
-    return shape == MatrixShape{MatrixTypes::kF16ToF32, m, n, k};
-  };
-  if (is(8, 8, 8)) return use.template operator()<8, 8, 8>(), true;        // lavapipe
-  if (is(16, 16, 16)) return use.template operator()<16, 16, 16>(), true;  // NVIDIA, AMD
-  if (is(8, 16, 16)) return use.template operator()<8, 16, 16>(), true;    // Intel
-  return false;
-}
-
 void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights) {
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { multiply_as<M, N, K>(t, x, weights); };
-  CHECK(with_shape(t.c.shape, use));
+  CHECK(with_f16_shape(t.c.shape, use));
 }
 
 // body(row of the binding, token, index of the first matrix's sum, what undoes the token's scale) for every result of
@@ -265,7 +247,7 @@ FloatMatrixMatmulConfig fit(FloatMatrixMatmulConfig c) {
 }
 
 bool has_float_matrix_matmul(const MatrixShape& shape) {
-  return with_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});
+  return with_f16_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});
 }
 
 HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
@@ -286,12 +268,14 @@ HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
         auto scale = let("scale", bitcast<F32>((264u - exponent) << 23u));
         when(tid == 0u, [&] { scales[wg.y] = scale; });
         loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-          auto index = let("index", wg.y * (c.width / 4) + i);
+          // Four of the group's columns.
+          auto index = let(
+              "index", grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
+          auto exact = let("exact", x[wg.y * (c.width / 4) + i] * scale);
           if (c.rest_at == 0) {
-            halves[index] = vec4h(x[index] * scale);
+            halves[index] = vec4h(exact);
             return;
           }
-          auto exact = let("exact", x[index] * scale);
           // By bits: compilers take the difference from a conversion and back for 0.
           std::vector<Name<F32>> first;
           for (uint32_t i4 = 0; i4 < 4; ++i4) {
@@ -306,10 +290,7 @@ HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
 }
 
 FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
-  return kernel(c.rest_at > 0            ? "float_matmul_matrix_exact"
-                : c.store == Store::kAdd ? "float_matmul_matrix_add"
-                                         : "float_matmul_matrix",
-                c.workgroup(),
+  return kernel(c.store == Store::kAdd ? "float_matmul_matrix_add" : "float_matmul_matrix", c.workgroup(),
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Halves x, TokenScales token_scales,
                     RowRange range, ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);

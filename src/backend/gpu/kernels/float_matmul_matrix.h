@@ -24,10 +24,6 @@ struct FloatMatrixMatmulConfig {
   uint32_t tile_rows = 64;              // of each matrix
   uint32_t tile_tokens = 64;
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
-  // From this row of x on, the same rows again with what their first 11 bits leave: both are multiplied, so that x
-  // counts with 22 bits. 0: rounded x is all.
-  uint32_t rest_at = 0;
-  bool of_logits = false;  // there are as many rows of x as rows of logits are wanted, not as many as tokens
   uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
@@ -42,16 +38,28 @@ bool has_float_matrix_matmul(const wgsl::MatrixShape& shape);
 // Halves: x as f16, each token multiplied by a power of two (in `token_scales`) that brings its greatest magnitude to
 // 1024 … 2048. Grid: [1, n_tokens].
 struct HalveTokensConfig {
-  uint32_t width;  // a multiple of 4
+  uint32_t width;  // a multiple of 16
   Caps caps;
   uint32_t workgroup = 256;
-  uint32_t rest_at = 0;  // as above
+  // From this row on, a multiple of 16, the same rows again with what the first 11 bits leave: together 22 bits. 0:
+  // only the first.
+  uint32_t rest_at = 0;
 };
+// Halves lie in groups of 16 rows, and of each 16 columns the values of all rows together, row by row, so that what a
+// subgroup matrix is loaded from lies together. Where a row begins, and where in it a column is:
+inline constexpr uint32_t kHalvesOfGroup = 16;
+template <class Row>
+auto grouped_half(uint32_t cols, const Row& row) {
+  return row / kRowsOfGroup * (kRowsOfGroup * cols) + row % kRowsOfGroup * kHalvesOfGroup;
+}
+constexpr uint32_t grouped_column(uint32_t column) {
+  return column / kHalvesOfGroup * (kHalvesOfGroup * kRowsOfGroup) + column % kHalvesOfGroup;
+}
 using HalveTokensKernel = wgsl::Kernel<FloatX, wgsl::Out<"halves", wgsl::Vec4<wgsl::F16>>,
                                        wgsl::Out<"token_scales", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 HalveTokensKernel halve_tokens(const HalveTokensConfig& c);
 
-// [⌈n_tokens / tile_tokens⌉ · tile_tokens, cols]: there must be memory for whole tiles.
+// Groups of whole tiles of tokens: there must be memory for them.
 using Halves = wgsl::In<"x", wgsl::F16>;
 using TokenScales = wgsl::In<"token_scales", wgsl::F32>;
 using FloatMatrixMatmulKernel =

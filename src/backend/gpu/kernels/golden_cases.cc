@@ -9,11 +9,13 @@
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/grouped_attention.h"
+#include "backend/gpu/kernels/logits_matrix.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/sample.h"
 #include "backend/gpu/kernels/serial_attention.h"
+#include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/kernels/ternary_columns.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
@@ -154,6 +156,17 @@ class Cases {
     add("ternary_matmul_matrix_add_" + suffix, ternary_matmul_matrix(c));
     std::swap(c.rows, c.cols);
     add("ternary_glu_matmul_matrix_" + suffix, ternary_glu_matmul_matrix(c));
+    TernaryBatchConfig batch{.cols = m_.width,
+                             .caps = {.packed_dot = true, .subgroup = c.subgroup},
+                             .shape = shape,
+                             .subgroup = c.subgroup,
+                             .subgroups = 4};
+    if (!has_ternary_batch(batch)) return;
+    add("batch_glu_" + suffix, batch_glu(batch, m_.ffn));
+    add("batch_qkv_f16_" + suffix, batch_qkv<F16x2>(batch, m_.heads, false));
+    add("batch_qkv_f32_" + suffix, batch_qkv<F32>(batch, m_.heads, true));
+    batch.cols = m_.ffn;
+    add("batch_matvec_add_" + suffix, batch_matvec_add(batch, m_.width));
   }
 
   void add_float_matrix_matmuls(uint32_t m, uint32_t n, uint32_t k) {
@@ -164,11 +177,8 @@ class Cases {
                                          .shape = {wgsl::MatrixTypes::kF16ToF32, m, n, k},
                                          .subgroup = m == 8 ? 8u : 32u});
     add("float_matmul_matrix_" + suffix, float_matmul_matrix(c));
-    auto head = c;
-    head.coding = {.words = WeightWords::kF16};
-    head.rest_at = 64;
-    head.of_logits = true;
-    add("float_matmul_matrix_exact_" + suffix, float_matmul_matrix(head));
+    add("logits_matrix_" + suffix,
+        logits_matrix({.rows = m_.width, .cols = m_.ffn, .shape = c.shape, .subgroup = c.subgroup, .rest_at = 64}));
     c.up_coding = c.coding;
     c.act = Activation::kSilu;
     add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));

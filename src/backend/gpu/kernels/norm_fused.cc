@@ -147,12 +147,12 @@ NormedQuantizeKernel normed_quantize(const TernaryConfig& c, const NormConfig& n
   return kernel(
       "normed_quantize", c.workgroup,
       [&](NormX x, NormGain gain, NormParts parts, Out<"y", QuantizedWords> y, WorkgroupId wg, LocalIndex tid) {
-        auto base = let("base", wg.y * quantized_stride(c.cols));
         const NormedRow row(c, norm, x, gain, parts, wg, tid);
-        const ActivationScale scale =
-            row.quantize([&](const Name<U32>& unit, Temp<QuantizedWords> words) { y[base + unit] = std::move(words); });
+        const ActivationScale scale = row.quantize([&](const Name<U32>& unit, Temp<QuantizedWords> words) {
+          y[grouped_unit(c.cols, wg.y, unit)] = std::move(words);
+        });
         when(tid == 0u, [&] {
-          y[base + quantized_meta(c.cols)] =
+          y[grouped_meta(c.cols, wg.y)] =
               call<QuantizedWords>("vec4<u32>", bitcast<U32>(scale.scale), bitcast<U32>(scale.sum), 0u, 0u);
         });
       });

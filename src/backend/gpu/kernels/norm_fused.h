@@ -76,8 +76,8 @@ class NormedActivations {
 
 using NormedQuantizeKernel =
     wgsl::Kernel<NormX, NormGain, NormParts, wgsl::Out<"y", QuantizedWords>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-// Rows of int8 words (common.h), to the bit what kernels for one row, of this workgroup, make of them. Of `c` only
-// cols, caps and workgroup are read. Grid: [1, n_tokens].
+// Groups of rows of int8 words (common.h), to the bit what kernels for one row, of this workgroup, make of them. Of `c`
+// only cols, caps and workgroup are read. Grid: [1, n_tokens].
 NormedQuantizeKernel normed_quantize(const TernaryConfig& c, const NormConfig& norm);
 
 using NextGain = wgsl::In<"next_gain", wgsl::F32>;

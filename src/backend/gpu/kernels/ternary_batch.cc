@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kBlock = 128;  // columns that a subgroup unpacks at a time
 // Bytes between rows in workgroup memory: a block, and 16 more so that rows start in different banks.
 constexpr uint32_t kStride = kBlock + 16;
-constexpr uint32_t kMostAhead = 16;  // vec4s of weights that an invocation loads before it needs the first
+constexpr uint32_t kRoundsAhead = 3;  // of blocks, that are loaded before the first is needed
 
 // The dot products of a tile's tokens and rows.
 class BatchTile {
@@ -49,7 +49,8 @@ class BatchTile {
     return sum;
   }
   ActivationScale scale(const Name<U32>& token) const {
-    auto meta = let("meta_at", (first_token_ + token) * (4 * quantized_stride(c_.cols)) + 4 * quantized_meta(c_.cols));
+    auto of_batch = let("token", first_token_ + token);
+    auto meta = let("meta_at", grouped_meta(c_.cols, of_batch) * 4u);
     auto scale = let("x_scale", call<F32>("bitcast<f32>", x_[meta]));
     auto sum = let("x_sum", call<I32>("i32", x_[meta + 1u]));
     return {scale, sum};
@@ -62,72 +63,91 @@ class BatchTile {
   uint32_t rounds() const { return ceil_div(n_blocks(), c_.subgroups); }
   uint32_t loads_of_side() const { return 2 * c_.side_rows() / c_.subgroup; }  // vec4s of an invocation, of a block
 
-  // The block of this subgroup in round `round`; past the end the last one again, as `exists` says.
-  struct Block {
-    Name<U32> index;
-    std::optional<Name<Bool>> exists;
+  // What an invocation loads and unpacks of a block: vec4s, in the order [side][load].
+  struct Share {
+    uint32_t side;
+    Name<U32> row, half;  // of the side's rows, and of the block
+    Name<U32> to, turn;   // where it is staged, and which of its words is stored first
   };
-  Block block_of(uint32_t round) const {
-    auto block = let("block", split_ + round * c_.subgroups);
-    if ((round + 1) * c_.subgroups <= n_blocks()) return {block, {}};
-    auto exists = let("exists", block < n_blocks());
-    return {let("block", min(block, n_blocks() - 1)), exists};
-  }
-
-  using Vectors = std::vector<Name<TernaryWeights>>;  // [side][load]
-  template <class Load>
-  Vectors load_block(const Load& load, const Block& block) const {
-    Vectors vectors;
+  std::vector<Share> my_shares() const {
+    std::vector<Share> shares;
     for (uint32_t side = 0; side < 2; ++side) {
       for (uint32_t j = 0; j < loads_of_side(); ++j) {
         auto v = let("v", lane_ + j * c_.subgroup);
         auto row = let("row", v / 2u);
-        vectors.push_back(let("w4", load(side, row, block.index * 2u + (v & 1u))));
+        auto half = let("half", v & 1u);
+        auto to = let("to", (split_ * c_.tile_rows() + side * c_.side_rows() + row) * (kStride / 4) + half * 4u);
+        // Lanes whose words would meet in a bank begin with different ones.
+        shares.push_back({side, row, half, to, let("turn", half | ((row >> 2u) & 2u))});
       }
     }
-    return vectors;
+    return shares;
   }
 
   // Half h of a row's block has in word k, plane p, the codes of columns 32p + 16h + 4k ….
-  void stage(const Vectors& vectors, const Block& block) const {
-    for (uint32_t side = 0; side < 2; ++side) {
-      for (uint32_t j = 0; j < loads_of_side(); ++j) {
-        const auto& w4 = vectors[side * loads_of_side() + j];
-        auto v = let("v", lane_ + j * c_.subgroup);
-        auto to = let("to", (split_ * c_.tile_rows() + side * c_.side_rows() + v / 2u) * (kStride / 4) + (v & 1u) * 4u);
-        for (uint32_t k = 0; k < 4; ++k) {
-          for (uint32_t p = 0; p < 4; ++p) {
-            auto word = let("word", codes(at(w4, k), p));
-            staged_[to + (8 * p + k)] =
-                block.exists ? matrix_word(packed<I8x4>(select(0u, bits(word), *block.exists))) : matrix_word(word);
-          }
-        }
+  void stage(const Share& share, const Name<TernaryWeights>& w4, const std::optional<Name<Bool>>& exists) const {
+    auto by_one = let("by_one", (share.turn & 1u) != 0u), by_two = let("by_two", (share.turn & 2u) != 0u);
+    std::vector<Name<I2sWord>> once, twice;
+    for (uint32_t k = 0; k < 4; ++k) once.push_back(let("w", select(at(w4, k), at(w4, (k + 1) % 4), by_one)));
+    for (uint32_t k = 0; k < 4; ++k) twice.push_back(let("w", select(once[k], once[(k + 2) % 4], by_two)));
+    for (uint32_t k = 0; k < 4; ++k) {
+      auto to_word = let("to_word", share.to + ((share.turn + k) & 3u));
+      for (uint32_t p = 0; p < 4; ++p) {
+        auto word = let("word", codes(twice[k], p));
+        staged_[to_word + 8 * p] =
+            exists ? matrix_word(packed<I8x4>(select(0u, bits(word), *exists))) : matrix_word(word);
       }
     }
   }
 
   template <uint32_t M, uint32_t N, uint32_t K, class Load>
   void multiply_as(const Load& load) {
+    static_assert(kColumnsOfGroup % K == 0);
     const uint32_t n_m = c_.tokens / M;
     std::vector<Var<ResultMatrix<I32, M, N>>> results;  // [tokens][side]
     for (uint32_t i = 0; i < 2 * n_m; ++i) results.push_back(var<ResultMatrix<I32, M, N>>("sums"));
-    auto x_start = let("x_start", first_token_ * (16 * quantized_stride(c_.cols)));
-    const uint32_t ahead = std::max(1u, kMostAhead / (2 * loads_of_side()));  // rounds
-    std::vector<Block> blocks;
-    std::vector<Vectors> weights;
-    const auto load_round = [&](uint32_t round) {
-      blocks.push_back(block_of(round));
-      weights.push_back(load_block(load, blocks.back()));
+    std::vector<Name<U32>> x_starts;  // of each matrix of tokens, in bytes
+    for (uint32_t m = 0; m < n_m; ++m) {
+      auto token = let("token", first_token_ + m * M);
+      x_starts.push_back(
+          let("x_start", token / kRowsOfGroup * (16 * group_stride(c_.cols)) + token % kRowsOfGroup * kColumnsOfGroup));
+    }
+    const auto shares = my_shares();
+    // Past the last block it is loaded again.
+    const auto load_share = [&](const Share& share, const Name<U32>& block) {
+      return load(share.side, share.row, min(block, n_blocks() - 1) * 2u + share.half);
     };
-    for (uint32_t round = 0; round < std::min(ahead, rounds()); ++round) load_round(round);
-    for (uint32_t round = 0; round < rounds(); ++round) {
-      const Block block = blocks[round];
-      const auto load_x = [&](uint32_t m, const Name<U32>& k) {
-        return subgroupMatrixLoad<LeftMatrix<I8, M, K>>(
-            x_, x_start + block.index * kBlock + k + m * M * 16 * quantized_stride(c_.cols), MatrixLayout::kRowMajor,
-            16 * quantized_stride(c_.cols));
+    const uint32_t ahead = std::min(kRoundsAhead, rounds());
+    std::vector<std::vector<Var<TernaryWeights>>> coming;  // [round][share]
+    for (uint32_t i = 0; i < ahead; ++i) {
+      coming.emplace_back();
+      auto block = let("block", split_ + i * c_.subgroups);
+      for (const Share& share : shares) coming.back().push_back(var("coming", load_share(share, block)));
+    }
+    // A loop, for what is written out is fetched by every workgroup and run once.
+    loop("trip", 0u, rounds(), 1u, [&](const Name<U32>& trip) {
+      auto block = let("block", split_ + trip * c_.subgroups);
+      std::optional<Name<Bool>> exists;
+      if (n_blocks() % c_.subgroups != 0) exists = let("exists", block < n_blocks());
+      std::vector<Name<TernaryWeights>> weights;
+      auto later = let("later", block + ahead * c_.subgroups);
+      for (size_t i = 0; i < shares.size(); ++i) {
+        weights.push_back(let("w4", coming[0][i]));
+        for (uint32_t r = 0; r + 1 < ahead; ++r) coming[r][i] = coming[r + 1][i];
+        coming[ahead - 1][i] = load_share(shares[i], later);
+      }
+      auto x_block = let("x_block", min(block, n_blocks() - 1) * (kBlock * kRowsOfGroup));
+      using Column = std::vector<Name<LeftMatrix<I8, M, K>>>;
+      const auto load_column = [&](const Name<U32>& k) {
+        Column x;
+        for (const auto& start : x_starts) {
+          x.push_back(subgroupMatrixLoad<LeftMatrix<I8, M, K>>(
+              x_, start + x_block + k / kColumnsOfGroup * (kColumnsOfGroup * kRowsOfGroup) + k % kColumnsOfGroup,
+              MatrixLayout::kRowMajor, kColumnsOfGroup));
+        }
+        return x;
       };
-      const auto multiply_columns = [&](const Name<U32>& k, const auto& x) {
+      const auto multiply_column = [&](const Name<U32>& k, const Column& x) {
         for (uint32_t side = 0; side < 2; ++side) {
           auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(
               staged_, split_ * (c_.tile_rows() * kStride) + k + side * c_.side_rows() * kStride,
@@ -135,27 +155,19 @@ class BatchTile {
           for (uint32_t m = 0; m < n_m; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, results[2 * m + side]);
         }
       };
-      using Column = std::vector<Name<LeftMatrix<I8, M, K>>>;
-      const auto load_column = [&](const Name<U32>& k) {
-        Column x;
-        for (uint32_t m = 0; m < n_m; ++m) x.push_back(load_x(m, k));
-        return x;
-      };
-      constexpr bool kWrittenOut = kBlock / K <= 4;
       std::vector<Name<U32>> ks;
       std::vector<Column> columns;  // on their way while weights are unpacked
+      constexpr bool kWrittenOut = kBlock / K <= 4;
       for (uint32_t k = 0; kWrittenOut && k < kBlock; k += K) {
         ks.push_back(let("k", k));
         columns.push_back(load_column(ks.back()));
       }
-      if (round > 0) workgroupBarrier();
-      stage(weights[round], block);
-      if (round + ahead < rounds()) load_round(round + ahead);
+      for (size_t i = 0; i < shares.size(); ++i) stage(shares[i], weights[i], exists);
       workgroupBarrier();
-      for (size_t i = 0; i < columns.size(); ++i) multiply_columns(ks[i], columns[i]);
-      if (!kWrittenOut) loop("k", 0u, kBlock, K, [&](const Name<U32>& k) { multiply_columns(k, load_column(k)); });
-    }
-    workgroupBarrier();
+      for (size_t i = 0; i < columns.size(); ++i) multiply_column(ks[i], columns[i]);
+      if (!kWrittenOut) loop("k", 0u, kBlock, K, [&](const Name<U32>& k) { multiply_column(k, load_column(k)); });
+      workgroupBarrier();
+    });
     for (uint32_t m = 0; m < n_m; ++m) {
       for (uint32_t side = 0; side < 2; ++side) {
         subgroupMatrixStore(sums(),
@@ -200,7 +212,7 @@ void write_stats(const TernaryBatchConfig& c, const Name<F32>& value, const Name
 }  // namespace
 
 uint32_t TernaryBatchConfig::workgroup_bytes() const {
-  const uint32_t reductions = tile_rows() > subgroup ? 8 * workgroup() : 0;
+  const uint32_t reductions = tile_rows() > subgroup ? 8 * tokens * tile_rows() : 0;
   return subgroups * std::max(tile_rows() * kStride, tokens * tile_rows() * 4) + reductions;
 }
 

@@ -31,8 +31,8 @@ inline constexpr uint32_t kMostBatchTokens = 32;
 // Whether there are such kernels for this layout.
 bool has_ternary_batch(const TernaryBatchConfig& c);
 
-// x: rows of int8 words (normed_quantize), as many as whole tiles have. Grid of all: [⌈rows / what a workgroup has⌉,
-// ⌈n_tokens / tokens⌉].
+// x: groups of rows of int8 words (normed_quantize), as many as whole tiles have. Grid of all: [⌈rows / what a
+// workgroup has⌉, ⌈n_tokens / tokens⌉].
 using StoredRows = wgsl::In<"x", wgsl::MatrixI8x4>;
 
 using BatchMatvecAddKernel =

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/common.h"
@@ -43,6 +44,12 @@ struct Layouts {
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
+  // Of several tokens smaller ones, for there are enough of them to fill the GPU.
+  struct AttentionSize {
+    int from_tokens;
+    uint32_t workgroup;
+  };
+  std::vector<AttentionSize> attention_of_batches = {{4, 512}, {12, 256}, {24, 128}};
   int split_attention_from = 513;  // positions
   uint32_t most_splits = 16;       // of a long history; WorkBuffers::kMostSplits at most
   uint32_t split_workgroup = 1024;

@@ -12,6 +12,7 @@
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/logits_matrix.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/ternary_batch.h"
@@ -221,6 +222,8 @@ class Recorder {
   template <class KvWord>
   Result<void> heads_as(const step::FloatHeads& s, const When& when);
   AttentionConfig attention_config(const step::Attention& s, uint32_t wanted_workgroup) const;
+  // For how many tokens which size of workgroups, with what there is room for.
+  std::vector<Layouts::AttentionSize> attention_workgroups(const step::Attention& s) const;
   // Whether attention of one token of each sequence makes its heads itself.
   bool makes_heads(const step::Attention& s) const;
   template <class KvWord>

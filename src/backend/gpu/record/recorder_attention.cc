@@ -143,13 +143,40 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   TRY(const auto next, next_views(s.next, config.heads.n_heads));
   const int split_from = c_.layouts.split_attention_from;
   const bool splits = c_.plan.config.n_ctx >= split_from && (s.window == 0 || s.window >= split_from);
-  Extent extent{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY};
-  if (splits) extent.when = {.max_tokens = kMatmulTokens - 1, .max_pos = split_from - 1};
-  TRY_STATUS(attention_of<KvWord>(s, config, extent, {c_.work.floats(s.out), next}));
-  if (!splits) return {};
-  extent.when = kManyTokens;  // which fill the GPU without splitting
-  TRY_STATUS(attention_of<KvWord>(s, config, extent, {c_.work.floats(s.out), next}));
-  return attention_in_splits<KvWord>(s, next);
+  const auto sizes = attention_workgroups(s);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int first = sizes[i].from_tokens, last = i + 1 < sizes.size() ? sizes[i + 1].from_tokens - 1 : INT_MAX;
+    const auto attention_for = [&](const When& when) -> Result<void> {
+      if (when.min_tokens > when.max_tokens) return {};
+      return attention_of<KvWord>(s, attention_config(s, sizes[i].workgroup),
+                                  {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
+                                  {c_.work.floats(s.out), next});
+    };
+    if (!splits) {
+      TRY_STATUS(attention_for({.min_tokens = first, .max_tokens = last}));
+      continue;
+    }
+    TRY_STATUS(attention_for(
+        {.min_tokens = first, .max_tokens = std::min(last, kMatmulTokens - 1), .max_pos = split_from - 1}));
+    // Many tokens fill the GPU without splitting.
+    TRY_STATUS(attention_for({.min_tokens = std::max(first, kMatmulTokens), .max_tokens = last}));
+  }
+  return splits ? attention_in_splits<KvWord>(s, next) : Result<void>{};
+}
+
+std::vector<Layouts::AttentionSize> Recorder::attention_workgroups(const step::Attention& s) const {
+  std::vector<Layouts::AttentionSize> sizes = {{1, c_.layouts.attention_workgroup}};
+  const bool makes = makes_heads(s);
+  for (const auto& size : c_.layouts.attention_of_batches) {
+    const uint32_t workgroup = std::min(size.workgroup, c_.layouts.attention_workgroup);
+    const auto has_room = [&]<class KvWord>() {
+      return has_heads_attention<KvWord>(attention_config(s, workgroup), heads_config(*s.heads),
+                                         c_.device.limits().workgroup_bytes);
+    };
+    if (makes && !with_kv_word(store_.type(), has_room)) break;
+    if (workgroup < sizes.back().workgroup) sizes.push_back({size.from_tokens, workgroup});
+  }
+  return sizes;
 }
 
 // The kernel for these runs, and for those of one token of each sequence, where it makes the heads, another.

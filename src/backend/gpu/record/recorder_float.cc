@@ -181,16 +181,17 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
 Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                    const step::FloatNormOnRead& norm, SlotId out) {
   if (c_.layouts.serial || w.format != Format::kF16 || c_.max_batch < c_.layouts.head_matrices_from) return false;
-  auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1);
+  const auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1);
   if (!tiles) return false;
-  // All of the workgroup's subgroups side by side along the rows: a tile is of few tokens.
-  tiles->subgroup_rows *= tiles->subgroup_tokens;
-  tiles->subgroup_tokens = 1;
-  *tiles = fit(*tiles);
-  if (tiles->workgroup_bytes(1) > c_.device.limits().workgroup_bytes) return false;
-  tiles->rows = width(out);
-  tiles->rest_at = c_.work.halved_logit_rows();
-  tiles->of_logits = true;
+  LogitsMatrixConfig config{.rows = width(out),
+                            .cols = static_cast<uint32_t>(w.cols),
+                            .shape = tiles->shape,
+                            .subgroup = tiles->subgroup,
+                            .rest_at = c_.work.halved_logit_rows()};
+  if (config.workgroup_bytes() > c_.device.limits().workgroup_bytes) return false;
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    if (part.count < config.rows_of_subgroup()) return false;
+  }
   const When when{.min_tokens = 2, .min_rows = c_.layouts.head_matrices_from};
   SlotId x = in;
   if (norm.gain) {
@@ -200,17 +201,23 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
   TRY(const Buffer* buffer, c_.work.logit_halves(width(x)));
   const BufferView halves{buffer, 0, 0};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(x), .caps = caps_, .rest_at = tiles->rest_at}),
+  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(x), .caps = caps_, .rest_at = config.rest_at}),
                       {.axis = Axis::kY, .rows = Rows::kLogits, .when = when}, c_.work.float_quads(x),
                       View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    Extent extent = per_tile(*tiles, part.count);
-    extent.rows = Rows::kLogits;
-    extent.when = when;
-    TRY_STATUS(dispatch(float_matmul_matrix(*tiles), extent, View<WeightUnits>{part.units},
-                        View<wgsl::U32>{part.scales}, View<wgsl::F16>{halves}, scales, View<RowRange>{constant},
-                        params(), c_.work.floats(out)));
+    for (const uint32_t tokens : {16u, 32u}) {
+      config.tokens = tokens;
+      Extent extent{.grid = {.x = ceil_div(part.count, config.tile_rows())},
+                    .axis = Axis::kY,
+                    .rows = Rows::kLogits,
+                    .rows_per_workgroup = tokens,
+                    .when = when};
+      if (tokens == 16) extent.when.max_rows = 16;
+      if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
+      TRY_STATUS(dispatch(logits_matrix(config), extent, View<wgsl::F16>{part.units}, View<wgsl::F16>{halves}, scales,
+                          View<RowRange>{constant}, params(), c_.work.floats(out)));
+    }
   }
   return true;
 }

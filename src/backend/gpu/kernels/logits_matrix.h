@@ -1,0 +1,31 @@
+// The head of several rows, its weights as f16 in storage: f16 × f16 → f32 on subgroup matrices.
+#pragma once
+
+#include "backend/gpu/kernels/float_matmul_matrix.h"
+
+namespace tern::gpu {
+
+// A subgroup multiplies two matrices of rows of weights with all tokens of a tile. Both sides come from storage, with
+// no barrier on the way; neighbouring subgroups meet the same activations in the first-level cache. Activations count
+// with 22 bits: as f16, and as f16 again what that leaves (halve_tokens with rest_at).
+struct LogitsMatrixConfig {
+  uint32_t rows;            // of y
+  uint32_t cols;            // a multiple of 32
+  wgsl::MatrixShape shape;  // kF16ToF32; m is of tokens, n of rows
+  uint32_t subgroup;        // every subgroup's size
+  uint32_t rest_at;         // row of x
+  uint32_t subgroups = 4;
+  uint32_t tokens = 32;  // of a tile, a multiple of shape.m
+  uint32_t workgroup() const { return subgroup * subgroups; }
+  uint32_t rows_of_subgroup() const { return 2 * shape.n; }
+  uint32_t tile_rows() const { return subgroups * rows_of_subgroup(); }
+  uint32_t workgroup_bytes() const { return tokens * tile_rows() * 4; }
+};
+
+using LogitsMatrixKernel = wgsl::Kernel<wgsl::In<"w", wgsl::F16>, Halves, TokenScales, RowRange, ParamsBuffer,
+                                        wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = w · x for the rows whose logits are wanted; the range has at least rows_of_subgroup() of w's rows. Grid:
+// [⌈count / tile_rows⌉, ⌈n_rows / tokens⌉].
+LogitsMatrixKernel logits_matrix(const LogitsMatrixConfig& c);
+
+}  // namespace tern::gpu
