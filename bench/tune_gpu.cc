@@ -80,6 +80,10 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.batches_from = static_cast<int>(a);
   } else if (name == "subgroups" && n == 1) {
     l.batch_subgroups = a;
+  } else if (name == "glusubgroups" && n == 1) {
+    l.batch_glu_subgroups = a;
+  } else if (name == "inbatches" && n == 1) {
+    l.most_in_batches = static_cast<int>(a);
   } else if (name == "incols" && n == 1) {
     l.most_in_columns = static_cast<int>(a);
   } else if (name == "fcols" && n == 1) {

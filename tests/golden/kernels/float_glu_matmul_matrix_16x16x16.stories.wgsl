@@ -44,7 +44,10 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   var sum_5: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_6: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_7: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
-  let x_start = (first_token + subgroup_token) * 1536u;
+  let token = first_token + subgroup_token + 0u;
+  let x_start = token / 16u * 24576u + token % 16u * 16u;
+  let token_1 = first_token + subgroup_token + 16u;
+  let x_start_1 = token_1 / 16u * 24576u + token_1 % 16u * 16u;
   let first_block = 0u;
   let at = row_units + first_block;
   unit = w_gate[at];
@@ -57,10 +60,10 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   let scale_3 = unpack2x16float(halves_1);
   scale_1 = scale_3.x;
   for (var block = 0u; block < 48u; block += 1u) {
-    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 0u, false, 1536u));
-    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 24576u, false, 1536u));
-    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 16u, false, 1536u));
-    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 24592u, false, 1536u));
+    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 512u + 0u, false, 16u));
+    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start_1 + block * 512u + 0u, false, 16u));
+    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 512u + 256u, false, 16u));
+    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start_1 + block * 512u + 256u, false, 16u));
     let fetched = unit;
     let scale_of_unit = scale;
     let is_second = (half & 1u) == 1u;
@@ -177,14 +180,14 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   subgroupMatrixStore(&sums, tile_token_7 * 64u + subgroup_row + 16u, sum_7, false, 64u);
   workgroupBarrier();
   for (var i = tid; i < 4096u; i += 128u) {
-    let token = first_token + i / 64u;
+    let token_2 = first_token + i / 64u;
     let row_2 = first_row + i % 64u;
-    if ((token < n_tokens) && (row_2 < n_rows)) {
-      let unscale = 1f / token_scales[token];
+    if ((token_2 < n_tokens) && (row_2 < n_rows)) {
+      let unscale = 1f / token_scales[token_2];
       let gate_sum = sums[i] * unscale;
       let up_sum = sums[i + 4096u] * unscale;
       let below = 1f + exp(min(-gate_sum, 80f));
-      y[token * 512u + row_2] = gate_sum / below * up_sum;
+      y[token_2 * 512u + row_2] = gate_sum / below * up_sum;
     }
   }
 }

@@ -35,7 +35,10 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   var sum_1: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_2: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_3: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
-  let x_start = (first_token + subgroup_token) * 1536u;
+  let token = first_token + subgroup_token + 0u;
+  let x_start = token / 16u * 24576u + token % 16u * 16u;
+  let token_1 = first_token + subgroup_token + 16u;
+  let x_start_1 = token_1 / 16u * 24576u + token_1 % 16u * 16u;
   let first_block = 0u;
   let at = row_units + first_block;
   unit = w[at];
@@ -43,10 +46,10 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   let scale_1 = unpack2x16float(halves);
   scale = scale_1.x;
   for (var block = 0u; block < 48u; block += 1u) {
-    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 0u, false, 1536u));
-    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 24576u, false, 1536u));
-    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 16u, false, 1536u));
-    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 32u + 24592u, false, 1536u));
+    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 512u + 0u, false, 16u));
+    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start_1 + block * 512u + 0u, false, 16u));
+    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 512u + 256u, false, 16u));
+    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start_1 + block * 512u + 256u, false, 16u));
     let fetched = unit;
     let scale_of_unit = scale;
     let is_second = (half & 1u) == 1u;
@@ -108,11 +111,11 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   subgroupMatrixStore(&sums, tile_token_3 * 64u + subgroup_row + 16u, sum_3, false, 64u);
   workgroupBarrier();
   for (var i = tid; i < 4096u; i += 128u) {
-    let token = first_token + i / 64u;
+    let token_2 = first_token + i / 64u;
     let row_1 = first_row + i % 64u;
-    if ((token < n_tokens) && (row_1 < n_rows)) {
-      let unscale = 1f / token_scales[token];
-      let index = token * 512u + range.first + row_1;
+    if ((token_2 < n_tokens) && (row_1 < n_rows)) {
+      let unscale = 1f / token_scales[token_2];
+      let index = token_2 * 512u + range.first + row_1;
       let value_4 = sums[i] * unscale;
       y[index] = value_4;
     }

@@ -40,7 +40,10 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   var sum_1: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_2: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
   var sum_3: subgroup_matrix_result<f32, 8, 8> = subgroup_matrix_result<f32, 8, 8>();
-  let x_start = (first_token + subgroup_token) * 1536u;
+  let token = first_token + subgroup_token + 0u;
+  let x_start = token / 16u * 24576u + token % 16u * 16u;
+  let token_1 = first_token + subgroup_token + 8u;
+  let x_start_1 = token_1 / 16u * 24576u + token_1 % 16u * 16u;
   let first_block = 0u;
   let at = row_units + first_block;
   unit = w[at];
@@ -53,14 +56,14 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   let scale_3 = unpack2x16float(halves_1);
   scale_1 = scale_3.x;
   for (var block = 0u; block < 48u; block += 1u) {
-    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 0u, false, 1536u));
-    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12288u, false, 1536u));
-    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 8u, false, 1536u));
-    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12296u, false, 1536u));
-    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 16u, false, 1536u));
-    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12304u, false, 1536u));
-    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 24u, false, 1536u));
-    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 32u + 12312u, false, 1536u));
+    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 512u + 0u, false, 16u));
+    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start_1 + block * 512u + 0u, false, 16u));
+    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 512u + 8u, false, 16u));
+    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start_1 + block * 512u + 8u, false, 16u));
+    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 512u + 256u, false, 16u));
+    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start_1 + block * 512u + 256u, false, 16u));
+    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start + block * 512u + 264u, false, 16u));
+    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 8, 8>>(&x, x_start_1 + block * 512u + 264u, false, 16u));
     let fetched = unit;
     let scale_of_unit = scale;
     let is_second = (half & 1u) == 1u;
@@ -169,11 +172,11 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   subgroupMatrixStore(&sums, tile_token_3 * 32u + subgroup_row + 8u, sum_3, false, 32u);
   workgroupBarrier();
   for (var i = tid; i < 1024u; i += 32u) {
-    let token = first_token + i / 32u;
+    let token_2 = first_token + i / 32u;
     let row_2 = first_row + i % 32u;
-    if ((token < n_tokens) && (row_2 < n_rows)) {
-      let unscale = 1f / token_scales[token];
-      let index = token * 512u + range.first + row_2;
+    if ((token_2 < n_tokens) && (row_2 < n_rows)) {
+      let unscale = 1f / token_scales[token_2];
+      let index = token_2 * 512u + range.first + row_2;
       let value_8 = sums[i] * unscale;
       y[index] = value_8;
     }

@@ -74,7 +74,8 @@ fn halve_tokens(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_
     token_scales[wg.y] = scale;
   }
   for (var i_1 = tid; i_1 < 128u; i_1 += 256u) {
-    let index = wg.y * 128u + i_1;
-    halves[index] = vec4<f16>(x[index] * scale);
+    let index = (wg.y / 16u * 8192u + wg.y % 16u * 16u) / 4u + (i_1 >> 2u) * 64u + (i_1 & 3u);
+    let exact = x[wg.y * 128u + i_1] * scale;
+    halves[index] = vec4<f16>(exact);
   }
 }

@@ -74,8 +74,8 @@ fn halve_tokens_exactly(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_inv
     token_scales[wg.y] = scale;
   }
   for (var i_1 = tid; i_1 < 128u; i_1 += 256u) {
-    let index = wg.y * 128u + i_1;
-    let exact = x[index] * scale;
+    let index = (wg.y / 16u * 8192u + wg.y % 16u * 16u) / 4u + (i_1 >> 2u) * 64u + (i_1 & 3u);
+    let exact = x[wg.y * 128u + i_1] * scale;
     let as_bits = bitcast<u32>(exact.x);
     let first_bits = bitcast<f32>(as_bits & 4294959104u);
     let as_bits_1 = bitcast<u32>(exact.y);

@@ -388,22 +388,25 @@ fn normed_qkv_columns(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invoc
     tile[at_a + 16u] = b * angle.x + a * angle.y;
   }
   workgroupBarrier();
-  if (is_query) {
+  let tile_token = wg.y * 2u;
+  let n_tokens_1 = params[0u];
+  let is_query_1 = head < 20u;
+  if (is_query_1) {
     for (var i_3 = tid * 1u; i_3 < 64u; i_3 += 128u) {
-      let to_token = wg.y * 2u + i_3 / 32u;
+      let to_token = tile_token + i_3 / 32u;
       let t = i_3 % 32u;
       let dim = first_pair + t / 16u * 64u + t % 16u;
-      if (to_token < n_tokens) {
+      if (to_token < n_tokens_1) {
         q[(to_token * 20u + head) * 128u + dim] = tile[i_3];
       }
     }
   } else {
     let kv_row = head - 20u;
     for (var i_4 = tid * 1u; i_4 < 64u; i_4 += 128u) {
-      let to_token_1 = wg.y * 2u + i_4 / 32u;
+      let to_token_1 = tile_token + i_4 / 32u;
       let t_1 = i_4 % 32u;
       let dim_1 = first_pair + t_1 / 16u * 64u + t_1 % 16u;
-      if (to_token_1 < n_tokens) {
+      if (to_token_1 < n_tokens_1) {
         let pos = params[to_token_1 * 3u + 3u];
         let table = params[to_token_1 * 3u + 4u];
         let block = params[table + pos / 64u];

@@ -15,7 +15,9 @@ namespace {
 constexpr uint32_t kBlock = 128;  // columns that a subgroup unpacks at a time
 // Bytes between rows in workgroup memory: a block, and 16 more so that rows start in different banks.
 constexpr uint32_t kStride = kBlock + 16;
-constexpr uint32_t kRoundsAhead = 3;  // of blocks, that are loaded before the first is needed
+// Of a staged block, which again starts in other banks than the one before.
+constexpr uint32_t block_bytes(const TernaryBatchConfig& c) { return c.tile_rows() * kStride + 16; }
+constexpr uint32_t kTripsAhead = 3;  // whose blocks are loaded before the first is needed
 
 // The dot products of a tile's tokens and rows.
 class BatchTile {
@@ -58,27 +60,31 @@ class BatchTile {
 
  private:
   Shared<I32> sums() const { return as_i32(staged_); }
-  uint32_t words() const { return c_.subgroups * std::max(c_.tile_rows() * kStride / 4, c_.tokens * c_.tile_rows()); }
+  uint32_t words() const { return c_.subgroups * std::max(block_bytes(c_) / 4, c_.tokens * c_.tile_rows()); }
   uint32_t n_blocks() const { return whole_blocks(c_.cols) / kBlock; }
-  uint32_t rounds() const { return ceil_div(n_blocks(), c_.subgroups); }
+  uint32_t trips() const { return ceil_div(n_blocks(), c_.subgroups); }
   uint32_t loads_of_side() const { return 2 * c_.side_rows() / c_.subgroup; }  // vec4s of an invocation, of a block
 
-  // What an invocation loads and unpacks of a block: vec4s, in the order [side][load].
+  // What an invocation loads and unpacks in each trip: vec4s, in the order [side][load]. A trip's blocks lie side by
+  // side, so neighbouring invocations have neighbouring vec4s of a row, whoever multiplies them.
   struct Share {
     uint32_t side;
-    Name<U32> row, half;  // of the side's rows, and of the block
-    Name<U32> to, turn;   // where it is staged, and which of its words is stored first
+    Name<U32> row, vector;  // of the side's rows, and of the trip's part of it
+    Name<U32> to, turn;     // where it is staged, and which of its words is stored first
   };
   std::vector<Share> my_shares() const {
+    const uint32_t of_row = 2 * c_.subgroups;
     std::vector<Share> shares;
     for (uint32_t side = 0; side < 2; ++side) {
       for (uint32_t j = 0; j < loads_of_side(); ++j) {
-        auto v = let("v", lane_ + j * c_.subgroup);
-        auto row = let("row", v / 2u);
-        auto half = let("half", v & 1u);
-        auto to = let("to", (split_ * c_.tile_rows() + side * c_.side_rows() + row) * (kStride / 4) + half * 4u);
+        auto v = let("v", tid_ + j * c_.workgroup());
+        auto row = let("row", v / of_row);
+        auto vector = let("vector", v % of_row);
+        auto half = let("half", vector & 1u);
+        auto to =
+            let("to", vector / 2u * (block_bytes(c_) / 4) + (side * c_.side_rows() + row) * (kStride / 4) + half * 4u);
         // Lanes whose words would meet in a bank begin with different ones.
-        shares.push_back({side, row, half, to, let("turn", half | ((row >> 2u) & 2u))});
+        shares.push_back({side, row, vector, to, let("turn", half | ((row & 1u) << 1u))});
       }
     }
     return shares;
@@ -113,24 +119,23 @@ class BatchTile {
           let("x_start", token / kRowsOfGroup * (16 * group_stride(c_.cols)) + token % kRowsOfGroup * kColumnsOfGroup));
     }
     const auto shares = my_shares();
-    // Past the last block it is loaded again.
-    const auto load_share = [&](const Share& share, const Name<U32>& block) {
-      return load(share.side, share.row, min(block, n_blocks() - 1) * 2u + share.half);
+    // Past the last block its end is loaded again.
+    const auto load_share = [&](const Share& share, const Name<U32>& first_block) {
+      return load(share.side, share.row, min(first_block * 2u + share.vector, 2 * n_blocks() - 1));
     };
-    const uint32_t ahead = std::min(kRoundsAhead, rounds());
-    std::vector<std::vector<Var<TernaryWeights>>> coming;  // [round][share]
+    const uint32_t ahead = std::min(kTripsAhead, trips());
+    std::vector<std::vector<Var<TernaryWeights>>> coming;  // [trip][share]
     for (uint32_t i = 0; i < ahead; ++i) {
       coming.emplace_back();
-      auto block = let("block", split_ + i * c_.subgroups);
+      auto block = let("block", i * c_.subgroups);
       for (const Share& share : shares) coming.back().push_back(var("coming", load_share(share, block)));
     }
     // A loop, for what is written out is fetched by every workgroup and run once.
-    loop("trip", 0u, rounds(), 1u, [&](const Name<U32>& trip) {
-      auto block = let("block", split_ + trip * c_.subgroups);
-      std::optional<Name<Bool>> exists;
-      if (n_blocks() % c_.subgroups != 0) exists = let("exists", block < n_blocks());
+    loop("trip", 0u, trips(), 1u, [&](const Name<U32>& trip) {
+      auto first_block = let("first_block", trip * c_.subgroups);
+      auto block = let("block", first_block + split_);
       std::vector<Name<TernaryWeights>> weights;
-      auto later = let("later", block + ahead * c_.subgroups);
+      auto later = let("later", first_block + ahead * c_.subgroups);
       for (size_t i = 0; i < shares.size(); ++i) {
         weights.push_back(let("w4", coming[0][i]));
         for (uint32_t r = 0; r + 1 < ahead; ++r) coming[r][i] = coming[r + 1][i];
@@ -150,8 +155,8 @@ class BatchTile {
       const auto multiply_column = [&](const Name<U32>& k, const Column& x) {
         for (uint32_t side = 0; side < 2; ++side) {
           auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(
-              staged_, split_ * (c_.tile_rows() * kStride) + k + side * c_.side_rows() * kStride,
-              MatrixLayout::kColumnMajor, kStride);
+              staged_, split_ * block_bytes(c_) + k + side * c_.side_rows() * kStride, MatrixLayout::kColumnMajor,
+              kStride);
           for (uint32_t m = 0; m < n_m; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, results[2 * m + side]);
         }
       };
@@ -162,7 +167,13 @@ class BatchTile {
         ks.push_back(let("k", k));
         columns.push_back(load_column(ks.back()));
       }
-      for (size_t i = 0; i < shares.size(); ++i) stage(shares[i], weights[i], exists);
+      for (size_t i = 0; i < shares.size(); ++i) {
+        std::optional<Name<Bool>> exists;
+        if (n_blocks() % c_.subgroups != 0) {
+          exists = let("exists", first_block * 2u + shares[i].vector < 2 * n_blocks());
+        }
+        stage(shares[i], weights[i], exists);
+      }
       workgroupBarrier();
       for (size_t i = 0; i < columns.size(); ++i) multiply_column(ks[i], columns[i]);
       if (!kWrittenOut) loop("k", 0u, kBlock, K, [&](const Name<U32>& k) { multiply_column(k, load_column(k)); });
@@ -213,7 +224,7 @@ void write_stats(const TernaryBatchConfig& c, const Name<F32>& value, const Name
 
 uint32_t TernaryBatchConfig::workgroup_bytes() const {
   const uint32_t reductions = tile_rows() > subgroup ? 8 * tokens * tile_rows() : 0;
-  return subgroups * std::max(tile_rows() * kStride, tokens * tile_rows() * 4) + reductions;
+  return subgroups * std::max(block_bytes(*this), tokens * tile_rows() * 4) + reductions;
 }
 
 bool has_ternary_batch(const TernaryBatchConfig& c) {

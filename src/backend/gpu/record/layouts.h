@@ -36,8 +36,8 @@ struct Layouts {
   int most_in_columns = 32;
   // Where there are int8 matrices: from so many tokens on they are used, with so many subgroups in a workgroup
   // (kernels/ternary_batch.h).
-  int batches_from = 2;
-  uint32_t batch_subgroups = 8;
+  int batches_from = 5, most_in_batches = 64;
+  uint32_t batch_subgroups = 8, batch_glu_subgroups = 4;
   uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
   bool int8_x = true;       // where the plan allows: activations become int8 where packed weights meet them
   uint32_t columns = 4;     // rows of x that a workgroup multiplies with float weights, where there are few
@@ -63,7 +63,7 @@ struct Layouts {
   bool float_matrices = true;  // float layers of prompts as f16 on subgroup matrices, where there are any
   // From so many rows of logits on an F16 head is multiplied as f16 on subgroup matrices, with f32 activations in two
   // parts, and is read once for 32 of them.
-  int head_matrices_from = 16;
+  int head_matrices_from = 5;
   bool software_matrices = false;  // subgroup matrices even where a software driver only imitates them: for tests
   // Kernels without barriers and workgroup memory, short texts with loops, norms as dispatches of their own, prompts
   // token by token: what a driver that runs shaders on a CPU is fastest with, to compile and to run. Takes subgroups.

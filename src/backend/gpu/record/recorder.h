@@ -118,8 +118,10 @@ class Recorder {
     Extent extent;
   };
   // `side_rows`: of weights, that a side of a workgroup is to have; 0: any.
-  std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t tokens) const;
-  std::vector<InBatches> in_batches(const Tensor& w, uint32_t side_rows, uint32_t n_workgroups_rows) const;
+  std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                                 uint32_t tokens) const;
+  std::vector<InBatches> in_batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                    uint32_t rows_of_workgroup) const;
   std::vector<InBatches> batches_of(const step::TernaryLinearAdd& s) const;
   std::vector<InBatches> batches_of(const step::TernaryGlu& s) const;
   std::vector<InBatches> batches_of(const step::TernaryQkv& s) const;
@@ -262,7 +264,7 @@ class Recorder {
   Program& program_;
   Caps caps_;
   int step_ = 0;
-  int most_few_ = kMatmulTokens - 1;
+  int most_few_ = INT_MAX;           // until it is known
   std::map<int, uint32_t> n_parts_;  // of the statistics in a slot, as the step that writes them leaves them
   // While one token runs, the row whose logits are wanted is the only one: the copy is left out.
   std::optional<step::SelectRows> alias_;

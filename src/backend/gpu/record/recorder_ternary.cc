@@ -74,8 +74,11 @@ int Recorder::most_in_columns() const {
   const auto fits = [&](const TernaryConfig& one) {
     return fitting_columns(one, c_.layouts.columns_of_ternary) >= std::min(4u, c_.layouts.columns_of_ternary);
   };
+  bool all_in_batches = true;
   const auto has = [&](const auto& s, const TernaryConfig& one) {
-    return !s.norm.gain || fits(one) || !batches_of(s).empty();
+    if (!s.norm.gain || !batches_of(s).empty()) return true;
+    all_in_batches = false;
+    return fits(one);
   };
   for (const Step& step : c_.plan.steps) {
     if (const auto* s = std::get_if<step::TernaryLinearAdd>(&step.body)) {
@@ -88,10 +91,11 @@ int Recorder::most_in_columns() const {
       if (!has(*qkv, ternary_tiling(qkv_config(*qkv)))) return kNone;
     }
   }
-  return c_.layouts.most_in_columns;
+  return all_in_batches ? c_.layouts.most_in_batches : c_.layouts.most_in_columns;
 }
 
-std::optional<TernaryBatchConfig> Recorder::batch_config(const Tensor& w, uint32_t side_rows, uint32_t tokens) const {
+std::optional<TernaryBatchConfig> Recorder::batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                                         uint32_t tokens) const {
   const Features& f = c_.device.features();
   const Limits& limits = c_.device.limits();
   if (!f.subgroups || f.subgroup_min != f.subgroup_max || c_.layouts.serial) return std::nullopt;
@@ -102,7 +106,7 @@ std::optional<TernaryBatchConfig> Recorder::batch_config(const Tensor& w, uint32
                               .caps = caps_,
                               .shape = shape,
                               .subgroup = f.subgroup_min,
-                              .subgroups = c_.layouts.batch_subgroups,
+                              .subgroups = subgroups,
                               .tokens = tokens};
     const auto has_room = [&] {
       return config.workgroup() <= limits.invocations && config.workgroup_bytes() <= limits.workgroup_bytes;
@@ -113,11 +117,12 @@ std::optional<TernaryBatchConfig> Recorder::batch_config(const Tensor& w, uint32
   return std::nullopt;
 }
 
-std::vector<Recorder::InBatches> Recorder::in_batches(const Tensor& w, uint32_t side_rows,
+std::vector<Recorder::InBatches> Recorder::in_batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
                                                       uint32_t rows_of_workgroup) const {
-  const auto few = batch_config(w, side_rows, kMostBatchTokens / 2),
-             many = batch_config(w, side_rows, kMostBatchTokens);
+  const auto few = batch_config(w, side_rows, subgroups, kMostBatchTokens / 2);
+  const auto many = batch_config(w, side_rows, subgroups, kMostBatchTokens);
   if (!few || !many) return {};
+  const int most = std::min(c_.layouts.most_in_batches, most_few_);
   const int from = std::max(2, c_.layouts.batches_from), half = kMostBatchTokens / 2;
   std::vector<InBatches> batches;
   const auto add = [&](const TernaryBatchConfig& config, int first, int last) {
@@ -128,25 +133,25 @@ std::vector<Recorder::InBatches> Recorder::in_batches(const Tensor& w, uint32_t 
                         .rows_per_workgroup = config.tokens,
                         .when = {.min_tokens = first, .max_tokens = last}}});
   };
-  add(*few, from, std::min(half, c_.layouts.most_in_columns));
-  add(*many, std::max(from, half + 1), c_.layouts.most_in_columns);
+  add(*few, from, std::min(half, most));
+  add(*many, std::max(from, half + 1), most);
   return batches;
 }
 
 std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryLinearAdd& s) const {
   const uint32_t rows = linear_config(*s.w, Store::kAdd).rows_per_workgroup();
-  return in_batches(*s.w, rows / 2, rows);
+  return in_batches(*s.w, rows / 2, c_.layouts.batch_subgroups, rows);
 }
 
 std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryGlu& s) const {
   const uint32_t rows = ternary_config(*s.w_gate, c_.layouts.glu).rows_per_workgroup();
-  auto batches = in_batches(*s.w_gate, rows, rows);
+  auto batches = in_batches(*s.w_gate, rows, c_.layouts.batch_glu_subgroups, rows);
   for (InBatches& batch : batches) batch.config.act = activation(s.act);
   return batches;
 }
 
 std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryQkv& s) const {
-  auto batches = in_batches(*s.wq, 0, 1);
+  auto batches = in_batches(*s.wq, 0, c_.layouts.batch_subgroups, 1);
   for (InBatches& batch : batches) {
     if (!fits_batch_qkv(batch.config, head_shape(s), store_.type() == KvType::kQ8_0)) return {};
     const uint32_t heads = static_cast<uint32_t>(s.n_heads + 2 * s.n_kv_heads);

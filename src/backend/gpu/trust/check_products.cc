@@ -158,11 +158,14 @@ class Check {
     return id;
   }
 
-  // Values [first, first + count) of each row of a slot of floats.
+  // Values [first, first + count) of a slot of floats: of each row, or where there are many of the first and the last.
   Result<std::vector<Row>> read_slot(SlotId id, int first, int count) {
+    constexpr int kAtEachEnd = 4;
     const Slot& slot = plan_.slot(id);
+    const int n_rows = slot.rows == RowsOf::kBatch ? shape_.n_tokens : shape_.n_logit_rows;
     std::vector<Row> rows;
-    for (int r = 0; r < (slot.rows == RowsOf::kBatch ? shape_.n_tokens : shape_.n_logit_rows); ++r) {
+    for (int r = 0; r < n_rows; ++r) {
+      if (r == kAtEachEnd) r = std::max(r, n_rows - kAtEachEnd);
       std::vector<float> values(static_cast<size_t>(count));
       BufferView view = work_.view(where(id));
       view.offset += (static_cast<uint64_t>(r) * static_cast<uint64_t>(slot.width) + static_cast<uint64_t>(first)) * 4;
@@ -234,8 +237,10 @@ class Check {
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
                             int max_batch, int max_logit_rows, const Layouts& layouts) {
   Check check(device, plan, program, work, max_logit_rows);
-  // One token; a prompt of as many as the first matrix kernels are for; and of as many as all of them are for.
-  for (const int n_tokens : {1, kMatmulTokens, layouts.most_in_columns + 1}) {
+  // One token; as many as the first kernels for several are for, and the first for two matrices of them; and a prompt
+  // for which all are those of prompts.
+  for (const int n_tokens : {1, kMatmulTokens, static_cast<int>(kMostBatchTokens) / 2 + 1,
+                             std::max(layouts.most_in_columns, layouts.most_in_batches) + 1}) {
     if (n_tokens < 1 || n_tokens > std::min(max_batch, plan.config.n_vocab / 2)) continue;
     TRY_STATUS(check.run(n_tokens));
   }
