@@ -7,6 +7,7 @@
 
 #include "backend/gpu/record/recorder.h"
 #include "backend/gpu/run/batch_words.h"
+#include "backend/kv_layout.h"
 #include "quant/format.h"
 
 namespace tern::gpu {
@@ -132,9 +133,9 @@ class Check {
   Result<void> begin(int n_tokens) {
     std::vector<TokenId> tokens(static_cast<size_t>(n_tokens));
     std::iota(tokens.begin(), tokens.end(), plan_.config.n_vocab / 2);  // not those that no text has
-    const KvBlockId unused = 0;
+    const std::vector<KvBlockId> unused(static_cast<size_t>(kv_blocks_for(n_tokens)));
     const auto logits = n_tokens <= max_logit_rows_ ? WantLogits::kAll : WantLogits::kLast;
-    const Slice slice{.tokens = tokens, .logits = logits, .blocks = {&unused, 1}, .n_ctx = n_tokens};
+    const Slice slice{.tokens = tokens, .logits = logits, .blocks = unused, .n_ctx = n_tokens};
     BatchWords words;
     words.set({&slice, 1}, work_.ropes());
     shape_ = words.shape;
