@@ -12,7 +12,6 @@
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
-#include "backend/gpu/kernels/logits_matrix.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/ternary_batch.h"
@@ -105,6 +104,12 @@ class Recorder {
     View<TernaryWeights> gate, up;
     View<WeightScales> scale;
   };
+  struct QkvViews {
+    View<TernaryWeights> w;
+    View<WeightScales> scale;
+    View<wgsl::Vec2<wgsl::F32>> angles;
+  };
+  Result<QkvViews> qkv_views(const step::TernaryQkv& s);
   Result<LinearViews> linear_views(const Tensor& w);
   Result<GluViews> glu_views(const step::TernaryGlu& s);
   Result<void> linear_few(SlotId in, const Tensor& w, SlotId out, Store store);
@@ -112,30 +117,13 @@ class Recorder {
   Result<void> normed_linear(const step::TernaryLinearAdd& s);
   Result<void> glu_few(SlotId in, const step::TernaryGlu& s);
   Result<void> glu_many(SlotId in, const step::TernaryGlu& s, const When& when);
-  // The kernels on int8 matrices, and for which runs; none where the device has none that serve.
-  struct InBatches {
-    TernaryBatchConfig config;
-    Extent extent;
-  };
-  // `side_rows`: of weights, that a side of a workgroup is to have; 0: any.
-  std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                                 uint32_t tokens) const;
-  std::vector<InBatches> in_batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                    uint32_t rows_of_workgroup) const;
-  std::vector<InBatches> batches_of(const step::TernaryLinearAdd& s) const;
-  std::vector<InBatches> batches_of(const step::TernaryGlu& s) const;
-  std::vector<InBatches> batches_of(const step::TernaryQkv& s) const;
-  // The rows of several tokens as int8, and what puts them there for `batches`.
-  struct NormViews;
-  Result<View<wgsl::MatrixI8x4>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
-                                             std::span<const InBatches> batches);
   // Kernels for several tokens, and for which runs; none where there is no room, or the device is not made for them.
   struct InColumns {
     TernaryConfig layout;
     ColumnsConfig columns;
     Extent extent;
   };
-  std::vector<InColumns> in_columns(const TernaryConfig& one, std::span<const InBatches> batches) const;
+  std::vector<InColumns> in_columns(const TernaryConfig& one, int last) const;  // up to so many tokens
   // The most rows at a time that `one`, of a matrix of so many columns, can be laid out for; 1: only one.
   uint32_t fitting_columns(const TernaryConfig& one, uint32_t wanted) const;
   TernaryConfig columns_layout(const TernaryConfig& one) const;
@@ -176,9 +164,6 @@ class Recorder {
     View<wgsl::F32> scales;
   };
   Result<HalvedTokens> halve_tokens(SlotId in);
-  // The head for many rows of logits; false where this device or format has no such kernel.
-  Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
-                           SlotId out);
   Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm);
   Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store);
   Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts);
@@ -198,6 +183,37 @@ class Recorder {
     View<NormStats> parts;
   };
   Result<NextViews> next_views(const step::StatsOnWrite& next, uint32_t n_parts);
+
+  // Several rows on subgroup matrices (recorder_batches.cc): which runs these kernels are for, and how they are laid
+  // out; none where the device has no matrices that serve.
+  struct InBatches {
+    TernaryBatchConfig config;
+    Extent extent;
+  };
+  // `side_rows`: of weights, that a side of a workgroup is to have; 0: any.
+  std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                                 uint32_t tokens) const;
+  std::vector<InBatches> batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                 uint32_t rows_of_workgroup) const;
+  std::vector<InBatches> batches_of(const step::TernaryLinearAdd& s) const;
+  std::vector<InBatches> batches_of(const step::TernaryGlu& s) const;
+  std::vector<InBatches> batches_of(const step::TernaryQkv& s) const;
+  bool has_batches(const step::TernaryLinearAdd& s) const;
+  bool has_batches(const step::TernaryGlu& s) const;
+  bool has_batches(const step::TernaryQkv& s) const;
+  int last_before(std::span<const InBatches> batches) const;
+  // The rows of several tokens as int8, and what puts them there for `batches`.
+  Result<View<wgsl::MatrixI8x4>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
+                                             std::span<const InBatches> batches);
+  // Records a step for such runs; up to how many tokens another kernel is needed. `one`: the layout for one row.
+  Result<int> in_batches(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
+                         const NextViews& next);
+  Result<int> in_batches(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
+                         const NextViews& next);
+  Result<int> in_batches(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm);
+  // The head for many rows of logits; false where this device or format has no such kernel.
+  Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
+                           SlotId out);
 
   RmsNormConfig norm_config(SlotId x, float eps) const;
   Result<void> norm_quantize(const step::RmsNormQuantize& s, const When& when);

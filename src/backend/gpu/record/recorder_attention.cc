@@ -268,37 +268,37 @@ TernaryQkvConfig Recorder::qkv_config(const step::TernaryQkv& s) const {
   return store_.type() == KvType::kQ8_0 ? fit_to_codes(config, c_.device.limits().invocations) : fit(config);
 }
 
-template <class KvWord>
-Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
+Result<Recorder::QkvViews> Recorder::qkv_views(const step::TernaryQkv& s) {
   const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
   TRY(const BufferView w, c_.weights.ternary(matrices));
   TRY(const auto scale, scales(s.wq->scale, s.wk->scale, s.wv->scale));
+  TRY(const auto turns, angles(s.rope));
+  return QkvViews{{w}, scale, turns};
+}
+
+template <class KvWord>
+Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
+  TRY(const auto views, qkv_views(s));
+  const auto& [w, scale, turns] = views;
   const TernaryQkvConfig config = qkv_config(s);
   Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
-  TRY(const auto turns, angles(s.rope));
   const View<KvWord> kv{store_.layer(s.layer)};
   if (!norms_on_read(s.in, s.norm)) {
-    return dispatch(ternary_qkv<KvWord>(config), extent, View<TernaryWeights>{w}, c_.work.int8_quads(in), scale, turns,
-                    params(), c_.work.floats(s.q), kv);
+    return dispatch(ternary_qkv<KvWord>(config), extent, w, c_.work.int8_quads(in), scale, turns, params(),
+                    c_.work.floats(s.q), kv);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
-  const auto batches = batches_of(s);
-  TRY(const auto rows, stored_rows(s.norm.quantized, norm, ternary_tiling(config), batches));
-  for (const InBatches& batch : batches) {
-    TRY_STATUS(dispatch(batch_qkv<KvWord>(batch.config, config.heads, config.interleaved), batch.extent,
-                        View<TernaryWeights>{w}, rows, scale, turns, params(), c_.work.floats(s.q), kv));
-    extent.when.max_tokens = std::min(extent.when.max_tokens, batch.extent.when.min_tokens - 1);
-  }
-  for (const InColumns& several : in_columns(ternary_tiling(config), batches)) {
+  TRY(const int last, in_batches(s, ternary_tiling(config), norm));
+  extent.when.max_tokens = std::min(extent.when.max_tokens, last);
+  for (const InColumns& several : in_columns(ternary_tiling(config), last)) {
     Extent of_several = several.extent;
     of_several.grid = extent.grid;
-    TRY_STATUS(dispatch(normed_qkv_columns<KvWord>(config, norm.config, several.columns), of_several,
-                        View<TernaryWeights>{w}, norm.x, norm.gain, norm.parts, scale, turns, params(),
-                        c_.work.floats(s.q), kv));
+    TRY_STATUS(dispatch(normed_qkv_columns<KvWord>(config, norm.config, several.columns), of_several, w, norm.x,
+                        norm.gain, norm.parts, scale, turns, params(), c_.work.floats(s.q), kv));
     extent.when.max_tokens = 1;
   }
-  return dispatch(normed_qkv<KvWord>(config, norm.config), extent, View<TernaryWeights>{w}, norm.x, norm.gain,
-                  norm.parts, scale, turns, params(), c_.work.floats(s.q), kv);
+  return dispatch(normed_qkv<KvWord>(config, norm.config), extent, w, norm.x, norm.gain, norm.parts, scale, turns,
+                  params(), c_.work.floats(s.q), kv);
 }
 
 }  // namespace tern::gpu

@@ -178,50 +178,6 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
   return {};
 }
 
-Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                   const step::FloatNormOnRead& norm, SlotId out) {
-  if (c_.layouts.serial || w.format != Format::kF16 || c_.max_batch < c_.layouts.head_matrices_from) return false;
-  const auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1);
-  if (!tiles) return false;
-  LogitsMatrixConfig config{.rows = width(out),
-                            .cols = static_cast<uint32_t>(w.cols),
-                            .shape = tiles->shape,
-                            .subgroup = tiles->subgroup,
-                            .rest_at = c_.work.halved_logit_rows()};
-  if (config.workgroup_bytes() > c_.device.limits().workgroup_bytes) return false;
-  for (const FloatMatrix::Part& part : matrix.parts) {
-    if (part.count < config.rows_of_subgroup()) return false;
-  }
-  const When when{.min_tokens = 2, .min_rows = c_.layouts.head_matrices_from};
-  SlotId x = in;
-  if (norm.gain) {
-    TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));
-    x = norm.normed;
-  }
-  TRY(const Buffer* buffer, c_.work.logit_halves(width(x)));
-  const BufferView halves{buffer, 0, 0};
-  const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(x), .caps = caps_, .rest_at = config.rest_at}),
-                      {.axis = Axis::kY, .rows = Rows::kLogits, .when = when}, c_.work.float_quads(x),
-                      View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
-  for (const FloatMatrix::Part& part : matrix.parts) {
-    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    for (const uint32_t tokens : {16u, 32u}) {
-      config.tokens = tokens;
-      Extent extent{.grid = {.x = ceil_div(part.count, config.tile_rows())},
-                    .axis = Axis::kY,
-                    .rows = Rows::kLogits,
-                    .rows_per_workgroup = tokens,
-                    .when = when};
-      if (tokens == 16) extent.when.max_rows = 16;
-      if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
-      TRY_STATUS(dispatch(logits_matrix(config), extent, View<wgsl::F16>{part.units}, View<wgsl::F16>{halves}, scales,
-                          View<RowRange>{constant}, params(), c_.work.floats(out)));
-    }
-  }
-  return true;
-}
-
 Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices, SlotId in,
                                          const step::FloatNormOnRead& norm, SlotId out, Store store,
                                          const MatvecLayout& layout) {

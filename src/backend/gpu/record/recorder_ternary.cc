@@ -76,7 +76,7 @@ int Recorder::most_in_columns() const {
   };
   bool all_in_batches = true;
   const auto has = [&](const auto& s, const TernaryConfig& one) {
-    if (!s.norm.gain || !batches_of(s).empty()) return true;
+    if (!s.norm.gain || has_batches(s)) return true;
     all_in_batches = false;
     return fits(one);
   };
@@ -94,88 +94,9 @@ int Recorder::most_in_columns() const {
   return all_in_batches ? c_.layouts.most_in_batches : c_.layouts.most_in_columns;
 }
 
-std::optional<TernaryBatchConfig> Recorder::batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                                         uint32_t tokens) const {
-  const Features& f = c_.device.features();
-  const Limits& limits = c_.device.limits();
-  if (!f.subgroups || f.subgroup_min != f.subgroup_max || c_.layouts.serial) return std::nullopt;
-  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
-  for (const wgsl::MatrixShape& shape : f.matrices) {
-    if (side_rows != 0 && shape.n != side_rows) continue;
-    TernaryBatchConfig config{.cols = static_cast<uint32_t>(w.cols),
-                              .caps = caps_,
-                              .shape = shape,
-                              .subgroup = f.subgroup_min,
-                              .subgroups = subgroups,
-                              .tokens = tokens};
-    const auto has_room = [&] {
-      return config.workgroup() <= limits.invocations && config.workgroup_bytes() <= limits.workgroup_bytes;
-    };
-    while (config.subgroups > 1 && !has_room()) config.subgroups /= 2;
-    if (has_room() && has_ternary_batch(config)) return config;
-  }
-  return std::nullopt;
-}
-
-std::vector<Recorder::InBatches> Recorder::in_batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                                      uint32_t rows_of_workgroup) const {
-  const auto few = batch_config(w, side_rows, subgroups, kMostBatchTokens / 2);
-  const auto many = batch_config(w, side_rows, subgroups, kMostBatchTokens);
-  if (!few || !many) return {};
-  const int most = std::min(c_.layouts.most_in_batches, most_few_);
-  const int from = std::max(2, c_.layouts.batches_from), half = kMostBatchTokens / 2;
-  std::vector<InBatches> batches;
-  const auto add = [&](const TernaryBatchConfig& config, int first, int last) {
-    if (first > last) return;
-    batches.push_back({config,
-                       {.grid = {.x = ceil_div(static_cast<uint32_t>(w.rows), rows_of_workgroup)},
-                        .axis = Axis::kY,
-                        .rows_per_workgroup = config.tokens,
-                        .when = {.min_tokens = first, .max_tokens = last}}});
-  };
-  add(*few, from, std::min(half, most));
-  add(*many, std::max(from, half + 1), most);
-  return batches;
-}
-
-std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryLinearAdd& s) const {
-  const uint32_t rows = linear_config(*s.w, Store::kAdd).rows_per_workgroup();
-  return in_batches(*s.w, rows / 2, c_.layouts.batch_subgroups, rows);
-}
-
-std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryGlu& s) const {
-  const uint32_t rows = ternary_config(*s.w_gate, c_.layouts.glu).rows_per_workgroup();
-  auto batches = in_batches(*s.w_gate, rows, c_.layouts.batch_glu_subgroups, rows);
-  for (InBatches& batch : batches) batch.config.act = activation(s.act);
-  return batches;
-}
-
-std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryQkv& s) const {
-  auto batches = in_batches(*s.wq, 0, c_.layouts.batch_subgroups, 1);
-  for (InBatches& batch : batches) {
-    if (!fits_batch_qkv(batch.config, head_shape(s), store_.type() == KvType::kQ8_0)) return {};
-    const uint32_t heads = static_cast<uint32_t>(s.n_heads + 2 * s.n_kv_heads);
-    batch.extent.grid.x = heads * (static_cast<uint32_t>(s.head_dim) / 2 / batch.config.side_rows());
-  }
-  return batches;
-}
-
-Result<View<wgsl::MatrixI8x4>> Recorder::stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
-                                                     std::span<const InBatches> batches) {
-  if (!batches.empty()) {
-    const When when{.min_tokens = batches.front().extent.when.min_tokens,
-                    .max_tokens = batches.back().extent.when.max_tokens};
-    TRY_STATUS(dispatch(normed_quantize(one, norm.config), {.axis = Axis::kY, .when = when}, norm.x, norm.gain,
-                        norm.parts, c_.work.int8_quads(quantized)));
-  }
-  return View<wgsl::MatrixI8x4>{c_.work.int8_quads(quantized).view};
-}
-
-std::vector<Recorder::InColumns> Recorder::in_columns(const TernaryConfig& one,
-                                                      std::span<const InBatches> batches) const {
+std::vector<Recorder::InColumns> Recorder::in_columns(const TernaryConfig& one, int last) const {
   std::vector<InColumns> all;
   if (c_.layouts.serial) return all;
-  const int last = batches.empty() ? most_few_ : batches.front().extent.when.min_tokens - 1;
   int from = 2;
   for (const uint32_t wanted : {c_.layouts.few_columns, c_.layouts.columns_of_ternary}) {
     const uint32_t n = fitting_columns(one, wanted);
@@ -252,14 +173,9 @@ Result<void> Recorder::normed_linear(const step::TernaryLinearAdd& s) {
   Extent extent = per_rows(config);
   TRY(const auto norm, norm_views(s.in, s.norm));
   TRY(const auto next, next_views(s.next, extent.grid.x));
-  const auto batches = batches_of(s);
-  TRY(const auto rows, stored_rows(s.norm.quantized, norm, config, batches));
-  for (const InBatches& batch : batches) {
-    TRY_STATUS(dispatch(batch_matvec_add(batch.config, config.rows), batch.extent, views.w, rows, views.scale, params(),
-                        c_.work.floats(s.x), next.gain, next.parts));
-    extent.when.max_tokens = std::min(extent.when.max_tokens, batch.extent.when.min_tokens - 1);
-  }
-  for (const InColumns& several : in_columns(config, batches)) {
+  TRY(const int last, in_batches(s, config, norm, next));
+  extent.when.max_tokens = std::min(extent.when.max_tokens, last);
+  for (const InColumns& several : in_columns(config, last)) {
     TRY_STATUS(dispatch(normed_matvec_add_columns(several.layout, norm.config, several.columns), several.extent,
                         views.w, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.x), next.gain,
                         next.parts));
@@ -287,14 +203,9 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
   TRY(const auto next, next_views(s.next, extent.grid.x));
-  const auto batches = batches_of(s);
-  TRY(const auto rows, stored_rows(s.norm.quantized, norm, config, batches));
-  for (const InBatches& batch : batches) {
-    TRY_STATUS(dispatch(batch_glu(batch.config, config.rows), batch.extent, views.gate, views.up, rows, views.scale,
-                        params(), c_.work.floats(s.out), next.gain, next.parts));
-    extent.when.max_tokens = std::min(extent.when.max_tokens, batch.extent.when.min_tokens - 1);
-  }
-  for (const InColumns& several : in_columns(config, batches)) {
+  TRY(const int last, in_batches(s, config, norm, next));
+  extent.when.max_tokens = std::min(extent.when.max_tokens, last);
+  for (const InColumns& several : in_columns(config, last)) {
     TRY_STATUS(dispatch(normed_glu_columns(several.layout, norm.config, several.columns), several.extent, views.gate,
                         views.up, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.out), next.gain,
                         next.parts));
