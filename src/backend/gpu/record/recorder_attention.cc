@@ -4,29 +4,12 @@
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/serial_attention.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/record/kv_word.h"
 #include "backend/gpu/record/recorder.h"
 #include "base/bytes.h"
 #include "base/check.h"
 
 namespace tern::gpu {
-namespace {
-
-// body.operator()<KvWord>(), with what kernels take for this type (kernels/kv_cache.h).
-template <class Body>
-auto with_kv_word(KvType type, Body&& body) {
-  switch (type) {
-    case KvType::kF32:
-      return body.template operator()<wgsl::F32>();
-    case KvType::kF16:
-      return body.template operator()<wgsl::F16x2>();
-    case KvType::kQ8_0:
-      return body.template operator()<wgsl::I8x4>();
-  }
-  CHECK(false);
-}
-
-}  // namespace
-
 Result<View<wgsl::Vec2<wgsl::F32>>> Recorder::angles(int rope) {
   TRY(const Buffer* table, c_.work.ropes().table(rope));
   return View<wgsl::Vec2<wgsl::F32>>{{table, 0, 0}};
