@@ -22,6 +22,8 @@ struct Address {
 // Returns the URL, "http://127.0.0.1:8080/". Nothing is answered before serve_until(). kIo: the address cannot be had.
 Result<std::string> listen_at(httplib::Server& http, const Address& address);
 
+int port_of(const std::string& url);  // that listen_at() returned
+
 // Answers until a stop is requested; then `on_ending` is called, which may take its time while requests are still
 // answered, and what is in progress after it is cut off. kIo where listening ends by itself.
 Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,

@@ -10,17 +10,19 @@
 #include <thread>
 #include <utility>
 
+#include "server/api/body.h"
+#include "server/api/exchanges.h"
 #include "server/api/metrics.h"
 #include "server/api/served_model.h"
 #include "server/api/token_routes.h"
+#include "server/connection_threads.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
 
 namespace tern::server {
 namespace {
 
-constexpr size_t kApiThreads = 8, kMostApiThreads = 4096;  // an open connection has one
-constexpr int kReadSeconds = 30, kSlowestSeconds = 30, kIdleSeconds = 60;
+constexpr size_t kMostConnections = 4096;
 
 // As long for every key of a length, so that nobody learns by trying how much of one is right.
 bool is_same(std::string_view a, std::string_view b) {
@@ -40,6 +42,12 @@ bool is_for_files(std::string_view path) {
   return !path.starts_with("/v1/") && !std::ranges::contains(kOurs, path);
 }
 
+size_t head_bytes(const httplib::Request& request) {
+  size_t n = request.target.size();
+  for (const auto& [name, value] : request.headers) n += name.size() + value.size();
+  return n;
+}
+
 }  // namespace
 
 struct ApiServer::Impl {
@@ -48,16 +56,17 @@ struct ApiServer::Impl {
   std::string url = {};
   int64_t created = unix_seconds();
   Metrics metrics = {};
+  Exchanges exchanges{options.log, metrics};
   std::unique_ptr<ServedModel> model = {};
   std::optional<StaticFiles> files = {};
   std::atomic<bool> is_ending = false;
-  std::atomic<int> n_being_answered = 0;
   std::unique_ptr<httplib::Server> http = std::make_unique<httplib::Server>();
 
   Impl(const Engine& of, ApiOptions with) : engine(of), options(std::move(with)) {}
 
   Result<void> start();
   void set_up_http();
+  bool is_refused(const httplib::Request& request, httplib::Response& response) const;
   void add_routes();
   void add_model_routes();
   void add_status_routes();
@@ -91,6 +100,7 @@ Result<void> ApiServer::Impl::start() {
   Result<std::string> at = listen_at(*http, options.address);
   if (!at) return std::unexpected(at.error());
   url = *std::move(at);
+  exchanges.watch(port_of(url), options.limits.request);
   return {};
 }
 
@@ -105,25 +115,37 @@ bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
   return is_known;
 }
 
+bool ApiServer::Impl::is_refused(const httplib::Request& request, httplib::Response& response) const {
+  if (head_bytes(request) > options.limits.head_bytes) {
+    answer_error(response, {.status = 431,
+                            .message = std::format("the request's head is larger than {} bytes",
+                                                   options.limits.head_bytes)});
+    return true;
+  }
+  if ((files && is_for_files(request.path)) || is_allowed(request)) return false;
+  answer_error(response, {.status = 401,
+                          .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
+                          .code = "invalid_api_key"});
+  return true;
+}
+
 void ApiServer::Impl::set_up_http() {
-  http->new_task_queue = [] { return new httplib::ThreadPool(kApiThreads, kMostApiThreads); };
-  http->set_payload_max_length(options.max_body_bytes);
-  http->set_read_timeout(kReadSeconds);
-  http->set_write_timeout(kSlowestSeconds);
-  http->set_keep_alive_timeout(kIdleSeconds);
+  http->new_task_queue = [] { return new ConnectionThreads(kMostConnections); };
+  http->set_payload_max_length(options.limits.body_bytes);
+  http->set_read_timeout(options.limits.silence);
+  http->set_write_timeout(options.limits.silence);
+  http->set_keep_alive_timeout(options.limits.idle.count());
   http->set_keep_alive_max_count(10'000);
   http->set_tcp_nodelay(true);
   http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-    ++n_being_answered;
-    if (files && is_for_files(request.path)) {
-      answer_file(*files, request, response, is_ending);
-      return httplib::Server::HandlerResponse::Handled;
-    }
-    if (is_allowed(request)) return httplib::Server::HandlerResponse::Unhandled;
-    answer_error(response, {.status = 401,
-                            .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
-                            .code = "invalid_api_key"});
+    exchanges.begin(request);
+    if (is_refused(request, response)) return httplib::Server::HandlerResponse::Handled;
+    if (!files || !is_for_files(request.path)) return httplib::Server::HandlerResponse::Unhandled;
+    answer_file(*files, request, response, is_ending);
     return httplib::Server::HandlerResponse::Handled;
+  });
+  http->set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+    exchanges.have_answer(request, response);
   });
   // What the library itself refuses, in the shape of all other errors.
   http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
@@ -132,7 +154,7 @@ void ApiServer::Impl::set_up_http() {
     if (response.status == 404) {
       error.message = std::format("there is nothing at {} {}", request.method, request.path);
     } else if (response.status == 413) {
-      error.message = std::format("the body is larger than {} bytes", options.max_body_bytes);
+      error = body_too_large(options.limits.body_bytes);
     }
     answer_error(response, error);
   });
@@ -147,15 +169,17 @@ void ApiServer::Impl::set_up_http() {
     answer_error(response, {.status = 500, .message = "the server failed: " + what});
   });
   http->set_logger([this](const httplib::Request& request, const httplib::Response& response) {
-    --n_being_answered;
-    metrics.on_answer(request.matched_route.empty() ? "other" : request.matched_route, response.status);
+    exchanges.send(request, response);
   });
 }
 
 void ApiServer::Impl::post(const std::string& path, Handler handler) {
-  const auto handle = [this, handler = std::move(handler)](const httplib::Request& request,
-                                                           httplib::Response& response) {
-    ApiResult<Json> body = parse_body(request.body);
+  const auto handle = [this, handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
+                                                           const httplib::ContentReader& reader) {
+    const ApiResult<std::string> text = read_body(request, reader, options.limits.body_bytes);
+    if (!text) return answer_error(response, text.error());
+    exchanges.have_all(request);
+    ApiResult<Json> body = parse_body(*text);
     if (!body) return answer_error(response, body.error());
     handler(*body, request, response);
   };
@@ -168,7 +192,10 @@ void ApiServer::Impl::add_model_routes() {
     post(route, [this, route](const Json& body, const httplib::Request& request, httplib::Response& response) {
       ApiResult<Asked> asked = model->read(route, body);
       if (!asked) return answer_error(response, asked.error());
-      answer(*model->service(), *std::move(asked), options.most_time, request, response);
+      const std::shared_ptr<RequestRecord>& record = Exchanges::current();
+      record->model = model->profile().name;
+      answer(*model->service(), *std::move(asked), {.whole = options.most_time, .lag = options.limits.lag}, record,
+             request, response);
     });
   }
   const auto post_json = [this](const std::string& path, const std::function<ApiResult<Json>(const Json&)>& ask) {
@@ -177,7 +204,14 @@ void ApiServer::Impl::add_model_routes() {
       answer ? answer_json(response, *answer) : answer_error(response, answer.error());
     });
   };
-  post_json("/v1/embeddings", [this](const Json& body) { return model->embed(body); });
+  post_json("/v1/embeddings", [this](const Json& body) {
+    ApiResult<Json> vectors = model->embed(body);
+    if (vectors) {
+      Exchanges::current()->model = model->profile().name;
+      Exchanges::current()->n_prompt = (*vectors)["usage"]["prompt_tokens"];
+    }
+    return vectors;
+  });
   post_json("/tokenize", [this](const Json& body) { return tokenize(body, model->profile()); });
   post_json("/detokenize", [this](const Json& body) { return detokenize(body, model->profile()); });
   post_json("/apply-template", [this](const Json& body) { return apply_template(body, model->profile()); });
@@ -283,7 +317,7 @@ Result<void> ApiServer::serve(const std::stop_token& stop) {
     if (ModelService* service = impl_->model->service()) service->drain(impl_->options.drain_time);
     impl_->is_ending = true;
     // The last words of an answer may be on their way.
-    for (int look = 0; look < 100 && impl_->n_being_answered > 0; ++look) {
+    for (int look = 0; look < 100 && impl_->exchanges.n_open() > 0; ++look) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });

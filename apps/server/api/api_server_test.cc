@@ -8,16 +8,6 @@
 namespace tern::server::test {
 namespace {
 
-const std::string kChat = "/v1/chat/completions", kText = "/v1/completions";
-
-Json chat(const std::string& text, int max_tokens = 16) {
-  return {{"messages", {{{"role", "user"}, {"content", text}}}}, {"max_tokens", max_tokens}, {"temperature", 0}};
-}
-
-Json completion(const std::string& prompt, int max_tokens = 16) {
-  return {{"prompt", prompt}, {"max_tokens", max_tokens}, {"temperature", 0}};
-}
-
 TEST(ApiServer, ACompletionIsWhatASessionWrites) {
   const RunningServer server;
   const GenerateResult expected = alone("Once upon a time", {.max_tokens = 16, .sample = {.temperature = 0.0f}});
@@ -209,7 +199,7 @@ struct Refusal {
 };
 
 TEST(ApiServer, BadRequestsAreRefusedByName) {
-  const RunningServer server({.max_body_bytes = 1 << 20});
+  const RunningServer server({.limits = {.body_bytes = 1 << 20}});
   const std::string hi = R"("messages": [{"role": "user", "content": "hi"}])";
   std::string many = R"({"prompt": "a", "stop": ["x")";
   for (int i = 0; i < 10'000; ++i) many += ", \"x\"";
@@ -258,7 +248,9 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
       {kText, R"({"prompt": []})", 400, "prompt", "empty"},
       {kText, R"({"prompt": [999999]})", 400, "prompt", "999999"},
       {kText, R"({"prompt": [-1]})", 400, "prompt", "-1"},
-      {kText, R"({"prompt": ["a", "b"]})", 400, "prompt", "several"},
+      {kText, R"({"prompt": ["a", ""]})", 400, "prompt[1]", "empty"},
+      {kText, R"({"prompt": ["a", 7]})", 400, "prompt[1]", "string"},
+      {kText, R"({"prompt": [[1], [999999]]})", 400, "prompt[1]", "999999"},
       {kText, R"({"prompt": "a", "suffix": "b"})", 400, "suffix", "not supported"},
       {kText, R"({"prompt": "a", "best_of": 3})", 400, "best_of", "not supported"},
       {kText, many, 400, "stop", "10001"},
@@ -336,21 +328,6 @@ TEST(ApiServer, ManyThatWaitAreSentAway) {
   EXPECT_EQ(answer.status, 429);
   EXPECT_TRUE(answer.headers.contains("Retry-After"));
   EXPECT_EQ(answer.json["error"]["code"], "queue_full");
-}
-
-// Waits until the server says so of itself.
-bool soon(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 500; ++i) {
-    if (is_so()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
-int n_running(const RunningServer& server) {
-  int n = 0;
-  for (const Json& slot : server.get("/slots").json) n += slot["is_processing"] ? 1 : 0;
-  return n;
 }
 
 TEST(ApiServer, WhoGoesAwayCostsNothingMore) {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -37,6 +40,16 @@ inline Engine load_stories() {
 inline const Engine& stories() {
   static const Engine engine = load_stories();
   return engine;
+}
+
+inline const std::string kChat = "/v1/chat/completions", kText = "/v1/completions";
+
+inline Json chat(const std::string& text, int max_tokens = 16) {
+  return {{"messages", {{{"role", "user"}, {"content", text}}}}, {"max_tokens", max_tokens}, {"temperature", 0}};
+}
+
+inline Json completion(const std::string& prompt, int max_tokens = 16) {
+  return {{"prompt", prompt}, {"max_tokens", max_tokens}, {"temperature", 0}};
 }
 
 class RunningServer {
@@ -109,6 +122,21 @@ class RunningServer {
   std::atomic<bool> served_ = false;
   std::jthread thread_;
 };
+
+// Waits until the server says so of itself.
+inline bool soon(const std::function<bool()>& is_so) {
+  for (int i = 0; i < 500; ++i) {
+    if (is_so()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+inline int n_running(const RunningServer& server) {
+  int n = 0;
+  for (const Json& slot : server.get("/slots").json) n += slot["is_processing"] ? 1 : 0;
+  return n;
+}
 
 // What such an engine writes when nobody else is there: another one, since a server's is its own thread's.
 inline GenerateResult alone(const std::string& prompt, const GenerateOptions& options) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <format>
 
+#include "server/api/reply_options.h"
+
 namespace tern::server {
 namespace {
 
@@ -17,23 +19,6 @@ void write_head(std::string& out, std::string_view name, std::string_view type, 
 void write_one(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value) {
   write_head(out, name, type, help);
   out += std::format("{} {}\n", name, value);
-}
-
-std::string_view end_name(const ReplyNews& last) {
-  if (last.error) return "error";
-  switch (*last.finish) {
-    case FinishReason::kStopToken:
-      return "stop_token";
-    case FinishReason::kStopString:
-      return "stop_string";
-    case FinishReason::kMaxTokens:
-      return "max_tokens";
-    case FinishReason::kContextFull:
-      return "context_full";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "unknown";
 }
 
 }  // namespace
@@ -72,7 +57,7 @@ void Metrics::on_end(const ReplyNews& last) {
   prompt_tokens_ += static_cast<uint64_t>(last.stats.n_prompt);
   cached_tokens_ += static_cast<uint64_t>(last.stats.n_reused);
   generated_tokens_ += static_cast<uint64_t>(last.stats.n_generated);
-  ++ends_[std::string(end_name(last))];
+  ++ends_[std::string(last.error ? "error" : finish_name(*last.finish))];
 }
 
 void Metrics::on_step(double seconds, int n_running) {

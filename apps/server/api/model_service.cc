@@ -15,9 +15,13 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
 
 }  // namespace
 
-RunningReplies::RunningReplies(std::vector<TokenId> prompt, std::span<const GenerateOptions> options, bool each_step)
-    : prompt_(std::move(prompt)), each_step_(each_step) {
-  for (const GenerateOptions& one : options) replies_.push_back({.options = one});
+RunningReplies::RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options,
+                               bool each_step)
+    : each_step_(each_step) {
+  for (std::vector<TokenId>& tokens : prompts) {
+    for (const GenerateOptions& one : options) replies_.push_back({.prompt = prompts_.size(), .options = one});
+    prompts_.push_back({.tokens = std::move(tokens)});
+  }
 }
 
 void RunningReplies::put(ReplyNews news) {
@@ -118,7 +122,7 @@ void ModelService::tell(RunningReplies& replies, size_t index, const Result<Gene
     }
   }
   reply.is_over = news.is_over();
-  replies.is_written_ = true;
+  replies.prompts_[reply.prompt].is_read = true;
   if (reply.is_over && options_.observer) options_.observer->on_end(news);
   replies.put(std::move(news));
 }
@@ -126,7 +130,7 @@ void ModelService::tell(RunningReplies& replies, size_t index, const Result<Gene
 void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t index) {
   RunningReplies::Reply& reply = replies->replies_[index];
   const auto id =
-      scheduler_.submit(replies->prompt_, reply.options,
+      scheduler_.submit(replies->prompts_[reply.prompt].tokens, reply.options,
                         [this, replies, index](const Result<GenerationStep>& step, const GenerateResult& so_far) {
                           tell(*replies, index, step, so_far);
                         });
@@ -137,16 +141,21 @@ void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t 
   }
 }
 
-// The first of each, and the others once that has read the prompt.
+// The first of each prompt, and the others once that has read it.
 void ModelService::begin_more() {
   std::erase_if(to_begin_, [&](const std::shared_ptr<RunningReplies>& replies) {
+    bool all_have_begun = true;
     for (size_t i = 0; i < replies->size(); ++i) {
       RunningReplies::Reply& reply = replies->replies_[i];
       if (reply.id > 0 || reply.is_over) continue;
-      if (i > 0 && !replies->is_written_) return false;
-      begin(replies, i);
+      const bool is_first = i == 0 || replies->replies_[i - 1].prompt != reply.prompt;
+      if (is_first || replies->prompts_[reply.prompt].is_read) {
+        begin(replies, i);
+      } else {
+        all_have_begun = false;
+      }
     }
-    return true;
+    return all_have_begun;
   });
 }
 

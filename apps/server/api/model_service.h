@@ -29,16 +29,19 @@ struct ReplyNews {
   std::optional<FinishReason> finish = {};
   std::optional<Error> error = {};  // ends it as well
   GenerateStats stats = {};         // so far
+  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
   bool is_over() const { return finish || error; }
 };
 
-// Replies to one prompt, under way. The scheduler's thread puts their news in, one other takes them out.
+// Replies to one prompt, or to several, under way. The scheduler's thread puts their news in, one other takes them out.
 class RunningReplies {
  public:
-  // With `each_step` false, waiting ends at the replies' ends only.
-  RunningReplies(std::vector<TokenId> prompt, std::span<const GenerateOptions> options, bool each_step);
+  // To each prompt as many replies as there are options: those to the first prompt come first. With `each_step` false,
+  // waiting ends at the replies' ends only.
+  RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options, bool each_step);
 
   size_t size() const { return replies_.size(); }
+  std::chrono::steady_clock::time_point asked() const { return asked_; }
   // The news so far, as soon as there are any; none where none come in time.
   std::deque<ReplyNews> wait_for(std::chrono::milliseconds time);
 
@@ -47,6 +50,7 @@ class RunningReplies {
   using Clock = std::chrono::steady_clock;
   // The scheduler's thread's own.
   struct Reply {
+    size_t prompt;
     GenerateOptions options;
     Scheduler::ReplyId id = 0;  // 0: not begun
     bool is_over = false;
@@ -56,11 +60,14 @@ class RunningReplies {
 
   void put(ReplyNews news);
 
-  const std::vector<TokenId> prompt_;
+  struct Prompt {
+    std::vector<TokenId> tokens;
+    bool is_read = false;  // by the first of its replies; the others share it
+  };
   const bool each_step_;
   const Clock::time_point asked_ = Clock::now();
+  std::vector<Prompt> prompts_;
   std::vector<Reply> replies_;
-  bool is_written_ = false;  // the first has read the prompt, which the others share
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<ReplyNews> news_;

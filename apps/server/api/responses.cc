@@ -235,7 +235,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   API_TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
   auto writer = std::make_unique<ResponseWriter>(model, prompt,
                                                  repeated_fields(body, model.engine.sampling(options.generate.sample)));
-  return Asked{.prompt = std::move(prompt.tokens), .options = std::move(options), .writer = std::move(writer)};
+  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
 }
 
 }  // namespace tern::server

@@ -1,0 +1,67 @@
+#include "server/connection_threads.h"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+namespace tern::server {
+namespace {
+
+constexpr std::chrono::seconds kIdle(3);  // then a thread ends
+
+}  // namespace
+
+bool ConnectionThreads::enqueue(std::function<void()> connection) {
+  Threads ended;  // joined when the lock is free again
+  const std::scoped_lock lock(mutex_);
+  if (is_ending_) return false;
+  ended.swap(ended_);
+  waiting_.push_back(std::move(connection));
+  if (n_idle_ < waiting_.size() && threads_.size() < most_ && !start_thread() && threads_.empty()) {
+    waiting_.pop_back();
+    return false;
+  }
+  changed_.notify_one();
+  return true;
+}
+
+// False where the system gives no more.
+bool ConnectionThreads::start_thread() {
+  const auto self = threads_.emplace(threads_.end());
+  try {
+    *self = std::jthread([this, self] { work(self); });
+  } catch (const std::system_error&) {
+    threads_.erase(self);
+    return false;
+  }
+  return true;
+}
+
+void ConnectionThreads::work(Threads::iterator self) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ++n_idle_;
+    changed_.wait_for(lock, kIdle, [&] { return !waiting_.empty() || is_ending_; });
+    --n_idle_;
+    if (waiting_.empty()) break;
+    const std::function<void()> connection = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    connection();
+    lock.lock();
+  }
+  ended_.splice(ended_.end(), threads_, self);
+  changed_.notify_all();
+}
+
+void ConnectionThreads::shutdown() {
+  std::unique_lock lock(mutex_);
+  is_ending_ = true;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return threads_.empty(); });
+  Threads ended;
+  ended.swap(ended_);
+  lock.unlock();
+}
+
+}  // namespace tern::server
