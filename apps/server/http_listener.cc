@@ -20,8 +20,10 @@ namespace {
 
 constexpr int kMostToBeTaken = 4096;  // systems lower it to what they have
 
-std::string url_of(const std::string& host, int port) {
-  return host.contains(':') ? std::format("http://[{}]:{}/", host, port) : std::format("http://{}:{}/", host, port);
+std::string url_of(const Address& address, int port) {
+  const char* scheme = address.tls.is_wanted() ? "https" : "http";
+  return address.host.contains(':') ? std::format("{}://[{}]:{}/", scheme, address.host, port)
+                                    : std::format("{}://{}:{}/", scheme, address.host, port);
 }
 
 // The library waits for connections on which nothing comes until they have been idle for long; it has no word for
@@ -53,11 +55,11 @@ Result<std::string> listen_at(httplib::Server& http, const Address& address) {
     const char* why = errno != 0 ? std::strerror(errno) : "no such host";
     return std::unexpected(Error{
         ErrorCode::kIo, std::format("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
-                                    url_of(address.host, address.port), why)});
+                                    url_of(address, address.port), why)});
   }
   // It lets five connections wait to be taken, and of a crowd that comes at once the others are lost.
   ::listen(*listening, kMostToBeTaken);
-  return url_of(address.host, port);
+  return url_of(address, port);
 }
 
 Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,

@@ -1,6 +1,7 @@
 #include "server/api/answer.h"
 
 #include <format>
+#include <numeric>
 
 namespace tern::server {
 namespace {
@@ -28,6 +29,7 @@ class Work {
         limits_(limits),
         record_(std::move(record)),
         latest_(n_of_a_prompt_ * asked.prompts.size()),
+        joules_(latest_.size()),
         n_left_(latest_.size()) {
     if (record_ && record_->keeps_texts) {
       for (const auto& tokens : asked.prompts) record_->prompt += service.engine().tokenizer().decode(tokens, true);
@@ -52,6 +54,7 @@ class Work {
     std::deque<ReplyNews> all = replies_->wait_for(kLook);
     for (const ReplyNews& news : all) {
       latest_[news.index] = news.stats;
+      joules_[news.index] = news.joules;
       if (record_) note(news);
       if (news.error) return std::unexpected(api_error(*news.error));
       if (!news.is_over()) continue;
@@ -72,15 +75,14 @@ class Work {
   Usage usage() const {
     Usage usage;
     for (size_t i = 0; i < latest_.size(); ++i) usage.add(latest_[i], i % n_of_a_prompt_ == 0);
+    if (service_.measures_energy()) usage.joules = std::accumulate(joules_.begin(), joules_.end(), 0.0);
     return usage;
   }
   const GenerateStats& stats() const { return latest_[last_]; }  // of the reply that ended last
 
  private:
   void note(const ReplyNews& news) {
-    const auto since = [&] {
-      return std::chrono::duration<double, std::milli>(news.at - replies_->asked()).count();
-    };
+    const auto since = [&] { return std::chrono::duration<double, std::milli>(news.at - replies_->asked()).count(); };
     if (!record_->queue_ms) record_->queue_ms = since();
     if (news.token && !record_->first_token_ms) record_->first_token_ms = since();
     if (record_->keeps_texts) record_->answer += news.text;
@@ -90,6 +92,7 @@ class Work {
     record_->n_prompt = sums.n_prompt;
     record_->n_cached = sums.n_cached;
     record_->n_generated = sums.n_generated;
+    record_->joules = sums.joules;
   }
 
   ModelService& service_;
@@ -100,6 +103,7 @@ class Work {
   const Clock::time_point start_ = Clock::now();
   std::shared_ptr<RunningReplies> replies_;
   std::vector<GenerateStats> latest_;  // of each reply
+  std::vector<double> joules_;
   size_t n_left_, last_ = 0;
   bool is_asked_ = false;
 };

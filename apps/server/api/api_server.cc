@@ -60,7 +60,7 @@ struct ApiServer::Impl {
   std::unique_ptr<ServedModel> model = {};
   std::optional<StaticFiles> files = {};
   std::atomic<bool> is_ending = false;
-  std::unique_ptr<httplib::Server> http = std::make_unique<httplib::Server>();
+  std::unique_ptr<httplib::Server> http = {};
 
   Impl(const Engine& of, ApiOptions with) : engine(of), options(std::move(with)) {}
 
@@ -80,14 +80,16 @@ struct ApiServer::Impl {
 };
 
 Result<void> ApiServer::Impl::start() {
-  auto started = ServedModel::start(
-      engine, {.names = options.names,
-               .service = {.scheduler = options.scheduler, .max_waiting = options.max_waiting, .observer = &metrics},
-               .defaults = {.sample = options.sample,
-                            .has_seed = options.has_seed,
-                            .max_tokens = options.max_tokens,
-                            .speculate = options.speculate},
-               .pooling = options.pooling});
+  auto started = ServedModel::start(engine, {.names = options.names,
+                                             .service = {.scheduler = options.scheduler,
+                                                         .max_waiting = options.max_waiting,
+                                                         .observer = &metrics,
+                                                         .energy = options.energy},
+                                             .defaults = {.sample = options.sample,
+                                                          .has_seed = options.has_seed,
+                                                          .max_tokens = options.max_tokens,
+                                                          .speculate = options.speculate},
+                                             .pooling = options.pooling});
   if (!started) return std::unexpected(started.error());
   model = *std::move(started);
   if (!options.static_folder.empty()) {
@@ -95,6 +97,9 @@ Result<void> ApiServer::Impl::start() {
     if (!folder) return std::unexpected(folder.error());
     files = *std::move(folder);
   }
+  auto server = new_http_server(options.address.tls);
+  if (!server) return std::unexpected(server.error());
+  http = *std::move(server);
   set_up_http();
   add_routes();
   Result<std::string> at = listen_at(*http, options.address);
@@ -117,9 +122,9 @@ bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
 
 bool ApiServer::Impl::is_refused(const httplib::Request& request, httplib::Response& response) const {
   if (head_bytes(request) > options.limits.head_bytes) {
-    answer_error(response, {.status = 431,
-                            .message = std::format("the request's head is larger than {} bytes",
-                                                   options.limits.head_bytes)});
+    answer_error(response,
+                 {.status = 431,
+                  .message = std::format("the request's head is larger than {} bytes", options.limits.head_bytes)});
     return true;
   }
   if ((files && is_for_files(request.path)) || is_allowed(request)) return false;
@@ -276,7 +281,7 @@ void ApiServer::Impl::add_status_routes() {
   };
   http->Get("/metrics", [this, is_off](const Request&, Response& response) {
     if (!options.metrics) return is_off(response, "--metrics");
-    response.set_content(metrics.text(status()), "text/plain; version=0.0.4; charset=utf-8");
+    response.set_content(metrics.text(status(), options.energy != nullptr), "text/plain; version=0.0.4; charset=utf-8");
   });
   http->Get("/slots", [this, is_off](const Request&, Response& response) {
     if (!options.slots) return is_off(response, "--slots");

@@ -9,6 +9,7 @@
 
 #include "server/api/request_log.h"
 #include "server/http_listener.h"
+#include "tern/energy.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -16,8 +17,8 @@ namespace tern::server {
 
 // What a connection may take of the server. Of a head, the library reads at most 100 lines of 8 kB.
 struct ConnectionLimits {
-  std::chrono::seconds idle = std::chrono::seconds(60);        // without a request
-  std::chrono::seconds silence = std::chrono::seconds(30);     // between two pieces of a request, or of an answer
+  std::chrono::seconds idle = std::chrono::seconds(60);         // without a request
+  std::chrono::seconds silence = std::chrono::seconds(30);      // between two pieces of a request, or of an answer
   std::chrono::milliseconds request = std::chrono::minutes(2);  // for a whole request, from the answer before it
   std::chrono::milliseconds lag = std::chrono::minutes(1);      // of a stream's reader behind the model
   size_t head_bytes = size_t{64} << 10;
@@ -37,10 +38,11 @@ struct ApiOptions {
   int max_tokens = -1;                                         // likewise
   int speculate = 0;                                           // see GenerateOptions
   Pooling pooling = Pooling::kAuto;                            // of an engine that was loaded for embeddings
+  EnergyReader* energy = nullptr;  // of what computes; must outlive the server; null: nothing is told of it
   ConnectionLimits limits = {};
   LogOptions log = {};
-  bool metrics = false, slots = false;                         // whether there are /metrics and /slots
-  std::string static_folder = {};  // whose files are at /; empty: none
+  bool metrics = false, slots = false;  // whether there are /metrics and /slots
+  std::string static_folder = {};       // whose files are at /; empty: none
 };
 
 class ApiServer {

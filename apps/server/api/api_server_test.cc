@@ -78,6 +78,38 @@ TEST(ApiServer, AChatIsRenderedInTheModelsTemplate) {
   EXPECT_EQ(server.post(kChat, body).json["usage"]["prompt_tokens"], n);
 }
 
+TEST(ApiServer, ThoughtsThatTheTemplateHasNoPlaceFor) {
+  const auto prompt_with = [](const char* chat_template) {
+    const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+                                        .backend = BackendKind::kCpu,
+                                        .chat_template = chat_template})
+                              .value();
+    const RunningServer server({}, engine);
+    Json body = chat("Who?");
+    body["messages"].push_back({{"role", "assistant"}, {"content", "I."}, {"reasoning_content", "Hm."}});
+    body["messages"].push_back({{"role", "user"}, {"content", "You?"}});
+    EXPECT_EQ(server.post(kChat, body).status, 200);
+    return server.post("/apply-template", body).json["prompt"];
+  };
+  EXPECT_EQ(prompt_with(kTemplate), "<user>Who?\n<assistant>I.\n<user>You?\n<assistant>");
+  EXPECT_EQ(prompt_with("{% for m in messages %}{{ m.reasoning_content }}|{{ m.content }} {% endfor %}"),
+            "|Who? Hm.|I. |You? ");
+}
+
+TEST(ApiServer, WhatIsKeptOfPromptsHasABound) {
+  const auto n_cached_with = [](int64_t bytes) {
+    const Engine engine = load_stories();
+    const RunningServer server({.scheduler = {.max_kept_bytes = bytes}}, engine);
+    std::string prompt = "Once upon a time";
+    for (int i = 0; i < 60; ++i) prompt += " there was a big red dog";
+    server.post(kText, completion(prompt, 2));
+    return server.post(kText, completion(prompt, 2)).json["usage"]["prompt_tokens_details"]["cached_tokens"].get<int>();
+  };
+  EXPECT_EQ(n_cached_with(0), 0);
+  EXPECT_GT(n_cached_with(int64_t{64} << 20), 200);
+  EXPECT_GT(n_cached_with(-1), 200);
+}
+
 TEST(ApiServer, SeveralChoicesHaveSeedsOfTheirOwn) {
   const RunningServer server;
   Json body = completion("Once upon a time");
@@ -248,7 +280,7 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
       {kText, R"({"prompt": []})", 400, "prompt", "empty"},
       {kText, R"({"prompt": [999999]})", 400, "prompt", "999999"},
       {kText, R"({"prompt": [-1]})", 400, "prompt", "-1"},
-      {kText, R"({"prompt": ["a", ""]})", 400, "prompt[1]", "empty"},
+      {kText, R"({"prompt": ["a", []]})", 400, "prompt[1]", "empty"},
       {kText, R"({"prompt": ["a", 7]})", 400, "prompt[1]", "string"},
       {kText, R"({"prompt": [[1], [999999]]})", 400, "prompt[1]", "999999"},
       {kText, R"({"prompt": "a", "suffix": "b"})", 400, "suffix", "not supported"},
@@ -534,6 +566,42 @@ TEST(ApiServer, WhatRunsEndsBeforeTheServerDoes) {
   asker.join();
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.json["usage"]["completion_tokens"], 300);
+}
+
+// A joule a look.
+class Counter final : public EnergyReader {
+ public:
+  Result<double> joules() override { return ++n_; }
+  std::string source() const override { return "a test"; }
+
+ private:
+  double n_ = 0;
+};
+
+TEST(ApiServer, AStepsEnergyIsSharedByItsReplies) {
+  Counter counter;
+  const RunningServer server({.energy = &counter, .metrics = true});
+  Json body = completion("Once upon a time", 12);
+  body["ignore_eos"] = true;
+  const double alone = server.post(kText, body).json["usage"]["joules"];
+  EXPECT_GE(alone, 12);
+  EXPECT_LE(alone, 15);
+  body["n"] = 4;
+  body["stream"] = true;
+  body["stream_options"] = {{"include_usage", true}};
+  const double of_four = server.stream(kText, body).back()["usage"]["joules"];
+  EXPECT_GE(of_four, 12);
+  EXPECT_LE(of_four, 20);  // and not four times as much
+  const double response =
+      server.post("/v1/responses", Json{{"input", "Once"}, {"max_output_tokens", 3}}).json["usage"]["joules"];
+  const std::string metrics = server.get("/metrics").text;
+  const std::string name = "\ntern_energy_joules_total ";
+  ASSERT_TRUE(metrics.contains(name)) << metrics;
+  EXPECT_NEAR(std::stod(metrics.substr(metrics.find(name) + name.size())), alone + of_four + response, 2);
+  const RunningServer other({.metrics = true});
+  EXPECT_FALSE(other.get("/metrics").text.contains("joules"));
+  body = completion("Once", 2);
+  EXPECT_FALSE(other.post(kText, body).json["usage"].contains("joules"));
 }
 
 TEST(ApiServer, ManyConnectionsThatSayNothing) {

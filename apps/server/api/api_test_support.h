@@ -68,6 +68,7 @@ class RunningServer {
     thread_.join();
     EXPECT_TRUE(served_);
   }
+  const std::string& url() const { return server_->url(); }
   void request_stop() { thread_.request_stop(); }
   int port() const { return std::stoi(server_->url().substr(server_->url().rfind(':') + 1)); }
 

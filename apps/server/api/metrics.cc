@@ -60,8 +60,9 @@ void Metrics::on_end(const ReplyNews& last) {
   ++ends_[std::string(last.error ? "error" : finish_name(*last.finish))];
 }
 
-void Metrics::on_step(double seconds, int n_running) {
+void Metrics::on_step(double seconds, int n_running, double joules) {
   const std::scoped_lock lock(mutex_);
+  joules_ += joules;
   step_.add(seconds);
   batch_.add(n_running);
 }
@@ -71,7 +72,7 @@ void Metrics::on_answer(std::string_view route, int status) {
   ++answers_[{std::string(route), status}];
 }
 
-std::string Metrics::text(const ModelService::Status& status) const {
+std::string Metrics::text(const ModelService::Status& status, bool has_energy) const {
   const std::scoped_lock lock(mutex_);
   std::string out;
   const Scheduler::Stats& s = status.scheduler;
@@ -92,6 +93,7 @@ std::string Metrics::text(const ModelService::Status& status) const {
   gauge("tern_kv_blocks_used", "Blocks of keys and values that belong to replies.", s.kv_blocks_used);
   gauge("tern_kv_blocks_kept", "Blocks that are kept for prompts that begin alike.", s.kv_blocks_kept);
   gauge("tern_kv_block_tokens", "Tokens of a block.", s.kv_block_tokens);
+  if (has_energy) write_one(out, "tern_energy_joules_total", "counter", "Of the processor, in these passes.", joules_);
   write_head(out, "tern_replies_ended_total", "counter", "Replies that have ended, by why.");
   for (const auto& [reason, n] : ends_) out += std::format("tern_replies_ended_total{{reason=\"{}\"}} {}\n", reason, n);
   write_head(out, "tern_http_answers_total", "counter", "Answers, by route and status.");

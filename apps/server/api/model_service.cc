@@ -99,9 +99,9 @@ ModelService::Status ModelService::status() const {
   return status;
 }
 
-void ModelService::tell(RunningReplies& replies, size_t index, const Result<GenerationStep>& step,
-                        const GenerateResult& so_far) {
-  RunningReplies::Reply& reply = replies.replies_[index];
+void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t index,
+                        const Result<GenerationStep>& step, const GenerateResult& so_far) {
+  RunningReplies::Reply& reply = replies->replies_[index];
   ReplyNews news{.index = index, .stats = so_far.stats};
   if (step) {
     news.text = step->text;
@@ -116,15 +116,34 @@ void ModelService::tell(RunningReplies& replies, size_t index, const Result<Gene
   if (news.token && options_.observer) {
     const Clock::time_point now = Clock::now(), last = std::exchange(reply.last, now);
     if (last == Clock::time_point()) {
-      options_.observer->on_first_token(seconds_between(replies.asked_, now));
+      options_.observer->on_first_token(seconds_between(replies->asked_, now));
     } else {
       options_.observer->on_token(seconds_between(last, now));
     }
   }
   reply.is_over = news.is_over();
-  replies.prompts_[reply.prompt].is_read = true;
-  if (reply.is_over && options_.observer) options_.observer->on_end(news);
-  replies.put(std::move(news));
+  replies->prompts_[reply.prompt].is_read = true;
+  news_.push_back({.of = replies, .news = std::move(news)});
+}
+
+// Of the machine, since the call before; 0 where that cannot be told.
+double ModelService::read_joules() {
+  if (!options_.energy) return 0;
+  const Result<double> now = options_.energy->joules();
+  if (!now) return 0;
+  return *now - std::exchange(joules_, *now);
+}
+
+// The news of a step, whose energy its replies share.
+void ModelService::hand_out(double joules) {
+  const double share = news_.empty() ? 0 : joules / static_cast<double>(news_.size());
+  for (News& one : news_) {
+    RunningReplies::Reply& reply = one.of->replies_[one.news.index];
+    one.news.joules = reply.joules += share;
+    if (one.news.is_over() && options_.observer) options_.observer->on_end(one.news);
+    one.of->put(std::move(one.news));
+  }
+  news_.clear();
 }
 
 void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t index) {
@@ -132,12 +151,12 @@ void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t 
   const auto id =
       scheduler_.submit(replies->prompts_[reply.prompt].tokens, reply.options,
                         [this, replies, index](const Result<GenerationStep>& step, const GenerateResult& so_far) {
-                          tell(*replies, index, step, so_far);
+                          tell(replies, index, step, so_far);
                         });
   if (id) {
     reply.id = *id;
   } else {
-    tell(*replies, index, std::unexpected(id.error()), {});
+    tell(replies, index, std::unexpected(id.error()), {});
   }
 }
 
@@ -159,9 +178,9 @@ void ModelService::begin_more() {
   });
 }
 
-void ModelService::end_cancelled(RunningReplies& replies) {
-  for (size_t i = 0; i < replies.size(); ++i) {
-    RunningReplies::Reply& reply = replies.replies_[i];
+void ModelService::end_cancelled(const std::shared_ptr<RunningReplies>& replies) {
+  for (size_t i = 0; i < replies->size(); ++i) {
+    const RunningReplies::Reply& reply = replies->replies_[i];
     if (reply.is_over) continue;
     if (reply.id > 0) {
       scheduler_.cancel(reply.id);
@@ -190,12 +209,17 @@ void ModelService::run(const std::stop_token& stop) {
     }
     std::ranges::move(asked, std::back_inserter(to_begin_));
     asked.clear();
-    for (const auto& replies : cancelled) end_cancelled(*replies);
+    for (const auto& replies : cancelled) end_cancelled(replies);
     cancelled.clear();
     begin_more();
     const auto start = Clock::now();
+    if (!is_busy) read_joules();  // what the machine took while there was nothing to do is nobody's
     is_busy = scheduler_.step();
-    if (options_.observer) options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running());
+    const double joules = read_joules();
+    if (options_.observer) {
+      options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running(), joules);
+    }
+    hand_out(joules);
   }
 }
 

@@ -126,10 +126,12 @@ void Usage::add(const GenerateStats& stats, bool is_first_of_prompt) {
 }
 
 Json Usage::json() const {
-  return {{"prompt_tokens", n_prompt},
-          {"completion_tokens", n_generated},
-          {"total_tokens", n_prompt + n_generated},
-          {"prompt_tokens_details", {{"cached_tokens", n_cached}}}};
+  Json json = {{"prompt_tokens", n_prompt},
+               {"completion_tokens", n_generated},
+               {"total_tokens", n_prompt + n_generated},
+               {"prompt_tokens_details", {{"cached_tokens", n_cached}}}};
+  if (joules) json["joules"] = *joules;
+  return json;
 }
 
 Json timings_json(const GenerateStats& stats) {

@@ -38,6 +38,7 @@ std::string_view finish_name(FinishReason reason);
 
 struct Usage {
   int n_prompt = 0, n_cached = 0, n_generated = 0;
+  std::optional<double> joules = {};  // none where they are not measured
 
   // Of one more reply. A prompt counts once, with its first reply, and what was there of it as that found it.
   void add(const GenerateStats& stats, bool is_first_of_prompt);

@@ -105,6 +105,7 @@ class ResponseWriter final : public AnswerWriter {
                        {"output_tokens", usage->n_generated},
                        {"output_tokens_details", {{"reasoning_tokens", 0}}},
                        {"total_tokens", usage->n_prompt + usage->n_generated}};
+      if (usage->joules) json["usage"]["joules"] = *usage->joules;
     }
     return json;
   }
