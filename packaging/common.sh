@@ -62,4 +62,5 @@ install_data() {
   [[ -e $from/man/man1/tern.1 ]] || die "$from/man is not there; leave out --no-build"
   install -D -m 644 -t "$share/tern/models" "$root"/models/{tern-stories.gguf,README.md,SOURCES.md}
   install -D -m 644 -t "$share/man/man1" "$from"/man/man1/*.1
+  install -D -m 644 -t "$share/doc/tern/examples" "$root"/packaging/{tern.service,serve.toml,grafana.json}
 }

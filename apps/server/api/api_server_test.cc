@@ -2,6 +2,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
 
 #include "server/api/api_test_support.h"
 
@@ -602,6 +605,32 @@ TEST(ApiServer, AStepsEnergyIsSharedByItsReplies) {
   EXPECT_FALSE(other.get("/metrics").text.contains("joules"));
   body = completion("Once", 2);
   EXPECT_FALSE(other.post(kText, body).json["usage"].contains("joules"));
+}
+
+// Every metric in the queries of packaging/grafana.json.
+TEST(ApiServer, TheDashboardAsksForWhatIsPrinted) {
+  Counter counter;
+  const RunningServer server({.energy = &counter, .metrics = true});
+  server.post(kText, completion("Once", 2));
+  std::set<std::string> printed;
+  std::istringstream lines(server.get("/metrics").text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) printed.insert(line.substr(0, line.find_first_of("{ ")));
+  }
+  std::ifstream file(TERN_SOURCE_DIR "/packaging/grafana.json");
+  const Json dashboard = Json::parse(file);
+  std::string queries = dashboard["templating"]["list"][1]["query"].get<std::string>() + " ";
+  for (const Json& panel : dashboard["panels"]) {
+    for (const Json& target : panel["targets"]) queries += target["expr"].get<std::string>() + " ";
+  }
+  std::set<std::string> asked;
+  for (size_t at = queries.find("tern_"); at != queries.npos; at = queries.find("tern_", at)) {
+    const size_t end = queries.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at);
+    asked.insert(queries.substr(at, end - at));
+    at = end;
+  }
+  EXPECT_GT(asked.size(), 15u);
+  for (const std::string& name : asked) EXPECT_TRUE(printed.contains(name)) << name;
 }
 
 TEST(ApiServer, ManyConnectionsThatSayNothing) {
