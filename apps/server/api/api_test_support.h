@@ -124,6 +124,13 @@ class RunningServer {
   std::jthread thread_;
 };
 
+// A request, the status of its answer, and what its error names and says.
+struct Refusal {
+  std::string path, body;
+  int status;
+  std::string param, words;
+};
+
 // Waits until the server says so of itself.
 inline bool soon(const std::function<bool()>& is_so) {
   for (int i = 0; i < 500; ++i) {

@@ -190,14 +190,18 @@ void ModelService::end_cancelled(const std::shared_ptr<RunningReplies>& replies)
   }
 }
 
+void ModelService::refresh_status() {
+  const std::scoped_lock lock(mutex_);
+  status_ = {.n_running = scheduler_.n_running(), .n_waiting = scheduler_.n_waiting(), .scheduler = scheduler_.stats()};
+}
+
 void ModelService::run(const std::stop_token& stop) {
   bool is_busy = false;
+  refresh_status();
   std::vector<std::shared_ptr<RunningReplies>> asked, cancelled;
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
-      status_ = {
-          .n_running = scheduler_.n_running(), .n_waiting = scheduler_.n_waiting(), .scheduler = scheduler_.stats()};
       if (!is_busy && to_begin_.empty() && asked_.empty()) {
         is_idle_ = true;
         changed_.notify_all();
@@ -219,7 +223,8 @@ void ModelService::run(const std::stop_token& stop) {
     if (options_.observer) {
       options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running(), joules);
     }
-    hand_out(joules);
+    refresh_status();
+    hand_out(joules);  // last: who has an answer finds everything else as it was then
   }
 }
 

@@ -128,6 +128,7 @@ class ModelService {
   void end_cancelled(const std::shared_ptr<RunningReplies>& replies);
   void tell(const std::shared_ptr<RunningReplies>& replies, size_t index, const Result<GenerationStep>& step,
             const GenerateResult& so_far);
+  void refresh_status();
   double read_joules();
   void hand_out(double joules);
 

@@ -1,9 +1,10 @@
 // The log of a server, and what must not be in it.
+#include "server/api/request_log.h"
+
 #include <mutex>
 
 #include "server/api/api_test_support.h"
 #include "server/api/raw_client.h"
-#include "server/api/request_log.h"
 
 namespace tern::server::test {
 namespace {
@@ -144,38 +145,6 @@ TEST(RequestLog, NamesOfRequests) {
   client.send("nonsense\r\n\r\n");
   EXPECT_TRUE(client.receive().contains("X-Request-Id: req_"));
   EXPECT_NE(name_of(""), name_of(""));
-}
-
-TEST(ApiServer, SeveralPromptsAreAnsweredAsEachAlone) {
-  const RunningServer server;
-  const std::vector<std::string> prompts = {"Once upon a time", "The dog", "Once upon a time there was"};
-  Json body = completion("", 12);
-  body["prompt"] = prompts;
-  body["n"] = 2;
-  body["temperature"] = 0.8;
-  body["seed"] = 5;
-  body["echo"] = true;
-  const Json answer = server.post(kText, body).json;
-  ASSERT_EQ(answer["choices"].size(), 6u) << answer;
-  std::vector<std::string> streamed(6);
-  for (const Json& event : server.stream(kText, body)) {
-    const Json& choice = event["choices"][0];
-    streamed[choice["index"].get<size_t>()] += choice["text"];
-  }
-  int n_prompt = 0;
-  for (size_t i = 0; i < 6; ++i) {
-    const std::string& prompt = prompts[i / 2];
-    const auto expected = alone(prompt, {.max_tokens = 12, .sample = {.temperature = 0.8f, .seed = 5 + i % 2}});
-    EXPECT_EQ(answer["choices"][i]["index"], i);
-    EXPECT_EQ(answer["choices"][i]["text"], prompt + expected.text);
-    EXPECT_EQ(streamed[i], prompt + expected.text);
-    if (i % 2 == 0) n_prompt += expected.stats.n_prompt;
-  }
-  EXPECT_EQ(answer["usage"]["prompt_tokens"], n_prompt);
-  EXPECT_EQ(answer["usage"]["completion_tokens"], 72);
-  body["prompt"] = Json::array();
-  for (int i = 0; i < 1025; ++i) body["prompt"].push_back("a");
-  EXPECT_EQ(server.post(kText, body).json["error"]["param"], "prompt");
 }
 
 }  // namespace
