@@ -26,7 +26,7 @@ class Certificate {
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
     X509_set_pubkey(certificate, key);
     X509_NAME* name = X509_NAME_new();
-    const unsigned char kName[] = "localhost";
+    constexpr unsigned char kName[] = "localhost";
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, kName, -1, -1, 0);
     X509_set_subject_name(certificate, name);
     X509_set_issuer_name(certificate, name);
