@@ -1,5 +1,5 @@
-// A thread for each connection that is open. The library's own pool counts a thread as free until it has woken, so that of
-// a crowd that comes at once some wait for others to leave.
+// A thread for each connection that is open. The library's own pool counts a thread as free until it has woken, so that
+// of a crowd that comes at once some wait for others to leave.
 #pragma once
 
 #include <httplib.h>

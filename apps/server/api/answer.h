@@ -40,7 +40,7 @@ struct Asked {
 };
 
 struct AnswerLimits {
-  std::chrono::milliseconds whole = {};                        // for an answer; 0: no limit
+  std::chrono::milliseconds whole = {};                      // for an answer; 0: no limit
   std::chrono::milliseconds lag = std::chrono::seconds(60);  // of a stream's reader behind the model
 };
 

@@ -39,7 +39,8 @@ ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const
 // One, or a list of them.
 ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfile& model) {
   if (!given) return refuse("prompt: is missing; give the text to go on with", "prompt", "missing_required_parameter");
-  const bool is_list = given->is_array() && !given->empty() && (given->front().is_array() || given->front().is_string());
+  const bool is_list =
+      given->is_array() && !given->empty() && (given->front().is_array() || given->front().is_string());
   const size_t n = is_list ? given->size() : 1;
   if (n > kMostPrompts) {
     return refuse(std::format("prompt: there are {} prompts; at most {} are possible", n, kMostPrompts), "prompt");

@@ -19,12 +19,12 @@ const std::shared_ptr<RequestRecord>& Exchanges::current() { return current_reco
 
 void Exchanges::begin(const httplib::Request& request) {
   if (current_record) return;  // the library tells twice of one that wants another protocol
-  current_record = std::make_shared<RequestRecord>(
-      RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
-                    .peer = peer_of(request),
-                    .method = request.method,
-                    .route = "other",
-                    .keeps_texts = log_.texts});
+  current_record =
+      std::make_shared<RequestRecord>(RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
+                                                    .peer = peer_of(request),
+                                                    .method = request.method,
+                                                    .route = "other",
+                                                    .keeps_texts = log_.texts});
   ++n_open_;
   if (!watch_) return;
   has_body(request) ? watch_->expect_more(current_record->peer) : watch_->expect_nothing(current_record->peer);

@@ -24,12 +24,8 @@ std::string remote(const Peer& peer) {
 double rounded(double number) { return std::round(number * 1000) / 1000; }
 
 std::string json_line(const RequestRecord& record) {
-  Json json = {{"time", now()},
-               {"id", record.id},
-               {"remote", remote(record.peer)},
-               {"method", record.method},
-               {"route", record.route},
-               {"status", record.status}};
+  Json json = {{"time", now()},           {"id", record.id},       {"remote", remote(record.peer)},
+               {"method", record.method}, {"route", record.route}, {"status", record.status}};
   if (!record.model.empty()) {
     json["model"] = record.model;
     json["prompt_tokens"] = record.n_prompt;
@@ -49,9 +45,8 @@ std::string json_line(const RequestRecord& record) {
 }
 
 std::string text_line(const RequestRecord& record) {
-  std::string line =
-      std::format("{} {} {} {} {} {:.0f} ms", now(), remote(record.peer), record.method, record.route, record.status,
-                  record.total_ms);
+  std::string line = std::format("{} {} {} {} {} {:.0f} ms", now(), remote(record.peer), record.method, record.route,
+                                 record.status, record.total_ms);
   if (!record.model.empty()) {
     line += std::format(", {} + {} tokens, {} cached", record.n_prompt, record.n_generated, record.n_cached);
     if (record.queue_ms) line += std::format(", waited {:.0f} ms", *record.queue_ms);

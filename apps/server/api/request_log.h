@@ -16,7 +16,7 @@ enum class LogFormat : uint8_t { kText, kJson };
 
 struct LogOptions {
   LogFormat format = LogFormat::kText;
-  bool texts = false;                                         // of prompts and answers, too
+  bool texts = false;                                       // of prompts and answers, too
   std::function<void(std::string_view line)> on_line = {};  // gets whole lines, without their ends; none: no log
 };
 
