@@ -75,7 +75,7 @@ add_library(tern_httplib INTERFACE)
 if(HTTPLIB_FOUND)
   target_link_libraries(tern_httplib INTERFACE PkgConfig::HTTPLIB)
 else()
-  foreach(part OPENSSL ZLIB BROTLI ZSTD)
+  foreach(part ZLIB BROTLI ZSTD)  # OpenSSL is for TLS, where it is installed
     set(HTTPLIB_USE_${part}_IF_AVAILABLE OFF CACHE BOOL "")
   endforeach()
   FetchContent_Declare(httplib GIT_REPOSITORY https://github.com/yhirose/cpp-httplib.git GIT_TAG v0.41.0 SYSTEM EXCLUDE_FROM_ALL)

@@ -1,6 +1,8 @@
 // tern serve: a model over HTTP, or a folder, for the page that runs models in a browser.
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <sstream>
 
@@ -8,20 +10,20 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/reply_flags.h"
-#include "server/api/api_server.h"
+#include "cli/serve_options.h"
+#include "cli/settings.h"
 #include "server/static_server.h"
 #include "tern/data_folder.h"
+#include "tern/energy.h"
 #include "tern/tools.h"
 
 namespace tern::cli {
 namespace {
 
-constexpr double kMostWhole = std::numeric_limits<int>::max();
-
 constexpr const char* kServeFooter = R"(Examples
   tern serve -m model.gguf                    for browsers at http://127.0.0.1:8080/, for OpenAI's clients at …/v1
-  tern serve -hf OWNER/NAME --host 0.0.0.0 --api-key SECRET
+  tern serve -hf OWNER/NAME --host 0.0.0.0 --api-key-file keys.txt
+  tern serve --config /etc/tern/serve.toml    options from a file
   tern serve -m embedder.gguf --embedding     texts to vectors
   tern serve --static build/web/site          the page that runs models in a browser
 
@@ -30,25 +32,17 @@ may ask at once: each answer is the same as if nobody else did. A browser finds 
 unless --no-webui, --embedding or --static says otherwise. Without -m it serves the model that comes with Tern,
 unless --static says that a folder alone is to be served.
 
+Every option may stand in the --config file, as port = 8080, metrics = true, api-key = ["a", "b"], and in a variable
+of the environment: TERN_PORT, TERN_MAX_WAITING. The command line counts first, then the environment, then the file. What
+the file has and no option is called is an error.
+
 Files are sent with the headers that browsers require before they give a page threads and shared memory. Ranges are
 served, so an interrupted model download can continue. If NAME.gz lies beside NAME and is not older, it is sent to
 clients that accept gzip. Names that begin with a dot and links that lead out of the folder are not served. Ctrl-C and
 SIGTERM stop the server, with exit code 0: what is being answered ends first, unless they come again.
 )";
 
-struct ServeCommand {
-  ModelOptions model;
-  server::ApiOptions api;
-  std::string folder;
-  std::string alias;
-  std::vector<std::string> keys;
-  std::string key_file;
-  std::string template_file;
-  Pooling pooling = Pooling::kAuto;
-  int most_seconds = 0, drain_seconds = 30;
-  int batch = 0, small_batch = 0;
-  bool quiet = false;
-  bool without_page = false;
+struct ServeCommand : ServeOptions {
   bool serves_model = true;
 
   Result<ExitCode> run();
@@ -56,6 +50,18 @@ struct ServeCommand {
   Result<ExitCode> serve_model();
   Result<std::vector<std::string>> read_keys() const;
 };
+
+// At once, so that lines of several requests do not mix.
+void write_log_line(std::string_view line) {
+  const std::string whole = std::string(line) + "\n";
+  std::string_view rest = whole;
+  while (!rest.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    rest.remove_prefix(static_cast<size_t>(n));
+  }
+}
 
 bool is_this_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
@@ -86,13 +92,14 @@ Result<ExitCode> ServeCommand::serve_folder() const {
   StopOnInterrupt interrupt(
       InterruptPipe::kAnyEnd);  // before the address is printed: whoever reads it may end it at once
   TERN_TRY(server::StaticServer server,
-           server::StaticServer::open({.folder = folder, .host = api.address.host, .port = api.address.port}));
+           server::StaticServer::open(
+               {.folder = folder, .host = api.address.host, .port = api.address.port, .tls = api.address.tls}));
   if (!quiet) {
     print_note(format_text("serving {} at {} until Ctrl-C", folder, server.url()));
-    if (!is_this_machine(api.address.host)) {
+    if (!is_this_machine(api.address.host) && !api.address.tls.is_wanted()) {
       print_note(
-          "browsers allow WebGPU and threads only over https and on localhost; for other machines, put a TLS proxy "
-          "in front of it, or forward the port");
+          "browsers allow WebGPU and threads only over https and on localhost; for other machines, use "
+          "--ssl-cert-file and --ssl-key-file, put a TLS proxy in front of it, or forward the port");
     }
   }
   TERN_TRY_STATUS(server.serve(interrupt.token()));
@@ -102,6 +109,7 @@ Result<ExitCode> ServeCommand::serve_folder() const {
 Result<ExitCode> ServeCommand::serve_model() {
   TERN_TRY(api.api_keys, read_keys());
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
+  if (!template_text.empty()) model.load.chat_template = template_text;
   if (!template_file.empty()) {
     TERN_TRY(model.load.chat_template, read_text(template_file));
     if (model.load.chat_template.empty()) {
@@ -125,6 +133,10 @@ Result<ExitCode> ServeCommand::serve_model() {
     int& most = api.scheduler.max_batch_tokens;
     if (tokens > 0 && (most == 0 || tokens < most)) most = tokens;
   }
+  if (!quiet) api.log.on_line = write_log_line;
+  // Of the processor: a GPU's is not measured.
+  const auto energy = open_energy_reader();
+  if (energy && info.backend.starts_with("cpu")) api.energy = energy->get();
   TERN_TRY(server::ApiServer server, server::ApiServer::open(engine, api));
   if (!quiet) {
     print_note(describe(info));
@@ -140,106 +152,6 @@ Result<ExitCode> ServeCommand::serve_model() {
 
 Result<ExitCode> ServeCommand::run() { return serves_model ? serve_model() : serve_folder(); }
 
-void add_answers(CLI::App& app, ServeCommand& command) {
-  constexpr const char* kGroup = "Answers, where a request does not say";
-  app.add_option("-n,--max-tokens", command.api.max_tokens,
-                 "Tokens of an answer (default: until the model stops or the context is full)")
-      ->type_name("N")
-      ->check(in_range(-1, kMostWhole, /*whole=*/true))
-      ->group(kGroup);
-  add_sampling(app, command.api.sample);
-  add_seed(app, [&command](std::optional<uint64_t> seed) {
-    command.api.has_seed = seed.has_value();
-    command.api.sample.seed = seed.value_or(0);
-  });
-}
-
-void add_capacity(CLI::App& app, ServeCommand& command) {
-  constexpr const char* kGroup = "How many at once";
-  const auto add = [&](const char* name, int& value, double least, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->check(in_range(least, kMostWhole, true))->group(kGroup);
-  };
-  server::ApiOptions& api = command.api;
-  api.scheduler.max_stall_ms = 50;
-  app.add_option("-c,--ctx", api.scheduler.n_ctx,
-                 "Most tokens of a conversation (default: what the model was trained for)")
-      ->type_name("N")
-      ->check([](const std::string& text) { return text == "0" ? "" : in_range(1, kMostWhole, true)(text); }, "")
-      ->group(kGroup);
-  add("--parallel", api.scheduler.max_replies, 1, "N",
-      "Answers that are written at a time; others wait (default 64); also written -np");
-  add("--max-waiting", api.max_waiting, 0, "N", "Answers that may wait; more are refused with 429 (default 256)");
-  add("--batch-size", command.batch, 1, "N", "Tokens of a pass over the model, prompts and answers together");
-  add("--ubatch-size", command.small_batch, 1, "N", "The same; the smaller of both holds; also written -ub");
-  app.add_option(
-         "--max-stall-ms", api.scheduler.max_stall_ms,
-         "While answers are written, read prompts in pieces of about so long (default 50; 0: as long as it takes)")
-      ->type_name("MS")
-      ->check(in_range(0, 1e6))
-      ->group(kGroup);
-  add("--timeout", command.most_seconds, 0, "SECONDS", "Most time for an answer (default 0: no limit)");
-  add("--drain", command.drain_seconds, 0, "SECONDS", "When the server ends, time for what is running (default 30)");
-  app.add_option("--speculate", api.speculate,
-                 "Guess up to N tokens from what a text repeats, and check them at once (default 0: none)")
-      ->type_name("N")
-      ->check(in_range(0, 63, true))
-      ->group(kGroup);
-  add_kv(app, api.scheduler.kv_type);
-}
-
-void add_access(CLI::App& app, ServeCommand& command) {
-  constexpr const char* kGroup = "Serve";
-  server::ApiOptions& api = command.api;
-  app.add_option("--static", command.folder, "Folder to serve; its index.html is the first page")
-      ->type_name("DIR")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_option("--host", api.address.host, "Listen on this name or address (default 127.0.0.1: this machine only)")
-      ->type_name("NAME")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_option("--port", api.address.port, "Listen on this port (default 8080); 0: any free port")
-      ->type_name("N")
-      ->check(in_range(0, 65535, /*whole=*/true))
-      ->group(kGroup);
-  app.add_option("--api-key", command.keys, "Answer only those who send this key; $TERN_API_KEY is one, too")
-      ->type_name("KEY")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_option("--api-key-file", command.key_file, "A file with such keys, one a line")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_option("--alias", command.alias, "What answers call the model (default: its own name)")
-      ->type_name("NAME")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_option("--template", command.template_file, "Use this Jinja chat template instead of the model's own")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_flag("--metrics", api.metrics, "Have /metrics, for Prometheus")->group(kGroup);
-  app.add_flag("--slots", api.slots, "Have /slots, which tells of the answers being written")->group(kGroup);
-  app.add_flag("--no-webui", command.without_page, "Have no page to chat with the model at /")->group(kGroup);
-  app.add_flag("--jinja", "For those who come from llama.cpp: this changes nothing here")->group(kGroup);
-  app.add_flag("-q,--quiet", command.quiet, "Print errors only, not the address")->group(kGroup);
-}
-
-void add_embedding(CLI::App& app, ServeCommand& command) {
-  app.add_flag("--embedding,--embeddings", command.model.load.embeddings,
-               "Turn texts into vectors (/v1/embeddings), and do nothing else")
-      ->group("Embeddings");
-  app.add_option_function<std::string>(
-         "--pooling",
-         [&command](const std::string& name) {
-           command.pooling = name == "last" ? Pooling::kLast : name == "mean" ? Pooling::kMean : Pooling::kAuto;
-         },
-         "Whose vector counts: last, the last token's, or mean, that of all (default: as the file says)")
-      ->type_name("WHICH")
-      ->check(one_of({"auto", "last", "mean"}))
-      ->group("Embeddings");
-}
-
 }  // namespace
 
 Command add_serve(CLI::App& tern) {
@@ -247,13 +159,10 @@ Command add_serve(CLI::App& tern) {
   CLI::App* app =
       add_command(tern, "serve", "Serve", "Answer OpenAI's clients over HTTP with a model, or serve a folder.",
                   "[-m MODEL] [--static DIR] [options]", kServeFooter);
-  add_access(*app, *command);
-  command->model.add_model(*app);
-  command->model.add_backend(*app);
-  add_capacity(*app, *command);
-  add_answers(*app, *command);
-  add_embedding(*app, *command);
-  return {.app = app, .run = [command, app] {
+  add_serve_options(*app, *command);
+  return {.app = app, .run = [command, app]() -> Result<ExitCode> {
+            if (const char* file = std::getenv("TERN_CONFIG"); file && command->config.empty()) command->config = file;
+            TERN_TRY_STATUS(apply_settings(*app, command->config));
             const bool names_model = app->count("-m") + app->count("--hf") > 0;
             command->serves_model = command->folder.empty() || names_model;
             return command->run();

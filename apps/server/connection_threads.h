@@ -1,17 +1,38 @@
-// Threads for a server whose connections each keep one for as long as they are open.
+// A thread for each connection that is open. The library's own pool counts a thread as free until it has woken, so that
+// of a crowd that comes at once some wait for others to leave.
 #pragma once
 
-#include <cstddef>
+#include <httplib.h>
 
-namespace httplib {
-class TaskQueue;
-}
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
 
 namespace tern::server {
 
-// For httplib's new_task_queue: a connection waits for a thread only where `most` have one already. Browsers open six
-// at once and hold them; httplib's own pool makes no thread while one seems idle, be it about to take another
-// connection, so that some of the six would wait until others are closed.
-httplib::TaskQueue* new_connection_threads(size_t most);
+class ConnectionThreads final : public httplib::TaskQueue {
+ public:
+  // Past `most` threads, connections wait.
+  explicit ConnectionThreads(size_t most) : most_(most) {}
+
+  bool enqueue(std::function<void()> connection) override;
+  void shutdown() override;  // waits for all
+
+ private:
+  using Threads = std::list<std::jthread>;
+  void work(Threads::iterator self);
+  bool start_thread();
+
+  const size_t most_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  size_t n_idle_ = 0;
+  bool is_ending_ = false;
+  Threads threads_, ended_;
+};
 
 }  // namespace tern::server

@@ -1,7 +1,6 @@
 #include "server/connection_threads.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
 
 #include <atomic>
 #include <latch>
@@ -11,31 +10,31 @@ namespace tern::server {
 namespace {
 
 TEST(ConnectionThreads, NoneWaitsForOneThatIsHeld) {
-  const std::unique_ptr<httplib::TaskQueue> threads(new_connection_threads(100));
+  ConnectionThreads threads(100);
   for (const int n : {50, 60}) {                           // the second time, those of the first are idle
     const auto all = std::make_shared<std::latch>(n + 1);  // the last to leave it may be any of them
     for (int i = 0; i < n; ++i) {
       // Each is over only when all have begun.
-      ASSERT_TRUE(threads->enqueue([all] { all->arrive_and_wait(); }));
+      ASSERT_TRUE(threads.enqueue([all] { all->arrive_and_wait(); }));
     }
     all->arrive_and_wait();
   }
-  threads->shutdown();
-  EXPECT_FALSE(threads->enqueue([] {}));
+  threads.shutdown();
+  EXPECT_FALSE(threads.enqueue([] {}));
 }
 
 TEST(ConnectionThreads, MoreThanTheMostWait) {
-  const std::unique_ptr<httplib::TaskQueue> threads(new_connection_threads(2));
+  ConnectionThreads threads(2);
   std::atomic<int> n_running = 0, most_running = 0, n_done = 0;
   for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(threads->enqueue([&] {
+    ASSERT_TRUE(threads.enqueue([&] {
       const int n = ++n_running;
       if (n > most_running) most_running = n;
       ++n_done;
       --n_running;
     }));
   }
-  threads->shutdown();
+  threads.shutdown();
   EXPECT_EQ(n_done, 20);
   EXPECT_LE(most_running, 2);
 }

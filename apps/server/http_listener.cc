@@ -1,11 +1,8 @@
 #include "server/http_listener.h"
 
 #include <httplib.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -16,34 +13,28 @@
 #include <mutex>
 #include <thread>
 
+#include "server/connections.h"
+
 namespace tern::server {
 namespace {
 
 constexpr int kMostToBeTaken = 4096;  // systems lower it to what they have
 
-std::string url_of(const std::string& host, int port) {
-  return host.contains(':') ? std::format("http://[{}]:{}/", host, port) : std::format("http://{}:{}/", host, port);
+std::string url_of(const Address& address, int port) {
+  const char* scheme = address.tls.is_wanted() ? "https" : "http";
+  return address.host.contains(':') ? std::format("{}://[{}]:{}/", scheme, address.host, port)
+                                    : std::format("{}://{}:{}/", scheme, address.host, port);
 }
 
 // The library waits for connections on which nothing comes until they have been idle for long; it has no word for
-// ending them. So they are looked for among the program's files.
+// ending them.
 void cut_connections(int port) {
-  const long most = std::min(::sysconf(_SC_OPEN_MAX), 1L << 16);
-  for (int fd = 0; fd < most; ++fd) {
-    sockaddr_storage own = {}, peer = {};
-    socklen_t own_size = sizeof own, peer_size = sizeof peer;
-    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0) continue;
-    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) continue;
-    in_port_t own_port = 0;
-    if (own.ss_family == AF_INET) own_port = reinterpret_cast<const sockaddr_in&>(own).sin_port;
-    if (own.ss_family == AF_INET6) own_port = reinterpret_cast<const sockaddr_in6&>(own).sin6_port;
-    if (own_port != 0 && ntohs(own_port) == port) ::shutdown(fd, SHUT_RDWR);
-  }
+  for_each_connection(port, [](int fd, const Peer&) { ::shutdown(fd, SHUT_RDWR); });
 }
 
-int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind(':') + 1); }
-
 }  // namespace
+
+int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind(':') + 1); }
 
 Result<std::string> listen_at(httplib::Server& http, const Address& address) {
   // The library's own choice lets two servers share a port, each getting some of the requests.
@@ -64,11 +55,11 @@ Result<std::string> listen_at(httplib::Server& http, const Address& address) {
     const char* why = errno != 0 ? std::strerror(errno) : "no such host";
     return std::unexpected(Error{
         ErrorCode::kIo, std::format("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
-                                    url_of(address.host, address.port), why)});
+                                    url_of(address, address.port), why)});
   }
   // It lets five connections wait to be taken, and of a crowd that comes at once the others are lost.
   ::listen(*listening, kMostToBeTaken);
-  return url_of(address.host, port);
+  return url_of(address, port);
 }
 
 Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,

@@ -125,13 +125,13 @@ void answer_file(const StaticFiles& files, const httplib::Request& request, http
 
 struct StaticServer::Impl {
   StaticFiles files;
-  httplib::Server http = {};
+  std::unique_ptr<httplib::Server> http;
   std::atomic<bool> is_ending = false;
 
-  explicit Impl(StaticFiles f) : files(std::move(f)) {
-    http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    http.set_write_timeout(0, 1'000'000 / kLooksASecond);
-    http.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+  Impl(StaticFiles f, std::unique_ptr<httplib::Server> server) : files(std::move(f)), http(std::move(server)) {
+    http->new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    http->set_write_timeout(0, 1'000'000 / kLooksASecond);
+    http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       answer_file(files, request, response, is_ending);
       return httplib::Server::HandlerResponse::Handled;
     });
@@ -147,14 +147,16 @@ StaticServer::~StaticServer() = default;
 Result<StaticServer> StaticServer::open(const StaticOptions& options) {
   Result<StaticFiles> files = StaticFiles::open(options.folder);
   if (!files) return std::unexpected(std::move(files).error());
-  auto impl = std::make_unique<Impl>(*std::move(files));
-  Result<std::string> url = listen_at(impl->http, {.host = options.host, .port = options.port});
+  auto server = new_http_server(options.tls);
+  if (!server) return std::unexpected(std::move(server).error());
+  auto impl = std::make_unique<Impl>(*std::move(files), *std::move(server));
+  Result<std::string> url = listen_at(*impl->http, {.host = options.host, .port = options.port, .tls = options.tls});
   if (!url) return std::unexpected(std::move(url).error());
   return StaticServer(std::move(impl), *std::move(url));
 }
 
 Result<void> StaticServer::serve(const std::stop_token& stop) {
-  return serve_until(impl_->http, url_, stop, [this] { impl_->is_ending = true; });
+  return serve_until(*impl_->http, url_, stop, [this] { impl_->is_ending = true; });
 }
 
 }  // namespace tern::server

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "server/http_server.h"
 #include "tern/error.h"
 
 namespace httplib {
@@ -26,6 +27,7 @@ struct StaticOptions {
   std::string folder;
   std::string host = "127.0.0.1";  // a name or an address; the default is reachable from this machine only
   int port = 8080;                 // 0: any that is free
+  TlsFiles tls = {};
 };
 
 // GET and HEAD, ranges, conditional requests. Every answer makes the page cross-origin isolated, without which browsers

@@ -29,6 +29,9 @@ struct SchedulerOptions {
   // While replies are being written, prompts are read in pieces that take about so long, so that no reply stalls for
   // longer. 0: as many tokens as a step may have.
   float max_stall_ms = 0;
+  // Of keys and values that belong to no reply and are kept for prompts that begin alike. -1: an eighth of what is free
+  // on a host; none on a GPU.
+  int64_t max_kept_bytes = -1;
   int64_t max_kv_tokens = 0;  // whose keys and values are in memory; 0: three quarters of what is free
 };
 

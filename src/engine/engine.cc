@@ -282,6 +282,10 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
   SchedulerOptions complete = options;
   if (complete.n_ctx == 0) complete.n_ctx = impl_->model.config.n_ctx;
   TRY(auto blocks, impl_->kv_blocks(complete.n_ctx, options.kv_type, options.max_kv_tokens));
+  if (options.max_kept_bytes >= 0) {
+    const auto each = static_cast<int64_t>(std::max<uint64_t>(blocks->store().block_bytes(), 1));
+    blocks->keep_at_most(static_cast<int>(std::min<int64_t>(options.max_kept_bytes / each, INT_MAX)));
+  }
   const Scheduler::Impl::Model model{.executable = *impl_->executable,
                                      .tokenizer = impl_->tokenizer.get(),
                                      .n_vocab = impl_->model.config.n_vocab,

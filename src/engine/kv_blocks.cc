@@ -43,15 +43,30 @@ Result<KvBlockId> KvBlocks::allocate() {
   return block;
 }
 
+KvBlockId KvBlocks::take_oldest_kept() {
+  const KvBlockId oldest = kept_.front();
+  kept_.pop_front();
+  --stats_.n_kept;
+  ++stats_.dropped;
+  hide(oldest);
+  return oldest;
+}
+
+void KvBlocks::give_back(KvBlockId id) {
+  store_->free(id);
+  without_memory_.push_back(id);
+  --n_with_memory_;
+}
+
+void KvBlocks::keep_at_most(int n) {
+  options_.max_kept = n;
+  while (stats_.n_kept > n) give_back(take_oldest_kept());
+}
+
 Result<KvBlockId> KvBlocks::take() {
   auto block = allocate();
   if (!block && block.error().code == ErrorCode::kOutOfMemory && !kept_.empty()) {
-    const KvBlockId oldest = kept_.front();
-    kept_.pop_front();
-    --stats_.n_kept;
-    ++stats_.dropped;
-    hide(oldest);
-    block = oldest;
+    block = take_oldest_kept();
   }
   if (!block) return block;
   at(*block).n_sequences = 1;
@@ -76,16 +91,11 @@ void KvBlocks::release(KvBlockId id) {
   if (block.prefix != 0 && options_.max_kept > 0) {
     block.kept = kept_.insert(kept_.end(), id);
     ++stats_.n_kept;
-    if (stats_.n_kept <= options_.max_kept) return;
-    id = kept_.front();
-    kept_.pop_front();
-    --stats_.n_kept;
-    ++stats_.dropped;
+    if (stats_.n_kept > options_.max_kept) give_back(take_oldest_kept());
+    return;
   }
-  if (at(id).prefix != 0) hide(id);
-  store_->free(id);
-  without_memory_.push_back(id);
-  --n_with_memory_;
+  if (block.prefix != 0) hide(id);
+  give_back(id);
 }
 
 Result<KvBlockId> KvBlocks::for_writing(KvBlockId id) {

@@ -41,6 +41,8 @@ class KvBlocks {
   KvBlocks(const KvBlocks&) = delete;
   KvBlocks& operator=(const KvBlocks&) = delete;
 
+  void keep_at_most(int n);  // blocks that belong to nobody; see Options::max_kept
+
   KvStore& store() const { return *store_; }
   int block_tokens() const { return store_->block_tokens(); }
   const Stats& stats() const { return stats_; }
@@ -77,6 +79,8 @@ class KvBlocks {
   KvBlockId look_up(PrefixId parent, std::span<const TokenId> tokens);  // -1: none
   void hide(KvBlockId block);                                           // it can no longer be found
   Result<KvBlockId> allocate();
+  KvBlockId take_oldest_kept();
+  void give_back(KvBlockId block);  // its memory
 
   std::unique_ptr<KvStore> store_;
   Options options_;

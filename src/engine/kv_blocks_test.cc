@@ -176,6 +176,24 @@ TEST(KvBlocks, OnlySoManyAreKept) {
   EXPECT_TRUE(p.blocks->find(0, some(20)));
 }
 
+TEST(KvBlocks, FewerAreKeptFromNowOn) {
+  Pool p({.max_kept = 3});
+  for (const TokenId first : {10, 20, 30}) {
+    KvBlockId block = p.blocks->take().value();
+    p.blocks->publish(0, some(first), block);
+    p.blocks->release(block);
+  }
+  p.blocks->keep_at_most(1);
+  EXPECT_EQ(p.store->n_allocated(), 1);
+  EXPECT_EQ(p.blocks->stats().dropped, 2u);
+  const auto kept = p.blocks->find(0, some(30));
+  ASSERT_TRUE(kept);
+  p.blocks->keep_at_most(0);
+  EXPECT_EQ(p.store->n_allocated(), 1);  // it is in use
+  p.blocks->release(kept->block);
+  EXPECT_EQ(p.store->n_allocated(), 0);
+}
+
 TEST(KvBlocks, WritingCopiesWhatOthersHave) {
   Pool p;
   KvBlockId a = p.blocks->take().value();

@@ -8,20 +8,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "tern/energy.h"
 #include "tern/tools.h"
 
 namespace tern {
-
-class EnergyReader {
- public:
-  virtual ~EnergyReader() = default;
-
-  // Since some start; never less than the time before. All domains together. The counters move about once a
-  // millisecond, and are the machine's: what else runs is in them.
-  virtual Result<double> joules() = 0;
-
-  virtual std::string source() const = 0;  // "powercap (package-0, dram)"
-};
 
 // Processor packages, and their memory where the machine counts it apart. Errors of both: kNotFound where the machine
 // has no such counters; kIo where they cannot be read, with what to do about it; kCorruption.
@@ -41,9 +31,6 @@ using OpenPerfEvent = std::function<int(const PerfEvent&)>;
 int open_perf_event(const PerfEvent& event);
 Result<std::unique_ptr<EnergyReader>> open_perf(const std::string& root = "/sys/bus/event_source/devices/power",
                                                 const OpenPerfEvent& open_event = open_perf_event);
-
-// The first of them that can be read. kNotSupported, with the reason of each, where none can.
-Result<std::unique_ptr<EnergyReader>> open_energy_reader();
 
 // A whole number and nothing else but white space around it. kCorruption, naming `path`.
 Result<uint64_t> parse_counter(std::string_view text, const std::string& path);

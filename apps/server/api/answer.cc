@@ -1,6 +1,7 @@
 #include "server/api/answer.h"
 
 #include <format>
+#include <numeric>
 
 namespace tern::server {
 namespace {
@@ -11,23 +12,30 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLook = milliseconds(50);  // so often it is looked whether the asker is still there
 constexpr std::chrono::seconds kQuiet = std::chrono::seconds(10);  // after which a stream says that it lives
 
-ApiError out_of_time(std::chrono::seconds most) {
+ApiError out_of_time(milliseconds most) {
   return {.status = 504,
           .message = std::format("the answer took longer than {} s, which is the most that this server gives to one",
-                                 most.count()),
+                                 std::chrono::duration<double>(most).count()),
           .code = "timeout"};
 }
 
 // The replies to one request; they end with it.
 class Work {
  public:
-  Work(ModelService& service, Asked asked, std::chrono::seconds most_time)
+  Work(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record)
       : service_(service),
         writer_(std::move(asked.writer)),
-        n_left_(static_cast<size_t>(asked.options.n)),
-        most_time_(most_time),
-        replies_(
-            std::make_shared<RunningReplies>(std::move(asked.prompt), asked.options.each(), asked.options.stream)) {}
+        n_of_a_prompt_(static_cast<size_t>(asked.options.n)),
+        limits_(limits),
+        record_(std::move(record)),
+        latest_(n_of_a_prompt_ * asked.prompts.size()),
+        joules_(latest_.size()),
+        n_left_(latest_.size()) {
+    if (record_ && record_->keeps_texts) {
+      for (const auto& tokens : asked.prompts) record_->prompt += service.engine().tokenizer().decode(tokens, true);
+    }
+    replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), asked.options.stream);
+  }
   ~Work() {
     if (n_left_ > 0 && is_asked_) service_.cancel(replies_);
   }
@@ -37,40 +45,67 @@ class Work {
   ApiResult<void> ask() {
     API_TRY_STATUS(service_.ask(replies_));
     is_asked_ = true;
+    if (record_) record_->finish = "cancelled";  // unless it comes to an end
     return {};
   }
 
   // News, none after a while. An error of any reply is that of all.
   ApiResult<std::deque<ReplyNews>> wait() {
     std::deque<ReplyNews> all = replies_->wait_for(kLook);
-    for (ReplyNews& news : all) {
+    for (const ReplyNews& news : all) {
+      latest_[news.index] = news.stats;
+      joules_[news.index] = news.joules;
+      if (record_) note(news);
       if (news.error) return std::unexpected(api_error(*news.error));
       if (!news.is_over()) continue;
       --n_left_;
-      usage_.add(news.stats);
-      stats_ = news.stats;
+      last_ = news.index;
     }
-    if (most_time_.count() > 0 && Clock::now() - start_ > most_time_ && n_left_ > 0) {
-      return std::unexpected(out_of_time(most_time_));
+    if (limits_.whole.count() > 0 && Clock::now() - start_ > limits_.whole && n_left_ > 0) {
+      if (record_) record_->finish = "timeout";
+      return std::unexpected(out_of_time(limits_.whole));
     }
     return all;
   }
 
   bool is_over() const { return n_left_ == 0; }
+  // Whether it has been there for longer than anybody takes who reads.
+  bool is_too_late(const ReplyNews& news) const { return Clock::now() - news.at > limits_.lag; }
   AnswerWriter& writer() { return *writer_; }
-  const Usage& usage() const { return usage_; }
-  const GenerateStats& stats() const { return stats_; }  // of the reply that ended last
+  Usage usage() const {
+    Usage usage;
+    for (size_t i = 0; i < latest_.size(); ++i) usage.add(latest_[i], i % n_of_a_prompt_ == 0);
+    if (service_.measures_energy()) usage.joules = std::accumulate(joules_.begin(), joules_.end(), 0.0);
+    return usage;
+  }
+  const GenerateStats& stats() const { return latest_[last_]; }  // of the reply that ended last
 
  private:
+  void note(const ReplyNews& news) {
+    const auto since = [&] { return std::chrono::duration<double, std::milli>(news.at - replies_->asked()).count(); };
+    if (!record_->queue_ms) record_->queue_ms = since();
+    if (news.token && !record_->first_token_ms) record_->first_token_ms = since();
+    if (record_->keeps_texts) record_->answer += news.text;
+    if (news.error) record_->finish = "error";
+    if (news.finish && n_left_ == 1) record_->finish = finish_name(*news.finish);
+    const Usage sums = usage();
+    record_->n_prompt = sums.n_prompt;
+    record_->n_cached = sums.n_cached;
+    record_->n_generated = sums.n_generated;
+    record_->joules = sums.joules;
+  }
+
   ModelService& service_;
   std::unique_ptr<AnswerWriter> writer_;
-  size_t n_left_;
-  std::chrono::seconds most_time_;
-  Clock::time_point start_ = Clock::now();
+  const size_t n_of_a_prompt_;
+  const AnswerLimits limits_;
+  const std::shared_ptr<RequestRecord> record_;  // null: nobody wants to know
+  const Clock::time_point start_ = Clock::now();
   std::shared_ptr<RunningReplies> replies_;
+  std::vector<GenerateStats> latest_;  // of each reply
+  std::vector<double> joules_;
+  size_t n_left_, last_ = 0;
   bool is_asked_ = false;
-  Usage usage_;
-  GenerateStats stats_;
 };
 
 bool send_text(httplib::DataSink& sink, std::string_view text) { return sink.write(text.data(), text.size()); }
@@ -96,7 +131,7 @@ class Stream {
       if (!send(sink, writer().first_events())) return false;
     }
     for (ReplyNews& news : news_) {
-      if (!send(sink, writer().events(news))) return false;
+      if (work_->is_too_late(news) || !send(sink, writer().events(news))) return false;
       last_ = Clock::now();
     }
     news_.clear();
@@ -167,19 +202,18 @@ void answer_error(httplib::Response& response, const ApiError& error) {
   answer_json(response, error.json(), error.status);
 }
 
-void answer(ModelService& service, Asked asked, std::chrono::seconds most_time, const httplib::Request& request,
-            httplib::Response& response) {
+void answer(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record,
+            const httplib::Request& request, httplib::Response& response) {
   const bool stream = asked.options.stream;
-  const auto work = std::make_shared<Work>(service, std::move(asked), most_time);
+  const auto work = std::make_shared<Work>(service, std::move(asked), limits, std::move(record));
   if (auto taken = work->ask(); !taken) return answer_error(response, taken.error());
   if (stream) return answer_stream(work, request, response);
   const ApiResult<Json> whole = whole_answer(*work, [&] { return !request.is_connection_closed(); });
   whole ? answer_json(response, *whole) : answer_error(response, whole.error());
 }
 
-ApiResult<Json> whole_answer(ModelService& service, Asked asked, std::chrono::seconds most_time,
-                             const std::function<bool()>& is_wanted) {
-  Work work(service, std::move(asked), most_time);
+ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted) {
+  Work work(service, std::move(asked), {}, nullptr);
   API_TRY_STATUS(work.ask());
   return whole_answer(work, is_wanted);
 }

@@ -10,6 +10,7 @@
 
 #include "server/api/model_service.h"
 #include "server/api/reply_options.h"
+#include "server/api/request_log.h"
 
 namespace tern::server {
 
@@ -33,18 +34,23 @@ class AnswerWriter {
 };
 
 struct Asked {
-  std::vector<TokenId> prompt;
+  std::vector<std::vector<TokenId>> prompts;  // each has `options.n` replies
   ReplyOptions options;
   std::unique_ptr<AnswerWriter> writer;
 };
 
-// Asks the service, and answers. An asker who goes away ends the replies; so does `most_time` (0: no limit), with 504.
-void answer(ModelService& service, Asked asked, std::chrono::seconds most_time, const httplib::Request& request,
-            httplib::Response& response);
+struct AnswerLimits {
+  std::chrono::milliseconds whole = {};                      // for an answer; 0: no limit
+  std::chrono::milliseconds lag = std::chrono::seconds(60);  // of a stream's reader behind the model
+};
+
+// Asks the service, and answers. An asker who goes away ends the replies; so does one who does not read what there is,
+// and so does the limit of time, with 504. `record` is told what became of them.
+void answer(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record,
+            const httplib::Request& request, httplib::Response& response);
 
 // The whole answer, once it is there; 499 where `is_wanted` says no while it is being written.
-ApiResult<Json> whole_answer(ModelService& service, Asked asked, std::chrono::seconds most_time,
-                             const std::function<bool()>& is_wanted);
+ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted);
 
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
 void answer_error(httplib::Response& response, const ApiError& error);

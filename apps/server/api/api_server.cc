@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "server/api/body.h"
+#include "server/api/exchanges.h"
 #include "server/api/metrics.h"
 #include "server/api/served_model.h"
 #include "server/api/token_routes.h"
@@ -21,7 +23,6 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMostConnections = 4096;
-constexpr int kReadSeconds = 30, kSlowestSeconds = 30, kIdleSeconds = 60;
 
 // As long for every key of a length, so that nobody learns by trying how much of one is right.
 bool is_same(std::string_view a, std::string_view b) {
@@ -41,6 +42,12 @@ bool is_for_files(std::string_view path) {
   return !path.starts_with("/v1/") && !std::ranges::contains(kOurs, path);
 }
 
+size_t head_bytes(const httplib::Request& request) {
+  size_t n = request.target.size();
+  for (const auto& [name, value] : request.headers) n += name.size() + value.size();
+  return n;
+}
+
 }  // namespace
 
 struct ApiServer::Impl {
@@ -49,22 +56,23 @@ struct ApiServer::Impl {
   std::string url = {};
   int64_t created = unix_seconds();
   Metrics metrics = {};
+  Exchanges exchanges{options.log, metrics};
   std::unique_ptr<ServedModel> model = {};
   std::optional<StaticFiles> files = {}, page = {};
   std::atomic<bool> is_ending = false;
-  std::atomic<int> n_being_answered = 0;
-  std::unique_ptr<httplib::Server> http = std::make_unique<httplib::Server>();
+  std::unique_ptr<httplib::Server> http = {};
 
   Impl(const Engine& of, ApiOptions with) : engine(of), options(std::move(with)) {}
 
   Result<void> start();
   void set_up_http();
+  bool is_refused(const httplib::Request& request, httplib::Response& response) const;
   void add_routes();
   void add_model_routes();
   void add_status_routes();
 
   Result<void> open_folders();
-  bool is_of_page(const httplib::Request& request) const;
+  const StaticFiles* folder_for(const httplib::Request& request) const;
   bool is_allowed(const httplib::Request& request) const;
   Json model_json() const;
   ModelService::Status status() const { return model->service() ? model->service()->status() : ModelService::Status{}; }
@@ -74,22 +82,28 @@ struct ApiServer::Impl {
 };
 
 Result<void> ApiServer::Impl::start() {
-  auto started = ServedModel::start(
-      engine, {.names = options.names,
-               .service = {.scheduler = options.scheduler, .max_waiting = options.max_waiting, .observer = &metrics},
-               .defaults = {.sample = options.sample,
-                            .has_seed = options.has_seed,
-                            .max_tokens = options.max_tokens,
-                            .speculate = options.speculate},
-               .pooling = options.pooling});
+  auto started = ServedModel::start(engine, {.names = options.names,
+                                             .service = {.scheduler = options.scheduler,
+                                                         .max_waiting = options.max_waiting,
+                                                         .observer = &metrics,
+                                                         .energy = options.energy},
+                                             .defaults = {.sample = options.sample,
+                                                          .has_seed = options.has_seed,
+                                                          .max_tokens = options.max_tokens,
+                                                          .speculate = options.speculate},
+                                             .pooling = options.pooling});
   if (!started) return std::unexpected(started.error());
   model = *std::move(started);
   if (auto opened = open_folders(); !opened) return opened;
+  auto server = new_http_server(options.address.tls);
+  if (!server) return std::unexpected(server.error());
+  http = *std::move(server);
   set_up_http();
   add_routes();
   Result<std::string> at = listen_at(*http, options.address);
   if (!at) return std::unexpected(at.error());
   url = *std::move(at);
+  exchanges.watch(port_of(url), options.limits.request);
   return {};
 }
 
@@ -105,11 +119,14 @@ Result<void> ApiServer::Impl::open_folders() {
   return options.page_folder.empty() || !can_chat ? Result<void>() : open(options.page_folder, page);
 }
 
-// Whoever makes a mistake in a route of the interface is to be told so in its words: so the page takes no more than
-// what it has.
-bool ApiServer::Impl::is_of_page(const httplib::Request& request) const {
-  return page && (request.method == "GET" || request.method == "HEAD") && is_for_files(request.path) &&
-         page->find(request.path, /*gzip=*/false).has_value();
+// Where the answer is a file of: null if it is none. Whoever makes a mistake in a route of the interface is to be told
+// so in its words, so the page takes no more than what it has.
+const StaticFiles* ApiServer::Impl::folder_for(const httplib::Request& request) const {
+  if (!is_for_files(request.path)) return nullptr;
+  if (files) return &*files;
+  const bool is_of_page = page && (request.method == "GET" || request.method == "HEAD") &&
+                          page->find(request.path, /*gzip=*/false).has_value();
+  return is_of_page ? &*page : nullptr;
 }
 
 bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
@@ -123,26 +140,38 @@ bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
   return is_known;
 }
 
+bool ApiServer::Impl::is_refused(const httplib::Request& request, httplib::Response& response) const {
+  if (head_bytes(request) > options.limits.head_bytes) {
+    answer_error(response,
+                 {.status = 431,
+                  .message = std::format("the request's head is larger than {} bytes", options.limits.head_bytes)});
+    return true;
+  }
+  if (folder_for(request) || is_allowed(request)) return false;
+  answer_error(response, {.status = 401,
+                          .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
+                          .code = "invalid_api_key"});
+  return true;
+}
+
 void ApiServer::Impl::set_up_http() {
-  http->new_task_queue = [] { return new_connection_threads(kMostConnections); };
-  http->set_payload_max_length(options.max_body_bytes);
-  http->set_read_timeout(kReadSeconds);
-  http->set_write_timeout(kSlowestSeconds);
-  http->set_keep_alive_timeout(kIdleSeconds);
+  http->new_task_queue = [] { return new ConnectionThreads(kMostConnections); };
+  http->set_payload_max_length(options.limits.body_bytes);
+  http->set_read_timeout(options.limits.silence);
+  http->set_write_timeout(options.limits.silence);
+  http->set_keep_alive_timeout(options.limits.idle.count());
   http->set_keep_alive_max_count(10'000);
   http->set_tcp_nodelay(true);
   http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-    ++n_being_answered;
-    const StaticFiles* folder = files && is_for_files(request.path) ? &*files : is_of_page(request) ? &*page : nullptr;
-    if (folder) {
-      answer_file(*folder, request, response, is_ending);
-      return httplib::Server::HandlerResponse::Handled;
-    }
-    if (is_allowed(request)) return httplib::Server::HandlerResponse::Unhandled;
-    answer_error(response, {.status = 401,
-                            .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
-                            .code = "invalid_api_key"});
+    exchanges.begin(request);
+    if (is_refused(request, response)) return httplib::Server::HandlerResponse::Handled;
+    const StaticFiles* folder = folder_for(request);
+    if (!folder) return httplib::Server::HandlerResponse::Unhandled;
+    answer_file(*folder, request, response, is_ending);
     return httplib::Server::HandlerResponse::Handled;
+  });
+  http->set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+    exchanges.have_answer(request, response);
   });
   // What the library itself refuses, in the shape of all other errors.
   http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
@@ -151,7 +180,7 @@ void ApiServer::Impl::set_up_http() {
     if (response.status == 404) {
       error.message = std::format("there is nothing at {} {}", request.method, request.path);
     } else if (response.status == 413) {
-      error.message = std::format("the body is larger than {} bytes", options.max_body_bytes);
+      error = body_too_large(options.limits.body_bytes);
     }
     answer_error(response, error);
   });
@@ -166,15 +195,17 @@ void ApiServer::Impl::set_up_http() {
     answer_error(response, {.status = 500, .message = "the server failed: " + what});
   });
   http->set_logger([this](const httplib::Request& request, const httplib::Response& response) {
-    --n_being_answered;
-    metrics.on_answer(request.matched_route.empty() ? "other" : request.matched_route, response.status);
+    exchanges.send(request, response);
   });
 }
 
 void ApiServer::Impl::post(const std::string& path, Handler handler) {
-  const auto handle = [this, handler = std::move(handler)](const httplib::Request& request,
-                                                           httplib::Response& response) {
-    ApiResult<Json> body = parse_body(request.body);
+  const auto handle = [this, handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
+                                                           const httplib::ContentReader& reader) {
+    const ApiResult<std::string> text = read_body(request, reader, options.limits.body_bytes);
+    if (!text) return answer_error(response, text.error());
+    exchanges.have_all(request);
+    ApiResult<Json> body = parse_body(*text);
     if (!body) return answer_error(response, body.error());
     handler(*body, request, response);
   };
@@ -187,7 +218,10 @@ void ApiServer::Impl::add_model_routes() {
     post(route, [this, route](const Json& body, const httplib::Request& request, httplib::Response& response) {
       ApiResult<Asked> asked = model->read(route, body);
       if (!asked) return answer_error(response, asked.error());
-      answer(*model->service(), *std::move(asked), options.most_time, request, response);
+      const std::shared_ptr<RequestRecord>& record = Exchanges::current();
+      record->model = model->profile().name;
+      answer(*model->service(), *std::move(asked), {.whole = options.most_time, .lag = options.limits.lag}, record,
+             request, response);
     });
   }
   const auto post_json = [this](const std::string& path, const std::function<ApiResult<Json>(const Json&)>& ask) {
@@ -196,7 +230,14 @@ void ApiServer::Impl::add_model_routes() {
       answer ? answer_json(response, *answer) : answer_error(response, answer.error());
     });
   };
-  post_json("/v1/embeddings", [this](const Json& body) { return model->embed(body); });
+  post_json("/v1/embeddings", [this](const Json& body) {
+    ApiResult<Json> vectors = model->embed(body);
+    if (vectors) {
+      Exchanges::current()->model = model->profile().name;
+      Exchanges::current()->n_prompt = (*vectors)["usage"]["prompt_tokens"];
+    }
+    return vectors;
+  });
   post_json("/tokenize", [this](const Json& body) { return tokenize(body, model->profile()); });
   post_json("/detokenize", [this](const Json& body) { return detokenize(body, model->profile()); });
   post_json("/apply-template", [this](const Json& body) { return apply_template(body, model->profile()); });
@@ -262,7 +303,7 @@ void ApiServer::Impl::add_status_routes() {
   };
   http->Get("/metrics", [this, is_off](const Request&, Response& response) {
     if (!options.metrics) return is_off(response, "--metrics");
-    response.set_content(metrics.text(status()), "text/plain; version=0.0.4; charset=utf-8");
+    response.set_content(metrics.text(status(), options.energy != nullptr), "text/plain; version=0.0.4; charset=utf-8");
   });
   http->Get("/slots", [this, is_off](const Request&, Response& response) {
     if (!options.slots) return is_off(response, "--slots");
@@ -310,7 +351,7 @@ Result<void> ApiServer::serve(const std::stop_token& stop) {
     if (ModelService* service = impl_->model->service()) service->drain(impl_->options.drain_time);
     impl_->is_ending = true;
     // The last words of an answer may be on their way.
-    for (int look = 0; look < 100 && impl_->n_being_answered > 0; ++look) {
+    for (int look = 0; look < 100 && impl_->exchanges.n_open() > 0; ++look) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });

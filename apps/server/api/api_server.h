@@ -7,11 +7,23 @@
 #include <string>
 #include <vector>
 
+#include "server/api/request_log.h"
 #include "server/http_listener.h"
+#include "tern/energy.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
 namespace tern::server {
+
+// What a connection may take of the server. Of a head, the library reads at most 100 lines of 8 kB.
+struct ConnectionLimits {
+  std::chrono::seconds idle = std::chrono::seconds(60);         // without a request
+  std::chrono::seconds silence = std::chrono::seconds(30);      // between two pieces of a request, or of an answer
+  std::chrono::milliseconds request = std::chrono::minutes(2);  // for a whole request, from the answer before it
+  std::chrono::milliseconds lag = std::chrono::minutes(1);      // of a stream's reader behind the model
+  size_t head_bytes = size_t{64} << 10;
+  size_t body_bytes = size_t{16} << 20;
+};
 
 struct ApiOptions {
   Address address = {};
@@ -26,10 +38,12 @@ struct ApiOptions {
   int max_tokens = -1;                                         // likewise
   int speculate = 0;                                           // see GenerateOptions
   Pooling pooling = Pooling::kAuto;                            // of an engine that was loaded for embeddings
-  bool metrics = false, slots = false;                         // whether there are /metrics and /slots
-  size_t max_body_bytes = size_t{16} << 20;
-  std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
-  std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
+  EnergyReader* energy = nullptr;  // of what computes; must outlive the server; null: nothing is told of it
+  ConnectionLimits limits = {};
+  LogOptions log = {};
+  bool metrics = false, slots = false;  // whether there are /metrics and /slots
+  std::string static_folder = {};       // whose files are at /, and nothing else is but the interface; empty: none
+  std::string page_folder = {};         // of the page to chat on, which is at / without a static folder; empty: none
 };
 
 class ApiServer {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -39,6 +42,16 @@ inline const Engine& stories() {
   return engine;
 }
 
+inline const std::string kChat = "/v1/chat/completions", kText = "/v1/completions";
+
+inline Json chat(const std::string& text, int max_tokens = 16) {
+  return {{"messages", {{{"role", "user"}, {"content", text}}}}, {"max_tokens", max_tokens}, {"temperature", 0}};
+}
+
+inline Json completion(const std::string& prompt, int max_tokens = 16) {
+  return {{"prompt", prompt}, {"max_tokens", max_tokens}, {"temperature", 0}};
+}
+
 class RunningServer {
  public:
   explicit RunningServer(ApiOptions options = {}, const Engine& engine = stories()) {
@@ -55,6 +68,7 @@ class RunningServer {
     thread_.join();
     EXPECT_TRUE(served_);
   }
+  const std::string& url() const { return server_->url(); }
   void request_stop() { thread_.request_stop(); }
   int port() const { return std::stoi(server_->url().substr(server_->url().rfind(':') + 1)); }
 
@@ -109,6 +123,28 @@ class RunningServer {
   std::atomic<bool> served_ = false;
   std::jthread thread_;
 };
+
+// A request, the status of its answer, and what its error names and says.
+struct Refusal {
+  std::string path, body;
+  int status;
+  std::string param, words;
+};
+
+// Waits until the server says so of itself.
+inline bool soon(const std::function<bool()>& is_so) {
+  for (int i = 0; i < 500; ++i) {
+    if (is_so()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+inline int n_running(const RunningServer& server) {
+  int n = 0;
+  for (const Json& slot : server.get("/slots").json) n += slot["is_processing"] ? 1 : 0;
+  return n;
+}
 
 // What such an engine writes when nobody else is there: another one, since a server's is its own thread's.
 inline GenerateResult alone(const std::string& prompt, const GenerateOptions& options) {

@@ -212,7 +212,7 @@ ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& mode
   API_TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
   auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt);
   return Asked{
-      .prompt = std::move(chat.prompt.tokens), .options = std::move(chat.options), .writer = std::move(writer)};
+      .prompts = {std::move(chat.prompt.tokens)}, .options = std::move(chat.options), .writer = std::move(writer)};
 }
 
 }  // namespace tern::server

@@ -6,49 +6,66 @@ namespace tern::server {
 namespace {
 
 constexpr int kMostLogprobs = 20;
+constexpr size_t kMostPrompts = 1024;
 
-// The prompt: a text, or the ids of tokens; and in a list, one of these.
-ApiResult<std::vector<TokenId>> read_prompt(const Json* prompt, const ModelProfile& model, std::string& text) {
+struct Prompt {
+  std::string text;
+  std::vector<TokenId> tokens;
+};
+
+// A text, or the ids of tokens. `name`: "prompt", "prompt[2]".
+ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const ModelProfile& model) {
   const Tokenizer& tokenizer = model.engine.tokenizer();
-  if (!prompt) return refuse("prompt: is missing; give the text to go on with", "prompt", "missing_required_parameter");
-  if (prompt->is_array() && prompt->size() == 1 && ((*prompt)[0].is_array() || (*prompt)[0].is_string())) {
-    prompt = &(*prompt)[0];
+  if (prompt.is_string()) {
+    std::string text = prompt.get<std::string>();
+    std::vector<TokenId> tokens = tokenizer.encode(text);
+    return Prompt{.text = std::move(text), .tokens = std::move(tokens)};
   }
-  if (prompt->is_string()) {
-    text = prompt->get<std::string>();
-    return tokenizer.encode(text);
-  }
-  if (!prompt->is_array()) return refuse("prompt: must be a string, or a list of token ids", "prompt");
+  if (!prompt.is_array()) return refuse(name + ": must be a string, or a list of token ids", name);
   std::vector<TokenId> ids;
-  for (const Json& id : *prompt) {
-    if (id.is_string() || id.is_array()) {
-      return refuse("prompt: several prompts in a request are not supported; send a request for each", "prompt",
-                    "not_supported");
-    }
+  for (const Json& id : prompt) {
     const int64_t number = id.is_number_integer() ? id.get<int64_t>() : -1;
     if (number < 0 || number >= tokenizer.vocab_size()) {
-      return refuse(std::format("prompt: holds {}, which is no token of the model (0 to {})", dump(id).substr(0, 40),
+      return refuse(std::format("{}: holds {}, which is no token of the model (0 to {})", name, dump(id).substr(0, 40),
                                 tokenizer.vocab_size() - 1),
-                    "prompt");
+                    name);
     }
     ids.push_back(static_cast<TokenId>(number));
   }
-  text = tokenizer.decode(ids);
-  return ids;
+  std::string text = tokenizer.decode(ids);
+  return Prompt{.text = std::move(text), .tokens = std::move(ids)};
+}
+
+// One, or a list of them.
+ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfile& model) {
+  if (!given) return refuse("prompt: is missing; give the text to go on with", "prompt", "missing_required_parameter");
+  const bool is_list =
+      given->is_array() && !given->empty() && (given->front().is_array() || given->front().is_string());
+  const size_t n = is_list ? given->size() : 1;
+  if (n > kMostPrompts) {
+    return refuse(std::format("prompt: there are {} prompts; at most {} are possible", n, kMostPrompts), "prompt");
+  }
+  std::vector<Prompt> prompts;
+  for (size_t i = 0; i < n; ++i) {
+    const std::string name = n > 1 ? std::format("prompt[{}]", i) : "prompt";
+    API_TRY(Prompt prompt, read_prompt(is_list ? (*given)[i] : *given, name, model));
+    API_TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, name));
+    prompts.push_back(std::move(prompt));
+  }
+  return prompts;
 }
 
 class CompletionWriter final : public AnswerWriter {
  public:
-  CompletionWriter(const ModelProfile& model, const ReplyOptions& options, std::string echo)
+  // `begins`: what the choices of each prompt begin with.
+  CompletionWriter(const ModelProfile& model, const ReplyOptions& options, const std::vector<std::string>& begins)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
-        echo_(std::move(echo)),
         base_({{"id", new_id("cmpl-")},
                {"object", "text_completion"},
                {"created", unix_seconds()},
-               {"model", model.name}}),
-        choices_(static_cast<size_t>(options.n)) {
-    for (Choice& choice : choices_) choice.text = echo_;
+               {"model", model.name}}) {
+    for (const std::string& begin : begins) choices_.insert(choices_.end(), static_cast<size_t>(options.n), {begin});
   }
 
   void add(ReplyNews& news) override {
@@ -76,8 +93,9 @@ class CompletionWriter final : public AnswerWriter {
 
   std::vector<Json> first_events() override {
     std::vector<Json> events;
-    if (echo_.empty()) return events;
-    for (size_t i = 0; i < choices_.size(); ++i) events.push_back(event(i, echo_, nullptr, {}));
+    for (size_t i = 0; i < choices_.size(); ++i) {
+      if (!choices_[i].text.empty()) events.push_back(event(i, choices_[i].text, nullptr, {}));
+    }
     return events;
   }
 
@@ -138,7 +156,6 @@ class CompletionWriter final : public AnswerWriter {
 
   const Tokenizer& tokenizer_;
   const ReplyOptions options_;
-  const std::string echo_;
   const Json base_;
   std::vector<Choice> choices_;
 };
@@ -170,11 +187,15 @@ ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   API_TRY_STATUS(fields.check());
   if (logprobs) options.generate.n_logprobs = *logprobs;
   API_TRY(options.generate.grammar, read_response_format(fields, model.grammars));
-  std::string text;
-  API_TRY(std::vector<TokenId> prompt, read_prompt(fields.find("prompt"), model, text));
-  API_TRY_STATUS(check_prompt_length(prompt.size(), model.n_ctx, "prompt"));
-  auto writer = std::make_unique<CompletionWriter>(model, options, echo ? text : "");
-  return Asked{.prompt = std::move(prompt), .options = std::move(options), .writer = std::move(writer)};
+  API_TRY(std::vector<Prompt> prompts, read_prompts(fields.find("prompt"), model));
+  std::vector<std::vector<TokenId>> tokens;
+  std::vector<std::string> begins;
+  for (Prompt& prompt : prompts) {
+    tokens.push_back(std::move(prompt.tokens));
+    begins.push_back(echo ? std::move(prompt.text) : std::string());
+  }
+  auto writer = std::make_unique<CompletionWriter>(model, options, begins);
+  return Asked{.prompts = std::move(tokens), .options = std::move(options), .writer = std::move(writer)};
 }
 
 }  // namespace tern::server

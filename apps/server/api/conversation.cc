@@ -16,6 +16,17 @@ std::string story(const std::vector<ChatMessage>& messages) {
   return text;
 }
 
+// Thoughts of earlier turns are left out where the template has no place for them.
+Result<std::string> rendered(const Engine& engine, const std::vector<ChatMessage>& messages,
+                             const ChatOptions& options) {
+  Result<std::string> text = engine.render_chat(messages, options);
+  const bool has_thoughts = std::ranges::any_of(messages, [](const ChatMessage& m) { return !m.reasoning.empty(); });
+  if (text || text.error().code != ErrorCode::kNotSupported || !has_thoughts) return text;
+  std::vector<ChatMessage> without = messages;
+  for (ChatMessage& message : without) message.reasoning.clear();
+  return engine.render_chat(without, options);
+}
+
 // The name in {"type": "function", "function": {"name": …}}, or in {"type": "function", "name": …}.
 void read_named_choice(Fields& choice, ToolUse& use) {
   std::string type = "function";
@@ -112,7 +123,7 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
   }
   ChatOptions with_tools = options;
   if (offers) with_tools.tools = tools.tools;
-  Result<std::string> text = engine.render_chat(messages, with_tools);
+  Result<std::string> text = rendered(engine, messages, with_tools);
   if (!text) {
     const bool about_tools = offers && text.error().message.contains("tools");
     return refuse(text.error().message, about_tools ? "tools" : name);

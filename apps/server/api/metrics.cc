@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <format>
 
+#include "server/api/reply_options.h"
+
 namespace tern::server {
 namespace {
 
@@ -17,23 +19,6 @@ void write_head(std::string& out, std::string_view name, std::string_view type, 
 void write_one(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value) {
   write_head(out, name, type, help);
   out += std::format("{} {}\n", name, value);
-}
-
-std::string_view end_name(const ReplyNews& last) {
-  if (last.error) return "error";
-  switch (*last.finish) {
-    case FinishReason::kStopToken:
-      return "stop_token";
-    case FinishReason::kStopString:
-      return "stop_string";
-    case FinishReason::kMaxTokens:
-      return "max_tokens";
-    case FinishReason::kContextFull:
-      return "context_full";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "unknown";
 }
 
 }  // namespace
@@ -72,11 +57,12 @@ void Metrics::on_end(const ReplyNews& last) {
   prompt_tokens_ += static_cast<uint64_t>(last.stats.n_prompt);
   cached_tokens_ += static_cast<uint64_t>(last.stats.n_reused);
   generated_tokens_ += static_cast<uint64_t>(last.stats.n_generated);
-  ++ends_[std::string(end_name(last))];
+  ++ends_[std::string(last.error ? "error" : finish_name(*last.finish))];
 }
 
-void Metrics::on_step(double seconds, int n_running) {
+void Metrics::on_step(double seconds, int n_running, double joules) {
   const std::scoped_lock lock(mutex_);
+  joules_ += joules;
   step_.add(seconds);
   batch_.add(n_running);
 }
@@ -86,7 +72,7 @@ void Metrics::on_answer(std::string_view route, int status) {
   ++answers_[{std::string(route), status}];
 }
 
-std::string Metrics::text(const ModelService::Status& status) const {
+std::string Metrics::text(const ModelService::Status& status, bool has_energy) const {
   const std::scoped_lock lock(mutex_);
   std::string out;
   const Scheduler::Stats& s = status.scheduler;
@@ -107,6 +93,7 @@ std::string Metrics::text(const ModelService::Status& status) const {
   gauge("tern_kv_blocks_used", "Blocks of keys and values that belong to replies.", s.kv_blocks_used);
   gauge("tern_kv_blocks_kept", "Blocks that are kept for prompts that begin alike.", s.kv_blocks_kept);
   gauge("tern_kv_block_tokens", "Tokens of a block.", s.kv_block_tokens);
+  if (has_energy) write_one(out, "tern_energy_joules_total", "counter", "Of the processor, in these passes.", joules_);
   write_head(out, "tern_replies_ended_total", "counter", "Replies that have ended, by why.");
   for (const auto& [reason, n] : ends_) out += std::format("tern_replies_ended_total{{reason=\"{}\"}} {}\n", reason, n);
   write_head(out, "tern_http_answers_total", "counter", "Answers, by route and status.");

@@ -34,14 +34,16 @@ class Metrics final : public ServiceObserver {
   void on_first_token(double seconds) override;
   void on_token(double seconds) override;
   void on_end(const ReplyNews& last) override;
-  void on_step(double seconds, int n_running) override;
+  void on_step(double seconds, int n_running, double joules) override;
   void on_answer(std::string_view route, int status);
 
-  std::string text(const ModelService::Status& status) const;
+  // `has_energy`: it is measured; else nothing is said about it.
+  std::string text(const ModelService::Status& status, bool has_energy) const;
 
  private:
   mutable std::mutex mutex_;
   Histogram first_token_, between_tokens_, step_, batch_;
+  double joules_ = 0;
   uint64_t prompt_tokens_ = 0, cached_tokens_ = 0, generated_tokens_ = 0;
   std::map<std::string, uint64_t, std::less<>> ends_;        // by the reason
   std::map<std::pair<std::string, int>, uint64_t> answers_;  // by route and status

@@ -15,9 +15,13 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
 
 }  // namespace
 
-RunningReplies::RunningReplies(std::vector<TokenId> prompt, std::span<const GenerateOptions> options, bool each_step)
-    : prompt_(std::move(prompt)), each_step_(each_step) {
-  for (const GenerateOptions& one : options) replies_.push_back({.options = one});
+RunningReplies::RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options,
+                               bool each_step)
+    : each_step_(each_step) {
+  for (std::vector<TokenId>& tokens : prompts) {
+    for (const GenerateOptions& one : options) replies_.push_back({.prompt = prompts_.size(), .options = one});
+    prompts_.push_back({.tokens = std::move(tokens)});
+  }
 }
 
 void RunningReplies::put(ReplyNews news) {
@@ -95,9 +99,9 @@ ModelService::Status ModelService::status() const {
   return status;
 }
 
-void ModelService::tell(RunningReplies& replies, size_t index, const Result<GenerationStep>& step,
-                        const GenerateResult& so_far) {
-  RunningReplies::Reply& reply = replies.replies_[index];
+void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t index,
+                        const Result<GenerationStep>& step, const GenerateResult& so_far) {
+  RunningReplies::Reply& reply = replies->replies_[index];
   ReplyNews news{.index = index, .stats = so_far.stats};
   if (step) {
     news.text = step->text;
@@ -112,47 +116,71 @@ void ModelService::tell(RunningReplies& replies, size_t index, const Result<Gene
   if (news.token && options_.observer) {
     const Clock::time_point now = Clock::now(), last = std::exchange(reply.last, now);
     if (last == Clock::time_point()) {
-      options_.observer->on_first_token(seconds_between(replies.asked_, now));
+      options_.observer->on_first_token(seconds_between(replies->asked_, now));
     } else {
       options_.observer->on_token(seconds_between(last, now));
     }
   }
   reply.is_over = news.is_over();
-  replies.is_written_ = true;
-  if (reply.is_over && options_.observer) options_.observer->on_end(news);
-  replies.put(std::move(news));
+  replies->prompts_[reply.prompt].is_read = true;
+  news_.push_back({.of = replies, .news = std::move(news)});
+}
+
+// Of the machine, since the call before; 0 where that cannot be told.
+double ModelService::read_joules() {
+  if (!options_.energy) return 0;
+  const Result<double> now = options_.energy->joules();
+  if (!now) return 0;
+  return *now - std::exchange(joules_, *now);
+}
+
+// The news of a step, whose energy its replies share.
+void ModelService::hand_out(double joules) {
+  const double share = news_.empty() ? 0 : joules / static_cast<double>(news_.size());
+  for (News& one : news_) {
+    RunningReplies::Reply& reply = one.of->replies_[one.news.index];
+    one.news.joules = reply.joules += share;
+    if (one.news.is_over() && options_.observer) options_.observer->on_end(one.news);
+    one.of->put(std::move(one.news));
+  }
+  news_.clear();
 }
 
 void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t index) {
   RunningReplies::Reply& reply = replies->replies_[index];
   const auto id =
-      scheduler_.submit(replies->prompt_, reply.options,
+      scheduler_.submit(replies->prompts_[reply.prompt].tokens, reply.options,
                         [this, replies, index](const Result<GenerationStep>& step, const GenerateResult& so_far) {
-                          tell(*replies, index, step, so_far);
+                          tell(replies, index, step, so_far);
                         });
   if (id) {
     reply.id = *id;
   } else {
-    tell(*replies, index, std::unexpected(id.error()), {});
+    tell(replies, index, std::unexpected(id.error()), {});
   }
 }
 
-// The first of each, and the others once that has read the prompt.
+// The first of each prompt, and the others once that has read it.
 void ModelService::begin_more() {
   std::erase_if(to_begin_, [&](const std::shared_ptr<RunningReplies>& replies) {
+    bool all_have_begun = true;
     for (size_t i = 0; i < replies->size(); ++i) {
       RunningReplies::Reply& reply = replies->replies_[i];
       if (reply.id > 0 || reply.is_over) continue;
-      if (i > 0 && !replies->is_written_) return false;
-      begin(replies, i);
+      const bool is_first = i == 0 || replies->replies_[i - 1].prompt != reply.prompt;
+      if (is_first || replies->prompts_[reply.prompt].is_read) {
+        begin(replies, i);
+      } else {
+        all_have_begun = false;
+      }
     }
-    return true;
+    return all_have_begun;
   });
 }
 
-void ModelService::end_cancelled(RunningReplies& replies) {
-  for (size_t i = 0; i < replies.size(); ++i) {
-    RunningReplies::Reply& reply = replies.replies_[i];
+void ModelService::end_cancelled(const std::shared_ptr<RunningReplies>& replies) {
+  for (size_t i = 0; i < replies->size(); ++i) {
+    const RunningReplies::Reply& reply = replies->replies_[i];
     if (reply.is_over) continue;
     if (reply.id > 0) {
       scheduler_.cancel(reply.id);
@@ -162,14 +190,18 @@ void ModelService::end_cancelled(RunningReplies& replies) {
   }
 }
 
+void ModelService::refresh_status() {
+  const std::scoped_lock lock(mutex_);
+  status_ = {.n_running = scheduler_.n_running(), .n_waiting = scheduler_.n_waiting(), .scheduler = scheduler_.stats()};
+}
+
 void ModelService::run(const std::stop_token& stop) {
   bool is_busy = false;
+  refresh_status();
   std::vector<std::shared_ptr<RunningReplies>> asked, cancelled;
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
-      status_ = {
-          .n_running = scheduler_.n_running(), .n_waiting = scheduler_.n_waiting(), .scheduler = scheduler_.stats()};
       if (!is_busy && to_begin_.empty() && asked_.empty()) {
         is_idle_ = true;
         changed_.notify_all();
@@ -181,12 +213,18 @@ void ModelService::run(const std::stop_token& stop) {
     }
     std::ranges::move(asked, std::back_inserter(to_begin_));
     asked.clear();
-    for (const auto& replies : cancelled) end_cancelled(*replies);
+    for (const auto& replies : cancelled) end_cancelled(replies);
     cancelled.clear();
     begin_more();
     const auto start = Clock::now();
+    if (!is_busy) read_joules();  // what the machine took while there was nothing to do is nobody's
     is_busy = scheduler_.step();
-    if (options_.observer) options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running());
+    const double joules = read_joules();
+    if (options_.observer) {
+      options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running(), joules);
+    }
+    refresh_status();
+    hand_out(joules);  // last: who has an answer finds everything else as it was then
   }
 }
 

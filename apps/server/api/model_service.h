@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "server/api/api_error.h"
+#include "tern/energy.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -29,16 +30,20 @@ struct ReplyNews {
   std::optional<FinishReason> finish = {};
   std::optional<Error> error = {};  // ends it as well
   GenerateStats stats = {};         // so far
+  double joules = 0;                // so far, its share of every step's; 0 where they are not measured
+  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
   bool is_over() const { return finish || error; }
 };
 
-// Replies to one prompt, under way. The scheduler's thread puts their news in, one other takes them out.
+// Replies to one prompt, or to several, under way. The scheduler's thread puts their news in, one other takes them out.
 class RunningReplies {
  public:
-  // With `each_step` false, waiting ends at the replies' ends only.
-  RunningReplies(std::vector<TokenId> prompt, std::span<const GenerateOptions> options, bool each_step);
+  // To each prompt as many replies as there are options: those to the first prompt come first. With `each_step` false,
+  // waiting ends at the replies' ends only.
+  RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options, bool each_step);
 
   size_t size() const { return replies_.size(); }
+  std::chrono::steady_clock::time_point asked() const { return asked_; }
   // The news so far, as soon as there are any; none where none come in time.
   std::deque<ReplyNews> wait_for(std::chrono::milliseconds time);
 
@@ -47,20 +52,25 @@ class RunningReplies {
   using Clock = std::chrono::steady_clock;
   // The scheduler's thread's own.
   struct Reply {
+    size_t prompt;
     GenerateOptions options;
     Scheduler::ReplyId id = 0;  // 0: not begun
     bool is_over = false;
+    double joules = 0;
     size_t n_told = 0;            // log probabilities
     Clock::time_point last = {};  // when its last token came
   };
 
   void put(ReplyNews news);
 
-  const std::vector<TokenId> prompt_;
+  struct Prompt {
+    std::vector<TokenId> tokens;
+    bool is_read = false;  // by the first of its replies; the others share it
+  };
   const bool each_step_;
   const Clock::time_point asked_ = Clock::now();
+  std::vector<Prompt> prompts_;
   std::vector<Reply> replies_;
-  bool is_written_ = false;  // the first has read the prompt, which the others share
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<ReplyNews> news_;
@@ -75,7 +85,8 @@ class ServiceObserver {
   virtual void on_first_token(double seconds) = 0;
   virtual void on_token(double seconds) = 0;
   virtual void on_end(const ReplyNews& last) = 0;
-  virtual void on_step(double seconds, int n_running) = 0;
+  // `joules`: of the whole machine since the step before; 0 where they are not measured.
+  virtual void on_step(double seconds, int n_running, double joules) = 0;
 };
 
 class ModelService {
@@ -84,12 +95,14 @@ class ModelService {
     SchedulerOptions scheduler = {};
     int max_waiting = 256;                // replies that are not running yet
     ServiceObserver* observer = nullptr;  // must outlive the service
+    EnergyReader* energy = nullptr;       // likewise; null: it is not measured
   };
   // The engine must outlive it. Errors: those of Engine::new_scheduler().
   static Result<std::unique_ptr<ModelService>> start(const Engine& engine, const Options& options);
   ~ModelService();  // replies under way end without a word
 
   const Engine& engine() const { return engine_; }
+  bool measures_energy() const { return options_.energy != nullptr; }
   int n_ctx() const { return n_ctx_; }  // of each reply
 
   // 429 where too many wait, 503 while draining. What the engine refuses is a reply's first news.
@@ -112,8 +125,12 @@ class ModelService {
   void run(const std::stop_token& stop);
   void begin(const std::shared_ptr<RunningReplies>& replies, size_t index);
   void begin_more();
-  void end_cancelled(RunningReplies& replies);
-  void tell(RunningReplies& replies, size_t index, const Result<GenerationStep>& step, const GenerateResult& so_far);
+  void end_cancelled(const std::shared_ptr<RunningReplies>& replies);
+  void tell(const std::shared_ptr<RunningReplies>& replies, size_t index, const Result<GenerationStep>& step,
+            const GenerateResult& so_far);
+  void refresh_status();
+  double read_joules();
+  void hand_out(double joules);
 
   const Engine& engine_;
   Options options_;
@@ -126,7 +143,13 @@ class ModelService {
   bool is_draining_ = false, is_idle_ = true;
   Status status_;
   std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // some of them, at least
-  std::jthread thread_;                                    // the last member: it uses the others
+  struct News {
+    std::shared_ptr<RunningReplies> of;
+    ReplyNews news;
+  };
+  std::vector<News> news_;  // of the step under way
+  double joules_ = 0;       // that the counter showed last
+  std::jthread thread_;     // the last member: it uses the others
 };
 
 }  // namespace tern::server

@@ -101,18 +101,37 @@ Json finish_reason(const std::optional<FinishReason>& reason) {
   return *reason == FinishReason::kMaxTokens || *reason == FinishReason::kContextFull ? "length" : "stop";
 }
 
-void Usage::add(const GenerateStats& stats) {
-  // The prompt counts once; what was there of it is what the first of several replies found.
-  if (n_prompt == 0) n_cached = stats.n_reused;
-  n_prompt = stats.n_prompt;
+std::string_view finish_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStopToken:
+      return "stop_token";
+    case FinishReason::kStopString:
+      return "stop_string";
+    case FinishReason::kMaxTokens:
+      return "max_tokens";
+    case FinishReason::kContextFull:
+      return "context_full";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+void Usage::add(const GenerateStats& stats, bool is_first_of_prompt) {
+  if (is_first_of_prompt) {
+    n_cached += stats.n_reused;
+    n_prompt += stats.n_prompt;
+  }
   n_generated += stats.n_generated;
 }
 
 Json Usage::json() const {
-  return {{"prompt_tokens", n_prompt},
-          {"completion_tokens", n_generated},
-          {"total_tokens", n_prompt + n_generated},
-          {"prompt_tokens_details", {{"cached_tokens", n_cached}}}};
+  Json json = {{"prompt_tokens", n_prompt},
+               {"completion_tokens", n_generated},
+               {"total_tokens", n_prompt + n_generated},
+               {"prompt_tokens_details", {{"cached_tokens", n_cached}}}};
+  if (joules) json["joules"] = *joules;
+  return json;
 }
 
 Json timings_json(const GenerateStats& stats) {

@@ -33,10 +33,15 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
 // "stop" or "length"; null while it goes on.
 Json finish_reason(const std::optional<FinishReason>& reason);
 
+// For logs and metrics: "stop_token", "max_tokens" …
+std::string_view finish_name(FinishReason reason);
+
 struct Usage {
   int n_prompt = 0, n_cached = 0, n_generated = 0;
+  std::optional<double> joules = {};  // none where they are not measured
 
-  void add(const GenerateStats& stats);  // of one more reply to the same prompt
+  // Of one more reply. A prompt counts once, with its first reply, and what was there of it as that found it.
+  void add(const GenerateStats& stats, bool is_first_of_prompt);
   Json json() const;
 };
 

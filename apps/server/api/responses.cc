@@ -105,6 +105,7 @@ class ResponseWriter final : public AnswerWriter {
                        {"output_tokens", usage->n_generated},
                        {"output_tokens_details", {{"reasoning_tokens", 0}}},
                        {"total_tokens", usage->n_prompt + usage->n_generated}};
+      if (usage->joules) json["usage"]["joules"] = *usage->joules;
     }
     return json;
   }
@@ -235,7 +236,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   API_TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
   auto writer = std::make_unique<ResponseWriter>(model, prompt,
                                                  repeated_fields(body, model.engine.sampling(options.generate.sample)));
-  return Asked{.prompt = std::move(prompt.tokens), .options = std::move(options), .writer = std::move(writer)};
+  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
 }
 
 }  // namespace tern::server

@@ -96,7 +96,7 @@ ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body,
   if (route == kEmbeddings) return embed(body);
   API_TRY(Asked asked, read(route, body));
   asked.options.stream = false;
-  return whole_answer(*service_, std::move(asked), {}, is_wanted);
+  return whole_answer(*service_, std::move(asked), is_wanted);
 }
 
 }  // namespace tern::server

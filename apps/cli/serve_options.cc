@@ -1,0 +1,198 @@
+#include "cli/serve_options.h"
+
+#include <cstdint>
+#include <limits>
+
+#include "cli/help.h"
+#include "cli/layout.h"
+#include "cli/reply_flags.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr double kMostWhole = std::numeric_limits<int>::max();
+
+void add_answers(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Answers, where a request does not say";
+  app.add_option("-n,--max-tokens", command.api.max_tokens,
+                 "Tokens of an answer (default: until the model stops or the context is full)")
+      ->type_name("N")
+      ->check(in_range(-1, kMostWhole, /*whole=*/true))
+      ->group(kGroup);
+  add_sampling(app, command.api.sample);
+  add_seed(app, [&command](std::optional<uint64_t> seed) {
+    command.api.has_seed = seed.has_value();
+    command.api.sample.seed = seed.value_or(0);
+  });
+}
+
+void add_capacity(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "How many at once";
+  const auto add = [&](const char* name, int& value, double least, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type)->check(in_range(least, kMostWhole, true))->group(kGroup);
+  };
+  server::ApiOptions& api = command.api;
+  api.scheduler.max_stall_ms = 50;
+  app.add_option("-c,--ctx", api.scheduler.n_ctx,
+                 "Most tokens of a conversation (default: what the model was trained for)")
+      ->type_name("N")
+      ->check([](const std::string& text) { return text == "0" ? "" : in_range(1, kMostWhole, true)(text); }, "")
+      ->group(kGroup);
+  add("--parallel", api.scheduler.max_replies, 1, "N",
+      "Answers that are written at a time; others wait (default 64); also written -np");
+  add("--max-waiting", api.max_waiting, 0, "N", "Answers that may wait; more are refused with 429 (default 256)");
+  add("--batch-size", command.batch, 1, "N", "Tokens of a pass over the model, prompts and answers together");
+  add("--ubatch-size", command.small_batch, 1, "N", "The same; the smaller of both holds; also written -ub");
+  app.add_option(
+         "--max-stall-ms", api.scheduler.max_stall_ms,
+         "While answers are written, read prompts in pieces of about so long (default 50; 0: as long as it takes)")
+      ->type_name("MS")
+      ->check(in_range(0, 1e6))
+      ->group(kGroup);
+  add("--timeout", command.most_seconds, 0, "SECONDS", "Most time for an answer (default 0: no limit)");
+  add("--drain", command.drain_seconds, 0, "SECONDS", "When the server ends, time for what is running (default 30)");
+  app.add_option("--speculate", api.speculate,
+                 "Guess up to N tokens from what a text repeats, and check them at once (default 0: none)")
+      ->type_name("N")
+      ->check(in_range(0, 63, true))
+      ->group(kGroup);
+  app.add_option_function<double>(
+         "--cache-ram",
+         [&api](double mib) {
+           api.scheduler.max_kept_bytes =
+               mib < 0 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(mib) * 1024 * 1024;
+         },
+         "Memory for keys and values of ended answers, which prompts that begin alike use again (default: an eighth of "
+         "what is free; -1: no bound)")
+      ->type_name("MIB")
+      ->check(in_range(-1, 1e9, /*whole=*/true))
+      ->group(kGroup);
+  add_kv(app, api.scheduler.kv_type);
+}
+
+void add_access(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Serve";
+  server::ApiOptions& api = command.api;
+  app.add_option("--static", command.folder, "Folder to serve; its index.html is the first page")
+      ->type_name("DIR")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--host", api.address.host, "Listen on this name or address (default 127.0.0.1: this machine only)")
+      ->type_name("NAME")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--port", api.address.port, "Listen on this port (default 8080); 0: any free port")
+      ->type_name("N")
+      ->check(in_range(0, 65535, /*whole=*/true))
+      ->group(kGroup);
+  app.add_option("--api-key", command.keys, "Answer only those who send this key; $TERN_API_KEY is one, too")
+      ->type_name("KEY")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--api-key-file", command.key_file, "A file with such keys, one a line")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--alias", command.alias, "What answers call the model (default: its own name)")
+      ->type_name("NAME")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_flag("--no-webui", command.without_page, "Have no page to chat with the model at /")->group(kGroup);
+  app.add_flag("--jinja", "For those who come from llama.cpp: this changes nothing here")->group(kGroup);
+  app.add_option("--config", command.config, "Options from a file, a line each: port = 8080; also $TERN_CONFIG")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(kGroup);
+}
+
+void add_tls(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Serve";
+  server::TlsFiles& tls = command.api.address.tls;
+  app.add_option("--ssl-cert-file", tls.certificate, "Answer with https: a certificate, in PEM form")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--ssl-key-file", tls.key, "The certificate's private key")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(kGroup);
+}
+
+void add_template(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Serve";
+  CLI::Option* file =
+      app.add_option("--template", command.template_file, "Use this Jinja chat template instead of the model's own");
+  file->type_name("FILE")->check(not_empty())->group(kGroup);
+  const auto is_template = [](const std::string& text) -> std::string {
+    if (text.contains('{')) return "";
+    return format_text(
+        "'{}' is no Jinja template, and none is known by name; give its text, or its file with --template",
+        shorten(one_line(text), 40));
+  };
+  app.add_option("--chat-template", command.template_text, "Use this one, which is the text itself")
+      ->type_name("TEXT")
+      ->check(is_template, "")
+      ->excludes(file)
+      ->group(kGroup);
+}
+
+void add_reports(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Reports";
+  server::ApiOptions& api = command.api;
+  app.add_flag("--metrics", api.metrics, "Have /metrics, for Prometheus")->group(kGroup);
+  app.add_flag("--slots", api.slots, "Have /slots, which tells of the answers being written")->group(kGroup);
+  app.add_option_function<std::string>(
+         "--log-format",
+         [&api](const std::string& name) {
+           api.log.format = name == "json" ? server::LogFormat::kJson : server::LogFormat::kText;
+         },
+         "A line for each request on standard error: text (the default) or json")
+      ->type_name("FORMAT")
+      ->check(one_of({"text", "json"}))
+      ->group(kGroup);
+  app.add_flag("--log-texts", api.log.texts, "Have prompts and answers in these lines, too")->group(kGroup);
+  app.add_flag("-q,--quiet", command.quiet, "Print errors only: neither the address nor requests")->group(kGroup);
+}
+
+// What llama.cpp's server has, with what to use instead.
+void add_refused(CLI::App& app) {
+  const auto refuse = [&](const char* name, const char* instead) {
+    app.add_option(name)->group("")->check([instead](const std::string&) { return std::string(instead); }, "");
+  };
+  refuse(
+      "--slot-save-path",
+      "is not supported: what prompts begin alike with is kept in memory, bounded by --cache-ram; in files, 'tern run' "
+      "and 'tern chat' keep it with --prompt-cache");
+}
+
+void add_embedding(CLI::App& app, ServeOptions& command) {
+  app.add_flag("--embedding,--embeddings", command.model.load.embeddings,
+               "Turn texts into vectors (/v1/embeddings), and do nothing else")
+      ->group("Embeddings");
+  app.add_option_function<std::string>(
+         "--pooling",
+         [&command](const std::string& name) {
+           command.pooling = name == "last" ? Pooling::kLast : name == "mean" ? Pooling::kMean : Pooling::kAuto;
+         },
+         "Whose vector counts: last, the last token's, or mean, that of all (default: as the file says)")
+      ->type_name("WHICH")
+      ->check(one_of({"auto", "last", "mean"}))
+      ->group("Embeddings");
+}
+
+}  // namespace
+
+void add_serve_options(CLI::App& app, ServeOptions& command) {
+  add_access(app, command);
+  add_tls(app, command);
+  add_template(app, command);
+  add_reports(app, command);
+  command.model.add_model(app);
+  command.model.add_backend(app);
+  add_capacity(app, command);
+  add_answers(app, command);
+  add_embedding(app, command);
+  add_refused(app);
+}
+
+}  // namespace tern::cli

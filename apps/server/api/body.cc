@@ -1,0 +1,28 @@
+#include "server/api/body.h"
+
+#include <format>
+
+namespace tern::server {
+
+ApiError body_too_large(size_t most) {
+  return {.status = 413, .message = std::format("the body is larger than {} bytes", most)};
+}
+
+ApiResult<std::string> read_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most) {
+  if (request.is_multipart_form_data()) {
+    return std::unexpected(ApiError{.status = 415, .message = "the body must be JSON, and is a form with files"});
+  }
+  if (request.get_header_value_u64("Content-Length") > most) return std::unexpected(body_too_large(most));
+  std::string body;
+  bool fits = true;
+  const bool is_whole = reader([&](const char* data, size_t n) {
+    fits = n <= most - body.size();
+    if (fits) body.append(data, n);
+    return fits;
+  });
+  if (!fits) return std::unexpected(body_too_large(most));
+  if (!is_whole) return refuse("the body broke off, or could not be unpacked");
+  return body;
+}
+
+}  // namespace tern::server

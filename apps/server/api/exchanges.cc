@@ -1,0 +1,66 @@
+#include "server/api/exchanges.h"
+
+#include <utility>
+
+namespace tern::server {
+namespace {
+
+thread_local std::shared_ptr<RequestRecord> current_record;
+
+Peer peer_of(const httplib::Request& request) { return {request.remote_addr, request.remote_port}; }
+
+bool has_body(const httplib::Request& request) {
+  return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
+}
+
+}  // namespace
+
+const std::shared_ptr<RequestRecord>& Exchanges::current() { return current_record; }
+
+void Exchanges::begin(const httplib::Request& request) {
+  if (current_record) return;  // the library tells twice of one that wants another protocol
+  current_record =
+      std::make_shared<RequestRecord>(RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
+                                                    .peer = peer_of(request),
+                                                    .method = request.method,
+                                                    .route = "other",
+                                                    .keeps_texts = log_.texts});
+  ++n_open_;
+  if (!watch_) return;
+  has_body(request) ? watch_->expect_more(current_record->peer) : watch_->expect_nothing(current_record->peer);
+}
+
+void Exchanges::have_all(const httplib::Request& request) {
+  if (watch_) watch_->expect_nothing(peer_of(request));
+}
+
+void Exchanges::have_answer(const httplib::Request& request, httplib::Response& response) {
+  begin(request);  // of one that the library refuses, it tells of nothing else
+  RequestRecord& record = *current_record;
+  response.set_header("X-Request-Id", record.id);
+  record.status = response.status;
+  if (!request.matched_route.empty()) record.route = request.matched_route;
+  if (!response.content_provider_) return;
+  // What is made while it is sent is over when the library lets go of it.
+  response.content_provider_resource_releaser_ = [this, record = current_record,
+                                                  also = response.content_provider_resource_releaser_](bool is_whole) {
+    if (also) also(is_whole);
+    end(*record);
+  };
+}
+
+void Exchanges::send(const httplib::Request& request, const httplib::Response& response) {
+  metrics_.on_answer(request.matched_route.empty() ? "other" : request.matched_route, response.status);
+  const std::shared_ptr<RequestRecord> record = std::exchange(current_record, nullptr);
+  if (record && !response.content_provider_) end(*record);
+}
+
+void Exchanges::end(RequestRecord& record) {
+  --n_open_;
+  if (watch_) watch_->expect_more(record.peer);
+  if (!log_.on_line) return;
+  record.total_ms = std::chrono::duration<double, std::milli>(RequestRecord::Clock::now() - record.start).count();
+  log_.on_line(log_line(record, log_.format));
+}
+
+}  // namespace tern::server
