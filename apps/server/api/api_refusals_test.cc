@@ -128,13 +128,22 @@ TEST(ApiServer, OnlyThoseWithAKey) {
 TEST(ApiServer, ManyThatWaitAreSentAway) {
   const RunningServer server({.scheduler = {.max_replies = 1}, .max_waiting = 2});
   Json body = completion("Once upon a time", 4);
-  body["n"] = 2;
+  body["n"] = 3;  // one is written, two wait
   EXPECT_EQ(server.post(kText, body).status, 200);
-  body["n"] = 3;  // more than may ever wait
+  body["n"] = 4;  // more than there is ever room for
   const auto answer = server.post(kText, body);
   EXPECT_EQ(answer.status, 429);
   EXPECT_TRUE(answer.headers.contains("Retry-After"));
   EXPECT_EQ(answer.json["error"]["code"], "queue_full");
+}
+
+TEST(ApiServer, WhereNoneMayWaitThereIsStillOnePlace) {
+  const RunningServer server({.scheduler = {.max_replies = 1}, .max_waiting = 0});
+  for (int i = 0; i < 2; ++i) {
+    int status = 429;  // until the server knows that the answer before has ended
+    for (int look = 0; look < 100 && status == 429; ++look) status = server.post(kText, completion("Once", 3)).status;
+    EXPECT_EQ(status, 200);
+  }
 }
 
 TEST(ApiServer, FormatsThatCannotBeHeldAreRefused) {

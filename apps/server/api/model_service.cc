@@ -62,8 +62,10 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
     return std::unexpected(
         ApiError{.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5});
   }
+  // As many as there are places for begin at once.
   const int n_waiting = status_.n_waiting + n_asked_;
-  if (n_waiting + static_cast<int>(replies->size()) > options_.max_waiting) {
+  const int n_free = std::max(0, options_.scheduler.max_replies - status_.n_running);
+  if (n_waiting + static_cast<int>(replies->size()) > options_.max_waiting + n_free) {
     const std::string message =
         std::format("{} replies wait already, of at most {}; try again later", n_waiting, options_.max_waiting);
     return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
