@@ -14,7 +14,7 @@ namespace {
 
 using namespace wgsl;
 using GpuAttention = GpuConform;
-TERN_FOR_EVERY_VARIANT(GpuAttention);
+TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuAttention);
 
 // Groups of one and of four; head sizes that fill a workgroup evenly and not.
 constexpr gpu::HeadShape kShapes[] = {{2, 2, 64},  {4, 1, 80},  {8, 2, 128}, {2, 2, 36},

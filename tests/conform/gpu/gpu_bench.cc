@@ -112,6 +112,12 @@ std::vector<Variant> variants() {
       {"default_limits", {.default_limits = true}}};
 }
 
+std::vector<Variant> variants_without_integers() {
+  auto some = variants();
+  std::erase_if(some, [](const Variant& v) { return v.name == "no_subgroups" || v.name == "no_dot4"; });
+  return some;
+}
+
 std::unique_ptr<GpuBench> GpuBench::open(const Variant& variant, std::string& why_not) {
   auto bench = std::make_unique<GpuBench>();
   for (const bool robust : {false, true}) {

@@ -65,6 +65,7 @@ struct Variant {
   bool compare_robustness = false;  // everything runs a second time, with robustness on, and must give the same bytes
 };
 std::vector<Variant> variants();
+std::vector<Variant> variants_without_integers();
 
 class GpuBench {
  public:
@@ -113,6 +114,10 @@ class GpuConform : public testing::TestWithParam<Variant> {
 
 #define TERN_FOR_EVERY_VARIANT(Suite)                                                  \
   INSTANTIATE_TEST_SUITE_P(Gpu, Suite, testing::ValuesIn(::tern::conform::variants()), \
+                           [](const auto& test) { return test.param.name; })
+// Of kernels that multiply no integers: their texts are the same with and without packed dot products.
+#define TERN_FOR_VARIANTS_WITHOUT_INTEGERS(Suite)                                                       \
+  INSTANTIATE_TEST_SUITE_P(Gpu, Suite, testing::ValuesIn(::tern::conform::variants_without_integers()), \
                            [](const auto& test) { return test.param.name; })
 
 }  // namespace tern::conform

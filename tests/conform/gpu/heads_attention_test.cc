@@ -15,7 +15,7 @@ namespace {
 
 using namespace wgsl;
 using GpuHeadsAttention = GpuConform;
-TERN_FOR_EVERY_VARIANT(GpuHeadsAttention);
+TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuHeadsAttention);
 
 // One token after `pos` others.
 struct HeadsProblem {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace wgsl;
 using GpuQkvHeads = GpuConform;
-TERN_FOR_EVERY_VARIANT(GpuQkvHeads);
+TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuQkvHeads);
 
 template <class KvWord>
 void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n) {
