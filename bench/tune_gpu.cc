@@ -2,7 +2,8 @@
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--rows N] [--kv f16|f32|q8_0] [--gpu NAME] [--no-norms | --no-fuse]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
-//   | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N]...
+//   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N |
+//   incols=N | fcols=N | headm=N]...
 //
 // With --rows, so many sequences decode together; times are of a step, rates of all of them.
 //
@@ -72,6 +73,10 @@ bool apply_one(Layouts& l, const std::string& setting) {
     l.split_workgroup = l.group_workgroup = a;
   } else if (name == "group" && n == 1) {
     l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
+  } else if (name == "groupsfrom" && n == 1) {
+    l.groups_from = static_cast<int>(a);
+  } else if (name == "groups" && n == 2) {
+    l.groups_workgroup = a, l.groups_rounds = b;
   } else if (name == "fewcols" && n == 1) {
     l.few_columns = a;
   } else if (name == "cols" && n == 1) {

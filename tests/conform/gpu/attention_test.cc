@@ -173,6 +173,26 @@ void test_serial(GpuBench& bench, const Problem& p) {
   p.expect(y, "serial");
 }
 
+// With two positions of each chunk for every group of lanes; in splits they have one.
+template <class KvWord>
+void test_groups(GpuBench& bench, const Problem& p) {
+  const bool is_like_its_neighbour = p.n == 1 && (p.pos == 1 || p.pos == 62 || p.pos == 63 || p.pos == 127);
+  if (gpu::heads_together(p.s) == 1 || is_like_its_neighbour) return;
+  const uint32_t has_bytes = bench.device().limits().workgroup_bytes;
+  const auto config = gpu::fit(
+      gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .window = p.window, .softcap = p.softcap, .rounds = 2});
+  const bool has_room = gpu::has_grouped_attention<KvWord>(config, has_bytes);
+  ASSERT_TRUE(has_room || bench.caps().subgroup == 0 || has_bytes < 32768);
+  if (!has_room) return;
+  auto y = poisoned<float>(p.expected.size());
+  Stats stats(p);
+  bench.run(gpu::grouped_attention<KvWord>(config), {.x = p.s.n_heads / gpu::heads_together(p.s), .y = p.n},
+            in<Vec4<F32>>(p.q), in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(y),
+            in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
+  p.expect(y, "in groups");
+  stats.expect(y);
+}
+
 template <class KvWord>
 void test_unsplit(GpuBench& bench, const Problem& p) {
   const auto config =
@@ -184,6 +204,7 @@ void test_unsplit(GpuBench& bench, const Problem& p) {
             out<gpu::NormStats>(stats.parts));
   p.expect(y, "unsplit");
   stats.expect(y);
+  test_groups<KvWord>(bench, p);
   test_serial<KvWord>(bench, p);
 }
 
@@ -208,7 +229,8 @@ void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
   parts = poisoned<float>(parts.size());
   bench.run(gpu::grouped_attention<KvWord>(config),
             {.x = p.s.n_heads / gpu::heads_together(p.s), .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
-            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts));
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
+            out<gpu::NormStats>(unused));
   y = poisoned<float>(y.size());
   bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
             out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));

@@ -141,33 +141,39 @@ TEST_P(GpuFloatMatrices, AHeadLosesNothingOfItsActivations) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   constexpr uint32_t kLogitRowsAt = 5, kRestAt = 64;
-  constexpr int kN = 19, kOutputs = 77, kCols = 96;
-  const WeightMatrix w(Format::kF16, kOutputs, kCols, 5);
-  const Planes planes(w.tensor);
-  gpu::LogitsMatrixConfig c{.rows = kOutputs,
-                            .cols = kCols,
-                            .shape = *shape,
-                            .subgroup = f.subgroup_max,
-                            .rest_at = kRestAt,
-                            .tokens = shape->m};
-  if (c.workgroup() > bench().device().limits().invocations) GTEST_SKIP() << "this device's workgroups are too small";
-  auto x = random(size_t{kN} * kCols, 3);
-  for (size_t i = 0; i < kCols; ++i) x[i] *= 1e6f;  // beyond f16
-  std::vector<uint16_t> halves(size_t{2} * kRestAt * kCols);
-  auto scales = poisoned<float>(kN);
-  bench().run(gpu::halve_tokens({.width = kCols, .caps = caps(), .rest_at = kRestAt}), {.y = kN}, in<Vec4<F32>>(x),
-              out<Vec4<F16>>(halves), out<F32>(scales));
-  // The rows' count is before their list; as many tokens as that would not do.
-  std::vector<uint32_t> params = {kN - 4, kLogitRowsAt, kPoison, kPoison, kN};
-  auto y = poisoned<float>(size_t{kN} * kOutputs);
-  bench().run(gpu::logits_matrix(c), {.x = ceil_div(c.rows, c.tile_rows()), .y = ceil_div(uint32_t{kN}, c.tokens)},
-              in<F16>(planes.units), in<F16>(halves), in<F32>(scales), in<gpu::RowRange>(range_of(0, kOutputs)),
-              in<U32>(params), out<F32>(y));
-  std::vector<float> expected(y.size());
-  ref::float_linear({{.x = x.data()}, kN, &w.tensor, ops::Store::kSet, expected.data()});
-  const auto terms = magnitudes(x, kN, w.tensor);
-  for (size_t i = 0; i < y.size(); ++i) {
-    ASSERT_NEAR(y[i], expected[i], (0x1p-22 + (kCols + 6) * kUlp) * terms[i]) << i;
+  constexpr int kN = 19, kOutputs = 77;
+  for (const auto& [n_cols, tokens] : {std::pair{96, 16u}, {128, 32u}}) {
+    const auto cols = static_cast<uint32_t>(n_cols);
+    const WeightMatrix w(Format::kF16, kOutputs, cols, 5);
+    const Planes planes(w.tensor);
+    gpu::LogitsMatrixConfig c{.rows = kOutputs,
+                              .cols = cols,
+                              .shape = *shape,
+                              .subgroup = f.subgroup_max,
+                              .rest_at = kRestAt,
+                              .tokens = tokens};
+    const gpu::Limits& limits = bench().device().limits();
+    if (c.workgroup() > limits.invocations || c.workgroup_bytes() > limits.workgroup_bytes) {
+      GTEST_SKIP() << "this device's workgroups are too small";
+    }
+    auto x = random(size_t{kN} * cols, 3);
+    for (size_t i = 0; i < cols; ++i) x[i] *= 1e6f;  // beyond f16
+    std::vector<uint16_t> halves(size_t{2} * kRestAt * cols);
+    auto scales = poisoned<float>(kN);
+    bench().run(gpu::halve_tokens({.width = cols, .caps = caps(), .rest_at = kRestAt}), {.y = kN}, in<Vec4<F32>>(x),
+                out<Vec4<F16>>(halves), out<F32>(scales));
+    // The rows' count is before their list; as many tokens as that would not do.
+    std::vector<uint32_t> params = {kN - 4, kLogitRowsAt, kPoison, kPoison, kN};
+    auto y = poisoned<float>(size_t{kN} * kOutputs);
+    bench().run(gpu::logits_matrix(c), {.x = ceil_div(c.rows, c.tile_rows()), .y = ceil_div(uint32_t{kN}, c.tokens)},
+                in<Vec4<F16>>(planes.units), in<Vec4<F16>>(halves), in<F32>(scales),
+                in<gpu::RowRange>(range_of(0, kOutputs)), in<U32>(params), out<F32>(y));
+    std::vector<float> expected(y.size());
+    ref::float_linear({{.x = x.data()}, kN, &w.tensor, ops::Store::kSet, expected.data()});
+    const auto terms = magnitudes(x, kN, w.tensor);
+    for (size_t i = 0; i < y.size(); ++i) {
+      ASSERT_NEAR(y[i], expected[i], (0x1p-22 + (cols + 6) * kUlp) * terms[i]) << i;
+    }
   }
 }
 

@@ -87,7 +87,7 @@ void GpuBatch::test_matvec_add(int n, int rows, int cols, const gpu::TernaryBatc
   const auto kernel = gpu::batch_matvec_add(c, one.rows);
   EXPECT_LE(kernel.module.needs.workgroup_bytes, c.workgroup_bytes());
   bench().run(kernel, {.x = groups, .y = tiles(n, c)}, in<gpu::TernaryWeights>(w.device_rows()),
-              in<MatrixI8x4>(stored(in_rows, one, RowsAndMore::padded(n, c.tokens))),
+              in<gpu::QuantizedWords>(stored(in_rows, one, RowsAndMore::padded(n, c.tokens))),
               in<gpu::WeightScales>(kSplitScales), in<U32>(batch_params(0, static_cast<uint32_t>(n))), out<F32>(y),
               in<F32>(next_gain), out<gpu::NormStats>(stats));
   EXPECT_EQ(bits_of_both(y, stats), bits_of_both(y_one, stats_one)) << n << " rows of " << cols;
@@ -117,7 +117,7 @@ void GpuBatch::test_glu(int n, int rows, int cols, const gpu::TernaryBatchConfig
               in<gpu::WeightScales>(kSplitScales), out<F32>(y_one), in<F32>(next_gain), out<gpu::NormStats>(stats_one));
   bench().run(gpu::batch_glu(c, one.rows), {.x = groups, .y = tiles(n, c)}, in<gpu::TernaryWeights>(gate.device_rows()),
               in<gpu::TernaryWeights>(up.device_rows()),
-              in<MatrixI8x4>(stored(in_rows, one, RowsAndMore::padded(n, c.tokens))),
+              in<gpu::QuantizedWords>(stored(in_rows, one, RowsAndMore::padded(n, c.tokens))),
               in<gpu::WeightScales>(kSplitScales), in<U32>(batch_params(0, static_cast<uint32_t>(n))), out<F32>(y),
               in<F32>(next_gain), out<gpu::NormStats>(stats));
   EXPECT_EQ(bits_of_both(y, stats), bits_of_both(y_one, stats_one)) << n << " rows of " << cols;
@@ -153,7 +153,7 @@ void GpuBatch::test_qkv(int n, const gpu::HeadShape& s, bool interleaved, const 
   const uint32_t groups = (s.n_heads + 2 * s.n_kv_heads) * (s.head_dim / 2 / c.side_rows());
   bench().run(gpu::batch_qkv<KvWord>(c, s, interleaved), {.x = groups, .y = tiles(n, c)},
               in<gpu::TernaryWeights>(w.device_rows()),
-              in<MatrixI8x4>(stored(in_rows, gpu::ternary_tiling(one), RowsAndMore::padded(n, c.tokens))),
+              in<gpu::QuantizedWords>(stored(in_rows, gpu::ternary_tiling(one), RowsAndMore::padded(n, c.tokens))),
               in<gpu::WeightScales>(kSplitScales), in<Vec2<F32>>(angles), in<U32>(params), out<F32>(q),
               out<KvWord>(kv.words));
   EXPECT_EQ(leading_bits(q, q.size()), leading_bits(q_one, q.size()));

@@ -30,7 +30,8 @@ AttentionConfig fit(AttentionConfig c) {
   // Whole subgroups, where that leaves anything: reductions are slow otherwise (heads of 96 dimensions have 24 quads).
   const uint32_t unit = std::lcm(quads, std::max(c.caps.subgroup, 1u));
   c.workgroup = unit <= c.workgroup ? c.workgroup / unit * unit : c.workgroup / quads * quads;
-  c.chunk = c.workgroup / c.per_pos;
+  c.rounds = std::min(c.rounds, c.per_pos);
+  c.chunk = c.workgroup / c.per_pos * c.rounds;
   return c;
 }
 

@@ -19,6 +19,7 @@ struct AttentionConfig {
   float softcap = 0;    // scores s become softcap · tanh(s / softcap); 0: as they are
 
   uint32_t per_pos = 4;  // invocations that share a position's score
+  uint32_t rounds = 1;   // positions of a chunk that each of them has; at most per_pos, and 1 but in groups of heads
 
   uint32_t partial_stride() const { return heads.head_dim + 2; }  // Σ e·v, then the greatest score, then Σ e
 };

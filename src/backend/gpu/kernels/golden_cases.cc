@@ -257,6 +257,9 @@ class Cases {
     window.softcap = 0;
     add("attention_split_" + kv, attention<KvWord>(attention_config(16)));
     add("attention_split_of_groups_" + kv, grouped_attention<KvWord>(attention_config(16)));
+    AttentionConfig rounds = attention_config(0);
+    rounds.rounds = 4;
+    add("attention_of_groups_" + kv, grouped_attention<KvWord>(fit(rounds)));
     HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
     add("heads_attention_normed_" + kv, heads_attention<KvWord>(window, heads));
     heads.normed = false;

@@ -1,4 +1,4 @@
-// Attention over a long history in splits, by workgroups that have several heads that share keys and values.
+// Attention by workgroups that have several heads that share keys and values.
 #pragma once
 
 #include "backend/gpu/kernels/attention.h"
@@ -11,13 +11,9 @@ uint32_t heads_together(const HeadShape& heads);
 template <class KvWord>
 bool has_grouped_attention(const AttentionConfig& c, uint32_t workgroup_bytes);
 
+// As attention (attention.h), from the same layout, and of its parts as many. Each key and value is read once for all
+// heads of the workgroup. Grid: [n_heads / heads_together, n_tokens], or [n_heads / heads_together, n_tokens, splits].
 template <class KvWord>
-using GroupedAttentionKernel =
-    wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", KvQuad<KvWord>>, ParamsBuffer,
-                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
-// As attention in splits (attention.h), c.max_splits > 0, from the same layout. Each key and value is read once for all
-// heads of the workgroup. Grid: [n_heads / heads_together, n_tokens, splits].
-template <class KvWord>
-GroupedAttentionKernel<KvWord> grouped_attention(const AttentionConfig& c);
+AttentionKernel<KvWord> grouped_attention(const AttentionConfig& c);
 
 }  // namespace tern::gpu

@@ -8,71 +8,141 @@ using namespace wgsl;
 
 namespace {
 
-constexpr uint32_t kBlock = 32;  // columns whose loads are on their way together
+using Quad = Name<Vec4<F16>>;
 
 struct Place {
-  Name<U32> first_row, first_token, split;  // of the subgroup, of the tile, and which subgroup this is
+  Name<U32> first_token, split;  // of the tile, and which subgroup this is
 };
 
-// The tile's sums, [subgroup][token][row of the subgroup].
-template <uint32_t M, uint32_t N, uint32_t K>
-void multiply_as(const LogitsMatrixConfig& c, const In<"w", F16>& w, const Halves& x, const Place& place,
-                 const Shared<F32>& to) {
-  constexpr uint32_t kSides = 2;
-  const uint32_t n_m = c.tokens / M;
-  std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [tokens][side]
-  for (uint32_t i = 0; i < n_m * kSides; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
-  std::vector<Name<U32>> x_starts, w_starts;
-  for (const uint32_t first : {0u, c.rest_at}) {
-    for (uint32_t m = 0; m < n_m; ++m) {
-      auto row = let("x_row", place.first_token + (first + m * M));
-      x_starts.push_back(let("x_start", grouped_half(c.cols, row)));
-    }
+// A quad of f16s that an invocation stages of each block of columns: where the first block's is, how far the next is
+// behind it, and where it is staged.
+struct Share {
+  Name<U32> first;
+  uint32_t behind;
+  Name<U32> to;
+};
+
+// The sums of a tile.
+class LogitsTile {
+ public:
+  LogitsTile(const LogitsMatrixConfig& c, const In<"w", Vec4<F16>>& w, const In<"x", Vec4<F16>>& x, const Place& place,
+             const LocalIndex& tid)
+      : c_(c), w_(w), x_(x), place_(place), tid_(tid), staged_(shared<F16>("staged", c.staged_rows() * c.stride())) {
+    CHECK(c.cols % c.block() == 0 && c.tokens % kRowsOfGroup == 0 && c.rest_at % kRowsOfGroup == 0);
   }
-  for (uint32_t side = 0; side < kSides; ++side) {
-    w_starts.push_back(let("w_start", (place.first_row + side * N) * c.cols));
-  }
-  loop("block", 0u, c.cols / kBlock, 1u, [&](const Name<U32>& block) {
-    std::vector<Name<RightMatrix<F16, K, N>>> right;
-    std::vector<Name<LeftMatrix<F16, M, K>>> left;
-    for (uint32_t k = 0; k < kBlock; k += K) {
-      for (const auto& start : w_starts) {
-        right.push_back(subgroupMatrixLoad<RightMatrix<F16, K, N>>(w, start + block * kBlock + k,
-                                                                   MatrixLayout::kColumnMajor, c.cols));
+
+  // [subgroup][token][row of the subgroup]. first_row(subgroup): of the weights.
+  template <uint32_t M, uint32_t N, uint32_t K, class FirstRow>
+  void multiply_as(const FirstRow& first_row, const Shared<F32>& to) {
+    constexpr uint32_t kSides = 2;
+    const uint32_t n_m = c_.tokens / M;
+    std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [tokens][side]
+    for (uint32_t i = 0; i < n_m * kSides; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
+    const auto weights = my_weights(first_row), activations = my_activations();
+    std::vector<Var<Vec4<F16>>> next_w, next_x;
+    for (const Share& share : weights) next_w.push_back(var("next_w", w_[share.first + 0u]));
+    for (const Share& share : activations) next_x.push_back(var("next_x", x_[share.first + 0u]));
+    const uint32_t n_blocks = c_.cols / c_.block();
+    loop("block", 0u, n_blocks, 1u, [&](const Name<U32>& block) {
+      for (size_t i = 0; i < weights.size(); ++i) stage(weights[i], next_w[i]);
+      for (size_t i = 0; i < activations.size(); ++i) stage(activations[i], next_x[i]);
+      workgroupBarrier();
+      // On their way while this block is multiplied; after the last one, its own again.
+      auto next = let("next_block", min(block + 1u, n_blocks - 1));
+      for (size_t i = 0; i < weights.size(); ++i) next_w[i] = w_[weights[i].first + next * weights[i].behind];
+      for (size_t i = 0; i < activations.size(); ++i) {
+        next_x[i] = x_[activations[i].first + next * activations[i].behind];
       }
-      for (const auto& start : x_starts) {
-        left.push_back(subgroupMatrixLoad<LeftMatrix<F16, M, K>>(
-            x, start + block * (kBlock * kRowsOfGroup) + grouped_column(k), MatrixLayout::kRowMajor, kHalvesOfGroup));
-      }
-    }
-    for (uint32_t k = 0; k < kBlock / K; ++k) {
-      for (uint32_t m = 0; m < n_m; ++m) {
+      const auto multiply_column = [&](const Name<U32>& k) {
+        std::vector<Name<RightMatrix<F16, K, N>>> sides;
         for (uint32_t side = 0; side < kSides; ++side) {
-          const auto& sum = sums[m * kSides + side];
-          const auto& side_of_w = right[k * kSides + side];
-          subgroupMatrixMultiplyAccumulate(left[k * 2 * n_m + m], side_of_w, sum);
-          subgroupMatrixMultiplyAccumulate(left[k * 2 * n_m + n_m + m], side_of_w, sum);
+          auto row = let("w_row", place_.split * c_.rows_of_subgroup() + side * N);
+          sides.push_back(subgroupMatrixLoad<RightMatrix<F16, K, N>>(staged_, row * c_.stride() + k,
+                                                                     MatrixLayout::kColumnMajor, c_.stride()));
         }
+        for (uint32_t m = 0; m < n_m; ++m) {
+          for (const uint32_t part : {0u, 1u}) {
+            const uint32_t row = c_.tile_rows() + part * c_.tokens + m * M;
+            auto tokens = subgroupMatrixLoad<LeftMatrix<F16, M, K>>(staged_, k + row * c_.stride(),
+                                                                    MatrixLayout::kRowMajor, c_.stride());
+            for (uint32_t side = 0; side < kSides; ++side) {
+              subgroupMatrixMultiplyAccumulate(tokens, sides[side], sums[m * kSides + side]);
+            }
+          }
+        }
+      };
+      const bool written_out = c_.block() / K <= 4;
+      for (uint32_t k = 0; written_out && k < c_.block(); k += K) multiply_column(let("k", k));
+      if (!written_out) loop("k", 0u, c_.block(), K, multiply_column);
+      workgroupBarrier();
+    });
+    for (uint32_t m = 0; m < n_m; ++m) {
+      for (uint32_t side = 0; side < kSides; ++side) {
+        auto token = let("tile_token", place_.split * c_.tokens + m * M);
+        subgroupMatrixStore(to, token * c_.rows_of_subgroup() + side * N, sums[m * kSides + side],
+                            c_.rows_of_subgroup());
       }
     }
-  });
-  for (uint32_t m = 0; m < n_m; ++m) {
-    for (uint32_t side = 0; side < kSides; ++side) {
-      auto token = let("tile_token", place.split * c.tokens + m * M);
-      subgroupMatrixStore(to, token * c.rows_of_subgroup() + side * N, sums[m * kSides + side], c.rows_of_subgroup());
-    }
+    workgroupBarrier();
   }
-  workgroupBarrier();
-}
+
+ private:
+  // Neighbouring invocations have neighbouring quads of a row.
+  template <class FirstRow>
+  std::vector<Share> my_weights(const FirstRow& first_row) const {
+    const uint32_t quads = c_.block() / 4;
+    CHECK(c_.tile_rows() * quads % c_.workgroup() == 0);
+    std::vector<Share> shares;
+    for (uint32_t first = 0; first < c_.tile_rows() * quads; first += c_.workgroup()) {
+      auto i = let("w_i", tid_ + first);
+      auto row = let("tile_row", i / quads);
+      auto subgroup = let("of_subgroup", row / c_.rows_of_subgroup());
+      auto start = let("w_start", (first_row(subgroup) + row % c_.rows_of_subgroup()) * (c_.cols / 4) + i % quads);
+      shares.push_back({start, quads, let("w_to", row * c_.stride() + i % quads * 4u)});
+    }
+    return shares;
+  }
+  // In the order in which they are stored (grouped_half): of each 16 columns a group's rows, one after the other.
+  std::vector<Share> my_activations() const {
+    constexpr uint32_t kQuads = kHalvesOfGroup / 4, kGroup = kRowsOfGroup * kQuads;
+    const uint32_t groups = c_.block() / kHalvesOfGroup;
+    CHECK(2 * c_.tokens * groups * kQuads % c_.workgroup() == 0);
+    std::vector<Share> shares;
+    for (uint32_t first = 0; first < 2 * c_.tokens * groups * kQuads; first += c_.workgroup()) {
+      auto i = let("x_i", tid_ + first);
+      auto quad = let("quad", i % kQuads);
+      auto row = let("x_row", i / (kGroup * groups) * kRowsOfGroup + i / kQuads % kRowsOfGroup);  // of both parts
+      auto group = let("group", i / kGroup % groups);
+      auto rest = let("rest", row / c_.tokens * c_.rest_at);
+      auto stored = let("stored", place_.first_token + row % c_.tokens + rest);
+      auto start = let("x_start", grouped_half(c_.cols, stored) / 4u + group * kGroup + quad);
+      auto to = let("x_to", (row + c_.tile_rows()) * c_.stride() + group * kHalvesOfGroup + quad * 4u);
+      shares.push_back({start, groups * kGroup, to});
+    }
+    return shares;
+  }
+
+  void stage(const Share& share, const Var<Vec4<F16>>& next) const {
+    auto quad = let("quad_of_block", next);
+    for (uint32_t k = 0; k < 4; ++k) staged_[share.to + k] = at(quad, k);
+  }
+
+  const LogitsMatrixConfig& c_;
+  const In<"w", Vec4<F16>>& w_;
+  const In<"x", Vec4<F16>>& x_;
+  const Place& place_;
+  const LocalIndex& tid_;
+  Shared<F16> staged_;  // rows of weights, then of both parts of the activations
+};
 
 }  // namespace
 
 LogitsMatrixKernel logits_matrix(const LogitsMatrixConfig& c) {
-  CHECK(c.cols % kBlock == 0 && c.tokens % c.shape.m == 0 && c.rest_at % kRowsOfGroup == 0);
+  CHECK(c.tokens % c.shape.m == 0);
   return kernel(
       "logits_matrix", c.workgroup(),
-      [&](In<"w", F16> w, Halves x, TokenScales token_scales, RowRange range, ParamsBuffer params, Out<"y", F32> y,
-          WorkgroupId wg, LocalIndex tid) {
+      [&](In<"w", Vec4<F16>> w, In<"x", Vec4<F16>> x, TokenScales token_scales, RowRange range, ParamsBuffer params,
+          Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
         auto n_rows = let("n_rows", range.get<"count">());
         auto list = let("list", params[kLogitRows]);
         auto n_tokens = let("n_tokens", params[list - 1u]);
@@ -82,9 +152,10 @@ LogitsMatrixKernel logits_matrix(const LogitsMatrixConfig& c) {
         const auto first_of = [&](const auto& subgroup) {
           return let("first_row", min(wg.x * c.tile_rows() + subgroup * n, n_rows - n));
         };
-        const Place place{first_of(split), let("first_token", wg.y * c.tokens), split};
+        const Place place{let("first_token", wg.y * c.tokens), split};
         auto sums = shared<F32>("sums", c.tokens * c.tile_rows());
-        const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { multiply_as<M, N, K>(c, w, x, place, sums); };
+        LogitsTile tile(c, w, x, place, tid);
+        const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { tile.multiply_as<M, N, K>(first_of, sums); };
         CHECK(with_f16_shape(c.shape, use));
         loop("i", tid, c.tokens * c.tile_rows(), c.workgroup(), [&](const Name<U32>& i) {
           auto token = let("token", place.first_token + i / n % c.tokens);

@@ -5,9 +5,9 @@
 
 namespace tern::gpu {
 
-// A subgroup multiplies two matrices of rows of weights with all tokens of a tile. Both sides come from storage, with
-// no barrier on the way; neighbouring subgroups meet the same activations in the first-level cache. Activations count
-// with 22 bits: as f16, and as f16 again what that leaves (halve_tokens with rest_at).
+// A subgroup multiplies two matrices of rows of weights with all tokens of a tile. Both sides go through workgroup
+// memory, for matrices that are loaded from storage come value by value on some drivers. Activations count with 22
+// bits: as f16, and as f16 again what that leaves (halve_tokens with rest_at).
 struct LogitsMatrixConfig {
   uint32_t rows;            // of y
   uint32_t cols;            // a multiple of 32
@@ -15,15 +15,19 @@ struct LogitsMatrixConfig {
   uint32_t subgroup;        // every subgroup's size
   uint32_t rest_at;         // row of x
   uint32_t subgroups = 4;
-  uint32_t tokens = 32;  // of a tile, a multiple of shape.m
+  uint32_t tokens = 32;  // of a tile, a multiple of shape.m and of kRowsOfGroup
   uint32_t workgroup() const { return subgroup * subgroups; }
   uint32_t rows_of_subgroup() const { return 2 * shape.n; }
   uint32_t tile_rows() const { return subgroups * rows_of_subgroup(); }
-  uint32_t workgroup_bytes() const { return tokens * tile_rows() * 4; }
+  uint32_t block() const { return cols % 64 == 0 ? 64 : 32; }  // columns that are staged at a time
+  uint32_t stride() const { return block() + 8; }              // of a staged row: rows start in different banks
+  uint32_t staged_rows() const { return tile_rows() + 2 * tokens; }
+  uint32_t workgroup_bytes() const { return tokens * tile_rows() * 4 + staged_rows() * stride() * 2; }
 };
 
-using LogitsMatrixKernel = wgsl::Kernel<wgsl::In<"w", wgsl::F16>, Halves, TokenScales, RowRange, ParamsBuffer,
-                                        wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+using LogitsMatrixKernel =
+    wgsl::Kernel<wgsl::In<"w", wgsl::Vec4<wgsl::F16>>, wgsl::In<"x", wgsl::Vec4<wgsl::F16>>, TokenScales, RowRange,
+                 ParamsBuffer, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // y = w · x for the rows whose logits are wanted; the range has at least rows_of_subgroup() of w's rows. Grid:
 // [⌈count / tile_rows⌉, ⌈n_rows / tokens⌉].
 LogitsMatrixKernel logits_matrix(const LogitsMatrixConfig& c);

@@ -12,12 +12,14 @@ using namespace wgsl;
 
 namespace {
 
-constexpr uint32_t kBlock = 128;  // columns that a subgroup unpacks at a time
+constexpr uint32_t kBlock = 128;            // columns that are staged at a time
+constexpr uint32_t kVectors = kBlock / 64;  // vec4s of a row's codes, which have 64 each
+constexpr uint32_t kUnits = kBlock / 16;    // vec4s of a row of int8 words
 // Bytes between rows in workgroup memory: a block, and 16 more so that rows start in different banks.
 constexpr uint32_t kStride = kBlock + 16;
-// Of a staged block, which again starts in other banks than the one before.
-constexpr uint32_t block_bytes(const TernaryBatchConfig& c) { return c.tile_rows() * kStride + 16; }
-constexpr uint32_t kTripsAhead = 3;  // whose blocks are loaded before the first is needed
+// Of a staged block of weights and activations, which again starts in other banks than the one before.
+constexpr uint32_t block_bytes(const TernaryBatchConfig& c) { return (c.tile_rows() + c.tokens) * kStride + 16; }
+constexpr uint32_t kTripsAhead = 3;  // whose weights are loaded before the first is needed
 
 // The dot products of a tile's tokens and rows.
 class BatchTile {
@@ -27,8 +29,8 @@ class BatchTile {
         x_(x),
         tid_(tid),
         first_token_(let("first_token", wg.y * c.tokens)),
-        lane_(let("lane", tid & (c.subgroup - 1))),
-        split_(let("split", tid / c.subgroup)),
+        split_(let("split", tid / c.subgroup / 2u)),
+        side_(let("side", tid / c.subgroup % 2u)),
         staged_(shared<MatrixI8x4>("staged", words())) {
     CHECK(has_ternary_batch(c));
   }
@@ -45,146 +47,155 @@ class BatchTile {
   Name<I32> dot(const Name<U32>& token, uint32_t side, const Name<U32>& row) const {
     auto at = let("at", token * c_.tile_rows() + row + side * c_.side_rows());
     auto sum = let("part", sums()[at]);
-    for (uint32_t i = 1; i < c_.subgroups; ++i) {
+    for (uint32_t i = 1; i < c_.splits(); ++i) {
       sum = let("part", sum + sums()[at + i * c_.tokens * c_.tile_rows()]);
     }
     return sum;
   }
   ActivationScale scale(const Name<U32>& token) const {
     auto of_batch = let("token", first_token_ + token);
-    auto meta = let("meta_at", grouped_meta(c_.cols, of_batch) * 4u);
-    auto scale = let("x_scale", call<F32>("bitcast<f32>", x_[meta]));
-    auto sum = let("x_sum", call<I32>("i32", x_[meta + 1u]));
+    auto row_meta = let("row_meta", x_[grouped_meta(c_.cols, of_batch)]);
+    auto scale = let("x_scale", bitcast<F32>(bits(at(row_meta, 0))));
+    auto sum = let("x_sum", bitcast<I32>(bits(at(row_meta, 1))));
     return {scale, sum};
   }
 
  private:
   Shared<I32> sums() const { return as_i32(staged_); }
-  uint32_t words() const { return c_.subgroups * std::max(block_bytes(c_) / 4, c_.tokens * c_.tile_rows()); }
+  uint32_t words() const { return c_.splits() * std::max(block_bytes(c_) / 4, c_.tokens * c_.tile_rows()); }
   uint32_t n_blocks() const { return whole_blocks(c_.cols) / kBlock; }
-  uint32_t trips() const { return ceil_div(n_blocks(), c_.subgroups); }
-  uint32_t loads_of_side() const { return 2 * c_.side_rows() / c_.subgroup; }  // vec4s of an invocation, of a block
+  uint32_t trips() const { return ceil_div(n_blocks(), c_.splits()); }
 
-  // What an invocation loads and unpacks in each trip: vec4s, in the order [side][load]. A trip's blocks lie side by
-  // side, so neighbouring invocations have neighbouring vec4s of a row, whoever multiplies them.
+  // A vec4 that an invocation loads and stages in each trip.
   struct Share {
-    uint32_t side;
-    Name<U32> row, vector;  // of the side's rows, and of the trip's part of it
-    Name<U32> to, turn;     // where it is staged, and which of its words is stored first
+    Name<U32> row, vector;    // of weights: of the tile, and of the trip's part of the row; of activations: where it is
+    Name<U32> to;             // where it is staged
+    Name<U32> in_block = {};  // of activations: which of the trip's blocks
   };
-  std::vector<Share> my_shares() const {
-    const uint32_t of_row = 2 * c_.subgroups;
+  // A trip's blocks lie side by side, so neighbouring invocations have neighbouring vec4s of a row, whoever multiplies
+  // them.
+  std::vector<Share> my_weights() const {
+    const uint32_t of_row = kVectors * c_.splits();
     std::vector<Share> shares;
-    for (uint32_t side = 0; side < 2; ++side) {
-      for (uint32_t j = 0; j < loads_of_side(); ++j) {
-        auto v = let("v", tid_ + j * c_.workgroup());
-        auto row = let("row", v / of_row);
-        auto vector = let("vector", v % of_row);
-        auto half = let("half", vector & 1u);
-        auto to =
-            let("to", vector / 2u * (block_bytes(c_) / 4) + (side * c_.side_rows() + row) * (kStride / 4) + half * 4u);
-        // Lanes whose words would meet in a bank begin with different ones.
-        shares.push_back({side, row, vector, to, let("turn", half | ((row & 1u) << 1u))});
-      }
+    for (uint32_t first = 0; first < c_.tile_rows() * of_row; first += c_.workgroup()) {
+      auto v = let("v", tid_ + first);
+      auto row = let("row", v / of_row);
+      auto vector = let("vector", v % of_row);
+      auto half = let("half", vector % kVectors);
+      auto to = let("to", vector / kVectors * (block_bytes(c_) / 4) + row * (kStride / 4) + half * 4u);
+      shares.push_back({row, vector, to});
+    }
+    return shares;
+  }
+  // In the order in which they are stored (grouped_unit): pairs of units of a group's rows.
+  std::vector<Share> my_activations() const {
+    const uint32_t rows = std::min(c_.tokens, kRowsOfGroup);
+    std::vector<Share> shares;
+    for (uint32_t first = 0; first < c_.splits() * c_.tokens * kUnits; first += c_.workgroup()) {
+      auto v = let("x_v", tid_ + first);
+      auto in_block = let("in_block", v / (c_.tokens * kUnits));
+      auto unit = let("unit", v / (2 * rows) % (kUnits / 2) * 2u + (v & 1u));
+      auto token = let("x_token", v / (rows * kUnits) % (c_.tokens / rows) * rows + (v >> 1u) % rows);
+      auto of_batch = let("x_row", first_token_ + token);
+      auto from = let("x_at", grouped_unit(c_.cols, of_batch, unit));
+      auto to = let("x_to", in_block * (block_bytes(c_) / 4) + (token + c_.tile_rows()) * (kStride / 4) + unit * 4u);
+      shares.push_back({token, from, to, in_block});
     }
     return shares;
   }
 
   // Half h of a row's block has in word k, plane p, the codes of columns 32p + 16h + 4k ….
   void stage(const Share& share, const Name<TernaryWeights>& w4, const std::optional<Name<Bool>>& exists) const {
-    auto by_one = let("by_one", (share.turn & 1u) != 0u), by_two = let("by_two", (share.turn & 2u) != 0u);
-    std::vector<Name<I2sWord>> once, twice;
-    for (uint32_t k = 0; k < 4; ++k) once.push_back(let("w", select(at(w4, k), at(w4, (k + 1) % 4), by_one)));
-    for (uint32_t k = 0; k < 4; ++k) twice.push_back(let("w", select(once[k], once[(k + 2) % 4], by_two)));
-    for (uint32_t k = 0; k < 4; ++k) {
-      auto to_word = let("to_word", share.to + ((share.turn + k) & 3u));
-      for (uint32_t p = 0; p < 4; ++p) {
-        auto word = let("word", codes(twice[k], p));
-        staged_[to_word + 8 * p] =
+    for (uint32_t p = 0; p < 4; ++p) {
+      for (uint32_t k = 0; k < 4; ++k) {
+        auto of_planes = let("of_planes", at(w4, k));
+        auto word = let("word", codes(of_planes, p));
+        staged_[share.to + (8 * p + k)] =
             exists ? matrix_word(packed<I8x4>(select(0u, bits(word), *exists))) : matrix_word(word);
       }
+    }
+  }
+  void stage(const Share& share, const Name<QuantizedWords>& x4) const {
+    for (uint32_t k = 0; k < 4; ++k) {
+      auto word = let("x_word", at(x4, k));
+      staged_[share.to + k] = matrix_word(word);
     }
   }
 
   template <uint32_t M, uint32_t N, uint32_t K, class Load>
   void multiply_as(const Load& load) {
-    static_assert(kColumnsOfGroup % K == 0);
     const uint32_t n_m = c_.tokens / M;
-    std::vector<Var<ResultMatrix<I32, M, N>>> results;  // [tokens][side]
-    for (uint32_t i = 0; i < 2 * n_m; ++i) results.push_back(var<ResultMatrix<I32, M, N>>("sums"));
-    std::vector<Name<U32>> x_starts;  // of each matrix of tokens, in bytes
-    for (uint32_t m = 0; m < n_m; ++m) {
-      auto token = let("token", first_token_ + m * M);
-      x_starts.push_back(
-          let("x_start", token / kRowsOfGroup * (16 * group_stride(c_.cols)) + token % kRowsOfGroup * kColumnsOfGroup));
-    }
-    const auto shares = my_shares();
+    std::vector<Var<ResultMatrix<I32, M, N>>> results;
+    for (uint32_t i = 0; i < n_m; ++i) results.push_back(var<ResultMatrix<I32, M, N>>("sums"));
+    const auto weights = my_weights(), activations = my_activations();
     // Past the last block its end is loaded again.
-    const auto load_share = [&](const Share& share, const Name<U32>& first_block) {
-      return load(share.side, share.row, min(first_block * 2u + share.vector, 2 * n_blocks() - 1));
+    const auto load_weights = [&](const Share& share, const Name<U32>& first_block) {
+      auto vector = let("some_vector", min(first_block * kVectors + share.vector, kVectors * n_blocks() - 1));
+      auto words = var<TernaryWeights>("words");
+      auto row = let("of_side", share.row % c_.side_rows());
+      when(
+          share.row < c_.side_rows(), [&] { words = load(0, row, vector + 0u); },
+          [&] { words = load(1, row, vector + 0u); });
+      return let("loaded", words);
+    };
+    const auto load_activations = [&](const Share& share, const Name<U32>& first_block) {
+      auto block = let("x_block", min(first_block + share.in_block, n_blocks() - 1));
+      return x_[share.vector + block * (kUnits * kRowsOfGroup)];
     };
     const uint32_t ahead = std::min(kTripsAhead, trips());
     std::vector<std::vector<Var<TernaryWeights>>> coming;  // [trip][share]
     for (uint32_t i = 0; i < ahead; ++i) {
       coming.emplace_back();
-      auto block = let("block", i * c_.subgroups);
-      for (const Share& share : shares) coming.back().push_back(var("coming", load_share(share, block)));
+      auto block = let("block", i * c_.splits());
+      for (const Share& share : weights) coming.back().push_back(var("coming", load_weights(share, block)));
     }
+    std::vector<Var<QuantizedWords>> next_x;
+    auto first = let("first", 0u);
+    for (const Share& share : activations) next_x.push_back(var("next_x", load_activations(share, first)));
     // A loop, for what is written out is fetched by every workgroup and run once.
     loop("trip", 0u, trips(), 1u, [&](const Name<U32>& trip) {
-      auto first_block = let("first_block", trip * c_.subgroups);
-      auto block = let("block", first_block + split_);
-      std::vector<Name<TernaryWeights>> weights;
-      auto later = let("later", first_block + ahead * c_.subgroups);
-      for (size_t i = 0; i < shares.size(); ++i) {
-        weights.push_back(let("w4", coming[0][i]));
+      auto first_block = let("first_block", trip * c_.splits());
+      auto next_block = let("next_block", first_block + c_.splits());
+      auto later = let("later", first_block + ahead * c_.splits());
+      std::vector<Name<TernaryWeights>> w4s;
+      for (size_t i = 0; i < weights.size(); ++i) {
+        w4s.push_back(let("w4", coming[0][i]));
         for (uint32_t r = 0; r + 1 < ahead; ++r) coming[r][i] = coming[r + 1][i];
-        coming[ahead - 1][i] = load_share(shares[i], later);
+        coming[ahead - 1][i] = load_weights(weights[i], later);
       }
-      auto x_block = let("x_block", min(block, n_blocks() - 1) * (kBlock * kRowsOfGroup));
-      using Column = std::vector<Name<LeftMatrix<I8, M, K>>>;
-      const auto load_column = [&](const Name<U32>& k) {
-        Column x;
-        for (const auto& start : x_starts) {
-          x.push_back(subgroupMatrixLoad<LeftMatrix<I8, M, K>>(
-              x_, start + x_block + k / kColumnsOfGroup * (kColumnsOfGroup * kRowsOfGroup) + k % kColumnsOfGroup,
-              MatrixLayout::kRowMajor, kColumnsOfGroup));
-        }
-        return x;
-      };
-      const auto multiply_column = [&](const Name<U32>& k, const Column& x) {
-        for (uint32_t side = 0; side < 2; ++side) {
-          auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(
-              staged_, split_ * block_bytes(c_) + k + side * c_.side_rows() * kStride, MatrixLayout::kColumnMajor,
-              kStride);
-          for (uint32_t m = 0; m < n_m; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, results[2 * m + side]);
-        }
-      };
-      std::vector<Name<U32>> ks;
-      std::vector<Column> columns;  // on their way while weights are unpacked
-      constexpr bool kWrittenOut = kBlock / K <= 4;
-      for (uint32_t k = 0; kWrittenOut && k < kBlock; k += K) {
-        ks.push_back(let("k", k));
-        columns.push_back(load_column(ks.back()));
+      std::vector<Name<QuantizedWords>> x4s;
+      for (size_t i = 0; i < activations.size(); ++i) {
+        x4s.push_back(let("x4", next_x[i]));
+        next_x[i] = load_activations(activations[i], next_block);
       }
-      for (size_t i = 0; i < shares.size(); ++i) {
+      for (size_t i = 0; i < weights.size(); ++i) {
         std::optional<Name<Bool>> exists;
-        if (n_blocks() % c_.subgroups != 0) {
-          exists = let("exists", first_block * 2u + shares[i].vector < 2 * n_blocks());
+        if (n_blocks() % c_.splits() != 0) {
+          exists = let("exists", first_block * kVectors + weights[i].vector < kVectors * n_blocks());
         }
-        stage(shares[i], weights[i], exists);
+        stage(weights[i], w4s[i], exists);
       }
+      for (size_t i = 0; i < activations.size(); ++i) stage(activations[i], x4s[i]);
       workgroupBarrier();
-      for (size_t i = 0; i < columns.size(); ++i) multiply_column(ks[i], columns[i]);
-      if (!kWrittenOut) loop("k", 0u, kBlock, K, [&](const Name<U32>& k) { multiply_column(k, load_column(k)); });
+      auto start = let("start", split_ * block_bytes(c_));
+      const auto multiply_column = [&](const Name<U32>& k) {
+        auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(staged_, start + k + side_ * (c_.side_rows() * kStride),
+                                                           MatrixLayout::kColumnMajor, kStride);
+        for (uint32_t m = 0; m < n_m; ++m) {
+          auto x = subgroupMatrixLoad<LeftMatrix<I8, M, K>>(staged_, start + k + (c_.tile_rows() + m * M) * kStride,
+                                                            MatrixLayout::kRowMajor, kStride);
+          subgroupMatrixMultiplyAccumulate(x, w, results[m]);
+        }
+      };
+      constexpr bool kWrittenOut = kBlock / K <= 4;
+      for (uint32_t k = 0; kWrittenOut && k < kBlock; k += K) multiply_column(let("k", k));
+      if (!kWrittenOut) loop("k", 0u, kBlock, K, multiply_column);
       workgroupBarrier();
     });
     for (uint32_t m = 0; m < n_m; ++m) {
-      for (uint32_t side = 0; side < 2; ++side) {
-        subgroupMatrixStore(sums(),
-                            split_ * (c_.tokens * c_.tile_rows()) + (m * M * c_.tile_rows() + side * c_.side_rows()),
-                            results[2 * m + side], c_.tile_rows());
-      }
+      subgroupMatrixStore(sums(),
+                          split_ * (c_.tokens * c_.tile_rows()) + side_ * c_.side_rows() + m * M * c_.tile_rows(),
+                          results[m], c_.tile_rows());
     }
     workgroupBarrier();
   }
@@ -192,8 +203,8 @@ class BatchTile {
   TernaryBatchConfig c_;
   StoredRows x_;
   LocalIndex tid_;
-  Name<U32> first_token_, lane_, split_;
-  Shared<MatrixI8x4> staged_;  // [subgroups, rows], then the sums [subgroups, tokens, rows]
+  Name<U32> first_token_, split_, side_;  // the latter two of the subgroup
+  Shared<MatrixI8x4> staged_;             // [splits, rows and tokens], then the sums [splits, tokens, rows]
 };
 
 // body(token, row) for tokens of a tile times `n` rows each, spread over the workgroup in rounds that all invocations
@@ -224,14 +235,16 @@ void write_stats(const TernaryBatchConfig& c, const Name<F32>& value, const Name
 
 uint32_t TernaryBatchConfig::workgroup_bytes() const {
   const uint32_t reductions = tile_rows() > subgroup ? 8 * tokens * tile_rows() : 0;
-  return subgroups * std::max(block_bytes(*this), tokens * tile_rows() * 4) + reductions;
+  return splits() * std::max(block_bytes(*this), tokens * tile_rows() * 4) + reductions;
 }
 
 bool has_ternary_batch(const TernaryBatchConfig& c) {
   if (!with_int8_shape(c.shape, []<uint32_t, uint32_t, uint32_t>() {})) return false;
   const auto is_power = [](uint32_t x) { return std::has_single_bit(x); };
-  return c.cols % 16 == 0 && is_power(c.subgroup) && is_power(c.subgroups) && 2 * c.side_rows() % c.subgroup == 0 &&
-         c.tokens % c.shape.m == 0 && c.tokens <= kMostBatchTokens && c.workgroup() % c.tile_rows() == 0 &&
+  return c.cols % 16 == 0 && is_power(c.subgroup) && is_power(c.subgroups) && c.subgroups > 1 &&
+         c.tile_rows() % c.subgroup == 0 && c.tokens % c.shape.m == 0 &&
+         c.tokens % std::min(c.tokens, kRowsOfGroup) == 0 && c.tokens * kUnits % (2 * c.subgroup) == 0 &&
+         c.tokens <= kMostBatchTokens && c.workgroup() % c.tile_rows() == 0 &&
          c.tokens * c.side_rows() % c.workgroup() == 0;
 }
 

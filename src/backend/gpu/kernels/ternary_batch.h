@@ -9,8 +9,10 @@
 namespace tern::gpu {
 
 // There are few tokens, and so few tiles: what fills the GPU is that each tile's columns are shared out. A workgroup
-// has two sides of shape.n rows of weights: neighbouring rows, gate and up, or the two halves of a head. Its subgroups
-// each unpack and multiply every `subgroups`-th block of 128 columns, and their sums are added up at the end.
+// has two sides of shape.n rows of weights: neighbouring rows, gate and up, or the two halves of a head. Each pair of its
+// subgroups, one for each side, multiplies every `splits`-th block of 128 columns, and the sums are added up at the end.
+// Activations as weights go through workgroup memory: matrices that are loaded from storage come value by value on
+// some drivers.
 struct TernaryBatchConfig {
   uint32_t cols = 0;                    // a multiple of 4
   Activation act = Activation::kRelu2;  // of the glu kernel
@@ -19,6 +21,7 @@ struct TernaryBatchConfig {
   uint32_t subgroup = 0;    // every subgroup's size
   uint32_t subgroups = 8;
   uint32_t tokens = 16;  // of a tile: one or two times shape.m
+  uint32_t splits() const { return subgroups / 2; }
   uint32_t workgroup() const { return subgroup * subgroups; }
   uint32_t side_rows() const { return shape.n; }
   uint32_t tile_rows() const { return 2 * shape.n; }
@@ -33,7 +36,7 @@ bool has_ternary_batch(const TernaryBatchConfig& c);
 
 // x: groups of rows of int8 words (normed_quantize), as many as whole tiles have. Grid of all: [⌈rows / what a
 // workgroup has⌉, ⌈n_tokens / tokens⌉].
-using StoredRows = wgsl::In<"x", wgsl::MatrixI8x4>;
+using StoredRows = wgsl::In<"x", QuantizedWords>;
 
 using BatchMatvecAddKernel =
     wgsl::Kernel<wgsl::In<"w", TernaryWeights>, StoredRows, WeightScales, ParamsBuffer, wgsl::InOut<"y", wgsl::F32>,

@@ -37,7 +37,7 @@ struct Layouts {
   // Where there are int8 matrices: from so many tokens on they are used, with so many subgroups in a workgroup
   // (kernels/ternary_batch.h).
   int batches_from = 5, most_in_batches = 64;
-  uint32_t batch_subgroups = 8, batch_glu_subgroups = 4;
+  uint32_t batch_subgroups = 8, batch_glu_subgroups = 2;
   uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
   bool int8_x = true;       // where the plan allows: activations become int8 where packed weights meet them
   uint32_t columns = 4;     // rows of x that a workgroup multiplies with float weights, where there are few
@@ -50,6 +50,9 @@ struct Layouts {
     uint32_t workgroup;
   };
   std::vector<AttentionSize> attention_of_batches = {{4, 512}, {12, 256}, {24, 128}};
+  // From so many tokens on each workgroup has up to four heads that share keys and values; see group_heads.
+  int groups_from = 20;
+  uint32_t groups_workgroup = 256, groups_rounds = 2;
   int split_attention_from = 513;  // positions
   uint32_t most_splits = 16;       // of a long history; WorkBuffers::kMostSplits at most
   uint32_t split_workgroup = 1024;

@@ -203,7 +203,7 @@ class Recorder {
   bool has_batches(const step::TernaryQkv& s) const;
   int last_before(std::span<const InBatches> batches) const;
   // The rows of several tokens as int8, and what puts them there for `batches`.
-  Result<View<wgsl::MatrixI8x4>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
+  Result<View<QuantizedWords>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
                                              std::span<const InBatches> batches);
   // Records a step for such runs; up to how many tokens another kernel is needed. `one`: the layout for one row.
   Result<int> in_batches(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
@@ -246,6 +246,9 @@ class Recorder {
   bool makes_heads(const step::Attention& s) const;
   template <class KvWord>
   Result<void> attention_as(const step::Attention& s);
+  template <class KvWord>
+  std::optional<AttentionConfig> grouped_config(const step::Attention& s, uint32_t wanted_workgroup,
+                                                uint32_t max_splits) const;
   struct AttentionOut {
     View<wgsl::F32> y;
     NextViews next;
@@ -253,6 +256,9 @@ class Recorder {
   template <class KvWord>
   Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
                             const AttentionOut& out);
+  template <class KvWord>
+  Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                                   const AttentionOut& out);
   template <class KvWord>
   Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
   template <class KvWord>

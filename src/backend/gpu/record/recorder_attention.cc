@@ -122,29 +122,67 @@ Result<void> Recorder::serial_attention_as(const step::Attention& s) {
 template <class KvWord>
 Result<void> Recorder::attention_as(const step::Attention& s) {
   if (c_.layouts.serial) return serial_attention_as<KvWord>(s);
-  const AttentionConfig config = attention_config(s, c_.layouts.attention_workgroup);
-  TRY(const auto next, next_views(s.next, config.heads.n_heads));
+  TRY(const auto next, next_views(s.next, static_cast<uint32_t>(s.n_heads)));
   const int split_from = c_.layouts.split_attention_from;
   const bool splits = c_.plan.config.n_ctx >= split_from && (s.window == 0 || s.window >= split_from);
+  // For each of these numbers of tokens, and positions.
+  const auto attention_for = [&](int first, int last, const auto& record) -> Result<void> {
+    if (first > last) return {};
+    if (!splits) return record(When{.min_tokens = first, .max_tokens = last});
+    const int last_few = std::min(last, kMatmulTokens - 1);
+    if (first <= last_few) {
+      TRY_STATUS(record(When{.min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1}));
+    }
+    // Many tokens fill the GPU without splitting.
+    const int first_many = std::max(first, kMatmulTokens);
+    return first_many <= last ? record(When{.min_tokens = first_many, .max_tokens = last}) : Result<void>{};
+  };
+  const AttentionOut out{c_.work.floats(s.out), next};
+  const auto groups = grouped_config<KvWord>(s, c_.layouts.groups_workgroup, 0);
+  const int last_alone = groups ? c_.layouts.groups_from - 1 : INT_MAX;
   const auto sizes = attention_workgroups(s);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const int first = sizes[i].from_tokens, last = i + 1 < sizes.size() ? sizes[i + 1].from_tokens - 1 : INT_MAX;
-    const auto attention_for = [&](const When& when) -> Result<void> {
-      if (when.min_tokens > when.max_tokens) return {};
+    const int last = i + 1 < sizes.size() ? sizes[i + 1].from_tokens - 1 : INT_MAX;
+    TRY_STATUS(attention_for(sizes[i].from_tokens, std::min(last, last_alone), [&](const When& when) {
       return attention_of<KvWord>(s, attention_config(s, sizes[i].workgroup),
-                                  {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
-                                  {c_.work.floats(s.out), next});
-    };
-    if (!splits) {
-      TRY_STATUS(attention_for({.min_tokens = first, .max_tokens = last}));
-      continue;
-    }
-    TRY_STATUS(attention_for(
-        {.min_tokens = first, .max_tokens = std::min(last, kMatmulTokens - 1), .max_pos = split_from - 1}));
-    // Many tokens fill the GPU without splitting.
-    TRY_STATUS(attention_for({.min_tokens = std::max(first, kMatmulTokens), .max_tokens = last}));
+                                  {.grid = {.x = static_cast<uint32_t>(s.n_heads)}, .axis = Axis::kY, .when = when},
+                                  out);
+    }));
+  }
+  if (groups) {
+    TRY_STATUS(attention_for(c_.layouts.groups_from, INT_MAX, [&](const When& when) {
+      return attention_of_groups<KvWord>(s, *groups, {.axis = Axis::kY, .when = when}, out);
+    }));
   }
   return splits ? attention_in_splits<KvWord>(s, next) : Result<void>{};
+}
+
+// None where heads are not taken together on this device.
+template <class KvWord>
+std::optional<AttentionConfig> Recorder::grouped_config(const step::Attention& s, uint32_t wanted_workgroup,
+                                                        uint32_t max_splits) const {
+  const Layouts& l = c_.layouts;
+  if (l.group_heads == Layouts::Group::kNever) return std::nullopt;
+  if (l.group_heads == Layouts::Group::kUnlessHeadsAreMade && makes_heads(s)) return std::nullopt;
+  AttentionConfig config = attention_config(s, wanted_workgroup);
+  config.max_splits = max_splits;
+  if (max_splits == 0) config.rounds = l.groups_rounds;
+  config = fit(config);
+  if (!has_grouped_attention<KvWord>(config, c_.device.limits().workgroup_bytes)) return std::nullopt;
+  return config;
+}
+
+template <class KvWord>
+Result<void> Recorder::attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                                           const AttentionOut& out) {
+  if (makes_heads(s)) {
+    When one_each = extent.when;
+    one_each.slices = Slices::kOneEach;
+    TRY_STATUS(heads(*s.heads, one_each));
+  }
+  extent.grid.x = config.heads.n_heads / heads_together(config.heads);
+  return dispatch(grouped_attention<KvWord>(config), extent, c_.work.float_quads(s.q),
+                  View<KvQuad<KvWord>>{store_.layer(s.layer)}, params(), out.y, out.next.gain, out.next.parts);
 }
 
 std::vector<Layouts::AttentionSize> Recorder::attention_workgroups(const step::Attention& s) const {
@@ -182,15 +220,9 @@ Result<void> Recorder::attention_of(const step::Attention& s, const AttentionCon
 template <class KvWord>
 Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
   const Layouts& l = c_.layouts;
-  AttentionConfig config = attention_config(s, l.group_workgroup);
-  config.max_splits = l.most_splits_of_groups;
-  const bool groups = (l.group_heads == Layouts::Group::kAlways ||
-                       (l.group_heads == Layouts::Group::kUnlessHeadsAreMade && !makes_heads(s))) &&
-                      has_grouped_attention<KvWord>(config, c_.device.limits().workgroup_bytes);
-  if (!groups) {
-    config = attention_config(s, l.split_workgroup);
-    config.max_splits = l.most_splits;
-  }
+  const auto groups = grouped_config<KvWord>(s, l.group_workgroup, l.most_splits_of_groups);
+  AttentionConfig config = groups.value_or(attention_config(s, l.split_workgroup));
+  if (!groups) config.max_splits = l.most_splits;
   const When when{.max_tokens = kMatmulTokens - 1, .min_pos = c_.layouts.split_attention_from};
   const Extent split{.grid = {.x = config.heads.n_heads},
                      .axis = Axis::kY,
@@ -200,19 +232,8 @@ Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextV
   TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1, config.max_splits));
   const View<wgsl::F32> parts_view{{parts, 0, 0}};
   const NextViews unused{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
-  if (groups) {
-    if (makes_heads(s)) {
-      When one_each = when;
-      one_each.slices = Slices::kOneEach;
-      TRY_STATUS(heads(*s.heads, one_each));
-    }
-    Extent grouped = split;
-    grouped.grid.x = config.heads.n_heads / heads_together(config.heads);
-    TRY_STATUS(dispatch(grouped_attention<KvWord>(config), grouped, c_.work.float_quads(s.q),
-                        View<KvQuad<KvWord>>{store_.layer(s.layer)}, params(), parts_view));
-  } else {
-    TRY_STATUS(attention_of<KvWord>(s, config, split, {parts_view, unused}));
-  }
+  TRY_STATUS(groups ? attention_of_groups<KvWord>(s, config, split, {parts_view, unused})
+                    : attention_of<KvWord>(s, config, split, {parts_view, unused}));
   return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
                   parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
 }

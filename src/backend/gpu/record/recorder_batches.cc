@@ -73,15 +73,15 @@ std::vector<Recorder::InBatches> Recorder::batches_of(const step::TernaryQkv& s)
   return found;
 }
 
-Result<View<wgsl::MatrixI8x4>> Recorder::stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
-                                                     std::span<const InBatches> batches) {
+Result<View<QuantizedWords>> Recorder::stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
+                                                   std::span<const InBatches> batches) {
   if (!batches.empty()) {
     const When when{.min_tokens = batches.front().extent.when.min_tokens,
                     .max_tokens = batches.back().extent.when.max_tokens};
     TRY_STATUS(dispatch(normed_quantize(one, norm.config), {.axis = Axis::kY, .when = when}, norm.x, norm.gain,
                         norm.parts, c_.work.int8_quads(quantized)));
   }
-  return View<wgsl::MatrixI8x4>{c_.work.int8_quads(quantized).view};
+  return c_.work.int8_quads(quantized);
 }
 
 bool Recorder::has_batches(const step::TernaryLinearAdd& s) const { return !batches_of(s).empty(); }
@@ -142,7 +142,9 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
                             .shape = tiles->shape,
                             .subgroup = tiles->subgroup,
                             .rest_at = c_.work.halved_logit_rows()};
-  if (config.workgroup_bytes() > c_.device.limits().workgroup_bytes) return false;
+  const uint32_t most_bytes = c_.device.limits().workgroup_bytes;
+  while (config.workgroup_bytes() > most_bytes && config.subgroups > 1) config.subgroups /= 2;
+  if (config.workgroup_bytes() > most_bytes) return false;
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (part.count < config.rows_of_subgroup()) return false;
   }
@@ -169,8 +171,9 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
                     .when = when};
       if (tokens == 16) extent.when.max_rows = 16;
       if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
-      TRY_STATUS(dispatch(logits_matrix(config), extent, View<wgsl::F16>{part.units}, View<wgsl::F16>{halves}, scales,
-                          View<RowRange>{constant}, params(), c_.work.floats(out)));
+      TRY_STATUS(dispatch(logits_matrix(config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units},
+                          View<wgsl::Vec4<wgsl::F16>>{halves}, scales, View<RowRange>{constant}, params(),
+                          c_.work.floats(out)));
     }
   }
   return true;
