@@ -5,7 +5,9 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "server/api/batch_lines.h"
 #include "server/api/served_model.h"
 
 namespace tern::server {
@@ -32,5 +34,18 @@ struct BatchResult {
 // is taken away when it goes on. kInvalidArgument: lines without a custom_id, or with one that another has, or an `out`
 // that belongs to other requests. kIo: files that cannot be read or written; what was written before stands.
 Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, const std::stop_token& stop);
+
+// What answers a batch's requests, some at a time. All is called by several threads at once.
+struct BatchWork {
+  int n_at_once = 1;
+  std::function<bool()> is_wanted = {};
+  std::function<ApiResult<Json>(const BatchRequest& request, const std::function<bool()>& is_wanted)> answer = {};
+  // An error ends it.
+  std::function<Result<void>(const std::string& custom_id, const ApiResult<Json>& answer)> take = {};
+};
+
+// Answers those of the requests, by their indices, as long as it is wanted. Errors: the first of `take`'s, and kIo
+// where the input cannot be read any more.
+Result<void> answer_requests(const BatchInput& input, const std::vector<size_t>& which, const BatchWork& work);
 
 }  // namespace tern::server
