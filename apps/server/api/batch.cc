@@ -12,8 +12,8 @@
 #include "server/api/batch_answers.h"
 
 namespace tern::server {
-Result<void> answer_requests(const BatchInput& input, const std::vector<size_t>& which, const BatchWork& work) {
-  std::atomic<size_t> next = 0;
+
+Result<void> answer_requests(const BatchInput& input, const NextRequest& next, const BatchWork& work) {
   std::atomic<bool> has_failed = false;
   std::mutex mutex;  // of what follows
   std::optional<Error> error;
@@ -26,8 +26,10 @@ Result<void> answer_requests(const BatchInput& input, const std::vector<size_t>&
     return work.take(request->custom_id, got);
   };
   const auto run = [&] {
-    for (size_t i = next++; i < which.size() && is_wanted(); i = next++) {
-      const Result<void> done = answer(which[i]);
+    while (is_wanted()) {
+      const Result<std::optional<size_t>> index = next(is_wanted);
+      if (index && !*index) return;
+      const Result<void> done = index ? answer(**index) : std::unexpected(index.error());
       if (done) continue;
       const std::scoped_lock lock(mutex);
       has_failed = true;
@@ -36,38 +38,39 @@ Result<void> answer_requests(const BatchInput& input, const std::vector<size_t>&
   };
   {
     std::vector<std::jthread> threads;
-    const size_t n = std::min(static_cast<size_t>(std::max(work.n_at_once, 1)), which.size());
-    for (size_t i = 0; i < n; ++i) threads.emplace_back(run);
+    for (int i = 0; i < std::max(work.n_at_once, 1); ++i) threads.emplace_back(run);
   }
   if (error) return std::unexpected(*error);
   return {};
 }
 
-Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, const std::stop_token& stop) {
-  Result<BatchInput> input = BatchInput::open(options.in);
+Result<void> answer_requests(const BatchInput& input, const std::vector<size_t>& which, const BatchWork& work) {
+  std::atomic<size_t> n_taken = 0;
+  const auto next = [&](const std::function<bool()>&) -> std::optional<size_t> {
+    const size_t i = n_taken++;
+    return i < which.size() ? std::optional(which[i]) : std::nullopt;
+  };
+  BatchWork no_more_than_needed = work;
+  no_more_than_needed.n_at_once =
+      static_cast<int>(std::min(static_cast<size_t>(std::max(work.n_at_once, 1)), which.size()));
+  return which.empty() ? Result<void>() : answer_requests(input, NextRequest(next), no_more_than_needed);
+}
+
+Result<BatchInput> open_requests(const std::string& path) {
+  Result<BatchInput> input = BatchInput::open(path);
   if (!input) return std::unexpected(input.error());
   const Result<std::vector<BatchFault>> faults = input->validate({});
   if (!faults) return std::unexpected(faults.error());
-  if (!faults->empty()) {
-    const BatchFault& first = faults->front();
-    return std::unexpected(
-        Error{ErrorCode::kInvalidArgument, std::format("{}, line {}: {}", options.in, first.line, first.message)});
-  }
-  const auto answers = BatchAnswers::open(options.out);
-  if (!answers) return std::unexpected(answers.error());
-  std::vector<size_t> left;
-  for (size_t i = 0; i < input->n_requests(); ++i) {
-    if (!(*answers)->ids().contains(input->custom_id(i))) left.push_back(i);
-  }
-  BatchResult result{.n = input->n_requests(), .n_there = input->n_requests() - left.size()};
-  if (result.n_there != (*answers)->ids().size()) {
-    return std::unexpected(Error{
-        ErrorCode::kInvalidArgument,
-        std::format("{}: has answers to requests that are not in {}; name another file", options.out, options.in)});
-  }
-  std::mutex mutex;
-  BatchWork work{.n_at_once = options.n_at_once, .is_wanted = [&] { return !stop.stop_requested(); }};
-  work.answer = [&](const BatchRequest& request, const std::function<bool()>& is_wanted) {
+  if (faults->empty()) return input;
+  const BatchFault& first = faults->front();
+  return std::unexpected(
+      Error{ErrorCode::kInvalidArgument, std::format("{}, line {}: {}", path, first.line, first.message)});
+}
+
+BatchWork work_of(ServedModel& model, BatchAnswers& answers, const BatchOptions& options, const std::stop_token& stop,
+                  BatchTally& tally) {
+  BatchWork work{.n_at_once = options.n_at_once, .is_wanted = [&stop] { return !stop.stop_requested(); }};
+  work.answer = [&model](const BatchRequest& request, const std::function<bool()>& is_wanted) {
     return model.answer(request.url, request.body, is_wanted);
   };
   work.take = [&](const std::string& custom_id, const ApiResult<Json>& answer) -> Result<void> {
@@ -75,15 +78,35 @@ Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, c
     if (!answer && answer.error().status >= 500 && answer.error().status != 501) {
       return std::unexpected(Error{ErrorCode::kIo, answer.error().message});
     }
-    if (auto added = (*answers)->add(answer_line(custom_id, answer)); !added) return added;
-    const std::scoped_lock lock(mutex);
+    if (auto added = answers.add(answer_line(custom_id, answer)); !added) return added;
+    const std::scoped_lock lock(tally.mutex);
+    BatchResult& result = tally.result;
     ++result.n_answered;
     if (!answer) ++result.n_wrong;
     if (options.on_progress) options.on_progress(result.n_there + result.n_answered, result.n);
     return {};
   };
+  return work;
+}
+
+Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, const std::stop_token& stop) {
+  const Result<BatchInput> input = open_requests(options.in);
+  if (!input) return std::unexpected(input.error());
+  const auto answers = BatchAnswers::open(options.out);
+  if (!answers) return std::unexpected(answers.error());
+  std::vector<size_t> left;
+  for (size_t i = 0; i < input->n_requests(); ++i) {
+    if (!(*answers)->ids().contains(input->custom_id(i))) left.push_back(i);
+  }
+  BatchTally tally{.result = {.n = input->n_requests(), .n_there = input->n_requests() - left.size()}};
+  if (tally.result.n_there != (*answers)->ids().size()) {
+    return std::unexpected(Error{
+        ErrorCode::kInvalidArgument,
+        std::format("{}: has answers to requests that are not in {}; name another file", options.out, options.in)});
+  }
+  const BatchWork work = work_of(model, **answers, options, stop, tally);
   if (auto done = answer_requests(*input, left, work); !done) return std::unexpected(done.error());
-  return result;
+  return tally.result;
 }
 
 }  // namespace tern::server
