@@ -45,12 +45,12 @@ class Batch(unittest.TestCase):
         (self.folder / "in.jsonl").write_text("\n".join(lines) + "\n")
 
     def command(self, *options):
-        return [TERN, "batch", self.folder / "in.jsonl", self.folder / "out.jsonl", "--share", self.folder / "share",
-                "-m", MODEL, "-b", "cpu", "--threads", "1", "--parallel", "4", *map(str, options)]
+        return [TERN, "batch", "in.jsonl", "out.jsonl", "--share", "share", "-m", MODEL, "-b", "cpu",
+                "--threads", "1", "--parallel", "4", *map(str, options)]
 
     def start(self, *options, **environment):
         process = subprocess.Popen(self.command(*options), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   env={**ENVIRONMENT, **environment})
+                                   cwd=self.folder, env={**ENVIRONMENT, **environment})
         self.processes.append(process)
         return process
 
@@ -171,7 +171,7 @@ class Mpi(Batch):
     def mpi(self, *options):
         process = subprocess.Popen([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "4", *self.command(*options)],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   env=ENVIRONMENT)
+                                   cwd=self.folder, env=ENVIRONMENT)
         self.processes.append(process)
         return process
 

@@ -153,7 +153,7 @@ Result<size_t> merge(const BatchInput& input, const std::string& out, const std:
   for (size_t i = 0; i < input.n_requests(); ++i) wanted.insert(input.custom_id(i));
   const auto paths = files_of_answers(out, folder);
   if (!paths) return std::unexpected(paths.error());
-  auto file = NewFile::create(out);
+  auto file = NewFile::create(std::filesystem::absolute(out).string());
   if (!file) return std::unexpected(file.error());
   for (const std::string& path : *paths) {
     auto read = each_answer(path, [&](std::string_view line, const std::string& id) -> Result<void> {
