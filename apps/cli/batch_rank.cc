@@ -48,8 +48,8 @@ std::string worker_of_process() {
   std::array<char, 256> host = {};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {'h', 'o', 's', 't'};
   std::string name(host.data());
-  std::ranges::replace_if(
-      name, [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9'); }, '-');
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  std::ranges::replace_if(name, [&](char c) { return !kPlain.contains(c); }, '-');
   return std::format("{}-{}", name, ::getpid());
 }
 
