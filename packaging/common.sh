@@ -64,5 +64,5 @@ install_data() {
   install -D -m 644 -t "$share/tern/models" "$root"/models/{tern-stories.gguf,README.md,SOURCES.md}
   (cd "$from/tern" && find web -type f -exec install -D -m 644 '{}' "$share/tern/{}" ';')
   install -D -m 644 -t "$share/man/man1" "$from"/man/man1/*.1
-  install -D -m 644 -t "$share/doc/tern/examples" "$root"/packaging/{tern.service,serve.toml,grafana.json}
+  install -D -m 644 -t "$share/doc/tern/examples" "$root"/packaging/{tern.service,serve.toml,grafana.json,haproxy.cfg,tern-batch.slurm}
 }

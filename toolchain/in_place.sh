@@ -51,6 +51,7 @@ describe() {
     case $program in  # the scripts before them read /etc
       chromium | firefox-esr) target=$folder/usr/lib/$program/$program ;;
     esac
+    [[ -e $target ]] || target=$folder/usr/sbin/$program
     [[ -e $target ]] || continue
     { echo '#!/bin/sh'; environment_of "$program" "$folder"; printf 'exec %s "$@"\n' "$target"; } >"$folder/tools/$program"
     chmod +x "$folder/tools/$program"

@@ -1,15 +1,18 @@
 // tern batch: many requests from a file.
 #include "server/api/batch.h"
 
+#include <cstdlib>
 #include <limits>
 #include <memory>
 
+#include "cli/batch_rank.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/reply_flags.h"
+#include "server/api/batch_share.h"
 
 namespace tern::cli {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 constexpr const char* kBatchFooter = R"(Examples
   tern batch questions.jsonl answers.jsonl -m model.gguf
   tern batch texts.jsonl vectors.jsonl -m embedder.gguf --embedding
+  mpirun -n 4 tern batch questions.jsonl answers.jsonl --share /shared/batch-1
 
 A line of the input is a request as 'tern serve' answers it, in OpenAI's batch format:
   {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": [...]}}
@@ -24,19 +28,78 @@ and a line of the output {"custom_id": "1", "response": {"status_code": 200, "bo
 order in which they are done. A request that is wrong gets its error, and the others go on.
 
 Whatever ends the program, the same command goes on where it was: answers that are in the output stay, and each request
-gets exactly one. Exit code 0 when all are answered, 1 where something failed, 130 after Ctrl-C.
+gets exactly one. With --share many programs answer one batch, on any machines that see the folder: each takes some of
+the requests after the other, and does what those that died have left; the last one writes the output. Exit code 0 when all are answered, 1 where something failed, 130 after Ctrl-C.
 )";
 
 struct BatchCommand {
   ModelOptions model;
   server::ServedModelOptions served;
   server::BatchOptions batch;
+  server::ShareOptions share;
+  double lease_seconds = 60;
+  bool only_merge = false;
   bool quiet = false;
+  ProgressBar bar = {};
 
   Result<ExitCode> run();
+  Result<ExitCode> answer(server::ServedModel& ready, const std::stop_token& stop);
+  Result<ExitCode> answer_shared(server::ServedModel& ready, const std::stop_token& stop);
+  Result<void> settle_share();
+  void note_how_many(const server::BatchResult& result) const;
 };
 
+// Who this worker is.
+Result<void> BatchCommand::settle_share() {
+  if (batch.in == "-") return fail(ErrorCode::kInvalidArgument, "IN: standard input cannot be shared; name a file");
+  share.lease = std::chrono::milliseconds(static_cast<int64_t>(lease_seconds * 1000));
+  if (share.rank >= 0) {
+    if (share.n_ranks > 0 && share.rank >= share.n_ranks) {
+      return fail(ErrorCode::kInvalidArgument, "--rank: is {}, and with --of {} the last is {}", share.rank,
+                  share.n_ranks, share.n_ranks - 1);
+    }
+    share.worker = format_text("rank-{}", share.rank);
+    return {};
+  }
+  const std::optional<BatchRank> told = rank_in_environment([](const char* name) { return std::getenv(name); });
+  const BatchRank found = told.value_or(BatchRank{.worker = worker_of_process()});
+  share.worker = found.worker;
+  share.rank = found.rank;
+  share.n_ranks = found.n_ranks;
+  return {};
+}
+
+void BatchCommand::note_how_many(const server::BatchResult& result) const {
+  if (quiet) return;
+  const std::string there = result.n_there > 0 ? format_text(", {} before", result.n_there) : "";
+  const std::string wrong = result.n_wrong > 0 ? format_text(", {} of them with an error", result.n_wrong) : "";
+  print_note(format_text("{} of {} requests answered{}{}", result.n_answered, result.n, wrong, there));
+}
+
+Result<ExitCode> BatchCommand::answer(server::ServedModel& ready, const std::stop_token& stop) {
+  const auto result = server::run_batch(ready, batch, stop);
+  bar.wipe();
+  if (!result) return std::unexpected(result.error());
+  note_how_many(*result);
+  return result->is_complete() ? ExitCode::kDone : ExitCode::kInterrupted;
+}
+
+Result<ExitCode> BatchCommand::answer_shared(server::ServedModel& ready, const std::stop_token& stop) {
+  const auto result = server::run_shared_batch(ready, batch, share, stop);
+  bar.wipe();
+  if (!result) return std::unexpected(result.error());
+  note_how_many(result->own);
+  return result->is_complete ? ExitCode::kDone : ExitCode::kInterrupted;
+}
+
 Result<ExitCode> BatchCommand::run() {
+  const bool is_shared = !share.folder.empty();
+  if (is_shared) TERN_TRY_STATUS(settle_share());
+  if (only_merge) {
+    TERN_TRY(const size_t n, server::merge_batch(batch, share.folder));
+    if (!quiet) print_note(format_text("{} answers in {}", n, batch.out));
+    return ExitCode::kDone;
+  }
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
   TERN_TRY(const Engine engine, load_engine(model));
   const ModelInfo& info = engine.info();
@@ -45,21 +108,43 @@ Result<ExitCode> BatchCommand::run() {
   served.service.max_waiting = std::numeric_limits<int>::max() / 2;
   batch.n_at_once = served.service.scheduler.max_replies;
   TERN_TRY(const std::unique_ptr<server::ServedModel> ready, server::ServedModel::start(engine, served));
-  ProgressBar bar;
   if (!quiet) {
-    batch.on_progress = [&](size_t n_done, size_t n) {
+    batch.on_progress = [this](size_t n_done, size_t n) {
       bar.show({.what = "answering", .done = n_done, .total = n, .unit = "requests"});
     };
   }
-  const Result<server::BatchResult> result = server::run_batch(*ready, batch, interrupt.token());
-  bar.wipe();
-  if (!result) return std::unexpected(result.error());
-  if (!quiet) {
-    const std::string there = result->n_there > 0 ? format_text(", {} before", result->n_there) : "";
-    const std::string wrong = result->n_wrong > 0 ? format_text(", {} of them with an error", result->n_wrong) : "";
-    print_note(format_text("{} of {} requests answered{}{}", result->n_answered, result->n, wrong, there));
-  }
-  return result->is_complete() ? ExitCode::kDone : ExitCode::kInterrupted;
+  return is_shared ? answer_shared(*ready, interrupt.token()) : answer(*ready, interrupt.token());
+}
+
+void add_share(CLI::App& app, BatchCommand& command) {
+  constexpr const char* kGroup = "Many programs";
+  constexpr double kMost = std::numeric_limits<int>::max();
+  CLI::Option* share =
+      app.add_option("--share", command.share.folder, "A folder of this batch's own, by which programs share it")
+          ->type_name("DIR")
+          ->check(not_empty())
+          ->group(kGroup);
+  command.share.rank = -1;
+  CLI::Option* rank = app.add_option("--rank", command.share.rank,
+                                     "Which of them this one is (default: as MPI or Slurm says in the environment)")
+                          ->type_name("N")
+                          ->check(in_range(0, kMost, /*whole=*/true))
+                          ->needs(share)
+                          ->group(kGroup);
+  app.add_option("--of", command.share.n_ranks, "How many there are: each begins in another part of the requests")
+      ->type_name("N")
+      ->check(in_range(1, kMost, /*whole=*/true))
+      ->needs(rank)
+      ->group(kGroup);
+  app.add_option("--lease", command.lease_seconds,
+                 "Of what has shown no life for so long, others take the requests (default 60)")
+      ->type_name("SECONDS")
+      ->check(in_range(1, 86400))
+      ->needs(share)
+      ->group(kGroup);
+  app.add_flag("--merge", command.only_merge, "Only put the answers of all together, which the last does by itself")
+      ->needs(share)
+      ->group(kGroup);
 }
 
 }  // namespace
@@ -78,6 +163,7 @@ Command add_batch(CLI::App& tern) {
       ->required()
       ->check(not_empty())
       ->group("Files");
+  add_share(*app, *command);
   command->model.add_model(*app);
   command->model.add_backend(*app);
   constexpr double kMost = std::numeric_limits<int>::max();

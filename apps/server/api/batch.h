@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "server/api/batch_lines.h"
 #include "server/api/served_model.h"
 
 namespace tern::server {
@@ -32,5 +36,37 @@ struct BatchResult {
 // is taken away when it goes on. kInvalidArgument: lines without a custom_id, or with one that another has, or an `out`
 // that belongs to other requests. kIo: files that cannot be read or written; what was written before stands.
 Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, const std::stop_token& stop);
+
+// The requests of a file that is a batch; run_batch()'s errors.
+Result<BatchInput> open_requests(const std::string& path);
+
+// What answers a batch's requests, some at a time. All is called by several threads at once.
+struct BatchWork {
+  int n_at_once = 1;
+  std::function<bool()> is_wanted = {};
+  std::function<ApiResult<Json>(const BatchRequest& request, const std::function<bool()>& is_wanted)> answer = {};
+  // An error ends it.
+  std::function<Result<void>(const std::string& custom_id, const ApiResult<Json>& answer)> take = {};
+};
+
+class BatchAnswers;
+
+// What has been done, counted by several threads.
+struct BatchTally {
+  BatchResult result = {};
+  std::mutex mutex = {};
+};
+
+// By the model, into the file of answers. All must outlive it.
+BatchWork work_of(ServedModel& model, BatchAnswers& answers, const BatchOptions& options, const std::stop_token& stop,
+                  BatchTally& tally);
+
+// Answers the requests whose indices `next` gives, until it gives none, as long as it is wanted; `next` may wait as
+// long as that. Threads call it at once. Errors: the first of `next`'s and `take`'s, and kIo where the input cannot be
+// read any more.
+using NextRequest = std::function<Result<std::optional<size_t>>(const std::function<bool()>& is_wanted)>;
+Result<void> answer_requests(const BatchInput& input, const NextRequest& next, const BatchWork& work);
+// These requests, by their indices.
+Result<void> answer_requests(const BatchInput& input, const std::vector<size_t>& which, const BatchWork& work);
 
 }  // namespace tern::server
