@@ -87,6 +87,12 @@ class ChatReplyParser {
 // Puts deltas into a message.
 void append(ChatMessage& message, std::span<const ChatDelta> deltas);
 
+// Messages as OpenAI's interface has them: {"role": …, "content": a text or null, "reasoning_content": …, "tool_calls":
+// [{"id": …, "type": "function", "function": {"name": …, "arguments": a text}}], "tool_call_id": …, "name": …}.
+// kInvalidArgument: what is wrong with the list.
+Result<std::vector<ChatMessage>> messages_from_json(std::string_view json);
+std::string message_to_json(const ChatMessage& message);
+
 // The names of a request's tools, ChatOptions::tools. kInvalidArgument: what is wrong with the list, as in render_chat.
 Result<std::vector<std::string>> tool_names(std::string_view tools);
 
