@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tern/chat_reply.h"
 #include "tern/engine.h"
 #include "tern/tools.h"
 #include "web/bindings_json.h"
@@ -38,6 +39,7 @@ class App {
   Result<json> tokenize(const json& p) const;
   Result<json> render_chat(const json& p) const;
   Result<json> detokenize(const json& p) const;
+  Result<json> words() const;
   Result<json> logits(const json& p);
   Result<json> embed(const json& p);
   Result<json> kernels() const;
@@ -108,7 +110,10 @@ Result<std::vector<TokenId>> App::prompt_of(const json& p) const {
     return std::unexpected(
         Error{ErrorCode::kNotSupported, "the model has no tokenizer; add the files of its tokenizer, or give tokens"});
   }
-  if (!p.contains("messages")) return engine_->tokenizer().encode(p.value("prompt", ""));
+  if (!p.contains("messages")) {
+    const bool is_rendered = p.value("isRendered", false);
+    return engine_->tokenizer().encode(p.value("prompt", ""), {.add_bos = !is_rendered, .parse_special = is_rendered});
+  }
   auto text = engine_->render_chat(messages_of(p), chat_options_of(p));
   if (!text) return std::unexpected(text.error());
   return engine_->tokenizer().encode(*text, {.add_bos = false, .parse_special = true});
@@ -141,6 +146,9 @@ GenerateOptions generate_options_of(const json& p) {
     options.logit_bias.push_back({.token = bias.at(0).get<TokenId>(), .bias = value});
   }
   sample.seed = p.value("seed", sample.seed);
+  // What it says, another module knows (src/engine/web).
+  if (p.value("isHeld", false)) options.calls = std::make_shared<const HeldCalls>();
+  options.shown_tokens = p.value("shownTokens", options.shown_tokens);
   return options;
 }
 
@@ -221,6 +229,32 @@ Result<json> App::render_chat(const json& p) const {
   return json{{"text", *std::move(text)}};
 }
 
+// The vocabulary and the template, for the module that knows grammars and tools.
+Result<json> App::words() const {
+  if (!engine_->has_tokenizer()) {
+    return std::unexpected(
+        Error{ErrorCode::kNotSupported, "a grammar is about text, and the model file holds no tokenizer"});
+  }
+  const Tokenizer& tokenizer = engine_->tokenizer();
+  std::string bytes;
+  json lengths = json::array(), spelled = json::array();
+  for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
+    const std::string_view piece = tokenizer.piece(id);
+    bytes += piece;
+    lengths.push_back(piece.size());
+    if (piece.empty()) spelled.push_back({id, std::string(tokenizer.piece(id, true))});
+  }
+  json result = {{"base64", base64(std::as_bytes(std::span(bytes)))},
+                 {"lengths", std::move(lengths)},
+                 {"spelled", std::move(spelled)},
+                 {"nVocab", engine_->info().n_vocab}};
+  if (const auto own = engine_->chat_template()) {
+    result.update({{"template", own->source}, {"bos", own->bos}, {"eos", own->eos}});
+    (void)engine_->render_chat(std::vector<ChatMessage>{{.role = "user", .content = "a"}});  // learns its stop tokens
+  }
+  return result;
+}
+
 Result<json> App::logits(const json& p) {
   std::vector<float> rows;
   size_t n_rows = 0;
@@ -231,7 +265,8 @@ Result<json> App::logits(const json& p) {
                                        return {};
                                      });
   if (!done) return std::unexpected(done.error());
-  return json{{"rows", n_rows}, {"columns", engine_->info().n_vocab}, {"base64", base64(rows)}};
+  return json{
+      {"rows", n_rows}, {"columns", engine_->info().n_vocab}, {"base64", base64(std::as_bytes(std::span(rows)))}};
 }
 
 Result<json> App::embed(const json& p) {
@@ -245,7 +280,10 @@ Result<json> App::embed(const json& p) {
                                                : pooling == "mean" ? Pooling::kMean
                                                                    : Pooling::kAuto);
   if (!values) return std::unexpected(values.error());
-  return json{{"rows", 1}, {"columns", values->size()}, {"base64", base64(*values)}, {"nTokens", tokens->size()}};
+  return json{{"rows", 1},
+              {"columns", values->size()},
+              {"base64", base64(std::as_bytes(std::span(*values)))},
+              {"nTokens", tokens->size()}};
 }
 
 Result<json> App::kernels() const {
@@ -281,6 +319,7 @@ Result<json> App::call(std::string_view method, const json& p) {
   if (method == "tokenize") return tokenize(p);
   if (method == "render_chat") return render_chat(p);
   if (method == "detokenize") return detokenize(p);
+  if (method == "words") return words();
   if (method == "logits") return logits(p);
   if (method == "embed") return embed(p);
   return wrong("there is no method of this name");

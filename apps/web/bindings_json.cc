@@ -111,9 +111,8 @@ json logprobs_of(const Engine& engine, TokenId token, const Logprobs& logprobs) 
   return one;
 }
 
-std::string base64(std::span<const float> values) {
+std::string base64(std::span<const std::byte> bytes) {
   static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto bytes = std::as_bytes(values);
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (size_t i = 0; i < bytes.size(); i += 3) {

@@ -1,6 +1,7 @@
 // What the engine gives, as the JSON of the module's answers. Names are those of the package (index.d.ts).
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -19,7 +20,7 @@ nlohmann::json info_of(const Engine& engine, int n_ctx);
 // Of one token, and of those that might have stood in its place.
 nlohmann::json logprobs_of(const Engine& engine, TokenId token, const Logprobs& logprobs);
 
-// Base64 of little-endian f32, as Uint8Array.fromBase64 and atob read it.
-std::string base64(std::span<const float> values);
+// As Uint8Array.fromBase64 and atob read it.
+std::string base64(std::span<const std::byte> bytes);
 
 }  // namespace tern::web

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +19,7 @@
 
 #include "tern/chat.h"
 #include "tern/error.h"
+#include "tern/grammar.h"
 
 namespace tern {
 
@@ -46,6 +49,8 @@ struct ChatReplyOptions {
   // off, or goes wrong after all, the call stands with the arguments that it has, and what follows is content. Without
   // it a call is told of when it is whole. Calls in a list are told of at its end either way.
   bool stream_arguments = false;
+  // What calls have to be: Grammar::tool_call(). Others stay content. Null: anything that looks like a call.
+  std::shared_ptr<const Grammar> grammar = {};
   uint64_t id_seed = 0;  // of the calls' ids; 0: different ones each time
 };
 
@@ -70,6 +75,10 @@ class ChatReplyParser {
 
   int n_calls() const;  // that have been told of
 
+  // What there is of a call that has begun and may still become one, without white space between the parts of its JSON:
+  // all after its mark, or, where calls have none, once the first member's name says that it is one.
+  std::optional<std::string> begun_call() const;
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
@@ -78,12 +87,20 @@ class ChatReplyParser {
 // Puts deltas into a message.
 void append(ChatMessage& message, std::span<const ChatDelta> deltas);
 
+// Messages as OpenAI's interface has them: {"role": …, "content": a text or null, "reasoning_content": …, "tool_calls":
+// [{"id": …, "type": "function", "function": {"name": …, "arguments": a text}}], "tool_call_id": …, "name": …}.
+// kInvalidArgument: what is wrong with the list.
+Result<std::vector<ChatMessage>> messages_from_json(std::string_view json);
+std::string message_to_json(const ChatMessage& message);
+
 // The names of a request's tools, ChatOptions::tools. kInvalidArgument: what is wrong with the list, as in render_chat.
 Result<std::vector<std::string>> tool_names(std::string_view tools);
 
 struct ToolChoice {
-  std::string name = {};  // the only function that may be called; empty: any
-  bool parallel = false;  // several calls, where `calls` is a list: the schema allows more than one
+  std::string name = {};         // the only function that may be called; empty: any
+  bool parallel = false;         // several calls, where `calls` is a list: the schema allows more than one
+  bool is_forced = true;         // false: the model begins calls itself, and what has no mark may have an id and a type
+  std::vector<bool> loose = {};  // of tool i: any object may be its arguments
 };
 
 // What a reply that has to call a function consists of: `begin`, JSON that `schema` describes, `end`. The JSON's
@@ -100,5 +117,43 @@ struct ToolCallGrammar {
 // kInvalidArgument: as tool_names(), or no tool of that name; kNotSupported: calls have no form that Tern can read.
 Result<ToolCallGrammar> tool_call_grammar(const ChatFormat& format, std::string_view tools,
                                           const ToolChoice& choice = {});
+
+// Holds the calls that a reply makes of its own accord to what the tools take, and leaves all else free.
+struct HeldCalls {
+  ChatFormat format = {};
+  ChatReplyOptions reply = {};  // how the reply is read: its grammar is that of the calls
+  bool only_one = false;        // the reply ends behind its first call
+};
+
+// What a request says about tools, and who decides whether they are called: the model, nobody, or the request.
+struct ToolUse {
+  std::string tools = {};  // as ChatOptions::tools
+  enum class Choice : uint8_t { kAuto, kNone, kRequired } choice = Choice::kAuto;
+  std::string required = {};  // with kRequired: the only function that may be called; empty: any
+  bool parallel = true;       // several calls in a reply
+};
+
+// The rendered conversation, and how its reply is to be read.
+struct ChatTurn {
+  std::string prompt = {};
+  ChatFormat format = {};
+  ChatReplyOptions reply = {};
+  // Of a reply that has to be a call: what the parser is to be fed before its text, and, where it ended by itself,
+  // after it. The prompt ends with the first.
+  std::string begin = {}, end = {};
+};
+
+// Makes Grammar::tool_call(), or finds one that was made of the same.
+using MakeToolCall =
+    std::function<Result<std::shared_ptr<const Grammar>>(const std::string& schema, const std::string& end)>;
+
+// A turn with tools: `prompt` is rendered with them (unless nobody may call any). Adds to `generate` what the reply is
+// held to. Where the model may choose, a call that it begins is held to its tool's parameters; where these say what a
+// reply cannot be held to, any object may be the arguments, unless the tool is "strict". kInvalidArgument: as
+// tool_names(), or none of the required name; kNotSupported: parameters that a reply has to be held to and cannot be,
+// with the tool and the place, tools beside another grammar, calls whose form Tern cannot read. Messages about the list
+// of tools begin with "tools:".
+Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse& use, GenerateOptions& generate,
+                           const MakeToolCall& make = Grammar::tool_call);
 
 }  // namespace tern

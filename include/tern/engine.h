@@ -185,6 +185,12 @@ class Engine {
   bool has_chat_template() const;
   Result<std::string> render_chat(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
+  // The template itself, in Jinja, and what its bos_token and eos_token stand for.
+  struct ChatTemplateText {
+    std::string source, bos, eos;
+  };
+  std::optional<ChatTemplateText> chat_template() const;
+
   // What the template knows of tools and thoughts, found out by rendering small conversations once. Replies are told
   // apart by it: tern/chat_reply.h. Everything is false or empty where the model has no template. Threads may call.
   ChatFormat chat_format() const;

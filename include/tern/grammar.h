@@ -28,6 +28,10 @@ class Grammar {
   // that the schema does not name only where additionalProperties asks for them.
   static Result<std::shared_ptr<const Grammar>> json_schema(std::string_view schema_json);
 
+  // What follows the mark with which a call of a tool begins: JSON that is valid by the schema, and the text `end`.
+  // White space may come before each.
+  static Result<std::shared_ptr<const Grammar>> tool_call(std::string_view schema_json, std::string_view end);
+
   // Any JSON object.
   static Result<std::shared_ptr<const Grammar>> json_object();
 
@@ -37,6 +41,9 @@ class Grammar {
   // Texts that match all of a regular expression, in the syntax of JavaScript's without look-around, back references
   // and \b.
   static Result<std::shared_ptr<const Grammar>> regex(std::string_view pattern);
+
+  // Whether the whole text is one of the grammar's. Where that would take too long, it is not.
+  bool matches(std::string_view text) const;
 
   ~Grammar();
   Grammar(const Grammar&) = delete;

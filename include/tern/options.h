@@ -170,6 +170,9 @@ struct GenerateOptions {
   // What the reply may say (tern/grammar.h): tokens are chosen on the host among those that it allows. Nothing is
   // guessed then (speculate), and a prompt's last word stays as it is (heal_prompt). Needs the model's tokenizer.
   std::shared_ptr<const class Grammar> grammar = {};
+  // Holds only the calls of tools in the reply (tern/chat_reply.h): until one begins, and after its end, tokens are
+  // chosen as ever. Not together with a grammar.
+  std::shared_ptr<const struct HeldCalls> calls = {};
 };
 
 }  // namespace tern

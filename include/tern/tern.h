@@ -257,6 +257,48 @@ TERN_API tern_code tern_grammar_new(int32_t kind, const char* text, size_t n_byt
                                     tern_error** error);
 TERN_API void tern_grammar_free(tern_grammar* grammar);
 
+/* ---- turns of a conversation with tools */
+
+typedef struct tern_turn tern_turn;
+
+enum {
+  TERN_TOOLS_AUTO = 0,    /* the model decides; a call that it begins is held to the tool's parameters */
+  TERN_TOOLS_NONE = 1,    /* it is not told of them */
+  TERN_TOOLS_REQUIRED = 2 /* the reply is a call */
+};
+
+typedef struct tern_turn_options {
+  size_t size;
+  const char* tools;     /* as in OpenAI's interface: a JSON list of {"type": "function", "function": {"name": …,
+                            "description": …, "parameters": a JSON schema, "strict": …}}; NULL or "": none */
+  const char* tool_name; /* with REQUIRED: the only one that may be called; NULL or "": any */
+  int32_t tool_choice;   /* TERN_TOOLS_AUTO */
+  int32_t one_call;      /* 1: a reply has one call at most */
+  int32_t think;         /* as in tern_chat_options */
+  int32_t reserved;      /* 0 */
+} tern_turn_options;
+
+/* Never waits. */
+TERN_API void tern_turn_options_init(tern_turn_options* options, size_t size);
+
+/* A conversation that the model is to reply to. `messages` is a JSON list as in OpenAI's interface: {"role": …,
+ * "content": …}, with "tool_calls" in the assistant's messages and the results of calls as {"role": "tool",
+ * "tool_call_id": …, "content": …}. NOT_SUPPORTED where the model has no chat template, where its template has no
+ * tools, or where a reply cannot be held to what a tool says; INVALID_ARGUMENT for what is wrong with the JSON. */
+TERN_API tern_code tern_turn_new(const tern_engine* engine, const char* messages, size_t n_bytes,
+                                 const tern_turn_options* options, tern_turn** turn, tern_error** error);
+TERN_API void tern_turn_free(tern_turn* turn);
+
+/* What the model reads, ready for tern_tokenize with TERN_SPECIAL_TOKENS alone. Lives as long as the turn. `n_bytes`
+ * may be NULL. Never waits. Generate with tern_generate_options.turn. */
+TERN_API const char* tern_turn_prompt(const tern_turn* turn, size_t* n_bytes);
+
+/* The reply, all of its text so far, as a message in JSON: {"role": "assistant", "content": a text or null, and where
+ * there are any "reasoning_content" and "tool_calls"}. `finish`: why it ended; with NONE only what is certain counts. A
+ * call that was cut off is content. `n_message` may be NULL. Never waits. */
+TERN_API tern_code tern_turn_read(const tern_turn* turn, const char* text, size_t n_bytes, int32_t finish,
+                                  char** message, size_t* n_message, tern_error** error);
+
 /* ---- generating */
 
 enum {
@@ -308,6 +350,7 @@ typedef struct tern_generate_options {
   /* What the reply may say; NULL: anything. Nothing is guessed then, a prompt's last word stays as it is, and a reply
    * that is complete ends with TERN_FINISH_STOP_TOKEN. */
   const tern_grammar* grammar;
+  const tern_turn* turn; /* whose prompt this is: the reply is held to its tools; NULL: none */
 } tern_generate_options;
 
 /* Never waits. */

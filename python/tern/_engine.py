@@ -155,6 +155,43 @@ class Grammar(_Handle):
         return cls(c.GRAMMAR_REGEX, pattern)
 
 
+class _Turn(_Handle):
+    """A conversation with tools that the model is to reply to."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, Any]],
+        tool_choice: str,
+        parallel_tool_calls: bool,
+        think: bool | None,
+    ) -> None:
+        options = c.initialised(c.TurnOptions, lib.tern_turn_options_init)
+        options.tools = json.dumps(list(tools)).encode()
+        choices = {"auto": c.TOOLS_AUTO, "none": c.TOOLS_NONE, "required": c.TOOLS_REQUIRED}
+        options.tool_choice = choices.get(tool_choice, c.TOOLS_REQUIRED)
+        options.tool_name = None if tool_choice in choices else tool_choice.encode()
+        options.one_call = not parallel_tool_calls
+        options.think = -1 if think is None else int(think)
+        listed = [{"role": m[0], "content": m[1]} if isinstance(m, tuple) else dict(m) for m in messages]
+        data = json.dumps(listed).encode()
+        made = ctypes.c_void_p()
+        check(lib.tern_turn_new, engine._handle, data, len(data), ctypes.byref(options), ctypes.byref(made))
+        super().__init__(made, lib.tern_turn_free)
+
+    @property
+    def prompt(self) -> str:
+        prompt: bytes = lib.tern_turn_prompt(self._handle, None)
+        return prompt.decode(errors="replace")
+
+    def read(self, text: str, finish: int) -> dict[str, Any]:
+        data, made, n = text.encode(), ctypes.c_void_p(), ctypes.c_size_t()
+        check(lib.tern_turn_read, self._handle, data, len(data), finish, ctypes.byref(made), ctypes.byref(n))
+        message: dict[str, Any] = json.loads(_taken_text(made, n.value))
+        return message
+
+
 class Generation(_Handle, Iterator[str]):
     """A reply under way: an iterator of pieces of text, whole characters each.
 
@@ -162,8 +199,10 @@ class Generation(_Handle, Iterator[str]):
     on any.
     """
 
-    def __init__(self, pointer: ctypes.c_void_p) -> None:
+    def __init__(self, pointer: ctypes.c_void_p, turn: _Turn | None = None) -> None:
         super().__init__(pointer, lib.tern_generation_free)
+        self._turn = turn
+        self._text = ""
         self.tokens: list[int] = []
         self.finish: Finish | None = None  # once it is over
 
@@ -176,9 +215,22 @@ class Generation(_Handle, Iterator[str]):
             if step.finish != 0:
                 self.finish = Finish(step.finish)
             if step.n_bytes > 0:
-                text: bytes = step.text
-                return text.decode(errors="replace")
+                piece: bytes = step.text
+                text = piece.decode(errors="replace")
+                self._text += text
+                return text
         raise StopIteration
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The reply so far as an assistant's message, for the next turn of the conversation.
+
+        In a chat with tools it may have "tool_calls" and "reasoning_content", and no content. A call that was cut off
+        is content.
+        """
+        if self._turn is None:
+            return {"role": "assistant", "content": self._text}
+        return self._turn.read(self._text, int(self.finish or 0))
 
     def cancel(self) -> None:
         """Ends it after the step that is running; `finish` is then CANCELLED."""
@@ -232,7 +284,10 @@ class Session(_Handle):
         tokens = self.engine.tokenize(prompt) if isinstance(prompt, str) else prompt
         if isinstance(prompt, str):
             options.setdefault("heal_prompt", True)
-        wanted = _generate_options(options)
+        return self._begin(tokens, _generate_options(options))
+
+    def _begin(self, tokens: Sequence[int], wanted: Any, turn: _Turn | None = None) -> Generation:
+        wanted.turn = None if turn is None else turn._handle
         made = ctypes.c_void_p()
         check(
             lib.tern_generation_begin,
@@ -242,14 +297,31 @@ class Session(_Handle):
             ctypes.byref(wanted),
             ctypes.byref(made),
         )
-        return Generation(made)
+        return Generation(made, turn)
 
     def chat(
-        self, messages: Sequence[Message], *, think: bool | None = None, **options: Unpack[GenerateOptions]
+        self,
+        messages: Sequence[Message],
+        *,
+        think: bool | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: str = "auto",
+        parallel_tool_calls: bool = True,
+        **options: Unpack[GenerateOptions],
     ) -> Generation:
-        """The model's reply to a conversation, given as a whole each time."""
-        text = self.engine.render_chat(messages, think=think)
-        return self.generate(self.engine.tokenize(text, add_bos=False, special=True), **options)
+        """The model's reply to a conversation, given as a whole each time.
+
+        `tools` are functions that it may call, as in OpenAI's interface, and the reply's `message` has the calls. They
+        are held to the tools' parameters. `tool_choice` is "auto", "none", "required" or a function's name, with the
+        latter two the reply is a call.
+        """
+        has_tools = bool(tools) or tool_choice != "auto"
+        if not has_tools and not any(isinstance(m, Mapping) and m.get("role") == "tool" for m in messages):
+            text = self.engine.render_chat(messages, think=think)
+            return self.generate(self.engine.tokenize(text, add_bos=False, special=True), **options)
+        turn = _Turn(self.engine, messages, tools, tool_choice, parallel_tool_calls, think)
+        tokens = self.engine.tokenize(turn.prompt, add_bos=False, special=True)
+        return self._begin(tokens, _generate_options(options), turn)
 
     def logits(self, tokens: Sequence[int], *, first: int = 0) -> memoryview:
         """The logits after tokens[first], tokens[first + 1], … as floats of shape (rows, n_vocab).
@@ -339,11 +411,25 @@ class Engine(_Handle):
             return session.generate(prompt, **options)
 
     def chat(
-        self, messages: Sequence[Message], *, think: bool | None = None, **options: Unpack[GenerateOptions]
+        self,
+        messages: Sequence[Message],
+        *,
+        think: bool | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: str = "auto",
+        parallel_tool_calls: bool = True,
+        **options: Unpack[GenerateOptions],
     ) -> Generation:
-        """The model's reply to a conversation, in a session of its own."""
+        """The model's reply to a conversation, in a session of its own; see Session.chat()."""
         with self.session() as session:
-            return session.chat(messages, think=think, **options)
+            return session.chat(
+                messages,
+                think=think,
+                tools=tools,
+                tool_choice=tool_choice,
+                parallel_tool_calls=parallel_tool_calls,
+                **options,
+            )
 
     def tokenize(self, text: str | bytes, *, add_bos: bool = True, special: bool = False) -> list[int]:
         """`special`: control tokens such as <|eot_id|> are recognised in the text."""

@@ -29,6 +29,7 @@ VERSION = "0.2"
 
 ADD_BOS = 1
 SPECIAL_TOKENS = 2
+TOOLS_AUTO, TOOLS_NONE, TOOLS_REQUIRED = range(3)
 GRAMMAR_JSON_SCHEMA, GRAMMAR_JSON_OBJECT, GRAMMAR_GBNF, GRAMMAR_REGEX = range(4)
 
 OnProgress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p)
@@ -91,6 +92,18 @@ class SessionOptions(SizedStruct):
     _fields_ = [("size", c_size_t), ("n_ctx", c_int32), ("kv_type", c_int32), ("draft", c_void_p)]
 
 
+class TurnOptions(SizedStruct):
+    _fields_ = [
+        ("size", c_size_t),
+        ("tools", c_char_p),
+        ("tool_name", c_char_p),
+        ("tool_choice", c_int32),
+        ("one_call", c_int32),
+        ("think", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 class LogitBias(ctypes.Structure):
     _fields_ = [("token", c_int32), ("bias", c_float)]
 
@@ -118,6 +131,7 @@ class GenerateOptions(SizedStruct):
         ("keep_past_context", c_int32),
         ("reserved", c_int32),
         ("grammar", c_void_p),
+        ("turn", c_void_p),
     ]
 
 
@@ -199,6 +213,11 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "tern_grammar_new": (c_int, [c_int32, c_char_p, c_size_t, _OUT, _OUT]),
     "tern_grammar_free": (None, [_HANDLE]),
+    "tern_turn_options_init": (None, [POINTER(TurnOptions), c_size_t]),
+    "tern_turn_new": (c_int, [_HANDLE, c_char_p, c_size_t, POINTER(TurnOptions), _OUT, _OUT]),
+    "tern_turn_free": (None, [_HANDLE]),
+    "tern_turn_prompt": (c_char_p, [_HANDLE, _SIZE]),
+    "tern_turn_read": (c_int, [_HANDLE, c_char_p, c_size_t, c_int32, _OUT, _SIZE, _OUT]),
     "tern_generate_options_init": (None, [POINTER(GenerateOptions), c_size_t]),
     "tern_generation_begin": (c_int, [_HANDLE, _TOKENS, c_size_t, POINTER(GenerateOptions), _OUT, _OUT]),
     "tern_generation_next": (c_int, [_HANDLE, POINTER(Step), _OUT]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from ._engine import Grammar
@@ -19,8 +19,12 @@ HEADS: dict[str, int] = {"auto": 0, "file": 1, "q8_0": 2, "q6_k": 3, "exact": 4}
 KvType = Literal["f16", "f32", "q8_0"]
 KV_TYPES: dict[str, int] = {"f16": 0, "f32": 1, "q8_0": 2}
 
-Message = Mapping[str, str] | tuple[str, str]
-"""{"role": "user", "content": "…"}, or ("user", "…")."""
+Message = Mapping[str, Any] | tuple[str, str]
+"""{"role": "user", "content": "…"}, or ("user", "…").
+
+In a chat with tools also an assistant's message with "tool_calls", as Generation.message has it, and a result:
+{"role": "tool", "tool_call_id": "…", "content": "…"}.
+"""
 
 Prompt = str | Sequence[int]
 """Text, which is tokenized with the model's begin-of-sequence token, or tokens as they are."""

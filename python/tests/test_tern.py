@@ -236,5 +236,53 @@ class EngineTest(unittest.TestCase):
         self.assertIn(caught.exception.code, (tern.Code.INVALID_ARGUMENT, tern.Code.NOT_SUPPORTED))
 
 
+TOOL_TEMPLATE = (
+    "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n{% endif %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}"
+    "{% for c in m.tool_calls or [] %}<tool_call>\n"
+    '{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>'
+    "{% endfor %}\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+class ToolsTest(unittest.TestCase):
+    tools: list[dict[str, Any]] = [
+        {
+            "type": "function",
+            "function": {
+                "name": "weather",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"city": {"enum": ["Rome", "Oslo"]}},
+                    "required": ["city"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+    ]
+
+    def test_a_call_and_its_result(self) -> None:
+        with tern.Engine(threads=2, backend="cpu", chat_template=TOOL_TEMPLATE) as engine, engine.session() as session:
+            messages: list[Any] = [("user", "Weather?")]
+            for choice in ("required", "weather"):
+                reply = session.chat(messages, tools=self.tools, tool_choice=choice, max_tokens=100, temperature=0)
+                list(reply)
+                self.assertEqual(reply.finish, tern.Finish.STOP_TOKEN)
+                message = reply.message
+                self.assertIsNone(message["content"])
+                (call,) = message["tool_calls"]
+                self.assertEqual(call["function"]["name"], "weather")
+                self.assertIn(json.loads(call["function"]["arguments"])["city"], ("Rome", "Oslo"))
+            messages += [message, {"role": "tool", "tool_call_id": call["id"], "content": "Sunny"}]
+            answer = session.chat(messages, tools=self.tools, tool_choice="none", max_tokens=5)
+            text = "".join(answer)
+            self.assertEqual(answer.message, {"role": "assistant", "content": text})
+            with self.assertRaisesRegex(tern.Error, "there is none named 'other'"):
+                session.chat(messages, tools=self.tools, tool_choice="other")
+            strict = [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {"not": {}}}}]
+            with self.assertRaisesRegex(tern.Error, "number 1, 'f', is strict, but the JSON schema: at '/not'"):
+                session.chat(messages, tools=strict)
+
+
 if __name__ == "__main__":
     unittest.main()

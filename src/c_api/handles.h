@@ -5,9 +5,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 
+#include "tern/chat_reply.h"
 #include "tern/engine.h"
 #include "tern/grammar.h"
 #include "tern/tern.h"
@@ -63,6 +65,12 @@ struct tern_engine {
 
 struct tern_grammar {
   std::shared_ptr<const tern::Grammar> grammar;
+};
+
+struct tern_turn {
+  tern::ChatTurn turn;
+  tern::GenerateOptions holds;                                    // what the reply is held to
+  const uint64_t id_seed = std::random_device()() | uint64_t{1};  // a reply that is read again has the same ids
 };
 
 struct tern_session {

@@ -10,12 +10,13 @@ namespace tern::c_api {
 namespace {
 
 // Sizes of the first version, without padding at the end: a new field there would not make the struct larger.
-constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40;
+constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
 static_assert(sizeof(tern_load_options) == kLoadSize);
 static_assert(sizeof(tern_chat_options) == kChatSize);
 static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // with `draft`
-static_assert(sizeof(tern_generate_options) == kGenerateSize + 48);  // with the penalties and what follows them
-static_assert(sizeof(tern_pull_options) == kPullSize + 8);           // with `unchecked`
+static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // with the penalties and what follows them
+static_assert(sizeof(tern_turn_options) == kTurnSize);
+static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // with `unchecked`
 
 constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .model_path = nullptr,
@@ -33,6 +34,13 @@ constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
 constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
 constexpr tern_session_options kSession = {
     .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr};
+constexpr tern_turn_options kTurn = {.size = sizeof(tern_turn_options),
+                                     .tools = nullptr,
+                                     .tool_name = nullptr,
+                                     .tool_choice = TERN_TOOLS_AUTO,
+                                     .one_call = 0,
+                                     .think = -1,
+                                     .reserved = 0};
 constexpr tern_pull_options kPull = {.size = sizeof(tern_pull_options),
                                      .cache_dir = nullptr,
                                      .on_progress = nullptr,
@@ -64,7 +72,8 @@ tern_generate_options generate_defaults() {
           .speculate = options.speculate,
           .keep_past_context = options.keep_past_context,
           .reserved = 0,
-          .grammar = nullptr};
+          .grammar = nullptr,
+          .turn = nullptr};
 }
 
 std::optional<float> unless_nan(float value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
@@ -84,6 +93,12 @@ Result<E> read_enum(int32_t value, E last, std::string_view name) {
 Result<bool> read_bool(int32_t value, std::string_view name) {
   if (value == 0 || value == 1) return value == 1;
   return fail(ErrorCode::kInvalidArgument, "{} is {}, but can be 0 or 1", name, value);
+}
+
+Result<std::optional<bool>> read_think(int32_t value, std::string_view name) {
+  if (value == -1) return std::nullopt;
+  if (value == 0 || value == 1) return value == 1;
+  return fail(ErrorCode::kInvalidArgument, "{} is {}, but can be -1, 0 or 1", name, value);
 }
 
 template <class T>
@@ -121,11 +136,22 @@ Result<ChatOptions> read_options(const tern_chat_options* given) {
   TRY(const auto from, read_struct(given, kChat, kChatSize, "tern_chat_options"));
   ChatOptions to;
   TRY(to.add_generation_prompt, read_bool(from.add_generation_prompt, "tern_chat_options.add_generation_prompt"));
-  if (from.think == -1) return to;
-  if (from.think != 0 && from.think != 1) {
-    return fail(ErrorCode::kInvalidArgument, "tern_chat_options.think is {}, but can be -1, 0 or 1", from.think);
-  }
-  to.think = from.think == 1;
+  TRY(to.think, read_think(from.think, "tern_chat_options.think"));
+  return to;
+}
+
+Result<TurnOptions> read_options(const tern_turn_options* given) {
+  TRY(const auto from, read_struct(given, kTurn, kTurnSize, "tern_turn_options"));
+  TurnOptions to;
+  to.use.tools = text_or_empty(from.tools);
+  to.use.required = text_or_empty(from.tool_name);
+  TRY(to.use.choice, read_enum(from.tool_choice, ToolUse::Choice::kRequired, "tern_turn_options.tool_choice"));
+  if (!to.use.required.empty() && to.use.choice != ToolUse::Choice::kRequired)
+    return fail(ErrorCode::kInvalidArgument, "tern_turn_options.tool_name is only for TERN_TOOLS_REQUIRED");
+  TRY(const bool one_call, read_bool(from.one_call, "tern_turn_options.one_call"));
+  to.use.parallel = !one_call;
+  TRY(to.think, read_think(from.think, "tern_turn_options.think"));
+  if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_turn_options.reserved is not 0");
   return to;
 }
 
@@ -171,6 +197,15 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
   to.keep_past_context = from.keep_past_context;
   if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_generate_options.reserved is not 0");
   if (from.grammar) to.grammar = from.grammar->grammar;
+  if (!from.turn) return to;
+  const GenerateOptions& holds = from.turn->holds;
+  if (to.grammar && (holds.grammar || holds.calls)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "tern_generate_options.grammar: the turn holds the reply to its tools already; give one of them");
+  }
+  if (holds.grammar) to.grammar = holds.grammar;
+  to.calls = holds.calls;
+  to.shown_tokens = holds.shown_tokens;
   return to;
 }
 
@@ -202,4 +237,5 @@ void tern_session_options_init(tern_session_options* options, size_t size) { ini
 void tern_generate_options_init(tern_generate_options* options, size_t size) {
   init(options, size, generate_defaults());
 }
+void tern_turn_options_init(tern_turn_options* options, size_t size) { init(options, size, kTurn); }
 void tern_pull_options_init(tern_pull_options* options, size_t size) { init(options, size, kPull); }

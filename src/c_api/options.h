@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "tern/chat_reply.h"
 #include "tern/hub.h"
 #include "tern/options.h"
 #include "tern/tern.h"
@@ -56,6 +58,11 @@ Result<LoadOptions> read_options(const tern_load_options* given);
 Result<ChatOptions> read_options(const tern_chat_options* given);
 Result<SessionOptions> read_options(const tern_session_options* given);
 Result<GenerateOptions> read_options(const tern_generate_options* given);
+struct TurnOptions {
+  ToolUse use;
+  std::optional<bool> think;
+};
+Result<TurnOptions> read_options(const tern_turn_options* given);
 Result<HubOptions> read_options(const tern_pull_options* given);
 
 }  // namespace tern::c_api

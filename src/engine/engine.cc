@@ -211,6 +211,12 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
   return text;
 }
 
+std::optional<Engine::ChatTemplateText> Engine::chat_template() const {
+  if (!impl_->chat_template) return std::nullopt;
+  const ChatTemplate& own = *impl_->chat_template;
+  return ChatTemplateText{std::string(own.source()), std::string(own.bos()), std::string(own.eos())};
+}
+
 ChatFormat Engine::chat_format() const {
   std::call_once(impl_->format_once, [&] {
     if (!impl_->chat_template) return;

@@ -33,7 +33,11 @@ Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ct
 }
 
 Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* tokenizer) {
-  if (!options.grammar || tokenizer) return {};
+  if (options.grammar && options.calls) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a reply is held to a grammar, or its calls of tools are: give one of them");
+  }
+  if (!(options.grammar || options.calls) || tokenizer) return {};
   return fail(ErrorCode::kNotSupported, "a grammar is about text, and the model file holds no tokenizer");
 }
 
@@ -49,9 +53,8 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
       sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias),
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
-  if (options.grammar)
-    matcher_.emplace(shared.grammars.matcher(options.grammar, *tokenizer, n_vocab, reply_.strips_space()));
-  const bool heals = options.heal_prompt && options.max_tokens != 0 && !options.grammar;
+  hold_ = make_hold(options, shared.grammars, tokenizer, n_vocab, reply_.strips_space());
+  const bool heals = options.heal_prompt && options.max_tokens != 0 && !hold_;
   const size_t n_healed = heals ? n_to_heal(prompt, tokenizer) : 0;
   const auto n_ctx = static_cast<size_t>(sequence_.n_ctx());
   known_.reserve(n_ctx + 1);
@@ -72,7 +75,7 @@ void Generation::Impl::take_reply_so_far() {
     if (sampling_of(options_.sample).temperature > 0) sampler_.uniform();
     sampler_.accept(token);
     known_.push_back(token);
-    if (matcher_ && !matcher_->accept(token)) {
+    if (hold_ && !hold_->accept(token)) {
       failure_ = Error{ErrorCode::kInvalidArgument, "reply_so_far is not the beginning of a text of the grammar"};
       return;
     }
@@ -107,7 +110,8 @@ Result<GenerationStep> Generation::Impl::next() {
 }
 
 Result<void> Generation::Impl::run_alone() {
-  if (!asked_for_stream_ && writes()) TRY_STATUS(start_stream());
+  if (stream_ && is_held()) drop_stream();
+  if (!asked_for_stream_ && !is_held() && writes()) TRY_STATUS(start_stream());
   if (stream_) return take_from_stream();
   const Executable& executable = sequence_.executable();
   const int most = executable.max_batch();
@@ -123,7 +127,7 @@ Result<void> Generation::Impl::run_alone() {
 
 // While one token after another is chosen; a device that does that itself has no use for guesses.
 bool Generation::Impl::may_speculate() const {
-  return options_.speculate > 0 && writes() && options_.n_logprobs < 0 && !matcher_ &&
+  return options_.speculate > 0 && writes() && options_.n_logprobs < 0 && !is_held() &&
          !sequence_.executable().decodes();
 }
 
@@ -167,7 +171,7 @@ Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
     TRY_STATUS(sequence_.check_logits(row, 1, token));
     sequence_.add(token);
     TRY_STATUS(choose(row));
-    if (i == n_drafts_ || running_[i + 1] != known_.back()) break;
+    if (i == n_drafts_ || running_[i + 1] != known_.back() || is_held()) break;
     ++stats.n_guessed_right;
   }
   pace_.add(draft_, std::span(known_).subspan(n_before));
@@ -214,11 +218,12 @@ void Generation::Impl::heal(std::span<const float> logits) {
 // The next token, out of logits.
 Result<void> Generation::Impl::choose(std::span<const float> logits) {
   TokenId next = 0;
-  if (matcher_) {
-    TRY(next, choose_by_grammar(logits));
+  if (is_held()) {
+    TRY(next, choose_among_allowed(logits));
     if (next < 0) return {};
   } else {
     next = sampler_.sample(logits);
+    if (hold_) hold_->accept(next);
   }
   sampler_.accept(next);
   if (options_.n_logprobs >= 0) {
@@ -230,8 +235,8 @@ Result<void> Generation::Impl::choose(std::span<const float> logits) {
 }
 
 // -1 where the text is complete and the vocabulary has nothing to go on with: the reply is over then.
-Result<TokenId> Generation::Impl::choose_by_grammar(std::span<const float> logits) {
-  TRY(const GrammarMatcher::Allowed allowed, matcher_->allowed());
+Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> logits) {
+  TRY(const GrammarMatcher::Allowed allowed, hold_->allowed());
   if (!allowed.any) {
     if (allowed.end) return is_over_ = FinishReason::kStopToken, -1;
     return fail(ErrorCode::kNotSupported, "the vocabulary has no token that the grammar allows after the reply so far");
@@ -248,12 +253,12 @@ Result<TokenId> Generation::Impl::choose_by_grammar(std::span<const float> logit
                 "the logit biases forbid every token that the grammar allows after the reply so far");
   }
   const bool is_stop = allowed.end && !grammar::is_in(*allowed.tokens, next);
-  if (!is_stop) CHECK(matcher_->accept(next));
+  if (!is_stop) CHECK(hold_->accept(next));
   return next;
 }
 
 int Generation::Impl::n_best() const {
-  const bool all_matter = !to_heal_.empty() || options_.n_logprobs >= 0 || matcher_;
+  const bool all_matter = !to_heal_.empty() || options_.n_logprobs >= 0 || is_held();
   return all_matter ? 0 : sampler_.n_best();
 }
 
@@ -297,6 +302,7 @@ Result<void> Generation::Impl::take_from_stream() {
 void Generation::Impl::take_streamed(TokenId token) {
   sequence_.add(last_known(), true);
   sampler_.accept(token);
+  if (hold_) hold_->accept(token);
   known_.push_back(token);
   ++n_untold_;
   if (n_drawn_ahead_ > 0) --n_drawn_ahead_;
@@ -325,7 +331,7 @@ std::optional<FinishReason> Generation::Impl::reason_to_end(std::optional<TokenI
   }
   auto reason = reply_.add(*token);
   // Where the text is complete there is nothing to wait for; that it ends at the limit as well does not matter.
-  if (matcher_ && n_untold_ == 0 && matcher_->is_complete() && (!reason || reason == FinishReason::kMaxTokens)) {
+  if (hold_ && n_untold_ == 0 && hold_->is_complete() && (!reason || reason == FinishReason::kMaxTokens)) {
     reason = FinishReason::kStopToken;
   }
   const size_t n_before = known_.size() - n_untold_ - 1;

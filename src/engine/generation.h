@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "engine/reply.h"
+#include "engine/reply_hold.h"
 #include "engine/sequence.h"
 #include "engine/speculation.h"
-#include "grammar/matcher.h"
 #include "sample/sampler.h"
 #include "tern/engine.h"
 
@@ -22,7 +22,7 @@ Result<void> check_ids(std::span<const TokenId> tokens, int n_vocab);
 // kInvalidArgument: empty, ids outside the vocabulary, longer than the context.
 Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ctx);
 
-// kNotSupported: a grammar for a model without a tokenizer.
+// kNotSupported: a grammar for a model without a tokenizer; kInvalidArgument: two of them.
 Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* tokenizer);
 
 // That a stream gives at most: memory for all of them is taken when it starts.
@@ -88,13 +88,14 @@ class Generation::Impl {
   Result<void> take_from_stream();
   // Whether the next pass chooses one token after another.
   bool writes() const { return n_to_run() == 1 && !result().tokens.empty(); }
-  bool device_may_choose() const { return !matcher_ && !sampler_.adjusts_logits() && options_.n_logprobs < 0; }
+  bool device_may_choose() const { return !is_held() && !sampler_.adjusts_logits() && options_.n_logprobs < 0; }
+  bool is_held() const { return hold_ && hold_->holds(); }
   std::span<const TokenId> last_known() const { return std::span(known_).last(1); }
   void drop_stream();
   void take_back_draws();  // of tokens that a stream did not give
   void heal(std::span<const float> logits);
   Result<void> choose(std::span<const float> logits);
-  Result<TokenId> choose_by_grammar(std::span<const float> logits);
+  Result<TokenId> choose_among_allowed(std::span<const float> logits);
   int n_best() const;
   Result<void> start_stream();
   std::optional<FinishReason> reason_to_end(std::optional<TokenId> token);
@@ -123,8 +124,8 @@ class Generation::Impl {
   size_t n_untold_ = 0;      // of the known, at their end
   Sampler sampler_;
   Reply reply_;
-  std::optional<GrammarMatcher> matcher_;
-  grammar::TokenMask allowed_;  // the next token, with stop tokens
+  std::unique_ptr<ReplyHold> hold_;  // null: the reply is free
+  grammar::TokenMask allowed_;       // the next token, with stop tokens
   std::unique_ptr<TokenStream> stream_;
   bool asked_for_stream_ = false;
   int n_to_stream_ = 0;                  // tokens that the stream has yet to give

@@ -1,5 +1,6 @@
 #include "tern/grammar.h"
 
+#include "grammar/automaton.h"
 #include "grammar/gbnf.h"
 #include "grammar/grammar_impl.h"
 #include "grammar/regex.h"
@@ -29,6 +30,23 @@ Result<std::shared_ptr<const Grammar>> Grammar::json_schema(std::string_view sch
   auto rules = grammar::parse_schema(schema_json);
   if (!rules) return in("the JSON schema", std::move(rules).error());
   return made(*std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::tool_call(std::string_view schema_json, std::string_view end) {
+  auto rules = grammar::parse_schema_before(schema_json, end);
+  if (!rules) return in("the JSON schema", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+bool Grammar::matches(std::string_view text) const {
+  grammar::Automaton automaton(*impl_->rules);
+  automaton.begin_work();
+  grammar::PositionId at = automaton.start();
+  for (const char c : text) {
+    if (at == grammar::kNowhere) return false;
+    at = automaton.step(at, static_cast<uint8_t>(c));
+  }
+  return automaton.may_end(at);
 }
 
 Result<std::shared_ptr<const Grammar>> Grammar::json_object() {

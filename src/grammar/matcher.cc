@@ -25,15 +25,26 @@ bool GrammarMatcher::accept(TokenId token) {
   return true;
 }
 
+// A model's calls have the same marks every time: of shown tokens only the last are kept.
+GrammarCache::VocabularyPtr GrammarCache::vocabulary(const Tokenizer& tokenizer, int n_vocab,
+                                                     std::span<const TokenId> shown) {
+  VocabularyPtr& known = shown.empty() ? vocabulary_ : vocabulary_with_;
+  if (known && (shown.empty() || std::ranges::equal(shown, shown_))) return known;
+  if (!shown.empty()) shown_.assign(shown.begin(), shown.end());
+  return known = std::make_shared<const grammar::Vocabulary>(tokenizer, n_vocab, shown);
+}
+
 GrammarMatcher GrammarCache::matcher(const std::shared_ptr<const Grammar>& grammar, const Tokenizer& tokenizer,
-                                     int n_vocab, bool strips_space) {
+                                     int n_vocab, bool strips_space, std::span<const TokenId> shown) {
   const std::scoped_lock lock(mutex_);
-  if (!vocabulary_) vocabulary_ = std::make_shared<const grammar::Vocabulary>(tokenizer, n_vocab);
+  const VocabularyPtr words = vocabulary(tokenizer, n_vocab, shown);
   std::erase_if(known_, [](const Known& known) { return known.grammar.expired(); });
-  const auto is_this = [&](const Known& known) { return known.grammar.lock() == grammar; };
+  const auto is_this = [&](const Known& known) {
+    return known.grammar.lock() == grammar && &known.automaton->vocabulary() == words.get();
+  };
   auto known = std::ranges::find_if(known_, is_this);
   if (known == known_.end()) {
-    known_.push_back({grammar, std::make_shared<grammar::TokenAutomaton>(grammar->impl().rules, vocabulary_)});
+    known_.push_back({grammar, std::make_shared<grammar::TokenAutomaton>(grammar->impl().rules, words)});
     known = known_.end() - 1;
   }
   return GrammarMatcher(known->automaton, strips_space);

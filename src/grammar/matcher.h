@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,8 @@ class GrammarMatcher {
 
   // Takes a token; false, without taking it, where it is not allowed. A token without text changes nothing.
   bool accept(TokenId token);
+  // The same of text. False: nothing has been taken.
+  bool accept(std::string_view bytes) { return automaton_->accept(place_, bytes); }
 
   // Whether nothing but the end is possible.
   bool is_complete() const { return automaton_->may_end(place_) && !automaton_->may_go_on(place_); }
@@ -46,17 +49,22 @@ class GrammarMatcher {
 // What is known about a model's vocabulary and the grammars that its replies have had. May be used from any threads.
 class GrammarCache {
  public:
-  // The matcher of a new reply. The first takes some milliseconds for the vocabulary.
+  // The matcher of a new reply. The first takes some milliseconds for the vocabulary. `shown`: control tokens that are
+  // text as well.
   GrammarMatcher matcher(const std::shared_ptr<const Grammar>& grammar, const Tokenizer& tokenizer, int n_vocab,
-                         bool strips_space);
+                         bool strips_space, std::span<const TokenId> shown = {});
 
  private:
+  using VocabularyPtr = std::shared_ptr<const grammar::Vocabulary>;
+  VocabularyPtr vocabulary(const Tokenizer& tokenizer, int n_vocab, std::span<const TokenId> shown);
+
   struct Known {
     std::weak_ptr<const Grammar> grammar;
     std::shared_ptr<grammar::TokenAutomaton> automaton;
   };
   std::mutex mutex_;
-  std::shared_ptr<const grammar::Vocabulary> vocabulary_;
+  VocabularyPtr vocabulary_, vocabulary_with_;  // the latter with shown_
+  std::vector<TokenId> shown_;
   std::vector<Known> known_;
 };
 

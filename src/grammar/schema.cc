@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "grammar/json_rules.h"
@@ -25,8 +26,10 @@ class SchemaWriter {
  public:
   explicit SchemaWriter(const Value& root) : root_(root), reader_(root), json_(rules_) {}
 
-  Result<Rules> write() {
-    TRY(const RuleId root, rule_of({{&root_}}));
+  // Between white space and `end`, if there is an end: before which there may be white space as well.
+  Result<Rules> write(std::optional<std::string_view> end = {}) {
+    TRY(RuleId root, rule_of({{&root_}}));
+    if (end) root = before(root, *end);
     while (!to_do_.empty() && !rules_.is_full()) {
       const auto [terms, rule] = std::move(to_do_.front());
       to_do_.pop_front();
@@ -36,6 +39,14 @@ class SchemaWriter {
   }
 
  private:
+  RuleId before(RuleId rule, std::string_view end) {
+    const RuleId whole = rules_.new_rule("a call");
+    StateId at = json_.add(json_.add_space(rules_.start_of(whole)), rule);
+    if (!end.empty()) at = rules_.add_text(json_.add_space(at), end);
+    rules_.end(at);
+    return whole;
+  }
+
   // The rule of what all terms allow; it is written later.
   Result<RuleId> rule_of(const Terms& terms) {
     TRY(Terms flat, reader_.flatten(terms));
@@ -363,14 +374,20 @@ class SchemaWriter {
   std::deque<std::pair<Terms, RuleId>> to_do_;
 };
 
-}  // namespace
-
-Result<Rules> parse_schema(std::string_view schema_json) {
+Result<Rules> parse(std::string_view schema_json, std::optional<std::string_view> end) {
   TRY(const Value root, read_json(schema_json));
   if (root.kind != Value::kObject && root.kind != Value::kTrue && root.kind != Value::kFalse) {
     return fail(ErrorCode::kInvalidArgument, "a schema is an object, true or false");
   }
-  return SchemaWriter(root).write();
+  return SchemaWriter(root).write(end);
+}
+
+}  // namespace
+
+Result<Rules> parse_schema(std::string_view schema_json) { return parse(schema_json, std::nullopt); }
+
+Result<Rules> parse_schema_before(std::string_view schema_json, std::string_view end) {
+  return parse(schema_json, end);
 }
 
 Result<Rules> any_json_object() {

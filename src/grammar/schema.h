@@ -11,6 +11,9 @@ namespace tern::grammar {
 // See Grammar::json_schema. Errors name the place in the schema as a JSON pointer.
 Result<Rules> parse_schema(std::string_view schema_json);
 
+// See Grammar::tool_call.
+Result<Rules> parse_schema_before(std::string_view schema_json, std::string_view end);
+
 // Any JSON object.
 Result<Rules> any_json_object();
 

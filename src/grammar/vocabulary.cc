@@ -25,12 +25,12 @@ size_t plain_length(std::string_view bytes) {
 
 bool is_plain(char32_t c) { return c >= 0x20 && c != '"' && c != '\\' && c != 0x7F; }
 
-Vocabulary::Vocabulary(const Tokenizer& tokenizer, int n_vocab)
+Vocabulary::Vocabulary(const Tokenizer& tokenizer, int n_vocab, std::span<const TokenId> shown)
     : n_words_((static_cast<size_t>(n_vocab) + 63) / 64), ends_(1), plain_(kMaxPlain + 1, TokenMask(n_words_)) {
   const TokenId n = std::min(n_vocab, tokenizer.vocab_size());
   std::vector<TokenId> all, special;
   for (TokenId id = 0; id < n_vocab; ++id) {
-    if (id < n) bytes_ += tokenizer.piece(id);
+    if (id < n) bytes_ += tokenizer.piece(id, std::ranges::contains(shown, id));
     ends_.push_back(bytes_.size());
     const std::string_view own = bytes(id);
     if (own.empty() || own.size() > kMaxTokenBytes) continue;

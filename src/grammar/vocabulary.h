@@ -40,8 +40,9 @@ struct TokenTree {
 // backslash. Where any such character may come, as inside a string of JSON, it is known beforehand which of them may.
 class Vocabulary {
  public:
-  // Ids from the tokenizer's size to n_vocab are padding, and never allowed; nor are tokens without text.
-  Vocabulary(const Tokenizer& tokenizer, int n_vocab);
+  // Ids from the tokenizer's size to n_vocab are padding, and never allowed; nor are tokens without text, which control
+  // tokens have only where they are `shown`.
+  Vocabulary(const Tokenizer& tokenizer, int n_vocab, std::span<const TokenId> shown = {});
 
   static constexpr size_t kMaxPlain = 24;  // characters; longer tokens count as special
 

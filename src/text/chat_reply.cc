@@ -43,6 +43,7 @@ class ChatReplyParser::Impl {
         think_end_(std::move(format.think_end)),
         tool_names_(std::move(options.tool_names)),
         streams_arguments_(options.stream_arguments),
+        grammar_(std::move(options.grammar)),
         ids_(options.id_seed != 0 ? options.id_seed : std::random_device()()) {
     if (format.calls && !tool_names_.empty()) {
       reads_calls_ = true;
@@ -82,6 +83,13 @@ class ChatReplyParser::Impl {
   }
 
   int n_calls() const { return n_calls_; }
+
+  std::optional<std::string> begun_call() const {
+    if (state_ != State::kCall) return std::nullopt;
+    if (!call_begin_.empty()) return compact_json(call_.substr(mark_end_));
+    if (!is_checked_) return std::nullopt;
+    return compact_json(call_.substr(json_begin_ - 1));
+  }
 
  private:
   enum class State : uint8_t {
@@ -193,6 +201,7 @@ class ChatReplyParser::Impl {
   // The mark of a call has come, after `before` bytes that are part of it if it is one.
   bool begin_call(size_t before, size_t mark) {
     call_ = rest().substr(0, before + mark);
+    mark_end_ = call_.size();
     at_ += call_.size();
     scanner_ = {};
     json_begin_ = json_end_ = end_matched_ = 0;
@@ -283,6 +292,7 @@ class ChatReplyParser::Impl {
   bool accept_call() {
     if (!is_told_) {
       const std::string_view json = std::string_view(call_).substr(json_begin_ - 1, json_end_ + 1 - json_begin_);
+      if (grammar_ && !grammar_->matches(compact_json(json) + call_end_)) return false;
       std::vector<std::string_view> objects = {json};
       if (calls_.is_list) {
         auto items = json_items(json, kMostCalls);
@@ -327,6 +337,7 @@ class ChatReplyParser::Impl {
   bool reads_calls_ = false;
   std::vector<std::string> tool_names_;
   bool streams_arguments_;
+  std::shared_ptr<const Grammar> grammar_;
   std::mt19937_64 ids_;
 
   State state_ = State::kOpening;
@@ -341,6 +352,7 @@ class ChatReplyParser::Impl {
   // In a call: all of its text that has not been told of.
   std::string call_;
   JsonScanner scanner_;
+  size_t mark_end_ = 0;
   size_t json_begin_ = 0;
   size_t json_end_ = 0;
   size_t end_matched_ = 0;
@@ -358,6 +370,7 @@ ChatReplyParser::~ChatReplyParser() = default;
 std::vector<ChatDelta> ChatReplyParser::feed(std::string_view text) { return impl_->feed(text); }
 std::vector<ChatDelta> ChatReplyParser::finish() { return impl_->finish(); }
 int ChatReplyParser::n_calls() const { return impl_->n_calls(); }
+std::optional<std::string> ChatReplyParser::begun_call() const { return impl_->begun_call(); }
 
 void append(ChatMessage& message, std::span<const ChatDelta> deltas) {
   for (const ChatDelta& delta : deltas) {

@@ -30,6 +30,8 @@ class ChatTemplate {
   Result<std::string> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
   std::string_view source() const { return source_; }
+  std::string_view bos() const { return bos_; }
+  std::string_view eos() const { return eos_; }
 
  private:
   std::string source_;

@@ -198,4 +198,16 @@ std::optional<std::vector<std::string_view>> json_items(std::string_view array, 
   return items;
 }
 
+std::string compact_json(std::string_view text) {
+  JsonScanner scanner;
+  std::string out;
+  bool is_over = false;
+  for (const char c : text) {
+    if (!scanner.in_text() && is_json_space(c)) continue;
+    if (!is_over) is_over = scanner.feed(c) != JsonScanner::Step::kMore;
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace tern

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -75,6 +76,9 @@ struct JsonMember {
 // members, or where the text is something else: nothing.
 std::optional<std::vector<JsonMember>> json_members(std::string_view object, size_t most);
 std::optional<std::vector<std::string_view>> json_items(std::string_view array, size_t most);
+
+// Without white space before the JSON, and between its parts; what stands behind it stays.
+std::string compact_json(std::string_view text);
 
 bool is_json_space(char c);
 std::string_view without_json_space(std::string_view text);

@@ -1,61 +1,12 @@
 // What a reply that has to call a function looks like, as literal texts and a JSON schema.
 #include <nlohmann/json.hpp>
 
-#include "base/json_reader.h"
 #include "tern/chat_reply.h"
 #include "text/json_scanner.h"
-#include "text/tool_call_json.h"
+#include "text/tool_list.h"
 
 namespace tern {
 namespace {
-
-constexpr size_t kMostTools = 10'000;
-
-struct Tool {
-  std::string name;
-  std::string_view parameters;  // a JSON schema, as written: the order of properties is the order of what it describes
-};
-
-std::unexpected<Error> wrong(size_t i, std::string_view what) {
-  return fail(ErrorCode::kInvalidArgument, "tools: number {} {}", i + 1, what);
-}
-
-// The last of several, as readers of JSON have it.
-std::string_view find_member(const std::vector<JsonMember>& members, std::string_view name) {
-  std::string_view found;
-  for (const JsonMember& member : members) {
-    if (json_text(member.name) == name) found = member.value;
-  }
-  return found;
-}
-
-// The tools, whose parts point into `text`.
-Result<std::vector<Tool>> read_tools(std::string_view text) {
-  constexpr size_t kMostMembers = 1000;
-  text = without_json_space(text);
-  std::vector<Tool> tools;
-  if (text.empty()) return tools;
-  if (auto good = parse_json(text, "tools"); !good) {
-    return fail(ErrorCode::kInvalidArgument, "{}", good.error().message);
-  }
-  const auto list = json_items(text, kMostTools);
-  if (!list) return fail(ErrorCode::kInvalidArgument, "tools: no list, or one of more than {}", kMostTools);
-  for (size_t i = 0; i < list->size(); ++i) {
-    const auto tool = json_members((*list)[i], kMostMembers);
-    if (!tool) return wrong(i, "is no object");
-    if (json_text(find_member(*tool, "type")) != "function")
-      return wrong(i, "has not the \"type\" \"function\", the only one that there is");
-    const auto function = json_members(find_member(*tool, "function"), kMostMembers);
-    if (!function) return wrong(i, "has no \"function\" that is an object");
-    const auto name = json_text(find_member(*function, "name"));
-    if (!name || name->empty()) return wrong(i, "has no \"name\" in its function that is a text");
-    std::string_view parameters = find_member(*function, "parameters");
-    if (parameters.empty() || parameters == "null") parameters = R"({"type": "object", "properties": {}})";
-    if (!parameters.starts_with('{')) return wrong(i, "has \"parameters\" that are no object");
-    tools.push_back({.name = *name, .parameters = parameters});
-  }
-  return tools;
-}
 
 // The schema with its references to itself pointing to `place` instead of the root.
 std::string moved_to(std::string_view schema, std::string_view place) {
@@ -97,17 +48,24 @@ Result<ToolCallGrammar> tool_call_grammar(const ChatFormat& format, std::string_
   }
   TRY(const std::vector<Tool> list, read_tools(tools));
   const std::string arguments = nlohmann::json(format.calls->arguments).dump();
+  // What some models write before the name, where nothing else says that this is a call.
+  const bool has_mark = !format.calls->begin.empty();
+  const std::string own_members = choice.is_forced || has_mark
+                                      ? ""
+                                      : R"("id": {"type": "string", "maxLength": 64}, "type": {"const": "function"}, )";
+  const auto is_loose = [&](size_t i) { return i < choice.loose.size() && choice.loose[i]; };
   std::string calls;
   std::string definitions;
   for (size_t i = 0; i < list.size(); ++i) {
     if (!choice.name.empty() && list[i].name != choice.name) continue;
     const std::string number = std::to_string(i);
     if (!calls.empty()) calls += ", ";
-    calls += R"({"type": "object", "properties": {"name": {"const": )" + nlohmann::json(list[i].name).dump() + "}, " +
-             arguments + R"(: {"$ref": "#/$defs/)" + number + R"("}}, "required": ["name", )" + arguments +
-             R"(], "additionalProperties": false})";
+    calls += R"({"type": "object", "properties": {)" + own_members + R"("name": {"const": )" +
+             nlohmann::json(list[i].name).dump() + "}, " + arguments + R"(: {"$ref": "#/$defs/)" + number +
+             R"("}}, "required": ["name", )" + arguments + R"(], "additionalProperties": false})";
     if (!definitions.empty()) definitions += ", ";
-    definitions += '"' + number + "\": " + moved_to(list[i].parameters, "/$defs/" + number);
+    definitions += '"' + number +
+                   "\": " + (is_loose(i) ? R"({"type": "object"})" : moved_to(list[i].parameters, "/$defs/" + number));
   }
   if (calls.empty() && choice.name.empty()) return fail(ErrorCode::kInvalidArgument, "tools: there is none to call");
   if (calls.empty()) return fail(ErrorCode::kInvalidArgument, "tools: there is none named '{}'", choice.name);

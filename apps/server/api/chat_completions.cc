@@ -41,13 +41,13 @@ class ChatWriter final : public AnswerWriter {
   ChatWriter(const ModelProfile& model, const ReplyOptions& options, const ConversationPrompt& prompt)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
-        end_(prompt.end),
+        end_(prompt.turn.end),
         id_(new_id("chatcmpl-")),
         created_(unix_seconds()),
         model_(model.name) {
     for (int i = 0; i < options.n; ++i) {
-      choices_.push_back({.parser = ChatReplyParser(prompt.format, prompt.reply)});
-      choices_.back().deltas = choices_.back().parser.feed(prompt.begin);
+      choices_.push_back({.parser = ChatReplyParser(prompt.turn.format, prompt.turn.reply)});
+      choices_.back().deltas = choices_.back().parser.feed(prompt.turn.begin);
     }
   }
 
@@ -204,7 +204,7 @@ class ChatWriter final : public AnswerWriter {
 
 ApiResult<std::string> chat_prompt(const Json& body, const ModelProfile& model) {
   API_TRY(ReadChat chat, read_chat(body, model));
-  return std::move(chat.prompt.text);
+  return std::move(chat.prompt.turn.prompt);
 }
 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {

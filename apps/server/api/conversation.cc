@@ -37,13 +37,13 @@ void read_named_choice(Fields& choice, ToolUse& use) {
   if (use.required.empty()) choice.fail("function.name", "is missing");
 }
 
-void read_choice(Fields& fields, ToolUse& use) {
+void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse& use) {
   const Json* choice = fields.find("tool_choice");
   if (!choice) return;
   if (choice->is_object()) {
     use.choice = ToolUse::Choice::kRequired;
     fields.within("tool_choice", [&](Fields& inner) { read_named_choice(inner, use); });
-    if (!use.required.empty() && !std::ranges::contains(use.names, use.required)) {
+    if (!use.required.empty() && !std::ranges::contains(names, use.required)) {
       fields.fail("tool_choice", std::format("names '{}', which is none of the tools", use.required.substr(0, 64)));
     }
     return;
@@ -56,22 +56,7 @@ void read_choice(Fields& fields, ToolUse& use) {
                        std::format("'{}' is not auto, none, required or a function", name.substr(0, 40)));
   }
   use.choice = name == "none" ? ToolUse::Choice::kNone : ToolUse::Choice::kRequired;
-  if (name == "required" && use.names.empty()) fields.fail("tool_choice", "requires a call, but there are no tools");
-}
-
-// The reply is the inside of a call: the prompt begins it, and the grammar of the tools' schemas holds the model to it.
-ApiResult<void> require_call(const ToolUse& tools, const ModelProfile& model, ConversationPrompt& prompt,
-                             GenerateOptions& generate) {
-  const ToolChoice choice{.name = tools.required, .parallel = tools.parallel};
-  const Result<ToolCallGrammar> call = tool_call_grammar(prompt.format, tools.tools, choice);
-  if (!call) return refuse(call.error().message, "tool_choice", "not_supported");
-  API_TRY(generate.grammar, model.grammars.get(GrammarCache::Kind::kJsonSchema, call->schema, "tools"));
-  prompt.begin = call->begin;
-  prompt.end = call->end;
-  prompt.reply.stream_arguments = true;
-  prompt.text += prompt.reply.in_thought ? prompt.format.think_end + "\n\n" + call->begin : call->begin;
-  prompt.reply.in_thought = false;
-  return {};
+  if (name == "required" && names.empty()) fields.fail("tool_choice", "requires a call, but there are no tools");
 }
 
 }  // namespace
@@ -90,19 +75,21 @@ ChatOptions read_chat_options(Fields& fields) {
 
 ApiResult<ToolUse> read_tool_use(Fields& fields) {
   ToolUse use;
+  std::vector<std::string> names;
   for (const char* name : {"functions", "function_call"}) {
     if (const Json* old = fields.find(name); old && !old->empty()) fields.fail(name, "is not supported; use tools");
   }
   if (const Json* tools = fields.find("tools"); tools && !tools->empty()) {
     use.tools = dump(*tools);
-    Result<std::vector<std::string>> names = tool_names(use.tools);
-    if (names) {
-      use.names = *std::move(names);
+    Result<std::vector<std::string>> found = tool_names(use.tools);
+    if (found) {
+      names = *std::move(found);
     } else {
-      fields.fail("tools", names.error().message);
+      const std::string& what = found.error().message;
+      fields.fail("tools", what.starts_with("tools: ") ? what.substr(7) : what);
     }
   }
-  read_choice(fields, use);
+  read_choice(fields, names, use);
   fields.read("parallel_tool_calls", use.parallel);
   API_TRY_STATUS(fields.check());
   return use;
@@ -117,8 +104,8 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
   if (!engine.has_chat_template()) {
     if (offers)
       return refuse("tools: the model has no chat template, and can be told of none", "tools", "not_supported");
-    prompt.text = story(messages);
-    prompt.tokens = engine.tokenizer().encode(prompt.text);
+    prompt.turn.prompt = story(messages);
+    prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt);
     return prompt;
   }
   ChatOptions with_tools = options;
@@ -128,18 +115,16 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
     const bool about_tools = offers && text.error().message.contains("tools");
     return refuse(text.error().message, about_tools ? "tools" : name);
   }
-  prompt.text = *std::move(text);
-  prompt.format = engine.chat_format();
-  prompt.reply.in_thought = prompt.format.opens_thought(prompt.text);
-  if (offers) {
-    prompt.reply.tool_names = tools.names;
-    generate.shown_tokens = prompt.format.shown_tokens;
+  const auto make = [&model](const std::string& schema, const std::string& end) {
+    return model.grammars.find_or_make(GrammarCache::Kind::kToolCall, schema, end);
+  };
+  Result<ChatTurn> turn = chat_turn(engine.chat_format(), *std::move(text), tools, generate, make);
+  if (!turn) {
+    const bool is_choice = !turn.error().message.starts_with("tools:");
+    return refuse(turn.error().message, is_choice ? "tool_choice" : "tools", "not_supported");
   }
-  if (offers && generate.grammar) {
-    return refuse("tools: together with a format of the reply are not supported", "tools", "not_supported");
-  }
-  if (tools.choice == ToolUse::Choice::kRequired) API_TRY_STATUS(require_call(tools, model, prompt, generate));
-  prompt.tokens = engine.tokenizer().encode(prompt.text, {.add_bos = false, .parse_special = true});
+  prompt.turn = *std::move(turn);
+  prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt, {.add_bos = false, .parse_special = true});
   return prompt;
 }
 

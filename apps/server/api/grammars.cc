@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostGrammars = 64;
 
-Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text) {
+Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text, const std::string& end) {
   switch (kind) {
     case GrammarCache::Kind::kJsonSchema:
       return Grammar::json_schema(text);
@@ -18,6 +18,8 @@ Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text) {
       return Grammar::json_object();
     case GrammarCache::Kind::kGbnf:
       return Grammar::gbnf(text);
+    case GrammarCache::Kind::kToolCall:
+      return Grammar::tool_call(text, end);
   }
   return nullptr;
 }
@@ -50,20 +52,26 @@ bool is_known(Fields& fields, const std::string& type) {
 }  // namespace
 
 ApiResult<GrammarPtr> GrammarCache::get(Kind kind, const std::string& text, const std::string& param) {
+  Result<GrammarPtr> grammar = find_or_make(kind, text);
+  if (!grammar) return refuse(std::format("{}: {}", param, grammar.error().message), param);
+  return *std::move(grammar);
+}
+
+Result<GrammarPtr> GrammarCache::find_or_make(Kind kind, const std::string& text, const std::string& end) {
   {
     const std::scoped_lock lock(mutex_);
-    const auto is_it = [&](const Entry& entry) { return entry.kind == kind && entry.text == text; };
+    const auto is_it = [&](const Entry& entry) { return entry.kind == kind && entry.text == text && entry.end == end; };
     if (const auto it = std::ranges::find_if(entries_, is_it); it != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, it);
       return it->grammar;
     }
   }
-  Result<GrammarPtr> grammar = make(kind, text);
-  if (!grammar) return refuse(std::format("{}: {}", param, grammar.error().message), param);
+  Result<GrammarPtr> grammar = make(kind, text, end);
+  if (!grammar) return grammar;
   const std::scoped_lock lock(mutex_);
-  entries_.push_front({.kind = kind, .text = text, .grammar = *grammar});
+  entries_.push_front({.kind = kind, .text = text, .end = end, .grammar = *grammar});
   if (entries_.size() > kMostGrammars) entries_.pop_back();
-  return *std::move(grammar);
+  return grammar;
 }
 
 ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammars) {

@@ -16,15 +16,17 @@ using GrammarPtr = std::shared_ptr<const Grammar>;
 // The grammars asked for last. Threads may share it.
 class GrammarCache {
  public:
-  enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf };
+  enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf, kToolCall };
 
   // 400, for `param`, where the text is not followed.
   ApiResult<GrammarPtr> get(Kind kind, const std::string& text, const std::string& param);
+  // `end`: of a call of a tool.
+  Result<GrammarPtr> find_or_make(Kind kind, const std::string& text, const std::string& end = {});
 
  private:
   struct Entry {
     Kind kind;
-    std::string text;
+    std::string text, end;
     GrammarPtr grammar;
   };
 

@@ -45,12 +45,12 @@ class ResponseWriter final : public AnswerWriter {
  public:
   // `repeated`: fields of the request that the answer has as well.
   ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated)
-      : end_(prompt.end),
+      : end_(prompt.turn.end),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
-        parser_(prompt.format, prompt.reply) {
+        parser_(prompt.turn.format, prompt.turn.reply) {
     base_["model"] = model.name;
     base_.update(repeated);
-    begun_ = parser_.feed(prompt.begin);
+    begun_ = parser_.feed(prompt.turn.begin);
   }
 
   void add(ReplyNews& news) override { (void)events(news); }

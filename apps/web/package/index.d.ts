@@ -1,7 +1,8 @@
 // Low-bit language models in a browser tab, or under Node.
 
 import type {
-  ChatCompletion, ChatCompletionChunk, Completion, CompletionBody, CompletionChunk, Create, EmbeddingBody, Embeddings,
+  ChatCompletion, ChatCompletionChunk, ChatForms, ChatToolCall, Completion, CompletionBody, CompletionChunk, Create,
+  EmbeddingBody, Embeddings,
 } from './openai.js';
 
 export type * from './openai.js';
@@ -74,7 +75,18 @@ export interface LoadOptions {
 
 export interface Message {
   role: 'system' | 'user' | 'assistant' | (string & {});
-  content: string;
+  /** null only beside calls. */
+  content: string | null;
+  /** Of the assistant: the calls that it made, as chat.completions.create() gives them. */
+  tool_calls?: ChatToolCall[];
+  /** Of the role 'tool': the call whose result the content is. */
+  tool_call_id?: string;
+}
+
+/** A function that the model may call, as OpenAI has it. */
+export interface Tool {
+  type: 'function';
+  function: {name: string; description?: string; parameters?: object; strict?: boolean};
 }
 
 /** Sampling that is not given is as the model's makers recommend (`info.sampling`), and else as said here. */
@@ -121,6 +133,23 @@ export interface GenerateOptions {
    * with 'context_full'. At most half of the context; -1 by default, which ends.
    */
   keepPastContext?: number;
+  /** The reply is JSON that is valid by this schema, given as a value or as text. What cannot be held to is refused. */
+  jsonSchema?: object | boolean | string;
+  /** The reply is a JSON object. */
+  json?: boolean;
+  /** The reply is a text of this grammar, in llama.cpp's notation (GBNF). */
+  grammar?: string;
+  /** The reply matches this regular expression, from its first to its last character. */
+  regex?: string;
+  /**
+   * Functions that the model may call. A call is held to its function's parameters. What is yielded is the reply's
+   * content; calls are in stats.toolCalls, thoughts in stats.reasoning.
+   */
+  tools?: Tool[];
+  /** 'auto' by default: the model decides. With 'required' or a function's name the reply is a call. */
+  toolChoice?: 'auto' | 'none' | 'required' | (string & {});
+  /** Several calls in a reply, as by default. */
+  parallelToolCalls?: boolean;
   /** Stops the generation with a CancelledError. Leaving the loop stops it, too, quietly. */
   signal?: AbortSignal;
 }
@@ -192,6 +221,9 @@ export interface Stats {
   logprobs?: (TokenLogprob & {top: TokenLogprob[]})[];
   seed?: number;
   finishReason?: FinishReason;
+  /** Of a reply with tools, after its end; the arguments are JSON. A call that was cut off is content. */
+  toolCalls?: {id: string; name: string; arguments: string}[];
+  reasoning?: string;
   timeToFirstTokenMs?: number;
   tokensPerSecond?: number;
   promptTokensPerSecond?: number;
@@ -271,7 +303,7 @@ export class Tern {
   readonly info: ModelInfo;
   readonly stats: Stats;
   readonly chat: {completions: Create<
-    CompletionBody & {messages: object[]; logprobs?: boolean | null; top_logprobs?: number | null},
+    CompletionBody & ChatForms & {messages: object[]; logprobs?: boolean | null; top_logprobs?: number | null},
     ChatCompletion, ChatCompletionChunk>};
   readonly completions: Create<
     CompletionBody & {prompt: string | number[]; logprobs?: number | null}, Completion, CompletionChunk>;

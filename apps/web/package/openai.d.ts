@@ -36,7 +36,21 @@ interface Envelope<Name extends string, Choice> {
   choices: Choice[];
 }
 
-type Finish = 'stop' | 'length';
+type Finish = 'stop' | 'length' | 'tool_calls';
+
+export interface ChatToolCall {
+  id: string;
+  type: 'function';
+  function: {name: string; arguments: string};
+}
+
+/** What a chat's reply is held to. */
+export interface ChatForms {
+  tools?: object[] | null;
+  tool_choice?: 'auto' | 'none' | 'required' | {type: 'function'; function: {name: string}} | null;
+  parallel_tool_calls?: boolean | null;
+  response_format?: {type: 'text' | 'json_object' | 'json_schema'; json_schema?: object; schema?: object} | null;
+}
 
 interface ChatTokenLogprob {
   token: string;
@@ -56,13 +70,19 @@ interface PlainLogprobs {
 
 export type ChatCompletion = Envelope<'chat.completion', {
   index: number;
-  message: {role: 'assistant'; content: string; refusal: null};
+  message: {
+    role: 'assistant';
+    content: string | null;
+    refusal: null;
+    reasoning_content?: string;
+    tool_calls?: ChatToolCall[];
+  };
   logprobs: ChatLogprobs | null;
   finish_reason: Finish;
 }> & {usage: Usage};
 export type ChatCompletionChunk = Envelope<'chat.completion.chunk', {
   index: number;
-  delta: {role?: 'assistant'; content?: string};
+  delta: {role?: 'assistant'; content?: string; tool_calls?: (ChatToolCall & {index: number})[]};
   logprobs: ChatLogprobs | null;
   finish_reason: Finish | null;
 }> & {usage?: Usage | null};

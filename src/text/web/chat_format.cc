@@ -1,5 +1,5 @@
-// In a tab nothing asks yet what a model's tool calls look like. The search for it, which renders a template time and
-// again, is not part of the download, and tools are refused.
+// What a model's tool calls look like is known to a module of its own (src/engine/web/forms.cc), which has the search
+// for it. The engine's module renders conversations without tools, and refuses others.
 #include "text/chat_format.h"
 
 namespace tern {
@@ -9,7 +9,7 @@ ChatFormat find_chat_format(const ChatTemplate&) { return {}; }
 void add_tokens(ChatFormat&, const Tokenizer&) {}
 
 Result<void> check_expressible(const ChatFormat&, std::span<const ChatMessage>, const ChatOptions&) {
-  return fail(ErrorCode::kNotSupported, "the engine for browsers has no tools; use Tern on the host");
+  return fail(ErrorCode::kNotSupported, "conversations with tools are rendered by tern_forms.wasm");
 }
 
 }  // namespace tern

@@ -50,12 +50,12 @@ export class EngineModule {
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {{threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object, overrides?: object,
+   * @param {{threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object, hold?: object, overrides?: object,
    *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
    *   onLog?: (text: string) => void}} options
    * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
    */
-  static async open(env, {threads, relaxed, baseUrl, gpu, files, overrides, onProgress, onLog}) {
+  static async open(env, {threads, relaxed, baseUrl, gpu, files, hold, overrides, onProgress, onLog}) {
     const file = `dist/${gpu ? 'tern_gpu' : 'tern'}.js`;
     const url = baseUrl ? new URL(file, baseUrl).href : `tern-web/${file}`;
     let create;
@@ -77,6 +77,7 @@ export class EngineModule {
         threads,
         relaxed,
         files,
+        hold,
         onProgress,
         onLog,
         onBytes,

@@ -27,6 +27,7 @@ import {CancelledError, NotSupportedError, throwIfAborted} from './errors.js';
  * @property {() => Promise<void>} nextTurn lets events that wait be handled
  * @property {(url: string) => Promise<any>} importModule of an address that is known only here
  * @property {(onGpu: boolean) => Promise<{default: Function}>} importEngine the package's own engine, one of two
+ * @property {(url: URL) => Promise<Uint8Array>} [readFile] where there are files
  * @property {() => Worker} newWorker the package's own worker
  * @property {(url: string) => import('./remote_model.js').OpenModel} [openFile] of a file: address, outside browsers
  */

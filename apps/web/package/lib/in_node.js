@@ -1,9 +1,11 @@
 // The package's files as Node finds them, and what Node has instead of a browser's.
 
+import {readFile} from 'node:fs/promises';
 import {provide} from './environment.js';
 import {openNodeModel} from './node_model.js';
 
 provide({
+  readFile: (url) => readFile(url),
   isNode: true,
   locks: undefined,
   caches: undefined,

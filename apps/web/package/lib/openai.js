@@ -32,19 +32,37 @@ const kOnly = {
   best_of: [1],
   echo: [false],
   suffix: [''],
-  tools: [],
-  tool_choice: ['none'],
-  parallel_tool_calls: [true, false],
   functions: [],
-  response_format: [],
 };
 
 function isHarmless(name, value) {
   if (kOnly[name].includes(value)) return true;
-  if (name === 'response_format') return value?.type === 'text';
-  const isEmpty = typeof value === 'object' && Object.keys(value).length === 0;
-  return isEmpty && ['tools', 'functions'].includes(name);
+  return name === 'functions' && typeof value === 'object' && Object.keys(value).length === 0;
 }
+
+/** What OpenAI's fields of a chat say of the reply's form, as options of generate. */
+const kForms = {
+  tools: (tools) => (tools.length === 0 ? {} : {tools}),
+  tool_choice: (choice, where) => {
+    const name = typeof choice === 'string' ? choice : choice?.function?.name;
+    if (typeof name === 'string') return {toolChoice: name};
+    throw new InvalidArgumentError(`${where}: tool_choice is auto, none, required or a function`);
+  },
+  parallel_tool_calls: (parallelToolCalls) => ({parallelToolCalls}),
+  response_format: ({type, json_schema: named, schema}, where) => {
+    if (type === 'text') return {};
+    if (type === 'json_object') return schema === undefined ? {json: true} : {jsonSchema: schema};
+    if (type !== 'json_schema') {
+      throw new NotSupportedError(`${where}: response_format ${JSON.stringify(type)} is not supported; there are text, ` +
+        'json_object and json_schema');
+    }
+    if (named?.schema !== undefined) return {jsonSchema: named.schema};
+    throw new InvalidArgumentError(`${where}: response_format.json_schema.schema is missing`);
+  },
+  json_schema: (jsonSchema) => ({jsonSchema}),
+  grammar: (grammar) => ({grammar}),
+  regex: (regex) => ({regex}),
+};
 
 /** @returns {object} options of generate */
 function optionsOf(where, body) {
@@ -54,6 +72,8 @@ function optionsOf(where, body) {
     if (value === undefined || value === null || kIgnored.has(name)) continue;
     if (Object.hasOwn(kSampling, name)) {
       options[kSampling[name]] = value;
+    } else if (Object.hasOwn(kForms, name)) {
+      Object.assign(options, kForms[name](value, where));
     } else if (Object.hasOwn(kOnly, name)) {
       if (isHarmless(name, value)) continue;
       throw new NotSupportedError(`${where}: ${name} ${JSON.stringify(value)} is not supported; leave it out`);
@@ -105,14 +125,16 @@ function messagesOf(where, messages) {
     throw new InvalidArgumentError(`${where}: messages is a list of {role, content}, with at least one`);
   }
   return messages.map((message) => {
-    if (message?.tool_calls) throw new NotSupportedError(`${where}: tool_calls are not supported; leave them out`);
     // OpenAI's newer name of the system's role.
     const role = message?.role === 'developer' ? 'system' : message?.role;
-    return {role, content: contentOf(where, message?.content)};
+    const {tool_calls: calls, tool_call_id: id, name} = message ?? {};
+    const content = Array.isArray(calls) && !message.content ? '' : contentOf(where, message?.content);
+    return {role, content, ...(calls ? {tool_calls: calls} : {}), ...(id ? {tool_call_id: id, name} : {})};
   });
 }
 
-function finishReasonOf(reason) {
+function finishReasonOf({finishReason: reason, toolCalls = []}) {
+  if (reason === 'stop_token' && toolCalls.length > 0) return 'tool_calls';
   return reason === 'max_tokens' || reason === 'context_full' ? 'length' : 'stop';
 }
 
@@ -147,16 +169,26 @@ function plainLogprobs(entries, offset) {
   };
 }
 
+const callsOf = (calls) => (
+  calls.map(({id, name, arguments: given}) => ({id, type: 'function', function: {name, arguments: given}})));
+
 /** What differs between the two: names, and where the text is. */
 const kChat = {
   where: 'chat.completions.create',
   prefix: 'chatcmpl',
   object: 'chat.completion',
   chunk: 'chat.completion.chunk',
-  whole: (text) => ({message: {role: 'assistant', content: text, refusal: null}}),
+  whole: (text, stats) => ({message: {
+    role: 'assistant',
+    content: text === '' && stats.toolCalls?.length > 0 ? null : text,
+    refusal: null,
+    ...(stats.reasoning ? {reasoning_content: stats.reasoning} : {}),
+    ...(stats.toolCalls?.length > 0 ? {tool_calls: callsOf(stats.toolCalls)} : {}),
+  }}),
   first: {delta: {role: 'assistant', content: ''}},
   part: (text) => ({delta: {content: text}}),
   last: {delta: {}},
+  calls: (calls) => ({delta: {tool_calls: callsOf(calls).map((call, index) => ({index, ...call}))}}),
   logprobs: chatLogprobs,
 };
 const kPlain = {
@@ -222,7 +254,9 @@ async function* stream(kind, tern, body, replies) {
     const pieces = begin();
     const logprobs = logprobsSince(kind, tern);
     for await (const text of pieces) yield chunk(choice(index, kind.part(text), null, logprobs()));
-    yield chunk(choice(index, kind.last, finishReasonOf(tern.stats.finishReason), logprobs()));
+    const {toolCalls = []} = tern.stats;
+    if (toolCalls.length > 0) yield chunk(choice(index, kind.calls(toolCalls), null));
+    yield chunk(choice(index, kind.last, finishReasonOf(tern.stats), logprobs()));
     usages.push(usageOf(tern.stats));
   }
   if (wantsUsage) yield {...chunk(), usage: summed(usages)};
@@ -236,8 +270,8 @@ async function create(kind, tern, body, input, {signal} = {}) {
   for (const [index, begin] of replies.entries()) {
     let text = '';
     for await (const piece of begin()) text += piece;
-    const reason = finishReasonOf(tern.stats.finishReason);
-    choices.push(choice(index, kind.whole(text), reason, logprobsSince(kind, tern)()));
+    const reason = finishReasonOf(tern.stats);
+    choices.push(choice(index, kind.whole(text, tern.stats), reason, logprobsSince(kind, tern)()));
     usages.push(usageOf(tern.stats));
   }
   return {...envelope(kind, tern, body)(kind.object), choices, usage: summed(usages)};

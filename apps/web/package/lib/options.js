@@ -53,6 +53,24 @@ function strings(name) {
   };
 }
 
+/** A JSON schema, as a value or as text. @returns {string} */
+function schema(name) {
+  return (value) => {
+    if (typeof value === 'string') return value;
+    if (typeof value !== 'boolean' && (typeof value !== 'object' || Array.isArray(value))) {
+      refuse(name, value, 'a JSON schema');
+    }
+    return JSON.stringify(value);
+  };
+}
+
+function list(name) {
+  return (value) => {
+    if (!Array.isArray(value)) refuse(name, value, 'a list');
+    return value;
+  };
+}
+
 const any = (value) => value;
 
 const kLoad = {
@@ -96,6 +114,13 @@ const kGenerate = {
   heal: ofType('heal', 'boolean'),
   speculate: number('speculate', {min: 0, max: 63, integer: true}),
   keepPastContext: number('keepPastContext', {min: -1, integer: true}),
+  jsonSchema: schema('jsonSchema'),
+  json: ofType('json', 'boolean'),
+  grammar: ofType('grammar', 'string'),
+  regex: ofType('regex', 'string'),
+  tools: list('tools'),
+  toolChoice: ofType('toolChoice', 'string'),
+  parallelToolCalls: ofType('parallelToolCalls', 'boolean'),
   signal: any,
 };
 
@@ -150,7 +175,35 @@ export function checkSource(source, base) {
 }
 
 function isMessage(one) {
-  return typeof one === 'object' && one !== null && typeof one.role === 'string' && typeof one.content === 'string';
+  if (typeof one !== 'object' || one === null || typeof one.role !== 'string') return false;
+  return typeof one.content === 'string' || Array.isArray(one.tool_calls);
+}
+
+/** What the reply is held to. @returns {{kind: string, text: string} | undefined} */
+function formOf({jsonSchema, json, grammar, regex}) {
+  const forms = Object.entries({jsonSchema, grammar, regex}).filter(([, text]) => text !== undefined);
+  if (json) forms.push(['json', '']);
+  if (forms.length > 1) {
+    throw new InvalidArgumentError(`generate: ${forms.map(([name]) => name).join(' and ')} are given; one is possible`);
+  }
+  return forms.length > 0 ? {kind: forms[0][0], text: forms[0][1]} : undefined;
+}
+
+/** What is said of tools; undefined: nothing. */
+function turnOf(input, {tools = [], toolChoice = 'auto', parallelToolCalls = true, think}) {
+  const isAbout = ({role, tool_calls: calls}) => role === 'tool' || Array.isArray(calls);
+  const isChat = Array.isArray(input) && input.length > 0 && input.every(isMessage);
+  if (tools.length === 0 && toolChoice === 'auto' && !(isChat && input.some(isAbout))) return undefined;
+  if (!isChat) throw new InvalidArgumentError('generate: tools are for messages [{role, content}, …]');
+  const isName = !['auto', 'none', 'required'].includes(toolChoice);
+  return {
+    messages: input,
+    tools: JSON.stringify(tools),
+    toolChoice: isName ? 'required' : toolChoice,
+    parallel: parallelToolCalls,
+    ...(isName ? {toolName: toolChoice} : {}),
+    ...(think === undefined ? {} : {think}),
+  };
 }
 
 /**
@@ -160,12 +213,17 @@ function isMessage(one) {
  * @returns {object} complete but for the signal, and for sampling: what is not given is as the model's makers recommend
  */
 export function generateParams(input, options = {}) {
-  const {signal: _, ...given} = check('generate', kGenerate, options);
+  const {signal: _, jsonSchema, json, grammar, regex, tools, toolChoice, parallelToolCalls, ...given} =
+    check('generate', kGenerate, options);
+  const form = formOf({jsonSchema, json, grammar, regex});
+  const turn = turnOf(input, {tools, toolChoice, parallelToolCalls, think: given.think});
   const params = {
     maxTokens: -1,
     seed: Math.floor(Math.random() * 2 ** 32),
     stop: [],
     ignoreEos: false,
+    ...(form ? {form} : {}),
+    ...(turn ? {turn} : {}),
     ...given,
   };
   if (typeof input === 'string') return {heal: true, ...params, prompt: input};
@@ -173,7 +231,7 @@ export function generateParams(input, options = {}) {
     return {...params, tokens: checkTokens(input)};
   }
   if (Array.isArray(input) && input.length > 0 && input.every(isMessage)) {
-    return {...params, messages: input.map(({role, content}) => ({role, content}))};
+    return {...params, messages: input.map(({role, content}) => ({role, content: content ?? ''}))};
   }
   throw new InvalidArgumentError('generate wants a text to continue, messages [{role, content}, …] or token ids');
 }

@@ -6,6 +6,7 @@ import {
   BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted,
 } from './errors.js';
 import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
+import {Forms, ReplyMessage} from './forms.js';
 import {EngineModule} from './engine_module.js';
 import {keepModel, notOfFiles} from './keep.js';
 import {runGeneration} from './generation.js';
@@ -34,6 +35,9 @@ export class Runner {
   #env;
   #engine = null;
   #model = null;
+  #forms = null;
+  #hold = {};  // what the engine asks of them
+  #baseUrl;
   #isGenerating = false;
   #isCancelled = false;
 
@@ -50,6 +54,7 @@ export class Runner {
    */
   async load(source, options, {onProgress, onLog, signal}) {
     const begin = this.#env.now();
+    this.#baseUrl = options.baseUrl;
     const events = {onProgress: throttled(this.#env, onProgress), onLog, signal};
     try {
       const {flavours, why} = chooseFlavours(options, await detect(this.#env, {gpu: options.gpu}));
@@ -145,6 +150,7 @@ export class Runner {
       baseUrl: options.baseUrl,
       gpu,
       files: engineFiles(this.#model),
+      hold: this.#hold,
       overrides: options.emscripten,
       onProgress: (what, done, total) => {
         onMove();
@@ -175,10 +181,42 @@ export class Runner {
     this.#isGenerating = true;
     this.#isCancelled = false;
     try {
-      return await runGeneration(this.#env, this.#engine, params, {onPiece, isCancelled: () => this.#isCancelled});
+      const {form, turn, ...plain} = params;
+      if (form || turn) return await this.#generateInForm(form, turn, plain, onPiece);
+      return await this.#run(plain, onPiece);
     } finally {
       this.#isGenerating = false;
     }
+  }
+
+  #run(params, onPiece) {
+    return runGeneration(this.#env, this.#engine, params, {onPiece, isCancelled: () => this.#isCancelled});
+  }
+
+  /** A reply that is held to something, or may have calls of tools in it. */
+  async #generateInForm(form, turn, params, onPiece) {
+    const forms = await this.#openForms();
+    const begun = forms.call('begin', {...form, ...turn});
+    if (!turn) return this.#run({...params, isHeld: begun.isHeld}, onPiece);
+    const {messages: _, ...rest} = params;
+    const {prompt, shownTokens, isHeld} = begun;
+    const message = new ReplyMessage();
+    message.add(begun.deltas);
+    const outcome = await this.#run({...rest, prompt, isRendered: true, shownTokens, isHeld}, (piece) => (
+      onPiece({...piece, text: message.add(forms.call('feed', {text: piece.text}))})));
+    const text = message.add(forms.call('finish', {whole: outcome.reason === 'stop_token'}));
+    return {...outcome, rest: text, message: {...message}};
+  }
+
+  /** They are told of the model when they are first asked for. */
+  async #openForms() {
+    if (this.#forms) return this.#forms;
+    const words = await this.#engine.call('words');
+    const forms = await Forms.open(this.#env, this.#baseUrl);
+    forms.call('model', words);
+    Object.assign(this.#hold, forms.hold);
+    this.#forms = forms;
+    return forms;
   }
 
   /**
@@ -215,7 +253,7 @@ export class Runner {
   async close() {
     this.#isCancelled = true;
     const [engine, model] = [this.#engine, this.#model];
-    this.#engine = this.#model = null;
+    this.#engine = this.#model = this.#forms = null;
     await engine?.close();
     await model?.close();
   }

@@ -168,15 +168,17 @@ export class Tern {
     const stop = () => this.#runner.cancel();
     signal?.addEventListener('abort', stop, {once: true});
     this.#note({seed: params.seed, nPrompt: 0, nReused: 0, nGenerated: 0, finishReason: undefined,
+      toolCalls: undefined, reasoning: undefined,
       logprobs: params.logprobs === undefined ? undefined : []});
 
     const running = this.#runner.generate(params, (piece) => {
-      pieces.push(piece.text);
+      if (piece.text) pieces.push(piece.text);
       this.#noteProgress(piece);
       wake();
     });
     const finished = running.then((outcome) => {
       this.#noteOutcome(outcome);
+      if (outcome.rest) pieces.push(outcome.rest);
       end = {};
     }, (error) => {
       end = {error};
@@ -222,10 +224,11 @@ export class Tern {
     this.#stats.logprobs?.push(...logprobs);
   }
 
-  #noteOutcome({reason, tokens, logprobs, nPrompt, nReused, timeToFirstTokenMs, stats}) {
+  #noteOutcome({reason, tokens, logprobs, nPrompt, nReused, timeToFirstTokenMs, stats, message}) {
     const rate = (n, seconds) => (n > 0 && seconds > 0 ? n / seconds : undefined);
     this.#note({
       finishReason: reason,
+      ...(message ? {toolCalls: message.toolCalls, reasoning: message.reasoning} : {}),
       tokens,
       ...(this.#stats.logprobs ? {logprobs} : {}),
       nPrompt,
@@ -298,7 +301,8 @@ export class Tern {
 
   /** @returns {Promise<string>} messages in the model's chat template */
   async renderChat(messages) {
-    const {messages: checked} = generateParams(messages);
+    const {messages: checked, turn} = generateParams(messages);
+    if (turn) throw new NotSupportedError('renderChat: calls of tools and their results are for generate');
     if (!checked) throw new InvalidArgumentError('renderChat wants messages [{role, content}, …]');
     return (await this.#call('render_chat', {messages: checked})).text;
   }

@@ -157,7 +157,7 @@ test('biases, log probabilities and several choices', async () => {
 test('what cannot be done is refused', async () => {
   const {webllm} = setUp();
   const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
-  await assert.rejects(mlc.chat.completions.create({messages: kMessages, tools: [{}]}), /tools/);
+  await assert.rejects(mlc.chat.completions.create({messages: kMessages, functions: [{}]}), /functions/);
   await assert.rejects(mlc.reload(['a', 'b']), /one model/);
   assert.throws(() => new webllm.MLCEngine({logitProcessorRegistry: new Map([['a', {}]])}), /logit processors/);
 });

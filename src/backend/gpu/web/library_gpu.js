@@ -128,13 +128,15 @@ addToLibrary({
       const staging = ternGpu.takeStaging(size);
       encoder.copyBufferToBuffer(buffer, offset, staging, 0, size);
       ternGpu.device.queue.submit([encoder.finish()]);
-      const mapped = staging.mapAsync(1, 0, size).then(() => true, async (error) => {
+      const back = { staging, bytes, isDropped: false };
+      back.mapped = staging.mapAsync(1, 0, size).then(() => true, async (error) => {
+        if (back.isDropped) return false;
         // Where the device is lost, that is told a little later, and is the better reason.
         await Promise.race([ternGpu.device?.lost, new Promise((resolve) => { setTimeout(resolve, 100); })]);
         ternGpu.fail(2, `reading back: ${error.message}`);
         return false;
       });
-      return { staging, mapped, bytes };
+      return back;
     },
     // Seconds of each dispatch (copies: 0), or with `whole` of all of them as one.
     async time(pointer, words, whole) {
@@ -352,7 +354,10 @@ addToLibrary({
   tern_gpu_end_read__sig: 'vi',
   tern_gpu_end_read: (id) => {
     const back = ternGpu.objects[id];
-    back?.staging?.destroy();  // nobody waited for it
+    if (back?.staging) {  // nobody waited for it
+      back.isDropped = true;
+      back.staging.destroy();
+    }
     ternGpu.remove(id);
   },
 

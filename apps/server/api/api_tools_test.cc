@@ -1,0 +1,99 @@
+// Calls that the model makes of its own accord.
+#include "server/api/api_test_support.h"
+
+namespace tern::server::test {
+namespace {
+
+// A template whose mark for calls is what the stories' model writes anyway after "Once upon a time".
+constexpr const char* kStoryTemplate =
+    "{% for t in tools or [] %}{{ t.function.name[:0] if t.function.name != 'tern_tool' else 'tern_tool' }}{% endfor %}"
+    "{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was"
+    "{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}"
+    "{% endfor %}{% endfor %}";
+
+const Engine& storyteller() {
+  static const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+                                             .backend = BackendKind::kCpu,
+                                             .chat_template = kStoryTemplate})
+                                   .value();
+  return engine;
+}
+
+Json asked_with(const char* parameters, bool is_strict, int max_tokens = 60) {
+  Json body = chat("Once upon a time", max_tokens);
+  body["tools"] = Json::array(
+      {{{"type", "function"},
+        {"function", {{"name", "weather"}, {"strict", is_strict}, {"parameters", Json::parse(parameters)}}}}});
+  return body;
+}
+
+constexpr const char* kCity =
+    R"({"type": "object", "properties": {"city": {"enum": ["Rome", "Oslo"]}}, "required": ["city"],
+        "additionalProperties": false})";
+
+TEST(ApiServer, ACallThatTheModelBeginsIsHeld) {
+  const RunningServer server({}, storyteller());
+  for (const bool is_strict : {false, true}) {
+    Json body = asked_with(kCity, is_strict);
+    body["parallel_tool_calls"] = false;
+    const Json answer = server.post(kChat, body).json;
+    ASSERT_TRUE(answer.contains("choices")) << answer;
+    const Json& choice = answer["choices"][0];
+    EXPECT_EQ(choice["finish_reason"], "tool_calls") << answer;
+    ASSERT_EQ(choice["message"]["tool_calls"].size(), 1u) << answer;
+    const Json& function = choice["message"]["tool_calls"][0]["function"];
+    EXPECT_EQ(function["name"], "weather");
+    const Json arguments = Json::parse(function["arguments"].get<std::string>());
+    EXPECT_TRUE(arguments["city"] == "Rome" || arguments["city"] == "Oslo");
+  }
+}
+
+TEST(ApiServer, ACallThatIsCutOffIsNone) {
+  const RunningServer server({}, storyteller());
+  const Json answer = server.post(kChat, asked_with(kCity, true, 6)).json;
+  const Json& choice = answer["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "length") << answer;
+  EXPECT_FALSE(choice["message"].contains("tool_calls")) << answer;
+  EXPECT_TRUE(choice["message"]["content"].get<std::string>().contains("there was")) << answer;
+}
+
+TEST(ApiServer, TextBesideToolsIsFree) {
+  const RunningServer server({}, storyteller());
+  Json body = asked_with(kCity, true, 16);
+  body["messages"][0]["content"] = "The cat sat";
+  const Json with = server.post(kChat, body).json["choices"][0];
+  body.erase("tools");
+  EXPECT_EQ(with["message"]["content"], server.post(kChat, body).json["choices"][0]["message"]["content"]) << with;
+  EXPECT_FALSE(with["message"]["content"].get<std::string>().empty());
+  EXPECT_EQ(with["finish_reason"], "length");
+}
+
+TEST(ApiServer, WhatAReplyCannotBeHeldToIsRefusedWhereAToolIsStrict) {
+  const RunningServer server({}, storyteller());
+  const char* schema = R"({"type": "object", "properties": {"city": {"not": {"const": "Rome"}}}})";
+  const auto refused = server.post(kChat, asked_with(schema, true));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.json["error"]["param"], "tools");
+  EXPECT_EQ(
+      refused.json["error"]["message"],
+      "tools: number 1, 'weather', is strict, but the JSON schema: at '/properties/city/not': this keyword is not "
+      "one that a reply can be held to");
+  Json body = asked_with(schema, false);
+  body["parallel_tool_calls"] = false;
+  const Json choice = server.post(kChat, body).json["choices"][0];
+  if (choice["finish_reason"] == "tool_calls") {  // any object
+    const std::string arguments = choice["message"]["tool_calls"][0]["function"]["arguments"];
+    EXPECT_TRUE(Json::parse(arguments).is_object());
+  } else {
+    EXPECT_EQ(choice["finish_reason"], "length") << choice;
+  }
+  body["tools"][0]["function"]["strict"] = "yes";
+  const Json error = server.post(kChat, body).json["error"];
+  EXPECT_EQ(error["message"], "tools: number 1 has \"strict\" that is neither true nor false");
+  body = asked_with(kCity, true);
+  body["response_format"] = {{"type", "json_object"}};
+  EXPECT_EQ(server.post(kChat, body).json["error"]["param"], "tools");
+}
+
+}  // namespace
+}  // namespace tern::server::test
