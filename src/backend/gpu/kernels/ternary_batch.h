@@ -9,9 +9,9 @@
 namespace tern::gpu {
 
 // There are few tokens, and so few tiles: what fills the GPU is that each tile's columns are shared out. A workgroup
-// has two sides of shape.n rows of weights: neighbouring rows, gate and up, or the two halves of a head. Each pair of its
-// subgroups, one for each side, multiplies every `splits`-th block of 128 columns, and the sums are added up at the end.
-// Activations as weights go through workgroup memory: matrices that are loaded from storage come value by value on
+// has two sides of shape.n rows of weights: neighbouring rows, gate and up, or the two halves of a head. Each pair of
+// its subgroups, one for each side, multiplies every `splits`-th block of 128 columns, and the sums are added up at the
+// end. Activations as weights go through workgroup memory: matrices that are loaded from storage come value by value on
 // some drivers.
 struct TernaryBatchConfig {
   uint32_t cols = 0;                    // a multiple of 4
