@@ -48,6 +48,7 @@ const NamedCaps kSubgroup8 = {"subgroup8", {.packed_dot = false, .subgroup = 8}}
 const NamedCaps kSubgroup4 = {"serial4", {.packed_dot = true, .subgroup = 4}};
 
 constexpr float kEps = 1e-5f;
+constexpr uint32_t kUsualWorkgroupBytes = 32u << 10;
 
 struct NamedCoding {
   std::string name;
@@ -259,7 +260,10 @@ class Cases {
     add("attention_split_of_groups_" + kv, grouped_attention<KvWord>(attention_config(16)));
     AttentionConfig rounds = attention_config(0);
     rounds.rounds = 4;
-    add("attention_of_groups_" + kv, grouped_attention<KvWord>(fit(rounds)));
+    rounds = fit(rounds);
+    if (has_grouped_attention<KvWord>(rounds, kUsualWorkgroupBytes)) {
+      add("attention_of_groups_" + kv, grouped_attention<KvWord>(rounds));
+    }
     HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
     add("heads_attention_normed_" + kv, heads_attention<KvWord>(window, heads));
     heads.normed = false;
