@@ -49,6 +49,16 @@ size_t head_bytes(const httplib::Request& request) {
   return n;
 }
 
+// Where a request that may have a body does not say how long it is, the library takes for one what comes next, so
+// nothing may.
+void close_if_endless(const httplib::Request& request, httplib::Response& response) {
+  const bool may_have_body =
+      request.method == "POST" || request.method == "DELETE" || request.method == "PUT" || request.method == "PATCH";
+  if (!may_have_body || request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) return;
+  response.headers.erase("Keep-Alive");
+  if (!response.has_header("Connection")) response.set_header("Connection", "close");
+}
+
 ApiError nothing_at(const httplib::Request& request) {
   return {.status = 404, .message = std::format("there is nothing at {} {}", request.method, request.path)};
 }
@@ -216,6 +226,7 @@ void ApiServer::Impl::set_up_http() {
   });
   http->set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.have_answer(request, response);
+    close_if_endless(request, response);
   });
   // What the library itself refuses, in the shape of all other errors.
   http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
