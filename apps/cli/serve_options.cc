@@ -97,6 +97,17 @@ void add_access(CLI::App& app, ServeOptions& command) {
       ->type_name("NAME")
       ->check(not_empty())
       ->group(kGroup);
+  app.add_option("--files", api.files_folder,
+                 "Have /v1/files and /v1/batches, and keep them in this folder, which one server has at a time")
+      ->type_name("DIR")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option_function<uint64_t>(
+         "--max-file-mib", [&api](uint64_t mib) { api.max_file_bytes = mib << 20; },
+         "Most MiB of a file that is uploaded (default 512)")
+      ->type_name("MIB")
+      ->check(in_range(1, 1e6, /*whole=*/true))
+      ->group(kGroup);
   app.add_flag("--no-webui", command.without_page, "Have no page to chat with the model at /")->group(kGroup);
   app.add_flag("--jinja", "For those who come from llama.cpp: this changes nothing here")->group(kGroup);
   app.add_option("--config", command.config, "Options from a file, a line each: port = 8080; also $TERN_CONFIG")

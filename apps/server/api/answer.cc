@@ -22,7 +22,8 @@ ApiError out_of_time(milliseconds most) {
 // The replies to one request; they end with it.
 class Work {
  public:
-  Work(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record)
+  Work(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record,
+       bool in_background = false)
       : service_(service),
         writer_(std::move(asked.writer)),
         n_of_a_prompt_(static_cast<size_t>(asked.options.n)),
@@ -34,7 +35,8 @@ class Work {
     if (record_ && record_->keeps_texts) {
       for (const auto& tokens : asked.prompts) record_->prompt += service.engine().tokenizer().decode(tokens, true);
     }
-    replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), asked.options.stream);
+    const RunningReplies::Manner manner{.each_step = asked.options.stream, .in_background = in_background};
+    replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), manner);
   }
   ~Work() {
     if (n_left_ > 0 && is_asked_) service_.cancel(replies_);
@@ -212,8 +214,9 @@ void answer(ModelService& service, Asked asked, const AnswerLimits& limits, std:
   whole ? answer_json(response, *whole) : answer_error(response, whole.error());
 }
 
-ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted) {
-  Work work(service, std::move(asked), {}, nullptr);
+ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
+                             bool in_background) {
+  Work work(service, std::move(asked), {}, nullptr, in_background);
   API_TRY_STATUS(work.ask());
   return whole_answer(work, is_wanted);
 }

@@ -50,7 +50,8 @@ void answer(ModelService& service, Asked asked, const AnswerLimits& limits, std:
             const httplib::Request& request, httplib::Response& response);
 
 // The whole answer, once it is there; 499 where `is_wanted` says no while it is being written.
-ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted);
+ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
+                             bool in_background = false);
 
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
 void answer_error(httplib::Response& response, const ApiError& error);

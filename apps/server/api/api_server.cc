@@ -12,6 +12,7 @@
 
 #include "server/api/body.h"
 #include "server/api/exchanges.h"
+#include "server/api/file_routes.h"
 #include "server/api/metrics.h"
 #include "server/api/served_model.h"
 #include "server/api/token_routes.h"
@@ -48,6 +49,20 @@ size_t head_bytes(const httplib::Request& request) {
   return n;
 }
 
+// Where a request that may have a body does not say how long it is, the library takes for one what comes next, so
+// nothing may.
+void close_if_endless(const httplib::Request& request, httplib::Response& response) {
+  const bool may_have_body =
+      request.method == "POST" || request.method == "DELETE" || request.method == "PUT" || request.method == "PATCH";
+  if (!may_have_body || request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) return;
+  response.headers.erase("Keep-Alive");
+  if (!response.has_header("Connection")) response.set_header("Connection", "close");
+}
+
+ApiError nothing_at(const httplib::Request& request) {
+  return {.status = 404, .message = std::format("there is nothing at {} {}", request.method, request.path)};
+}
+
 }  // namespace
 
 struct ApiServer::Impl {
@@ -58,6 +73,7 @@ struct ApiServer::Impl {
   Metrics metrics = {};
   Exchanges exchanges{options.log, metrics};
   std::unique_ptr<ServedModel> model = {};
+  std::unique_ptr<BatchQueue> batches = {};  // null: without a folder for them
   std::optional<StaticFiles> files = {}, page = {};
   std::atomic<bool> is_ending = false;
   std::unique_ptr<httplib::Server> http = {};
@@ -66,12 +82,14 @@ struct ApiServer::Impl {
 
   Result<void> start();
   void set_up_http();
+  std::optional<ApiError> refused_body(const httplib::Request& request) const;
   bool is_refused(const httplib::Request& request, httplib::Response& response) const;
   void add_routes();
   void add_model_routes();
   void add_status_routes();
 
   Result<void> open_folders();
+  Result<void> open_batches();
   const StaticFiles* folder_for(const httplib::Request& request) const;
   bool is_allowed(const httplib::Request& request) const;
   Json model_json() const;
@@ -95,6 +113,7 @@ Result<void> ApiServer::Impl::start() {
   if (!started) return std::unexpected(started.error());
   model = *std::move(started);
   if (auto opened = open_folders(); !opened) return opened;
+  if (auto opened = open_batches(); !opened) return opened;
   auto server = new_http_server(options.address.tls);
   if (!server) return std::unexpected(server.error());
   http = *std::move(server);
@@ -119,6 +138,24 @@ Result<void> ApiServer::Impl::open_folders() {
   return options.page_folder.empty() || !can_chat ? Result<void>() : open(options.page_folder, page);
 }
 
+Result<void> ApiServer::Impl::open_batches() {
+  if (options.files_folder.empty()) return {};
+  const int n_places = options.scheduler.max_replies;
+  BatchQueueOptions queue{.folder = options.files_folder, .n_at_once = n_places - n_places / 4};
+  queue.answer = [this](const std::string& route, const Json& body, const std::function<bool()>& is_wanted) {
+    return model->answer(route, body, is_wanted, /*in_background=*/true);
+  };
+  queue.check_endpoint = [this](const std::string& endpoint) -> ApiResult<void> {
+    const ApiResult<void> known = model->check_route(endpoint);
+    if (known) return {};
+    return refuse(std::format("endpoint: {}", known.error().message), "endpoint");
+  };
+  auto opened = BatchQueue::open(std::move(queue));
+  if (!opened) return std::unexpected(opened.error());
+  batches = *std::move(opened);
+  return {};
+}
+
 // Where the answer is a file of: null if it is none. Whoever makes a mistake in a route of the interface is to be told
 // so in its words, so the page takes no more than what it has.
 const StaticFiles* ApiServer::Impl::folder_for(const httplib::Request& request) const {
@@ -140,11 +177,26 @@ bool ApiServer::Impl::is_allowed(const httplib::Request& request) const {
   return is_known;
 }
 
+// What the library would read into memory, however much it is: the routes themselves read bodies of POST.
+std::optional<ApiError> ApiServer::Impl::refused_body(const httplib::Request& request) const {
+  if (is_upload(request)) return {};
+  if (request.get_header_value_u64("Content-Length") > options.limits.body_bytes) {
+    return body_too_large(options.limits.body_bytes);
+  }
+  if (request.method == "POST") return {};
+  if (!request.has_header("Transfer-Encoding") && !request.has_header("Content-Encoding")) return {};
+  return ApiError{.status = 411, .message = "the body must have a Content-Length and be as it is, or not be there"};
+}
+
 bool ApiServer::Impl::is_refused(const httplib::Request& request, httplib::Response& response) const {
   if (head_bytes(request) > options.limits.head_bytes) {
     answer_error(response,
                  {.status = 431,
                   .message = std::format("the request's head is larger than {} bytes", options.limits.head_bytes)});
+    return true;
+  }
+  if (const auto error = refused_body(request)) {
+    answer_error(response, *error);
     return true;
   }
   if (folder_for(request) || is_allowed(request)) return false;
@@ -156,7 +208,9 @@ bool ApiServer::Impl::is_refused(const httplib::Request& request, httplib::Respo
 
 void ApiServer::Impl::set_up_http() {
   http->new_task_queue = [] { return new ConnectionThreads(kMostConnections); };
-  http->set_payload_max_length(options.limits.body_bytes);
+  constexpr size_t kFormBytes = size_t{1} << 20;  // around a file
+  http->set_payload_max_length(batches ? std::max(options.limits.body_bytes, options.max_file_bytes + kFormBytes)
+                                       : options.limits.body_bytes);
   http->set_read_timeout(options.limits.silence);
   http->set_write_timeout(options.limits.silence);
   http->set_keep_alive_timeout(options.limits.idle.count());
@@ -172,13 +226,14 @@ void ApiServer::Impl::set_up_http() {
   });
   http->set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.have_answer(request, response);
+    close_if_endless(request, response);
   });
   // What the library itself refuses, in the shape of all other errors.
   http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty() || response.content_provider_) return;
     ApiError error{.status = response.status, .message = httplib::status_message(response.status)};
     if (response.status == 404) {
-      error.message = std::format("there is nothing at {} {}", request.method, request.path);
+      error = nothing_at(request);
     } else if (response.status == 413) {
       error = body_too_large(options.limits.body_bytes);
     }
@@ -319,6 +374,15 @@ void ApiServer::Impl::add_status_routes() {
 void ApiServer::Impl::add_routes() {
   add_model_routes();
   add_status_routes();
+  add_file_routes(*http, {.queue = batches.get(),
+                          .exchanges = exchanges,
+                          .body_bytes = options.limits.body_bytes,
+                          .file_bytes = options.max_file_bytes});
+  http->Post(
+      ".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
+        const ApiResult<std::string> body = read_body(request, reader, options.limits.body_bytes);
+        answer_error(response, body ? nothing_at(request) : body.error());
+      });
   if (options.static_folder.empty()) {
     // Where there is a page, it has answered. This is for everybody, with a key or without.
     http->Get("/", [this](const httplib::Request&, httplib::Response& response) {
@@ -347,7 +411,9 @@ Result<ApiServer> ApiServer::open(const Engine& engine, ApiOptions options) {
 const std::string& ApiServer::url() const { return impl_->url; }
 
 Result<void> ApiServer::serve(const std::stop_token& stop) {
+  if (impl_->batches) impl_->batches->start();
   return serve_until(*impl_->http, impl_->url, stop, [this] {
+    if (impl_->batches) impl_->batches->stop();
     if (ModelService* service = impl_->model->service()) service->drain(impl_->options.drain_time);
     impl_->is_ending = true;
     // The last words of an answer may be on their way.

@@ -41,9 +41,11 @@ struct ApiOptions {
   EnergyReader* energy = nullptr;  // of what computes; must outlive the server; null: nothing is told of it
   ConnectionLimits limits = {};
   LogOptions log = {};
-  bool metrics = false, slots = false;  // whether there are /metrics and /slots
-  std::string static_folder = {};       // whose files are at /, and nothing else is but the interface; empty: none
-  std::string page_folder = {};         // of the page to chat on, which is at / without a static folder; empty: none
+  bool metrics = false, slots = false;            // whether there are /metrics and /slots
+  std::string files_folder = {};                  // for /v1/files and /v1/batches; empty: there are none
+  uint64_t max_file_bytes = uint64_t{512} << 20;  // of an upload
+  std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
+  std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
 };
 
 class ApiServer {

@@ -8,6 +8,13 @@ ApiError body_too_large(size_t most) {
   return {.status = 413, .message = std::format("the body is larger than {} bytes", most)};
 }
 
+bool skip_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most) {
+  size_t n_read = 0;
+  const auto skip = [&](const char*, size_t n) { return (n_read += n) <= most; };
+  if (!request.is_multipart_form_data()) return reader(skip);
+  return reader([](const auto&) { return true; }, skip);
+}
+
 ApiResult<std::string> read_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most) {
   if (request.is_multipart_form_data()) {
     return std::unexpected(ApiError{.status = 415, .message = "the body must be JSON, and is a form with files"});

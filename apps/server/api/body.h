@@ -13,6 +13,9 @@ namespace tern::server {
 // 8 kB of what calls itself a form, as curl does of everything.
 ApiResult<std::string> read_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most);
 
+// Reads it, form or not, for nothing. False: it breaks off, or is longer than that.
+bool skip_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most);
+
 ApiError body_too_large(size_t most);
 
 }  // namespace tern::server

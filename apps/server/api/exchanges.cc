@@ -9,6 +9,11 @@ thread_local std::shared_ptr<RequestRecord> current_record;
 
 Peer peer_of(const httplib::Request& request) { return {request.remote_addr, request.remote_port}; }
 
+// The pattern, and not what was asked for, in which anything may be. A pattern for all the rest is no route.
+std::string route_of(const httplib::Request& request) {
+  return request.matched_route.empty() || request.matched_route == ".*" ? "other" : request.matched_route;
+}
+
 bool has_body(const httplib::Request& request) {
   return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
 }
@@ -30,6 +35,10 @@ void Exchanges::begin(const httplib::Request& request) {
   has_body(request) ? watch_->expect_more(current_record->peer) : watch_->expect_nothing(current_record->peer);
 }
 
+void Exchanges::have_more(const httplib::Request& request) {
+  if (watch_) watch_->expect_more(peer_of(request));
+}
+
 void Exchanges::have_all(const httplib::Request& request) {
   if (watch_) watch_->expect_nothing(peer_of(request));
 }
@@ -39,7 +48,7 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
   record.status = response.status;
-  if (!request.matched_route.empty()) record.route = request.matched_route;
+  record.route = route_of(request);
   if (!response.content_provider_) return;
   // What is made while it is sent is over when the library lets go of it.
   response.content_provider_resource_releaser_ = [this, record = current_record,
@@ -50,7 +59,7 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
 }
 
 void Exchanges::send(const httplib::Request& request, const httplib::Response& response) {
-  metrics_.on_answer(request.matched_route.empty() ? "other" : request.matched_route, response.status);
+  metrics_.on_answer(route_of(request), response.status);
   const std::shared_ptr<RequestRecord> record = std::exchange(current_record, nullptr);
   if (record && !response.content_provider_) end(*record);
 }

@@ -23,6 +23,7 @@ class Exchanges {
 
   // The stages: the head is there (often followed by a body), all is there, the answer is known, it is on its way.
   void begin(const httplib::Request& request);
+  void have_more(const httplib::Request& request);  // of a body that may take long, so that it may go on
   void have_all(const httplib::Request& request);
   void have_answer(const httplib::Request& request, httplib::Response& response);
   void send(const httplib::Request& request, const httplib::Response& response);

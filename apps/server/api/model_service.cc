@@ -16,8 +16,8 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
 }  // namespace
 
 RunningReplies::RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options,
-                               bool each_step)
-    : each_step_(each_step) {
+                               Manner manner)
+    : manner_(manner) {
   for (std::vector<TokenId>& tokens : prompts) {
     for (const GenerateOptions& one : options) replies_.push_back({.prompt = prompts_.size(), .options = one});
     prompts_.push_back({.tokens = std::move(tokens)});
@@ -25,7 +25,7 @@ RunningReplies::RunningReplies(std::vector<std::vector<TokenId>> prompts, std::s
 }
 
 void RunningReplies::put(ReplyNews news) {
-  const bool wakes = each_step_ || news.is_over();
+  const bool wakes = manner_.each_step || news.is_over();
   {
     const std::scoped_lock lock(mutex_);
     news_.push_back(std::move(news));
@@ -35,7 +35,7 @@ void RunningReplies::put(ReplyNews news) {
 
 std::deque<ReplyNews> RunningReplies::wait_for(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, time, [&] { return !news_.empty() && (each_step_ || news_.back().is_over()); });
+  changed_.wait_for(lock, time, [&] { return !news_.empty() && (manner_.each_step || news_.back().is_over()); });
   return std::exchange(news_, {});
 }
 
@@ -62,16 +62,21 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
     return std::unexpected(
         ApiError{.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5});
   }
-  // As many as there are places for begin at once.
-  const int n_waiting = status_.n_waiting + n_asked_;
-  const int n_free = std::max(0, options_.scheduler.max_replies - status_.n_running);
-  if (n_waiting + static_cast<int>(replies->size()) > options_.max_waiting + n_free) {
-    const std::string message =
-        std::format("{} replies wait already, of at most {}; try again later", n_waiting, options_.max_waiting);
+  const int n = static_cast<int>(replies->size()), n_places = options_.scheduler.max_replies;
+  const int n_there = status_.n_running + status_.n_waiting + n_asked_;
+  if (replies->manner_.in_background) {
+    if (n_there > 0 && n_there + n > n_places - n_places / 4) {
+      return std::unexpected(ApiError{.status = 429, .message = "others are being answered", .code = "queue_full"});
+    }
+    n_in_background_ += n;
+  } else if (n_there - n_in_background_ + n > options_.max_waiting + n_places) {
+    // As many as there are places for begin at once.
+    const std::string message = std::format("{} replies wait already, of at most {}; try again later",
+                                            status_.n_waiting + n_asked_, options_.max_waiting);
     return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
   }
   asked_.push_back(replies);
-  n_asked_ += static_cast<int>(replies->size());
+  n_asked_ += n;
   is_idle_ = false;
   changed_.notify_all();
   return {};
@@ -138,6 +143,12 @@ double ModelService::read_joules() {
 
 // The news of a step, whose energy its replies share.
 void ModelService::hand_out(double joules) {
+  const auto n_ended =
+      std::ranges::count_if(news_, [](const News& one) { return one.news.is_over() && one.of->manner_.in_background; });
+  if (n_ended > 0) {
+    const std::scoped_lock lock(mutex_);
+    n_in_background_ -= static_cast<int>(n_ended);
+  }
   const double share = news_.empty() ? 0 : joules / static_cast<double>(news_.size());
   for (News& one : news_) {
     RunningReplies::Reply& reply = one.of->replies_[one.news.index];

@@ -38,9 +38,12 @@ struct ReplyNews {
 // Replies to one prompt, or to several, under way. The scheduler's thread puts their news in, one other takes them out.
 class RunningReplies {
  public:
-  // To each prompt as many replies as there are options: those to the first prompt come first. With `each_step` false,
-  // waiting ends at the replies' ends only.
-  RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options, bool each_step);
+  struct Manner {
+    bool each_step = false;      // else waiting ends at the replies' ends only
+    bool in_background = false;  // for nobody who waits
+  };
+  // To each prompt as many replies as there are options: those to the first prompt come first.
+  RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options, Manner manner);
 
   size_t size() const { return replies_.size(); }
   std::chrono::steady_clock::time_point asked() const { return asked_; }
@@ -67,7 +70,7 @@ class RunningReplies {
     std::vector<TokenId> tokens;
     bool is_read = false;  // by the first of its replies; the others share it
   };
-  const bool each_step_;
+  const Manner manner_;
   const Clock::time_point asked_ = Clock::now();
   std::vector<Prompt> prompts_;
   std::vector<Reply> replies_;
@@ -105,7 +108,9 @@ class ModelService {
   bool measures_energy() const { return options_.energy != nullptr; }
   int n_ctx() const { return n_ctx_; }  // of each reply
 
-  // 429 where too many wait, 503 while draining. What the engine refuses is a reply's first news.
+  // 429 where too many wait, 503 while draining. What the engine refuses is a reply's first news. Replies in the
+  // background take no place from others: these wait as if they were not there. They themselves get 429 unless there is
+  // room for them now, beside a quarter of the places that is kept free.
   ApiResult<void> ask(const std::shared_ptr<RunningReplies>& replies);
   // They end at the next step, with FinishReason::kCancelled.
   void cancel(const std::shared_ptr<RunningReplies>& replies);
@@ -140,6 +145,7 @@ class ModelService {
   std::condition_variable_any changed_;
   std::vector<std::shared_ptr<RunningReplies>> asked_, cancelled_;  // since the last step
   int n_asked_ = 0;                                                 // replies of these
+  int n_in_background_ = 0;                                         // replies asked, waiting or running
   bool is_draining_ = false, is_idle_ = true;
   Status status_;
   std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // some of them, at least

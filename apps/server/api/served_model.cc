@@ -70,33 +70,37 @@ std::vector<std::string> ServedModel::reply_routes() {
   return routes;
 }
 
-ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
-  const auto* const known = std::ranges::find(kReplyRoutes, route, &ReplyRoute::path);
-  if (known == kReplyRoutes.end()) {
-    return std::unexpected(ApiError{.status = 404, .message = std::format("there is nothing at {}", route)});
-  }
-  if (!service_) {
-    return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
-  }
-  API_TRY_STATUS(check_name(body));
-  return known->read(body, profile_);
-}
-
-ApiResult<Json> ServedModel::embed(const Json& body) {
-  if (!embedder_) {
+ApiResult<void> ServedModel::check_route(const std::string& route) const {
+  if (route == kEmbeddings) {
+    if (embedder_) return {};
     return std::unexpected(
         ApiError{.status = 501, .message = "the model was not loaded for embeddings; start with --embedding"});
   }
+  if (!std::ranges::contains(kReplyRoutes, route, &ReplyRoute::path)) {
+    return std::unexpected(ApiError{.status = 404, .message = std::format("there is nothing at {}", route)});
+  }
+  if (service_) return {};
+  return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
+}
+
+ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
+  API_TRY_STATUS(check_route(route));
+  API_TRY_STATUS(check_name(body));
+  return std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read(body, profile_);
+}
+
+ApiResult<Json> ServedModel::embed(const Json& body) {
+  API_TRY_STATUS(check_route(std::string(kEmbeddings)));
   API_TRY_STATUS(check_name(body));
   return embedder_->answer(body, profile_);
 }
 
-ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body,
-                                    const std::function<bool()>& is_wanted) {
+ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
+                                    bool in_background) {
   if (route == kEmbeddings) return embed(body);
   API_TRY(Asked asked, read(route, body));
   asked.options.stream = false;
-  return whole_answer(*service_, std::move(asked), is_wanted);
+  return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }
 
 }  // namespace tern::server
