@@ -62,7 +62,9 @@ class Files : public testing::Test {
 };
 
 TEST_F(Files, WhatIsNoUploadIsRefused) {
-  const RunningServer server(options());
+  ApiOptions small = options();
+  small.limits.body_bytes = size_t{1} << 20;
+  const RunningServer server(small);
   struct Case {
     std::string body;
     int status;
@@ -89,8 +91,8 @@ TEST_F(Files, WhatIsNoUploadIsRefused) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/files"));
   // Everything else keeps its own limit.
   EXPECT_EQ(server.post("/v1/nothing", std::string("{}")).status, 404);
-  EXPECT_EQ(server.post(kText, std::string(size_t{17} << 20, ' ')).status, 413);
-  EXPECT_EQ(server.post("/v1/nothing", std::string(size_t{17} << 20, ' ')).status, 413);
+  EXPECT_EQ(server.post(kText, std::string(size_t{3} << 19, ' ')).status, 413);
+  EXPECT_EQ(server.post("/v1/nothing", std::string(size_t{3} << 19, ' ')).status, 413);
   for (const char* path : {"/v1/files?limit=0", "/v1/files?limit=x", "/v1/files?order=up", "/v1/files?after=file-x",
                            "/v1/batches?limit=101"}) {
     EXPECT_EQ(server.get(path).status, 400) << path;

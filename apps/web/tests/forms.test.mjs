@@ -17,7 +17,8 @@ const kTemplate = `{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}
 </tool_call>{% endfor %}
 {% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}`;
 // The mark of a call is what the stories' model writes anyway after "Once upon a time".
-const kStoryTemplate = `{% for t in tools or [] %}{% if t.function.name == 'tern_tool' %}tern_tool{% endif %}{% endfor %}\
+const kStoryTemplate = `{% for t in tools or [] %}\
+{% if t.function.name == 'tern_tool' %}tern_tool{% endif %}{% endfor %}\
 {% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was\
 {"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}{% endfor %}{% endfor %}`;
 
@@ -58,7 +59,8 @@ function checkAll(open) {
     for (const [option, key, value] of [['--json-schema', 'jsonSchema', '{"not": {}}'], ['--regex', 'regex', '('],
       ['--json-schema', 'jsonSchema', '{"type": "objekt"}']]) {
       await assert.rejects(model.generate(kStory, {...kOf, [key]: value}), ({message}) => (
-        refusedNatively(option, value).includes(message) || assert.fail(`${message} | ${refusedNatively(option, value)}`)));
+        refusedNatively(option, value).includes(message) ||
+        assert.fail(`${message} | ${refusedNatively(option, value)}`)));
     }
     await model.close();
   });

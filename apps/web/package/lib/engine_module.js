@@ -50,7 +50,8 @@ export class EngineModule {
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {{threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object, hold?: object, overrides?: object,
+   * @param {{threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object,
+   *   hold?: object, overrides?: object,
    *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
    *   onLog?: (text: string) => void}} options
    * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there

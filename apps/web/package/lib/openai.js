@@ -53,8 +53,8 @@ const kForms = {
     if (type === 'text') return {};
     if (type === 'json_object') return schema === undefined ? {json: true} : {jsonSchema: schema};
     if (type !== 'json_schema') {
-      throw new NotSupportedError(`${where}: response_format ${JSON.stringify(type)} is not supported; there are text, ` +
-        'json_object and json_schema');
+      throw new NotSupportedError(`${where}: response_format ${JSON.stringify(type)} is not supported; there are ` +
+        'text, json_object and json_schema');
     }
     if (named?.schema !== undefined) return {jsonSchema: named.schema};
     throw new InvalidArgumentError(`${where}: response_format.json_schema.schema is missing`);

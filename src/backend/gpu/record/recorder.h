@@ -204,7 +204,7 @@ class Recorder {
   int last_before(std::span<const InBatches> batches) const;
   // The rows of several tokens as int8, and what puts them there for `batches`.
   Result<View<QuantizedWords>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
-                                             std::span<const InBatches> batches);
+                                           std::span<const InBatches> batches);
   // Records a step for such runs; up to how many tokens another kernel is needed. `one`: the layout for one row.
   Result<int> in_batches(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
                          const NextViews& next);
