@@ -9,22 +9,6 @@
 namespace tern::server::test {
 namespace {
 
-const std::string kBoundary = "the-boundary";
-
-struct Part {
-  std::string name, content, filename = {};
-};
-
-std::string form(const std::vector<Part>& parts) {
-  std::string text;
-  for (const Part& part : parts) {
-    text += "--" + kBoundary + "\r\nContent-Disposition: form-data; name=\"" + part.name + "\"";
-    if (!part.filename.empty()) text += "; filename=\"" + part.filename + "\"";
-    text += "\r\n\r\n" + part.content + "\r\n";
-  }
-  return text + "--" + kBoundary + "--\r\n";
-}
-
 class Files : public testing::Test {
  protected:
   Files() { std::filesystem::remove_all(folder_); }
@@ -32,9 +16,7 @@ class Files : public testing::Test {
   ApiOptions options() const { return {.files_folder = folder_, .max_file_bytes = size_t{2} << 20}; }
 
   static RunningServer::Answer post(const RunningServer& server, const std::string& body) {
-    const auto result = server.client()->Post("/v1/files", body, "multipart/form-data; boundary=" + kBoundary);
-    if (!result) return {.text = httplib::to_string(result.error())};
-    return {.status = result->status, .json = Json::parse(result->body, nullptr, false), .text = result->body};
+    return server.post_form("/v1/files", body);
   }
   static std::string upload(const RunningServer& server, const std::string& text) {
     const auto answer = post(server, form({{"file", text, "in.jsonl"}, {"purpose", "batch"}}));
