@@ -277,15 +277,9 @@ TEST_F(SeveralModels, ABatchAsksEachOfThem) {
     body["model"] = i % 2 == 0 ? "one" : "two";
     lines += Json{{"custom_id", std::to_string(i)}, {"url", kText}, {"body", body}}.dump() + "\n";
   }
-  httplib::UploadFormDataItems form = {{.name = "purpose", .content = "batch", .filename = "", .content_type = ""},
-                                       {.name = "file", .content = lines, .filename = "in", .content_type = ""}};
-  const auto uploaded = server.client()->Post("/v1/files", form);
-  ASSERT_TRUE(uploaded);
-  const std::string id = server
-                             .post("/v1/batches", Json{{"input_file_id", Json::parse(uploaded->body)["id"]},
-                                                       {"endpoint", kText},
-                                                       {"completion_window", "24h"}})
-                             .json["id"];
+  const auto file = server.post_form("/v1/files", form({{"purpose", "batch"}, {"file", lines, "in"}}));
+  const Json asked = {{"input_file_id", file.json["id"]}, {"endpoint", kText}, {"completion_window", "24h"}};
+  const std::string id = server.post("/v1/batches", asked).json["id"];
   ASSERT_TRUE(soon([&] { return server.get("/v1/batches/" + id).json["status"] == "completed"; }))
       << server.get("/v1/batches/" + id).text;
   EXPECT_EQ(server.get("/v1/batches/" + id).json["request_counts"]["completed"], 6);
