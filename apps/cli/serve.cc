@@ -35,6 +35,11 @@ may ask at once: each answer is the same as if nobody else did. A browser finds 
 unless --no-webui, --embedding or --static says otherwise. Without -m it serves the model that comes with Tern,
 unless --static says that a folder alone is to be served.
 
+The file of --models has a section for each model, [NAME], with the options that are a model's (model or hf, ctx, parallel,
+kv, backend, embedding, temp …), alias = ["a", "b"] and pinned = true. Each is loaded when it is asked for; of more than
+--models-max, the least recently used one leaves. --files keeps uploaded files and batches of requests, which go on when
+the server starts again.
+
 Every option may stand in the --config file, as port = 8080, metrics = true, api-key = ["a", "b"], and in a variable
 of the environment: TERN_PORT, TERN_MAX_WAITING. The command line counts first, then the environment, then the file. What
 the file has and no option is called is an error.

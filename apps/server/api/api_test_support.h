@@ -162,8 +162,9 @@ struct Refusal {
 };
 
 // Waits until the server says so of itself.
-inline bool soon(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 500; ++i) {
+inline bool soon(const std::function<bool()>& is_so, std::chrono::seconds most = std::chrono::seconds(5)) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (std::chrono::steady_clock::now() < end) {
     if (is_so()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -82,7 +82,7 @@ TEST_F(Models, TheLeastRecentlyUsedOneLeaves) {
 
 TEST_F(Models, OneThatIsPinnedStays) {
   open(2, "b");
-  EXPECT_TRUE(soon([&] { return loaded() == "b"; }));
+  EXPECT_TRUE(soon([&] { return loaded() == "b"; }, std::chrono::seconds(100)));
   use("a");
   use("c");
   use("a");
@@ -110,7 +110,7 @@ TEST_F(Models, OneThatIsUsedIsNotUnloaded) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_FALSE(has_a);
   lease.reset();
-  EXPECT_TRUE(soon([&] { return has_b && has_a; }));
+  EXPECT_TRUE(soon([&] { return has_b && has_a; }, std::chrono::seconds(100)));
   EXPECT_EQ(loaders_[1].n_loads, 1);
   EXPECT_EQ(loaders_[0].n_loads, 2);
 }
@@ -129,7 +129,7 @@ TEST_F(Models, ManyWhoAskAtOnceLoadItOnce) {
   use("b");  // others do not wait for it
   EXPECT_EQ(n_there, 0);
   loaders_[0].is_held = false;
-  EXPECT_TRUE(soon([&] { return n_there == 8; }));
+  EXPECT_TRUE(soon([&] { return n_there == 8; }, std::chrono::seconds(100)));
   EXPECT_EQ(loaders_[0].n_loads, 1);
 }
 
@@ -280,7 +280,8 @@ TEST_F(SeveralModels, ABatchAsksEachOfThem) {
   const auto file = server.post_form("/v1/files", form({{"purpose", "batch"}, {"file", lines, "in"}}));
   const Json asked = {{"input_file_id", file.json["id"]}, {"endpoint", kText}, {"completion_window", "24h"}};
   const std::string id = server.post("/v1/batches", asked).json["id"];
-  ASSERT_TRUE(soon([&] { return server.get("/v1/batches/" + id).json["status"] == "completed"; }))
+  ASSERT_TRUE(
+      soon([&] { return server.get("/v1/batches/" + id).json["status"] == "completed"; }, std::chrono::seconds(100)))
       << server.get("/v1/batches/" + id).text;
   EXPECT_EQ(server.get("/v1/batches/" + id).json["request_counts"]["completed"], 6);
 }
