@@ -133,13 +133,15 @@ void ModelOptions::add_gpu(CLI::App& app) {
   };
   for (CLI::Option* option : options) option->group("GPU");
   add_gpu_layers(app);
-  app.parse_complete_callback([this, &app, options] {
-    apply_gpu_layers(app);
-    if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
-    for (const CLI::Option* option : options) {
-      if (option->count() > 0) throw CLI::ValidationError(option->get_name(), "needs -b webgpu or -b auto");
-    }
-  });
+  app.parse_complete_callback([this, &app] { complete(app); });
+}
+
+void ModelOptions::complete(const CLI::App& app) {
+  apply_gpu_layers(app);
+  if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
+  for (const char* name : {"--gpu", "--wgsl-dir", "--gpu-without", "--gpu-validate"}) {
+    if (app.count(name) > 0) throw CLI::ValidationError(name, "needs -b webgpu or -b auto");
+  }
 }
 
 CLI::Option* add_kv(CLI::App& app, KvType& type) {

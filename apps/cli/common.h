@@ -47,6 +47,10 @@ struct ModelOptions {
   void add_model(CLI::App& app);
   void add_backend(CLI::App& app);
 
+  // Once all options have their values, for who gives them without the library's parse(). Throws CLI::ValidationError
+  // where some do not go together.
+  void complete(const CLI::App& app);
+
   // The same with the path of the model; -hf downloads it on first use.
   Result<LoadOptions> resolved() const;
 

@@ -1,6 +1,7 @@
 // tern serve: a model over HTTP, or a folder, for the page that runs models in a browser.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/model_list.h"
 #include "cli/output.h"
 #include "cli/serve_options.h"
 #include "cli/settings.h"
@@ -24,6 +26,7 @@ constexpr const char* kServeFooter = R"(Examples
   tern serve -m model.gguf                    for browsers at http://127.0.0.1:8080/, for OpenAI's clients at …/v1
   tern serve -hf OWNER/NAME --host 0.0.0.0 --api-key-file keys.txt
   tern serve --config /etc/tern/serve.toml    options from a file
+  tern serve --models models.toml --models-max 2    several models, loaded when they are asked for
   tern serve -m embedder.gguf --embedding     texts to vectors
   tern serve --static build/web/site          the page that runs models in a browser
 
@@ -31,6 +34,11 @@ Any client of OpenAI's interface can use it: /v1/chat/completions, /v1/completio
 may ask at once: each answer is the same as if nobody else did. A browser finds a page to chat on at the address itself,
 unless --no-webui, --embedding or --static says otherwise. Without -m it serves the model that comes with Tern,
 unless --static says that a folder alone is to be served.
+
+The file of --models has a section for each model, [NAME], with the options that are a model's (model or hf, ctx, parallel,
+kv, backend, embedding, temp …), alias = ["a", "b"] and pinned = true. Each is loaded when it is asked for; of more than
+--models-max, the least recently used one leaves. --files keeps uploaded files and batches of requests, which go on when
+the server starts again.
 
 Every option may stand in the --config file, as port = 8080, metrics = true, api-key = ["a", "b"], and in a variable
 of the environment: TERN_PORT, TERN_MAX_WAITING. The command line counts first, then the environment, then the file. What
@@ -48,6 +56,10 @@ struct ServeCommand : ServeOptions {
   Result<ExitCode> run();
   Result<ExitCode> serve_folder() const;
   Result<ExitCode> serve_model();
+  Result<ExitCode> serve_one(const StopOnInterrupt& interrupt);
+  Result<ExitCode> serve_list(const StopOnInterrupt& interrupt);
+  Result<ExitCode> answer_until_end(server::ApiServer& server, const std::string& names,
+                                    const StopOnInterrupt& interrupt) const;
   Result<std::vector<std::string>> read_keys() const;
 };
 
@@ -109,13 +121,42 @@ Result<ExitCode> ServeCommand::serve_folder() const {
 Result<ExitCode> ServeCommand::serve_model() {
   TERN_TRY(api.api_keys, read_keys());
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
-  if (!template_text.empty()) model.load.chat_template = template_text;
-  if (!template_file.empty()) {
-    TERN_TRY(model.load.chat_template, read_text(template_file));
-    if (model.load.chat_template.empty()) {
-      return fail(ErrorCode::kInvalidArgument, "{}: the template is empty", template_file);
+  api.static_folder = folder;
+  api.most_time = std::chrono::seconds(most_seconds);
+  api.drain_time = std::chrono::seconds(drain_seconds);
+  if (!quiet) {
+    api.log.on_line = write_log_line;
+    api.on_event = [](const std::string& line) { print_note(line); };
+  }
+  if (!without_page && folder.empty() && !model.load.embeddings) api.page_folder = data_folder("web");
+  return list.empty() ? serve_one(interrupt) : serve_list(interrupt);
+}
+
+Result<ExitCode> ServeCommand::serve_list(const StopOnInterrupt& interrupt) {
+  TERN_TRY(std::vector<server::ModelEntry> models, read_model_list(list, *this));
+  if (std::ranges::all_of(models, &server::ModelEntry::embedding)) api.page_folder.clear();
+  std::string names;
+  for (const server::ModelEntry& entry : models) names += (names.empty() ? "" : ", ") + entry.served.names.front();
+  TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(models), api));
+  return answer_until_end(server, names, interrupt);
+}
+
+Result<ExitCode> ServeCommand::answer_until_end(server::ApiServer& server, const std::string& names,
+                                                const StopOnInterrupt& interrupt) const {
+  if (!quiet) {
+    print_note(format_text("{} at {}v1 until Ctrl-C", names, server.url()));
+    if (!api.page_folder.empty()) print_note(format_text("a page to chat with it is at {}", server.url()));
+    if (!is_this_machine(api.address.host) && api.api_keys.empty()) {
+      print_note("whoever reaches this machine can use it: --api-key asks for a key");
     }
   }
+  TERN_TRY_STATUS(server.serve(interrupt.token()));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
+  TERN_TRY(std::string own_template, template_of(*this));
+  if (!own_template.empty()) model.load.chat_template = std::move(own_template);
   TERN_TRY(const Engine engine, load_engine(model));
   if (interrupt.interrupted()) return ExitCode::kInterrupted;
   const ModelInfo& info = engine.info();
@@ -124,30 +165,14 @@ Result<ExitCode> ServeCommand::serve_model() {
   for (const std::string& name : {alias, file.substr(0, file.rfind('.')), file, info.name, info.path}) {
     if (!name.empty()) api.names.push_back(name);
   }
-  api.static_folder = folder;
-  if (!without_page && folder.empty() && !info.embeddings) api.page_folder = data_folder("web");
-  api.pooling = pooling;
-  api.most_time = std::chrono::seconds(most_seconds);
-  api.drain_time = std::chrono::seconds(drain_seconds);
-  for (const int tokens : {batch, small_batch}) {
-    int& most = api.scheduler.max_batch_tokens;
-    if (tokens > 0 && (most == 0 || tokens < most)) most = tokens;
-  }
-  if (!quiet) api.log.on_line = write_log_line;
+  if (info.embeddings) api.page_folder.clear();
   // Of the processor: a GPU's is not measured.
   const auto energy = open_energy_reader();
   if (energy && info.backend.starts_with("cpu")) api.energy = energy->get();
-  TERN_TRY(server::ApiServer server, server::ApiServer::open(engine, api));
-  if (!quiet) {
-    print_note(describe(info));
-    print_note(format_text("{} at {}v1 until Ctrl-C", api.names.front(), server.url()));
-    if (!api.page_folder.empty()) print_note(format_text("a page to chat with it is at {}", server.url()));
-    if (!is_this_machine(api.address.host) && api.api_keys.empty()) {
-      print_note("whoever reaches this machine can use it: --api-key asks for a key");
-    }
-  }
-  TERN_TRY_STATUS(server.serve(interrupt.token()));
-  return ExitCode::kDone;
+  std::vector<server::ModelEntry> one = {{.served = served_with(*this, api.names), .engine = &engine}};
+  TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(one), api));
+  if (!quiet) print_note(describe(info));
+  return answer_until_end(server, api.names.front(), interrupt);
 }
 
 Result<ExitCode> ServeCommand::run() { return serves_model ? serve_model() : serve_folder(); }
@@ -163,7 +188,7 @@ Command add_serve(CLI::App& tern) {
   return {.app = app, .run = [command, app]() -> Result<ExitCode> {
             if (const char* file = std::getenv("TERN_CONFIG"); file && command->config.empty()) command->config = file;
             TERN_TRY_STATUS(apply_settings(*app, command->config));
-            const bool names_model = app->count("-m") + app->count("--hf") > 0;
+            const bool names_model = app->count("-m") + app->count("--hf") + app->count("--models") > 0;
             command->serves_model = command->folder.empty() || names_model;
             return command->run();
           }};

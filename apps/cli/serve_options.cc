@@ -49,8 +49,6 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
       ->type_name("MS")
       ->check(in_range(0, 1e6))
       ->group(kGroup);
-  add("--timeout", command.most_seconds, 0, "SECONDS", "Most time for an answer (default 0: no limit)");
-  add("--drain", command.drain_seconds, 0, "SECONDS", "When the server ends, time for what is running (default 30)");
   app.add_option("--speculate", api.speculate,
                  "Guess up to N tokens from what a text repeats, and check them at once (default 0: none)")
       ->type_name("N")
@@ -68,6 +66,31 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
       ->check(in_range(-1, 1e9, /*whole=*/true))
       ->group(kGroup);
   add_kv(app, api.scheduler.kv_type);
+}
+
+void add_times(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "How many at once";
+  const auto add = [&](const char* name, int& value, const char* help) {
+    app.add_option(name, value, help)->type_name("SECONDS")->check(in_range(0, kMostWhole, true))->group(kGroup);
+  };
+  add("--timeout", command.most_seconds, "Most time for an answer (default 0: no limit)");
+  add("--drain", command.drain_seconds, "When the server ends, time for what is running (default 30)");
+}
+
+// Several models in one server.
+void add_models(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Several models";
+  CLI::Option* list = app.add_option("--models", command.list,
+                                     "A file of models, a section each, that are loaded when they are asked for");
+  list->type_name("FILE")->check(not_empty())->group(kGroup);
+  for (const char* one : {"--model", "--hf", "--alias", "--template", "--chat-template", "--embedding"}) {
+    list->excludes(app.get_option(one));
+  }
+  app.add_option("--models-max", command.api.most_models, "Most of them in memory at a time (default 0: all)")
+      ->type_name("N")
+      ->check(in_range(0, 1e6, /*whole=*/true))
+      ->needs(list)
+      ->group(kGroup);
 }
 
 void add_access(CLI::App& app, ServeOptions& command) {
@@ -193,16 +216,22 @@ void add_embedding(CLI::App& app, ServeOptions& command) {
 
 }  // namespace
 
-void add_serve_options(CLI::App& app, ServeOptions& command) {
-  add_access(app, command);
-  add_tls(app, command);
-  add_template(app, command);
-  add_reports(app, command);
+void add_model_options(CLI::App& app, ServeOptions& command) {
   command.model.add_model(app);
   command.model.add_backend(app);
+  add_template(app, command);
   add_capacity(app, command);
   add_answers(app, command);
   add_embedding(app, command);
+}
+
+void add_serve_options(CLI::App& app, ServeOptions& command) {
+  add_access(app, command);
+  add_tls(app, command);
+  add_reports(app, command);
+  add_model_options(app, command);
+  add_times(app, command);
+  add_models(app, command);
   add_refused(app);
 }
 

@@ -16,6 +16,7 @@ struct ServeOptions {
   std::string config;
   std::string folder;
   std::string alias;
+  std::string list;  // of models
   std::vector<std::string> keys;
   std::string key_file;
   std::string template_text, template_file;
@@ -27,5 +28,8 @@ struct ServeOptions {
 };
 
 void add_serve_options(CLI::App& app, ServeOptions& command);
+
+// Those of them that are of one model: which it is, how it computes, how many at once, and its answers.
+void add_model_options(CLI::App& app, ServeOptions& command);
 
 }  // namespace tern::cli

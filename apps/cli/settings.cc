@@ -105,23 +105,27 @@ bool is_set_by_variables(const CLI::Option& option) {
          std::ranges::any_of(option.get_excludes(), [](const CLI::Option* other) { return variable(*other); });
 }
 
-Result<void> apply_file(CLI::App& command, const std::string& file) {
-  TERN_TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
+enum class Variables : uint8_t { kFirst, kUnseen };
+
+// `where`: the file, or a part of it.
+Result<void> apply_items(CLI::App& command, const std::vector<CLI::ConfigItem>& items, const std::string& where,
+                         Variables variables) {
   std::vector<std::pair<CLI::Option*, const CLI::ConfigItem*>> found;
   for (const CLI::ConfigItem& item : items) {
-    TERN_TRY(CLI::Option * option, option_of(command, item, file));
+    TERN_TRY(CLI::Option * option, option_of(command, item, where));
     found.emplace_back(option, &item);
   }
   for (const auto& [option, item] : found) {
     for (const auto& [other, other_item] : found) {
       if (!option->get_excludes().contains(other)) continue;
-      return fail(ErrorCode::kInvalidArgument, "{}: give either {} or {}, not both", file, item->name,
+      return fail(ErrorCode::kInvalidArgument, "{}: give either {} or {}, not both", where, item->name,
                   other_item->name);
     }
   }
   for (const auto& [option, item] : found) {
-    if (option->count() > 0 || is_set_by_variables(*option) || is_excluded(*option)) continue;
-    TERN_TRY_STATUS(give(*option, item->inputs, format_text("{}: {}", file, item->name)));
+    const bool is_set = option->count() > 0 || (variables == Variables::kFirst && is_set_by_variables(*option));
+    if (is_set || is_excluded(*option)) continue;
+    TERN_TRY_STATUS(give(*option, item->inputs, format_text("{}: {}", where, item->name)));
   }
   return {};
 }
@@ -141,7 +145,41 @@ Result<void> apply_settings(CLI::App& command, const std::string& file) {
     if (const char* text = variable(*option)) TERN_TRY_STATUS(give(*option, {text}, variable_of(*option)));
   }
   if (file.empty()) return {};
-  return apply_file(command, file);
+  TERN_TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
+  return apply_items(command, items, file, Variables::kFirst);
+}
+
+// The library takes [a.b] apart, and tells of each part that it begins and ends.
+Result<std::vector<SettingsSection>> read_sections(const std::string& file) {
+  TERN_TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
+  std::vector<SettingsSection> sections;
+  for (size_t i = 0; i < items.size(); ++i) {
+    CLI::ConfigItem item = items[i];
+    const bool begins = item.name == "++" && (i + 1 == items.size() || items[i + 1].name != "++");
+    if (item.name == "--" || (item.name == "++" && !begins)) continue;
+    if (item.parents.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "{}: '{}' is in no section; put it below a [NAME]", file,
+                  shorten(one_line(item.name), 40));
+    }
+    std::string name;
+    for (const std::string& part : item.parents) name += (name.empty() ? "" : ".") + part;
+    if (begins) {
+      if (std::ranges::contains(sections, name, &SettingsSection::name)) {
+        return fail(ErrorCode::kInvalidArgument, "{}: [{}] is there twice", file, one_line(name));
+      }
+      sections.push_back({.name = std::move(name), .items = {}});
+      continue;
+    }
+    item.parents.clear();
+    const auto section = std::ranges::find(sections, name, &SettingsSection::name);
+    if (section != sections.end()) section->items.push_back(std::move(item));
+  }
+  return sections;
+}
+
+Result<void> apply_section(CLI::App& options, const SettingsSection& section, const std::string& file) {
+  const std::string where = format_text("{}: [{}]", file, one_line(section.name));
+  return apply_items(options, section.items, where, Variables::kUnseen);
 }
 
 }  // namespace tern::cli

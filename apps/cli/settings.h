@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "tern/error.h"
 
@@ -16,5 +17,17 @@ std::string variable_of(const CLI::Option& option);
 // parsing: what options were bound to is set. kInvalidArgument: a key that is no option, a section, a value that the
 // option does not take; kNotFound, kIo: the file cannot be read.
 Result<void> apply_settings(CLI::App& command, const std::string& file);
+
+// A part of such a file that begins with [NAME].
+struct SettingsSection {
+  std::string name;
+  std::vector<CLI::ConfigItem> items;
+};
+
+// All of a file's sections, in their order. kInvalidArgument: what is in none, or in two of the same name.
+Result<std::vector<SettingsSection>> read_sections(const std::string& file);
+
+// Gives the options what a section says, whatever the environment says. Errors: those of apply_settings().
+Result<void> apply_section(CLI::App& options, const SettingsSection& section, const std::string& file);
 
 }  // namespace tern::cli

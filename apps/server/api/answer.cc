@@ -3,6 +3,8 @@
 #include <format>
 #include <numeric>
 
+#include "server/api/served_model.h"
+
 namespace tern::server {
 namespace {
 
@@ -204,10 +206,13 @@ void answer_error(httplib::Response& response, const ApiError& error) {
   answer_json(response, error.json(), error.status);
 }
 
-void answer(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record,
-            const httplib::Request& request, httplib::Response& response) {
+void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits& limits,
+            std::shared_ptr<RequestRecord> record, const httplib::Request& request, httplib::Response& response) {
   const bool stream = asked.options.stream;
-  const auto work = std::make_shared<Work>(service, std::move(asked), limits, std::move(record));
+  ModelService& service = *model->service();
+  auto kept = std::make_unique<Work>(service, std::move(asked), limits, std::move(record));
+  // What is being written ends before the model may go.
+  const std::shared_ptr<Work> work(kept.release(), [model = std::move(model)](const Work* done) { delete done; });
   if (auto taken = work->ask(); !taken) return answer_error(response, taken.error());
   if (stream) return answer_stream(work, request, response);
   const ApiResult<Json> whole = whole_answer(*work, [&] { return !request.is_connection_closed(); });

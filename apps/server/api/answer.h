@@ -14,6 +14,8 @@
 
 namespace tern::server {
 
+class ServedModel;
+
 // Writes one kind of answer: a text completion, a chat. Told of all that happens, in its order.
 class AnswerWriter {
  public:
@@ -45,9 +47,10 @@ struct AnswerLimits {
 };
 
 // Asks the service, and answers. An asker who goes away ends the replies; so does one who does not read what there is,
-// and so does the limit of time, with 504. `record` is told what became of them.
-void answer(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record,
-            const httplib::Request& request, httplib::Response& response);
+// and so does the limit of time, with 504. `record` is told what became of them. The model is kept until the last byte
+// is out.
+void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits& limits,
+            std::shared_ptr<RequestRecord> record, const httplib::Request& request, httplib::Response& response);
 
 // The whole answer, once it is there; 499 where `is_wanted` says no while it is being written.
 ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,

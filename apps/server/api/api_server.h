@@ -2,12 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "server/api/request_log.h"
+#include "server/api/served_models.h"
 #include "server/http_listener.h"
 #include "tern/energy.h"
 #include "tern/engine.h"
@@ -41,18 +43,26 @@ struct ApiOptions {
   EnergyReader* energy = nullptr;  // of what computes; must outlive the server; null: nothing is told of it
   ConnectionLimits limits = {};
   LogOptions log = {};
-  bool metrics = false, slots = false;            // whether there are /metrics and /slots
-  std::string files_folder = {};                  // for /v1/files and /v1/batches; empty: there are none
-  uint64_t max_file_bytes = uint64_t{512} << 20;  // of an upload
+  bool metrics = false, slots = false;                         // whether there are /metrics and /slots
+  int most_models = 0;                                         // in memory at a time; 0: all of them
+  std::function<void(const std::string& line)> on_event = {};  // what becomes of models
+  std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: there are none
+  uint64_t max_file_bytes = uint64_t{512} << 20;               // of an upload
   std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
   std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
 };
+
+// Of a model with these options, and with all of its names.
+ServedModelOptions served_options(const ApiOptions& options);
 
 class ApiServer {
  public:
   // Listens; nothing is answered before serve(). kIo: the address cannot be had. kInvalidArgument, kOutOfMemory: what
   // the scheduler refuses. The engine must outlive the server.
   static Result<ApiServer> open(const Engine& engine, ApiOptions options);
+  // With several models, each with options of its own: those of `options` that are a model's are not looked at. Errors:
+  // also those of ServedModels::open().
+  static Result<ApiServer> open(std::vector<ModelEntry> models, ApiOptions options);
 
   ApiServer(ApiServer&&) noexcept;
   ApiServer& operator=(ApiServer&&) noexcept;

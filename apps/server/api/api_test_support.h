@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "server/api/api_error.h"
 #include "server/api/api_server.h"
@@ -52,13 +53,33 @@ inline Json completion(const std::string& prompt, int max_tokens = 16) {
   return {{"prompt", prompt}, {"max_tokens", max_tokens}, {"temperature", 0}};
 }
 
+inline const std::string kBoundary = "the-boundary";
+
+// Of a form.
+struct Part {
+  std::string name, content, filename = {};
+};
+
+inline std::string form(const std::vector<Part>& parts) {
+  std::string text;
+  for (const Part& part : parts) {
+    text += "--" + kBoundary + "\r\nContent-Disposition: form-data; name=\"" + part.name + "\"";
+    if (!part.filename.empty()) text += "; filename=\"" + part.filename + "\"";
+    text += "\r\n\r\n" + part.content + "\r\n";
+  }
+  return text + "--" + kBoundary + "--\r\n";
+}
+
 class RunningServer {
  public:
   explicit RunningServer(ApiOptions options = {}, const Engine& engine = stories()) {
     options.address.port = 0;
     if (options.names.empty()) options.names = {"stories", "Tern Stories"};
-    server_ = std::make_unique<ApiServer>(ApiServer::open(engine, std::move(options)).value());
-    thread_ = std::jthread([this](const std::stop_token& stop) { served_ = server_->serve(stop).has_value(); });
+    start(ApiServer::open(engine, std::move(options)).value());
+  }
+  RunningServer(ApiOptions options, std::vector<ModelEntry> models) {
+    options.address.port = 0;
+    start(ApiServer::open(std::move(models), std::move(options)).value());
   }
   ~RunningServer() { stop(); }
 
@@ -92,6 +113,10 @@ class RunningServer {
   }
   Answer post(const std::string& path, const Json& body) const { return post(path, body.dump()); }
 
+  Answer post_form(const std::string& path, const std::string& body) const {
+    return answer_of(client()->Post(path, body, "multipart/form-data; boundary=" + kBoundary));
+  }
+
   // The events of a stream, without the last, "[DONE]".
   std::vector<Json> stream(const std::string& path, Json body) const {
     body["stream"] = true;
@@ -111,6 +136,11 @@ class RunningServer {
   }
 
  private:
+  void start(ApiServer server) {
+    server_ = std::make_unique<ApiServer>(std::move(server));
+    thread_ = std::jthread([this](const std::stop_token& stop) { served_ = server_->serve(stop).has_value(); });
+  }
+
   static Answer answer_of(const httplib::Result& result) {
     if (!result) return {.text = httplib::to_string(result.error())};
     return {.status = result->status,
@@ -132,8 +162,9 @@ struct Refusal {
 };
 
 // Waits until the server says so of itself.
-inline bool soon(const std::function<bool()>& is_so) {
-  for (int i = 0; i < 500; ++i) {
+inline bool soon(const std::function<bool()>& is_so, std::chrono::seconds most = std::chrono::seconds(5)) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (std::chrono::steady_clock::now() < end) {
     if (is_so()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

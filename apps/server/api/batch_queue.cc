@@ -229,10 +229,12 @@ Result<bool> BatchQueue::validate(BatchRecord& batch, BatchInput& input) {
 
 ApiResult<Json> BatchQueue::ask(const BatchRequest& request, const std::function<bool()>& is_wanted) {
   constexpr int kMostTimes = 50;
-  for (int times = 1;; ++times) {
+  for (int times = 1;;) {
     ApiResult<Json> answer = options_.answer(request.url, request.body, is_wanted);
-    const bool is_for_later = !answer && (answer.error().status == 503 || answer.error().status == 429);
-    if (!is_for_later || times == kMostTimes || !is_wanted()) return answer;
+    const bool has_no_room = !answer && answer.error().status == 429;  // for as long as others ask
+    const bool is_for_later = has_no_room || (!answer && answer.error().status == 503);
+    if (!has_no_room) ++times;
+    if (!is_for_later || times > kMostTimes || !is_wanted()) return answer;
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, options_.pause, [&] { return is_ending_; });
   }

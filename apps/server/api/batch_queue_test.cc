@@ -55,10 +55,13 @@ class Batches : public testing::Test {
   }
   Json state(const std::string& id) const { return queue_->find(id).value(); }
   Json end(const std::string& id) const {
-    EXPECT_TRUE(soon([&] {
-      const std::string status = state(id)["status"];
-      return status == "completed" || status == "failed" || status == "cancelled" || status == "expired";
-    })) << state(id);
+    EXPECT_TRUE(soon(
+        [&] {
+          const std::string status = state(id)["status"];
+          return status == "completed" || status == "failed" || status == "cancelled" || status == "expired";
+        },
+        std::chrono::seconds(100)))
+        << state(id);
     return state(id);
   }
   // By custom_id; a second line with the same one is a failure.

@@ -16,7 +16,7 @@ namespace tern::server {
 // The library answers a request on one thread from beginning to end, and tells of its stages one after the other.
 class Exchanges {
  public:
-  Exchanges(LogOptions log, Metrics& metrics) : log_(std::move(log)), metrics_(metrics) {}
+  Exchanges(LogOptions log, HttpMetrics& metrics) : log_(std::move(log)), metrics_(metrics) {}
 
   // Connections that are slow are ended from now on.
   void watch(int port, std::chrono::milliseconds most) { watch_ = std::make_unique<ConnectionWatch>(port, most); }
@@ -36,7 +36,7 @@ class Exchanges {
   void end(RequestRecord& record);
 
   const LogOptions log_;
-  Metrics& metrics_;
+  HttpMetrics& metrics_;
   std::atomic<int> n_open_ = 0;
   std::unique_ptr<ConnectionWatch> watch_;
 };

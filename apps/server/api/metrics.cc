@@ -12,13 +12,11 @@ constexpr std::array kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,  
                                  0.5,   1.0,    2.5,   5.0,  10.0,  25.0, 50.0, 100.0};
 constexpr std::array kReplies = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0};
 
-void write_head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
-  out += std::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
-}
+// "{LABELS}", or nothing.
+std::string in_braces(const std::string& labels) { return labels.empty() ? "" : "{" + labels + "}"; }
 
-void write_one(std::string& out, std::string_view name, std::string_view type, std::string_view help, double value) {
-  write_head(out, name, type, help);
-  out += std::format("{} {}\n", name, value);
+std::string joined(const std::string& labels, const std::string& more) {
+  return in_braces(labels.empty() ? more : labels + "," + more);
 }
 
 }  // namespace
@@ -29,30 +27,45 @@ void Histogram::add(double value) {
   sum_ += value;
 }
 
-void Histogram::write(std::string& out, std::string_view name, std::string_view help) const {
-  write_head(out, name, "histogram", help);
+std::string Histogram::lines(std::string_view name, const std::string& labels) const {
+  std::string out;
   uint64_t n = 0;
   for (size_t i = 0; i < bounds_.size(); ++i) {
     n += counts_[i];
-    out += std::format("{}_bucket{{le=\"{}\"}} {}\n", name, bounds_[i], n);
+    out += std::format("{}_bucket{} {}\n", name, joined(labels, std::format("le=\"{}\"", bounds_[i])), n);
   }
   n += counts_.back();
-  out += std::format("{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}\n{}_count {}\n", name, n, name, sum_, name, n);
+  return out + std::format("{}_bucket{} {}\n{}_sum{} {}\n{}_count{} {}\n", name, joined(labels, "le=\"+Inf\""), n, name,
+                           in_braces(labels), sum_, name, in_braces(labels), n);
 }
 
-Metrics::Metrics() : first_token_(kSeconds), between_tokens_(kSeconds), step_(kSeconds), batch_(kReplies) {}
+void MetricFamilies::add(const std::string& name, std::string_view type, std::string_view help,
+                         const std::string& lines) {
+  const auto [at, is_new] =
+      texts_.try_emplace(name, std::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type));
+  if (is_new) order_.push_back(name);
+  at->second += lines;
+}
 
-void Metrics::on_first_token(double seconds) {
+std::string MetricFamilies::text() const {
+  std::string all;
+  for (const std::string& name : order_) all += texts_.at(name);
+  return all;
+}
+
+ModelMetrics::ModelMetrics() : first_token_(kSeconds), between_tokens_(kSeconds), step_(kSeconds), batch_(kReplies) {}
+
+void ModelMetrics::on_first_token(double seconds) {
   const std::scoped_lock lock(mutex_);
   first_token_.add(seconds);
 }
 
-void Metrics::on_token(double seconds) {
+void ModelMetrics::on_token(double seconds) {
   const std::scoped_lock lock(mutex_);
   between_tokens_.add(seconds);
 }
 
-void Metrics::on_end(const ReplyNews& last) {
+void ModelMetrics::on_end(const ReplyNews& last) {
   const std::scoped_lock lock(mutex_);
   prompt_tokens_ += static_cast<uint64_t>(last.stats.n_prompt);
   cached_tokens_ += static_cast<uint64_t>(last.stats.n_reused);
@@ -60,27 +73,33 @@ void Metrics::on_end(const ReplyNews& last) {
   ++ends_[std::string(last.error ? "error" : finish_name(*last.finish))];
 }
 
-void Metrics::on_step(double seconds, int n_running, double joules) {
+void ModelMetrics::on_step(double seconds, int n_running, double joules) {
   const std::scoped_lock lock(mutex_);
   joules_ += joules;
   step_.add(seconds);
   batch_.add(n_running);
 }
 
-void Metrics::on_answer(std::string_view route, int status) {
+void HttpMetrics::on_answer(std::string_view route, int status) {
   const std::scoped_lock lock(mutex_);
   ++answers_[{std::string(route), status}];
 }
 
-std::string Metrics::text(const ModelService::Status& status, bool has_energy) const {
+void ModelMetrics::write(MetricFamilies& to, const std::string& labels, const ModelService::Status& status,
+                         bool has_energy) const {
   const std::scoped_lock lock(mutex_);
-  std::string out;
   const Scheduler::Stats& s = status.scheduler;
-  const auto count = [&](std::string_view name, std::string_view help, uint64_t value) {
-    write_one(out, name, "counter", help, static_cast<double>(value));
+  const auto one = [&](const std::string& name, std::string_view type, std::string_view help, double value) {
+    to.add(name, type, help, std::format("{}{} {}\n", name, in_braces(labels), value));
   };
-  const auto gauge = [&](std::string_view name, std::string_view help, double value) {
-    write_one(out, name, "gauge", help, value);
+  const auto count = [&](const std::string& name, std::string_view help, uint64_t value) {
+    one(name, "counter", help, static_cast<double>(value));
+  };
+  const auto gauge = [&](const std::string& name, std::string_view help, double value) {
+    one(name, "gauge", help, value);
+  };
+  const auto histogram = [&](const std::string& name, std::string_view help, const Histogram& values) {
+    to.add(name, "histogram", help, values.lines(name, labels));
   };
   gauge("tern_replies_running", "Replies in the batch.", status.n_running);
   gauge("tern_replies_waiting", "Replies that wait for room.", status.n_waiting);
@@ -93,18 +112,34 @@ std::string Metrics::text(const ModelService::Status& status, bool has_energy) c
   gauge("tern_kv_blocks_used", "Blocks of keys and values that belong to replies.", s.kv_blocks_used);
   gauge("tern_kv_blocks_kept", "Blocks that are kept for prompts that begin alike.", s.kv_blocks_kept);
   gauge("tern_kv_block_tokens", "Tokens of a block.", s.kv_block_tokens);
-  if (has_energy) write_one(out, "tern_energy_joules_total", "counter", "Of the processor, in these passes.", joules_);
-  write_head(out, "tern_replies_ended_total", "counter", "Replies that have ended, by why.");
-  for (const auto& [reason, n] : ends_) out += std::format("tern_replies_ended_total{{reason=\"{}\"}} {}\n", reason, n);
-  write_head(out, "tern_http_answers_total", "counter", "Answers, by route and status.");
-  for (const auto& [what, n] : answers_) {
-    out += std::format("tern_http_answers_total{{route=\"{}\",status=\"{}\"}} {}\n", what.first, what.second, n);
+  if (has_energy) one("tern_energy_joules_total", "counter", "Of the processor, in these passes.", joules_);
+  std::string ends;
+  for (const auto& [reason, n] : ends_) {
+    ends += std::format("tern_replies_ended_total{} {}\n", joined(labels, std::format("reason=\"{}\"", reason)), n);
   }
-  first_token_.write(out, "tern_time_to_first_token_seconds", "From a request to its first token.");
-  between_tokens_.write(out, "tern_time_between_tokens_seconds", "Between two tokens of a reply.");
-  step_.write(out, "tern_step_seconds", "A pass over the model.");
-  batch_.write(out, "tern_batch_replies", "Replies in a pass.");
-  return out;
+  to.add("tern_replies_ended_total", "counter", "Replies that have ended, by why.", ends);
+  histogram("tern_time_to_first_token_seconds", "From a request to its first token.", first_token_);
+  histogram("tern_time_between_tokens_seconds", "Between two tokens of a reply.", between_tokens_);
+  histogram("tern_step_seconds", "A pass over the model.", step_);
+  histogram("tern_batch_replies", "Replies in a pass.", batch_);
+}
+
+void HttpMetrics::write(MetricFamilies& to) const {
+  const std::scoped_lock lock(mutex_);
+  std::string lines;
+  for (const auto& [what, n] : answers_) {
+    lines += std::format("tern_http_answers_total{{route=\"{}\",status=\"{}\"}} {}\n", what.first, what.second, n);
+  }
+  to.add("tern_http_answers_total", "counter", "Answers, by route and status.", lines);
+}
+
+std::string model_label(const std::string& name) {
+  std::string text = "model=\"";
+  for (const char c : name) {
+    if (c == '\\' || c == '"') text += '\\';
+    text += c == '\n' ? ' ' : c;
+  }
+  return text + "\"";
 }
 
 }  // namespace tern::server

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "server/api/model_service.h"
 
@@ -19,8 +21,8 @@ class Histogram {
  public:
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds), counts_(bounds.size() + 1) {}
   void add(double value);
-  // NAME_bucket{le="…"}, NAME_sum, NAME_count
-  void write(std::string& out, std::string_view name, std::string_view help) const;
+  // NAME_bucket{le="…"}, NAME_sum, NAME_count; `labels` are in front of others: "" or "model=…".
+  std::string lines(std::string_view name, const std::string& labels) const;
 
  private:
   std::span<const double> bounds_;
@@ -28,25 +30,49 @@ class Histogram {
   double sum_ = 0;
 };
 
-class Metrics final : public ServiceObserver {
+// Metrics by their names, each told of once, whichever models have them.
+class MetricFamilies {
  public:
-  Metrics();
+  void add(const std::string& name, std::string_view type, std::string_view help, const std::string& lines);
+  std::string text() const;
+
+ private:
+  std::vector<std::string> order_;
+  std::map<std::string, std::string> texts_;
+};
+
+// Of one model, however often it is loaded.
+class ModelMetrics final : public ServiceObserver {
+ public:
+  ModelMetrics();
   void on_first_token(double seconds) override;
   void on_token(double seconds) override;
   void on_end(const ReplyNews& last) override;
   void on_step(double seconds, int n_running, double joules) override;
-  void on_answer(std::string_view route, int status);
 
   // `has_energy`: it is measured; else nothing is said about it.
-  std::string text(const ModelService::Status& status, bool has_energy) const;
+  void write(MetricFamilies& to, const std::string& labels, const ModelService::Status& status, bool has_energy) const;
 
  private:
   mutable std::mutex mutex_;
   Histogram first_token_, between_tokens_, step_, batch_;
   double joules_ = 0;
   uint64_t prompt_tokens_ = 0, cached_tokens_ = 0, generated_tokens_ = 0;
-  std::map<std::string, uint64_t, std::less<>> ends_;        // by the reason
+  std::map<std::string, uint64_t, std::less<>> ends_;  // by the reason
+};
+
+// Of the server's answers.
+class HttpMetrics {
+ public:
+  void on_answer(std::string_view route, int status);
+  void write(MetricFamilies& to) const;
+
+ private:
+  mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, uint64_t> answers_;  // by route and status
 };
+
+// "model=\"NAME\"", with what such a text may not have in it escaped.
+std::string model_label(const std::string& name);
 
 }  // namespace tern::server

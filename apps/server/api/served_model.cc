@@ -70,27 +70,27 @@ std::vector<std::string> ServedModel::reply_routes() {
   return routes;
 }
 
-ApiResult<void> ServedModel::check_route(const std::string& route) const {
+ApiResult<void> ServedModel::check_route(const std::string& route, bool embedding) {
   if (route == kEmbeddings) {
-    if (embedder_) return {};
+    if (embedding) return {};
     return std::unexpected(
         ApiError{.status = 501, .message = "the model was not loaded for embeddings; start with --embedding"});
   }
   if (!std::ranges::contains(kReplyRoutes, route, &ReplyRoute::path)) {
     return std::unexpected(ApiError{.status = 404, .message = std::format("there is nothing at {}", route)});
   }
-  if (service_) return {};
+  if (!embedding) return {};
   return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
 }
 
 ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
-  API_TRY_STATUS(check_route(route));
+  API_TRY_STATUS(check_route(route, embedder_ != nullptr));
   API_TRY_STATUS(check_name(body));
   return std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read(body, profile_);
 }
 
 ApiResult<Json> ServedModel::embed(const Json& body) {
-  API_TRY_STATUS(check_route(std::string(kEmbeddings)));
+  API_TRY_STATUS(check_route(std::string(kEmbeddings), embedder_ != nullptr));
   API_TRY_STATUS(check_name(body));
   return embedder_->answer(body, profile_);
 }

@@ -39,8 +39,8 @@ class ServedModel {
   // The whole answer, once it is there. 499 where `is_wanted` says no. `in_background`: see ModelService::ask().
   ApiResult<Json> answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                          bool in_background = false);
-  // Whether it answers at a route at all: 404, 501.
-  ApiResult<void> check_route(const std::string& route) const;
+  // Whether a model answers at a route at all: 404, 501.
+  static ApiResult<void> check_route(const std::string& route, bool embedding);
 
  private:
   ServedModel(const Engine& engine, ServedModelOptions options);

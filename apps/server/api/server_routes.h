@@ -1,0 +1,24 @@
+// The routes of a server's models: what they answer, and what is told of them.
+#pragma once
+
+#include <httplib.h>
+
+#include "server/api/api_server.h"
+#include "server/api/exchanges.h"
+#include "server/api/served_models.h"
+
+namespace tern::server {
+
+// All of it must outlive the server.
+struct RouteContext {
+  httplib::Server& http;
+  ServedModels& models;
+  const ApiOptions& options;
+  Exchanges& exchanges;
+  HttpMetrics& metrics;
+};
+
+void add_model_routes(const RouteContext& context);   // /v1/chat/completions, /v1/embeddings, /tokenize, …
+void add_status_routes(const RouteContext& context);  // /v1/models, /health, /metrics, …
+
+}  // namespace tern::server
