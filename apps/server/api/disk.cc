@@ -18,7 +18,8 @@ namespace {
 
 // So that a name which came or went stays so.
 Result<void> sync_folder_of(const std::string& path) {
-  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return disk_error(folder, "cannot be opened");
   const bool is_there = ::fsync(fd) == 0;
