@@ -22,7 +22,8 @@ namespace tern::server {
 struct BatchQueueOptions {
   std::string folder;  // one server at a time has it
   int n_at_once = 1;   // requests
-  // The whole answer to a request. 429 and 503: not now; it is asked again.
+  // The whole answer to a request. 429: not now, it is asked again for as long as the batch has; 503: a number of
+  // times.
   std::function<ApiResult<Json>(const std::string& url, const Json& body, const std::function<bool()>& is_wanted)>
       answer = {};
   // Whether requests to a route can be answered at all.

@@ -248,6 +248,22 @@ TEST_F(Batches, WhatCannotBeNowIsAskedAgain) {
   EXPECT_EQ(times, 5);
 }
 
+TEST_F(Batches, AServerThatIsBusyForLongFailsNothing) {
+  std::atomic<int> times = 0;
+  answer_ = [&](const std::string& prompt, const auto&) -> ApiResult<Json> {
+    if (prompt == "0" && ++times < 100) return std::unexpected(ApiError{.status = 429, .message = "others are asked"});
+    if (prompt == "1") return std::unexpected(ApiError{.status = 503, .message = "no memory"});
+    return Json{{"said", prompt}};
+  };
+  open();
+  const std::string id = create(upload(lines(3)));
+  queue_->start();
+  const Json counts = end(id)["request_counts"];
+  EXPECT_EQ(counts["completed"], 2);
+  EXPECT_EQ(counts["failed"], 1);  // what the machine never has room for ends all the same
+  EXPECT_EQ(times, 100);
+}
+
 TEST_F(Batches, WhatIsAskedForWronglyIsRefused) {
   open();
   const std::string file = upload(lines(1));
