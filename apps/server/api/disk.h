@@ -1,6 +1,7 @@
 // Files that outlive the program, and power: whole, or not there at all.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
