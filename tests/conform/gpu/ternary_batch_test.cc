@@ -20,7 +20,8 @@ class GpuBatch : public GpuConform {
     if (IsSkipped() || HasFatalFailure()) return;
     const gpu::Features& f = bench().device().features();
     const auto found = std::ranges::find_if(f.matrices, [&](const MatrixShape& s) {
-      return gpu::has_ternary_batch({.cols = 256, .shape = s, .subgroup = f.subgroup_min, .tokens = 2 * s.m});
+      return gpu::has_ternary_batch(
+          {.cols = 256, .caps = {}, .shape = s, .subgroup = f.subgroup_min, .tokens = 2 * s.m});
     });
     if (caps().subgroup == 0 || found == f.matrices.end()) GTEST_SKIP() << "needs int8 matrices";
     shape_ = *found;
