@@ -1,7 +1,7 @@
 // Files that outlive the program, and power: whole, or not there at all.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

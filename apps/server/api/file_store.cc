@@ -79,7 +79,8 @@ Result<void> FileStore::load(const std::set<std::string>& unfinished) {
     Result<StoredFile> file = file_of(path, *note);
     if (!file) return std::unexpected(file.error());
     n_ever_ = std::max(n_ever_, file->number);
-    files_[file->id] = *std::move(file);
+    const std::string id = file->id;
+    files_[id] = *std::move(file);
   }
   for (const std::string& name : *names) {
     const bool is_part = name.ends_with(".part");
@@ -100,7 +101,8 @@ Result<StoredFile> FileStore::add(StoredFile file, int64_t lifetime) {
   Json note = file.json();
   note["number"] = file.number;
   if (auto written = write_file(note_of(file.id), dump(note)); !written) return std::unexpected(written.error());
-  return files_[file.id] = std::move(file);
+  files_[file.id] = file;
+  return file;
 }
 
 Result<StoredFile> FileStore::keep(const std::string& id, NewFile content, const std::string& filename,
