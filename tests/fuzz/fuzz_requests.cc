@@ -1,9 +1,10 @@
 // What a server is asked: any bytes are an error in OpenAI's shape, or options that an engine may be given. The first
-// byte says which route is asked.
+// byte says which route is asked; "b": it is a line of a batch.
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "server/api/batch_lines.h"
 #include "server/api/chat_completions.h"
 #include "server/api/completions.h"
 #include "server/api/responses.h"
@@ -62,6 +63,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       .engine = engine, .name = "stories", .n_ctx = engine.info().n_ctx, .defaults = {}, .grammars = grammars};
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (data[0] == 'b') {
+    const auto line = tern::server::read_batch_request(text, 1);
+    require(line ? !line->custom_id.empty() : !line.error().message.empty() && !line.error().code.empty());
+    if (line && line->wrong) check(*line->wrong);
+    return 0;
+  }
   const auto body = tern::server::parse_body(text);
   if (!body) {
     check(body.error());

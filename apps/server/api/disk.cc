@@ -89,7 +89,9 @@ Result<void> remove_file(const std::string& path) {
 
 Result<void> make_folder(const std::string& path) {
   std::error_code error;
-  std::filesystem::create_directories(path, error);
+  if (std::filesystem::create_directories(path, error)) {
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
+  }
   if (!error && std::filesystem::is_directory(path, error)) return {};
   return std::unexpected(Error{ErrorCode::kIo, std::format("{}: the folder cannot be made: {}", path,
                                                            error ? error.message() : "there is a file of that name")});

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +39,7 @@ Result<void> write_file(const std::string& path, std::string_view text);
 Result<void> move_file(const std::string& from, const std::string& to);
 Result<void> remove_file(const std::string& path);  // one that is not there is removed
 
-Result<void> make_folder(const std::string& path);
+Result<void> make_folder(const std::string& path);  // nobody else may look into a new one
 // The names of its files, in no order.
 Result<std::vector<std::string>> files_in(const std::string& folder);
 
