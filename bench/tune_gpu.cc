@@ -2,8 +2,7 @@
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--rows N] [--kv f16|f32|q8_0] [--gpu NAME] [--no-norms | --no-fuse]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
-//   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N |
-//   incols=N | fcols=N | headm=N]...
+//   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N]...
 //
 // With --rows, so many sequences decode together; times are of a step, rates of all of them.
 //

@@ -14,6 +14,13 @@
 #include "server/api/disk.h"
 
 namespace tern::server {
+
+std::optional<std::string> answered_id(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const Json id = json.is_object() ? json.value("custom_id", Json()) : Json();
+  return id.is_string() ? std::optional(id.get<std::string>()) : std::nullopt;
+}
+
 Result<std::unique_ptr<BatchAnswers>> BatchAnswers::open(const std::string& path) {
   auto answers = std::unique_ptr<BatchAnswers>(new BatchAnswers(path));
   answers->fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -58,10 +65,8 @@ Result<void> BatchAnswers::sync() {
 }
 
 Result<void> BatchAnswers::take_id(std::string_view line, size_t number) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  const Json id = json.is_object() ? json.value("custom_id", Json()) : Json();
-  if (id.is_string()) {
-    ids_.insert(id.get<std::string>());
+  if (std::optional<std::string> id = answered_id(line)) {
+    ids_.insert(*std::move(id));
     return {};
   }
   return std::unexpected(Error{ErrorCode::kInvalidArgument,

@@ -3,12 +3,17 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "server/api/api_error.h"
 
 namespace tern::server {
+
+// The custom_id of a line of answers; none where it is no such line.
+std::optional<std::string> answered_id(std::string_view line);
 
 // One program at a time has it; lines are written whole. One that was broken off is taken away when it is opened.
 class BatchAnswers {

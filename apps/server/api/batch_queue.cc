@@ -15,7 +15,9 @@ Result<std::unique_ptr<BatchQueue>> BatchQueue::open(BatchQueueOptions options) 
   for (const char* folder : {"", "/batches"}) {
     if (auto made = make_folder(options.folder + folder); !made) return std::unexpected(made.error());
   }
-  auto lock = FolderLock::take(options.folder);
+  auto lock = FileLock::take(
+      options.folder + "/lock",
+      std::format("{}: another server keeps its files there; end it, or give this one another folder", options.folder));
   if (!lock) return std::unexpected(lock.error());
   std::unique_ptr<BatchQueue> queue(new BatchQueue(std::move(options), *std::move(lock)));
   if (auto loaded = queue->load(); !loaded) return std::unexpected(loaded.error());

@@ -56,7 +56,7 @@ class BatchQueue {
     std::unique_ptr<BatchAnswers> answers, errors;
   };
 
-  BatchQueue(BatchQueueOptions options, FolderLock lock) : options_(std::move(options)), lock_(std::move(lock)) {}
+  BatchQueue(BatchQueueOptions options, FileLock lock) : options_(std::move(options)), lock_(std::move(lock)) {}
   Result<void> load();
   std::string note_path(const std::string& id) const { return options_.folder + "/batches/" + id + ".json"; }
   std::string lines_path(const std::string& id, const char* which) const {
@@ -79,7 +79,7 @@ class BatchQueue {
   Result<void> hand_over(BatchRecord& batch, bool BatchRecord::* has, const std::string& id, const char* which);
 
   const BatchQueueOptions options_;
-  FolderLock lock_;
+  FileLock lock_;
   std::unique_ptr<FileStore> files_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

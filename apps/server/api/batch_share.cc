@@ -1,7 +1,5 @@
 #include "server/api/batch_share.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,10 +59,9 @@ Result<void> each_answer(const std::string& path,
   std::ifstream file(path, std::ios::binary);
   if (!file) return disk_error(path, "cannot be read");
   for (std::string line; std::getline(file, line) && !file.eof();) {
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    const Json id = json.is_object() ? json.value("custom_id", Json()) : Json();
-    if (!id.is_string()) continue;
-    if (auto taken = take(line, id.get<std::string>()); !taken) return taken;
+    std::optional<std::string> id = answered_id(line);
+    if (!id) continue;
+    if (auto taken = take(line, *std::move(id)); !taken) return taken;
   }
   if (file.bad()) return disk_error(path, "cannot be read");
   return {};
@@ -103,10 +100,9 @@ Result<void> check_out(const std::string& out, const BatchInput& input) {
   if (!file) return disk_error(out, "cannot be read");
   for (std::string line; std::getline(file, line);) {
     if (file.eof() && line.starts_with('{')) break;  // was broken off
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    const Json id = json.is_object() ? json.value("custom_id", Json()) : Json();
-    if (!id.is_string()) return refuse("is no file of answers; name another");
-    if (!wanted.contains(id.get<std::string>())) {
+    const std::optional<std::string> id = answered_id(line);
+    if (!id) return refuse("is no file of answers; name another");
+    if (!wanted.contains(*id)) {
       return refuse("has answers to requests that are not in the batch; name another file");
     }
   }
@@ -126,25 +122,6 @@ Result<void> add_ids(const std::string& out, const std::string& folder, Ids& ids
   return {};
 }
 
-// Held by whoever puts the parts together; the system lets go of it where that one dies.
-class MergeLock {
- public:
-  explicit MergeLock(const std::string& folder)
-      : fd_(::open((folder + "/merging").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    is_held_ = fd_ >= 0 && ::flock(fd_, LOCK_EX) == 0;
-  }
-  ~MergeLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  MergeLock(const MergeLock&) = delete;
-  MergeLock& operator=(const MergeLock&) = delete;
-  bool is_held() const { return is_held_; }
-
- private:
-  int fd_;
-  bool is_held_ = false;
-};
-
 // Whether it has been written: then the last workers need not do it again.
 bool has_all(const std::string& out, size_t n_requests) {
   Ids ids;
@@ -159,8 +136,8 @@ bool has_all(const std::string& out, size_t n_requests) {
 
 Result<size_t> merge(const BatchInput& input, const std::string& out, const std::string& folder) {
   if (auto fine = check_out(out, input); !fine) return std::unexpected(fine.error());
-  const MergeLock lock(folder);  // one after the other: the second finds all in `out`
-  if (!lock.is_held()) return disk_error(folder, "cannot be locked");
+  const auto lock = FileLock::wait_for(folder + "/merging");  // one after the other: the second finds all in `out`
+  if (!lock) return std::unexpected(lock.error());
   if (has_all(out, input.n_requests())) return input.n_requests();
   Ids wanted;
   for (size_t i = 0; i < input.n_requests(); ++i) wanted.insert(input.custom_id(i));

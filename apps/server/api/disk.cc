@@ -108,20 +108,28 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
   return std::unexpected(Error{ErrorCode::kIo, std::format("{}: cannot be read: {}", folder, error.message())});
 }
 
-Result<FolderLock> FolderLock::take(const std::string& folder) {
-  const std::string path = folder + "/lock";
-  FolderLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+Result<FileLock> FileLock::open(const std::string& path, mode_t mode) {
+  FileLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode));
   if (lock.fd_ < 0) return disk_error(path, "cannot be written");
-  if (::flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return disk_error(path, "cannot be locked");
-  return std::unexpected(
-      Error{ErrorCode::kIo,
-            std::format("{}: another server keeps its files there; end it, or give this one another folder", folder)});
+  return lock;
 }
 
-FolderLock::FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+Result<FileLock> FileLock::take(const std::string& path, const std::string& taken) {
+  Result<FileLock> lock = open(path, 0600);
+  if (!lock || ::flock(lock->fd_, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return disk_error(path, "cannot be locked");
+  return std::unexpected(Error{ErrorCode::kIo, taken});
+}
 
-FolderLock::~FolderLock() {
+Result<FileLock> FileLock::wait_for(const std::string& path) {
+  Result<FileLock> lock = open(path, 0644);
+  if (!lock || ::flock(lock->fd_, LOCK_EX) == 0) return lock;
+  return disk_error(path, "cannot be locked");
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+FileLock::~FileLock() {
   if (fd_ >= 0) ::close(fd_);
 }
 

@@ -1,6 +1,8 @@
 // Files that outlive the program, and power: whole, or not there at all.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,17 +45,19 @@ Result<void> make_folder(const std::string& path);  // nobody else may look into
 // The names of its files, in no order.
 Result<std::vector<std::string>> files_in(const std::string& folder);
 
-// A folder that one program has at a time.
-class FolderLock {
+// A file that one program has at a time, which stands for something else; the system lets go of it where one dies.
+class FileLock {
  public:
-  // kIo: it cannot be written, or another program has it.
-  static Result<FolderLock> take(const std::string& folder);
-  FolderLock(FolderLock&& other) noexcept;
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
+  // kIo: it cannot be written or locked, or, where it does not wait, another program has it: `taken` says what that is.
+  static Result<FileLock> take(const std::string& path, const std::string& taken);
+  static Result<FileLock> wait_for(const std::string& path);
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock();
 
  private:
-  explicit FolderLock(int fd) : fd_(fd) {}
+  static Result<FileLock> open(const std::string& path, mode_t mode);
+  explicit FileLock(int fd) : fd_(fd) {}
   int fd_;
 };
 

@@ -66,17 +66,18 @@ class BatchTile {
   uint32_t n_blocks() const { return whole_blocks(c_.cols) / kBlock; }
   uint32_t trips() const { return ceil_div(n_blocks(), c_.splits()); }
 
-  // A vec4 that an invocation loads and stages in each trip.
-  struct Share {
-    Name<U32> row, vector;    // of weights: of the tile, and of the trip's part of the row; of activations: where it is
-    Name<U32> to;             // where it is staged
-    Name<U32> in_block = {};  // of activations: which of the trip's blocks
+  // Vec4s that an invocation loads and stages in each trip; `to`: where.
+  struct WeightShare {
+    Name<U32> row, vector, to;  // of the tile; of the trip's part of the row
+  };
+  struct ActivationShare {
+    Name<U32> in_block, first, to;  // which of the trip's blocks; where the first block's is
   };
   // A trip's blocks lie side by side, so neighbouring invocations have neighbouring vec4s of a row, whoever multiplies
   // them.
-  std::vector<Share> my_weights() const {
+  std::vector<WeightShare> my_weights() const {
     const uint32_t of_row = kVectors * c_.splits();
-    std::vector<Share> shares;
+    std::vector<WeightShare> shares;
     for (uint32_t first = 0; first < c_.tile_rows() * of_row; first += c_.workgroup()) {
       auto v = let("v", tid_ + first);
       auto row = let("row", v / of_row);
@@ -88,24 +89,24 @@ class BatchTile {
     return shares;
   }
   // In the order in which they are stored (grouped_unit): pairs of units of a group's rows.
-  std::vector<Share> my_activations() const {
+  std::vector<ActivationShare> my_activations() const {
     const uint32_t rows = std::min(c_.tokens, kRowsOfGroup);
-    std::vector<Share> shares;
+    std::vector<ActivationShare> shares;
     for (uint32_t first = 0; first < c_.splits() * c_.tokens * kUnits; first += c_.workgroup()) {
       auto v = let("x_v", tid_ + first);
       auto in_block = let("in_block", v / (c_.tokens * kUnits));
       auto unit = let("unit", v / (2 * rows) % (kUnits / 2) * 2u + (v & 1u));
       auto token = let("x_token", v / (rows * kUnits) % (c_.tokens / rows) * rows + (v >> 1u) % rows);
       auto of_batch = let("x_row", first_token_ + token);
-      auto from = let("x_at", grouped_unit(c_.cols, of_batch, unit));
+      auto first_at = let("x_at", grouped_unit(c_.cols, of_batch, unit));
       auto to = let("x_to", in_block * (block_bytes(c_) / 4) + (token + c_.tile_rows()) * (kStride / 4) + unit * 4u);
-      shares.push_back({token, from, to, in_block});
+      shares.push_back({in_block, first_at, to});
     }
     return shares;
   }
 
   // Half h of a row's block has in word k, plane p, the codes of columns 32p + 16h + 4k ….
-  void stage(const Share& share, const Name<TernaryWeights>& w4, const std::optional<Name<Bool>>& exists) const {
+  void stage(const WeightShare& share, const Name<TernaryWeights>& w4, const std::optional<Name<Bool>>& exists) const {
     for (uint32_t p = 0; p < 4; ++p) {
       for (uint32_t k = 0; k < 4; ++k) {
         auto of_planes = let("of_planes", at(w4, k));
@@ -115,7 +116,7 @@ class BatchTile {
       }
     }
   }
-  void stage(const Share& share, const Name<QuantizedWords>& x4) const {
+  void stage(const ActivationShare& share, const Name<QuantizedWords>& x4) const {
     for (uint32_t k = 0; k < 4; ++k) {
       auto word = let("x_word", at(x4, k));
       staged_[share.to + k] = matrix_word(word);
@@ -127,9 +128,10 @@ class BatchTile {
     const uint32_t n_m = c_.tokens / M;
     std::vector<Var<ResultMatrix<I32, M, N>>> results;
     for (uint32_t i = 0; i < n_m; ++i) results.push_back(var<ResultMatrix<I32, M, N>>("sums"));
-    const auto weights = my_weights(), activations = my_activations();
+    const auto weights = my_weights();
+    const auto activations = my_activations();
     // Past the last block its end is loaded again.
-    const auto load_weights = [&](const Share& share, const Name<U32>& first_block) {
+    const auto load_weights = [&](const WeightShare& share, const Name<U32>& first_block) {
       auto vector = let("some_vector", min(first_block * kVectors + share.vector, kVectors * n_blocks() - 1));
       auto words = var<TernaryWeights>("words");
       auto row = let("of_side", share.row % c_.side_rows());
@@ -138,20 +140,20 @@ class BatchTile {
           [&] { words = load(1, row, vector + 0u); });
       return let("loaded", words);
     };
-    const auto load_activations = [&](const Share& share, const Name<U32>& first_block) {
+    const auto load_activations = [&](const ActivationShare& share, const Name<U32>& first_block) {
       auto block = let("x_block", min(first_block + share.in_block, n_blocks() - 1));
-      return x_[share.vector + block * (kUnits * kRowsOfGroup)];
+      return x_[share.first + block * (kUnits * kRowsOfGroup)];
     };
     const uint32_t ahead = std::min(kTripsAhead, trips());
     std::vector<std::vector<Var<TernaryWeights>>> coming;  // [trip][share]
     for (uint32_t i = 0; i < ahead; ++i) {
       coming.emplace_back();
       auto block = let("block", i * c_.splits());
-      for (const Share& share : weights) coming.back().push_back(var("coming", load_weights(share, block)));
+      for (const WeightShare& share : weights) coming.back().push_back(var("coming", load_weights(share, block)));
     }
     std::vector<Var<QuantizedWords>> next_x;
     auto first = let("first", 0u);
-    for (const Share& share : activations) next_x.push_back(var("next_x", load_activations(share, first)));
+    for (const ActivationShare& share : activations) next_x.push_back(var("next_x", load_activations(share, first)));
     // A loop, for what is written out is fetched by every workgroup and run once.
     loop("trip", 0u, trips(), 1u, [&](const Name<U32>& trip) {
       auto first_block = let("first_block", trip * c_.splits());
