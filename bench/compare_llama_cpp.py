@@ -42,7 +42,7 @@ def make_models(tern: str, folder: pathlib.Path, wanted: list[str]) -> None:
         if peer.exists() or layers not in wanted:
             continue
         run(tern, "synth", "--preset", "bitnet-2b-4t", "--type", layers, "--head", head, "-o", str(source))
-        run("python3.14", str(HERE / "make_peer_model.py"), str(source), str(peer))
+        run(sys.executable, str(HERE / "make_peer_model.py"), str(source), str(peer))
         source.unlink()
 
 

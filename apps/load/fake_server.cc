@@ -75,23 +75,29 @@ struct FakeServer::Impl {
       most = std::max(most, ++running);
     }
     const auto reply = std::make_shared<FakeReply>(answer(about));
+    // A request is over before the client can read its end: its next one comes faster than this server's cleaning up.
+    const auto once = std::make_shared<std::once_flag>();
+    const auto is_over = [this, once] {
+      std::call_once(*once, [this] {
+        const std::scoped_lock lock(mutex);
+        --running;
+      });
+    };
     sleep_ms(reply->before_ms);
     response.status = reply->status;
     response.set_chunked_content_provider(
         reply->content_type,
-        [reply](size_t, httplib::DataSink& sink) {
+        [reply, is_over](size_t, httplib::DataSink& sink) {
           for (const FakePiece& piece : reply->pieces) {
             sleep_ms(piece.after_ms);
+            if (&piece == &reply->pieces.back()) is_over();
             if (!sink.write(piece.bytes.data(), piece.bytes.size())) return false;
           }
           if (reply->is_cut) return false;
           sink.done();
           return true;
         },
-        [this](bool) {
-          const std::scoped_lock lock(mutex);
-          --running;
-        });
+        [is_over](bool) { is_over(); });
   }
 };
 
