@@ -1,10 +1,15 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
-//   tune_gpu MODEL [--pos N] [--tokens N] [--rows N] [--kv f16|f32|q8_0] [--gpu NAME] [--no-norms | --no-fuse]
+//   tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] [--gpu NAME]
+//   [--no-norms | --no-fuse]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
-//   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N]...
+//   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N
+//   | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE]...
 //
-// With --rows, so many sequences decode together; times are of a step, rates of all of them.
+// TILE is a PromptTile's numbers with x between them.
+//
+// With --rows, so many sequences decode together; times are of a step, rates of all of them. With --prompt a prompt of
+// so many tokens is read, --batch at a time; times and rates are the prompt's, dispatches those of its last batch.
 //
 // Arguments of one variant are joined with commas, on top of what the device gets by itself, or with "gpu" in front, on
 // top of what a GPU gets; without variants, a sweep that changes one layout at a time.
@@ -13,10 +18,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "backend/gpu/record/layout_settings.h"
 #include "backend/gpu/run/executable.h"
 #include "backend/kv_layout.h"
 #include "model/model.h"
@@ -29,84 +36,35 @@ struct Measured {
   double ms_per_token = 0, gpu_ms = 0, waits_ms = 0, records_ms = 0, timed_ms = 0;
   size_t dispatches = 0;
   std::map<std::string, std::pair<int, double>> kernels;  // count, seconds
+
+  void add(const TokenTimes& times) {
+    for (const OpTime& op : times.ops) {
+      auto& [count, total] = kernels[op.kernel];
+      count += op.dispatches;
+      total += op.seconds;
+      dispatches += static_cast<size_t>(op.dispatches);
+      timed_ms += op.seconds * 1e3;
+    }
+  }
 };
+
+constexpr int kRepeats = 5;
 
 struct Setup {
   int pos = 128, tokens = 200, rows = 1;
+  int prompt = 0, batch = 512;
   KvType kv = KvType::kF16;
   std::string model, gpu;
   Fusions fuse = Fusions::all();
   std::vector<std::string> variants;
 };
 
-bool apply_one(Layouts& l, const std::string& setting) {
-  const size_t equals = setting.find('=');
-  if (equals == std::string::npos) return setting == "base" || setting == "gpu";
-  const std::string name = setting.substr(0, equals);
-  unsigned a = 0, b = 0, c = 0;
-  const int n = std::sscanf(setting.c_str() + equals + 1, "%ux%ux%u", &a, &b, &c);
-  std::map<std::string, MatvecLayout*> matvecs = {{"square", &l.square},    {"wide", &l.wide},
-                                                  {"glu", &l.glu},          {"qkv", &l.qkv},
-                                                  {"head", &l.head},        {"fsquare", &l.float_square},
-                                                  {"fwide", &l.float_wide}, {"fglu", &l.float_glu},
-                                                  {"fqkv", &l.float_qkv},   {"tcols", &l.ternary_columns}};
-  if (const auto found = matvecs.find(name); found != matvecs.end() && n == 3) {
-    *found->second = {a, b, c};
-  } else if (name == "norm" && n == 1) {
-    l.norm_workgroup = a;
-  } else if (name == "attention" && n == 1) {
-    l.attention_workgroup = a;
-  } else if (name == "stage" && n == 1) {
-    l.stage_bits = a;
-  } else if (name == "ahead" && n == 1) {
-    l.most_ahead = a;
-  } else if (name == "int8" && n == 1) {
-    l.int8_x = a != 0;
-  } else if (name == "matrices" && n == 1) {
-    l.float_matrices = a != 0;
-  } else if (name == "heads" && n == 1) {
-    l.heads_in_attention = a != 0;
-  } else if (name == "splits" && n == 1) {
-    l.most_splits = l.most_splits_of_groups = a;
-  } else if (name == "splitwg" && n == 1) {
-    l.split_workgroup = l.group_workgroup = a;
-  } else if (name == "group" && n == 1) {
-    l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
-  } else if (name == "groupsfrom" && n == 1) {
-    l.groups_from = static_cast<int>(a);
-  } else if (name == "groups" && n == 2) {
-    l.groups_workgroup = a, l.groups_rounds = b;
-  } else if (name == "fewcols" && n == 1) {
-    l.few_columns = a;
-  } else if (name == "cols" && n == 1) {
-    l.columns_of_ternary = a;
-  } else if (name == "batches" && n == 1) {
-    l.batches_from = static_cast<int>(a);
-  } else if (name == "subgroups" && n == 1) {
-    l.batch_subgroups = a;
-  } else if (name == "glusubgroups" && n == 1) {
-    l.batch_glu_subgroups = a;
-  } else if (name == "inbatches" && n == 1) {
-    l.most_in_batches = static_cast<int>(a);
-  } else if (name == "incols" && n == 1) {
-    l.most_in_columns = static_cast<int>(a);
-  } else if (name == "fcols" && n == 1) {
-    l.columns = a;
-  } else if (name == "headm" && n == 1) {
-    l.head_matrices_from = static_cast<int>(a);
-  } else if (name == "split" && n == 1) {
-    l.split_attention_from = static_cast<int>(a);
-  } else {
-    return false;
-  }
-  return true;
-}
-
 bool apply(Layouts& l, const std::string& variant) {
   std::stringstream settings(variant);
   std::string setting;
   while (std::getline(settings, setting, ',')) {
-    if (!apply_one(l, setting)) return false;
+    const bool is_base = setting == "base" || setting == "gpu";
+    if (!is_base && !apply_setting(l, setting)) return false;
   }
   return true;
 }
@@ -175,7 +133,7 @@ class Sequences {
 };
 
 // Decodes `tokens` tokens from `pos` on, three times; the fastest.
-Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
+Result<Measured> measure_decode(GpuExecutable& executable, const Setup& setup) {
   TRY(auto sequences, Sequences::create(executable, setup));
   Measured m;
   m.ms_per_token = 1e9;
@@ -188,20 +146,54 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
     m.ms_per_token = std::min(m.ms_per_token, elapsed.count() / (setup.tokens - 8));
   }
   if (executable.device().features().timestamps) {
-    constexpr int kRepeats = 5;
     TRY(const TokenTimes times, sequences.time_ops(executable, kRepeats));
-    for (const OpTime& op : times.ops) {
-      auto& [count, total] = m.kernels[op.kernel];
-      count += op.dispatches;
-      total += op.seconds;
-      m.dispatches += static_cast<size_t>(op.dispatches);
-      m.timed_ms += op.seconds * 1e3;
-    }
+    m.add(times);
   }
   const GpuStats stats = *executable.gpu_stats();
   m.gpu_ms = stats.gpu_ms_per_token;
   m.waits_ms = stats.host_ms_per_token;
   m.records_ms = stats.record_ms_per_token;
+  return m;
+}
+
+// Reads the prompt five times; the fastest.
+Result<Measured> measure_prompt(GpuExecutable& executable, const Setup& setup) {
+  TRY(const auto store, executable.new_kv_store(kKvBlock, setup.kv));
+  std::vector<KvBlockId> blocks(static_cast<size_t>(kv_blocks_for(setup.prompt + kRepeats + 2)));
+  std::iota(blocks.begin(), blocks.end(), 0);
+  TRY_STATUS(store->reserve(static_cast<int>(blocks.size())));
+  for (const KvBlockId id : blocks) TRY_STATUS(store->allocate(id));
+  std::vector<TokenId> tokens(static_cast<size_t>(setup.prompt));
+  for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<TokenId>(i * 7919 % 20000);
+  const auto batch_at = [&](int first) {
+    const int n = std::min(setup.batch, setup.prompt - first);
+    return Slice{.tokens = std::span(tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
+                 .first_pos = first,
+                 .blocks = blocks,
+                 .n_ctx = setup.prompt + kRepeats + 2};
+  };
+  Measured m;
+  m.ms_per_token = 1e9;
+  int last = 0;
+  for (int round = 0; round < kRepeats; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int first = 0; first < setup.prompt; first += setup.batch) {
+      const Slice slice = batch_at(last = first);
+      TRY_STATUS(executable.run(*store, {&slice, 1}));
+    }
+    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    m.ms_per_token = std::min(m.ms_per_token, elapsed.count());
+  }
+  if (executable.device().features().timestamps) {
+    const Slice slice = batch_at(last);
+    TRY(const TokenTimes times, executable.time_ops(*store, {&slice, 1}, kRepeats));
+    m.add(times);
+  }
+  return m;
+}
+
+Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
+  auto m = setup.prompt > 0 ? measure_prompt(executable, setup) : measure_decode(executable, setup);
   executable.set_layouts(layouts_for(executable.device(), {}));
   return m;
 }
@@ -213,7 +205,7 @@ int run(const Setup& setup) {
   auto device = open_device({.adapter = setup.gpu});
   if (!device) return std::fprintf(stderr, "%s\n", device.error().message.c_str()), 1;
   CompileOptions options;
-  options.max_batch = std::min(64, model->config.n_ctx);
+  options.max_batch = std::min(std::max(64, setup.prompt > 0 ? setup.batch : 0), model->config.n_ctx);
   options.max_logit_rows = std::max(16, setup.rows);
   auto executable = GpuExecutable::create(std::move(*device), plan, options);
   if (!executable) return std::fprintf(stderr, "%s\n", executable.error().message.c_str()), 1;
@@ -229,10 +221,10 @@ int run(const Setup& setup) {
       continue;
     }
     std::printf("%-28s %7.3f ms %7.1f tok/s  gpu %6.3f waits %5.3f records %5.3f  timed %6.3f ms %zu:", variant.c_str(),
-                m->ms_per_token, 1000 * setup.rows / m->ms_per_token, m->gpu_ms, m->waits_ms, m->records_ms,
-                m->timed_ms, m->dispatches);
+                m->ms_per_token, 1000 * std::max(setup.rows, setup.prompt) / m->ms_per_token, m->gpu_ms, m->waits_ms,
+                m->records_ms, m->timed_ms, m->dispatches);
     for (const auto& [name, total] : m->kernels)
-      std::printf(" %s %.2f", name.c_str(), total.second * 1e6 / total.first);
+      std::printf(" %s %.2f*%d", name.c_str(), total.second * 1e6 / total.first, total.first);
     std::printf("\n");
     std::fflush(stdout);
   }
@@ -252,6 +244,10 @@ int main(int argc, char** argv) {
       setup.tokens = std::atoi(argv[++i]);
     } else if (arg == "--rows" && i + 1 < argc) {
       setup.rows = std::clamp(std::atoi(argv[++i]), 1, 64);
+    } else if (arg == "--prompt" && i + 1 < argc) {
+      setup.prompt = std::atoi(argv[++i]);
+    } else if (arg == "--batch" && i + 1 < argc) {
+      setup.batch = std::max(8, std::atoi(argv[++i]));
     } else if (arg == "--kv" && i + 1 < argc) {
       const std::string type = argv[++i];
       setup.kv = type == "f32" ? tern::KvType::kF32 : type == "q8_0" ? tern::KvType::kQ8_0 : tern::KvType::kF16;
@@ -269,7 +265,8 @@ int main(int argc, char** argv) {
   }
   if (setup.model.empty())
     return std::fputs(
-               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N] [--kv f16|f32|q8_0] [--gpu NAME] "
+               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] "
+               "[--gpu NAME] "
                "[--no-norms | --no-fuse] "
                "[VARIANT]...\n",
                stderr),

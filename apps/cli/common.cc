@@ -124,11 +124,11 @@ void ModelOptions::add_gpu(CLI::App& app) {
           ->type_name("DIR")
           ->check(not_empty()),
       app.add_option("--gpu-without", gpu.without,
-                     "Features to leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial")
+                     "Features to leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned")
           ->type_name("LIST")
           ->delimiter(',')
           ->allow_extra_args(false)
-          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial"})),
+          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial", "tuned"})),
       app.add_flag("--gpu-validate", gpu.validation, "Check every call to the GPU: slow, finds mistakes"),
   };
   for (CLI::Option* option : options) option->group("GPU");

@@ -45,8 +45,8 @@ struct GpuOptions {
   std::string wgsl_dir = {};  // kernels are written there on first use and loaded from there afterwards: edit them
   bool validation = false;    // let the driver layers check every call: slow
   bool robustness = false;    // let shaders check every index: slower
-  // Features to do without: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial. (serial: the kernels
-  // that software drivers run instead of those for GPUs.)
+  // Features to do without: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned. (serial: the
+  // kernels that software drivers run instead of those for GPUs; tuned: what `tern tune` has kept.)
   std::vector<std::string> without = {};
   std::string cache_dir = {};  // compiled pipelines are kept there; empty: the user's cache folder
 };

@@ -183,6 +183,39 @@ struct OpBenchResult {
 // kInvalidArgument: a position for which the context has no room.
 Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& options);
 
+// ---- tune: the layouts of kernels that are fastest on this GPU with this model
+
+struct TuneTrial {
+  std::string setting;       // "glu=16x2x256"
+  bool of_prompts = false;   // else of decoding
+  double ms = 0;             // a prompt or a token, with this setting on top of those that had stayed
+  std::string failure = {};  // why there is no time
+};
+
+struct TuneOptions {
+  double seconds = 50;  // no further setting is tried after so many
+  bool keep = true;     // in the folder of compiled pipelines, for engines that are loaded from now on
+  std::function<void(const TuneTrial&)> on_trial = {};
+};
+
+struct TuneResult {
+  std::string device;
+  double decode_ms_before = 0, decode_ms_after = 0;  // a token, without and with the settings
+  double prompt_ms_before = 0, prompt_ms_after = 0;  // a prompt of prompt_tokens
+  int prompt_tokens = 0;
+  std::vector<TuneTrial> trials;
+  std::vector<std::string> settings;  // that are better than the defaults; empty: the defaults are best
+  std::string rejected;               // why the fastest settings were not taken; empty: they were
+  bool is_complete = true;            // false: the time was over before all settings were tried
+  std::string path;                   // where they are kept; empty: they are not
+};
+
+// The engine goes on with the settings. kNotSupported where the backend has no layouts to choose from (only webgpu has,
+// on hardware); kIo where they cannot be kept.
+Result<TuneResult> tune(Engine& engine, const TuneOptions& options);
+// Forgets what is kept for this device and model; gives the file.
+Result<std::string> forget_tuning(Engine& engine);
+
 // ---- bench kernels: what packings of a ternary matrix and ways to multiply by it cost on this CPU
 
 struct KernelBenchOptions {

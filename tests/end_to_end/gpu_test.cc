@@ -148,5 +148,24 @@ TEST(Auto, GoesOnWithoutTheGpuThatIsNotThere) {
   EXPECT_TRUE(result.err.starts_with("tern: warning: the GPU is not used: ")) << result.err;
 }
 
+TEST_F(Gpu, TuneTriesLayoutsAndForgetsThem) {
+  const std::string tiny = folder_.path("tiny.gguf");
+  ASSERT_EQ(run_tern({"synth", "--preset", "tiny", "-o", tiny}).exit_code, 0);
+  const RunResult tuned =
+      run_tern({"tune", "-m", tiny, "--gpu-without", "serial", "--seconds", "1", "-o", "json"}, environment());
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  const auto result = nlohmann::json::parse(tuned.out);
+  EXPECT_GT(result["token_ms"]["before"], 0);
+  EXPECT_GT(result["prompt_ms"]["before"], 0);
+  const RunResult forgotten = run_tern({"tune", "-m", tiny, "--gpu-without", "serial", "--forget"}, environment());
+  EXPECT_EQ(forgotten.exit_code, 0) << forgotten.err;
+  EXPECT_TRUE(forgotten.out.contains(folder_.path("cache"))) << forgotten.out;
+}
+
+TEST_F(Gpu, TuneRefusesWhatHasNoLayouts) {
+  EXPECT_TRUE(failed_with(run_tern({"tune", "-b", "cpu"}, environment()), 1, {"cpu", "webgpu"}));
+  EXPECT_TRUE(failed_with(run_tern({"tune", "--seconds", "0"}, environment()), 2, {"--seconds"}));
+}
+
 }  // namespace
 }  // namespace tern::test

@@ -28,11 +28,12 @@ Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
       without.timestamps = true;
     } else if (name == "limits") {
       without.default_limits = true;
-    } else if (name != "serial") {  // a way to lay out kernels (recorder.h), no feature of the device
-      return fail(
-          ErrorCode::kInvalidArgument,
-          "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial",
-          name);
+    } else if (name != "serial" &&
+               name != "tuned") {  // ways to lay out kernels (recorder.h), no features of the device
+      return fail(ErrorCode::kInvalidArgument,
+                  "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits, "
+                  "serial, tuned",
+                  name);
     }
   }
   return without;

@@ -4,6 +4,11 @@
 #include "backend/backend.h"
 #include "backend/gpu/trust/self_test.h"
 
+namespace tern {
+struct TuneOptions;
+struct TuneResult;
+}  // namespace tern
+
 namespace tern::gpu {
 
 // Opens the device that `options.gpu` asks for, tests it, and puts the model on it. `plan` and its weights must outlive
@@ -23,5 +28,10 @@ struct MemoryNeed {
   uint64_t total() const { return weights + activations + kv_cache; }
 };
 MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type);
+
+// Of an executable of this backend, natively: include/tern/tools.h. The tuned layouts are for stores of keys and values
+// made from then on.
+Result<TuneResult> tune(Executable& executable, const TuneOptions& options);
+Result<std::string> forget_tuning(Executable& executable);
 
 }  // namespace tern::gpu

@@ -19,10 +19,11 @@ double matrix_error(double terms, double x_sum, int cols) {
 
 class MatrixKernels {
  public:
-  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x) : bench_(bench), n_(n) {
+  MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x, const gpu::PromptTile& tile)
+      : bench_(bench), n_(n), tile_(tile) {
     scales_ = poisoned<float>(static_cast<size_t>(n));
     const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
-    constexpr size_t kTile = 64;
+    constexpr size_t kTile = gpu::kMostTileTokens;
     halves_.resize((static_cast<size_t>(n) + kTile - 1) / kTile * kTile * width);
     bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
               out<Vec4<F16>>(halves_), out<F32>(scales_));
@@ -38,13 +39,18 @@ class MatrixKernels {
                                                    .coding = gpu::coding_of(w),
                                                    .store = store,
                                                    .shape = shape,
-                                                   .subgroup = bench_.device().features().subgroup_max});
+                                                   .subgroup = bench_.device().features().subgroup_max,
+                                                   .tile = tile_});
     return c;
   }
   // The recorder asks the same before it takes these kernels.
-  static bool fits(GpuBench& bench, const MatrixShape& shape) {
-    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{
-        .rows = 64, .cols = 64, .coding = {}, .shape = shape, .subgroup = bench.device().features().subgroup_max});
+  static bool fits(GpuBench& bench, const MatrixShape& shape, const gpu::PromptTile& tile) {
+    const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = 64,
+                                                         .cols = 64,
+                                                         .coding = {},
+                                                         .shape = shape,
+                                                         .subgroup = bench.device().features().subgroup_max,
+                                                         .tile = tile});
     const gpu::Limits& limits = bench.device().limits();
     return c.workgroup() <= limits.invocations && c.workgroup_bytes(2) <= limits.workgroup_bytes;
   }
@@ -56,7 +62,7 @@ class MatrixKernels {
     const Planes planes(w);
     const auto c = config(w, shape, store);
     bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
-               in<F16>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
+               in<Vec4<F16>>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
                out<F32>(y));
     return y;
   }
@@ -67,14 +73,15 @@ class MatrixKernels {
     c.act = gpu::Activation::kSilu;
     auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
     bench_.run(gpu::float_glu_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
-               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(halves_), in<F32>(scales_), in<U32>(params()),
-               out<F32>(y));
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F16>>(halves_), in<F32>(scales_),
+               in<U32>(params()), out<F32>(y));
     return y;
   }
 
  private:
   GpuBench& bench_;
   int n_;
+  gpu::PromptTile tile_;
   std::vector<uint16_t> halves_;
   std::vector<float> scales_;
 };
@@ -103,14 +110,17 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 70;
+  const gpu::PromptTile tiles[] = {{2, 2, 2, 2, 1}, {4, 1, 1, 4, 2}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
     const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
-    if (!MatrixKernels::fits(bench(), *shape)) GTEST_SKIP() << "this device's workgroups are too small";
+    gpu::PromptTile tile = tiles[seed / 2 % 2];  // in turns
+    if (!MatrixKernels::fits(bench(), *shape, tile)) tile = {1, 1, 1, 2, 1};
+    if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
     const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);
     auto x = random(static_cast<size_t>(n * cols), seed);
     for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // beyond f16
     for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
-    const MatrixKernels kernels(bench(), n, x);
+    const MatrixKernels kernels(bench(), n, x, tile);
     const auto before = random(static_cast<size_t>(n * rows), 7);
     auto expected = before;
     ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});

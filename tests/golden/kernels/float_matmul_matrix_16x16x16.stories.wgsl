@@ -5,17 +5,17 @@ diagnostic(off, chromium.subgroup_matrix_uniformity);
 
 @group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
-@group(0) @binding(2) var<storage, read> x: array<f16>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f16>>;
 @group(0) @binding(3) var<storage, read> token_scales: array<f32>;
 struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 @group(0) @binding(4) var<uniform> range: range_fields;
 @group(0) @binding(5) var<storage, read> params: array<u32>;
 @group(0) @binding(6) var<storage, read_write> y: array<f32>;
-var<workgroup> staged: array<f16, 2560>;
-var<workgroup> sums: array<f32, 4096>;
+var<workgroup> staged: array<f16, 5120>;
 fn codes4_minus_8(word: u32, shift: u32) -> vec4<f32> {
   return bitcast<vec4<f32>>(((vec4<u32>(word) >> (vec4<u32>(0u, 8u, 16u, 24u) + vec4<u32>(shift))) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388616f);
 }
+var<workgroup> sums: array<f32, 1024>;
 
 @compute @workgroup_size(128)
 fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
@@ -31,31 +31,60 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   let row_units = row * 48u;
   var unit: vec4<u32> = vec4<u32>(0u);
   var scale: f32 = 1f;
+  let x_i = tid + 0u;
+  let x_row = x_i / 128u * 16u + x_i / 4u % 16u;
+  let x_column = x_i / 64u % 2u * 16u + x_i % 4u * 4u;
+  let x_stored = first_token + x_row;
+  let x_in_block = x_i / 64u % 2u * 64u + x_i % 4u;
+  let x_start = (x_stored / 16u * 24576u + x_stored % 16u * 16u) / 4u + x_in_block;
+  let x_to = (x_row + 64u) * 40u + x_column;
+  var x_next: vec4<f16> = vec4<f16>();
+  let x_i_1 = tid + 128u;
+  let x_row_1 = x_i_1 / 128u * 16u + x_i_1 / 4u % 16u;
+  let x_column_1 = x_i_1 / 64u % 2u * 16u + x_i_1 % 4u * 4u;
+  let x_stored_1 = first_token + x_row_1;
+  let x_in_block_1 = x_i_1 / 64u % 2u * 64u + x_i_1 % 4u;
+  let x_start_1 = (x_stored_1 / 16u * 24576u + x_stored_1 % 16u * 16u) / 4u + x_in_block_1;
+  let x_to_1 = (x_row_1 + 64u) * 40u + x_column_1;
+  var x_next_1: vec4<f16> = vec4<f16>();
+  let x_i_2 = tid + 256u;
+  let x_row_2 = x_i_2 / 128u * 16u + x_i_2 / 4u % 16u;
+  let x_column_2 = x_i_2 / 64u % 2u * 16u + x_i_2 % 4u * 4u;
+  let x_stored_2 = first_token + x_row_2;
+  let x_in_block_2 = x_i_2 / 64u % 2u * 64u + x_i_2 % 4u;
+  let x_start_2 = (x_stored_2 / 16u * 24576u + x_stored_2 % 16u * 16u) / 4u + x_in_block_2;
+  let x_to_2 = (x_row_2 + 64u) * 40u + x_column_2;
+  var x_next_2: vec4<f16> = vec4<f16>();
+  let x_i_3 = tid + 384u;
+  let x_row_3 = x_i_3 / 128u * 16u + x_i_3 / 4u % 16u;
+  let x_column_3 = x_i_3 / 64u % 2u * 16u + x_i_3 % 4u * 4u;
+  let x_stored_3 = first_token + x_row_3;
+  let x_in_block_3 = x_i_3 / 64u % 2u * 64u + x_i_3 % 4u;
+  let x_start_3 = (x_stored_3 / 16u * 24576u + x_stored_3 % 16u * 16u) / 4u + x_in_block_3;
+  let x_to_3 = (x_row_3 + 64u) * 40u + x_column_3;
+  var x_next_3: vec4<f16> = vec4<f16>();
   var sum: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_1: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_2: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
   var sum_3: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
-  let token = first_token + subgroup_token + 0u;
-  let x_start = token / 16u * 24576u + token % 16u * 16u;
-  let token_1 = first_token + subgroup_token + 16u;
-  let x_start_1 = token_1 / 16u * 24576u + token_1 % 16u * 16u;
   let first_block = 0u;
   let at = row_units + first_block;
   unit = w[at];
   let halves = scales[at / 2u] >> ((at & 1u) * 16u);
   let scale_1 = unpack2x16float(halves);
   scale = scale_1.x;
+  x_next = x[x_start + first_block * 128u];
+  x_next_1 = x[x_start_1 + first_block * 128u];
+  x_next_2 = x[x_start_2 + first_block * 128u];
+  x_next_3 = x[x_start_3 + first_block * 128u];
   for (var block = 0u; block < 48u; block += 1u) {
-    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 512u + 0u, false, 16u));
-    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start_1 + block * 512u + 0u, false, 16u));
-    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start + block * 512u + 256u, false, 16u));
-    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&x, x_start_1 + block * 512u + 256u, false, 16u));
+    let base = 0u;
     let fetched = unit;
     let scale_of_unit = scale;
     let is_second = (half & 1u) == 1u;
     let low_word = select(fetched.x, fetched.z, is_second);
     let high_word = select(fetched.y, fetched.w, is_second);
-    let to = 0u + half / 2u * 40u + (half & 1u) * 16u;
+    let to = base + 0u + half / 2u * 40u + (half & 1u) * 16u;
     let value = codes4_minus_8(low_word, 0u) * scale_of_unit;
     let to_quad = to + 0u;
     staged[to_quad + 0u] = f16(value.x);
@@ -80,6 +109,30 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
     staged[to_quad_3 + 1u] = f16(value_3.y);
     staged[to_quad_3 + 2u] = f16(value_3.z);
     staged[to_quad_3 + 3u] = f16(value_3.w);
+    let x_quad = x_next;
+    let x_to_quad = base + x_to;
+    staged[x_to_quad + 0u] = x_quad.x;
+    staged[x_to_quad + 1u] = x_quad.y;
+    staged[x_to_quad + 2u] = x_quad.z;
+    staged[x_to_quad + 3u] = x_quad.w;
+    let x_quad_1 = x_next_1;
+    let x_to_quad_1 = base + x_to_1;
+    staged[x_to_quad_1 + 0u] = x_quad_1.x;
+    staged[x_to_quad_1 + 1u] = x_quad_1.y;
+    staged[x_to_quad_1 + 2u] = x_quad_1.z;
+    staged[x_to_quad_1 + 3u] = x_quad_1.w;
+    let x_quad_2 = x_next_2;
+    let x_to_quad_2 = base + x_to_2;
+    staged[x_to_quad_2 + 0u] = x_quad_2.x;
+    staged[x_to_quad_2 + 1u] = x_quad_2.y;
+    staged[x_to_quad_2 + 2u] = x_quad_2.z;
+    staged[x_to_quad_2 + 3u] = x_quad_2.w;
+    let x_quad_3 = x_next_3;
+    let x_to_quad_3 = base + x_to_3;
+    staged[x_to_quad_3 + 0u] = x_quad_3.x;
+    staged[x_to_quad_3 + 1u] = x_quad_3.y;
+    staged[x_to_quad_3 + 2u] = x_quad_3.z;
+    staged[x_to_quad_3 + 3u] = x_quad_3.w;
     workgroupBarrier();
     let next_block = min(block + 1u, 47u);
     let at_1 = row_units + next_block;
@@ -87,37 +140,90 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
     let halves_1 = scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
     let scale_2 = unpack2x16float(halves_1);
     scale = scale_2.x;
-    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, (subgroup_row + 0u) * 40u + 0u, true, 40u));
-    sum = subgroupMatrixMultiplyAccumulate(matrix, matrix_4, sum);
-    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_4, sum_2);
-    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, (subgroup_row + 16u) * 40u + 0u, true, 40u));
-    sum_1 = subgroupMatrixMultiplyAccumulate(matrix, matrix_5, sum_1);
-    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_5, sum_3);
-    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, (subgroup_row + 0u) * 40u + 16u, true, 40u));
-    sum = subgroupMatrixMultiplyAccumulate(matrix_2, matrix_6, sum);
-    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_3, matrix_6, sum_2);
-    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, (subgroup_row + 16u) * 40u + 16u, true, 40u));
-    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_2, matrix_7, sum_1);
-    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_3, matrix_7, sum_3);
+    x_next = x[x_start + next_block * 128u];
+    x_next_1 = x[x_start_1 + next_block * 128u];
+    x_next_2 = x[x_start_2 + next_block * 128u];
+    x_next_3 = x[x_start_3 + next_block * 128u];
+    let k = 0u;
+    let x_at = base + k + subgroup_token * 40u;
+    let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&staged, x_at + 2560u, false, 40u));
+    let matrix_1 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&staged, x_at + 3200u, false, 40u));
+    let w_at = base + k + subgroup_row * 40u;
+    let matrix_2 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, w_at + 0u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix, matrix_2, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_2, sum_2);
+    let matrix_3 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, w_at + 640u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix, matrix_3, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_1, matrix_3, sum_3);
+    let k_1 = 16u;
+    let x_at_1 = base + k_1 + subgroup_token * 40u;
+    let matrix_4 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&staged, x_at_1 + 2560u, false, 40u));
+    let matrix_5 = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&staged, x_at_1 + 3200u, false, 40u));
+    let w_at_1 = base + k_1 + subgroup_row * 40u;
+    let matrix_6 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, w_at_1 + 0u, true, 40u));
+    sum = subgroupMatrixMultiplyAccumulate(matrix_4, matrix_6, sum);
+    sum_2 = subgroupMatrixMultiplyAccumulate(matrix_5, matrix_6, sum_2);
+    let matrix_7 = (subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(&staged, w_at_1 + 640u, true, 40u));
+    sum_1 = subgroupMatrixMultiplyAccumulate(matrix_4, matrix_7, sum_1);
+    sum_3 = subgroupMatrixMultiplyAccumulate(matrix_5, matrix_7, sum_3);
     workgroupBarrier();
   }
-  let tile_token = subgroup_token + 0u;
-  subgroupMatrixStore(&sums, tile_token * 64u + subgroup_row + 0u, sum, false, 64u);
-  let tile_token_1 = subgroup_token + 0u;
-  subgroupMatrixStore(&sums, tile_token_1 * 64u + subgroup_row + 16u, sum_1, false, 64u);
-  let tile_token_2 = subgroup_token + 16u;
-  subgroupMatrixStore(&sums, tile_token_2 * 64u + subgroup_row + 0u, sum_2, false, 64u);
-  let tile_token_3 = subgroup_token + 16u;
-  subgroupMatrixStore(&sums, tile_token_3 * 64u + subgroup_row + 16u, sum_3, false, 64u);
+  let sums_at = subgroup * 256u;
+  let lane = tid % 32u;
   workgroupBarrier();
-  for (var i = tid; i < 4096u; i += 128u) {
-    let token_2 = first_token + i / 64u;
-    let row_1 = first_row + i % 64u;
-    if ((token_2 < n_tokens) && (row_1 < n_rows)) {
-      let unscale = 1f / token_scales[token_2];
-      let index = token_2 * 512u + range.first + row_1;
-      let value_4 = sums[i] * unscale;
-      y[index] = value_4;
+  subgroupMatrixStore(&sums, sums_at + 0u, sum, false, 16u);
+  workgroupBarrier();
+  for (var i = lane; i < 256u; i += 32u) {
+    let token = first_token + subgroup_token + i / 16u + 0u;
+    let row_1 = first_row + subgroup_row + i % 16u + 0u;
+    let sum_of_row = sums[sums_at + i + 0u];
+    if ((token < n_tokens) && (row_1 < n_rows)) {
+      let unscale = 1f / token_scales[token];
+      let unscaled = sum_of_row * unscale;
+      let index = token * 512u + range.first + row_1;
+      y[index] = unscaled;
+    }
+  }
+  workgroupBarrier();
+  subgroupMatrixStore(&sums, sums_at + 0u, sum_1, false, 16u);
+  workgroupBarrier();
+  for (var i_1 = lane; i_1 < 256u; i_1 += 32u) {
+    let token_1 = first_token + subgroup_token + i_1 / 16u + 0u;
+    let row_2 = first_row + subgroup_row + i_1 % 16u + 16u;
+    let sum_of_row_1 = sums[sums_at + i_1 + 0u];
+    if ((token_1 < n_tokens) && (row_2 < n_rows)) {
+      let unscale_1 = 1f / token_scales[token_1];
+      let unscaled_1 = sum_of_row_1 * unscale_1;
+      let index_1 = token_1 * 512u + range.first + row_2;
+      y[index_1] = unscaled_1;
+    }
+  }
+  workgroupBarrier();
+  subgroupMatrixStore(&sums, sums_at + 0u, sum_2, false, 16u);
+  workgroupBarrier();
+  for (var i_2 = lane; i_2 < 256u; i_2 += 32u) {
+    let token_2 = first_token + subgroup_token + i_2 / 16u + 16u;
+    let row_3 = first_row + subgroup_row + i_2 % 16u + 0u;
+    let sum_of_row_2 = sums[sums_at + i_2 + 0u];
+    if ((token_2 < n_tokens) && (row_3 < n_rows)) {
+      let unscale_2 = 1f / token_scales[token_2];
+      let unscaled_2 = sum_of_row_2 * unscale_2;
+      let index_2 = token_2 * 512u + range.first + row_3;
+      y[index_2] = unscaled_2;
+    }
+  }
+  workgroupBarrier();
+  subgroupMatrixStore(&sums, sums_at + 0u, sum_3, false, 16u);
+  workgroupBarrier();
+  for (var i_3 = lane; i_3 < 256u; i_3 += 32u) {
+    let token_3 = first_token + subgroup_token + i_3 / 16u + 16u;
+    let row_4 = first_row + subgroup_row + i_3 % 16u + 16u;
+    let sum_of_row_3 = sums[sums_at + i_3 + 0u];
+    if ((token_3 < n_tokens) && (row_4 < n_rows)) {
+      let unscale_3 = 1f / token_scales[token_3];
+      let unscaled_3 = sum_of_row_3 * unscale_3;
+      let index_3 = token_3 * 512u + range.first + row_4;
+      y[index_3] = unscaled_3;
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "backend/gpu/kernels/f16_shapes.h"
+#include "backend/gpu/kernels/matrix_tile.h"
 
 namespace tern::gpu {
 
@@ -17,32 +18,29 @@ constexpr uint32_t kQuads = kBlock / 4;
 // f16s between rows in workgroup memory: a block, and 16 bytes more so that rows start in different banks.
 constexpr uint32_t kStride = kBlock + 8;
 
-// Staged memory: `tile_rows` rows of each matrix. The sums: [matrix][token][row].
-struct Tile {
+MatrixTileShape tile_shape(const FloatMatrixMatmulConfig& c, uint32_t n_matrices) {
+  return {.tile = c.tile,
+          .shape = c.shape,
+          .subgroup = c.subgroup,
+          .n_matrices = n_matrices,
+          .block = kBlock,
+          .stride = kStride};
+}
+
+struct Tile : MatrixTile {
   FloatMatrixMatmulConfig c;
-  uint32_t n_matrices;
-  LocalIndex tid;
-  Name<U32> n_tokens, n_rows;
-  Name<U32> first_row, first_token;        // of the binding, of the batch
-  Name<U32> subgroup_row, subgroup_token;  // of the tile: where this subgroup's part starts
+  Name<U32> n_tokens, n_rows;  // the latter of the binding
   Shared<F16> staged;
-  Shared<F32> sums;
 };
 
 Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
                const LocalIndex& tid, const ParamsBuffer& params) {
-  const uint32_t part_rows = c.tile_rows / c.subgroup_rows, part_tokens = c.tile_tokens / c.subgroup_tokens;
+  const MatrixTileShape shape = tile_shape(c, n_matrices);
   CHECK(c.cols % kBlock == 0 && c.cols % c.coding.values() == 0 && kBlock % c.shape.k == 0);
-  CHECK(part_rows % c.shape.n == 0 && part_tokens % c.shape.m == 0);
-  auto staged = shared<F16>("staged", n_matrices * c.tile_rows * kStride);
-  auto sums = shared<F32>("sums", n_matrices * c.tile_tokens * c.tile_rows);
+  CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
+  auto staged = shared<F16>("staged", shape.staged());
   auto n_tokens = let("n_tokens", params[kNTokens]);
-  auto first_row = let("first_row", wg.x * c.tile_rows);
-  auto first_token = let("first_token", wg.y * c.tile_tokens);
-  auto subgroup = let("subgroup", tid / c.subgroup);
-  auto subgroup_row = let("subgroup_row", subgroup % c.subgroup_rows * part_rows);
-  auto subgroup_token = let("subgroup_token", subgroup / c.subgroup_rows * part_tokens);
-  return {c, n_matrices, tid, n_tokens, n_rows, first_row, first_token, subgroup_row, subgroup_token, staged, sums};
+  return {matrix_tile(shape, wg, tid), c, n_tokens, n_rows, staged};
 }
 
 void stage_quad(const Tile& t, const Name<U32>& to, const Name<Vec4<F32>>& value) {
@@ -77,15 +75,15 @@ class WeightStage {
     }
   }
 
-  // Stores the block that was fetched.
-  void store(const Name<U32>& block) const {
-    if (!w_.coding.has_codes()) return store_floats(block);
+  // Stores the block that was fetched, in the stage that begins at `base`.
+  void store(const Name<U32>& block, const Name<U32>& base) const {
+    if (!w_.coding.has_codes()) return store_floats(block, base);
     for (const Half& h : halves_) {
       auto unit = let("fetched", h.unit);
       UnitScale scale = {let("scale_of_unit", h.scale), {}};
       if (h.min) scale.min = let("min_of_unit", *h.min);
       const auto words = words_of(h, block, unit);
-      auto to = let("to", start_ + h.half / 2u * kStride + (h.half & 1u) * (kBlock / 2));
+      auto to = let("to", base + start_ + h.half / 2u * kStride + (h.half & 1u) * (kBlock / 2));
       const auto store_quads = [&] {
         const uint32_t per_word = 4 / static_cast<uint32_t>(words.size());
         for (uint32_t k = 0; k < 4; ++k) {
@@ -139,7 +137,7 @@ class WeightStage {
     }
   }
 
-  void store_floats(const Name<U32>& block) const {
+  void store_floats(const Name<U32>& block, const Name<U32>& base) const {
     const uint32_t per_unit = w_.coding.quads();
     loop("i", t_.tid, t_.c.tile_rows * kQuads, t_.c.workgroup(), [&](const Name<U32>& i) {
       auto row = let("row", min(t_.first_row + i / kQuads, t_.n_rows - 1u));
@@ -147,7 +145,7 @@ class WeightStage {
       auto at = let("at", row * (t_.c.cols / w_.coding.values()) + quad / per_unit);
       auto unit = let("unit", w_.unit(e(at)));
       auto in_unit = let("in_unit", quad % per_unit);
-      auto to = let("to", start_ + i / kQuads * kStride + i % kQuads * 4u);
+      auto to = let("to", base + start_ + i / kQuads * kStride + i % kQuads * 4u);
       auto value = let("value", unpack_(unit, 0, &in_unit));
       if (w_.coding.group == 0) return stage_quad(t_, to, value);
       const UnitScale scale = w_.scale(at);
@@ -163,86 +161,93 @@ class WeightStage {
   std::vector<Half> halves_;
 };
 
-// All blocks, up to the sums in workgroup memory.
-template <uint32_t M, uint32_t N, uint32_t K>
-void multiply_as(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights) {
-  const uint32_t n_m = t.c.tile_tokens / t.c.subgroup_tokens / M, n_n = t.c.tile_rows / t.c.subgroup_rows / N;
-  std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [matrix][tokens][rows]
-  for (uint32_t i = 0; i < t.n_matrices * n_m * n_n; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
-  std::vector<Name<U32>> x_starts;
-  for (uint32_t m = 0; m < n_m; ++m) {
-    auto token = let("token", t.first_token + t.subgroup_token + m * M);
-    x_starts.push_back(let("x_start", grouped_half(t.c.cols, token)));
-  }
-  auto first_block = let("first_block", 0u);
-  for (const WeightStage* w : weights) w->fetch(first_block);
-  loop("block", 0u, t.c.cols / kBlock, 1u, [&](const Name<U32>& block) {
-    std::vector<Name<LeftMatrix<F16, M, K>>> left;  // on their way while weights are staged
-    for (uint32_t k = 0; k < kBlock; k += K) {
-      for (const auto& start : x_starts) {
-        left.push_back(subgroupMatrixLoad<LeftMatrix<F16, M, K>>(
-            x, start + block * (kBlock * kRowsOfGroup) + grouped_column(k), MatrixLayout::kRowMajor, kHalvesOfGroup));
-      }
-    }
-    for (const WeightStage* w : weights) w->store(block);
-    workgroupBarrier();
-    auto next = let("next_block", min(block + 1u, t.c.cols / kBlock - 1));
-    for (const WeightStage* w : weights) w->fetch(next);
-    for (uint32_t k = 0; k < kBlock; k += K) {
-      for (uint32_t i = 0; i < t.n_matrices; ++i) {
-        for (uint32_t n = 0; n < n_n; ++n) {
-          const uint32_t start = i * t.c.tile_rows + n * N;
-          auto w = subgroupMatrixLoad<RightMatrix<F16, K, N>>(t.staged, (t.subgroup_row + start) * kStride + k,
-                                                              MatrixLayout::kColumnMajor, kStride);
-          for (uint32_t m = 0; m < n_m; ++m) {
-            subgroupMatrixMultiplyAccumulate(left[k / K * n_m + m], w, sums[(i * n_m + m) * n_n + n]);
-          }
-        }
-      }
-    }
-    workgroupBarrier();
-  });
-  for (uint32_t i = 0; i < t.n_matrices; ++i) {
-    for (uint32_t m = 0; m < n_m; ++m) {
-      for (uint32_t n = 0; n < n_n; ++n) {
-        auto token = let("tile_token", t.subgroup_token + (i * t.c.tile_tokens + m * M));
-        subgroupMatrixStore(t.sums, token * t.c.tile_rows + t.subgroup_row + n * N, sums[(i * n_m + m) * n_n + n],
-                            t.c.tile_rows);
-      }
+// How activations come there: as vec4s, for on some GPUs a matrix is loaded from storage value by value. Tokens past
+// the end are whatever lies there; nobody stores what comes of them.
+class ActivationStage {
+ public:
+  // Neighbouring invocations have neighbouring quads, in the order in which they are stored (grouped_half).
+  ActivationStage(const Tile& t, const Halves& x) : t_(t), x_(x) {
+    constexpr uint32_t kQuadsOfRow = kHalvesOfGroup / 4, kGroup = kRowsOfGroup * kQuadsOfRow;
+    constexpr uint32_t kGroups = kBlock / kHalvesOfGroup;
+    for (uint32_t first = 0; first < n_quads(); first += t.c.workgroup()) {
+      auto i = let("x_i", t.tid + first);
+      auto row = let("x_row", i / (kGroup * kGroups) * kRowsOfGroup + i / kQuadsOfRow % kRowsOfGroup);
+      auto column = let("x_column", i / kGroup % kGroups * kHalvesOfGroup + i % kQuadsOfRow * 4u);
+      auto stored = let("x_stored", t.first_token + row);
+      auto in_block = let("x_in_block", i / kGroup % kGroups * kGroup + i % kQuadsOfRow);
+      auto start = let("x_start", grouped_half(t.c.cols, stored) / 4u + in_block);
+      auto to = let("x_to", (row + t.shape.first_token_row()) * kStride + column);
+      shares_.push_back({i, start, to, var<Vec4<F16>>("x_next")});
     }
   }
-  workgroupBarrier();
-}
 
-void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights) {
-  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { multiply_as<M, N, K>(t, x, weights); };
-  CHECK(with_f16_shape(t.c.shape, use));
-}
+  void fetch(const Name<U32>& block) const {
+    for (const Share& share : shares_) {
+      when_mine(t_, share.i, n_quads(), [&] { share.next = x_[share.start + block * (kBlock * kRowsOfGroup / 4)]; });
+    }
+  }
+  void store(const Name<U32>& base) const {
+    for (const Share& share : shares_) {
+      when_mine(t_, share.i, n_quads(), [&] {
+        auto quad = let("x_quad", share.next);
+        auto to = let("x_to_quad", base + share.to);
+        for (uint32_t k = 0; k < 4; ++k) t_.staged[to + k] = at(quad, k);
+      });
+    }
+  }
 
-// body(row of the binding, token, index of the first matrix's sum, what undoes the token's scale) for every result of
-// this invocation that exists.
-template <class Body>
-void for_results(const Tile& t, const TokenScales& token_scales, Body&& body) {
-  loop("i", t.tid, t.c.tile_tokens * t.c.tile_rows, t.c.workgroup(), [&](const Name<U32>& i) {
-    auto token = let("token", t.first_token + i / t.c.tile_rows);
-    auto row = let("row", t.first_row + i % t.c.tile_rows);
-    when(token < t.n_tokens && row < t.n_rows, [&] {
-      auto unscale = let("unscale", 1.0f / token_scales[token]);
-      body(row, token, i, unscale);
+ private:
+  struct Share {
+    Name<U32> i, start, to;  // of the tile's quads; where the first block's is; where it is staged
+    Var<Vec4<F16>> next;
+  };
+  uint32_t n_quads() const { return t_.c.tile_tokens * kQuads; }
+
+  const Tile& t_;
+  const Halves& x_;
+  std::vector<Share> shares_;
+};
+
+// take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
+template <class Take>
+void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights,
+              const TokenScales& token_scales, const Take& take) {
+  const ActivationStage activations(t, x);
+  const auto fetch = [&](const Name<U32>& block) {
+    for (const WeightStage* w : weights) w->fetch(block);
+    activations.fetch(block);
+  };
+  const auto store = [&](const Name<U32>& block, const Name<U32>& base) {
+    for (const WeightStage* w : weights) w->store(block, base);
+    activations.store(base);
+  };
+  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
+    const TileSums<F16, F32, M, N, K> sums(t);
+    sums.add_blocks(t.c.cols / kBlock, t.staged, fetch, store);
+    auto through = shared<F32>("sums", t.shape.sums());
+    sums.for_each(through, [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<F32>> of_row) {
+      when(token < t.n_tokens && row < t.n_rows, [&] {
+        auto unscale = let("unscale", 1.0f / token_scales[token]);
+        std::vector<Name<F32>> unscaled;
+        for (const auto& sum : of_row) unscaled.push_back(let("unscaled", sum * unscale));
+        take(row, token, unscaled);
+      });
     });
-  });
+  };
+  CHECK(with_f16_shape(t.c.shape, use));
 }
 
 }  // namespace
 
 uint32_t FloatMatrixMatmulConfig::workgroup_bytes(uint32_t n_matrices) const {
-  return n_matrices * tile_rows * kStride * 2 + n_matrices * tile_tokens * tile_rows * 4;
+  const MatrixTileShape in_memory = tile_shape(*this, n_matrices);
+  return in_memory.staged() * 2 + in_memory.sums() * 4;
 }
 
 FloatMatrixMatmulConfig fit(FloatMatrixMatmulConfig c) {
-  c.tile_rows = 2 * c.shape.n * c.subgroup_rows;
-  c.tile_tokens = 2 * c.shape.m * c.subgroup_tokens;
-  CHECK(c.tile_tokens <= kMostTileTokens);
+  const MatrixTileShape shape = tile_shape(c, 1);
+  c.tile_rows = shape.rows(), c.tile_tokens = shape.tokens();
+  CHECK(kMostTileTokens % c.tile_tokens == 0);
   return c;
 }
 
@@ -297,18 +302,15 @@ FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
                   auto n_rows = let("n_rows", range.get<"count">());
                   const Tile t = make_tile(c, 1, n_rows, wg, tid, params);
                   const WeightStage stage(t, planes, 0);
-                  multiply(t, x, std::array{&stage});
-                  for_results(
-                      t, token_scales,
-                      [&](const Name<U32>& row, const Name<U32>& token, const Name<U32>& i, const Name<F32>& unscale) {
-                        auto index = let("index", token * c.rows + range.get<"first">() + row);
-                        auto value = let("value", t.sums[i] * unscale);
-                        if (c.store == Store::kAdd) {
-                          y[index] += value;
-                        } else {
-                          y[index] = value;
-                        }
-                      });
+                  multiply(t, x, std::array{&stage}, token_scales,
+                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
+                             auto index = let("index", token * c.rows + range.get<"first">() + row);
+                             if (c.store == Store::kAdd) {
+                               y[index] += sums[0];
+                             } else {
+                               y[index] = sums[0];
+                             }
+                           });
                 });
 }
 
@@ -321,14 +323,10 @@ FloatGluMatrixMatmulKernel float_glu_matmul_matrix(const FloatMatrixMatmulConfig
                   auto n_rows = let("n_rows", e(c.rows));
                   const Tile t = make_tile(c, 2, n_rows, wg, tid, params);
                   const WeightStage gate_stage(t, gate, 0), up_stage(t, up, 1);
-                  multiply(t, x, std::array{&gate_stage, &up_stage});
-                  for_results(
-                      t, token_scales,
-                      [&](const Name<U32>& row, const Name<U32>& token, const Name<U32>& i, const Name<F32>& unscale) {
-                        auto gate_sum = let("gate_sum", t.sums[i] * unscale);
-                        auto up_sum = let("up_sum", t.sums[i + c.tile_tokens * c.tile_rows] * unscale);
-                        y[token * c.rows + row] = gated(c.act, gate_sum, up_sum);
-                      });
+                  multiply(t, x, std::array{&gate_stage, &up_stage}, token_scales,
+                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
+                             y[token * c.rows + row] = gated(c.act, sums[0], sums[1]);
+                           });
                 });
 }
 

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "backend/gpu/kernels/float_matmul.h"
+#include "backend/gpu/kernels/prompt_tile.h"
 
 namespace tern::gpu {
 
-inline constexpr uint32_t kMostTileTokens = 64;
+inline constexpr uint32_t kMostTileTokens = 128;
 
 // A workgroup computes a tile of tokens × rows; each subgroup owns a part of the tile. Block by block (32 columns)
-// weights are staged in workgroup memory as f16, for matrices B[columns, rows]; matrices A[tokens, columns] come from
-// activations that a kernel of their own has made f16.
+// weights are staged in workgroup memory as f16, for matrices B[columns, rows], and so are activations, for matrices
+// A[tokens, columns], which a kernel of their own has made f16.
 struct FloatMatrixMatmulConfig {
   uint32_t rows;  // of y
   uint32_t cols;  // whole units of the coding, and a multiple of 32
@@ -21,15 +22,14 @@ struct FloatMatrixMatmulConfig {
   Activation act = Activation::kRelu2;  // of the glu kernel
   wgsl::MatrixShape shape;              // kF16ToF32; m is of tokens, n of rows
   uint32_t subgroup;                    // every subgroup's size
-  uint32_t tile_rows = 64;              // of each matrix
-  uint32_t tile_tokens = 64;
-  uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
-  uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
+  PromptTile tile = {};
+  uint32_t tile_rows = 0, tile_tokens = 0;  // the former of each matrix; fit sets both
+  uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
 };
 
-// With tiles of 2 × 2 matrices for each subgroup.
+// With the tile's sizes.
 FloatMatrixMatmulConfig fit(FloatMatrixMatmulConfig c);
 
 // The shapes that there are kernels for.
@@ -60,7 +60,7 @@ using HalveTokensKernel = wgsl::Kernel<FloatX, wgsl::Out<"halves", wgsl::Vec4<wg
 HalveTokensKernel halve_tokens(const HalveTokensConfig& c);
 
 // Groups of whole tiles of tokens: there must be memory for them.
-using Halves = wgsl::In<"x", wgsl::F16>;
+using Halves = wgsl::In<"x", wgsl::Vec4<wgsl::F16>>;
 using TokenScales = wgsl::In<"token_scales", wgsl::F32>;
 using FloatMatrixMatmulKernel =
     wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, Halves, TokenScales, RowRange, ParamsBuffer,

@@ -1,6 +1,10 @@
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 
+#include <algorithm>
+#include <span>
+
 #include "backend/gpu/kernels/int8_shapes.h"
+#include "backend/gpu/kernels/matrix_tile.h"
 
 namespace tern::gpu {
 
@@ -8,173 +12,162 @@ using namespace wgsl;
 
 namespace {
 
-constexpr uint32_t kBlock = 128;  // columns staged at a time
-// Bytes between rows in workgroup memory: a block, and 16 more so that rows start in different banks.
-constexpr uint32_t kStride = kBlock + 16;
+// Columns staged at a time: those of both vec4s of codes that lie between each other, or of one of them.
+uint32_t block_of(const TernaryMatrixMatmulConfig& c) { return c.tile.stages == 1 ? 128 : 64; }
 
-// What both kernels are made of. Staged memory: `tile_tokens` rows of activations, then `tile_rows` rows of codes of
-// each matrix; afterwards the sums, [matrix][token][row].
-struct Tile {
+MatrixTileShape tile_shape(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices) {
+  // Rows are 16 bytes further apart than they are long, so that they start in different banks.
+  return {.tile = c.tile,
+          .shape = c.shape,
+          .subgroup = c.subgroup,
+          .n_matrices = n_matrices,
+          .block = block_of(c),
+          .stride = block_of(c) + 16};
+}
+
+struct Tile : MatrixTile {
   TernaryMatrixMatmulConfig c;
-  uint32_t n_matrices;
-  LocalIndex tid;
   Name<U32> n_tokens;
-  Name<U32> first_row, first_token;        // of the matrix
-  Name<U32> subgroup_row, subgroup_token;  // of the tile: where this subgroup's part starts
-  Shared<MatrixI8x4> staged;
+  Shared<MatrixI8x4> staged;  // afterwards sums go through it
 };
 
 Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg, const LocalIndex& tid,
                const ParamsBuffer& params) {
-  const uint32_t part_rows = c.tile_rows / c.subgroup_rows, part_tokens = c.tile_tokens / c.subgroup_tokens;
-  CHECK(c.cols % 4 == 0 && kBlock % c.shape.k == 0);
-  CHECK(part_rows * c.subgroup_rows == c.tile_rows && part_rows % c.shape.n == 0);
-  CHECK(part_tokens * c.subgroup_tokens == c.tile_tokens && part_tokens % c.shape.m == 0);
+  const MatrixTileShape shape = tile_shape(c, n_matrices);
+  CHECK(c.cols % 4 == 0 && shape.block % c.shape.k == 0);
+  CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens());
   auto staged = shared<MatrixI8x4>("staged", c.workgroup_bytes(n_matrices) / 4);
   auto n_tokens = let("n_tokens", params[kNTokens]);
-  auto first_row = let("first_row", wg.x * c.tile_rows);
-  auto first_token = let("first_token", wg.y * c.tile_tokens);
-  auto subgroup = let("subgroup", tid / c.subgroup);
-  auto subgroup_row = let("subgroup_row", subgroup % c.subgroup_rows * part_rows);
-  auto subgroup_token = let("subgroup_token", subgroup / c.subgroup_rows * part_tokens);
-  return {c, n_matrices, tid, n_tokens, first_row, first_token, subgroup_row, subgroup_token, staged};
+  return {matrix_tile(shape, wg, tid), c, n_tokens, staged};
 }
 
-// body(i) for i = tid, tid + workgroup, … below n.
-template <class Body>
-void for_share(const Tile& t, uint32_t n, Body&& body) {
-  loop("i", t.tid, n, t.c.workgroup(), body);
-}
+// Half h of a row's 128 columns has in word k, plane p, the codes of columns 32p + 16h + 4k …: where the staged columns
+// are those of one half, plane p's are 16p ….
 
-// Tokens and rows past the end load the last one again; nobody stores what comes of them.
-void stage_tokens(const Tile& t, const In<"x", QuantizedWords>& x, const Name<U32>& block) {
-  constexpr uint32_t kQuads = kBlock / 16;
-  for_share(t, t.c.tile_tokens * kQuads, [&](const Name<U32>& i) {
-    auto token = let("token", min(t.first_token + i / kQuads, t.n_tokens - 1u));
-    auto q4 = let("q4", x[token * quantized_stride(t.c.cols) + block * kQuads + i % kQuads]);
-    auto to = let("to", i / kQuads * (kStride / 4) + i % kQuads * 4u);
-    for (uint32_t k = 0; k < 4; ++k) t.staged[to + k] = matrix_word(at(q4, k));
-  });
-}
-
-// Half h of a row's block has in word k, plane p, the codes of columns 32p + 16h + 4k ….
-template <class W>
-void stage_codes(const Tile& t, const W& w, uint32_t matrix, const Name<U32>& block) {
-  const uint32_t start = (t.c.tile_tokens + matrix * t.c.tile_rows) * (kStride / 4);
-  for_share(t, t.c.tile_rows * 2, [&](const Name<U32>& i) {
-    auto row = let("row", min(t.first_row + i / 2u, t.c.rows - 1));
-    auto w4 = let("w4", w[row * (whole_blocks(t.c.cols) / 64) + block * 2u + i % 2u]);
-    auto to = let("to", start + i / 2u * (kStride / 4) + i % 2u * 4u);
-    for (uint32_t k = 0; k < 4; ++k) {
-      for (uint32_t p = 0; p < 4; ++p) t.staged[to + (8 * p + k)] = matrix_word(codes(at(w4, k), p));
-    }
-  });
-}
-
-template <uint32_t M, uint32_t N, uint32_t K>
-class Multiplier {
+// How activations come to workgroup memory. Tokens past the end load the last one again; nobody stores what comes of
+// them.
+class TokenStage {
  public:
-  explicit Multiplier(const Tile& t)
-      : t_(t), n_m_(t.c.tile_tokens / t.c.subgroup_tokens / M), n_n_(t.c.tile_rows / t.c.subgroup_rows / N) {
-    for (uint32_t i = 0; i < t.n_matrices * n_m_ * n_n_; ++i) sums_.push_back(var<ResultMatrix<I32, M, N>>("sums"));
-  }
-
-  void multiply_block() const {
-    if constexpr (kBlock / K <= 4) {
-      for (uint32_t k = 0; k < kBlock; k += K) multiply_columns([k](Temp<U32> row) { return std::move(row) + k; });
-    } else {
-      loop("k", 0u, kBlock, K,
-           [&](const Name<U32>& k) { multiply_columns([&](Temp<U32> row) { return std::move(row) + k; }); });
+  TokenStage(const Tile& t, const In<"x", QuantizedWords>& x) : t_(t), x_(x) {
+    for (uint32_t first = 0; first < n_quads(); first += t.c.workgroup()) {
+      auto i = let("x_i", t.tid + first);
+      auto token = let("x_token", min(t.first_token + i / quads(), t.n_tokens - 1u));
+      auto start = let("x_start", token * quantized_stride(t.c.cols) + i % quads() * (quads() == 4 ? 2u : 1u));
+      auto to = let("x_to", (i / quads() + t.shape.first_token_row()) * (t.shape.stride / 4) + i % quads() * 4u);
+      shares_.push_back({i, start, to, var<QuantizedWords>("x_next")});
     }
   }
-
-  void store(const Shared<I32>& to) const {
-    for (uint32_t i = 0; i < t_.n_matrices; ++i) {
-      for (uint32_t m = 0; m < n_m_; ++m) {
-        for (uint32_t n = 0; n < n_n_; ++n) {
-          auto token = let("tile_token", t_.subgroup_token + (i * t_.c.tile_tokens + m * M));
-          subgroupMatrixStore(to, token * t_.c.tile_rows + t_.subgroup_row + n * N, sum(i, m, n), t_.c.tile_rows);
-        }
-      }
+  void fetch(const Name<U32>& block) const {
+    auto of_block = let("x_of_block", quads() == 8 ? block * 8u : (block >> 1u) * 8u + (block & 1u));
+    for (const Share& share : shares_) {
+      when_mine(t_, share.i, n_quads(), [&] { share.next = x_[share.start + of_block]; });
+    }
+  }
+  void store(const Name<U32>& base) const {
+    for (const Share& share : shares_) {
+      when_mine(t_, share.i, n_quads(), [&] {
+        auto words = let("x_words", share.next);
+        auto to = let("x_at", base / 4u + share.to);
+        for (uint32_t k = 0; k < 4; ++k) t_.staged[to + k] = matrix_word(at(words, k));
+      });
     }
   }
 
  private:
-  // K columns; `from_row(start)` is where they are in the row of staged memory that starts at `start`.
-  template <class FromRow>
-  void multiply_columns(FromRow&& from_row) const {
-    std::vector<Name<LeftMatrix<I8, M, K>>> x;
-    for (uint32_t m = 0; m < n_m_; ++m) {
-      x.push_back(subgroupMatrixLoad<LeftMatrix<I8, M, K>>(t_.staged, from_row((t_.subgroup_token + m * M) * kStride),
-                                                           MatrixLayout::kRowMajor, kStride));
-    }
-    for (uint32_t i = 0; i < t_.n_matrices; ++i) {
-      for (uint32_t n = 0; n < n_n_; ++n) {
-        const uint32_t start = t_.c.tile_tokens + i * t_.c.tile_rows + n * N;
-        auto w = subgroupMatrixLoad<RightMatrix<I8, K, N>>(t_.staged, from_row((t_.subgroup_row + start) * kStride),
-                                                           MatrixLayout::kColumnMajor, kStride);
-        for (uint32_t m = 0; m < n_m_; ++m) subgroupMatrixMultiplyAccumulate(x[m], w, sum(i, m, n));
-      }
-    }
-  }
-
-  const Var<ResultMatrix<I32, M, N>>& sum(uint32_t matrix, uint32_t m, uint32_t n) const {
-    return sums_[(matrix * n_m_ + m) * n_n_ + n];
-  }
+  struct Share {
+    Name<U32> i, start, to;
+    Var<QuantizedWords> next;
+  };
+  uint32_t quads() const { return t_.shape.block / 16; }
+  uint32_t n_quads() const { return t_.c.tile_tokens * quads(); }
 
   const Tile& t_;
-  uint32_t n_m_, n_n_;  // matrices of a subgroup's part: along tokens, along rows
-  std::vector<Var<ResultMatrix<I32, M, N>>> sums_;
+  const In<"x", QuantizedWords>& x_;
+  std::vector<Share> shares_;
 };
 
-// All blocks; returns where the sums are. `stage` puts a block into workgroup memory.
-template <uint32_t M, uint32_t N, uint32_t K, class Stage>
-Shared<I32> multiply_as(const Tile& t, Stage&& stage) {
-  const Multiplier<M, N, K> multiplier(t);
-  loop("block", 0u, whole_blocks(t.c.cols) / kBlock, 1u, [&](const Name<U32>& block) {
-    stage(block);
-    workgroupBarrier();
-    multiplier.multiply_block();
-    workgroupBarrier();
-  });
-  const Shared<I32> sums = as_i32(t.staged);
-  multiplier.store(sums);
-  workgroupBarrier();
-  return sums;
-}
+// The same of a matrix's codes; rows past its end load the last one again.
+template <class Weights>
+class CodeStage {
+ public:
+  CodeStage(const Tile& t, const Weights& w, uint32_t matrix) : t_(t), w_(w) {
+    for (uint32_t first = 0; first < n_vectors(); first += t.c.workgroup()) {
+      auto i = let("w_i", t.tid + first);
+      auto row = let("w_row", min(t.first_row + i / vectors(), t.c.rows - 1));
+      auto start = let("w_start", row * (whole_blocks(t.c.cols) / 64) + i % vectors());
+      auto to = let("w_to", (i / vectors() + matrix * t.c.tile_rows) * (t.shape.stride / 4) + i % vectors() * 4u);
+      shares_.push_back({i, start, to, var<TernaryWeights>("w_next")});
+    }
+  }
+  void fetch(const Name<U32>& block) const {
+    for (const Share& share : shares_) {
+      when_mine(t_, share.i, n_vectors(), [&] { share.next = w_[share.start + block * vectors()]; });
+    }
+  }
+  void store(const Name<U32>& base) const {
+    for (const Share& share : shares_) {
+      when_mine(t_, share.i, n_vectors(), [&] {
+        auto words = let("w_words", share.next);
+        auto to = let("w_at", base / 4u + share.to);
+        for (uint32_t k = 0; k < 4; ++k) {
+          for (uint32_t p = 0; p < 4; ++p)
+            t_.staged[to + (4 * vectors() * p + k)] = matrix_word(codes(at(words, k), p));
+        }
+      });
+    }
+  }
 
-template <class Stage>
-Shared<I32> multiply(const Tile& t, Stage&& stage) {
-  Shared<I32> sums;
-  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() { sums = multiply_as<M, N, K>(t, stage); };
+ private:
+  struct Share {
+    Name<U32> i, start, to;
+    Var<TernaryWeights> next;
+  };
+  uint32_t vectors() const { return t_.shape.block / 64; }
+  uint32_t n_vectors() const { return t_.c.tile_rows * vectors(); }
+
+  const Tile& t_;
+  const Weights& w_;
+  std::vector<Share> shares_;
+};
+
+// take(index of y, each matrix's sum, scale) for every result of this invocation that exists.
+template <class Take, class... Codes>
+void multiply(const Tile& t, const In<"x", QuantizedWords>& x, const Take& take, const Codes&... weights) {
+  const TokenStage tokens(t, x);
+  const auto fetch = [&](const Name<U32>& block) {
+    tokens.fetch(block);
+    (weights.fetch(block), ...);
+  };
+  const auto store = [&](const Name<U32>&, const Name<U32>& base) {
+    tokens.store(base);
+    (weights.store(base), ...);
+  };
+  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
+    const TileSums<I8, I32, M, N, K> sums(t);
+    sums.add_blocks(whole_blocks(t.c.cols) / t.shape.block, t.staged, fetch, store);
+    sums.for_each(as_i32(t.staged),
+                  [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<I32>> of_row) {
+                    when(token < t.n_tokens && row < t.c.rows, [&] {
+                      auto x_base = let("x_base", token * quantized_stride(t.c.cols));
+                      const ActivationScale scale = load_activation_scale(x, x_base, t.c.cols);
+                      auto index = let("index", token * t.c.rows + row);
+                      take(index, of_row, scale);
+                    });
+                  });
+  };
   CHECK(with_int8_shape(t.c.shape, use));
-  return sums;
-}
-
-// body(index of y, index of the first matrix's sum, scale) for every result of this invocation that exists.
-template <class Body>
-void for_results(const Tile& t, const In<"x", QuantizedWords>& x, Body&& body) {
-  for_share(t, t.c.tile_tokens * t.c.tile_rows, [&](const Name<U32>& i) {
-    auto token = let("token", t.first_token + i / t.c.tile_rows);
-    auto row = let("row", t.first_row + i % t.c.tile_rows);
-    when(token < t.n_tokens && row < t.c.rows, [&] {
-      auto x_base = let("x_base", token * quantized_stride(t.c.cols));
-      const ActivationScale scale = load_activation_scale(x, x_base, t.c.cols);
-      auto index = let("index", token * t.c.rows + row);
-      body(index, i, scale);
-    });
-  });
 }
 
 }  // namespace
 
 uint32_t TernaryMatrixMatmulConfig::workgroup_bytes(uint32_t n_matrices) const {
-  return std::max((tile_tokens + n_matrices * tile_rows) * kStride, n_matrices * tile_tokens * tile_rows * 4);
+  const MatrixTileShape in_memory = tile_shape(*this, n_matrices);
+  return std::max(in_memory.staged(), in_memory.sums() * 4);
 }
 
 TernaryMatrixMatmulConfig fit(TernaryMatrixMatmulConfig c) {
-  c.tile_rows = 2 * c.shape.n * c.subgroup_rows;
-  c.tile_tokens = 2 * c.shape.m * c.subgroup_tokens;
+  const MatrixTileShape shape = tile_shape(c, 1);
+  c.tile_rows = shape.rows(), c.tile_tokens = shape.tokens();
   return c;
 }
 
@@ -187,15 +180,13 @@ TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const Tile t = make_tile(c, 1, wg, tid, params);
-                  const Shared<I32> sums = multiply(t, [&](const Name<U32>& block) {
-                    stage_tokens(t, x, block);
-                    stage_codes(t, w, 0, block);
-                  });
-                  for_results(t, x, [&](const Name<U32>& index, const Name<U32>& i, const ActivationScale& scale) {
-                    auto dot = let("sum", sums[i]);
-                    auto value = let("value", dequantise(dot, scale, scales.get<"a">()));
-                    store_linear(c.store, y, index, value);
-                  });
+                  multiply(
+                      t, x,
+                      [&](const Name<U32>& index, std::span<const Name<I32>> sums, const ActivationScale& scale) {
+                        auto value = let("value", dequantise(sums[0], scale, scales.get<"a">()));
+                        store_linear(c.store, y, index, value);
+                      },
+                      CodeStage(t, w, 0));
                 });
 }
 
@@ -204,16 +195,12 @@ TernaryGluMatmulKernel ternary_glu_matmul_matrix(const TernaryMatrixMatmulConfig
                 [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, In<"x", QuantizedWords> x,
                     WeightScales scales, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const Tile t = make_tile(c, 2, wg, tid, params);
-                  const Shared<I32> sums = multiply(t, [&](const Name<U32>& block) {
-                    stage_tokens(t, x, block);
-                    stage_codes(t, w_gate, 0, block);
-                    stage_codes(t, w_up, 1, block);
-                  });
-                  for_results(t, x, [&](const Name<U32>& index, const Name<U32>& i, const ActivationScale& scale) {
-                    auto gate_dot = let("gate_sum", sums[i]);
-                    auto up_dot = let("up_sum", sums[i + c.tile_tokens * c.tile_rows]);
-                    y[index] = glu_of_dots(c.act, gate_dot, up_dot, scale, scales);
-                  });
+                  multiply(
+                      t, x,
+                      [&](const Name<U32>& index, std::span<const Name<I32>> sums, const ActivationScale& scale) {
+                        y[index] = glu_of_dots(c.act, sums[0], sums[1], scale, scales);
+                      },
+                      CodeStage(t, w_gate, 0), CodeStage(t, w_up, 1));
                 });
 }
 

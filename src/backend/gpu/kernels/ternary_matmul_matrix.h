@@ -3,28 +3,28 @@
 
 #include <optional>
 
+#include "backend/gpu/kernels/prompt_tile.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
 
 namespace tern::gpu {
 
-// A workgroup computes a tile of tokens × rows. Block by block (128 columns), activations and codes are staged in
-// workgroup memory as int8, whose matrices A[tokens, columns] and B[columns, rows] are; each subgroup owns a part of
-// the tile. The sums return through the same memory.
+// A workgroup computes a tile of tokens × rows. Block by block (128 columns, or 64 where there are two stages),
+// activations and codes are staged in workgroup memory as int8, whose matrices A[tokens, columns] and B[columns, rows]
+// are; each subgroup owns a part of the tile. The sums return through the same memory.
 struct TernaryMatrixMatmulConfig {
   uint32_t rows, cols;  // cols a multiple of 4
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
   wgsl::MatrixShape shape;              // kI8ToI32; m is of tokens, n of rows
   uint32_t subgroup;                    // every subgroup's size
-  uint32_t tile_rows = 64;
-  uint32_t tile_tokens = 64;
-  uint32_t subgroup_rows = 2, subgroup_tokens = 2;  // subgroups along each side of the tile
-  uint32_t workgroup() const { return subgroup * subgroup_rows * subgroup_tokens; }
+  PromptTile tile = {};
+  uint32_t tile_rows = 0, tile_tokens = 0;  // the former of each matrix; fit sets both
+  uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
 };
 
-// With tiles of 2 × 2 matrices for each subgroup: more would share more of what is loaded, but take more registers.
+// With the tile's sizes.
 TernaryMatrixMatmulConfig fit(TernaryMatrixMatmulConfig c);
 
 // The shapes that there are kernels for.

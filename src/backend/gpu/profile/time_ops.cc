@@ -93,6 +93,17 @@ Result<double> seconds_per_step(GpuExecutable& executable, KvStore& store, Batch
   return seconds_since(start) / n_tokens;
 }
 
+// What a batch with prompts in it takes.
+Result<double> seconds_per_run(GpuExecutable& executable, KvStore& store, Batch batch, int repeats) {
+  std::vector<double> seconds;
+  for (int i = 0; i <= repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    TRY_STATUS(executable.run(store, batch));
+    if (i > 0) seconds.push_back(seconds_since(start));  // the first warms up
+  }
+  return median(seconds);
+}
+
 // Heads that attention makes: null where the step has none of them.
 const step::FloatHeads* heads_made_later(const StepBody& body) {
   if (const auto* s = std::get_if<step::Attention>(&body)) return s->heads ? &*s->heads : nullptr;
@@ -133,8 +144,12 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
   auto& store = static_cast<GpuKvStore&>(kv_store);
   CHECK(repeats >= 1 && !tokens.empty());
   const int pos = std::ranges::max(tokens, {}, &Slice::first_pos).first_pos;
-  const auto n_rows = static_cast<int>(tokens.size());
-  TRY_STATUS(prepare(store, pos + repeats + 2));
+  int n_rows = 0, n_pos = pos + repeats + 2;
+  for (const Slice& slice : tokens) {
+    n_rows += static_cast<int>(slice.tokens.size());
+    n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
+  }
+  TRY_STATUS(prepare(store, n_pos));
   TRY(const RunShape shape, put(tokens));
   std::vector<Command> model, choice;
   store.program.commands(shape, model);
@@ -168,7 +183,9 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
     TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
   }
   times.ops = std::move(kinds.ops);
-  TRY(times.seconds, seconds_per_step(*this, store, tokens, repeats));
+  const bool has_prompts = std::ranges::any_of(tokens, [](const Slice& slice) { return slice.tokens.size() > 1; });
+  TRY(times.seconds,
+      has_prompts ? seconds_per_run(*this, store, tokens, repeats) : seconds_per_step(*this, store, tokens, repeats));
   return times;
 }
 

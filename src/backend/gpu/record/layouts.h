@@ -7,6 +7,7 @@
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/prompt_tile.h"
 #include "plan/plan.h"
 
 namespace tern::gpu {
@@ -63,6 +64,10 @@ struct Layouts {
   uint32_t most_splits_of_groups = 64, group_workgroup = 256;  // in place of the two above
   // Of one token of each sequence, where the plan has them there: else a dispatch before it.
   bool heads_in_attention = true;
+  // Of prompts on subgroup matrices; the glu's has rows of two matrices. Where there is no room in workgroup memory for
+  // one, PromptTile's own sizes.
+  PromptTile float_tile = {}, float_glu_tile = {};
+  PromptTile ternary_tile = {}, ternary_glu_tile = {};
   bool float_matrices = true;  // float layers of prompts as f16 on subgroup matrices, where there are any
   // From so many rows of logits on an F16 head is multiplied as f16 on subgroup matrices, with f32 activations in two
   // parts, and is read once for 32 of them.

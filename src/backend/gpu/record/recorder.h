@@ -56,6 +56,19 @@ Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when = kManyToken
           .when = when};
 }
 
+// With the wanted tile, or a small one where the device has no room for that.
+template <class Config>
+std::optional<Config> fit_tile(Config config, const PromptTile& wanted, uint32_t n_matrices, const Limits& limits) {
+  for (const PromptTile& tile : {wanted, PromptTile{}}) {
+    config.tile = tile;
+    config = fit(config);
+    if (config.workgroup() <= limits.invocations && config.workgroup_bytes(n_matrices) <= limits.workgroup_bytes) {
+      return config;
+    }
+  }
+  return std::nullopt;
+}
+
 class Recorder {
  public:
   // `store`'s buffers are what is bound: the program is for as long as they stay (GpuKvStore::version).
@@ -160,7 +173,7 @@ class Recorder {
   std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
                                                              uint32_t n_matrices) const;
   struct HalvedTokens {
-    View<wgsl::F16> x;
+    View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;
   };
   Result<HalvedTokens> halve_tokens(SlotId in);

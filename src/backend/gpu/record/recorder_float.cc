@@ -124,7 +124,6 @@ Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& no
 std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tensor& w, const WeightCoding& coding,
                                                                      uint32_t n_matrices) const {
   const Features& f = c_.device.features();
-  const Limits& limits = c_.device.limits();
   if (!c_.layouts.float_matrices || !f.f16 || !f.subgroups || f.subgroup_min != f.subgroup_max || w.cols % 32 != 0) {
     return std::nullopt;
   }
@@ -133,25 +132,26 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
   std::optional<FloatMatrixMatmulConfig> best;
   for (const wgsl::MatrixShape& shape : f.matrices) {
     if (!has_float_matrix_matmul(shape)) continue;
-    const auto config = fit(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                                    .cols = static_cast<uint32_t>(w.cols),
-                                                    .coding = coding,
-                                                    .shape = shape,
-                                                    .subgroup = f.subgroup_min});
-    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
-      continue;
-    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+    if (best && shape.m * shape.n * shape.k <= best->shape.m * best->shape.n * best->shape.k) continue;
+    const auto config =
+        fit_tile(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                         .cols = static_cast<uint32_t>(w.cols),
+                                         .coding = coding,
+                                         .shape = shape,
+                                         .subgroup = f.subgroup_min},
+                 n_matrices == 1 ? c_.layouts.float_tile : c_.layouts.float_glu_tile, n_matrices, c_.device.limits());
+    if (config) best = config;
   }
   return best;
 }
 
 Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
   TRY(const Buffer* buffer, c_.work.halves());
-  const BufferView halves{buffer, 0, 0};
+  const View<wgsl::Vec4<wgsl::F16>> halves{{buffer, 0, 0}};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
   TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
-                      c_.work.float_quads(in), View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
-  return HalvedTokens{View<wgsl::F16>{halves}, scales};
+                      c_.work.float_quads(in), halves, scales));
+  return HalvedTokens{halves, scales};
 }
 
 Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store) {

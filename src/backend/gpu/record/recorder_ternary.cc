@@ -115,19 +115,19 @@ std::vector<Recorder::InColumns> Recorder::in_columns(const TernaryConfig& one, 
 
 std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w, uint32_t n_matrices) const {
   const Features& f = c_.device.features();
-  const Limits& limits = c_.device.limits();
   if (!f.subgroups || f.subgroup_min != f.subgroup_max) return std::nullopt;  // a subgroup's part of a tile is fixed
   if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
   std::optional<TernaryMatrixMatmulConfig> best;
   for (const wgsl::MatrixShape& shape : f.matrices) {
     if (!has_matrix_matmul(shape)) continue;
-    const auto config = fit(TernaryMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                                      .cols = static_cast<uint32_t>(w.cols),
-                                                      .shape = shape,
-                                                      .subgroup = f.subgroup_min});
-    if (config.workgroup() > limits.invocations || config.workgroup_bytes(n_matrices) > limits.workgroup_bytes)
-      continue;
-    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+    if (best && shape.m * shape.n * shape.k <= best->shape.m * best->shape.n * best->shape.k) continue;
+    const auto config = fit_tile(TernaryMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                           .cols = static_cast<uint32_t>(w.cols),
+                                                           .shape = shape,
+                                                           .subgroup = f.subgroup_min},
+                                 n_matrices == 1 ? c_.layouts.ternary_tile : c_.layouts.ternary_glu_tile, n_matrices,
+                                 c_.device.limits());
+    if (config) best = config;
   }
   return best;
 }

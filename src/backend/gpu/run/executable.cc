@@ -31,7 +31,7 @@ GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, c
       options_(options),
       kernels_(*device_, options.gpu.wgsl_dir),
       weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress, options.pool),
-      layouts_(layouts_for(*device_, options.gpu.without)) {}
+      layouts_(tuned_layouts(*device_, plan, options.gpu)) {}
 
 Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,
                                                              const CompileOptions& options) {

@@ -51,8 +51,11 @@ class GpuExecutable final : public Executable {
   // What gpu_adapter() tells of features that the device is used without, because it failed their tests.
   void note_failed_tests(std::vector<std::string> findings) { failed_tests_ = std::move(findings); }
 
-  // For bench/tune_gpu.
+  // For what compares layouts.
   Device& device() { return *device_; }
+  const Plan& plan() const { return plan_; }
+  const GpuOptions& options() const { return options_.gpu; }
+  const Layouts& layouts() const { return layouts_; }
   void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of stores made from now on
 
  private:

@@ -1,0 +1,154 @@
+// What the matrix kernels for prompts have in common: a workgroup's tile of tokens × rows, block by block from
+// workgroup memory, each subgroup with a part of it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/prompt_tile.h"
+#include "backend/gpu/wgsl/subgroup_matrix.h"
+
+namespace tern::gpu {
+
+// A tile on a device: of a kernel whose rows are of one matrix, or of two at a time.
+struct MatrixTileShape {
+  PromptTile tile;
+  wgsl::MatrixShape shape;  // m is of tokens, n of rows
+  uint32_t subgroup;        // every subgroup's size
+  uint32_t n_matrices;
+  uint32_t block, stride;  // columns that are staged at a time; values from a row in workgroup memory to the next
+
+  uint32_t rows_of_subgroup() const { return tile.matrices_of_rows * shape.n; }  // of each matrix
+  uint32_t tokens_of_subgroup() const { return tile.matrices_of_tokens * shape.m; }
+  uint32_t rows() const { return rows_of_subgroup() * tile.subgroup_rows; }  // likewise
+  uint32_t tokens() const { return tokens_of_subgroup() * tile.subgroup_tokens; }
+  uint32_t subgroups() const { return tile.subgroup_rows * tile.subgroup_tokens; }
+  uint32_t workgroup() const { return subgroup * subgroups(); }
+  // Values of a stage in workgroup memory: the rows of each matrix, then the tokens.
+  uint32_t stage() const { return (n_matrices * rows() + tokens()) * stride; }
+  uint32_t staged() const { return tile.stages * stage(); }
+  uint32_t first_token_row() const { return n_matrices * rows(); }
+  // Sums that are written out at a time: a subgroup matrix of each subgroup, for each matrix of weights.
+  uint32_t sums_of_matrix() const { return subgroups() * shape.m * shape.n; }
+  uint32_t sums() const { return n_matrices * sums_of_matrix(); }
+};
+
+// Where a workgroup's tile is, and its subgroup in it.
+struct MatrixTile {
+  MatrixTileShape shape;
+  wgsl::LocalIndex tid;
+  wgsl::Name<wgsl::U32> first_row, first_token;        // of the matrix, of the batch
+  wgsl::Name<wgsl::U32> subgroup;                      // which this is
+  wgsl::Name<wgsl::U32> subgroup_row, subgroup_token;  // of the tile: where this subgroup's part starts
+};
+
+inline MatrixTile matrix_tile(const MatrixTileShape& s, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid) {
+  using wgsl::let;
+  auto first_row = let("first_row", wg.x * s.rows());
+  auto first_token = let("first_token", wg.y * s.tokens());
+  auto subgroup = let("subgroup", tid / s.subgroup);
+  auto subgroup_row = let("subgroup_row", subgroup % s.tile.subgroup_rows * s.rows_of_subgroup());
+  auto subgroup_token = let("subgroup_token", subgroup / s.tile.subgroup_rows * s.tokens_of_subgroup());
+  return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token};
+}
+
+// Vectors that an invocation brings to workgroup memory of each block: body(i) for those of n that are its own.
+template <class Body>
+void when_mine(const MatrixTile& t, const wgsl::Name<wgsl::U32>& i, uint32_t n, const Body& body) {
+  if (n % t.shape.workgroup() == 0) {
+    body();
+  } else {
+    wgsl::when(i < n, body);
+  }
+}
+
+// The sums of a subgroup's part: A × A → S, in matrices of M tokens, N rows and K columns.
+template <class A, class S, uint32_t M, uint32_t N, uint32_t K>
+class TileSums {
+ public:
+  explicit TileSums(const MatrixTile& t) : t_(t) {
+    const uint32_t n = s().n_matrices * s().tile.matrices_of_rows * s().tile.matrices_of_tokens;
+    for (uint32_t i = 0; i < n; ++i) sums_.push_back(wgsl::var<wgsl::ResultMatrix<S, M, N>>("sum"));
+  }
+
+  // Each block: stage(block, base) puts it, fetched before, where the stage begins; fetch(block) sends for the next.
+  template <class Staged, class Fetch, class Stage>
+  void add_blocks(uint32_t n_blocks, const Staged& staged, const Fetch& fetch, const Stage& stage) const {
+    using namespace wgsl;
+    auto first_block = let("first_block", 0u);
+    fetch(first_block);
+    loop("block", 0u, n_blocks, 1u, [&](const Name<U32>& block) {
+      auto base = let("base", s().tile.stages == 1 ? e(0u) : (block & 1u) * s().stage());
+      stage(block, base);
+      workgroupBarrier();
+      auto next = let("next_block", min(block + 1u, n_blocks - 1));
+      fetch(next);  // on its way while this one is multiplied
+      const auto multiply_columns = [&](const Name<U32>& k) { add_columns(staged, base, k); };
+      const bool written_out = s().block / K <= 4;
+      for (uint32_t k = 0; written_out && k < s().block; k += K) multiply_columns(let("k", k));
+      if (!written_out) loop("k", 0u, s().block, K, multiply_columns);
+      // With two stages the next block goes where everybody has read.
+      if (s().tile.stages == 1) workgroupBarrier();
+    });
+  }
+
+  // take(row, token, each matrix's sum) for every sum of this invocation, those that are not there too; a subgroup
+  // matrix of each subgroup at a time goes through workgroup memory.
+  template <class Sums, class Take>
+  void for_each(const Sums& through, const Take& take) const {
+    using namespace wgsl;
+    auto first = let("sums_at", t_.subgroup * (M * N));
+    auto lane = let("lane", t_.tid % s().subgroup);
+    for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
+      for (uint32_t n = 0; n < s().tile.matrices_of_rows; ++n) {
+        workgroupBarrier();
+        for (uint32_t i = 0; i < s().n_matrices; ++i) {
+          subgroupMatrixStore(through, first + i * s().sums_of_matrix(), sum(i, m, n), N);
+        }
+        workgroupBarrier();
+        loop("i", lane, M * N, s().subgroup, [&](const Name<U32>& i) {
+          auto token = let("token", t_.first_token + t_.subgroup_token + i / N + m * M);
+          auto row = let("row", t_.first_row + t_.subgroup_row + i % N + n * N);
+          std::vector<Name<S>> sums;
+          for (uint32_t w = 0; w < s().n_matrices; ++w) {
+            sums.push_back(let("sum_of_row", through[first + i + w * s().sums_of_matrix()]));
+          }
+          take(row, token, std::span<const Name<S>>(sums));
+        });
+      }
+    }
+  }
+
+ private:
+  const MatrixTileShape& s() const { return t_.shape; }
+
+  template <class Staged>
+  void add_columns(const Staged& staged, const wgsl::Name<wgsl::U32>& base, const wgsl::Name<wgsl::U32>& k) const {
+    using namespace wgsl;
+    std::vector<Name<LeftMatrix<A, M, K>>> tokens;
+    auto x_at = let("x_at", base + k + t_.subgroup_token * s().stride);
+    for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
+      tokens.push_back(subgroupMatrixLoad<LeftMatrix<A, M, K>>(
+          staged, x_at + (s().first_token_row() + m * M) * s().stride, MatrixLayout::kRowMajor, s().stride));
+    }
+    auto w_at = let("w_at", base + k + t_.subgroup_row * s().stride);
+    for (uint32_t i = 0; i < s().n_matrices; ++i) {
+      for (uint32_t n = 0; n < s().tile.matrices_of_rows; ++n) {
+        auto w = subgroupMatrixLoad<RightMatrix<A, K, N>>(staged, w_at + (i * s().rows() + n * N) * s().stride,
+                                                          MatrixLayout::kColumnMajor, s().stride);
+        for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
+          subgroupMatrixMultiplyAccumulate(tokens[m], w, sum(i, m, n));
+        }
+      }
+    }
+  }
+  const wgsl::Var<wgsl::ResultMatrix<S, M, N>>& sum(uint32_t matrix, uint32_t m, uint32_t n) const {
+    return sums_[(matrix * s().tile.matrices_of_tokens + m) * s().tile.matrices_of_rows + n];
+  }
+
+  const MatrixTile& t_;
+  std::vector<wgsl::Var<wgsl::ResultMatrix<S, M, N>>> sums_;
+};
+
+}  // namespace tern::gpu

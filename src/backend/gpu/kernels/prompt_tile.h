@@ -1,0 +1,14 @@
+// The tile of tokens × rows that a workgroup of a prompt's matrix kernels computes on subgroup matrices.
+#pragma once
+
+#include <cstdint>
+
+namespace tern::gpu {
+
+struct PromptTile {
+  uint32_t subgroup_rows = 2, subgroup_tokens = 2;        // subgroups along each side of the tile
+  uint32_t matrices_of_rows = 2, matrices_of_tokens = 2;  // subgroup matrices along each side of a subgroup's part
+  uint32_t stages = 1;  // 2: the next block is staged while others still multiply this one
+};
+
+}  // namespace tern::gpu

@@ -1,0 +1,128 @@
+// Which layouts are fastest on this device with this model.
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "backend/gpu/profile/layout_search.h"
+#include "backend/gpu/record/tuned_layouts.h"
+#include "backend/gpu/run/executable.h"
+#include "backend/gpu/webgpu_backend.h"
+#include "base/format_text.h"
+#include "tern/tools.h"
+
+namespace tern::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTokensBefore = 128, kTokens = 24, kRounds = 3;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// A sequence with blocks for so many tokens.
+struct Sequence {
+  std::unique_ptr<KvStore> store = {};
+  std::vector<KvBlockId> blocks = {};
+  int n_ctx = 0;
+};
+Result<Sequence> new_sequence(GpuExecutable& executable, int n_ctx) {
+  Sequence made{.n_ctx = n_ctx};
+  TRY(made.store, executable.new_kv_store(kKvBlock, KvType::kF16));
+  made.blocks.resize(static_cast<size_t>(kv_blocks_for(n_ctx)));
+  std::iota(made.blocks.begin(), made.blocks.end(), 0);
+  TRY_STATUS(made.store->reserve(static_cast<int>(made.blocks.size())));
+  for (const KvBlockId id : made.blocks) TRY_STATUS(made.store->allocate(id));
+  return made;
+}
+
+// Milliseconds of a token; of the fastest round.
+Result<double> time_tokens(GpuExecutable& executable, int pos, int n_tokens) {
+  TRY(Sequence sequence, new_sequence(executable, pos + n_tokens + 2));
+  const TokenId token = 1;
+  const Slice start{.tokens = {&token, 1}, .first_pos = pos, .blocks = sequence.blocks, .n_ctx = sequence.n_ctx};
+  const DeviceSampling greedy{.temperature = 0};
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    TRY(const auto stream, executable.decode(*sequence.store, {&start, 1}, n_tokens, {&greedy, 1}));
+    TRY_STATUS(stream->next());  // compiles, the first time
+    const auto begin = Clock::now();
+    for (int i = 1; i < n_tokens; ++i) TRY_STATUS(stream->next());
+    const double ms = ms_since(begin) / (n_tokens - 1);
+    best = round == 0 ? ms : std::min(best, ms);
+  }
+  return best;
+}
+
+// Milliseconds of a prompt; of the fastest round.
+Result<double> time_prompt(GpuExecutable& executable, int n_tokens) {
+  TRY(Sequence sequence, new_sequence(executable, n_tokens));
+  const std::vector<TokenId> tokens(static_cast<size_t>(n_tokens), 1);
+  const Slice slice{.tokens = tokens, .blocks = sequence.blocks, .n_ctx = sequence.n_ctx};
+  double best = 0;
+  for (int round = -1; round < kRounds; ++round) {  // the first compiles
+    const auto begin = Clock::now();
+    TRY_STATUS(executable.run(*sequence.store, {&slice, 1}));
+    const double ms = ms_since(begin);
+    best = round <= 0 ? ms : std::min(best, ms);
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
+  auto& executable = static_cast<GpuExecutable&>(any);
+  const Device& device = executable.device();
+  const int n_ctx = executable.plan().config.n_ctx;
+  const Layouts before = executable.layouts(), start = layouts_for(device, executable.options().without);
+  if (start.serial) {
+    return fail(ErrorCode::kNotSupported,
+                "{} draws on the CPU, and the kernels for that have no layouts to choose from; use a GPU",
+                device.adapter().name);
+  }
+  if (n_ctx < 8 || executable.max_batch() < 8) {
+    return fail(ErrorCode::kNotSupported, "a context of {} tokens is too short to measure anything in", n_ctx);
+  }
+  std::vector<Knob> wanted = knobs(executable.plan().config.int8_activations);
+  if (device.features().matrices.empty()) std::erase_if(wanted, [](const Knob& knob) { return knob.is_of_prompts; });
+  const int n_prompt = std::min(executable.max_batch(), n_ctx), n_tokens = std::min(kTokens, n_ctx / 2);
+  const int pos = std::min(kTokensBefore, n_ctx - n_tokens - 2);
+  const auto with = [&](const LayoutSettings& settings) {
+    Layouts layouts = start;
+    for (const std::string& setting : settings) apply_setting(layouts, setting);
+    return layouts;
+  };
+  const auto begin = Clock::now();
+  const LayoutTrials trials{.measure = [&](bool of_prompts, const LayoutSettings& settings) -> Result<double> {
+                              executable.set_layouts(with(settings));
+                              return of_prompts ? time_prompt(executable, n_prompt)
+                                                : time_tokens(executable, pos, n_tokens);
+                            },
+                            .check = [&](const LayoutSettings& settings) -> Result<void> {
+                              executable.set_layouts(with(settings));
+                              return executable.check();
+                            },
+                            .is_late = [&] { return ms_since(begin) > options.seconds * 1e3; }};
+  Result<TuneResult> result = search_layouts(wanted, trials, options.on_trial);
+  executable.set_layouts(result ? with(result->settings) : before);
+  if (!result) return result;
+  result->prompt_tokens = n_prompt;
+  result->device = executable.description();
+  const std::string& folder = executable.options().cache_dir;
+  const bool says_something = result->is_complete || !result->settings.empty();  // else the time was too short
+  if (options.keep && says_something && !folder.empty()) {
+    TRY(result->path, keep_settings(folder, tuning_key(device.adapter(), executable.plan()), result->settings));
+  }
+  return result;
+}
+
+Result<std::string> forget_tuning(Executable& any) {
+  auto& executable = static_cast<GpuExecutable&>(any);
+  executable.set_layouts(layouts_for(executable.device(), executable.options().without));
+  return keep_settings(executable.options().cache_dir, tuning_key(executable.device().adapter(), executable.plan()),
+                       {});
+}
+
+}  // namespace tern::gpu

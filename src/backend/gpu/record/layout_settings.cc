@@ -1,0 +1,154 @@
+#include "backend/gpu/record/layout_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace tern::gpu {
+namespace {
+
+// "16x1x512": up to five numbers, as many as there are.
+struct Numbers {
+  std::array<uint32_t, 5> values = {};
+  size_t n = 0;
+};
+
+std::optional<Numbers> numbers_of(std::string_view text) {
+  Numbers numbers;
+  while (numbers.n < numbers.values.size()) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), numbers.values[numbers.n]);
+    if (error != std::errc()) return std::nullopt;
+    ++numbers.n;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (text.empty()) return numbers;
+    if (text.front() != 'x') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return std::nullopt;
+}
+
+MatvecLayout* matvec_of(Layouts& l, std::string_view name) {
+  const std::pair<std::string_view, MatvecLayout*> all[] = {{"square", &l.square},    {"wide", &l.wide},
+                                                            {"glu", &l.glu},          {"qkv", &l.qkv},
+                                                            {"head", &l.head},        {"fsquare", &l.float_square},
+                                                            {"fwide", &l.float_wide}, {"fglu", &l.float_glu},
+                                                            {"fqkv", &l.float_qkv},   {"tcols", &l.ternary_columns}};
+  const auto found = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
+  return found == std::end(all) ? nullptr : found->second;
+}
+
+PromptTile* tile_of(Layouts& l, std::string_view name) {
+  const std::pair<std::string_view, PromptTile*> all[] = {{"ftile", &l.float_tile},
+                                                          {"fglutile", &l.float_glu_tile},
+                                                          {"ttile", &l.ternary_tile},
+                                                          {"tglutile", &l.ternary_glu_tile}};
+  const auto found = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
+  return found == std::end(all) ? nullptr : found->second;
+}
+
+bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
+  if (name == "norm") {
+    l.norm_workgroup = a;
+  } else if (name == "attention") {
+    l.attention_workgroup = a;
+  } else if (name == "stage") {
+    l.stage_bits = a;
+  } else if (name == "ahead") {
+    l.most_ahead = a;
+  } else if (name == "int8") {
+    l.int8_x = a != 0;
+  } else if (name == "matrices") {
+    l.float_matrices = a != 0;
+  } else if (name == "heads") {
+    l.heads_in_attention = a != 0;
+  } else if (name == "splits") {
+    l.most_splits = l.most_splits_of_groups = a;
+  } else if (name == "splitwg") {
+    l.split_workgroup = l.group_workgroup = a;
+  } else if (name == "group") {
+    l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
+  } else if (name == "groupsfrom") {
+    l.groups_from = static_cast<int>(a);
+  } else if (name == "fewcols") {
+    l.few_columns = a;
+  } else if (name == "cols") {
+    l.columns_of_ternary = a;
+  } else if (name == "batches") {
+    l.batches_from = static_cast<int>(a);
+  } else if (name == "subgroups") {
+    l.batch_subgroups = a;
+  } else if (name == "glusubgroups") {
+    l.batch_glu_subgroups = a;
+  } else if (name == "inbatches") {
+    l.most_in_batches = static_cast<int>(a);
+  } else if (name == "incols") {
+    l.most_in_columns = static_cast<int>(a);
+  } else if (name == "fcols") {
+    l.columns = a;
+  } else if (name == "headm") {
+    l.head_matrices_from = static_cast<int>(a);
+  } else if (name == "split") {
+    l.split_attention_from = static_cast<int>(a);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool apply_setting(Layouts& layouts, std::string_view setting) {
+  const size_t equals = setting.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view name = setting.substr(0, equals);
+  const auto numbers = numbers_of(setting.substr(equals + 1));
+  if (!numbers) return false;
+  const auto [a, b, c, d, stages] = numbers->values;
+  if (MatvecLayout* matvec = matvec_of(layouts, name)) {
+    if (numbers->n == 3) *matvec = {a, b, c};
+    return numbers->n == 3;
+  }
+  if (PromptTile* tile = tile_of(layouts, name)) {
+    if (numbers->n == 5) *tile = {a, b, c, d, stages};
+    return numbers->n == 5;
+  }
+  if (name == "groups") {
+    if (numbers->n == 2) layouts.groups_workgroup = a, layouts.groups_rounds = b;
+    return numbers->n == 2;
+  }
+  return numbers->n == 1 && apply_number(layouts, name, a);
+}
+
+std::vector<Knob> knobs(bool is_ternary) {
+  // First what most of the time goes to.
+  const std::vector<std::string> matvecs = {"8x1x128",  "8x2x256",  "16x1x128", "16x1x256",
+                                            "16x2x256", "16x1x512", "32x1x256", "32x2x256"};
+  const std::vector<std::string> heads = {"16x1x256", "16x4x256", "32x1x256", "32x2x256", "32x4x256"};
+  const std::vector<std::string> workgroups = {"256", "512", "1024"};
+  const std::vector<std::string> tiles = {"2x2x2x2x2", "2x2x2x4x1", "2x2x2x4x2", "4x2x2x4x1",
+                                          "4x2x2x4x2", "2x4x2x2x2", "2x2x4x4x1"};
+  const std::vector<std::string> glu_tiles = {"2x2x2x2x2", "4x2x1x4x1", "4x2x1x4x2", "2x2x2x4x1",
+                                              "2x4x2x2x1", "2x4x2x2x2", "4x4x1x2x1"};
+  if (is_ternary) {
+    return {{"glu", false, matvecs},          {"wide", false, matvecs},      {"square", false, matvecs},
+            {"qkv", false, matvecs},          {"head", false, heads},        {"norm", false, workgroups},
+            {"attention", false, workgroups}, {"tglutile", true, glu_tiles}, {"ttile", true, tiles}};
+  }
+  return {{"fglu", false, matvecs},         {"fwide", false, matvecs},     {"fsquare", false, matvecs},
+          {"fqkv", false, matvecs},         {"head", false, heads},        {"ahead", false, {"4", "8", "16"}},
+          {"attention", false, workgroups}, {"fglutile", true, glu_tiles}, {"ftile", true, tiles}};
+}
+
+bool is_of_a_knob(std::string_view setting) {
+  for (const bool is_ternary : {true, false}) {
+    for (const Knob& knob : knobs(is_ternary)) {
+      if (std::ranges::any_of(knob.values, [&](const auto& value) { return setting == knob.name + "=" + value; })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,55 @@
+#include "backend/gpu/record/layout_settings.h"
+
+#include <gtest/gtest.h>
+
+namespace tern::gpu {
+namespace {
+
+TEST(LayoutSettings, SetWhatTheyName) {
+  Layouts l;
+  EXPECT_TRUE(apply_setting(l, "square=8x4x64"));
+  EXPECT_EQ(l.square.lanes, 8u);
+  EXPECT_EQ(l.square.rows_per_group, 4u);
+  EXPECT_EQ(l.square.workgroup, 64u);
+  EXPECT_TRUE(apply_setting(l, "fglutile=4x2x1x3x2"));
+  EXPECT_EQ(l.float_glu_tile.subgroup_rows, 4u);
+  EXPECT_EQ(l.float_glu_tile.subgroup_tokens, 2u);
+  EXPECT_EQ(l.float_glu_tile.matrices_of_rows, 1u);
+  EXPECT_EQ(l.float_glu_tile.matrices_of_tokens, 3u);
+  EXPECT_EQ(l.float_glu_tile.stages, 2u);
+  EXPECT_TRUE(apply_setting(l, "groups=128x3"));
+  EXPECT_EQ(l.groups_workgroup, 128u);
+  EXPECT_EQ(l.groups_rounds, 3u);
+  EXPECT_TRUE(apply_setting(l, "int8=0"));
+  EXPECT_FALSE(l.int8_x);
+}
+
+TEST(LayoutSettings, RefuseWhatIsNoSetting) {
+  for (const char* text : {"", "square", "square=", "square=8", "square=8x4", "square=8x4x64x2", "square=8x4x64 ",
+                           "square=8xx64", "square=-8x4x64", "square=99999999999x1x1", "ttile=1x1x1x1", "norm=1x2",
+                           "norm=x", "circle=8x4x64", "groups=1", "=8", "norm=1x2x3x4x5x6"}) {
+    Layouts l;
+    EXPECT_FALSE(apply_setting(l, text)) << text;
+    EXPECT_EQ(l.square.lanes, Layouts{}.square.lanes) << text;
+  }
+}
+
+TEST(LayoutSettings, EveryValueOfAKnobIsASetting) {
+  for (const bool is_ternary : {true, false}) {
+    for (const Knob& knob : knobs(is_ternary)) {
+      EXPECT_GE(knob.values.size(), 2u) << knob.name;
+      for (const std::string& value : knob.values) {
+        Layouts l;
+        const std::string setting = knob.name + "=" + value;
+        EXPECT_TRUE(apply_setting(l, setting)) << setting;
+        EXPECT_TRUE(is_of_a_knob(setting)) << setting;
+      }
+    }
+  }
+  EXPECT_FALSE(is_of_a_knob("glu=0x0x0"));
+  EXPECT_FALSE(is_of_a_knob("ftile=2x2x2x2x9"));
+  EXPECT_FALSE(is_of_a_knob("glu"));
+}
+
+}  // namespace
+}  // namespace tern::gpu
