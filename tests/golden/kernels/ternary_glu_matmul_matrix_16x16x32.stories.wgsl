@@ -22,12 +22,12 @@ fn ternary_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(loca
   let w_i = tid + 0u;
   let w_row = min(first_row + w_i / 2u, 1535u);
   let w_start = w_row * 8u + w_i % 2u;
-  let w_to = (w_i / 2u + 64u) * 36u + w_i % 2u * 4u;
+  let w_to = (w_i / 2u + 0u) * 36u + w_i % 2u * 4u;
   var w_next: vec4<u32> = vec4<u32>();
   let w_i_1 = tid + 0u;
   let w_row_1 = min(first_row + w_i_1 / 2u, 1535u);
   let w_start_1 = w_row_1 * 8u + w_i_1 % 2u;
-  let w_to_1 = (w_i_1 / 2u + 0u) * 36u + w_i_1 % 2u * 4u;
+  let w_to_1 = (w_i_1 / 2u + 64u) * 36u + w_i_1 % 2u * 4u;
   var w_next_1: vec4<u32> = vec4<u32>();
   let x_i = tid + 0u;
   let x_token = min(first_token + x_i / 8u, n_tokens - 1u);
@@ -63,8 +63,8 @@ fn ternary_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(loca
   x_next_1 = x[x_start_1 + x_of_block];
   x_next_2 = x[x_start_2 + x_of_block];
   x_next_3 = x[x_start_3 + x_of_block];
-  w_next_1 = w_gate[w_start_1 + first_block * 2u];
-  w_next = w_up[w_start + first_block * 2u];
+  w_next = w_gate[w_start + first_block * 2u];
+  w_next_1 = w_up[w_start_1 + first_block * 2u];
   for (var block = 0u; block < 4u; block += 1u) {
     let base = 0u;
     let x_words = x_next;
@@ -91,8 +91,8 @@ fn ternary_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(loca
     staged[x_at_3 + 1u] = bitcast<i32>(x_words_3.y);
     staged[x_at_3 + 2u] = bitcast<i32>(x_words_3.z);
     staged[x_at_3 + 3u] = bitcast<i32>(x_words_3.w);
-    let w_words = w_next_1;
-    let w_at = base / 4u + w_to_1;
+    let w_words = w_next;
+    let w_at = base / 4u + w_to;
     staged[w_at + 0u] = bitcast<i32>((w_words.x >> 6u) & 0x03030303u);
     staged[w_at + 8u] = bitcast<i32>((w_words.x >> 4u) & 0x03030303u);
     staged[w_at + 16u] = bitcast<i32>((w_words.x >> 2u) & 0x03030303u);
@@ -109,8 +109,8 @@ fn ternary_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(loca
     staged[w_at + 11u] = bitcast<i32>((w_words.w >> 4u) & 0x03030303u);
     staged[w_at + 19u] = bitcast<i32>((w_words.w >> 2u) & 0x03030303u);
     staged[w_at + 27u] = bitcast<i32>(w_words.w & 0x03030303u);
-    let w_words_1 = w_next;
-    let w_at_1 = base / 4u + w_to;
+    let w_words_1 = w_next_1;
+    let w_at_1 = base / 4u + w_to_1;
     staged[w_at_1 + 0u] = bitcast<i32>((w_words_1.x >> 6u) & 0x03030303u);
     staged[w_at_1 + 8u] = bitcast<i32>((w_words_1.x >> 4u) & 0x03030303u);
     staged[w_at_1 + 16u] = bitcast<i32>((w_words_1.x >> 2u) & 0x03030303u);
@@ -134,8 +134,8 @@ fn ternary_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(loca
     x_next_1 = x[x_start_1 + x_of_block_1];
     x_next_2 = x[x_start_2 + x_of_block_1];
     x_next_3 = x[x_start_3 + x_of_block_1];
-    w_next_1 = w_gate[w_start_1 + next_block * 2u];
-    w_next = w_up[w_start + next_block * 2u];
+    w_next = w_gate[w_start + next_block * 2u];
+    w_next_1 = w_up[w_start_1 + next_block * 2u];
     let k = 0u;
     let x_at_4 = base + k + subgroup_token * 144u;
     let matrix = (subgroupMatrixLoad<subgroup_matrix_left<i8, 32, 16>>(&staged, x_at_4 + 18432u, false, 144u));

@@ -180,13 +180,14 @@ TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const Tile t = make_tile(c, 1, wg, tid, params);
+                  const CodeStage codes_of_w(t, w, 0);
                   multiply(
                       t, x,
                       [&](const Name<U32>& index, std::span<const Name<I32>> sums, const ActivationScale& scale) {
                         auto value = let("value", dequantise(sums[0], scale, scales.get<"a">()));
                         store_linear(c.store, y, index, value);
                       },
-                      CodeStage(t, w, 0));
+                      codes_of_w);
                 });
 }
 
@@ -195,12 +196,14 @@ TernaryGluMatmulKernel ternary_glu_matmul_matrix(const TernaryMatrixMatmulConfig
                 [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, In<"x", QuantizedWords> x,
                     WeightScales scales, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const Tile t = make_tile(c, 2, wg, tid, params);
+                  const CodeStage gate(t, w_gate, 0);
+                  const CodeStage up(t, w_up, 1);
                   multiply(
                       t, x,
                       [&](const Name<U32>& index, std::span<const Name<I32>> sums, const ActivationScale& scale) {
                         y[index] = glu_of_dots(c.act, sums[0], sums[1], scale, scales);
                       },
-                      CodeStage(t, w_gate, 0), CodeStage(t, w_up, 1));
+                      gate, up);
                 });
 }
 
