@@ -47,18 +47,23 @@ class Asker {
   httplib::Client http_;
 };
 
-// Serves with files in a folder; once it listens, `use` asks it, and then it gets a signal.
+// Serves with files in a folder; once it listens, `use` asks it, and then it gets a signal. On a thread of its own: a
+// server whose log nobody reads stands still when the pipe is full.
 RunResult serve(const std::string& folder, int signal, const std::function<void(Asker& server)>& use) {
   bool is_used = false;
+  std::jthread asking;
   const RunResult result = run_tern({"serve", "--port", "0", "--no-webui", "--files", folder, "--parallel", "4"},
                                     {.on_errors = [&](pid_t process, const std::string& err) {
                                       constexpr std::string_view kUrl = "http://127.0.0.1:";
                                       const size_t at = err.find(kUrl);
                                       if (is_used || at == err.npos || !err.ends_with('\n')) return;
                                       is_used = true;
-                                      Asker server(std::stoi(err.substr(at + kUrl.size())));
-                                      use(server);
-                                      ::kill(process, signal);
+                                      const int port = std::stoi(err.substr(at + kUrl.size()));
+                                      asking = std::jthread([&use, process, port, signal] {
+                                        Asker server(port);
+                                        use(server);
+                                        ::kill(process, signal);
+                                      });
                                     }});
   EXPECT_TRUE(is_used) << result.err;
   return result;
