@@ -10,6 +10,7 @@
 
 #include "backend/gpu/record/layout_settings.h"
 #include "base/format_text.h"
+#include "plan/step_weights.h"
 
 namespace tern::gpu {
 namespace {
@@ -66,7 +67,8 @@ std::vector<std::string> kept_settings(const std::string& folder, const std::str
 
 Result<std::string> keep_settings(const std::string& folder, const std::string& key,
                                   const std::vector<std::string>& settings) {
-  const std::string path = file_in(folder), draft = format_text("{}.{}", path, getpid());
+  std::string path = file_in(folder);
+  const std::string draft = format_text("{}.{}", path, getpid());
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::vector<std::string> lines = lines_of(path);
