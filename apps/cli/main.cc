@@ -73,10 +73,10 @@ ExitCode tern_main(int argc, char** argv) {
   app.set_version_flag("--version", "", "Print the version, and what this build is made of")->group("Other");
   app.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      add_run(app),    add_chat(app),    add_inspect(app), add_tokenize(app), add_detokenize(app),
-      add_logits(app), add_embed(app),   add_eval(app),    add_bench(app),    add_validate(app),
-      add_synth(app),  add_convert(app), add_pull(app),    add_models(app),   add_list(app),
-      add_rm(app),     add_devices(app), add_serve(app),   add_batch(app),    add_manual(app),
+      add_run(app),   add_chat(app),   add_inspect(app), add_tokenize(app), add_detokenize(app), add_logits(app),
+      add_embed(app), add_eval(app),   add_bench(app),   add_validate(app), add_synth(app),      add_convert(app),
+      add_pull(app),  add_models(app), add_list(app),    add_rm(app),       add_devices(app),    add_route(app),
+      add_serve(app), add_batch(app),  add_manual(app),
   };
   try {
     Result<std::vector<std::string>> arguments = known_arguments(app, argc, argv);

@@ -45,6 +45,14 @@ LoadOptions on_device(LoadOptions load, BackendKind backend) {
   return load;
 }
 
+// So that pipelines that are made when they are first needed are on the disk, too.
+Result<void> run_a_little(const Engine& engine) {
+  TRY(Session session, engine.new_session({.n_ctx = std::min(engine.info().n_ctx, 64)}));
+  GenerateOptions options{.max_tokens = 4, .ignore_eos = true};
+  options.sample.temperature = 0;
+  return session.generate(std::vector<TokenId>{0}, options).transform([](const GenerateResult&) {});
+}
+
 // Loading the model once more takes what later starts take: the file is in memory and pipelines are compiled. A GPU's
 // driver, which one process loads only once, counts in the first time.
 struct Loaded {
@@ -57,6 +65,7 @@ Result<Loaded> load_twice(const LoadOptions& load, EnergyReader* energy) {
     TRY(const Engine first, Engine::load(load));
     seconds = first.impl().load_seconds;
     compiling = first.gpu_stats().value_or(GpuStats()).compile_seconds;
+    TRY_STATUS(run_a_little(first));
   }
   const auto before = energy ? energy->joules() : Result<double>(0);
   TRY(Engine engine, Engine::load(load));
@@ -160,8 +169,12 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
 Result<JobCost> measure_job(const CostCurve& curve, const LoadOptions& load, const ExpectedJob& job) {
   TRY(const Engine engine, Engine::load(on_device(load, curve.backend)));
   const int n_decoded = std::max(job.n_generate - 1, 0);
-  TRY(const BenchResult rates,
-      bench(engine, {.n_prompt = job.n_prompt, .n_generate = n_decoded, .repeats = 1, .n_parallel = job.n_parallel}));
+  const JobCost expected = predict(curve, job);
+  const double seconds_of_run = std::max(expected.prompt.seconds + expected.decode.seconds, 1e-3);
+  TRY(const BenchResult rates, bench(engine, {.n_prompt = job.n_prompt,
+                                              .n_generate = n_decoded,
+                                              .repeats = static_cast<int>(std::clamp(1 / seconds_of_run, 1.0, 9.0)),
+                                              .n_parallel = job.n_parallel}));
   const auto seconds = [&](int n, const Spread& rate) {
     return Cost{.seconds = n == 0 ? 0 : static_cast<double>(n) * job.n_parallel / rate.median};
   };
