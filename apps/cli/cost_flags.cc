@@ -1,5 +1,7 @@
 #include "cli/cost_flags.h"
 
+#include <algorithm>
+
 #include "cli/help.h"
 #include "cli/progress_bar.h"
 
@@ -63,16 +65,19 @@ LoadOptions CostFlags::load(const std::string& model_path) const {
 
 Result<CurveSet> CostFlags::curves(const std::string& model_path, bool again) const {
   ProgressBar bar;
-  CurveOptions options{.load = load(model_path), .again = again};
+  const int n_prompt = options_[0]->count() > 0 ? job.n_prompt : 1;
+  const int n_generate = options_[1]->count() > 0 ? job.n_generate : 1;
+  CurveOptions options{.load = load(model_path), .least_ctx = n_prompt + n_generate, .again = again};
   options.load.on_progress = bar.callback();
   return cost_curves(options);
 }
 
-Result<void> CostFlags::check_fits(const CurveSet& set) const {
-  if (job.n_prompt + job.n_generate <= set.n_ctx) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              "{} prompt and {} generated tokens, but the context of {} holds {}; give fewer", job.n_prompt,
-              job.n_generate, set.model_name, set.n_ctx);
+ExpectedJob CostFlags::job_within(int n_ctx) const {
+  ExpectedJob within = job;
+  const bool has_prompt = options_[0]->count() > 0, has_generate = options_[1]->count() > 0;
+  if (!has_prompt) within.n_prompt = std::clamp(n_ctx - (has_generate ? job.n_generate : n_ctx / 5), 1, job.n_prompt);
+  if (!has_generate) within.n_generate = std::clamp(n_ctx - within.n_prompt, 1, job.n_generate);
+  return within;
 }
 
 }  // namespace tern::cli

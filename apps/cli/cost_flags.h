@@ -16,7 +16,6 @@ struct CostFlags {
   int n_threads = 0;
   std::string gpu;
   std::string format = "table";
-  bool is_loaded = false;
 
   void add(CLI::App& app);
   // That was given on the command line; empty: none.
@@ -24,14 +23,15 @@ struct CostFlags {
   bool as_json() const { return format == "json"; }
 
   // Those of the model at this path; what is not kept is measured, with a progress bar. `again`: also what is kept.
+  // kInvalidArgument where the model's context is too short for the job.
   Result<CurveSet> curves(const std::string& model_path, bool again) const;
   LoadOptions load(const std::string& model_path) const;
 
-  // kInvalidArgument where the model's context is too short for the job.
-  Result<void> check_fits(const CurveSet& set) const;
+  // What was not asked for is shortened to such a context.
+  ExpectedJob job_within(int n_ctx) const;
 
  private:
-  std::vector<CLI::Option*> options_;
+  std::vector<CLI::Option*> options_;  // those of the prompt and of what is generated come first
 };
 
 }  // namespace tern::cli

@@ -28,7 +28,8 @@ struct Panel {
   Box box;
   std::string name, x_name, unit;
   int most = 1;
-  std::function<double(const CostCurve&, int tokens)> value = {};  // in `unit`
+  std::function<double(const CostCurve&, int tokens)> value = {};               // in `unit`
+  std::function<const std::vector<CurvePoint>*(const CostCurve&)> points = {};  // that were measured, if it is of these
 };
 
 // A few for each doubling, so that a logarithmic axis has no corners that are not there.
@@ -58,12 +59,16 @@ void draw(Svg& svg, const Panel& panel, const CostReport& report) {
   svg.text({panel.box.x - 8, panel.box.y - 36}, panel.name, "start", "panel");
   load::draw_axes(svg, panel.box, x, panel.x_name, y, panel.unit);
   for (size_t i = 0; i < report.set.curves.size(); ++i) {
-    std::vector<Point> points;
-    for (const int n : lengths) {
-      points.push_back({panel.box.x + x.place(n) * panel.box.width,
-                        panel.box.bottom() - y.place(panel.value(report.set.curves[i], n)) * panel.box.height});
-    }
-    svg.path(points, kCurves[i % std::size(kCurves)]);
+    const CostCurve& curve = report.set.curves[i];
+    const auto at = [&](int n) {
+      return Point{panel.box.x + x.place(n) * panel.box.width,
+                   panel.box.bottom() - y.place(panel.value(curve, n)) * panel.box.height};
+    };
+    std::vector<Point> line;
+    for (const int n : lengths) line.push_back(at(n));
+    svg.path(line, kCurves[i % std::size(kCurves)]);
+    if (!panel.points) continue;
+    for (const CurvePoint& point : *panel.points(curve)) svg.dot(at(point.tokens), kDots[i % std::size(kDots)]);
   }
 }
 
@@ -91,22 +96,23 @@ std::string cost_picture(const CostReport& report) {
     svg.dot({26, y - 4}, kDots[i % std::size(kDots)]);
     svg.text({36, y}, set.curves[i].device);
   }
-  const Panel prompt{.box = {60, 170, 335, 150},
-                     .name = "A token of a prompt",
-                     .x_name = "tokens of the prompt",
-                     .unit = "ms",
-                     .most = set.n_ctx,
-                     .value = [](const CostCurve& curve, int n) {
-                       return predict(curve, {.n_prompt = n, .n_generate = 1}).prompt.seconds * 1e3 / n;
-                     }};
+  const Panel prompt{
+      .box = {60, 170, 335, 150},
+      .name = "A token of a prompt",
+      .x_name = "tokens of the prompt",
+      .unit = "ms",
+      .most = set.n_ctx,
+      .value = [](const CostCurve& curve,
+                  int n) { return predict(curve, {.n_prompt = n, .n_generate = 1}).prompt.seconds * 1e3 / n; },
+      .points = [](const CostCurve& curve) { return &curve.prompt; }};
   const Panel step{.box = {480, 170, 335, 150},
                    .name = "A token written",
                    .x_name = "tokens before it",
                    .unit = "ms",
                    .most = set.n_ctx,
-                   .value = [](const CostCurve& curve, int n) {
-                     return predict(curve, {.n_prompt = n, .n_generate = 2}).decode.seconds * 1e3;
-                   }};
+                   .value = [](const CostCurve& curve,
+                               int n) { return predict(curve, {.n_prompt = n, .n_generate = 2}).decode.seconds * 1e3; },
+                   .points = [](const CostCurve& curve) { return &curve.steps.front().points; }};
   const bool by_energy =
       report.prefer == Prefer::kEnergy && std::ranges::all_of(set.curves, [&](const CostCurve& curve) {
         return predict(curve, job).total.joules.has_value();

@@ -60,11 +60,10 @@ Result<void> check_options(const DevicesCommand& command) {
 Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& model_path) {
   const CostFlags& flags = command.costs;
   TERN_TRY(const CurveSet set, flags.curves(model_path, command.calibrate));
-  TERN_TRY_STATUS(flags.check_fits(set));
-  CostReport report{.set = set, .job = flags.job, .prefer = flags.prefer};
+  CostReport report{.set = set, .job = flags.job_within(set.n_ctx), .prefer = flags.prefer};
   if (command.check) {
     for (const CostCurve& curve : set.curves) {
-      TERN_TRY(const JobCost cost, measure_job(curve, flags.load(set.model_path), flags.job));
+      TERN_TRY(const JobCost cost, measure_job(curve, flags.load(set.model_path), report.job));
       report.measured.push_back(cost);
     }
   }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -94,15 +95,19 @@ Result<ExitCode> RouteCommand::run() {
   std::vector<Candidate> all;
   std::vector<CostCurve> curves;
   std::vector<DeviceLeftOut> left_out;
+  int n_ctx = std::numeric_limits<int>::max();
   for (const std::string& name : models) {
     TERN_TRY(const std::string path, path_of_model(name));
-    TERN_TRY(const CurveSet set, costs.curves(path, /*again=*/false));
+    const Result<CurveSet> found = costs.curves(path, /*again=*/false);
+    if (!found && found.error().code != ErrorCode::kInvalidArgument) return std::unexpected(found.error());
+    if (!found) {  // its context is too short
+      left_out.push_back({.device = name, .reason = found.error().message});
+      continue;
+    }
+    const CurveSet& set = *found;
+    n_ctx = std::min(n_ctx, set.n_ctx);
     for (const DeviceLeftOut& left : set.left_out) {
       left_out.push_back({.device = set.model_name + " on " + left.device, .reason = left.reason});
-    }
-    if (const auto fits = costs.check_fits(set); !fits) {
-      left_out.push_back({.device = set.model_name, .reason = fits.error().message});
-      continue;
     }
     for (const CostCurve& curve : set.curves) {
       all.push_back({.model = set.model_name, .path = set.model_path, .curve = curve});
@@ -110,6 +115,7 @@ Result<ExitCode> RouteCommand::run() {
     }
   }
   if (all.empty()) return fail(ErrorCode::kInvalidArgument, "{}", left_out.back().reason);
+  costs.job = costs.job_within(n_ctx);
   const DeviceChoice choice = choose_device(curves, costs.job, costs.prefer);
   TERN_TRY_STATUS(print(costs.as_json() ? json(all, left_out, choice.index) : page(all, left_out, choice.index)));
   if (choice.reason.contains("; by speed")) print_note("chosen by speed, since not all joules are known");

@@ -76,6 +76,7 @@ std::vector<Crossover> crossovers(std::span<const CostCurve> curves, ExpectedJob
 
 struct CurveOptions {
   LoadOptions load = {};    // the model, its head, the threads, and which GPU; a software one only by its name
+  int least_ctx = 0;        // tokens of context that the model has to have
   bool again = false;       // measure also what is kept
   std::string folder = {};  // where curves are kept; empty: in the user's cache folder
 };
@@ -97,7 +98,8 @@ struct CurveSet {
 // The curves of a model on the CPU and on the GPU, where there is one: those that are kept, and the others measured,
 // which takes less than 20 s, and kept. What is kept wrongly (cut short, of another version) is measured again. Errors:
 // those of opening the
-// model, and of running it on the CPU. What cannot be kept is warned of.
+// model; kInvalidArgument, before anything is measured, where its context is too short; those of running it on the CPU.
+// What cannot be kept is warned of.
 Result<CurveSet> cost_curves(const CurveOptions& options);
 
 // Runs such a job on the curve's device: what it took, to compare with what predict() says. Errors: those of loading

@@ -136,6 +136,10 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
     set.model_path = model.path;
     set.model_name = model.name;
     set.n_ctx = model.config.n_ctx;
+    if (set.n_ctx < options.least_ctx) {
+      return fail(ErrorCode::kInvalidArgument, "a job of {} tokens, but the context of {} holds {}; give fewer",
+                  options.least_ctx, set.model_name, set.n_ctx);
+    }
   }
   std::vector<Device> devices = {{.name = cpu_curve_device(threads_of(load)), .backend = BackendKind::kCpu, .gpu = {}}};
   if (auto gpu = gpu_of(load)) {

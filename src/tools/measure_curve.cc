@@ -11,6 +11,7 @@
 namespace tern {
 namespace {
 
+constexpr int kLeastContext = 8;
 constexpr int kMostPrompt = 4096;     // tokens; a longer one goes on as the last two lengths do
 constexpr int kFirstPrompt = 8;       // after one token
 constexpr double kPromptShare = 0.5;  // of the budget
@@ -93,10 +94,9 @@ class Measuring {
     Place place{.n_ctx = n_ctx};
     TRY(place.store, executable_.new_kv_store(executable_.kv_block_tokens(n_ctx), options_.kv_type));
     const int per_reply = (n_ctx + place.store->block_tokens() - 1) / place.store->block_tokens();
-    const uint64_t bytes =
-        place.store->block_bytes() * static_cast<uint64_t>(per_reply) * static_cast<uint64_t>(replies);
-    if (options_.most_kv_bytes > 0 && replies > 1 && bytes > options_.most_kv_bytes) {
-      return fail(ErrorCode::kOutOfMemory, "keys and values of {} replies", replies);
+    const auto n_blocks = static_cast<uint64_t>(per_reply) * static_cast<uint64_t>(replies);
+    if (options_.most_kv_bytes > 0 && place.store->block_bytes() * n_blocks > options_.most_kv_bytes) {
+      return fail(ErrorCode::kOutOfMemory, "keys and values of {} replies of {} tokens", replies, n_ctx);
     }
     TRY_STATUS(place.store->reserve(per_reply * replies));
     for (int reply = 0; reply < replies; ++reply) {
@@ -104,11 +104,28 @@ class Measuring {
       for (int i = 0; i < per_reply; ++i) {
         blocks.push_back(reply * per_reply + i);
         TRY_STATUS(place.store->allocate(blocks.back()));
-        // Memory that was never written to may be one page of zeros over and over, which is read far too fast.
-        if (blocks.back() > 0) TRY_STATUS(place.store->copy(0, blocks.back()));
       }
     }
     return place;
+  }
+
+  // Memory that was never written to may be one page of zeros over and over, which is read far too fast.
+  static Result<void> write_to_all(Place& place) {
+    for (const auto& blocks : place.blocks) {
+      for (const KvBlockId block : blocks) {
+        if (block > 0) TRY_STATUS(place.store->copy(0, block));
+      }
+    }
+    return {};
+  }
+
+  // For as long a prompt as there is memory for.
+  Result<Place> place_for_prompts() {
+    for (auto n = static_cast<int>(tokens_.size());; n /= 2) {
+      auto place = make_place(1, n);
+      const bool may_try_less = !place && place.error().code == ErrorCode::kOutOfMemory && n >= 2 * kLeastContext;
+      if (!may_try_less) return place;
+    }
   }
 
   // In pieces as large as the executable takes them, as a session would.
@@ -135,11 +152,11 @@ class Measuring {
   }
 
   Result<void> measure_prompts(double until) {
+    TRY(Place place, place_for_prompts());
     std::vector<int> lengths = {1};
-    const auto most = static_cast<int>(tokens_.size());
+    const int most = place.n_ctx;
     for (int n = kFirstPrompt; n < most; n *= 2) lengths.push_back(n);
     lengths.push_back(most);
-    TRY(Place place, make_place(1, most));
     TRY(const Cost first, time_prompt(place, 1));
     for (const int n : lengths) {
       if (!costs_.prompt.empty()) {
@@ -231,8 +248,10 @@ class Measuring {
       if (!curve.points.empty() && (at <= curve.points.back().tokens || clock_() > until)) break;
       if (replies > 1 && (context > kMostContextOfMany || clock_() > until)) break;
       auto place = make_place(replies, at + n_steps);
-      if (!place && place.error().code == ErrorCode::kOutOfMemory && !costs_.steps.empty()) break;
+      const bool is_first = curve.points.empty() && costs_.steps.empty();
+      if (!place && place.error().code == ErrorCode::kOutOfMemory && !is_first) break;
       if (!place) return std::unexpected(place.error());
+      TRY_STATUS(write_to_all(*place));
       TRY(const CurvePoint point, time_steps(*place, at, most));
       curve.points.push_back(point);
     }
@@ -250,7 +269,6 @@ class Measuring {
 }  // namespace
 
 Result<MeasuredCosts> measure_costs(Executable& executable, const MeasureOptions& options) {
-  constexpr int kLeastContext = 8;
   if (options.n_ctx < kLeastContext || options.n_vocab < 1) {
     return fail(ErrorCode::kInvalidArgument, "a context of {} tokens is too short to measure", options.n_ctx);
   }

@@ -19,7 +19,7 @@ struct MeasureOptions {
   // About how long it may take, in seconds; at least a prompt and a few steps are measured. What costs more is left to
   // be concluded from what costs less.
   double budget = 7;
-  uint64_t most_kv_bytes = 0;            // that the replies of a step may take together; 0: no bound
+  uint64_t most_kv_bytes = 0;            // that keys and values may take; 0: no bound
   EnergyReader* energy = nullptr;        // null: joules are not measured
   std::function<double()> seconds = {};  // since some start; empty: the machine's own clock
 };

@@ -161,6 +161,9 @@ TEST_F(MeasureCosts, WithoutMemoryForManyRepliesThereIsOne) {
   ASSERT_EQ(costs.steps.size(), 2u) << "16 blocks do not fit";
   EXPECT_EQ(costs.steps[1].points.size(), 1u) << "nor do four replies of 306 tokens";
   EXPECT_EQ(costs.steps[0].points.size(), 3u);
+  const MeasuredCosts of_long_context = measure(little, {.n_ctx = 1024, .budget = 1000}).value();
+  EXPECT_EQ(of_long_context.prompt.back().tokens, 512) << "as long as there is memory for";
+  EXPECT_EQ(of_long_context.steps[0].points.size(), 2u);
 }
 
 TEST_F(MeasureCosts, ALostDeviceIsAnError) {

@@ -116,7 +116,7 @@ TEST_F(Costs, RouteFindsTheCheapestModel) {
   EXPECT_EQ(report.at("choice").at("model"), cheapest);
   const RunResult page = tern({"route", "-m", model_, "-m", other, "-p", "40", "-n", "20"});
   EXPECT_NE(page.out.find("choice"), std::string::npos) << page.out;
-  EXPECT_TRUE(failed_with(tern({"route", "-m", model_, "-p", "100000"}), 2, {"100000 prompt", "give fewer"}));
+  EXPECT_TRUE(failed_with(tern({"route", "-m", model_, "-p", "100000"}), 2, {"a job of 100001 tokens", "give fewer"}));
 }
 
 TEST_F(Costs, WhatDoesNotGoTogetherIsRefused) {
@@ -126,6 +126,7 @@ TEST_F(Costs, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_TRUE(failed_with(tern({"devices", "--explain", "--kv", "f32"}), 2, {"--kv"}));
   EXPECT_TRUE(failed_with(tern({"devices", "--explain", "-p", "0"}), 2, {"--prompt"}));
   EXPECT_TRUE(failed_with(tern({"devices", "--explain", "--prefer", "gpu"}), 2, {"--prefer"}));
+  EXPECT_TRUE(failed_with(tern({"devices", "--explain", "-m", model_, "-p", "9999"}), 2, {"a job of 10000 tokens"}));
   EXPECT_TRUE(failed_with(tern({"route"}), 2, {"--model"}));
   EXPECT_TRUE(failed_with(tern({"run", "-b", "cpu", "--prefer", "energy", "-p", "x"}), 2, {"--prefer", "-b auto"}));
   EXPECT_TRUE(failed_with(tern({"run", "-ngl", "9", "--prefer", "energy", "-p", "x"}), 2, {"--gpu-layers"}));
