@@ -51,6 +51,9 @@ TEST(Crossovers, AreExact) {
   EXPECT_EQ(found[0].tokens, 223);
   EXPECT_EQ(found[0].from, 0u);
   EXPECT_EQ(found[0].to, 1u);
+  for (const int most : {223, 224, 225, 300, 777, 1000, 5000, 12345, 100'000}) {
+    EXPECT_EQ(crossovers(kBoth, job, &ExpectedJob::n_prompt, most, Prefer::kSpeed).at(0).tokens, 223) << most;
+  }
   EXPECT_TRUE(crossovers(kBoth, job, &ExpectedJob::n_prompt, 222, Prefer::kSpeed).empty());
   EXPECT_TRUE(crossovers(kBoth, job, &ExpectedJob::n_prompt, 1, Prefer::kSpeed).empty());
   EXPECT_TRUE(crossovers(kBoth, {}, &ExpectedJob::n_prompt, 4096, Prefer::kSpeed).empty());

@@ -106,6 +106,8 @@ TEST_F(Kept, IsFoundByItsDeviceAndModelOnly) {
   // Its own file under another's name, as where two names have one hash.
   fs::copy_file(kept_.path_of(curve_.device, curve_.model), kept_.path_of(curve_.device, "n"));
   EXPECT_FALSE(kept_.find(curve_.device, "n"));
+  fs::copy_file(kept_.path_of(curve_.device, curve_.model), kept_.path_of("cpu", curve_.model));
+  EXPECT_FALSE(kept_.find("cpu", curve_.model));
 }
 
 TEST_F(Kept, IsWrittenWholeAndReplaced) {
