@@ -61,6 +61,7 @@ bool has_curves_for(const LoadOptions& options) {
 std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads) {
   if (options.prefer == Prefer::kGpu || !has_curves_for(options)) return std::nullopt;
   const CurveFolder kept(default_curve_folder(), std::string(version()));
+  if (!kept.exists()) return std::nullopt;  // most people's, whose start is not to be slower
   const std::string of_model = curve_model(model, options.head);
   auto cpu = kept.find(cpu_curve_device(n_threads), of_model);
   if (!cpu) return std::nullopt;

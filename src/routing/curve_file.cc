@@ -140,6 +140,11 @@ std::optional<CostCurve> CurveFolder::find(std::string_view device, std::string_
   return *std::move(curve);
 }
 
+bool CurveFolder::exists() const {
+  std::error_code error;
+  return !folder_.empty() && std::filesystem::is_directory(folder_, error);
+}
+
 Result<void> CurveFolder::keep(const CostCurve& curve) const {
   if (folder_.empty()) return {};
   std::error_code error;

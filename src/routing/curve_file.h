@@ -24,6 +24,9 @@ class CurveFolder {
   // None where there is no file, or one that cannot be read, or that is of another device, model or version.
   std::optional<CostCurve> find(std::string_view device, std::string_view model) const;
 
+  // Whether anything has been kept there. Looking costs next to nothing.
+  bool exists() const;
+
   // Other processes see all of the file or nothing. kIo.
   Result<void> keep(const CostCurve& curve) const;
 

@@ -98,7 +98,9 @@ class Kept : public testing::Test {
 
 TEST_F(Kept, IsFoundByItsDeviceAndModelOnly) {
   EXPECT_FALSE(kept_.find(curve_.device, curve_.model));
+  EXPECT_FALSE(kept_.exists());
   ASSERT_TRUE(kept_.keep(curve_));
+  EXPECT_TRUE(kept_.exists());
   EXPECT_TRUE(kept_.find(curve_.device, curve_.model));
   EXPECT_FALSE(kept_.find(curve_.device + "0", curve_.model)) << "another driver";
   EXPECT_FALSE(kept_.find(curve_.device, "n"));

@@ -178,7 +178,8 @@ Result<JobCost> measure_job(const CostCurve& curve, const LoadOptions& load, con
   TRY(const BenchResult rates, bench(engine, {.n_prompt = job.n_prompt,
                                               .n_generate = n_decoded,
                                               .repeats = static_cast<int>(std::clamp(1 / seconds_of_run, 1.0, 9.0)),
-                                              .n_parallel = job.n_parallel}));
+                                              .n_parallel = job.n_parallel,
+                                              .memory = false}));
   const auto seconds = [&](int n, const Spread& rate) {
     return Cost{.seconds = n == 0 ? 0 : static_cast<double>(n) * job.n_parallel / rate.median};
   };
