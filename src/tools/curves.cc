@@ -1,5 +1,7 @@
 // The cost curves of a model on this machine: kept, or measured and kept.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "base/log.h"
@@ -19,8 +21,9 @@ namespace {
 struct Device {
   std::string name;  // as in the curve
   BackendKind backend = BackendKind::kCpu;
-  std::string gpu;            // its name, if it is one
-  bool counts_apart = false;  // the processor's counters do not have what it uses
+  std::string gpu;             // its name, if it is one
+  bool counts_apart = false;   // the processor's counters do not have what it uses
+  double seconds_to_find = 0;  // which every start takes
 };
 
 struct Energy {
@@ -53,26 +56,17 @@ Result<void> run_a_little(const Engine& engine) {
   return session.generate(std::vector<TokenId>{0}, options).transform([](const GenerateResult&) {});
 }
 
-// Loading the model once more takes what later starts take: the file is in memory and pipelines are compiled. A GPU's
-// driver, which one process loads only once, counts in the first time.
+// Loading the model once more takes what later starts take: the file is in memory and pipelines are compiled.
 struct Loaded {
   Engine engine;
   Cost cost;
 };
 Result<Loaded> load_twice(const LoadOptions& load, EnergyReader* energy) {
-  double seconds = 0, compiling = 0;
-  {
-    TRY(const Engine first, Engine::load(load));
-    seconds = first.impl().load_seconds;
-    compiling = first.gpu_stats().value_or(GpuStats()).compile_seconds;
-    TRY_STATUS(run_a_little(first));
-  }
+  TRY_STATUS(Engine::load(load).and_then(run_a_little));
   const auto before = energy ? energy->joules() : Result<double>(0);
   TRY(Engine engine, Engine::load(load));
   const auto after = energy ? energy->joules() : Result<double>(0);
-  const double again = engine.impl().load_seconds;
-  const double from_disk = engine.gpu_stats().value_or(GpuStats()).compile_seconds;
-  Cost cost{.seconds = engine.info().adapter ? std::max(seconds - compiling + from_disk, 0.0) : again};
+  Cost cost{.seconds = engine.impl().load_seconds};
   if (energy && before && after) cost.joules = *after - *before;
   return Loaded{.engine = std::move(engine), .cost = cost};
 }
@@ -94,7 +88,7 @@ Result<CostCurve> measure(const Device& device, const LoadOptions& load, const s
                   .steps = std::move(costs.steps),
                   .energy_source = {},
                   .energy_reason = energy.reason};
-  curve.setup.seconds += costs.first_pass_seconds;
+  curve.setup.seconds += device.seconds_to_find + costs.first_pass_seconds;
   if (!energy.reader) return curve;
   if (costs.energy_reason.empty()) {
     curve.energy_source = energy.reader->source();
@@ -104,13 +98,19 @@ Result<CostCurve> measure(const Device& device, const LoadOptions& load, const s
   return curve;
 }
 
-// The GPU that these options lead to: hardware, or the one that is named.
+// The GPU that these options lead to: hardware, or the one that is named. A process loads a driver only once, so the
+// longest look is the one that counts.
 Result<Device> gpu_of(const LoadOptions& load) {
+  using Clock = std::chrono::steady_clock;
+  static std::atomic<double> longest = 0;
+  const auto start = Clock::now();
   TRY(const FoundGpu gpu, find_gpu(load.gpu.adapter));
+  longest = std::max(longest.load(), std::chrono::duration<double>(Clock::now() - start).count());
   return Device{.name = gpu_curve_device(gpu.name, gpu.driver),
                 .backend = BackendKind::kWebGpu,
                 .gpu = gpu.name,
-                .counts_apart = gpu.is_discrete};
+                .counts_apart = gpu.is_discrete,
+                .seconds_to_find = longest.load()};
 }
 
 int threads_of(const LoadOptions& load) {
