@@ -96,10 +96,10 @@ struct CurveSet {
 };
 
 // The curves of a model on the CPU and on the GPU, where there is one: those that are kept, and the others measured,
-// which takes less than 20 s, and kept. What is kept wrongly (cut short, of another version) is measured again. Errors:
-// those of opening the
-// model; kInvalidArgument, before anything is measured, where its context is too short; those of running it on the CPU.
-// What cannot be kept is warned of.
+// which takes less than 20 s, and kept. What is kept wrongly (cut short, of another version) is measured again, and
+// what cannot be kept is warned of. Errors: those of opening the model, and of running it on the CPU; kInvalidArgument,
+// before anything is measured: its context is too short, or `load` changes what is computed (a plan without fused
+// steps, say).
 Result<CurveSet> cost_curves(const CurveOptions& options);
 
 // Runs such a job on the curve's device: what it took, to compare with what predict() says. Errors: those of loading

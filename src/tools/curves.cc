@@ -125,6 +125,12 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
   if (load.model_path.empty()) {
     TRY(load.model_path, default_model_path());
   }
+  if (!has_curves_for(load)) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "costs are measured with fused steps, whole batches and all of a GPU's features: leave such options as they "
+        "are by default");
+  }
   TRY_STATUS(choose_cpu_target());
   CurveSet set;
   std::string of_model;

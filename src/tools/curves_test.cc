@@ -68,6 +68,9 @@ TEST_F(Curves, ShortContextsAreToldBeforeAnythingIsMeasured) {
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().code, ErrorCode::kInvalidArgument);
   EXPECT_FALSE(std::filesystem::exists(folder_.str()));
+  CurveOptions unfused = options();
+  unfused.load.fuse = false;
+  EXPECT_EQ(cost_curves(unfused).error().code, ErrorCode::kInvalidArgument) << "it would be kept as if it were fused";
   CurveOptions missing = options();
   missing.load.model_path = "/nowhere.gguf";
   EXPECT_EQ(cost_curves(missing).error().code, ErrorCode::kNotFound);
