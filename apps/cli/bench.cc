@@ -72,6 +72,7 @@ std::string table(const ModelInfo& info, const BenchOptions& options, const Benc
                        pad_left(human_number(spread.min), 10), pad_left(human_number(spread.max), 10), what);
   };
   std::string text = style.bold(describe(info)) + "\n\n";
+  if (!info.choice.empty()) text += format_text("  {}\n\n", one_line(info.choice));
   text += style.dim("  tokens/s     median       min       max") + "\n";
   const std::string at_once = options.n_parallel > 1 ? format_text("{} times ", options.n_parallel) : "";
   text +=
@@ -101,6 +102,7 @@ std::string json(const ModelInfo& info, const BenchOptions& options, const Bench
                {"architecture", info.architecture},
                {"parameters", info.n_params},
                {"backend", info.backend},
+               {"choice", info.choice.empty() ? Json(nullptr) : Json(info.choice)},
                {"head", info.head},
                {"kv", kv_name(options.kv_type)},
                {"n_prompt", options.n_prompt},
@@ -139,6 +141,7 @@ Result<ExitCode> BenchCommand::run() {
                 "bench ops reads no prompt; use -n to say how many tokens come before the timed one");
   if (what == "ops" && options.energy)
     return fail(ErrorCode::kInvalidArgument, "bench ops cannot measure energy: a single operation is too short");
+  model.load.job = {.n_prompt = options.n_prompt, .n_generate = options.n_generate, .n_parallel = options.n_parallel};
   TERN_TRY(const Engine engine, load_engine(model));
   if (what == "ops") return run_ops(engine);
   ProgressBar bar;

@@ -110,6 +110,7 @@ void greet(const Engine& engine, bool person) {
   if (person) {
     const Style style = Style::of(STDERR_FILENO);
     std::fprintf(stderr, "%s\n", style.bold(describe(engine.info())).c_str());
+    if (!engine.info().choice.empty()) print_note(engine.info().choice);
   }
   if (!engine.has_chat_template()) {
     print_note(

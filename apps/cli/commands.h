@@ -31,6 +31,7 @@ Command add_models(CLI::App& tern);
 Command add_rm(CLI::App& tern);
 Command add_devices(CLI::App& tern);
 Command add_tune(CLI::App& tern);
+Command add_route(CLI::App& tern);
 Command add_serve(CLI::App& tern);
 Command add_batch(CLI::App& tern);
 Command add_manual(CLI::App& tern);

@@ -68,6 +68,7 @@ void ModelOptions::add_backend(CLI::App& app) {
       ->type_name("NAME")
       ->check(one_of({"auto", "cpu", "webgpu", "ref"}))
       ->group("Model");
+  add_prefer(app, load.prefer)->group("Model");
   app.add_option("-t,--threads", load.n_threads, "CPU threads, at most one per CPU (default 0: one per CPU)")
       ->type_name("N")
       ->check(in_range(0, 1024, /*whole=*/true))
@@ -111,6 +112,9 @@ void ModelOptions::apply_gpu_layers(const CLI::App& app) {
   if (!gpu_layers_) return;
   if (app.count("-b") > 0) throw CLI::ValidationError("--gpu-layers", "says the same as --backend; give one of them");
   load.backend = *gpu_layers_ == 0 ? BackendKind::kCpu : BackendKind::kAuto;
+  if (app.count("--prefer") > 0)
+    throw CLI::ValidationError("--gpu-layers", "says what --prefer gpu says; give one of them");
+  load.prefer = Prefer::kGpu;
 }
 
 void ModelOptions::add_gpu(CLI::App& app) {
@@ -138,10 +142,24 @@ void ModelOptions::add_gpu(CLI::App& app) {
 
 void ModelOptions::complete(const CLI::App& app) {
   apply_gpu_layers(app);
+  if (app.count("--prefer") > 0 && load.backend != BackendKind::kAuto)
+    throw CLI::ValidationError("--prefer", "is for -b auto, which chooses");
   if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
   for (const char* name : {"--gpu", "--wgsl-dir", "--gpu-without", "--gpu-validate"}) {
     if (app.count(name) > 0) throw CLI::ValidationError(name, "needs -b webgpu or -b auto");
   }
+}
+
+CLI::Option* add_prefer(CLI::App& app, Prefer& prefer) {
+  static const std::map<std::string, Prefer> kPreferences = {
+      {"speed", Prefer::kSpeed}, {"energy", Prefer::kEnergy}, {"gpu", Prefer::kGpu}};
+  return app
+      .add_option_function<std::string>(
+          "--prefer", [&prefer](const std::string& name) { prefer = kPreferences.at(name); },
+          "What -b auto goes by, where 'tern devices --calibrate' has measured: speed (default), energy, or gpu (a GPU "
+          "where there is one)")
+      ->type_name("WHAT")
+      ->check(one_of({"speed", "energy", "gpu"}));
 }
 
 CLI::Option* add_kv(CLI::App& app, KvType& type) {

@@ -65,6 +65,9 @@ struct ModelOptions {
   void apply_gpu_layers(const CLI::App& app);
 };
 
+// --prefer speed|energy.
+CLI::Option* add_prefer(CLI::App& app, Prefer& prefer);
+
 // --kv f16|f32|q8_0, wherever a command runs a model or says what it needs.
 CLI::Option* add_kv(CLI::App& app, KvType& type);
 std::string_view kv_name(KvType type);

@@ -1,10 +1,13 @@
-// tern devices: what each backend found.
+// tern devices: what each backend found, and what a model costs on it.
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/cost_flags.h"
+#include "cli/cost_picture.h"
+#include "cli/cost_report.h"
 #include "cli/help.h"
 #include "cli/layout.h"
 #include "cli/output.h"
@@ -17,6 +20,15 @@ namespace {
 constexpr const char* kDevicesFooter = R"(Examples
   tern devices
   tern devices -m model.gguf                      also what the model needs on each, and whether it fits
+  tern devices --calibrate -m model.gguf          measure what it costs on each; from then on -b auto goes by that
+  tern devices --explain -m model.gguf -p 512 -n 128    which device is best for such a job, and why
+  tern devices --explain -p 300 -n 50 --check     run the job on each, too, and compare
+  tern devices --explain --svg costs.svg -o json
+
+Costs are measured once for each model, device and version of Tern, which takes up to 20 s, and kept in the cache folder
+($XDG_CACHE_HOME/tern/curves, by default below ~/.cache): the time to load, a prompt's time by its length, a token's by how
+many are before it and how many replies are written at a time, and joules where the processor (and an NVIDIA GPU) counts
+them. --explain measures what is missing, --calibrate everything anew. Nothing is measured when a model is started.
 )";
 
 struct DevicesCommand {
@@ -24,10 +36,46 @@ struct DevicesCommand {
   HubModelOption hub;
   KvType kv_type = KvType::kF16;
   CLI::Option* kv = nullptr;
+  CostFlags costs;
+  bool explain = false;
+  bool calibrate = false;
+  bool check = false;
+  std::string svg;
 };
 
+// Options of the one form are no good in the other.
+Result<void> check_options(const DevicesCommand& command) {
+  const bool has_costs = command.explain || command.calibrate;
+  if (has_costs && command.kv->count() > 0)
+    return fail(ErrorCode::kInvalidArgument,
+                "devices: costs are measured with --kv f16, so --kv does not go with them");
+  if (has_costs) return {};
+  std::string given = command.costs.given();
+  if (command.check) given = "--check";
+  if (!command.svg.empty()) given = "--svg";
+  if (given.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, "devices: {} is about costs: add --explain or --calibrate", given);
+}
+
+Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& model_path) {
+  const CostFlags& flags = command.costs;
+  TERN_TRY(const CurveSet set, flags.curves(model_path, command.calibrate));
+  CostReport report{.set = set, .job = flags.job_within(set.n_ctx), .prefer = flags.prefer};
+  if (command.check) {
+    for (const CostCurve& curve : set.curves) {
+      TERN_TRY(const JobCost cost, measure_job(curve, flags.load(set.model_path), report.job));
+      report.measured.push_back(cost);
+    }
+  }
+  if (!command.svg.empty()) TERN_TRY_STATUS(write_cost_picture(report, command.svg));
+  TERN_TRY_STATUS(print(flags.as_json() ? cost_json(report) : cost_page(report, Style::of(STDOUT_FILENO))));
+  return ExitCode::kDone;
+}
+
 Result<ExitCode> run(const DevicesCommand& command) {
+  TERN_TRY_STATUS(check_options(command));
   TERN_TRY(const std::string model_path, command.hub.resolve(command.path));
+  if (command.explain || command.calibrate) return run_costs(command, model_path);
   std::vector<DeviceInfo> devices;
   if (model_path.empty()) {
     if (command.kv->count() > 0) return fail(ErrorCode::kInvalidArgument, "devices: --kv needs a model, with -m FILE");
@@ -54,16 +102,29 @@ Result<ExitCode> run(const DevicesCommand& command) {
 
 Command add_devices(CLI::App& tern) {
   auto command = std::make_shared<DevicesCommand>();
-  CLI::App* app = add_command(tern, "devices", "Measure and check",
-                              "List what each backend found, which features it will use, and why.",
-                              "[-m FILE [--kv TYPE]]", kDevicesFooter);
-  CLI::Option* path = app->add_option("-m,--model", command->path,
-                                      "Also show what this model (GGUF) needs on each, and whether it fits")
-                          ->type_name("FILE")
-                          ->check(not_empty())
-                          ->group("Model");
+  CLI::App* app =
+      add_command(tern, "devices", "Measure and check",
+                  "List what each backend found, which features it will use, and why; or what a model costs on each.",
+                  "[-m FILE [--kv TYPE]] [--explain | --calibrate] [-p N] [-n N] [options]", kDevicesFooter);
+  CLI::Option* path =
+      app->add_option("-m,--model", command->path,
+                      "Also show what this model (GGUF) needs on each, and whether it fits; with --explain or "
+                      "--calibrate the model whose costs they are (default: the one that comes with Tern)")
+          ->type_name("FILE")
+          ->check(not_empty())
+          ->group("Model");
   command->hub.add(*app, path);
   command->kv = add_kv(*app, command->kv_type);
+  app->add_flag("--explain", command->explain,
+                "Show what the model costs on each device, where the best one changes, and which is best for a job")
+      ->group("Costs");
+  app->add_flag("--calibrate", command->calibrate, "The same, with everything measured anew")->group("Costs");
+  app->add_flag("--check", command->check, "Also run the job on each device, and compare what it took")->group("Costs");
+  app->add_option("--svg", command->svg, "Draw the costs to this file")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group("Output");
+  command->costs.add(*app);
   return {.app = app, .run = [command] { return run(*command); }};
 }
 

@@ -76,7 +76,7 @@ ExitCode tern_main(int argc, char** argv) {
       add_run(app),   add_chat(app),   add_inspect(app), add_tokenize(app), add_detokenize(app), add_logits(app),
       add_embed(app), add_eval(app),   add_bench(app),   add_validate(app), add_synth(app),      add_convert(app),
       add_pull(app),  add_models(app), add_list(app),    add_rm(app),       add_devices(app),    add_tune(app),
-      add_serve(app), add_batch(app),  add_manual(app),
+      add_route(app), add_serve(app),  add_batch(app),   add_manual(app),
   };
   try {
     Result<std::vector<std::string>> arguments = known_arguments(app, argc, argv);

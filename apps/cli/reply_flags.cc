@@ -346,6 +346,8 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   };
   std::string prompt = speed(stats.n_prompt - stats.n_reused, stats.prompt_seconds);
   if (stats.n_reused > 0) prompt += format_text(", {} more were in the cache", stats.n_reused);
+  line("backend", one_line(engine.info().backend));
+  if (!engine.info().choice.empty()) line("chosen", one_line(engine.info().choice));
   line("load", human_seconds(stats.load_seconds));
   line("prompt", prompt);
   line("first token", format_text("after {}", human_seconds(stats.prompt_seconds)));

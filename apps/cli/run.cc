@@ -1,6 +1,7 @@
 // tern run: continue a text.
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -63,7 +64,8 @@ struct RunCommand {
 
   Result<void> check_options() const;
   Result<std::string> read_prompt() const;
-  Result<Engine> load() const;
+  ExpectedJob expected_job(size_t prompt_bytes) const;
+  Result<Engine> load(size_t prompt_bytes) const;
   Result<ModelInput> encode(const Engine& engine, const std::string& text) const;
   Result<ExitCode> run();
   Result<void> show(const Engine& engine, const ModelInput& input) const;
@@ -81,9 +83,21 @@ Result<std::string> RunCommand::read_prompt() const {
   return text;
 }
 
-Result<Engine> RunCommand::load() const {
+// The tokens of a prompt are counted by the model, which is not there yet. A run is over with its text, so loading is a
+// part of it.
+ExpectedJob RunCommand::expected_job(size_t prompt_bytes) const {
+  constexpr size_t kBytesOfToken = 4;  // about, in English
+  ExpectedJob job{.counts_setup = true};
+  job.n_prompt = static_cast<int>(std::clamp<size_t>(prompt_bytes / kBytesOfToken, 1, size_t{1} << 20));
+  const int n = generation.generate.max_tokens;
+  if (n >= 0) job.n_generate = std::min(n, 1 << 20);
+  return job;
+}
+
+Result<Engine> RunCommand::load(size_t prompt_bytes) const {
   ModelOptions options = model;
   TERN_TRY(options.load.chat_template, chat_flags.read_template());
+  options.load.job = expected_job(prompt_bytes);
   // Nothing is computed to see a prompt, so nothing has to be made ready: the reference reads a file as it is.
   const bool any_backend = options.load.backend == BackendKind::kAuto && options.load.head == HeadKind::kAuto;
   if (print_prompt && any_backend) options.load.backend = BackendKind::kRef;
@@ -199,7 +213,7 @@ Result<ExitCode> RunCommand::run() {
   generation.choose_seed();
   generation.model = &model;
   generation.generate.heal_prompt = !chat && !no_heal;
-  TERN_TRY(const Engine engine, load());
+  TERN_TRY(const Engine engine, load(text.size()));
   TERN_TRY(const ModelInput input, encode(engine, text));
   if (print_prompt) {
     TERN_TRY_STATUS(show(engine, input));

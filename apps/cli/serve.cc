@@ -172,6 +172,7 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   std::vector<server::ModelEntry> one = {{.served = served_with(*this, api.names), .engine = &engine}};
   TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(one), api));
   if (!quiet) print_note(describe(info));
+  if (!quiet && !info.choice.empty()) print_note(info.choice);
   return answer_until_end(server, api.names.front(), interrupt);
 }
 

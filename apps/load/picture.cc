@@ -1,11 +1,10 @@
 #include "load/picture.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "load/axis.h"
+#include "load/svg.h"
 
 namespace tern::load {
 namespace {
@@ -15,104 +14,10 @@ constexpr size_t kMaxPoints = 400;  // of a curve: more cannot be seen
 constexpr double kMinMs = 0.01;     // two events that came in one piece have no time between them
 constexpr int kMaxFailureMarks = 500;
 
-// The greys and colours have a contrast of at least 3 (text: 4.5) with white and with black.
-constexpr const char* kStyle =
-    "text{font:13px system-ui,sans-serif;fill:#767676}.title{font-size:16px;font-weight:600}.panel{font-weight:600}"
-    ".grid{stroke:#767676;stroke-opacity:.25}.axis{stroke:#767676}.curve{fill:none;stroke:#0d8f83;stroke-width:2}"
-    ".dot{fill:#0d8f83}.area{fill:#0d8f83;fill-opacity:.35;stroke:#0d8f83;stroke-width:1.5}"
-    ".limit{stroke:#d9730d;stroke-width:1.5;stroke-dasharray:5 4}.limit-text{fill:#d9730d}"
-    ".mean{stroke:#767676;stroke-width:1.5;stroke-dasharray:2 3}.steady{fill:#767676;fill-opacity:.12}"
-    ".failure{stroke:#d1373f;stroke-width:1.5}";
-
-struct Box {
-  double x, y, width, height;
-  double right() const { return x + width; }
-  double bottom() const { return y + height; }
-};
-
-struct Point {
-  double x, y;
-};
-
-std::string fixed(double value, int decimals = 1) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&')
-      safe += "&amp;";
-    else if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '"')
-      safe += "&quot;";
-    else
-      safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return safe;
-}
-
 // Three digits that count.
 std::string shown(double value) {
   if (value >= 1000) return tick_text(std::round(value));
   return fixed(value, value >= 100 ? 0 : value >= 10 ? 1 : 2);
-}
-
-class Svg {
- public:
-  void text(Point at, const std::string& words, const char* anchor = "start", const char* style = "") {
-    body_ += "<text x=\"" + fixed(at.x) + "\" y=\"" + fixed(at.y) + "\" text-anchor=\"" + anchor + "\" class=\"" +
-             style + "\">" + escaped(words) + "</text>\n";
-  }
-  void line(Point a, Point b, const char* style) {
-    body_ += "<line x1=\"" + fixed(a.x) + "\" y1=\"" + fixed(a.y) + "\" x2=\"" + fixed(b.x) + "\" y2=\"" + fixed(b.y) +
-             "\" class=\"" + style + "\"/>\n";
-  }
-  void rectangle(const Box& box, const char* style) {
-    body_ += "<rect x=\"" + fixed(box.x) + "\" y=\"" + fixed(box.y) + "\" width=\"" + fixed(box.width) +
-             "\" height=\"" + fixed(box.height) + "\" class=\"" + style + "\"/>\n";
-  }
-  void path(const std::vector<Point>& points, const char* style, bool closed = false) {
-    body_ += "<path d=\"";
-    for (size_t i = 0; i < points.size(); ++i)
-      body_ += (i == 0 ? "M" : "L") + fixed(points[i].x) + " " + fixed(points[i].y);
-    body_ += std::string(closed ? "Z" : "") + "\" class=\"" + style + "\"/>\n";
-  }
-  void dot(Point at) {
-    body_ += "<circle cx=\"" + fixed(at.x) + "\" cy=\"" + fixed(at.y) + "\" r=\"4\" class=\"dot\"/>\n";
-  }
-
-  std::string whole(const std::string& label) const {
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(kWidth) + " " +
-           std::to_string(kHeight) + "\" role=\"img\" aria-label=\"" + escaped(label) + "\">\n<style>" + kStyle +
-           "</style>\n" + body_ + "</svg>\n";
-  }
-
- private:
-  std::string body_;
-};
-
-// Both axes with their ticks and names, around the box.
-void draw_axes(Svg& svg, const Box& box, const Axis& x, const std::string& x_name, const Axis& y,
-               const std::string& y_name) {
-  for (const double tick : y.ticks()) {
-    const double at = box.bottom() - y.place(tick) * box.height;
-    svg.line({box.x, at}, {box.right(), at}, "grid");
-    svg.text({box.x - 8, at + 4}, tick_text(tick), "end");
-  }
-  for (const double tick : x.ticks()) {
-    const double at = box.x + x.place(tick) * box.width;
-    svg.line({at, box.bottom()}, {at, box.bottom() + 4}, "axis");
-    svg.text({at, box.bottom() + 18}, tick_text(tick), "middle");
-  }
-  svg.line({box.x, box.bottom()}, {box.right(), box.bottom()}, "axis");
-  svg.text({box.x + box.width / 2, box.bottom() + 38}, x_name, "middle");
-  svg.text({box.x - 8, box.y - 12}, y_name, "start");
 }
 
 struct DistributionPanel {
@@ -227,7 +132,7 @@ void draw_rate(Svg& svg, const Box& box, const LoadResult& result, const Metrics
 
 std::string picture(const LoadResult& result, const Metrics& metrics, const Deadlines& deadlines,
                     const PictureText& text) {
-  Svg svg;
+  Svg svg(kWidth, kHeight);
   svg.text({20, 30}, text.title, "start", "title");
   svg.text({20, 52}, text.subtitle);
   draw_distribution(svg, {60, 140, 335, 170},

@@ -35,6 +35,7 @@ struct ModelInfo {
   std::string name;          // general.name, or the file's name
   std::string architecture;  // as in the file, e.g. "bitnet-b1.58"
   std::string backend;       // e.g. "cpu (AVX3_SPR, 2 threads)"
+  std::string choice;        // why kAuto took this backend, in one line; empty where no costs are kept
   std::string head;          // what the logits are computed from: "F16", "Q8_0 (file: F16)", "exact (int8 + F16)"
   uint64_t n_params = 0;
   uint64_t file_bytes = 0;

@@ -16,6 +16,18 @@ using TokenId = int32_t;
 
 enum class BackendKind { kAuto, kCpu, kWebGpu, kRef };
 
+// What `auto` chooses a device by, where it has been measured what each costs (tern/routing.h). kGpu: a GPU where there
+// is one, as without such costs.
+enum class Prefer { kSpeed, kEnergy, kGpu };
+
+// What a device is chosen for.
+struct ExpectedJob {
+  int n_prompt = 512;
+  int n_generate = 128;
+  int n_parallel = 1;         // such jobs at a time
+  bool counts_setup = false;  // loading the model is a part of it
+};
+
 // How keys and values are stored in the KV cache. kQ8_0: int8, with a scale in f16 for every 32 of a head: half the
 // memory of kF16.
 enum class KvType { kF16, kF32, kQ8_0 };
@@ -60,7 +72,9 @@ enum class Pooling {
 
 struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
-  BackendKind backend = BackendKind::kAuto;  // auto: the fastest that can run this model
+  BackendKind backend = BackendKind::kAuto;  // auto: the one that suits `job`, or the GPU
+  Prefer prefer = Prefer::kSpeed;            // what auto goes by, where costs of both devices are kept,
+  ExpectedJob job = {};                      // … and what for; else it takes a GPU where there is one
   int n_threads = 0;                         // 0: one per CPU that this process may use, which is also the most
   bool pin_threads = false;                  // bind each to its own CPU, the caller's thread only while it computes
   int max_batch = 0;                         // prompt tokens per forward pass; 0: a good size

@@ -101,6 +101,10 @@ typedef void (*tern_on_progress)(void* user, const char* what, uint64_t done, ui
 
 enum { TERN_BACKEND_AUTO = 0, TERN_BACKEND_CPU = 1, TERN_BACKEND_WEBGPU = 2, TERN_BACKEND_REF = 3 };
 
+/* What AUTO chooses a device by, where `tern devices --calibrate` has measured what each costs. ENERGY: by speed where
+ * joules cannot be counted. GPU, and all of them where nothing has been measured: a GPU where there is one. */
+enum { TERN_PREFER_SPEED = 0, TERN_PREFER_ENERGY = 1, TERN_PREFER_GPU = 2 };
+
 /* What the last matrix is read from: see HeadKind in options.h. */
 enum { TERN_HEAD_AUTO = 0, TERN_HEAD_FILE = 1, TERN_HEAD_Q8_0 = 2, TERN_HEAD_Q6_K = 3, TERN_HEAD_EXACT = 4 };
 
@@ -117,7 +121,7 @@ typedef struct tern_load_options {
   int32_t max_batch;            /* prompt tokens per step; 0: a good size */
   int32_t head;                 /* TERN_HEAD_AUTO */
   int32_t pin_threads;          /* 1: each on a CPU of its own */
-  int32_t reserved;             /* 0 */
+  int32_t prefer;               /* TERN_PREFER_SPEED: what AUTO goes by, where costs are kept */
 } tern_load_options;
 
 /* Never waits. */

@@ -120,6 +120,7 @@ struct BenchOptions {
   KvType kv_type = KvType::kF16;
   int n_parallel = 1;   // replies at a time, each with a prompt of its own; rates are those of all together
   bool energy = false;  // measure it too
+  bool memory = true;   // … and how fast the machine reads memory, which takes a second
   OnProgress on_progress = {};
 };
 
@@ -144,7 +145,7 @@ struct BenchResult {
   uint64_t bytes_per_token = 0;
   double decode_gb_per_s = 0;  // bytes_per_token × median decode rate
   // What this machine can read from memory with the same number of threads. A model that fits into the caches can
-  // exceed it. 0: a GPU computes, and its memory is not measured.
+  // exceed it. 0: not measured, because a GPU computes or nobody asked for it.
   double machine_gb_per_s = 0;
   std::optional<BenchEnergy> energy = {};  // where it was asked for
 };

@@ -17,6 +17,7 @@ from ._types import (
     BACKENDS,
     HEADS,
     KV_TYPES,
+    PREFERENCES,
     Backend,
     Finish,
     GenerateOptions,
@@ -25,6 +26,7 @@ from ._types import (
     Message,
     ModelInfo,
     OnProgress,
+    Prefer,
     Progress,
     Prompt,
     Stats,
@@ -351,6 +353,7 @@ class Engine(_Handle):
         model: str | os.PathLike[str] | None = None,
         *,
         backend: Backend = "auto",
+        prefer: Prefer = "speed",
         threads: int = 0,
         head: Head = "auto",
         max_batch: int = 0,
@@ -363,6 +366,7 @@ class Engine(_Handle):
         options = c.initialised(c.LoadOptions, lib.tern_load_options_init)
         options.model_path = _bytes(model)
         options.backend = _chosen("backend", backend, BACKENDS)
+        options.prefer = _chosen("prefer", prefer, PREFERENCES)
         options.head = _chosen("head", head, HEADS)
         options.n_threads = threads
         options.max_batch = max_batch

@@ -54,7 +54,7 @@ class LoadOptions(SizedStruct):
         ("max_batch", c_int32),
         ("head", c_int32),
         ("pin_threads", c_int32),
-        ("reserved", c_int32),
+        ("prefer", c_int32),
     ]
 
 

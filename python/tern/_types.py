@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 Backend = Literal["auto", "cpu", "webgpu", "ref"]
 BACKENDS: dict[str, int] = {"auto": 0, "cpu": 1, "webgpu": 2, "ref": 3}
 
+Prefer = Literal["speed", "energy", "gpu"]
+PREFERENCES: dict[str, int] = {"speed": 0, "energy": 1, "gpu": 2}
+
 Head = Literal["auto", "file", "q8_0", "q6_k", "exact"]
 HEADS: dict[str, int] = {"auto": 0, "file": 1, "q8_0": 2, "q6_k": 3, "exact": 4}
 

@@ -197,6 +197,10 @@ class EngineTest(unittest.TestCase):
             self.engine.generate("Once", max_token=1)  # type: ignore[call-arg]
         with self.assertRaisesRegex(ValueError, "gpu"):
             tern.Engine(backend="gpu")  # type: ignore[arg-type]
+        with self.assertRaisesRegex(ValueError, "price"):
+            tern.Engine(prefer="price")  # type: ignore[arg-type]
+        with tern.Engine(prefer="energy", threads=1) as engine:
+            self.assertTrue(engine.info.backend)
         with self.engine.session() as session, self.assertRaises(ValueError):
             session.logits([1, 2], first=2)
 

@@ -125,6 +125,19 @@ TEST_F(CApi, EarlierStructsHaveDefaultsForWhatTheyLack) {
   tern_session_free(made);
 }
 
+TEST_F(CApi, WhatIsPreferredIsSpeedOrEnergy) {
+  tern_load_options options;
+  tern_load_options_init(&options, sizeof(options));
+  options.model_path = kModel.c_str();
+  options.prefer = 3;
+  const auto outcome = outcome_of([&](tern_error** error) {
+    tern_engine* engine = nullptr;
+    return tern_engine_load(&options, &engine, error);
+  });
+  EXPECT_EQ(outcome.code, TERN_INVALID_ARGUMENT);
+  EXPECT_EQ(outcome.message, "tern_load_options.prefer is 3, but can be 0 to 2");
+}
+
 TEST_F(CApi, ProgressIsToldWithItsUser) {
   tern_load_options options;
   tern_load_options_init(&options, sizeof(options));

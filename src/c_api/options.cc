@@ -30,7 +30,7 @@ constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .max_batch = 0,
                                      .head = TERN_HEAD_AUTO,
                                      .pin_threads = 0,
-                                     .reserved = 0};
+                                     .prefer = TERN_PREFER_SPEED};
 constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
 constexpr tern_session_options kSession = {
     .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr};
@@ -121,7 +121,7 @@ Result<LoadOptions> read_options(const tern_load_options* given) {
   TRY(to.backend, read_enum(from.backend, BackendKind::kRef, "tern_load_options.backend"));
   TRY(to.head, read_enum(from.head, HeadKind::kExact, "tern_load_options.head"));
   TRY(to.pin_threads, read_bool(from.pin_threads, "tern_load_options.pin_threads"));
-  if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_load_options.reserved is not 0");
+  TRY(to.prefer, read_enum(from.prefer, Prefer::kGpu, "tern_load_options.prefer"));
   to.n_threads = from.n_threads;
   to.max_batch = from.max_batch;
   if (from.on_progress) {

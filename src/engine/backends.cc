@@ -61,6 +61,17 @@ bool may_have_gpu() {
 #endif
 }
 
+Result<FoundGpu> find_gpu([[maybe_unused]] const std::string& wanted) {
+#ifdef TERN_HAVE_WEBGPU
+  TRY(const auto adapters, gpu::list_adapters());
+  TRY(const size_t index, gpu::choose_adapter(adapters, wanted, /*only_hardware=*/wanted.empty()));
+  const gpu::AdapterInfo& info = adapters[index];
+  return FoundGpu{.name = info.name, .driver = info.driver, .is_discrete = info.type == gpu::AdapterType::kDiscrete};
+#else
+  return fail(ErrorCode::kNotFound, "the webgpu backend is not part of this build");
+#endif
+}
+
 std::string default_pipeline_cache() {
   const std::string folder = user_cache_folder();
   return folder.empty() ? "" : folder + "/pipelines";

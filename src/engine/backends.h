@@ -23,6 +23,14 @@ Result<std::unique_ptr<Executable>> compile_on(BackendKind backend, const Plan& 
 // Whether it is worth trying to open a GPU: costs microseconds.
 bool may_have_gpu();
 
+// The GPU that compile_on() would take: the one that is `wanted` (GpuOptions::adapter), or without a name the first if
+// that is hardware. Takes tenths of a second the first time. kNotFound.
+struct FoundGpu {
+  std::string name, driver;
+  bool is_discrete = false;
+};
+Result<FoundGpu> find_gpu(const std::string& wanted);
+
 // Where compiled pipelines are kept between runs: in the user's cache folder (base/cache_folder.h); empty: nowhere.
 std::string default_pipeline_cache();
 

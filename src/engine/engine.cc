@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/system_info.h"
 #include "engine/backends.h"
+#include "engine/device_choice.h"
 #include "engine/engine_impl.h"
 #include "engine/fit_context.h"
 #include "engine/sampling_advice.h"
@@ -81,8 +82,8 @@ Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOpti
   return {};
 }
 
-// kAuto: the GPU where there is one that computes and holds the model, or the one asked for by name; else, and for an
-// exact head, the CPU.
+// kAuto: what is cheaper by the costs that are kept of both; without them, and where that is the GPU, the GPU where
+// there is one that computes and holds the model, or the one asked for by name; else, and for an exact head, the CPU.
 Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
   CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
   if (options.max_batch > 0) compile.max_batch = options.max_batch;
@@ -90,9 +91,14 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
   if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
   const bool is_named = !options.gpu.adapter.empty();
   if (is_named || (options.head != HeadKind::kExact && may_have_gpu())) {
+    if (const auto chosen = choose_by_curves(impl.model, options, impl.pool->size())) {
+      impl.info.choice = chosen->reason;
+      if (chosen->backend == BackendKind::kCpu) return compile_for(impl, BackendKind::kCpu, options, compile);
+    }
     compile.only_hardware_gpu = true;
     const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options, compile);
     if (on_gpu) return {};
+    impl.info.choice.clear();
     const bool is_expected = on_gpu.error().code == ErrorCode::kNotFound && !is_named;
     if (!is_expected) warn("the GPU is not used: {}", on_gpu.error().message);
   }

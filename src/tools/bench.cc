@@ -181,7 +181,7 @@ Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options
   result.decode = spread_of(std::move(rates.decode));
   result.bytes_per_token = engine.info().bytes_per_token;
   result.decode_gb_per_s = static_cast<double>(result.bytes_per_token) * result.decode.median / 1e9;
-  if (engine.impl().backend == BackendKind::kWebGpu) return result;
+  if (!options.memory || engine.impl().backend == BackendKind::kWebGpu) return result;
   result.machine_gb_per_s = measure_read_bandwidth(*engine.impl().pool, bandwidth_buffer_bytes()) / 1e9;
   return result;
 }

@@ -16,7 +16,7 @@ TEST(Help, EveryCommandHasAPageWithExamples) {
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_EQ(run_tern({}).out, all.out);
   for (const char* command : {"run", "chat", "inspect", "synth", "tokenize", "detokenize", "logits", "embed", "eval",
-                              "bench", "validate", "devices", "list", "rm", "pull", "convert"}) {
+                              "bench", "validate", "devices", "route", "list", "rm", "pull", "convert"}) {
     EXPECT_NE(all.out.find(std::string("\n  ") + command + " "), std::string::npos) << command;
     const RunResult page = run_tern({command, "--help"});
     EXPECT_EQ(page.exit_code, 0);

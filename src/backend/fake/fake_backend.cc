@@ -21,6 +21,9 @@ class FakeKvStore final : public KvStore {
  public:
   FakeKvStore(const Script& script, int block_tokens, KvType type, Log& log)
       : script_(script), block_tokens_(block_tokens), type_(type), log_(log) {}
+  FakeKvStore(const FakeKvStore&) = delete;
+  FakeKvStore& operator=(const FakeKvStore&) = delete;
+  ~FakeKvStore() override { log_.n_blocks -= n_blocks_; }
   KvType type() const override { return type_; }
   int block_tokens() const override { return block_tokens_; }
   uint64_t block_bytes() const override { return 0; }
@@ -29,9 +32,13 @@ class FakeKvStore final : public KvStore {
       return fail(ErrorCode::kOutOfMemory, "no memory for another block of {} tokens", block_tokens_);
     }
     ++log_.n_blocks;
+    ++n_blocks_;
     return {};
   }
-  void free(KvBlockId) override { --log_.n_blocks; }
+  void free(KvBlockId) override {
+    --log_.n_blocks;
+    --n_blocks_;
+  }
   Result<void> copy(KvBlockId, KvBlockId) override { return {}; }
   Result<void> read(KvBlockId, MutableBytes) const override { return {}; }
   Result<void> write(KvBlockId, Bytes) override { return {}; }
@@ -41,6 +48,7 @@ class FakeKvStore final : public KvStore {
   int block_tokens_;
   KvType type_;
   Log& log_;
+  int n_blocks_ = 0;  // of this store
 };
 
 // The script's tokens, some of them worked out before they are asked for. Aborts on a caller that asks for too many.

@@ -1,0 +1,32 @@
+// What devices cost, as a page and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "tern/routing.h"
+
+namespace tern::cli {
+
+struct CostReport {
+  const CurveSet& set;
+  ExpectedJob job;
+  Prefer prefer;
+  std::vector<JobCost> measured = {};  // the job itself on each device; empty: not run
+};
+
+std::string cost_page(const CostReport& report, const Style& style);
+std::string cost_json(const CostReport& report);
+
+// Parts of it that other reports have too.
+std::string seconds_text(double seconds);
+std::string cost_text(const Cost& cost);  // "1.25 s", "1.25 s, 30 J"
+std::string_view prefer_name(Prefer prefer);
+nlohmann::ordered_json job_json(const ExpectedJob& job, Prefer prefer);
+nlohmann::ordered_json cost_json(const Cost& cost);
+nlohmann::ordered_json cost_json(const JobCost& cost);
+
+}  // namespace tern::cli

@@ -1,0 +1,145 @@
+// tern route: which model on which device is cheapest for a job.
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/cost_flags.h"
+#include "cli/cost_report.h"
+#include "cli/help.h"
+#include "cli/hub_model.h"
+#include "cli/layout.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kRouteFooter = R"(Examples
+  tern route -m bitnet.gguf -m bonsai.gguf -p 512 -n 128
+  tern route -m bitnet.gguf -m bonsai.gguf -p 20 -n 400 --loaded --prefer energy -o json
+
+The figures are predictions from the costs that 'tern devices --explain' shows. Those that are not kept yet are measured
+first, which takes up to 20 s for a model. What a model's answers are worth is not weighed.
+)";
+
+// A model on a device.
+struct Candidate {
+  std::string model;
+  std::string path;
+  CostCurve curve;
+};
+
+struct RouteCommand {
+  std::vector<std::string> models;
+  CostFlags costs;
+
+  Result<ExitCode> run();
+  std::string page(const std::vector<Candidate>& all, const std::vector<DeviceLeftOut>& left_out, size_t chosen) const;
+  std::string json(const std::vector<Candidate>& all, const std::vector<DeviceLeftOut>& left_out, size_t chosen) const;
+};
+
+std::string RouteCommand::page(const std::vector<Candidate>& all, const std::vector<DeviceLeftOut>& left_out,
+                               size_t chosen) const {
+  const Style style = Style::of(STDOUT_FILENO);
+  size_t width = 5;
+  for (const Candidate& one : all) width = std::max(width, display_width(one_line(one.model)));
+  std::string text =
+      style.dim(format_text("  {}  {}{}{}{}{}", pad("model", width), pad("device", 8), pad_left("loading", 12),
+                            pad_left("reading", 12), pad_left("writing", 12), pad_left("in all", 22))) +
+      "\n";
+  for (size_t i = 0; i < all.size(); ++i) {
+    const JobCost cost = predict(all[i].curve, costs.job);
+    text += format_text("{} {}  {}{}{}{}{}\n", i == chosen ? "*" : " ", pad(one_line(all[i].model), width),
+                        pad(backend_name(all[i].curve.backend), 8),
+                        pad_left(costs.job.counts_setup ? seconds_text(cost.setup.seconds) : "-", 12),
+                        pad_left(seconds_text(cost.prompt.seconds), 12),
+                        pad_left(seconds_text(cost.decode.seconds), 12), pad_left(cost_text(cost.total), 22));
+  }
+  for (const DeviceLeftOut& left : left_out)
+    text += format_text("  {}  {}: {}\n", one_line(left.device), style.dim("left out"), one_line(left.reason));
+  const Candidate& best = all[chosen];
+  text += format_text("\n  {} {} on {}: {} for {} + {} tokens\n", style.bold("choice"), one_line(best.model),
+                      backend_name(best.curve.backend), cost_text(predict(best.curve, costs.job).total),
+                      costs.job.n_prompt, costs.job.n_generate);
+  return text;
+}
+
+std::string RouteCommand::json(const std::vector<Candidate>& all, const std::vector<DeviceLeftOut>& left_out,
+                               size_t chosen) const {
+  using Json = nlohmann::ordered_json;
+  const auto place = [](const Candidate& one) -> Json {
+    return {{"model", one.path},
+            {"name", one.model},
+            {"backend", backend_name(one.curve.backend)},
+            {"device", one.curve.device}};
+  };
+  Json candidates = Json::array(), left = Json::array();
+  for (const Candidate& one : all) {
+    Json json = place(one);
+    json.update(cost_json(predict(one.curve, costs.job)));
+    candidates.push_back(std::move(json));
+  }
+  for (const DeviceLeftOut& one : left_out) left.push_back({{"device", one.device}, {"reason", one.reason}});
+  const Json json = {{"job", job_json(costs.job, costs.prefer)},
+                     {"candidates", std::move(candidates)},
+                     {"left_out", std::move(left)},
+                     {"choice", place(all[chosen])}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<ExitCode> RouteCommand::run() {
+  std::vector<Candidate> all;
+  std::vector<CostCurve> curves;
+  std::vector<DeviceLeftOut> left_out;
+  int n_ctx = std::numeric_limits<int>::max();
+  for (const std::string& name : models) {
+    TERN_TRY(const std::string path, path_of_model(name));
+    const Result<CurveSet> found = costs.curves(path, /*again=*/false);
+    if (!found && found.error().code != ErrorCode::kInvalidArgument) return std::unexpected(found.error());
+    if (!found) {  // its context is too short
+      left_out.push_back({.device = name, .reason = found.error().message});
+      continue;
+    }
+    const CurveSet& set = *found;
+    n_ctx = std::min(n_ctx, set.n_ctx);
+    for (const DeviceLeftOut& left : set.left_out) {
+      left_out.push_back({.device = set.model_name + " on " + left.device, .reason = left.reason});
+    }
+    for (const CostCurve& curve : set.curves) {
+      all.push_back({.model = set.model_name, .path = set.model_path, .curve = curve});
+      curves.push_back(curve);
+    }
+  }
+  if (all.empty()) return fail(ErrorCode::kInvalidArgument, "{}", left_out.back().reason);
+  costs.job = costs.job_within(n_ctx);
+  const DeviceChoice choice = choose_device(curves, costs.job, costs.prefer);
+  TERN_TRY_STATUS(print(costs.as_json() ? json(all, left_out, choice.index) : page(all, left_out, choice.index)));
+  if (choice.reason.contains("; by speed")) print_note("chosen by speed, since not all joules are known");
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_route(CLI::App& tern) {
+  auto command = std::make_shared<RouteCommand>();
+  CLI::App* app = add_command(tern, "route", "Measure and check",
+                              "Tell which of several models on which device is cheapest for a job.",
+                              "-m FILE [-m FILE …] [-p N] [-n N] [options]", kRouteFooter);
+  app->add_option_function<std::string>(
+         "-m,--model", [command](const std::string& name) { command->models.push_back(name); },
+         "A model: a file or a folder, a name of 'tern models', or OWNER/NAME; may be given several times")
+      ->type_name("FILE")
+      ->trigger_on_parse()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->required()
+      ->check(not_empty())
+      ->group("Model");
+  command->costs.add(*app);
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,109 @@
+// What a job costs on each device of this machine, and which device should run it. The costs come from curves that are
+// measured once for each model and device and kept in the user's cache folder (docs/devices.md).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tern/engine.h"
+
+namespace tern {
+
+// "cpu", as -b has it.
+std::string_view backend_name(BackendKind kind);
+
+// Joules are those of the processor and, where it computes, of the GPU, as their counters have them; none where a
+// counter that belongs to it cannot be read.
+struct Cost {
+  double seconds = 0;
+  std::optional<double> joules = {};
+};
+
+// Something measured at a number of tokens.
+struct CurvePoint {
+  int tokens = 0;
+  Cost cost = {};
+};
+
+// One token of each of so many replies, by how many tokens each has before it. At least one point; the tokens ascend.
+struct StepCurve {
+  int replies = 1;
+  std::vector<CurvePoint> points = {};
+};
+
+struct CostCurve {
+  std::string device = {};  // "cpu: AMD EPYC …, avx2, 2 threads", "webgpu: NVIDIA H200, driver …"
+  std::string model = {};   // its shape and format, which are all that a cost depends on
+  BackendKind backend = BackendKind::kCpu;
+  Cost setup = {};                      // until the first pass, and what that takes beyond a later one
+  std::vector<CurvePoint> prompt = {};  // reading a whole prompt of so many tokens; at least one, the tokens ascend
+  std::vector<StepCurve> steps = {};    // for one reply, and then for more at a time, ascending
+  std::string energy_source = {};       // "powercap (package-0)"; empty: not measured, because of
+  std::string energy_reason = {};       // … this
+};
+
+struct JobCost {
+  Cost setup;
+  Cost prompt;
+  Cost decode;  // the tokens after the first, which belongs to the prompt
+  Cost total;   // with the set-up where the job counts it
+};
+
+// Between measured points costs are linear; beyond them they go on as between the last two. Replies at a time read
+// their prompts one after the other and write together.
+JobCost predict(const CostCurve& curve, const ExpectedJob& job);
+
+// Which of them is cheapest, and why in one line: "webgpu takes 0.4 s for 512 + 128 tokens, cpu 1.3 s". By speed where
+// energy is asked for and not known of all; the reason says so. At least one; of equal ones the first.
+struct DeviceChoice {
+  size_t index = 0;
+  std::string reason;
+};
+DeviceChoice choose_device(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer);
+
+// Where the choice changes as one number of the job grows from 1 to `most`: from this number on it is `to`.
+struct Crossover {
+  int tokens = 0;
+  size_t from = 0, to = 0;
+};
+std::vector<Crossover> crossovers(std::span<const CostCurve> curves, ExpectedJob job, int ExpectedJob::* varied,
+                                  int most, Prefer prefer);
+
+// ---- measuring
+
+struct CurveOptions {
+  LoadOptions load = {};    // the model, its head, the threads, and which GPU; a software one only by its name
+  int least_ctx = 0;        // tokens of context that the model has to have
+  bool again = false;       // measure also what is kept
+  std::string folder = {};  // where curves are kept; empty: in the user's cache folder
+};
+
+// A device that has no curve, and why.
+struct DeviceLeftOut {
+  std::string device;
+  std::string reason;
+};
+
+struct CurveSet {
+  std::string model_path, model_name;
+  int n_ctx = 0;                  // of the model
+  std::vector<CostCurve> curves;  // the CPU's first
+  std::vector<bool> measured;     // of each: now, not before
+  std::vector<DeviceLeftOut> left_out;
+};
+
+// The curves of a model on the CPU and on the GPU, where there is one: those that are kept, and the others measured,
+// which takes less than 20 s, and kept. What is kept wrongly (cut short, of another version) is measured again, and
+// what cannot be kept is warned of. Errors: those of opening the model, and of running it on the CPU; kInvalidArgument,
+// before anything is measured: its context is too short, or `load` changes what is computed (a plan without fused
+// steps, say).
+Result<CurveSet> cost_curves(const CurveOptions& options);
+
+// Runs such a job on the curve's device: what it took, to compare with what predict() says. Errors: those of loading
+// the model there; kInvalidArgument: the job is longer than the context.
+Result<JobCost> measure_job(const CostCurve& curve, const LoadOptions& load, const ExpectedJob& job);
+
+}  // namespace tern

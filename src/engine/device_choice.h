@@ -1,0 +1,30 @@
+// What `auto` computes on, where it has been measured what that costs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/model.h"
+#include "tern/options.h"
+
+namespace tern {
+
+// The devices and the model that a kept curve is of. A curve holds for no other.
+std::string cpu_curve_device(int n_threads);
+std::string gpu_curve_device(const std::string& name, const std::string& driver);
+// `head`: Engine::load has replaced the model's head by then, where it does.
+std::string curve_model(const Model& model, HeadKind head);
+
+// Whether curves are of what these options ask for: not of a plan without fusions, nor of a GPU without its features.
+bool has_curves_for(const LoadOptions& options);
+
+struct ChosenDevice {
+  BackendKind backend = BackendKind::kCpu;
+  std::string reason;  // one line
+};
+
+// By the curves that are kept of the CPU with so many threads and of the GPU that these options lead to. None where one
+// of them is not kept, which costs one look at a file, or where there is no such GPU.
+std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads);
+
+}  // namespace tern

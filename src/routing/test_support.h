@@ -1,0 +1,43 @@
+// Curves that a test can calculate by hand.
+#pragma once
+
+#include <vector>
+
+#include "tern/routing.h"
+
+namespace tern::routing_test {
+
+struct Slope {
+  double setup = 0;
+  double prompt_token = 0;   // seconds of a token that is read
+  double step = 0;           // seconds of a token that is written after nothing,
+  double context_token = 0;  // … and more for each token before it
+  double watts = 0;          // 0: joules are not known
+};
+
+inline Cost cost_of(double seconds, const Slope& slope) {
+  Cost cost{.seconds = seconds};
+  if (slope.watts > 0) cost.joules = seconds * slope.watts;
+  return cost;
+}
+
+// Linear everywhere, so measured points do not matter; eight replies at a time take twice as long as one.
+inline CostCurve linear_curve(BackendKind backend, const Slope& slope) {
+  CostCurve curve{.device = std::string(backend_name(backend)) + ": made up",
+                  .model = "m",
+                  .backend = backend,
+                  .setup = cost_of(slope.setup, slope)};
+  for (const int n : {1, 64, 512})
+    curve.prompt.push_back({.tokens = n, .cost = cost_of(slope.prompt_token * n, slope)});
+  for (const int replies : {1, 8}) {
+    StepCurve steps{.replies = replies};
+    for (const int n : {1, 256, 1024}) {
+      const double seconds = slope.step + slope.context_token * n;
+      steps.points.push_back({.tokens = n, .cost = cost_of(replies == 1 ? seconds : 2 * seconds, slope)});
+    }
+    curve.steps.push_back(std::move(steps));
+  }
+  return curve;
+}
+
+}  // namespace tern::routing_test

@@ -1,0 +1,278 @@
+#include "tools/measure_curve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "tools/random_values.h"
+
+namespace tern {
+namespace {
+
+constexpr int kLeastContext = 8;
+constexpr int kMostPrompt = 4096;     // tokens; a longer one goes on as the last two lengths do
+constexpr int kFirstPrompt = 8;       // after one token
+constexpr double kPromptShare = 0.5;  // of the budget
+constexpr double kLongEnough = 0.08;  // seconds of measuring, after which a figure is taken; counters move by the ms
+constexpr int kMostPromptRuns = 5;    // of a prompt
+constexpr int kBlocks = 3;            // of steps, of which the shortest counts
+constexpr int kMostStepsOfBlock = 16;
+constexpr int kWarmUpSteps = 2;
+constexpr int kReplies[] = {1, 4, 16};
+constexpr int kContexts[] = {0, 256, 1024, 4096};  // tokens before a step
+constexpr int kMostContextOfMany = 256;            // … of several replies, whose keys and values are many
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// What else runs on the machine makes a measurement longer and never shorter.
+Cost least_of(const std::vector<Cost>& costs) { return *std::ranges::min_element(costs, {}, &Cost::seconds); }
+
+class Measuring {
+ public:
+  Measuring(Executable& executable, const MeasureOptions& options)
+      : executable_(executable), options_(options), clock_(options.seconds ? options.seconds : now) {
+    const CounterRandom random(1);
+    for (int i = 0; i < std::min(options.n_ctx, kMostPrompt); ++i) {
+      tokens_.push_back(
+          static_cast<TokenId>(random(static_cast<uint64_t>(i)) % static_cast<uint64_t>(options.n_vocab)));
+    }
+  }
+
+  Result<MeasuredCosts> run() {
+    const double begin = clock_();
+    TRY_STATUS(measure_prompts(begin + options_.budget * kPromptShare));
+    for (const int replies : kReplies) {
+      const int most = std::min({executable_.max_slices(), executable_.max_logit_rows(), executable_.max_batch()});
+      if (replies > most) break;
+      TRY_STATUS(measure_steps(replies, begin + options_.budget));
+    }
+    if (!costs_.energy_reason.empty()) forget_joules();
+    return std::move(costs_);
+  }
+
+ private:
+  // Sequences side by side in one store.
+  struct Place {
+    std::unique_ptr<KvStore> store = nullptr;
+    std::vector<std::vector<KvBlockId>> blocks = {};  // of each
+    int n_ctx = 0;
+  };
+
+  struct Reading {
+    double seconds = 0;
+    std::optional<double> joules;
+  };
+
+  // A counter that fails is given up, and seconds are measured all the same.
+  Reading read() {
+    Reading reading{.seconds = clock_(), .joules = {}};
+    if (!options_.energy || !costs_.energy_reason.empty()) return reading;
+    if (const auto joules = options_.energy->joules()) {
+      reading.joules = *joules;
+    } else {
+      costs_.energy_reason = joules.error().message;
+    }
+    return reading;
+  }
+
+  void forget_joules() {
+    for (CurvePoint& point : costs_.prompt) point.cost.joules.reset();
+    for (StepCurve& curve : costs_.steps) {
+      for (CurvePoint& point : curve.points) point.cost.joules.reset();
+    }
+  }
+
+  static Cost cost_between(const Reading& begin, const Reading& end, int n) {
+    Cost cost{.seconds = (end.seconds - begin.seconds) / n};
+    if (begin.joules && end.joules) cost.joules = (*end.joules - *begin.joules) / n;
+    return cost;
+  }
+
+  Result<Place> make_place(int replies, int n_ctx) {
+    Place place{.n_ctx = n_ctx};
+    TRY(place.store, executable_.new_kv_store(executable_.kv_block_tokens(n_ctx), options_.kv_type));
+    const int per_reply = (n_ctx + place.store->block_tokens() - 1) / place.store->block_tokens();
+    const auto n_blocks = static_cast<uint64_t>(per_reply) * static_cast<uint64_t>(replies);
+    if (options_.most_kv_bytes > 0 && place.store->block_bytes() * n_blocks > options_.most_kv_bytes) {
+      return fail(ErrorCode::kOutOfMemory, "keys and values of {} replies of {} tokens", replies, n_ctx);
+    }
+    TRY_STATUS(place.store->reserve(per_reply * replies));
+    for (int reply = 0; reply < replies; ++reply) {
+      auto& blocks = place.blocks.emplace_back();
+      for (int i = 0; i < per_reply; ++i) {
+        blocks.push_back(reply * per_reply + i);
+        TRY_STATUS(place.store->allocate(blocks.back()));
+      }
+    }
+    return place;
+  }
+
+  // Memory that was never written to may be one page of zeros over and over, which is read far too fast.
+  static Result<void> write_to_all(Place& place) {
+    for (const auto& blocks : place.blocks) {
+      for (const KvBlockId block : blocks) {
+        if (block > 0) TRY_STATUS(place.store->copy(0, block));
+      }
+    }
+    return {};
+  }
+
+  // For as long a prompt as there is memory for.
+  Result<Place> place_for_prompts() {
+    for (auto n = static_cast<int>(tokens_.size());; n /= 2) {
+      auto place = make_place(1, n);
+      const bool may_try_less = !place && place.error().code == ErrorCode::kOutOfMemory && n >= 2 * kLeastContext;
+      if (!may_try_less) return place;
+    }
+  }
+
+  // In pieces as large as the executable takes them, as a session would.
+  Result<void> run_prompt(Place& place, int n) {
+    for (int at = 0; at < n;) {
+      const int size = std::min(n - at, executable_.max_batch());
+      const Slice slice{.tokens = std::span(tokens_).subspan(static_cast<size_t>(at), static_cast<size_t>(size)),
+                        .first_pos = at,
+                        .logits = at + size == n ? WantLogits::kLast : WantLogits::kNone,
+                        .n_best = 1,
+                        .blocks = place.blocks.front(),
+                        .n_ctx = place.n_ctx};
+      TRY_STATUS(executable_.run(*place.store, {&slice, 1}).transform([](auto) {}));
+      at += size;
+    }
+    return {};
+  }
+
+  Result<Cost> time_prompt(Place& place, int n) {
+    const Reading begin = read();
+    TRY_STATUS(run_prompt(place, n));
+    const Reading end = read();
+    return cost_between(begin, end, 1);
+  }
+
+  Result<void> measure_prompts(double until) {
+    TRY(Place place, place_for_prompts());
+    std::vector<int> lengths = {1};
+    const int most = place.n_ctx;
+    for (int n = kFirstPrompt; n < most; n *= 2) lengths.push_back(n);
+    lengths.push_back(most);
+    TRY(const Cost first, time_prompt(place, 1));
+    for (const int n : lengths) {
+      if (!costs_.prompt.empty()) {
+        const CurvePoint& last = costs_.prompt.back();
+        if (clock_() + last.cost.seconds * n / last.tokens > until) break;
+      }
+      std::vector<Cost> runs;
+      double spent = 0;
+      // Kernels for so many tokens may be compiled in the first run of that length.
+      TRY(const Cost warm_up, time_prompt(place, n));
+      if (warm_up.seconds > kLongEnough && clock_() + warm_up.seconds > until) {
+        runs.push_back(warm_up);
+        spent = warm_up.seconds;
+      }
+      while (runs.empty() || (spent < kLongEnough && std::ssize(runs) < kMostPromptRuns)) {
+        TRY(const Cost cost, time_prompt(place, n));
+        runs.push_back(cost);
+        spent += cost.seconds;
+      }
+      costs_.prompt.push_back({.tokens = n, .cost = least_of(runs)});
+    }
+    costs_.first_pass_seconds = std::max(first.seconds - costs_.prompt.front().cost.seconds, 0.0);
+    return {};
+  }
+
+  std::vector<Slice> slices_at(const Place& place, int pos) const {
+    std::vector<Slice> slices;
+    for (size_t i = 0; i < place.blocks.size(); ++i) {
+      slices.push_back({.tokens = std::span(tokens_).subspan(i % tokens_.size(), 1),
+                        .first_pos = pos,
+                        .logits = WantLogits::kLast,
+                        .n_best = 1,
+                        .blocks = place.blocks[i],
+                        .n_ctx = place.n_ctx});
+    }
+    return slices;
+  }
+
+  // The device's own stream, where it has one, or passes; all of the steps that are to be measured.
+  class Steps {
+   public:
+    Steps(Measuring& m, Place& place, int pos) : m_(m), place_(place), pos_(pos) {}
+    Result<void> begin(int n) {
+      if (!m_.executable_.decodes()) return {};
+      const std::vector<DeviceSampling> greedy(place_.blocks.size());
+      starts_ = m_.slices_at(place_, pos_);
+      TRY(stream_, m_.executable_.decode(*place_.store, starts_, n, greedy));
+      return {};
+    }
+    Result<void> take() {
+      if (stream_) return stream_->next().transform([](auto) {});
+      const std::vector<Slice> slices = m_.slices_at(place_, pos_++);
+      return m_.executable_.run(*place_.store, slices).transform([](auto) {});
+    }
+
+   private:
+    Measuring& m_;
+    Place& place_;
+    int pos_;
+    std::vector<Slice> starts_;
+    std::unique_ptr<TokenStream> stream_;
+  };
+
+  Result<CurvePoint> time_steps(Place& place, int pos, int most_of_block) {
+    Steps steps(*this, place, pos);
+    TRY_STATUS(steps.begin(kWarmUpSteps + kBlocks * most_of_block));
+    const double start = clock_();
+    for (int i = 0; i < kWarmUpSteps; ++i) TRY_STATUS(steps.take());
+    const double each = std::max((clock_() - start) / kWarmUpSteps, 1e-9);
+    const int n = std::clamp(static_cast<int>(std::lround(kLongEnough / each)), 1, most_of_block);
+    CurvePoint least;
+    for (int block = 0; block < kBlocks; ++block) {
+      const Reading begin = read();
+      for (int i = 0; i < n; ++i) TRY_STATUS(steps.take());
+      const Reading end = read();
+      const CurvePoint point{.tokens = pos + kWarmUpSteps + block * n + n / 2, .cost = cost_between(begin, end, n)};
+      if (block == 0 || point.cost.seconds < least.cost.seconds) least = point;
+    }
+    return least;
+  }
+
+  // At contexts that there is time and room for. Keys and values of tokens that were never run are zeros or whatever
+  // the memory held: they take as long.
+  Result<void> measure_steps(int replies, double until) {
+    StepCurve curve{.replies = replies};
+    for (const int context : kContexts) {
+      const int most = std::min(kMostStepsOfBlock, (options_.n_ctx - kWarmUpSteps) / kBlocks);
+      const int n_steps = kWarmUpSteps + kBlocks * most, at = std::min(context, options_.n_ctx - n_steps);
+      if (!curve.points.empty() && (at <= curve.points.back().tokens || clock_() > until)) break;
+      if (replies > 1 && (context > kMostContextOfMany || clock_() > until)) break;
+      auto place = make_place(replies, at + n_steps);
+      const bool is_first = curve.points.empty() && costs_.steps.empty();
+      if (!place && place.error().code == ErrorCode::kOutOfMemory && !is_first) break;
+      if (!place) return std::unexpected(place.error());
+      TRY_STATUS(write_to_all(*place));
+      TRY(const CurvePoint point, time_steps(*place, at, most));
+      curve.points.push_back(point);
+    }
+    if (!curve.points.empty()) costs_.steps.push_back(std::move(curve));
+    return {};
+  }
+
+  Executable& executable_;
+  const MeasureOptions& options_;
+  const std::function<double()> clock_;
+  std::vector<TokenId> tokens_;
+  MeasuredCosts costs_;
+};
+
+}  // namespace
+
+Result<MeasuredCosts> measure_costs(Executable& executable, const MeasureOptions& options) {
+  if (options.n_ctx < kLeastContext || options.n_vocab < 1) {
+    return fail(ErrorCode::kInvalidArgument, "a context of {} tokens is too short to measure", options.n_ctx);
+  }
+  return Measuring(executable, options).run();
+}
+
+}  // namespace tern
