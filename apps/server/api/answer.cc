@@ -37,7 +37,8 @@ class Work {
     if (record_ && record_->keeps_texts) {
       for (const auto& tokens : asked.prompts) record_->prompt += service.engine().tokenizer().decode(tokens, true);
     }
-    const RunningReplies::Manner manner{.each_step = asked.options.stream, .in_background = in_background};
+    const RunningReplies::Manner manner{
+        .each_step = asked.options.stream, .in_background = in_background, .slot = asked.options.slot};
     replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), manner);
   }
   ~Work() {

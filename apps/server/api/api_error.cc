@@ -46,4 +46,8 @@ ApiError api_error(const Error& error) {
   }
 }
 
+ApiError shutting_down() {
+  return {.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5};
+}
+
 }  // namespace tern::server

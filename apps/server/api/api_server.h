@@ -48,6 +48,7 @@ struct ApiOptions {
   std::function<void(const std::string& line)> on_event = {};  // what becomes of models
   std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: there are none
   uint64_t max_file_bytes = uint64_t{512} << 20;               // of an upload
+  std::string slot_folder = {};                                // for files that POST /slots/ID writes; empty: none
   std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
   std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
 };

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAround(50);  // so often it is looked whether the asker is still there
 
-ApiError shutting_down() {
-  return {.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5};
-}
-
 // Whatever is wrong with a model, who asks has no part in it.
 ApiError not_loaded(const std::string& name, const Error& error) {
   const bool is_for_now = error.code == ErrorCode::kOutOfMemory;
