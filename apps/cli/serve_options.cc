@@ -131,9 +131,10 @@ void add_access(CLI::App& app, ServeOptions& command) {
       ->type_name("MIB")
       ->check(in_range(1, 1e6, /*whole=*/true))
       ->group(kGroup);
-  app.add_option("--slot-save-path", api.slot_folder,
-                 "Have POST /slots/ID?action=save, restore and erase, which keep conversations' keys and values in files "
-                 "of this folder")
+  app.add_option(
+         "--slot-save-path", api.slot_folder,
+         "Have POST /slots/ID?action=save, restore and erase, which keep conversations' keys and values in files "
+         "of this folder")
       ->type_name("DIR")
       ->check(not_empty())
       ->group(kGroup);

@@ -294,15 +294,14 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
     const auto each = static_cast<int64_t>(std::max<uint64_t>(blocks->store().block_bytes(), 1));
     blocks->keep_at_most(static_cast<int>(std::min<int64_t>(options.max_kept_bytes / each, INT_MAX)));
   }
-  const Scheduler::Impl::Model model{.executable = *impl_->executable,
-                                     .tokenizer = impl_->tokenizer.get(),
-                                     .n_vocab = impl_->model.config.n_vocab,
-                                     .advised = impl_->info.sampling.values,
-                                     .times = impl_->pass_times,
-                                     .grammars = impl_->grammars,
-                                     .cache_key = [impl = impl_.get(), n_ctx = complete.n_ctx] {
-                                       return impl->cache_key(n_ctx);
-                                     }};
+  const Scheduler::Impl::Model model{
+      .executable = *impl_->executable,
+      .tokenizer = impl_->tokenizer.get(),
+      .n_vocab = impl_->model.config.n_vocab,
+      .advised = impl_->info.sampling.values,
+      .times = impl_->pass_times,
+      .grammars = impl_->grammars,
+      .cache_key = [impl = impl_.get(), n_ctx = complete.n_ctx] { return impl->cache_key(n_ctx); }};
   return Scheduler(
       std::make_unique<Scheduler::Impl>(model, std::move(blocks), impl_->root_for(complete.n_ctx), complete));
 }

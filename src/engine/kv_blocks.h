@@ -67,8 +67,8 @@ class KvBlocks {
   // The block with these tokens after `parent`; it belongs to one more sequence then.
   std::optional<Found> find(PrefixId parent, std::span<const TokenId> tokens);
 
-  // The blocks with the beginning of `tokens` after `root` go, the last first, as long as they belong to nobody and come
-  // before nothing else that can be found. Returns how many.
+  // The blocks with the beginning of `tokens` after `root` go, the last first, as long as they belong to nobody and
+  // come before nothing else that can be found. Returns how many.
   int drop(PrefixId root, std::span<const TokenId> tokens);
 
  private:

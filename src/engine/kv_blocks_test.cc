@@ -205,9 +205,9 @@ TEST(KvBlocks, WhatNobodyElseBeginsWithIsDropped) {
   p.blocks->publish(after_a, some(20), b);
   p.blocks->publish(after_a, some(30), c);
   for (const KvBlockId block : {a, b, c}) p.blocks->release(block);
-  EXPECT_EQ(p.blocks->drop(1, some(10)), 0);                                        // of another kind
-  EXPECT_EQ(p.blocks->drop(0, some(11)), 0);                                        // not there
-  EXPECT_EQ(p.blocks->drop(0, join(join(some(10), some(20)), {1})), 1);             // c begins with a
+  EXPECT_EQ(p.blocks->drop(1, some(10)), 0);                             // of another kind
+  EXPECT_EQ(p.blocks->drop(0, some(11)), 0);                             // not there
+  EXPECT_EQ(p.blocks->drop(0, join(join(some(10), some(20)), {1})), 1);  // c begins with a
   EXPECT_EQ(p.store->n_allocated(), 2);
   EXPECT_FALSE(p.blocks->find(after_a, some(20)));
   const auto used = p.blocks->find(after_a, some(30));

@@ -25,8 +25,8 @@ class Scheduler::Impl {
     const Tokenizer* tokenizer;  // may be null
     int n_vocab;
     SampleOptions advised;
-    std::shared_ptr<PassTimes> times;             // null: the scheduler's own
-    std::shared_ptr<GrammarCache> grammars = {};  // likewise
+    std::shared_ptr<PassTimes> times;                     // null: the scheduler's own
+    std::shared_ptr<GrammarCache> grammars = {};          // likewise
     std::function<Result<std::string>()> cache_key = {};  // see Engine::Impl; null: nothing is kept in files
   };
   // All must outlive the scheduler. `root`: see Sequence.

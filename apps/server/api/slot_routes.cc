@@ -27,7 +27,8 @@ bool is_plain(std::string_view name) {
   const auto is_possible = [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f && c != '/' && c != '\\';
   };
-  return !name.empty() && name.size() <= kMostSlotNameBytes && name.front() != '.' && std::ranges::all_of(name, is_possible);
+  return !name.empty() && name.size() <= kMostSlotNameBytes && name.front() != '.' &&
+         std::ranges::all_of(name, is_possible);
 }
 
 ApiResult<SlotFile> read_file_name(Fields& fields, const std::string& folder) {
@@ -48,8 +49,10 @@ ApiResult<SlotFile> read_file_name(Fields& fields, const std::string& folder) {
 
 // Clients know the file's name, and need not know where the server keeps it.
 ApiError file_error(const Error& error, const SlotFile& file) {
+  constexpr std::string_view kAdvice = "; delete it, and it is made anew";  // as sessions do, which read what is there
   std::string what = error.message;
   if (what.starts_with(file.path)) what.erase(0, file.path.size() + 2);
+  if (what.ends_with(kAdvice)) what.resize(what.size() - kAdvice.size());
   ApiError told = api_error(error);
   told.message = std::format("filename: {}: {}", file.name, what);
   told.param = "filename";
@@ -72,9 +75,8 @@ Json timings(const char* name, Clock::time_point start) {
 ApiResult<Json> save(ModelService& service, int slot, const SlotFile& file) {
   const auto start = Clock::now();
   Result<size_t> n_saved = size_t{0};
-  API_TRY_STATUS(service.between_steps([&](Scheduler& scheduler, Slots& slots) {
-    n_saved = scheduler.save_cache(slots.tokens(slot), file.path);
-  }));
+  API_TRY_STATUS(service.between_steps(
+      [&](Scheduler& scheduler, Slots& slots) { n_saved = scheduler.save_cache(slots.tokens(slot), file.path); }));
   if (!n_saved) return std::unexpected(file_error(n_saved.error(), file));
   if (*n_saved == 0) {
     return refuse(std::format("id_slot: slot {} has nothing in memory that could be saved: whole blocks of {} tokens "
@@ -137,15 +139,15 @@ ApiResult<Json> act(const httplib::Request& request, const Json& body, const Rou
     Fields fields(body);
     API_TRY(file, read_file_name(fields, context.options.slot_folder));
   }
-  API_TRY(const ServedModels::Lease model,
-          context.models.get(body, [&] { return !request.is_connection_closed(); }));
+  API_TRY(const ServedModels::Lease model, context.models.get(body, [&] { return !request.is_connection_closed(); }));
   if (!model->service()) {
     return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings, and has no slots"});
   }
   ModelService& service = *model->service();
   API_TRY(const int slot, read_slot(request.matches[1], service.n_slots()));
-  return action == "save" ? save(service, slot, file) : action == "restore" ? restore(service, slot, file)
-                                                                              : erase(service, slot);
+  return action == "save"      ? save(service, slot, file)
+         : action == "restore" ? restore(service, slot, file)
+                               : erase(service, slot);
 }
 
 }  // namespace
