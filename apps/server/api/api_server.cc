@@ -79,7 +79,7 @@ Result<void> ApiServer::Impl::start(std::vector<ModelEntry> entries) {
   Result<std::string> at = listen_at(*http, options.address);
   if (!at) return std::unexpected(at.error());
   url = *std::move(at);
-  exchanges.watch(port_of(url), options.limits.request);
+  exchanges.watch(port_of(url), options.limits.request, !options.address.tls.is_wanted());
   return {};
 }
 

@@ -11,7 +11,6 @@
 #include "server/api/request_log.h"
 #include "server/api/served_models.h"
 #include "server/http_listener.h"
-#include "tern/energy.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -40,7 +39,7 @@ struct ApiOptions {
   int max_tokens = -1;                                         // likewise
   int speculate = 0;                                           // see GenerateOptions
   Pooling pooling = Pooling::kAuto;                            // of an engine that was loaded for embeddings
-  EnergyReader* energy = nullptr;  // of what computes; must outlive the server; null: nothing is told of it
+  EnergyMeter* energy = nullptr;  // of the processor; must outlive the server; null: nothing is told of it
   ConnectionLimits limits = {};
   LogOptions log = {};
   bool metrics = false, slots = false;                         // whether there are /metrics and /slots

@@ -14,6 +14,10 @@ std::string route_of(const httplib::Request& request) {
   return request.matched_route.empty() || request.matched_route == ".*" ? "other" : request.matched_route;
 }
 
+bool announces_body(const httplib::Request& request) {
+  return request.get_header_value_u64("Content-Length") > 0 || request.has_header("Transfer-Encoding");
+}
+
 bool has_body(const httplib::Request& request) {
   return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
 }
@@ -40,6 +44,7 @@ void Exchanges::have_more(const httplib::Request& request) {
 }
 
 void Exchanges::have_all(const httplib::Request& request) {
+  if (current_record) current_record->is_whole = true;
   if (watch_) watch_->expect_nothing(peer_of(request));
 }
 
@@ -49,6 +54,12 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
   response.set_header("X-Request-Id", record.id);
   record.status = response.status;
   record.route = route_of(request);
+  if (watch_ && response.status >= 400 && !record.is_whole && announces_body(request)) {
+    // The library lets go of an answer that is out, and closes the connection after that.
+    response.content_provider_resource_releaser_ = [this, peer = record.peer](bool) {
+      last_words_.drop(port_, peer, is_plain_);
+    };
+  }
   if (!response.content_provider_) return;
   // What is made while it is sent is over when the library lets go of it.
   response.content_provider_resource_releaser_ = [this, record = current_record,

@@ -53,6 +53,7 @@ ModelService::ModelService(const Engine& engine, Scheduler scheduler, const Opti
       n_ctx_(options.scheduler.n_ctx),
       scheduler_(std::move(scheduler)),
       slots_(options.scheduler.max_replies),
+      energy_(options.energy),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 ModelService::~ModelService() = default;
@@ -160,14 +161,6 @@ void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t i
   news_.push_back({.of = replies, .news = std::move(news)});
 }
 
-// Of the machine, since the call before; 0 where that cannot be told.
-double ModelService::read_joules() {
-  if (!options_.energy) return 0;
-  const Result<double> now = options_.energy->joules();
-  if (!now) return 0;
-  return *now - std::exchange(joules_, *now);
-}
-
 // The news of a step, whose energy its replies share.
 void ModelService::hand_out(double joules) {
   const auto n_ended =
@@ -258,9 +251,9 @@ void ModelService::run(const std::stop_token& stop) {
     cancelled.clear();
     begin_more();
     const auto start = Clock::now();
-    if (!is_busy) read_joules();  // what the machine took while there was nothing to do is nobody's
+    if (!is_busy) energy_.begin();
     is_busy = scheduler_.step();
-    const double joules = read_joules();
+    const double joules = energy_.take(/*goes_on=*/is_busy);
     if (options_.observer) {
       options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running(), joules);
     }

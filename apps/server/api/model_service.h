@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "server/api/api_error.h"
+#include "server/api/energy_meter.h"
 #include "server/api/slots.h"
-#include "tern/energy.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -90,7 +90,7 @@ class ServiceObserver {
   virtual void on_first_token(double seconds) = 0;
   virtual void on_token(double seconds) = 0;
   virtual void on_end(const ReplyNews& last) = 0;
-  // `joules`: of the whole machine since the step before; 0 where they are not measured.
+  // `joules`: of the machine since the step before, this model's share; 0 where they are not measured.
   virtual void on_step(double seconds, int n_running, double joules) = 0;
 };
 
@@ -100,7 +100,7 @@ class ModelService {
     SchedulerOptions scheduler = {};
     int max_waiting = 256;                // replies that are not running yet
     ServiceObserver* observer = nullptr;  // must outlive the service
-    EnergyReader* energy = nullptr;       // likewise; null: it is not measured
+    EnergyMeter* energy = nullptr;        // likewise; null: it is not measured
     bool keeps_slots = false;             // else Slots know of nothing
   };
   // The engine must outlive it. Errors: those of Engine::new_scheduler().
@@ -143,7 +143,6 @@ class ModelService {
   void tell(const std::shared_ptr<RunningReplies>& replies, size_t index, const Result<GenerationStep>& step,
             const GenerateResult& so_far);
   void refresh_status();
-  double read_joules();
   void hand_out(double joules);
   void run_errands();
 
@@ -170,8 +169,8 @@ class ModelService {
     ReplyNews news;
   };
   std::vector<News> news_;  // of the step under way
-  double joules_ = 0;       // that the counter showed last
-  std::jthread thread_;     // the last member: it uses the others
+  EnergyShare energy_;
+  std::jthread thread_;  // the last member: it uses the others
 };
 
 }  // namespace tern::server

@@ -289,6 +289,7 @@ ServedModels::About ServedModels::about(const Slot& slot) const {
               .n_ctx = slot.n_ctx,
               .n_places = slot.entry.served.service.scheduler.max_replies,
               .measures_energy = slot.entry.served.service.energy && slot.info && computes_on_cpu(*slot.info),
+              .embedding = slot.entry.embedding,
               .metrics = slot.metrics.get(),
               .n_loads = slot.n_loads};
   if (slot.error) about.error = slot.error->message;

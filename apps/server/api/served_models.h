@@ -67,6 +67,7 @@ class ServedModels {
     int n_ctx = 0, n_places = 0;
     ModelService::Status service = {};
     bool measures_energy = false;
+    bool embedding = false;  // it makes vectors, and nothing else
     const ModelMetrics* metrics = nullptr;
     uint64_t n_loads = 0;
   };

@@ -1,12 +1,15 @@
 // The page that `tern serve` sends: a chat with the model of that server.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import {after, afterEach, before, describe, test} from 'node:test';
 import {axe, faults, kAxe} from '../page/dev/axe.mjs';
 import {launchFirefox} from './support/bidi.mjs';
 import {launch, openPage, until} from './support/browser.mjs';
 import {findFirefox} from './support/find_browsers.mjs';
-import {kSite, needSite} from './support/project.mjs';
+import {kDefaultModel, kSite, needSite} from './support/project.mjs';
 import {TernPage} from './support/tern_page.mjs';
 import {TernServer} from './support/tern_server.mjs';
 
@@ -236,6 +239,61 @@ async function openChat(context) {
   return tab;
 }
 
+describe('with several models', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tern-models-'));
+  const list = path.join(folder, 'models.toml');
+  const entry = (name, more = '') => `["${name}"]\nmodel = "${kDefaultModel}"\n${more}`;
+  fs.writeFileSync(list, entry('vectors', 'embedding = true\n') + entry('first') + entry('second', 'ctx = 128\n') +
+    `[broken]\nmodel = "${path.join(folder, 'none.gguf')}"\n`);
+  after(() => fs.rmSync(folder, {recursive: true}));
+  const chip = (tab) => tab.by('model-chip').innerText();
+  const uses = (tab, name) => until(() => chip(tab), (text) => text.includes(name), {what: name}).then(() => tab.ready());
+
+  test('one is chosen in a menu, and each conversation keeps its own', async () => {
+    const server = await serve(['--models', list, '--models-max', '1']);
+    const tab = await open(server);
+    const asked = [];
+    tab.page.on('request', (request) => request.url().endsWith('/completions') && asked.push(request.postDataJSON().model));
+    await tab.ready();
+    assert.match(await chip(tab), /first/);
+    await tab.greedy(20);
+    await tab.say(kPrompt);
+    await tab.by('new-chat').click();
+    await tab.openMenu();
+    await until(() => tab.by('model-item').allInnerTexts(), (items) => items.length === 3, {what: 'the models'});
+    const items = await tab.by('model-item').allInnerTexts();
+    assert.match(items[0], /^first\n\d+ M parameters · .* · in use$/);
+    assert.match(items[1], /^second\nloaded when asked$/);
+    assert.match(items[2], /^broken\n/);
+    await tab.by('model-item-load').nth(1).click();
+    await uses(tab, 'second');
+    await tab.openPanel();
+    assert.match(await tab.by('fact-context').innerText(), /^128 tokens/);
+    await tab.say('A bird');
+    // Back to the first conversation: its model comes with it, and it is the other way round after a reload.
+    await tab.by('library-open').click();
+    await tab.by('conversation-open').nth(1).click();
+    await uses(tab, 'first');
+    await tab.say('Tom had a red ball.');
+    await tab.page.reload();
+    await uses(tab, 'first');
+    await tab.by('new-chat').click();
+    await tab.page.reload();
+    await tab.ready();
+    assert.deepEqual(asked, ['first', 'second', 'first']);
+  });
+
+  test('one that cannot be loaded: why, and the one before is there again', async () => {
+    const tab = await open(await serve(['--models', list]));
+    await tab.ready();
+    await tab.openMenu();
+    await tab.by('model-item-load').nth(2).click();
+    assert.match(await tab.waitForError(), /none\.gguf/);
+    await until(() => chip(tab), (text) => text.includes('first'), {what: 'the one before'});
+    tab.page.mistakes.length = 0;  // the answer, which is an error, is in the console
+  });
+});
+
 test('a page with an engine of its own, kept from the same address, makes way', async () => {
   needSite();
   const files = await TernServer.start(['--static', kSite]);
@@ -283,6 +341,18 @@ test('axe finds nothing', {skip: script ? false : `${kAxe} could not be had from
       const tab = await open(gone, context);
       await tab.ready();
       await tab.openPanel();
+      return tab;
+    },
+    'models': async (context) => {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tern-models-'));
+      const list = path.join(folder, 'models.toml');
+      fs.writeFileSync(list, ['first', 'second', 'third'].map((name) => (
+        `[${name}]\nmodel = "${kDefaultModel}"\n`)).join(''));
+      const tab = await open(await serve(['--models', list]), context);
+      fs.rmSync(folder, {recursive: true});
+      await tab.ready();
+      await tab.openMenu();
+      await tab.by('model-item').first().waitFor({state: 'visible'});
       return tab;
     },
     'thoughts': async (context) => {
