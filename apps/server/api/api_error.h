@@ -30,6 +30,7 @@ using ApiResult = std::expected<T, ApiError>;
 ApiError api_error(const Error& error);
 
 ApiError shutting_down();  // 503
+ApiError nobody_waits();   // 499
 
 inline std::unexpected<ApiError> refuse(std::string message, std::string param = {}, std::string code = {}) {
   return std::unexpected(ApiError{.message = std::move(message), .param = std::move(param), .code = std::move(code)});

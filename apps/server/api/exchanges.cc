@@ -1,5 +1,8 @@
 #include "server/api/exchanges.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace tern::server {
@@ -12,6 +15,13 @@ Peer peer_of(const httplib::Request& request) { return {request.remote_addr, req
 // The pattern, and not what was asked for, in which anything may be. A pattern for all the rest is no route.
 std::string route_of(const httplib::Request& request) {
   return request.matched_route.empty() || request.matched_route == ".*" ? "other" : request.matched_route;
+}
+
+// What begins a line that is no request may be anything, too.
+std::string method_of(const httplib::Request& request) {
+  constexpr std::array<std::string_view, 9> kKnown = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                                      "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+  return std::ranges::contains(kKnown, request.method) ? request.method : "other";
 }
 
 bool announces_body(const httplib::Request& request) {
@@ -31,7 +41,7 @@ void Exchanges::begin(const httplib::Request& request) {
   current_record =
       std::make_shared<RequestRecord>(RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
                                                     .peer = peer_of(request),
-                                                    .method = request.method,
+                                                    .method = method_of(request),
                                                     .route = "other",
                                                     .keeps_texts = log_.texts});
   ++n_open_;

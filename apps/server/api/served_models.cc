@@ -139,7 +139,7 @@ ApiResult<ServedModels::Lease> ServedModels::get_named(const std::string& name, 
       lock.unlock();
       const bool goes_on = is_wanted();
       lock.lock();
-      if (!goes_on) return std::unexpected(ApiError{.status = 499, .message = "nobody waits for the answer any more"});
+      if (!goes_on) return std::unexpected(nobody_waits());
     }
   }();
   --slot.n_waiting;
