@@ -239,61 +239,6 @@ async function openChat(context) {
   return tab;
 }
 
-describe('with several models', () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tern-models-'));
-  const list = path.join(folder, 'models.toml');
-  const entry = (name, more = '') => `["${name}"]\nmodel = "${kDefaultModel}"\n${more}`;
-  fs.writeFileSync(list, entry('vectors', 'embedding = true\n') + entry('first') + entry('second', 'ctx = 128\n') +
-    `[broken]\nmodel = "${path.join(folder, 'none.gguf')}"\n`);
-  after(() => fs.rmSync(folder, {recursive: true}));
-  const chip = (tab) => tab.by('model-chip').innerText();
-  const uses = (tab, name) => until(() => chip(tab), (text) => text.includes(name), {what: name}).then(() => tab.ready());
-
-  test('one is chosen in a menu, and each conversation keeps its own', async () => {
-    const server = await serve(['--models', list, '--models-max', '1']);
-    const tab = await open(server);
-    const asked = [];
-    tab.page.on('request', (request) => request.url().endsWith('/completions') && asked.push(request.postDataJSON().model));
-    await tab.ready();
-    assert.match(await chip(tab), /first/);
-    await tab.greedy(20);
-    await tab.say(kPrompt);
-    await tab.by('new-chat').click();
-    await tab.openMenu();
-    await until(() => tab.by('model-item').allInnerTexts(), (items) => items.length === 3, {what: 'the models'});
-    const items = await tab.by('model-item').allInnerTexts();
-    assert.match(items[0], /^first\n\d+ M parameters · .* · in use$/);
-    assert.match(items[1], /^second\nloaded when asked$/);
-    assert.match(items[2], /^broken\n/);
-    await tab.by('model-item-load').nth(1).click();
-    await uses(tab, 'second');
-    await tab.openPanel();
-    assert.match(await tab.by('fact-context').innerText(), /^128 tokens/);
-    await tab.say('A bird');
-    // Back to the first conversation: its model comes with it, and it is the other way round after a reload.
-    await tab.by('library-open').click();
-    await tab.by('conversation-open').nth(1).click();
-    await uses(tab, 'first');
-    await tab.say('Tom had a red ball.');
-    await tab.page.reload();
-    await uses(tab, 'first');
-    await tab.by('new-chat').click();
-    await tab.page.reload();
-    await tab.ready();
-    assert.deepEqual(asked, ['first', 'second', 'first']);
-  });
-
-  test('one that cannot be loaded: why, and the one before is there again', async () => {
-    const tab = await open(await serve(['--models', list]));
-    await tab.ready();
-    await tab.openMenu();
-    await tab.by('model-item-load').nth(2).click();
-    assert.match(await tab.waitForError(), /none\.gguf/);
-    await until(() => chip(tab), (text) => text.includes('first'), {what: 'the one before'});
-    tab.page.mistakes.length = 0;  // the answer, which is an error, is in the console
-  });
-});
-
 test('a page with an engine of its own, kept from the same address, makes way', async () => {
   needSite();
   const files = await TernServer.start(['--static', kSite]);
