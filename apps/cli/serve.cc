@@ -37,8 +37,8 @@ unless --no-webui, --embedding or --static says otherwise. Without -m it serves 
 unless --static says that a folder alone is to be served.
 
 The file of --models has a section for each model, [NAME], with the options that are a model's (model or hf, ctx, parallel,
-kv, backend, embedding, temp …), alias = ["a", "b"] and pinned = true. Each is loaded when it is asked for; of more than
---models-max, the least recently used one leaves. --files keeps uploaded files and batches of requests, which go on when
+kv, backend, embedding, temp …), alias = ["a", "b"] and pinned = true. Each is loaded when it is asked for, and downloaded
+before that where it is on a hub; of more than --models-max, the least recently used one leaves. --files keeps uploaded files and batches of requests, which go on when
 the server starts again.
 
 Every option may stand in the --config file, as port = 8080, metrics = true, api-key = ["a", "b"], and in a variable

@@ -33,6 +33,8 @@ export class ServedMenu {
   #storage;
   /** The names of those that can chat. @type {string[]} */
   #names = [];
+  /** The last one that was asked for here, which need not have come. */
+  #tried = '';
   #items = make('ul', {'aria-label': 'Models', id: 'models-list', class: 'models', data: {testid: 'models-list'}});
   #dialog;
 
@@ -78,6 +80,11 @@ export class ServedMenu {
     } catch {
       // Then the next conversation begins with the server's first.
     }
+    this.#load(name);
+  }
+
+  #load(name) {
+    this.#tried = name;
     this.#host.load(sourceOf(this.#base, name));
   }
 
@@ -86,7 +93,9 @@ export class ServedMenu {
     if (phase !== 'ready') return;
     this.#names = tern.models.map(({id}) => id);
     if (this.#names.length > 1 && byId('model-chip').tagName !== 'BUTTON') this.#offer();
-    this.#note();
+    // Another conversation may have been opened meanwhile. One whose model would not come, or was stopped, is left alone.
+    if (this.#conversation.record.model === this.#tried) this.#note();
+    else this.#conversationChanged();
   }
 
   /** A message has the model that answers it, and its conversation stays with that. */
@@ -99,7 +108,7 @@ export class ServedMenu {
     const {model} = this.#conversation.record;
     const {phase, info} = this.#host;
     if (phase === 'ready' && model && model !== info.name && this.#names.includes(model)) {
-      this.#host.load(sourceOf(this.#base, model));
+      this.#load(model);
     } else {
       this.#note();
     }
