@@ -243,6 +243,8 @@ class Client(threading.Thread):
                 self._read(connection, seed, sent)
         except (ConnectionError, BrokenPipeError):
             self._told("reset")
+        except (ValueError, LookupError) as error:
+            self._told("ODD", f"seed {seed}: {error!r}: the answer is in no known shape, to {sent[:300]}")
         except TimeoutError:
             self._told("TIMEOUT", f"seed {seed}: no answer in 120 s to {sent[:300]}")
 
