@@ -59,12 +59,14 @@ void Exchanges::have_all(const httplib::Request& request) {
 }
 
 void Exchanges::have_answer(const httplib::Request& request, httplib::Response& response) {
-  begin(request);  // of one that the library refuses, it tells of nothing else
+  const bool is_unread = !current_record;  // of one that the library refuses by its head, it tells of nothing else
+  begin(request);
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
   record.status = response.status;
   record.route = route_of(request);
-  if (watch_ && response.status >= 400 && !record.is_whole && announces_body(request)) {
+  const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));
+  if (watch_ && response.status >= 400 && may_go_on) {
     // The library lets go of an answer that is out, and closes the connection after that.
     response.content_provider_resource_releaser_ = [this, peer = record.peer](bool) {
       last_words_.drop(port_, peer, is_plain_);
