@@ -53,6 +53,7 @@ struct ModelOptions {
 
   // The same with the path of the model; -hf downloads it on first use.
   Result<LoadOptions> resolved() const;
+  Result<ModelPlace> place() const { return hub_.place(load.model_path); }
 
  private:
   HubModelOption hub_;

@@ -52,7 +52,39 @@ std::unexpected<Error> no_such_model(const std::string& name) {
               similar.empty() ? "" : format_text(" (did you mean {}?)", similar));
 }
 
+Result<ModelPlace> place_of_model(const std::string& name) {
+  std::error_code ignored;
+  if (name.empty() || std::filesystem::exists(name, ignored)) return ModelPlace{.path = name, .hub_name = {}};
+  if (find_published_model(name) || is_hub_name(name)) return ModelPlace{.path = {}, .hub_name = name};
+  if (name.contains('/') || name.contains(".gguf")) return ModelPlace{.path = name, .hub_name = {}};
+  return no_such_model(name);
+}
+
+Result<std::string> path_at(const ModelPlace& place) {
+  if (place.hub_name.empty()) return place.path;
+  return pull_model(place.hub_name, {.prefer_cached = true}, /*quiet=*/false);
+}
+
 }  // namespace
+
+Result<std::string> pull_model_beside(const std::string& model, const std::stop_token& stop,
+                                      const std::function<void(std::string_view line)>& say) {
+  std::string what;
+  uint64_t told = 0;  // tenths of it
+  const auto on_progress = [&](const Progress& progress) {
+    if (progress.total == 0) return;
+    const uint64_t tenths = std::min(progress.done, progress.total) * 10 / progress.total;
+    if (progress.what == what && tenths <= told) return;
+    what = progress.what;
+    told = tenths;
+    say(format_text("{}: {}: {} % of {}", model, what, 10 * tenths, human_bytes(progress.total)));
+  };
+  return hub_pull(hub_name_of(model), {.prefer_cached = true,
+                                       .check = check_before_download,
+                                       .on_progress = on_progress,
+                                       .on_note = say,
+                                       .stop = stop});
+}
 
 Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet) {
   const StopOnInterrupt interrupt;
@@ -86,16 +118,19 @@ std::string hub_name_of(const std::string& name) {
   return published ? std::string(published->hub_name) : name;
 }
 
+Result<ModelPlace> HubModelOption::place(const std::string& path) const {
+  if (!model_.empty()) return ModelPlace{.path = {}, .hub_name = model_};
+  return path.contains('/') ? Result<ModelPlace>({.path = path, .hub_name = {}}) : place_of_model(path);
+}
+
 Result<std::string> HubModelOption::resolve(const std::string& path) const {
-  if (!model_.empty()) return pull_model(model_, {.prefer_cached = true}, /*quiet=*/false);
-  return path.contains('/') ? Result<std::string>(path) : path_of_model(path);
+  TERN_TRY(const ModelPlace at, place(path));
+  return path_at(at);
 }
 
 Result<std::string> path_of_model(const std::string& name) {
-  std::error_code ignored;
-  if (name.empty() || std::filesystem::exists(name, ignored)) return name;
-  if (find_published_model(name) || is_hub_name(name)) return pull_model(name, {.prefer_cached = true}, false);
-  return name.contains('/') || name.contains(".gguf") ? Result<std::string>(name) : no_such_model(name);
+  TERN_TRY(const ModelPlace at, place_of_model(name));
+  return path_at(at);
 }
 
 }  // namespace tern::cli

@@ -14,7 +14,6 @@ namespace {
 std::atomic<int> handler_fd = -1;
 std::atomic<int> presses = 0;
 std::atomic<bool> second_press_exits = false;
-struct sigaction actions_before[2];
 
 void on_interrupt(int) {
   const int saved_errno = errno;
@@ -36,15 +35,15 @@ InterruptPipe::InterruptPipe(SecondPress second_press, std::span<const int> sign
   }
   read_end_ = ends[0];
   write_end_ = ends[1];
-  handler_fd = write_end_;
+  fd_before_ = handler_fd.exchange(write_end_);
   presses = 0;
-  second_press_exits = second_press == SecondPress::kExits;
+  exited_before_ = second_press_exits.exchange(second_press == SecondPress::kExits);
   struct sigaction action = {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < signals_.size(); ++i) {
-    struct sigaction& before = actions_before[i];
+    struct sigaction& before = actions_before_[i];
     ::sigaction(signals_[i], &action, &before);
     // A program started in the background with Ctrl-C switched off stays that way.
     if (before.sa_handler == SIG_IGN) ::sigaction(signals_[i], &before, nullptr);
@@ -53,8 +52,10 @@ InterruptPipe::InterruptPipe(SecondPress second_press, std::span<const int> sign
 
 InterruptPipe::~InterruptPipe() {
   if (read_end_ < 0) return;
-  for (size_t i = 0; i < signals_.size(); ++i) ::sigaction(signals_[i], &actions_before[i], nullptr);
-  handler_fd = -1;
+  for (size_t i = 0; i < signals_.size(); ++i) ::sigaction(signals_[i], &actions_before_[i], nullptr);
+  handler_fd = fd_before_;
+  second_press_exits = exited_before_;
+  presses = 0;
   ::close(read_end_);
   ::close(write_end_);
 }

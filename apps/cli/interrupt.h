@@ -9,8 +9,9 @@
 
 namespace tern::cli {
 
-// Takes over SIGINT while it exists; one at a time. A signal handler may do next to nothing, so it only writes a byte
-// into a pipe, and whoever waits does the rest. The pipe works whichever thread the signal lands on.
+// Takes over SIGINT while it exists. Of several the one that was made last has it, and the one before has it again once
+// that is gone: who serves a model downloads it first. A signal handler may do next to nothing, so it only writes a
+// byte into a pipe, and whoever waits does the rest. The pipe works whichever thread the signal lands on.
 class InterruptPipe {
  public:
   enum class SecondPress { kExits, kRepeats };  // kExits: at once, with code 130
@@ -29,6 +30,9 @@ class InterruptPipe {
 
  private:
   std::span<const int> signals_;
+  struct sigaction actions_before_[2] = {};
+  int fd_before_ = -1;
+  bool exited_before_ = false;
   int read_end_ = -1;
   int write_end_ = -1;
 };

@@ -1,6 +1,7 @@
 #include "cli/model_list.h"
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "cli/help.h"
@@ -31,14 +32,28 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
   if (app.count("--model") + app.count("--hf") == 0) {
     return fail(ErrorCode::kInvalidArgument, "{}: names no model; give model = \"FILE\" or hf = \"OWNER/NAME\"", where);
   }
-  TERN_TRY(LoadOptions load, options.model.resolved());
+  TERN_TRY(const ModelPlace place, options.model.place());
+  const auto load = std::make_shared<LoadOptions>(options.model.load);
+  load->model_path = place.path;
+  if (pinned) {
+    TERN_TRY(*load, options.model.resolved());
+  }
   TERN_TRY(std::string own_template, template_of(options));
-  if (!own_template.empty()) load.chat_template = std::move(own_template);
+  if (!own_template.empty()) load->chat_template = std::move(own_template);
   names.insert(names.begin(), section.name);
-  return server::ModelEntry{.served = served_with(options, std::move(names)),
-                            .load = [load] { return Engine::load(load); },
-                            .pinned = pinned,
-                            .embedding = load.embeddings};
+  server::ModelEntry entry{.served = served_with(options, std::move(names)),
+                           .load = [load] { return Engine::load(*load); },
+                           .pinned = pinned,
+                           .embedding = load->embeddings};
+  if (!pinned && !place.hub_name.empty()) {
+    entry.fetch = [load, name = place.hub_name, say = usual.api.on_event](const std::stop_token& stop) -> Result<void> {
+      TERN_TRY(load->model_path, pull_model_beside(name, stop, [&](std::string_view line) {
+                 if (say) say(std::string(line));
+               }));
+      return {};
+    };
+  }
+  return entry;
 }
 
 }  // namespace

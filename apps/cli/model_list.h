@@ -8,8 +8,9 @@
 
 namespace tern::cli {
 
-// The models of the file, none of which is loaded yet; those on a hub are downloaded where they are not there. What a
-// section does not say is as in `usual`. kInvalidArgument: what is wrong in the file, by section and key.
+// The models of the file, none of which is loaded yet. Those on a hub are downloaded where they are not there: pinned
+// ones at once, others when they are first asked for, with what `usual` says of events. What a section does not say is
+// as in `usual`. kInvalidArgument: what is wrong in the file, by section and key.
 Result<std::vector<server::ModelEntry>> read_model_list(const std::string& file, const ServeOptions& usual);
 
 // What a model is served with, of all that was asked for.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -36,8 +37,8 @@ unless --no-webui, --embedding or --static says otherwise. Without -m it serves 
 unless --static says that a folder alone is to be served.
 
 The file of --models has a section for each model, [NAME], with the options that are a model's (model or hf, ctx, parallel,
-kv, backend, embedding, temp …), alias = ["a", "b"] and pinned = true. Each is loaded when it is asked for; of more than
---models-max, the least recently used one leaves. --files keeps uploaded files and batches of requests, which go on when
+kv, backend, embedding, temp …), alias = ["a", "b"] and pinned = true. Each is loaded when it is asked for, and downloaded
+before that where it is on a hub; of more than --models-max, the least recently used one leaves. --files keeps uploaded files and batches of requests, which go on when
 the server starts again.
 
 Every option may stand in the --config file, as port = 8080, metrics = true, api-key = ["a", "b"], and in a variable
@@ -129,6 +130,9 @@ Result<ExitCode> ServeCommand::serve_model() {
     api.on_event = [](const std::string& line) { print_note(line); };
   }
   if (!without_page && folder.empty() && !model.load.embeddings) api.page_folder = data_folder("web");
+  const auto energy = open_energy_reader();
+  std::optional<server::EnergyMeter> meter;
+  if (energy) api.energy = &meter.emplace(**energy);
   return list.empty() ? serve_one(interrupt) : serve_list(interrupt);
 }
 
@@ -166,9 +170,6 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
     if (!name.empty()) api.names.push_back(name);
   }
   if (info.embeddings) api.page_folder.clear();
-  // Of the processor: a GPU's is not measured.
-  const auto energy = open_energy_reader();
-  if (energy && info.backend.starts_with("cpu")) api.energy = energy->get();
   std::vector<server::ModelEntry> one = {{.served = served_with(*this, api.names), .engine = &engine}};
   TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(one), api));
   if (!quiet) print_note(describe(info));

@@ -131,6 +131,13 @@ void add_access(CLI::App& app, ServeOptions& command) {
       ->type_name("MIB")
       ->check(in_range(1, 1e6, /*whole=*/true))
       ->group(kGroup);
+  app.add_option(
+         "--slot-save-path", api.slot_folder,
+         "Have POST /slots/ID?action=save, restore and erase, which keep conversations' keys and values in files "
+         "of this folder")
+      ->type_name("DIR")
+      ->check(not_empty())
+      ->group(kGroup);
   app.add_flag("--no-webui", command.without_page, "Have no page to chat with the model at /")->group(kGroup);
   app.add_flag("--jinja", "For those who come from llama.cpp: this changes nothing here")->group(kGroup);
   app.add_option("--config", command.config, "Options from a file, a line each: port = 8080; also $TERN_CONFIG")
@@ -188,17 +195,6 @@ void add_reports(CLI::App& app, ServeOptions& command) {
   app.add_flag("-q,--quiet", command.quiet, "Print errors only: neither the address nor requests")->group(kGroup);
 }
 
-// What llama.cpp's server has, with what to use instead.
-void add_refused(CLI::App& app) {
-  const auto refuse = [&](const char* name, const char* instead) {
-    app.add_option(name)->group("")->check([instead](const std::string&) { return std::string(instead); }, "");
-  };
-  refuse(
-      "--slot-save-path",
-      "is not supported: what prompts begin alike with is kept in memory, bounded by --cache-ram; in files, 'tern run' "
-      "and 'tern chat' keep it with --prompt-cache");
-}
-
 void add_embedding(CLI::App& app, ServeOptions& command) {
   app.add_flag("--embedding,--embeddings", command.model.load.embeddings,
                "Turn texts into vectors (/v1/embeddings), and do nothing else")
@@ -232,7 +228,6 @@ void add_serve_options(CLI::App& app, ServeOptions& command) {
   add_model_options(app, command);
   add_times(app, command);
   add_models(app, command);
-  add_refused(app);
 }
 
 }  // namespace tern::cli

@@ -16,6 +16,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "tern/engine.h"
 
@@ -60,6 +62,17 @@ class Scheduler {
 
   int n_running() const;
   int n_waiting() const;
+
+  // Keys and values that are in memory go into a file, and come from there again: of the longest beginning of `tokens`
+  // that is there, in whole blocks. Returns how many tokens these are; 0: none, and nothing is written. Session's
+  // load_cache() reads such a file, and the other way round. kIo.
+  Result<size_t> save_cache(std::span<const TokenId> tokens, const std::string& path);
+  // From now on prompts that begin like the file's tokens share them. Returns those that are kept: a beginning, as far
+  // as max_kept_bytes has room. kNotFound: there is no such file; else as Session::load_cache(), and kOutOfMemory.
+  Result<std::vector<TokenId>> load_cache(const std::string& path);
+  // Forgets the end of `tokens`, as far as no reply has it and nothing else that is kept begins with it. Returns how
+  // many tokens were forgotten.
+  size_t drop_cache(std::span<const TokenId> tokens);
 
   struct Stats {
     uint64_t steps = 0;

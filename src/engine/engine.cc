@@ -261,6 +261,8 @@ PrefixId Engine::Impl::root_for(int n_ctx) const {
   return is_long ? 1 : 0;
 }
 
+Result<std::string> Engine::Impl::cache_key(int n_ctx) const { return model_key(model, root_for(n_ctx) != 0); }
+
 Result<std::unique_ptr<Sequence>> Engine::Impl::new_sequence(int n_ctx, const SessionOptions& options) {
   TRY(auto blocks, kv_blocks(n_ctx, options.kv_type));
   const PrefixId root = options.share_prefixes ? root_for(n_ctx) : Sequence::kNotShared;
@@ -298,12 +300,14 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
     const auto each = static_cast<int64_t>(std::max<uint64_t>(blocks->store().block_bytes(), 1));
     blocks->keep_at_most(static_cast<int>(std::min<int64_t>(options.max_kept_bytes / each, INT_MAX)));
   }
-  const Scheduler::Impl::Model model{.executable = *impl_->executable,
-                                     .tokenizer = impl_->tokenizer.get(),
-                                     .n_vocab = impl_->model.config.n_vocab,
-                                     .advised = impl_->info.sampling.values,
-                                     .times = impl_->pass_times,
-                                     .grammars = impl_->grammars};
+  const Scheduler::Impl::Model model{
+      .executable = *impl_->executable,
+      .tokenizer = impl_->tokenizer.get(),
+      .n_vocab = impl_->model.config.n_vocab,
+      .advised = impl_->info.sampling.values,
+      .times = impl_->pass_times,
+      .grammars = impl_->grammars,
+      .cache_key = [impl = impl_.get(), n_ctx = complete.n_ctx] { return impl->cache_key(n_ctx); }};
   return Scheduler(
       std::make_unique<Scheduler::Impl>(model, std::move(blocks), impl_->root_for(complete.n_ctx), complete));
 }
@@ -378,13 +382,13 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
 }
 
 Result<void> Session::save_cache(const std::string& path) const {
-  TRY(const std::string model, model_key(impl_->engine.model));
+  TRY(const std::string model, impl_->engine.cache_key(n_ctx()));
   return save_sequence(impl_->core.sequence(), model, path);
 }
 
 Result<bool> Session::load_cache(const std::string& path) {
   reset();
-  TRY(const std::string model, model_key(impl_->engine.model));
+  TRY(const std::string model, impl_->engine.cache_key(n_ctx()));
   return load_sequence(impl_->core.sequence(), model, impl_->engine.model.config.n_vocab, path);
 }
 

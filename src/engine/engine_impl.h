@@ -43,6 +43,8 @@ struct Engine::Impl {
   // room for most_tokens, in a new one.
   Result<std::shared_ptr<KvBlocks>> kv_blocks(int n_ctx, KvType type, int64_t most_tokens = 0);
   PrefixId root_for(int n_ctx) const;  // see Sequence
+  // What files of keys and values of sequences with n_ctx tokens are known by.
+  Result<std::string> cache_key(int n_ctx) const;
   Result<std::unique_ptr<Sequence>> new_sequence(int n_ctx, const SessionOptions& options);
   // Of the model's, for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers differ.
   Result<std::unique_ptr<Drafter>> new_drafter(const Engine::Impl& engine, int n_ctx);

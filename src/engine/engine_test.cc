@@ -80,6 +80,47 @@ TEST(Engine, ASessionsCacheGoesThroughAFile) {
   EXPECT_NE(engine.new_session({.n_ctx = 20}).value().load_cache(path).error().message.find("20"), std::string::npos);
 }
 
+TEST(Engine, ASchedulersCacheGoesThroughAFile) {
+  const std::string path = testing::TempDir() + "/scheduler.kv";
+  GenerateOptions options{.max_tokens = 60, .ignore_eos = true};
+  options.sample.temperature = 0;
+  std::vector<TokenId> prompt(200, 7);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<TokenId>(i * 13 % 8000);
+  const auto reply = [&](Scheduler& scheduler, const std::vector<TokenId>& to) {
+    GenerateResult result;
+    EXPECT_TRUE(scheduler.submit(to, options, [&](const auto&, const GenerateResult& so_far) { result = so_far; }));
+    while (scheduler.step()) {
+    }
+    return result;
+  };
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  Scheduler scheduler = engine.new_scheduler({.max_kept_bytes = 1 << 30}).value();
+  EXPECT_EQ(scheduler.save_cache(prompt, path).value(), 0u);
+  EXPECT_EQ(scheduler.load_cache(path).error().code, ErrorCode::kNotFound);
+  const GenerateResult first = reply(scheduler, prompt);
+  std::vector<TokenId> all = prompt;
+  all.insert(all.end(), first.tokens.begin(), first.tokens.end());
+  EXPECT_EQ(scheduler.save_cache(all, path).value(), 256u);  // of 260
+
+  const Engine other = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  Scheduler again = other.new_scheduler({.max_kept_bytes = 1 << 30}).value();
+  all.resize(256);
+  EXPECT_EQ(again.load_cache(path).value(), all);
+  const GenerateResult second = reply(again, prompt);
+  EXPECT_EQ(second.stats.n_reused, 192);
+  EXPECT_EQ(second.tokens, first.tokens);
+  EXPECT_EQ(again.drop_cache(all), 256u);
+  EXPECT_EQ(again.drop_cache(all), 0u);
+  EXPECT_EQ(reply(again, prompt).stats.n_reused, 0);
+  // A session's file and a scheduler's are the same; and no more is kept than may be.
+  EXPECT_TRUE(other.new_session({.share_prefixes = false}).value().load_cache(path).value());
+  const int64_t block = static_cast<int64_t>(other.info().kv_bytes_per_token) * 64;
+  Scheduler small = other.new_scheduler({.max_kept_bytes = block, .max_kv_tokens = 1024}).value();
+  EXPECT_EQ(small.load_cache(path).value(), std::vector<TokenId>(all.begin(), all.begin() + 64));
+  EXPECT_EQ(other.new_scheduler({.kv_type = KvType::kF32}).value().load_cache(path).error().code,
+            ErrorCode::kInvalidArgument);
+}
+
 TEST(Engine, GuessesChangeNoText) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
   const Engine draft = Engine::load({.model_path = kStories, .n_threads = 2}).value();  // whose guesses are right

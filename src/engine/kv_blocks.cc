@@ -156,4 +156,27 @@ std::optional<KvBlocks::Found> KvBlocks::find(PrefixId parent, std::span<const T
   return Found{id, at(id).prefix};
 }
 
+int KvBlocks::drop(PrefixId root, std::span<const TokenId> tokens) {
+  const auto n = static_cast<size_t>(block_tokens());
+  std::vector<KvBlockId> chain;
+  for (PrefixId parent = root; (chain.size() + 1) * n <= tokens.size(); parent = at(chain.back()).prefix) {
+    const KvBlockId id = look_up(parent, tokens.subspan(chain.size() * n, n));
+    if (id < 0) break;
+    chain.push_back(id);
+  }
+  int n_dropped = 0;
+  for (; !chain.empty(); chain.pop_back(), ++n_dropped) {
+    const KvBlockId id = chain.back();
+    const PrefixId prefix = at(id).prefix;
+    const bool is_before_others =
+        std::ranges::any_of(blocks_, [&](const Block& other) { return other.prefix != 0 && other.parent == prefix; });
+    if (at(id).n_sequences > 0 || is_before_others) break;
+    kept_.erase(at(id).kept);
+    --stats_.n_kept;
+    hide(id);
+    give_back(id);
+  }
+  return n_dropped;
+}
+
 }  // namespace tern

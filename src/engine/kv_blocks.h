@@ -67,6 +67,10 @@ class KvBlocks {
   // The block with these tokens after `parent`; it belongs to one more sequence then.
   std::optional<Found> find(PrefixId parent, std::span<const TokenId> tokens);
 
+  // The blocks with the beginning of `tokens` after `root` go, the last first, as long as they belong to nobody and
+  // come before nothing else that can be found. Returns how many.
+  int drop(PrefixId root, std::span<const TokenId> tokens);
+
  private:
   struct Block {
     int n_sequences = 0;

@@ -194,6 +194,30 @@ TEST(KvBlocks, FewerAreKeptFromNowOn) {
   EXPECT_EQ(p.store->n_allocated(), 0);
 }
 
+TEST(KvBlocks, WhatNobodyElseBeginsWithIsDropped) {
+  Pool p;
+  const auto join = [](std::vector<TokenId> a, const std::vector<TokenId>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  KvBlockId a = p.blocks->take().value(), b = p.blocks->take().value(), c = p.blocks->take().value();
+  const PrefixId after_a = p.blocks->publish(0, some(10), a);
+  p.blocks->publish(after_a, some(20), b);
+  p.blocks->publish(after_a, some(30), c);
+  for (const KvBlockId block : {a, b, c}) p.blocks->release(block);
+  EXPECT_EQ(p.blocks->drop(1, some(10)), 0);                             // of another kind
+  EXPECT_EQ(p.blocks->drop(0, some(11)), 0);                             // not there
+  EXPECT_EQ(p.blocks->drop(0, join(join(some(10), some(20)), {1})), 1);  // c begins with a
+  EXPECT_EQ(p.store->n_allocated(), 2);
+  EXPECT_FALSE(p.blocks->find(after_a, some(20)));
+  const auto used = p.blocks->find(after_a, some(30));
+  EXPECT_EQ(p.blocks->drop(0, join(some(10), some(30))), 0);  // somebody has it
+  p.blocks->release(used->block);
+  EXPECT_EQ(p.blocks->drop(0, join(some(10), some(30))), 2);
+  EXPECT_EQ(p.store->n_allocated(), 0);
+  EXPECT_EQ(p.blocks->stats().n_kept, 0);
+}
+
 TEST(KvBlocks, WritingCopiesWhatOthersHave) {
   Pool p;
   KvBlockId a = p.blocks->take().value();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/generation.h"
@@ -23,8 +25,9 @@ class Scheduler::Impl {
     const Tokenizer* tokenizer;  // may be null
     int n_vocab;
     SampleOptions advised;
-    std::shared_ptr<PassTimes> times;             // null: the scheduler's own
-    std::shared_ptr<GrammarCache> grammars = {};  // likewise
+    std::shared_ptr<PassTimes> times;                     // null: the scheduler's own
+    std::shared_ptr<GrammarCache> grammars = {};          // likewise
+    std::function<Result<std::string>()> cache_key = {};  // see Engine::Impl; null: nothing is kept in files
   };
   // All must outlive the scheduler. `root`: see Sequence.
   Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root, const SchedulerOptions& options);
@@ -33,6 +36,9 @@ class Scheduler::Impl {
   Result<ReplyId> submit(std::span<const TokenId> prompt, const GenerateOptions& options, OnStep on_step);
   void cancel(ReplyId reply);
   bool step();
+  Result<size_t> save_cache(std::span<const TokenId> tokens, const std::string& path);
+  Result<std::vector<TokenId>> load_cache(const std::string& path);
+  size_t drop_cache(std::span<const TokenId> tokens);
   int n_running() const { return static_cast<int>(running_.size()); }
   int n_waiting() const { return static_cast<int>(waiting_.size()); }
   Stats stats() const;
@@ -84,6 +90,7 @@ class Scheduler::Impl {
   void run_in_turns();
   void remove_those_over();
   void tell(Request& request);
+  std::unique_ptr<Sequence> find(std::span<const TokenId> tokens);  // what is there of a beginning, in whole blocks
 
   Model model_;
   std::shared_ptr<KvBlocks> blocks_;

@@ -21,7 +21,7 @@ PromptCacheKey key_of(const Sequence& sequence, const std::string& model) {
 
 }  // namespace
 
-Result<std::string> model_key(const Model& model) {
+Result<std::string> model_key(const Model& model, bool is_long) {
   constexpr uint64_t kSample = 4096;  // bytes of each tensor, from its middle
   Md5 digest;
   const Config& c = model.config;
@@ -41,6 +41,7 @@ Result<std::string> model_key(const Model& model) {
   for (const Layer& layer : w.layers) {
     for (const Tensor* tensor : layer.tensors()) TRY_STATUS(add(*tensor));
   }
+  if (is_long) digest.add(as_bytes("long"));
   return digest.finish();
 }
 

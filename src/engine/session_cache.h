@@ -8,9 +8,9 @@
 
 namespace tern {
 
-// 32 characters that differ where models do: MD5 of the configuration and of samples of every tensor. Errors: those of
-// reading the file.
-Result<std::string> model_key(const Model& model);
+// 32 characters that differ where models do: MD5 of the configuration and of samples of every tensor. `is_long`: heads
+// are turned as in long sequences, where the model does that otherwise. Errors: those of reading the file.
+Result<std::string> model_key(const Model& model, bool is_long);
 
 // Writes what the sequence holds, if anything. kIo.
 Result<void> save_sequence(const Sequence& sequence, const std::string& model, const std::string& path);

@@ -22,10 +22,11 @@ class TernServer:
     """A server on a free port, or on `port`. Its log is read all the time, so that it never waits for a reader."""
 
     def __init__(self, program, *arguments, port=0):
-        self._command = [program, "serve", "-m", MODEL, "-b", "cpu", "--threads", "1", "--port", str(port), *arguments]
+        model = [] if "--models" in arguments else ["-m", MODEL]
+        self._command = [program, "serve", *model, "-b", "cpu", "--threads", "1", "--port", str(port), *arguments]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TERN_")}
         self.process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                        env=environment)
+                                        errors="backslashreplace", env=environment)
         self.log = []
         for line in self.process.stderr:
             self.log.append(line)

@@ -57,8 +57,7 @@ TEST(ServeSettings, WhatIsWrongIsRefusedByName) {
                                     Case{"port = [1, 2]\n", {"serve.toml: port", "one value"}},
                                     Case{"model = a\nhf = b/c\n", {"serve.toml", "either"}},
                                     Case{"[serve]\nport = 1\n", {"serve.toml", "[serve]", "sections"}},
-                                    Case{"config = \"a\"\n", {"serve.toml", "'config'"}},
-                                    Case{"slot-save-path = \"a\"\n", {"slot-save-path", "--cache-ram"}}}) {
+                                    Case{"config = \"a\"\n", {"serve.toml", "'config'"}}}) {
     EXPECT_TRUE(failed_with(refused(folder.write("serve.toml", text)), 2, words)) << text;
   }
   EXPECT_TRUE(failed_with(refused(folder.path("none.toml")), 1, {"none.toml"}));
@@ -66,7 +65,8 @@ TEST(ServeSettings, WhatIsWrongIsRefusedByName) {
   EXPECT_TRUE(failed_with(run_tern({"serve"}, {.variables = {{"TERN_PORT", "x"}}}), 2, {"TERN_PORT", "'x'"}));
   EXPECT_TRUE(
       failed_with(run_tern({"serve"}, {.variables = {{"TERN_SLOTS", "x"}}}), 2, {"TERN_SLOTS", "true or false"}));
-  EXPECT_TRUE(failed_with(run_tern({"serve", "--slot-save-path", "x"}), 2, {"--slot-save-path", "--prompt-cache"}));
+  EXPECT_TRUE(failed_with(run_tern({"serve", "--slot-save-path", default_model(), "--port", "0"}), 1,
+                          {default_model(), "folder"}));
   EXPECT_TRUE(failed_with(run_tern({"serve", "--chat-template", "chatml"}), 2, {"chatml", "--template"}));
   EXPECT_TRUE(failed_with(run_tern({"serve", "--cache-ram", "-2"}), 2, {"--cache-ram", "-1"}));
   EXPECT_TRUE(failed_with(run_tern({"serve", "--ssl-cert-file", default_model()}), 2, {"both"}));

@@ -37,7 +37,8 @@ class Work {
     if (record_ && record_->keeps_texts) {
       for (const auto& tokens : asked.prompts) record_->prompt += service.engine().tokenizer().decode(tokens, true);
     }
-    const RunningReplies::Manner manner{.each_step = asked.options.stream, .in_background = in_background};
+    const RunningReplies::Manner manner{
+        .each_step = asked.options.stream, .in_background = in_background, .slot = asked.options.slot};
     replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), manner);
   }
   ~Work() {
@@ -118,8 +119,7 @@ ApiResult<Json> whole_answer(Work& work, const std::function<bool()>& is_wanted)
   while (!work.is_over()) {
     API_TRY(std::deque<ReplyNews> all, work.wait());
     for (ReplyNews& news : all) work.writer().add(news);
-    if (!is_wanted())
-      return std::unexpected(ApiError{.status = 499, .message = "nobody waits for the answer any more"});
+    if (!is_wanted()) return std::unexpected(nobody_waits());
   }
   return work.writer().whole(work.usage(), work.stats());
 }
@@ -183,7 +183,7 @@ void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& re
     ApiResult<std::deque<ReplyNews>> news = work->wait();
     if (!news) return answer_error(response, news.error());
     first = *std::move(news);
-    if (request.is_connection_closed()) return answer_json(response, Json::object(), 499);
+    if (request.is_connection_closed()) return answer_error(response, nobody_waits());
   }
   const auto stream = std::make_shared<Stream>(work, std::move(first));
   response.set_header("Cache-Control", "no-cache");

@@ -46,4 +46,10 @@ ApiError api_error(const Error& error) {
   }
 }
 
+ApiError nobody_waits() { return {.status = 499, .message = "nobody waits for the answer any more"}; }
+
+ApiError shutting_down() {
+  return {.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5};
+}
+
 }  // namespace tern::server

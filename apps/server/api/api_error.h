@@ -29,6 +29,9 @@ using ApiResult = std::expected<T, ApiError>;
 // An error of the engine: the asker's where the arguments are wrong, else the server's.
 ApiError api_error(const Error& error);
 
+ApiError shutting_down();  // 503
+ApiError nobody_waits();   // 499
+
 inline std::unexpected<ApiError> refuse(std::string message, std::string param = {}, std::string code = {}) {
   return std::unexpected(ApiError{.message = std::move(message), .param = std::move(param), .code = std::move(code)});
 }

@@ -80,7 +80,8 @@ class Counter final : public EnergyReader {
 
 TEST(ApiServer, AStepsEnergyIsSharedByItsReplies) {
   Counter counter;
-  const RunningServer server({.energy = &counter, .metrics = true});
+  EnergyMeter meter(counter);
+  const RunningServer server({.energy = &meter, .metrics = true});
   Json body = completion("Once upon a time", 12);
   body["ignore_eos"] = true;
   const double alone = server.post(kText, body).json["usage"]["joules"];
@@ -104,10 +105,47 @@ TEST(ApiServer, AStepsEnergyIsSharedByItsReplies) {
   EXPECT_FALSE(other.post(kText, body).json["usage"].contains("joules"));
 }
 
+TEST(ApiServer, ModelsThatComputeAtOnceShareTheEnergy) {
+  double now = 0;
+  class Clock final : public EnergyReader {
+   public:
+    explicit Clock(double& now) : now_(now) {}
+    Result<double> joules() override { return now_; }
+    std::string source() const override { return "a test"; }
+
+   private:
+    double& now_;
+  } clock(now);
+  EnergyMeter meter(clock);
+  EnergyShare one(&meter), other(&meter), none(nullptr);
+  now = 100;  // while nobody computes
+  one.begin();
+  now += 4;
+  EXPECT_EQ(one.take(/*goes_on=*/true), 4);
+  {
+    EnergyShare third(&meter);
+    other.begin();
+    third.begin();
+    now += 6;
+    EXPECT_EQ(one.take(true), 2);
+    EXPECT_EQ(third.take(true), 2);
+    now += 3;
+  }  // it ends without a word
+  now += 4;
+  EXPECT_EQ(other.take(false), 2 + 1 + 2);
+  now += 5;
+  EXPECT_EQ(one.take(false), 1 + 2 + 5);
+  now += 7;
+  EXPECT_EQ(one.take(false), 0);
+  none.begin();
+  EXPECT_EQ(none.take(false), 0);
+}
+
 // Every metric in the queries of packaging/grafana.json.
 TEST(ApiServer, TheDashboardAsksForWhatIsPrinted) {
   Counter counter;
-  const RunningServer server({.energy = &counter, .metrics = true});
+  EnergyMeter meter(counter);
+  const RunningServer server({.energy = &meter, .metrics = true});
   server.post(kText, completion("Once", 2));
   std::set<std::string> printed;
   std::istringstream lines(server.get("/metrics").text);

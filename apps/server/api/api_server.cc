@@ -12,10 +12,12 @@
 
 #include "server/api/access.h"
 #include "server/api/body.h"
+#include "server/api/disk.h"
 #include "server/api/exchanges.h"
 #include "server/api/file_routes.h"
 #include "server/api/metrics.h"
 #include "server/api/server_routes.h"
+#include "server/api/slot_routes.h"
 #include "server/connection_threads.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
@@ -30,7 +32,7 @@ bool is_for_files(std::string_view path) {
   constexpr std::array<std::string_view, 13> kOurs = {
       "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
       "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses", "/chat/completions"};
-  return !path.starts_with("/v1/") && !std::ranges::contains(kOurs, path);
+  return !path.starts_with("/v1/") && !path.starts_with("/slots/") && !std::ranges::contains(kOurs, path);
 }
 
 ApiError nothing_at(const httplib::Request& request) {
@@ -77,11 +79,14 @@ Result<void> ApiServer::Impl::start(std::vector<ModelEntry> entries) {
   Result<std::string> at = listen_at(*http, options.address);
   if (!at) return std::unexpected(at.error());
   url = *std::move(at);
-  exchanges.watch(port_of(url), options.limits.request);
+  exchanges.watch(port_of(url), options.limits.request, !options.address.tls.is_wanted());
   return {};
 }
 
 Result<void> ApiServer::Impl::open_folders() {
+  if (!options.slot_folder.empty()) {
+    if (auto made = make_folder(options.slot_folder); !made) return made;
+  }
   const auto open = [](const std::string& path, std::optional<StaticFiles>& folder) -> Result<void> {
     Result<StaticFiles> opened = StaticFiles::open(path);
     if (!opened) return std::unexpected(opened.error());
@@ -177,6 +182,7 @@ void ApiServer::Impl::add_routes() {
       .http = *http, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
   add_model_routes(context);
   add_status_routes(context);
+  add_slot_routes(context);
   add_file_routes(*http, {.queue = batches.get(),
                           .exchanges = exchanges,
                           .body_bytes = options.limits.body_bytes,
@@ -202,11 +208,15 @@ void ApiServer::Impl::add_routes() {
 
 ServedModelOptions served_options(const ApiOptions& options) {
   return {.names = options.names,
-          .service = {.scheduler = options.scheduler, .max_waiting = options.max_waiting, .energy = options.energy},
+          .service = {.scheduler = options.scheduler,
+                      .max_waiting = options.max_waiting,
+                      .energy = options.energy,
+                      .keeps_slots = !options.slot_folder.empty()},
           .defaults = {.sample = options.sample,
                        .has_seed = options.has_seed,
                        .max_tokens = options.max_tokens,
-                       .speculate = options.speculate},
+                       .speculate = options.speculate,
+                       .n_slots = options.scheduler.max_replies},
           .pooling = options.pooling};
 }
 

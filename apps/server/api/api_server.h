@@ -11,7 +11,6 @@
 #include "server/api/request_log.h"
 #include "server/api/served_models.h"
 #include "server/http_listener.h"
-#include "tern/energy.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -40,7 +39,7 @@ struct ApiOptions {
   int max_tokens = -1;                                         // likewise
   int speculate = 0;                                           // see GenerateOptions
   Pooling pooling = Pooling::kAuto;                            // of an engine that was loaded for embeddings
-  EnergyReader* energy = nullptr;  // of what computes; must outlive the server; null: nothing is told of it
+  EnergyMeter* energy = nullptr;  // of the processor; must outlive the server; null: nothing is told of it
   ConnectionLimits limits = {};
   LogOptions log = {};
   bool metrics = false, slots = false;                         // whether there are /metrics and /slots
@@ -48,6 +47,7 @@ struct ApiOptions {
   std::function<void(const std::string& line)> on_event = {};  // what becomes of models
   std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: there are none
   uint64_t max_file_bytes = uint64_t{512} << 20;               // of an upload
+  std::string slot_folder = {};                                // for files that POST /slots/ID writes; empty: none
   std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
   std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
 };

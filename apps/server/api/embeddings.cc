@@ -65,11 +65,12 @@ std::string base64(const std::vector<float>& values) {
 
 }  // namespace
 
-Result<std::unique_ptr<Embedder>> Embedder::open(const Engine& engine, Pooling pooling, int n_ctx) {
+Result<std::unique_ptr<Embedder>> Embedder::open(const Engine& engine, Pooling pooling, int n_ctx,
+                                                 EnergyMeter* energy) {
   if (!engine.info().embeddings) return nullptr;
   auto session = engine.new_session({.n_ctx = n_ctx});
   if (!session) return std::unexpected(session.error());
-  return std::unique_ptr<Embedder>(new Embedder(*std::move(session), pooling));
+  return std::unique_ptr<Embedder>(new Embedder(*std::move(session), pooling, energy));
 }
 
 ApiResult<Json> Embedder::answer(const Json& body, const ModelProfile& model) {
@@ -88,17 +89,21 @@ ApiResult<Json> Embedder::answer(const Json& body, const ModelProfile& model) {
   Json data = Json::array();
   size_t n_tokens = 0;
   const std::scoped_lock lock(mutex_);
+  energy_.begin();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Result<std::vector<float>> values = session_.embed(inputs[i], pooling_);
-    if (!values) return std::unexpected(api_error(values.error()));
+    if (!values) {
+      energy_.take(/*goes_on=*/false);
+      return std::unexpected(api_error(values.error()));
+    }
     n_tokens += inputs[i].size();
     Json vector = format == "base64" ? Json(base64(*values)) : Json(*values);
     data.push_back({{"object", "embedding"}, {"index", i}, {"embedding", std::move(vector)}});
   }
-  return Json{{"object", "list"},
-              {"data", std::move(data)},
-              {"model", model.name},
-              {"usage", {{"prompt_tokens", n_tokens}, {"total_tokens", n_tokens}}}};
+  Json usage = {{"prompt_tokens", n_tokens}, {"total_tokens", n_tokens}};
+  const double joules = energy_.take(/*goes_on=*/false);
+  if (energy_.is_measured()) usage["joules"] = joules;
+  return Json{{"object", "list"}, {"data", std::move(data)}, {"model", model.name}, {"usage", std::move(usage)}};
 }
 
 }  // namespace tern::server

@@ -5,23 +5,27 @@
 #include <mutex>
 
 #include "server/api/completions.h"
+#include "server/api/energy_meter.h"
 
 namespace tern::server {
 
 class Embedder {
  public:
-  // Null where the engine was not loaded for embeddings. It must outlive the embedder. Errors: those of new_session().
-  static Result<std::unique_ptr<Embedder>> open(const Engine& engine, Pooling pooling, int n_ctx);
+  // Null where the engine was not loaded for embeddings. It must outlive the embedder, and so must `energy`, which may
+  // be null. Errors: those of new_session().
+  static Result<std::unique_ptr<Embedder>> open(const Engine& engine, Pooling pooling, int n_ctx, EnergyMeter* energy);
 
   // One request after the other.
   ApiResult<Json> answer(const Json& body, const ModelProfile& model);
 
  private:
-  Embedder(Session session, Pooling pooling) : session_(std::move(session)), pooling_(pooling) {}
+  Embedder(Session session, Pooling pooling, EnergyMeter* energy)
+      : session_(std::move(session)), pooling_(pooling), energy_(energy) {}
 
   std::mutex mutex_;
   Session session_;
   Pooling pooling_;
+  EnergyShare energy_;
 };
 
 }  // namespace tern::server

@@ -1,5 +1,8 @@
 #include "server/api/exchanges.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace tern::server {
@@ -12,6 +15,17 @@ Peer peer_of(const httplib::Request& request) { return {request.remote_addr, req
 // The pattern, and not what was asked for, in which anything may be. A pattern for all the rest is no route.
 std::string route_of(const httplib::Request& request) {
   return request.matched_route.empty() || request.matched_route == ".*" ? "other" : request.matched_route;
+}
+
+// What begins a line that is no request may be anything, too.
+std::string method_of(const httplib::Request& request) {
+  constexpr std::array<std::string_view, 9> kKnown = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                                      "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+  return std::ranges::contains(kKnown, request.method) ? request.method : "other";
+}
+
+bool announces_body(const httplib::Request& request) {
+  return request.get_header_value_u64("Content-Length") > 0 || request.has_header("Transfer-Encoding");
 }
 
 bool has_body(const httplib::Request& request) {
@@ -27,7 +41,7 @@ void Exchanges::begin(const httplib::Request& request) {
   current_record =
       std::make_shared<RequestRecord>(RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
                                                     .peer = peer_of(request),
-                                                    .method = request.method,
+                                                    .method = method_of(request),
                                                     .route = "other",
                                                     .keeps_texts = log_.texts});
   ++n_open_;
@@ -40,15 +54,24 @@ void Exchanges::have_more(const httplib::Request& request) {
 }
 
 void Exchanges::have_all(const httplib::Request& request) {
+  if (current_record) current_record->is_whole = true;
   if (watch_) watch_->expect_nothing(peer_of(request));
 }
 
 void Exchanges::have_answer(const httplib::Request& request, httplib::Response& response) {
-  begin(request);  // of one that the library refuses, it tells of nothing else
+  const bool is_unread = !current_record;  // of one that the library refuses by its head, it tells of nothing else
+  begin(request);
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
   record.status = response.status;
   record.route = route_of(request);
+  const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));
+  if (watch_ && response.status >= 400 && may_go_on) {
+    // The library lets go of an answer that is out, and closes the connection after that.
+    response.content_provider_resource_releaser_ = [this, peer = record.peer](bool) {
+      last_words_.drop(port_, peer, is_plain_);
+    };
+  }
   if (!response.content_provider_) return;
   // What is made while it is sent is over when the library lets go of it.
   response.content_provider_resource_releaser_ = [this, record = current_record,

@@ -10,6 +10,7 @@
 #include "server/api/metrics.h"
 #include "server/api/request_log.h"
 #include "server/connections.h"
+#include "server/last_words.h"
 
 namespace tern::server {
 
@@ -19,7 +20,11 @@ class Exchanges {
   Exchanges(LogOptions log, HttpMetrics& metrics) : log_(std::move(log)), metrics_(metrics) {}
 
   // Connections that are slow are ended from now on.
-  void watch(int port, std::chrono::milliseconds most) { watch_ = std::make_unique<ConnectionWatch>(port, most); }
+  void watch(int port, std::chrono::milliseconds most, bool is_plain) {
+    port_ = port;
+    is_plain_ = is_plain;
+    watch_ = std::make_unique<ConnectionWatch>(port, most);
+  }
 
   // The stages: the head is there (often followed by a body), all is there, the answer is known, it is on its way.
   void begin(const httplib::Request& request);
@@ -38,6 +43,9 @@ class Exchanges {
   const LogOptions log_;
   HttpMetrics& metrics_;
   std::atomic<int> n_open_ = 0;
+  int port_ = 0;
+  bool is_plain_ = true;  // without TLS
+  LastWords last_words_;
   std::unique_ptr<ConnectionWatch> watch_;
 };
 

@@ -146,7 +146,7 @@ void add_file_routes(httplib::Server& http, const FileRoutes& routes) {
               const auto kept = take_upload(
                   request, reader, files,
                   {.file_bytes = routes.file_bytes, .on_progress = [&] { routes.exchanges.have_more(request); }});
-              routes.exchanges.have_all(request);
+              if (kept) routes.exchanges.have_all(request);
               kept ? answer_json(response, kept->json()) : answer_error(response, kept.error());
             });
   http.Get(kFilesRoute, [&files](const HttpRequest& request, HttpResponse& response) {

@@ -123,6 +123,36 @@ TEST(ApiLimits, BodiesThatAreTooLarge) {
   EXPECT_EQ(form->status, 415) << form->body;
 }
 
+// Most clients look for an answer when they have sent all they have to say.
+TEST(ApiLimits, TheAnswerReachesThoseWhoAreStillSending) {
+  const RunningServer server({.limits = {.body_bytes = 1 << 20},
+                              .files_folder = testing::TempDir() + "/last_words",
+                              .max_file_bytes = 1 << 20});
+  const std::string chunk = "10000\r\n" + std::string(0x10000, ' ') + "\r\n";
+  std::string chunks;
+  for (int i = 0; i < 64; ++i) chunks += chunk;  // 4 MiB
+  const std::string body(size_t{5} << 20, ' ');
+  const std::string file = form({{"purpose", "batch"}, {"file", body, "in"}});
+  const std::string length = "Content-Length: ", many = "Transfer-Encoding: chunked\r\n";
+  struct Case {
+    std::string text;
+    int status = 413;
+  };
+  for (const auto& [text, status] :
+       {Case{post_head(kText, length + std::to_string(body.size()) + "\r\n") + body},
+        Case{post_head(kText, many) + chunks},
+        Case{"POST /v1/files HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=" + kBoundary + "\r\n" + length +
+             std::to_string(file.size()) + "\r\n\r\n" + file},
+        Case{"GET /health HTTP/1.1\r\n" + headers(400, 8000) + "\r\n", 400}}) {
+    const RawClient client(server.port());
+    client.send_without_room();
+    EXPECT_TRUE(client.send(text)) << text.substr(0, 100);
+    const std::string answer = client.receive_all();
+    EXPECT_EQ(status_of(answer), status) << answer;
+    EXPECT_TRUE(answer.ends_with("}}")) << answer;
+  }
+}
+
 // As curl -d sends everything.
 TEST(ApiLimits, ALongBodyMayCallItselfAForm) {
   const RunningServer server;

@@ -57,7 +57,9 @@ void add_model_routes(const RouteContext& context) {
     ApiResult<Json> vectors = model.embed(body);
     if (vectors) {
       Exchanges::current()->model = model.profile().name;
-      Exchanges::current()->n_prompt = (*vectors)["usage"]["prompt_tokens"];
+      const Json& usage = (*vectors)["usage"];
+      Exchanges::current()->n_prompt = usage["prompt_tokens"];
+      if (usage.contains("joules")) Exchanges::current()->joules = usage["joules"].get<double>();
     }
     return vectors;
   });

@@ -52,16 +52,15 @@ ModelService::ModelService(const Engine& engine, Scheduler scheduler, const Opti
       options_(options),
       n_ctx_(options.scheduler.n_ctx),
       scheduler_(std::move(scheduler)),
+      slots_(options.scheduler.max_replies),
+      energy_(options.energy),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 ModelService::~ModelService() = default;
 
 ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies) {
   const std::scoped_lock lock(mutex_);
-  if (is_draining_) {
-    return std::unexpected(
-        ApiError{.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5});
-  }
+  if (is_draining_) return std::unexpected(shutting_down());
   const int n = static_cast<int>(replies->size()), n_places = options_.scheduler.max_replies;
   const int n_there = status_.n_running + status_.n_waiting + n_asked_;
   if (replies->manner_.in_background) {
@@ -85,6 +84,30 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
 void ModelService::cancel(const std::shared_ptr<RunningReplies>& replies) {
   const std::scoped_lock lock(mutex_);
   cancelled_.push_back(replies);
+  changed_.notify_all();
+}
+
+ApiResult<void> ModelService::between_steps(const Errand& errand) {
+  std::unique_lock lock(mutex_);
+  if (is_draining_) return std::unexpected(shutting_down());
+  bool is_done = false;
+  errands_.push_back({.errand = &errand, .is_done = &is_done});
+  is_idle_ = false;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return is_done; });
+  return {};
+}
+
+// Those who wait keep what the errands need.
+void ModelService::run_errands() {
+  std::unique_lock lock(mutex_);
+  const std::vector<PendingErrand> errands = std::exchange(errands_, {});
+  lock.unlock();
+  for (const PendingErrand& one : errands) (*one.errand)(scheduler_, slots_);
+  if (errands.empty()) return;
+  refresh_status();
+  lock.lock();
+  for (const PendingErrand& one : errands) *one.is_done = true;
   changed_.notify_all();
 }
 
@@ -129,16 +152,13 @@ void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t i
     }
   }
   reply.is_over = news.is_over();
+  if (reply.is_over && options_.keeps_slots && !replies->manner_.in_background) {
+    std::vector<TokenId> tokens = replies->prompts_[reply.prompt].tokens;
+    tokens.insert(tokens.end(), so_far.tokens.begin(), so_far.tokens.end());
+    slots_.note(replies->manner_.slot, std::move(tokens));
+  }
   replies->prompts_[reply.prompt].is_read = true;
   news_.push_back({.of = replies, .news = std::move(news)});
-}
-
-// Of the machine, since the call before; 0 where that cannot be told.
-double ModelService::read_joules() {
-  if (!options_.energy) return 0;
-  const Result<double> now = options_.energy->joules();
-  if (!now) return 0;
-  return *now - std::exchange(joules_, *now);
 }
 
 // The news of a step, whose energy its replies share.
@@ -215,24 +235,25 @@ void ModelService::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
-      if (!is_busy && to_begin_.empty() && asked_.empty()) {
+      if (!is_busy && to_begin_.empty() && asked_.empty() && errands_.empty()) {
         is_idle_ = true;
         changed_.notify_all();
-        changed_.wait(lock, stop, [&] { return !asked_.empty() || !cancelled_.empty(); });
+        changed_.wait(lock, stop, [&] { return !asked_.empty() || !cancelled_.empty() || !errands_.empty(); });
       }
       asked.swap(asked_);
       n_asked_ = 0;
       cancelled.swap(cancelled_);
     }
+    run_errands();
     std::ranges::move(asked, std::back_inserter(to_begin_));
     asked.clear();
     for (const auto& replies : cancelled) end_cancelled(replies);
     cancelled.clear();
     begin_more();
     const auto start = Clock::now();
-    if (!is_busy) read_joules();  // what the machine took while there was nothing to do is nobody's
+    if (!is_busy) energy_.begin();
     is_busy = scheduler_.step();
-    const double joules = read_joules();
+    const double joules = energy_.take(/*goes_on=*/is_busy);
     if (options_.observer) {
       options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running(), joules);
     }

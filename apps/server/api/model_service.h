@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "server/api/api_error.h"
-#include "tern/energy.h"
+#include "server/api/energy_meter.h"
+#include "server/api/slots.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -41,6 +42,7 @@ class RunningReplies {
   struct Manner {
     bool each_step = false;      // else waiting ends at the replies' ends only
     bool in_background = false;  // for nobody who waits
+    int slot = -1;               // which is to know them; see Slots
   };
   // To each prompt as many replies as there are options: those to the first prompt come first.
   RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options, Manner manner);
@@ -88,7 +90,7 @@ class ServiceObserver {
   virtual void on_first_token(double seconds) = 0;
   virtual void on_token(double seconds) = 0;
   virtual void on_end(const ReplyNews& last) = 0;
-  // `joules`: of the whole machine since the step before; 0 where they are not measured.
+  // `joules`: of the machine since the step before, this model's share; 0 where they are not measured.
   virtual void on_step(double seconds, int n_running, double joules) = 0;
 };
 
@@ -98,7 +100,8 @@ class ModelService {
     SchedulerOptions scheduler = {};
     int max_waiting = 256;                // replies that are not running yet
     ServiceObserver* observer = nullptr;  // must outlive the service
-    EnergyReader* energy = nullptr;       // likewise; null: it is not measured
+    EnergyMeter* energy = nullptr;        // likewise; null: it is not measured
+    bool keeps_slots = false;             // else Slots know of nothing
   };
   // The engine must outlive it. Errors: those of Engine::new_scheduler().
   static Result<std::unique_ptr<ModelService>> start(const Engine& engine, const Options& options);
@@ -114,6 +117,12 @@ class ModelService {
   ApiResult<void> ask(const std::shared_ptr<RunningReplies>& replies);
   // They end at the next step, with FinishReason::kCancelled.
   void cancel(const std::shared_ptr<RunningReplies>& replies);
+
+  // Runs on the scheduler's thread, between two steps, while answers wait, and returns when it is done. 503 while
+  // draining.
+  using Errand = std::function<void(Scheduler& scheduler, Slots& slots)>;
+  ApiResult<void> between_steps(const Errand& errand);
+  int n_slots() const { return slots_.size(); }
 
   // Takes nothing more, and waits until what is there has ended, at most so long; true where it has.
   bool drain(std::chrono::milliseconds most);
@@ -134,18 +143,24 @@ class ModelService {
   void tell(const std::shared_ptr<RunningReplies>& replies, size_t index, const Result<GenerationStep>& step,
             const GenerateResult& so_far);
   void refresh_status();
-  double read_joules();
   void hand_out(double joules);
+  void run_errands();
 
   const Engine& engine_;
   Options options_;
   int n_ctx_ = 0;
   Scheduler scheduler_;
+  Slots slots_;  // the scheduler's thread's
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<std::shared_ptr<RunningReplies>> asked_, cancelled_;  // since the last step
   int n_asked_ = 0;                                                 // replies of these
   int n_in_background_ = 0;                                         // replies asked, waiting or running
+  struct PendingErrand {
+    const Errand* errand;
+    bool* is_done;
+  };
+  std::vector<PendingErrand> errands_;  // of those who wait for them
   bool is_draining_ = false, is_idle_ = true;
   Status status_;
   std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // some of them, at least
@@ -154,8 +169,8 @@ class ModelService {
     ReplyNews news;
   };
   std::vector<News> news_;  // of the step under way
-  double joules_ = 0;       // that the counter showed last
-  std::jthread thread_;     // the last member: it uses the others
+  EnergyShare energy_;
+  std::jthread thread_;  // the last member: it uses the others
 };
 
 }  // namespace tern::server

@@ -29,6 +29,12 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
+  // What is sent waits here only in part, so that sending goes no further than the server reads.
+  void send_without_room() const {
+    const int room = 1 << 17;
+    ::setsockopt(fd_, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+  }
+
   // False once the server has ended the connection.
   bool send(std::string_view text) const {
     while (!text.empty()) {

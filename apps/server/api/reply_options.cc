@@ -91,6 +91,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
     sample.seed = static_cast<uint64_t>(*seed);
   }
   fields.read("ignore_eos", generate.ignore_eos);
+  fields.read("id_slot", options.slot, {-1.0, defaults.n_slots - 1.0});
   read_stops(fields, generate.stop);
   read_logit_bias(fields, generate.logit_bias, n_vocab);
   return options;

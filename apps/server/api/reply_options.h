@@ -15,6 +15,7 @@ struct ReplyDefaults {
   bool has_seed = false;      // … unless it is given
   int max_tokens = -1;        // -1: until the model stops or the context is full
   int speculate = 0;          // see GenerateOptions
+  int n_slots = 1;            // that a request may name
 };
 
 struct ReplyOptions {
@@ -22,6 +23,7 @@ struct ReplyOptions {
   int n = 1;                 // replies to the prompt
   bool stream = false;
   bool include_usage = false;  // in a stream's last event
+  int slot = -1;               // that is to know the reply, for who saves it; -1: any
 
   // One for each reply, which differ in their seeds.
   std::vector<GenerateOptions> each() const;

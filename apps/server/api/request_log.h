@@ -27,6 +27,7 @@ struct RequestRecord {
   std::string id;
   Peer peer;
   std::string method, route;  // the pattern, and not what was asked for, in which anything may be
+  bool is_whole = false;      // all of the request has been read
   int status = 0;
   Clock::time_point start = Clock::now();
   double total_ms = 0;

@@ -124,7 +124,12 @@ TEST(RequestLog, NothingOfARequestIsInIt) {
     server.get("/v1/models/" + secret);
     server.get("/health?q=" + secret);
     server.client()->Get("/health", httplib::Headers{{"X-Request-Id", secret + " ("}, {"User-Agent", secret}});
-    const auto all = lines.wait_for(bodies.size() + 9);
+    for (const char* first : {" /health HTTP/1.1", "\x01\xff", "\n2026-01-31T12:00:00.123Z forged"}) {
+      const RawClient client(server.port());  // that speaks no HTTP
+      client.send(secret + first + "\r\n\r\n");
+      EXPECT_TRUE(client.receive().contains(" 400 "));
+    }
+    const auto all = lines.wait_for(bodies.size() + 12);
     EXPECT_TRUE(answers.contains(secret));  // so that it could have been there
     for (const std::string& line : all) EXPECT_FALSE(line.contains(secret)) << line;
   }

@@ -35,12 +35,13 @@ Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, Se
               std::format("{}: the file has no tokenizer, so nobody could ask it anything", engine.info().path)});
   }
   if (options.names.empty()) options.names = {engine.info().name};
-  const ModelService::Options service = options.service;
+  ModelService::Options service = options.service;
+  if (!computes_on_cpu(engine.info())) service.energy = nullptr;
   const Pooling pooling = options.pooling;
   std::unique_ptr<ServedModel> model(new ServedModel(engine, std::move(options)));
   const int n_ctx = service.scheduler.n_ctx;
   model->profile_.n_ctx = n_ctx > 0 ? n_ctx : engine.info().n_ctx;
-  auto vectors = Embedder::open(engine, pooling, model->profile_.n_ctx);
+  auto vectors = Embedder::open(engine, pooling, model->profile_.n_ctx, service.energy);
   if (!vectors) return std::unexpected(vectors.error());
   model->embedder_ = *std::move(vectors);
   if (model->embedder_) return model;

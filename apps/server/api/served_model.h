@@ -19,6 +19,9 @@ struct ServedModelOptions {
   Pooling pooling = Pooling::kAuto;  // of an engine that was loaded for embeddings
 };
 
+// Whether the processor's energy is what the model takes; a GPU's is not measured.
+inline bool computes_on_cpu(const ModelInfo& info) { return info.backend.starts_with("cpu"); }
+
 class ServedModel {
  public:
   // Errors: those of Engine::new_scheduler() and new_session(), and kNotSupported where the file has no tokenizer. The

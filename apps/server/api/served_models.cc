@@ -10,18 +10,15 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAround(50);  // so often it is looked whether the asker is still there
 
-ApiError shutting_down() {
-  return {.status = 503, .message = "the server is shutting down; ask another one", .retry_after_seconds = 5};
-}
-
-// Whatever is wrong with a model, who asks has no part in it.
-ApiError not_loaded(const std::string& name, const Error& error) {
-  const bool is_for_now = error.code == ErrorCode::kOutOfMemory;
-  return {.status = is_for_now ? 503 : 500,
-          .message = std::format("model: {} cannot be loaded: {}", name, error.message),
-          .param = "model",
-          .code = "model_not_loaded",
-          .retry_after_seconds = is_for_now ? 5 : 0};
+// Whatever is wrong with a model, who asks has no part in it. `is_fetching`: it could not be brought here.
+ApiError not_loaded(const std::string& name, const Error& error, bool is_fetching) {
+  const bool is_for_now = is_fetching || error.code == ErrorCode::kOutOfMemory;
+  return {
+      .status = is_for_now ? 503 : 500,
+      .message = std::format("model: {} cannot be {}: {}", name, is_fetching ? "downloaded" : "loaded", error.message),
+      .param = "model",
+      .code = "model_not_loaded",
+      .retry_after_seconds = is_for_now ? 5 : 0};
 }
 
 }  // namespace
@@ -54,6 +51,7 @@ Result<void> ServedModels::add(ModelEntry entry) {
   auto slot = std::make_unique<Slot>();
   slot->entry = std::move(entry);
   slot->entry.served.service.observer = slot->metrics.get();
+  slot->is_fetched = !slot->entry.fetch;
   if (const Engine* engine = slot->entry.engine) {
     auto started = ServedModel::start(*engine, slot->entry.served);
     if (!started) return std::unexpected(started.error());
@@ -73,6 +71,9 @@ ServedModels::~ServedModels() {
   {
     const std::scoped_lock lock(mutex_);
     is_draining_ = is_ending_ = true;
+    for (const auto& slot : slots_) {
+      if (slot->state == State::kFetching) slot->thread.request_stop();
+    }
     changed_.notify_all();
   }
   for (const auto& slot : slots_) {
@@ -124,8 +125,10 @@ ApiResult<ServedModels::Lease> ServedModels::get_named(const std::string& name, 
     while (true) {
       if (slot.state == State::kLoaded) return lease(slot);
       if (is_draining_) return std::unexpected(shutting_down());
-      if (slot.n_failed > n_failed) return std::unexpected(not_loaded(slot.name(), *slot.error));
-      if (slot.state == State::kUnloaded) {
+      if (slot.n_failed > n_failed) return std::unexpected(not_loaded(slot.name(), *slot.error, slot.is_for_later));
+      if (slot.state == State::kUnloaded && !slot.is_fetched) {
+        begin_fetching(slot);
+      } else if (slot.state == State::kUnloaded) {
         if (has_room_for(slot)) {
           begin_loading(slot);
         } else {
@@ -136,7 +139,7 @@ ApiResult<ServedModels::Lease> ServedModels::get_named(const std::string& name, 
       lock.unlock();
       const bool goes_on = is_wanted();
       lock.lock();
-      if (!goes_on) return std::unexpected(ApiError{.status = 499, .message = "nobody waits for the answer any more"});
+      if (!goes_on) return std::unexpected(nobody_waits());
     }
   }();
   --slot.n_waiting;
@@ -156,7 +159,8 @@ ServedModels::Lease ServedModels::lease(Slot& slot) {
 // Whoever has waited for longest comes first.
 bool ServedModels::has_room_for(const Slot& wanted) const {
   if (options_.most_loaded == 0) return true;
-  const auto n = std::ranges::count_if(slots_, [](const auto& slot) { return slot->state != State::kUnloaded; });
+  const auto n = std::ranges::count_if(
+      slots_, [](const auto& slot) { return slot->state != State::kUnloaded && slot->state != State::kFetching; });
   return n < options_.most_loaded && std::ranges::none_of(
                                          slots_,
                                          [&](const auto& slot) {
@@ -191,22 +195,52 @@ void ServedModels::begin_loading(Slot& slot) {
   slot.thread = std::jthread([this, &slot] { keep(slot); });
 }
 
+// While it is on its way, it takes no other's place.
+void ServedModels::begin_fetching(Slot& slot) {
+  slot.state = State::kFetching;
+  if (slot.thread.joinable()) slot.thread.join();  // as in begin_loading()
+  slot.thread = std::jthread([this, &slot](const std::stop_token& stop) { fetch(slot, stop); });
+}
+
+void ServedModels::fail(Slot& slot, const Error& error, bool is_for_later) {
+  tell(std::format("{} cannot be {}: {}", slot.name(), is_for_later ? "downloaded" : "loaded", error.message));
+  const std::scoped_lock lock(mutex_);
+  slot.error = error;
+  slot.is_for_later = is_for_later;
+  slot.is_fetched = !slot.entry.fetch;  // whatever was wrong with what is there, it is looked at again
+  ++slot.n_failed;
+  slot.state = State::kUnloaded;
+  changed_.notify_all();
+}
+
+void ServedModels::fetch(Slot& slot, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !is_fetching_ || is_draining_; });
+  if (!is_draining_) {
+    is_fetching_ = true;
+    lock.unlock();
+    const Result<void> fetched = slot.entry.fetch(stop);
+    lock.lock();
+    is_fetching_ = false;
+    changed_.notify_all();
+    if (!fetched && !is_draining_) {
+      lock.unlock();
+      return fail(slot, fetched.error(), /*is_for_later=*/true);
+    }
+    slot.is_fetched = fetched.has_value();
+  }
+  slot.state = State::kUnloaded;
+  changed_.notify_all();
+}
+
 // All of the engine's life: it is loaded, used and ended here, since it belongs to one thread at a time.
 void ServedModels::keep(Slot& slot) {
   const auto start = std::chrono::steady_clock::now();
-  const auto fail = [&](const Error& error) {
-    tell(std::format("{} cannot be loaded: {}", slot.name(), error.message));
-    const std::scoped_lock lock(mutex_);
-    slot.error = error;
-    ++slot.n_failed;
-    slot.state = State::kUnloaded;
-    changed_.notify_all();
-  };
   {
     const Result<Engine> engine = slot.entry.load();
-    if (!engine) return fail(engine.error());
+    if (!engine) return fail(slot, engine.error(), /*is_for_later=*/false);
     const auto model = ServedModel::start(*engine, slot.entry.served);
-    if (!model) return fail(model.error());
+    if (!model) return fail(slot, model.error(), /*is_for_later=*/false);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     tell(std::format("{} was loaded in {:.1f} s", slot.name(), seconds));
     std::unique_lock lock(mutex_);
@@ -247,13 +281,15 @@ bool ServedModels::can_chat() const {
 
 ServedModels::About ServedModels::about(const Slot& slot) const {
   About about{.name = slot.name(),
-              .status = slot.state == State::kLoading    ? "loading"
+              .status = slot.state == State::kFetching   ? "downloading"
+                        : slot.state == State::kLoading  ? "loading"
                         : slot.state == State::kUnloaded ? "unloaded"
                                                          : "loaded",
               .info = slot.info,
               .n_ctx = slot.n_ctx,
               .n_places = slot.entry.served.service.scheduler.max_replies,
-              .measures_energy = slot.entry.served.service.energy != nullptr,
+              .measures_energy = slot.entry.served.service.energy && slot.info && computes_on_cpu(*slot.info),
+              .embedding = slot.entry.embedding,
               .metrics = slot.metrics.get(),
               .n_loads = slot.n_loads};
   if (slot.error) about.error = slot.error->message;
@@ -283,6 +319,7 @@ void ServedModels::drain(std::chrono::milliseconds most) {
     is_draining_ = true;
     changed_.notify_all();
     for (const auto& slot : slots_) {
+      if (slot->state == State::kFetching) slot->thread.request_stop();
       if (slot->model) leases.push_back(lease(*slot));
     }
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +22,8 @@ struct ModelEntry {
   const Engine* engine = nullptr;
   // Else what loads it, at the first request for it.
   std::function<Result<Engine>()> load = {};
+  // What brings it to this machine before that, one model at a time, until a stop is requested; null: it is there.
+  std::function<Result<void>(const std::stop_token& stop)> fetch = {};
   bool pinned = false;     // loaded at the start, and never unloaded
   bool embedding = false;  // it makes vectors, and nothing else
 };
@@ -58,12 +61,13 @@ class ServedModels {
   // What is known of a model without loading it.
   struct About {
     std::string name;
-    std::string status;                     // "loaded", "loading", "unloaded"
+    std::string status;                     // "loaded", "loading", "downloading", "unloaded"
     std::optional<ModelInfo> info = {};     // once it has been loaded
     std::optional<std::string> error = {};  // of the last try
     int n_ctx = 0, n_places = 0;
     ModelService::Status service = {};
     bool measures_energy = false;
+    bool embedding = false;  // it makes vectors, and nothing else
     const ModelMetrics* metrics = nullptr;
     uint64_t n_loads = 0;
   };
@@ -75,7 +79,7 @@ class ServedModels {
   bool is_draining() const;
 
  private:
-  enum class State : uint8_t { kUnloaded, kLoading, kLoaded, kLeaving };
+  enum class State : uint8_t { kUnloaded, kFetching, kLoading, kLoaded, kLeaving };
   struct Slot {
     ModelEntry entry;
     std::unique_ptr<ModelMetrics> metrics = std::make_unique<ModelMetrics>();
@@ -85,11 +89,13 @@ class ServedModels {
     std::optional<ModelInfo> info = {};
     int n_ctx = 0;
     std::optional<Error> error = {};
+    bool is_fetched = false;    // or there anyway
+    bool is_for_later = false;  // what failed was fetching it
     uint64_t n_loads = 0, n_failed = 0, last_use = 0;
     int n_leases = 0;
     int n_waiting = 0;          // for it to be loaded, one of them
     uint64_t wanted_since = 0;  // … for as long
-    std::jthread thread = {};   // that has its engine; joined before another begins
+    std::jthread thread = {};   // that fetches it or has its engine; joined before another begins
     const std::string& name() const { return entry.served.names.front(); }
     bool stays() const { return entry.engine || entry.pinned; }
   };
@@ -103,9 +109,12 @@ class ServedModels {
   bool has_room_for(const Slot& wanted) const;
   void make_room(bool in_background);
   void begin_loading(Slot& slot);
+  void begin_fetching(Slot& slot);
+  void fail(Slot& slot, const Error& error, bool is_for_later);
   About about(const Slot& slot) const;
 
-  void keep(Slot& slot);  // what a model's thread does
+  void keep(Slot& slot);                                // what a model's thread does
+  void fetch(Slot& slot, const std::stop_token& stop);  // likewise, before it is loaded
   void tell(const std::string& line) const;
 
   const ServedModelsOptions options_;
@@ -113,6 +122,7 @@ class ServedModels {
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Slot>> slots_;
   uint64_t n_uses_ = 0;
+  bool is_fetching_ = false;  // any of them
   bool is_draining_ = false, is_ending_ = false;
 };
 

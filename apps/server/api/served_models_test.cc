@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <mutex>
 
 #include "server/api/api_test_support.h"
 
@@ -154,6 +155,85 @@ TEST_F(Models, RequestsToAllOfThemInTurn) {
     }
   }
   EXPECT_EQ(n_done, 18);
+}
+
+// Two models that have to come from elsewhere, and one that is there.
+class FetchedModels : public testing::Test {
+ protected:
+  FetchedModels() {
+    std::vector<ModelEntry> entries = {loader_.entry({"here"}), loader_.entry({"a"}), loader_.entry({"b"})};
+    for (size_t i = 1; i < 3; ++i) {
+      entries[i].fetch = [this](const std::stop_token& stop) -> Result<void> {
+        ++n_fetches_;
+        most_at_once_ = std::max<int>(most_at_once_, ++n_at_once_);
+        while (is_held_ && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        --n_at_once_;
+        if (stop.stop_requested()) return std::unexpected(Error{ErrorCode::kInterrupted, "stopped"});
+        if (fails_) return std::unexpected(Error{ErrorCode::kIo, "the network is down"});
+        return {};
+      };
+    }
+    const auto say = [this](const std::string& line) {
+      const std::scoped_lock lock(mutex_);
+      events_ += line + "\n";
+    };
+    models_ = ServedModels::open(std::move(entries), {.most_loaded = 1, .on_event = say}).value();
+    models_->start();
+  }
+  ApiResult<ServedModels::Lease> get(const std::string& name) { return models_->get_named(name, always); }
+  std::string status(const std::string& name) const { return models_->about(name)->status; }
+
+  Loader loader_;
+  std::atomic<int> n_fetches_ = 0, n_at_once_ = 0, most_at_once_ = 0;
+  std::atomic<bool> is_held_ = false, fails_ = false;
+  std::mutex mutex_;
+  std::string events_;
+  std::unique_ptr<ServedModels> models_;
+};
+
+TEST_F(FetchedModels, ComeAtTheirFirstRequestOneAtATime) {
+  ASSERT_TRUE(get("here"));
+  EXPECT_EQ(n_fetches_, 0);
+  is_held_ = true;
+  std::vector<std::jthread> askers;
+  for (const char* name : {"a", "b", "a"}) askers.emplace_back([&, name] { EXPECT_TRUE(get(name)); });
+  EXPECT_TRUE(soon([&] { return status("a") == "downloading" && status("b") == "downloading"; }));
+  EXPECT_TRUE(get("here"));  // which nobody pushes out before what is wanted is there
+  EXPECT_EQ(loader_.n_loads, 1);
+  is_held_ = false;
+  askers.clear();
+  EXPECT_EQ(most_at_once_, 1);
+  EXPECT_EQ(n_fetches_, 2);
+  EXPECT_TRUE(get("a"));
+  EXPECT_TRUE(get("b"));
+  EXPECT_EQ(n_fetches_, 2);
+}
+
+TEST_F(FetchedModels, AreTriedAgainAtTheNextRequest) {
+  fails_ = true;
+  for (int times = 1; times < 3; ++times) {
+    const ApiError error = get("a").error();
+    EXPECT_EQ(error.status, 503);
+    EXPECT_EQ(error.message, "model: a cannot be downloaded: the network is down");
+    EXPECT_EQ(n_fetches_, times);
+  }
+  EXPECT_EQ(models_->about("a")->error, "the network is down");
+  fails_ = false;
+  EXPECT_TRUE(get("a"));
+  EXPECT_FALSE(models_->about("a")->error);
+  EXPECT_EQ(status("b"), "unloaded");
+  EXPECT_EQ(events_.substr(0, events_.find('\n')), "a cannot be downloaded: the network is down");
+}
+
+TEST_F(FetchedModels, StopComingWhenTheServerEnds) {
+  is_held_ = true;
+  std::vector<std::jthread> askers;
+  for (const char* name : {"a", "b"}) askers.emplace_back([&, name] { EXPECT_EQ(get(name).error().status, 503); });
+  EXPECT_TRUE(soon([&] { return n_at_once_ == 1 && status("a") == status("b"); }));
+  models_->drain(std::chrono::milliseconds(0));
+  askers.clear();
+  EXPECT_TRUE(soon([&] { return status("a") == "unloaded" && status("b") == "unloaded"; }));
+  EXPECT_EQ(events_, "");
 }
 
 TEST_F(Models, InTheBackgroundNobodyIsPushedOut) {

@@ -7,8 +7,9 @@ namespace tern::server {
 namespace {
 
 Json model_json(const ServedModels::About& about, int64_t created) {
-  Json json = {
-      {"id", about.name}, {"object", "model"}, {"created", created}, {"owned_by", "tern"}, {"status", about.status}};
+  Json json = {{"id", about.name},       {"object", "model"},
+               {"created", created},     {"owned_by", "tern"},
+               {"status", about.status}, {"capabilities", Json::array({about.embedding ? "embedding" : "completion"})}};
   if (about.error) json["error"] = *about.error;
   if (const auto& info = about.info) {
     json["meta"] = {{"n_vocab", info->n_vocab}, {"n_ctx", about.n_ctx},       {"n_ctx_train", info->n_ctx},

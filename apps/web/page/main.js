@@ -59,7 +59,7 @@ new Panel(settings);
 const composer = new Composer(chat, conversation);
 new ChatView(conversation, chat,
     {root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit()});
-const status = new StatusView(host, chat, served ? served.connect(host, chat) : act, served?.kWords);
+const status = new StatusView(host, chat, served ? served.connect(host, chat, conversation) : act, served?.kWords);
 new ModelPanel(host, settings);
 new Readings(host, chat);
 new SettingsPanel(settings, host);
@@ -158,7 +158,7 @@ for (const kind of ['error', 'unhandledrejection']) {
 }
 
 // A model named in the page's own address is for this visit; one that was chosen here is for the next ones too.
-host.load(served ? served.kSource :
+host.load(served ? served.firstSource(conversation) :
   addressSource(parameters.get('model') || settings.get('model') || kDefaultModel, document.baseURI));
 const isUntouched = () => chat.state === 'idle' && !byId('composer').value && !document.querySelector('dialog[open]');
 if (!served) {

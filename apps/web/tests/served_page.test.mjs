@@ -1,12 +1,15 @@
 // The page that `tern serve` sends: a chat with the model of that server.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import {after, afterEach, before, describe, test} from 'node:test';
 import {axe, faults, kAxe} from '../page/dev/axe.mjs';
 import {launchFirefox} from './support/bidi.mjs';
 import {launch, openPage, until} from './support/browser.mjs';
 import {findFirefox} from './support/find_browsers.mjs';
-import {kSite, needSite} from './support/project.mjs';
+import {kDefaultModel, kSite, needSite} from './support/project.mjs';
 import {TernPage} from './support/tern_page.mjs';
 import {TernServer} from './support/tern_server.mjs';
 
@@ -283,6 +286,18 @@ test('axe finds nothing', {skip: script ? false : `${kAxe} could not be had from
       const tab = await open(gone, context);
       await tab.ready();
       await tab.openPanel();
+      return tab;
+    },
+    'models': async (context) => {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tern-models-'));
+      const list = path.join(folder, 'models.toml');
+      fs.writeFileSync(list, ['first', 'second', 'third'].map((name) => (
+        `[${name}]\nmodel = "${kDefaultModel}"\n`)).join(''));
+      const tab = await open(await serve(['--models', list]), context);
+      fs.rmSync(folder, {recursive: true});
+      await tab.ready();
+      await tab.openMenu();
+      await tab.by('model-item').first().waitFor({state: 'visible'});
       return tab;
     },
     'thoughts': async (context) => {

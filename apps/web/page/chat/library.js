@@ -6,6 +6,7 @@
  * @property {string} id
  * @property {string} name given by the user; '' for the beginning of what was said
  * @property {number} changed ms since 1970
+ * @property {string} [model] of a server with several: the one that answers
  * @property {import('./conversation.js').Message[]} messages
  */
 

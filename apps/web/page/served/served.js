@@ -1,15 +1,19 @@
-// What is different where `tern serve` has sent the page: the engine is that server, so there is no model to choose, no
-// file to drop and no kernel to see, and there may be a key to be asked for.
+// What is different where `tern serve` has sent the page: the engine is that server, so there is no model to fetch, no
+// file to drop and no kernel to see, and there may be a key to be asked for. Where it has several models, one of them is
+// chosen.
 
 import {byId, make} from '../base/dom.js';
 import {kRemedyLabels, kTroubles} from '../base/errors.js';
 import {browserStorage} from '../base/storage.js';
 import {ApiKey, KeyDialog} from './key.js';
+import {chosenFor, ServedMenu, sourceOf} from './models.js';
 import {ServerTern} from './server_engine.js';
 
 const key = new ApiKey(browserStorage());
+const kBase = new URL('.', document.baseURI).href;
 
-export const kSource = {from: new URL('.', document.baseURI).href, label: 'the server’s model'};
+/** What the page begins with. @param {import('../chat/conversation.js').Conversation} conversation */
+export const firstSource = (conversation) => sourceOf(kBase, chosenFor(conversation, browserStorage()));
 
 export const kWords = {
   where: 'on the server',
@@ -41,19 +45,21 @@ export function prepare() {
     byId(id).remove();
   }
   byId('backend').closest('.row').hidden = true;
-  // Nothing opens behind the model's name.
+  // Nothing opens behind the model's name, unless there turn out to be several.
   const chip = byId('model-chip');
   chip.querySelector('.more').remove();
   chip.replaceWith(make('div', {class: 'chip', id: 'model-chip', data: {testid: 'model-chip'}}, ...chip.childNodes));
 }
 
 /**
- * Connects the dialog for the key.
+ * Connects the dialog for the key, and the menu of models.
  * @param {import('../model/model_host.js').ModelHost} host
  * @param {import('../chat/chat.js').Chat} chat
+ * @param {import('../chat/conversation.js').Conversation} conversation
  * @returns {(remedy: string) => Promise<void>} what the buttons beside a trouble do
  */
-export function connect(host, chat) {
+export function connect(host, chat, conversation) {
+  new ServedMenu(kBase, () => ServerTern.list(kBase, {key: () => key.value}), host, conversation, browserStorage());
   const dialog = new KeyDialog(key);
   const again = async () => {
     const isMessage = host.phase === 'ready' && chat.state === 'idle';

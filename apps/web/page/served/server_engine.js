@@ -19,6 +19,15 @@ const kCodes = {
 /** An error that comes in the middle of a stream has no status. */
 const kTypes = {unavailable_error: 'unavailable', invalid_request_error: 'invalid_argument'};
 
+/**
+ * @typedef {object} Model as /v1/models tells of it
+ * @property {string} id
+ * @property {'loaded'|'loading'|'downloading'|'unloaded'} [status]
+ * @property {string} [error] why it could not be loaded
+ * @property {string[]} [capabilities] 'completion' or 'embedding'
+ * @property {{n_params: number, size: number, n_ctx: number}} [meta] once it has been loaded
+ */
+
 /** The page's names of what a reply may be given, and the server's. */
 const kFields = {
   temperature: 'temperature', topK: 'top_k', topP: 'top_p', minP: 'min_p', repeatPenalty: 'repeat_penalty',
@@ -70,23 +79,45 @@ export class ServerTern {
   /** Of the last reply; while it is written, as far as can be seen from here. */
   stats = {};
 
+  /** Those of the server that can chat. @type {Model[]} */
+  models;
+
   /**
-   * What is served, and how.
-   * @param {string} base address of the server's routes, ending in '/'
+   * What the server has, the first as it would answer who names none.
+   * @param {string} base
+   * @returns {Promise<Model[]>}
+   */
+  static async list(base, {key = () => '', signal, fetch} = {}) {
+    const {data} = await jsonOf(await ask(new URL('v1/models', base), {key: key(), signal, fetch}));
+    const models = (data ?? []).filter(({capabilities}) => capabilities?.includes('completion') ?? true);
+    if (models.length === 0) throw new ServerError('server', kStranger);
+    return models;
+  }
+
+  /**
+   * What is served, and how. Of several models the one that the address names (`?model=NAME`), if there is such a one.
+   * @param {string} address of the server's routes, its path ending in '/'
    * @param {{key?: () => string, signal?: AbortSignal, fetch?: typeof fetch}} [options] key: the API key, '' for none
    * @returns {Promise<ServerTern>}
    */
-  static async load(base, {key = () => '', signal, fetch} = {}) {
-    const get = async (path) => jsonOf(await ask(new URL(path, base), {key: key(), signal, fetch}));
-    const props = await get('props');
-    const {data: [model] = []} = await get('v1/models');
-    if (!model) throw new ServerError('server', kStranger);
-    return new ServerTern(base, {key, fetch}, props, model);
+  static async load(address, {key = () => '', signal, fetch} = {}) {
+    const {searchParams} = new URL(address);
+    const base = new URL('.', address).href;
+    const list = () => ServerTern.list(base, {key, signal, fetch});
+    const before = await list();
+    const wanted = before.find(({id}) => id === searchParams.get('model')) ?? before[0];
+    const path = before.length > 1 ? `props?model=${encodeURIComponent(wanted.id)}` : 'props';
+    const props = await jsonOf(await ask(new URL(path, base), {key: key(), signal, fetch}));
+    // Of a model that has just been loaded more is known than before.
+    const models = wanted.meta ? before : await list();
+    const model = models.find(({id}) => id === wanted.id) ?? wanted;
+    return new ServerTern(base, {key, fetch}, props, model, models);
   }
 
-  constructor(base, options, props, {id, meta = {}}) {
+  constructor(base, options, props, {id, meta = {}}, models) {
     this.#base = base;
     this.#options = options;
+    this.models = models;
     const by = props.default_generation_settings ?? {};
     const values = {
       temperature: by.temperature, topK: by.top_k, topP: by.top_p, minP: by.min_p, repeatPenalty: by.repeat_penalty,
@@ -111,6 +142,7 @@ export class ServerTern {
     for (const [name, field] of Object.entries(kFields)) {
       if (options[name] !== undefined) body[field] = options[name];
     }
+    if (this.models.length > 1) body.model = this.info.name;
     const watch = this.#begin();
     const address = new URL(`v1/${isText ? 'completions' : 'chat/completions'}`, this.#base);
     const response = await ask(address, {key: this.#options.key(), fetch: this.#options.fetch, signal, body});

@@ -4,6 +4,7 @@ import test from 'node:test';
 import {describe} from '../base/errors.js';
 import {eventsIn} from '../served/events.js';
 import {ApiKey} from '../served/key.js';
+import {chosenFor, sourceOf} from '../served/models.js';
 import {ServerTern} from '../served/server_engine.js';
 import {TinyStorage} from './tiny_storage.js';
 
@@ -39,15 +40,15 @@ function inPieces(text, n, fail = null) {
 }
 
 /** A server that answers what `answer` gives for a POST; what it was asked is in `asked`. */
-function server(answer, {key = '', props = kProps} = {}) {
+function server(answer, {key = '', props = kProps, models = kModels, address = kBase} = {}) {
   const asked = [];
   const fetch = async (url, options) => {
     asked.push({url: String(url), ...options, body: options.body && JSON.parse(options.body)});
-    if (String(url) === `${kBase}props`) return json(props);
-    if (String(url) === `${kBase}v1/models`) return json(kModels);
+    if (String(url).startsWith(`${kBase}props`)) return json(props);
+    if (String(url) === `${kBase}v1/models`) return json(models);
     return answer(options);
   };
-  return {asked, tern: ServerTern.load(kBase, {fetch, key: () => key})};
+  return {asked, tern: ServerTern.load(address, {fetch, key: () => key})};
 }
 
 async function reply(answer, prompt = [{role: 'user', content: 'Hi'}], options = {}, about = {}) {
@@ -71,11 +72,39 @@ test('what is served, and how the server would choose tokens itself', async () =
   assert.equal(info.nParams, 34e6);
   assert.equal(info.hasChatTemplate, true);
   assert.deepEqual(info.sampling.values, {temperature: 0.6, topK: 20, topP: 0.95, minP: 0, repeatPenalty: 1.1});
-  assert.deepEqual(asked.map(({url}) => url), [`${kBase}props`, `${kBase}v1/models`]);
+  assert.deepEqual(asked.map(({url}) => url), [`${kBase}v1/models`, `${kBase}props`]);
   for (const {headers, url} of asked) {
     assert.equal(headers.get('Authorization'), 'Bearer secret');
     assert.doesNotMatch(url, /secret/);
   }
+});
+
+test('of several models the one that is named, and its name in every request', async () => {
+  const models = {data: [{id: 'vectors', capabilities: ['embedding']}, {id: 'first', capabilities: ['completion']},
+    {id: 'a b', capabilities: ['completion'], status: 'unloaded'}]};
+  for (const [address, id] of [[`${kBase}?model=a%20b`, 'a b'], [kBase, 'first'], [`${kBase}?model=gone`, 'first'],
+    [`${kBase}?model=vectors`, 'first']]) {
+    const {engine, asked} = await reply(() => stream(inPieces(data(...kEnd), 99)), 'Once', {}, {models, address});
+    assert.equal(engine.info.name, id);
+    assert.deepEqual(engine.models.map((model) => model.id), ['first', 'a b']);
+    assert.equal(asked[1].url, `${kBase}props?model=${encodeURIComponent(id)}`);
+    assert.equal(asked[2].url, `${kBase}v1/models`, 'once it is loaded, more is known');
+    assert.equal(asked.at(-1).url, `${kBase}v1/completions`);
+    assert.equal(asked.at(-1).body.model, id);
+  }
+  const none = {data: [{id: 'vectors', capabilities: ['embedding']}]};
+  await assert.rejects(server(() => json({}), {models: none}).tern, {code: 'server'});
+});
+
+test('a conversation goes on with its own model, a new one with the one that was chosen last', () => {
+  const storage = new TinyStorage();
+  assert.equal(chosenFor({record: {}}, storage), '');
+  storage.setItem('tern.served-model', 'last');
+  assert.equal(chosenFor({record: {}}, storage), 'last');
+  assert.equal(chosenFor({record: {model: 'own'}}, storage), 'own');
+  assert.equal(chosenFor({record: {}}, null), '');
+  assert.deepEqual(sourceOf(kBase, 'a&b'), {from: `${kBase}?model=a%26b`, label: 'a&b'});
+  assert.equal(sourceOf(kBase).from, kBase);
 });
 
 test('a reply, split at every byte', async () => {
