@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kTuneFooter =
     R"(What is found is kept for this GPU, its driver and models of this shape, and used by all commands from then on;
---gpu-without tuned does without it. Answers do not change by it beyond what rounding does.
+--gpu-without tuned does without it. Answers do not change by it beyond what rounding does. Costs that 'tern devices
+--calibrate' has kept are of the layouts before: measure them again.
 
 Examples
   tern tune -m model.gguf
