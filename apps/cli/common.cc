@@ -127,8 +127,9 @@ void ModelOptions::add_gpu(CLI::App& app) {
                      "Write the GPU kernels to this folder and use what is there, so that you can edit them")
           ->type_name("DIR")
           ->check(not_empty()),
-      app.add_option("--gpu-without", gpu.without,
-                     "Features to leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned")
+      app.add_option(
+             "--gpu-without", gpu.without,
+             "Features to leave unused: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned")
           ->type_name("LIST")
           ->delimiter(',')
           ->allow_extra_args(false)

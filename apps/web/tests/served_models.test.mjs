@@ -46,7 +46,9 @@ const uses = (name) => until(chip, (text) => text.includes(name), {what: name}).
 test('one is chosen in a menu, and each conversation keeps its own', async () => {
   await open('--models-max', '1');
   const asked = [];
-  tab.page.on('request', (request) => request.url().endsWith('/completions') && asked.push(request.postDataJSON().model));
+  tab.page.on('request', (request) => {
+    if (request.url().endsWith('/completions')) asked.push(request.postDataJSON().model);
+  });
   assert.match(await chip(), /first/);
   await tab.greedy(20);
   await tab.say(kPrompt);

@@ -51,10 +51,13 @@ export class ServedMenu {
     this.#host = host;
     this.#conversation = conversation;
     this.#storage = storage;
-    this.#dialog = make('dialog', {class: 'model-menu served-models', 'aria-labelledby': 'models-title', id: 'model-menu',
-      data: {testid: 'model-menu'}}, make('header', {}, make('h2', {id: 'models-title'}, 'Models of this server'),
-      make('button', {type: 'button', class: 'tool', 'aria-label': 'Close', onclick: () => this.#dialog.close()},
-        icon('close'))), this.#items);
+    const close = make('button',
+      {type: 'button', class: 'tool', 'aria-label': 'Close', onclick: () => this.#dialog.close()}, icon('close'));
+    const header = make('header', {}, make('h2', {id: 'models-title'}, 'Models of this server'), close);
+    this.#dialog = make('dialog', {
+      class: 'model-menu served-models', id: 'model-menu', 'aria-labelledby': 'models-title',
+      data: {testid: 'model-menu'},
+    }, header, this.#items);
     this.#dialog.addEventListener('click', ({target}) => target === this.#dialog && this.#dialog.close());
     host.addEventListener('phase', () => this.#modelChanged());
     conversation.addEventListener('change', () => this.#conversationChanged());
@@ -93,7 +96,8 @@ export class ServedMenu {
     if (phase !== 'ready') return;
     this.#names = tern.models.map(({id}) => id);
     if (this.#names.length > 1 && byId('model-chip').tagName !== 'BUTTON') this.#offer();
-    // Another conversation may have been opened meanwhile. One whose model would not come, or was stopped, is left alone.
+    // Another conversation may have been opened meanwhile. One whose model would not come, or was stopped, is left
+    // alone.
     if (this.#conversation.record.model === this.#tried) this.#note();
     else this.#conversationChanged();
   }

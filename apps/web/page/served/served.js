@@ -1,6 +1,6 @@
 // What is different where `tern serve` has sent the page: the engine is that server, so there is no model to fetch, no
-// file to drop and no kernel to see, and there may be a key to be asked for. Where it has several models, one of them is
-// chosen.
+// file to drop and no kernel to see, and there may be a key to be asked for. Where it has several models, one of them
+// is chosen.
 
 import {byId, make} from '../base/dom.js';
 import {kRemedyLabels, kTroubles} from '../base/errors.js';
