@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/log_pipe.h"
 #include "cli/model_list.h"
 #include "cli/output.h"
 #include "cli/serve_options.h"
@@ -64,18 +64,6 @@ struct ServeCommand : ServeOptions {
   Result<std::vector<std::string>> read_keys() const;
 };
 
-// At once, so that lines of several requests do not mix.
-void write_log_line(std::string_view line) {
-  const std::string whole = std::string(line) + "\n";
-  std::string_view rest = whole;
-  while (!rest.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    rest.remove_prefix(static_cast<size_t>(n));
-  }
-}
-
 bool is_this_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
@@ -126,7 +114,7 @@ Result<ExitCode> ServeCommand::serve_model() {
   api.most_time = std::chrono::seconds(most_seconds);
   api.drain_time = std::chrono::seconds(drain_seconds);
   if (!quiet) {
-    api.log.on_line = write_log_line;
+    api.log.on_line = [log = std::make_shared<LogPipe>(STDERR_FILENO)](std::string_view line) { log->write(line); };
     api.on_event = [](const std::string& line) { print_note(line); };
   }
   if (!without_page && folder.empty() && !model.load.embeddings) api.page_folder = data_folder("web");
