@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backend/gpu/record/tuned_layouts.h"
 #include "backend/gpu/trust/check_products.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/gpu/weights/upload.h"
