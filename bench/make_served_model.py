@@ -25,10 +25,7 @@ def main() -> None:
     reader = gguf.GGUFReader(sys.argv[1])
     architecture = reader.fields["general.architecture"].contents()
     writer = gguf.GGUFWriter(sys.argv[2], architecture)
-    n_words = 0
-    for tensor in reader.tensors:
-        if tensor.name == "token_embd.weight":
-            n_words = int(tensor.shape[1])
+    n_words = next(int(tensor.shape[1]) for tensor in reader.tensors if tensor.name == "token_embd.weight")
     for name, field in reader.fields.items():
         is_kept = name.startswith(architecture + ".") or name == "general.name"
         if is_kept and len(field.types) == 1:
@@ -52,4 +49,5 @@ def main() -> None:
     writer.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -18,13 +18,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "backend/gpu/record/layout_settings.h"
 #include "backend/gpu/run/executable.h"
+#include "backend/kv_cache.h"
 #include "backend/kv_layout.h"
 #include "model/model.h"
 #include "plan/plan.h"
@@ -158,19 +158,13 @@ Result<Measured> measure_decode(GpuExecutable& executable, const Setup& setup) {
 
 // Reads the prompt five times; the fastest.
 Result<Measured> measure_prompt(GpuExecutable& executable, const Setup& setup) {
-  TRY(const auto store, executable.new_kv_store(kKvBlock, setup.kv));
-  std::vector<KvBlockId> blocks(static_cast<size_t>(kv_blocks_for(setup.prompt + kRepeats + 2)));
-  std::iota(blocks.begin(), blocks.end(), 0);
-  TRY_STATUS(store->reserve(static_cast<int>(blocks.size())));
-  for (const KvBlockId id : blocks) TRY_STATUS(store->allocate(id));
+  TRY(const auto cache, executable.new_cache(setup.prompt, setup.kv));
   std::vector<TokenId> tokens(static_cast<size_t>(setup.prompt));
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<TokenId>(i * 7919 % 20000);
   const auto batch_at = [&](int first) {
     const int n = std::min(setup.batch, setup.prompt - first);
-    return Slice{.tokens = std::span(tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
-                 .first_pos = first,
-                 .blocks = blocks,
-                 .n_ctx = setup.prompt + kRepeats + 2};
+    return cache->place(
+        {.tokens = std::span(tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(n)), .first_pos = first});
   };
   Measured m;
   m.ms_per_token = 1e9;
@@ -179,14 +173,14 @@ Result<Measured> measure_prompt(GpuExecutable& executable, const Setup& setup) {
     const auto start = std::chrono::steady_clock::now();
     for (int first = 0; first < setup.prompt; first += setup.batch) {
       const Slice slice = batch_at(last = first);
-      TRY_STATUS(executable.run(*store, {&slice, 1}));
+      TRY_STATUS(executable.run(cache->store(), {&slice, 1}));
     }
     const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
     m.ms_per_token = std::min(m.ms_per_token, elapsed.count());
   }
   if (executable.device().features().timestamps) {
     const Slice slice = batch_at(last);
-    TRY(const TokenTimes times, executable.time_ops(*store, {&slice, 1}, kRepeats));
+    TRY(const TokenTimes times, executable.time_ops(cache->store(), {&slice, 1}, kRepeats));
     m.add(times);
   }
   return m;

@@ -160,6 +160,10 @@ TEST_F(Gpu, TuneTriesLayoutsAndForgetsThem) {
   const RunResult forgotten = run_tern({"tune", "-m", tiny, "--gpu-without", "serial", "--forget"}, environment());
   EXPECT_EQ(forgotten.exit_code, 0) << forgotten.err;
   EXPECT_TRUE(forgotten.out.contains(folder_.path("cache"))) << forgotten.out;
+  RunOptions blocked = environment();  // the cache cannot be a folder
+  blocked.variables.front().second = folder_.write("file", "x");
+  EXPECT_TRUE(failed_with(run_tern({"tune", "-m", tiny, "--gpu", "0", "--gpu-without", "serial", "--forget"}, blocked),
+                          1, {folder_.path("file"), "layouts"}));
 }
 
 TEST_F(Gpu, TuneRefusesWhatHasNoLayouts) {

@@ -1,6 +1,8 @@
 // The WebGPU backend: the plan's steps as WGSL kernels.
 #pragma once
 
+#include <string>
+
 #include "backend/backend.h"
 #include "backend/gpu/trust/self_test.h"
 
@@ -32,6 +34,12 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
 // Of an executable of this backend, natively: include/tern/tools.h. The tuned layouts are for stores of keys and values
 // made from then on.
 Result<TuneResult> tune(Executable& executable, const TuneOptions& options);
-Result<std::string> forget_tuning(Executable& executable);
+void forget_tuning(Executable& executable);
+
+// Where its tuning is kept, and as what (record/tuned_layouts.h); no file: nowhere.
+struct KeptTuning {
+  std::string file, key;
+};
+KeptTuning kept_tuning(const Executable& executable);
 
 }  // namespace tern::gpu

@@ -1,13 +1,12 @@
 // Which layouts are fastest on this device with this model.
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include "backend/gpu/profile/layout_search.h"
 #include "backend/gpu/record/tuned_layouts.h"
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/webgpu_backend.h"
-#include "base/format_text.h"
+#include "backend/kv_cache.h"
 #include "tern/tools.h"
 
 namespace tern::gpu {
@@ -21,31 +20,12 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A sequence with blocks for so many tokens.
-struct Sequence {
-  std::unique_ptr<KvStore> store = {};
-  std::vector<KvBlockId> blocks = {};
-  int n_ctx = 0;
-};
-Result<Sequence> new_sequence(GpuExecutable& executable, int n_ctx) {
-  Sequence made{.n_ctx = n_ctx};
-  TRY(made.store, executable.new_kv_store(kKvBlock, KvType::kF16));
-  made.blocks.resize(static_cast<size_t>(kv_blocks_for(n_ctx)));
-  std::iota(made.blocks.begin(), made.blocks.end(), 0);
-  TRY_STATUS(made.store->reserve(static_cast<int>(made.blocks.size())));
-  for (const KvBlockId id : made.blocks) TRY_STATUS(made.store->allocate(id));
-  return made;
-}
-
 // Milliseconds of a token; of the fastest round.
 Result<double> time_tokens(GpuExecutable& executable, int pos, int n_tokens) {
-  TRY(Sequence sequence, new_sequence(executable, pos + n_tokens + 2));
-  const TokenId token = 1;
-  const Slice start{.tokens = {&token, 1}, .first_pos = pos, .blocks = sequence.blocks, .n_ctx = sequence.n_ctx};
-  const DeviceSampling greedy{.temperature = 0};
+  TRY(const auto cache, executable.new_cache(pos + n_tokens, KvType::kF16));
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
-    TRY(const auto stream, executable.decode(*sequence.store, {&start, 1}, n_tokens, {&greedy, 1}));
+    TRY(const auto stream, executable.decode(*cache, /*token=*/1, pos, n_tokens, {.temperature = 0}));
     TRY_STATUS(stream->next());  // compiles, the first time
     const auto begin = Clock::now();
     for (int i = 1; i < n_tokens; ++i) TRY_STATUS(stream->next());
@@ -57,13 +37,12 @@ Result<double> time_tokens(GpuExecutable& executable, int pos, int n_tokens) {
 
 // Milliseconds of a prompt; of the fastest round.
 Result<double> time_prompt(GpuExecutable& executable, int n_tokens) {
-  TRY(Sequence sequence, new_sequence(executable, n_tokens));
+  TRY(const auto cache, executable.new_cache(n_tokens, KvType::kF16));
   const std::vector<TokenId> tokens(static_cast<size_t>(n_tokens), 1);
-  const Slice slice{.tokens = tokens, .blocks = sequence.blocks, .n_ctx = sequence.n_ctx};
   double best = 0;
   for (int round = -1; round < kRounds; ++round) {  // the first compiles
     const auto begin = Clock::now();
-    TRY_STATUS(executable.run(*sequence.store, {&slice, 1}));
+    TRY_STATUS(executable.run(*cache, {.tokens = tokens}));
     const double ms = ms_since(begin);
     best = round <= 0 ? ms : std::min(best, ms);
   }
@@ -110,19 +89,19 @@ Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
   if (!result) return result;
   result->prompt_tokens = n_prompt;
   result->device = executable.description();
-  const std::string& folder = executable.options().cache_dir;
-  const bool says_something = result->is_complete || !result->settings.empty();  // else the time was too short
-  if (options.keep && says_something && !folder.empty()) {
-    TRY(result->path, keep_settings(folder, tuning_key(device.adapter(), executable.plan()), result->settings));
-  }
   return result;
 }
 
-Result<std::string> forget_tuning(Executable& any) {
+void forget_tuning(Executable& any) {
   auto& executable = static_cast<GpuExecutable&>(any);
   executable.set_layouts(layouts_for(executable.device(), executable.options().without));
-  return keep_settings(executable.options().cache_dir, tuning_key(executable.device().adapter(), executable.plan()),
-                       {});
+}
+
+KeptTuning kept_tuning(const Executable& any) {
+  const auto& executable = static_cast<const GpuExecutable&>(any);
+  const std::string& folder = executable.options().cache_dir;
+  return {.file = folder.empty() ? "" : layouts_file(folder),
+          .key = tuning_key(executable.device().adapter(), executable.plan())};
 }
 
 }  // namespace tern::gpu

@@ -1,15 +1,12 @@
 #include "backend/gpu/record/tuned_layouts.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "backend/gpu/record/layout_settings.h"
 #include "base/format_text.h"
+#include "base/mapped_file.h"
 #include "plan/step_weights.h"
 
 namespace tern::gpu {
@@ -18,19 +15,19 @@ namespace {
 // The first line of the file. The number rises when kernels change so much that what was measured before says nothing.
 constexpr const char* kFirstLine = "tern gpu layouts 1";
 
-std::string file_in(const std::string& folder) { return folder + "/layouts"; }
-
 // Lines after the first: key, tab, settings with spaces between them. A file of another version has none.
-std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(path);
+std::vector<std::string> lines_of(std::string_view file) {
+  std::istringstream text{std::string(file)};
   std::vector<std::string> lines;
   std::string line;
-  if (!std::getline(file, line) || line != kFirstLine) return lines;
-  while (std::getline(file, line)) lines.push_back(line);
+  if (!std::getline(text, line) || line != kFirstLine) return lines;
+  while (std::getline(text, line)) lines.push_back(line);
   return lines;
 }
 
-bool is_for(const std::string& line, const std::string& key) { return line.starts_with(key + "\t"); }
+bool is_for(std::string_view line, std::string_view key) {
+  return line.starts_with(key) && line.substr(key.size()).starts_with('\t');
+}
 
 // Tabs and line ends mean something in the file.
 std::string one_field(std::string text) {
@@ -53,9 +50,9 @@ std::string tuning_key(const AdapterInfo& adapter, const Plan& plan) {
   return one_field(format_text("{}, {}, {}; {}", adapter.name, adapter.driver, adapter.api, shape));
 }
 
-std::vector<std::string> kept_settings(const std::string& folder, const std::string& key) {
+std::vector<std::string> kept_settings(std::string_view file, std::string_view key) {
   std::vector<std::string> settings;
-  for (const std::string& line : lines_of(file_in(folder))) {
+  for (const std::string& line : lines_of(file)) {
     if (!is_for(line, key)) continue;
     std::istringstream words(line.substr(key.size() + 1));
     for (std::string setting; words >> setting;) {
@@ -65,35 +62,26 @@ std::vector<std::string> kept_settings(const std::string& folder, const std::str
   return settings;
 }
 
-Result<std::string> keep_settings(const std::string& folder, const std::string& key,
-                                  const std::vector<std::string>& settings) {
-  std::string path = file_in(folder);
-  const std::string draft = format_text("{}.{}", path, getpid());
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  std::vector<std::string> lines = lines_of(path);
-  std::erase_if(lines, [&](const std::string& line) { return is_for(line, key); });
-  if (!settings.empty()) {
-    std::string line = key + "\t";
-    for (size_t i = 0; i < settings.size(); ++i) line += (i > 0 ? " " : "") + settings[i];
-    lines.push_back(line);
+std::string with_settings(std::string_view file, std::string_view key, const std::vector<std::string>& settings) {
+  std::string text = format_text("{}\n", kFirstLine);
+  for (const std::string& line : lines_of(file)) {
+    if (!is_for(line, key)) text += line + "\n";
   }
-  std::ofstream file(draft, std::ios::trunc);
-  file << kFirstLine << '\n';
-  for (const std::string& line : lines) file << line << '\n';
-  file.close();
-  if (file) std::filesystem::rename(draft, path, error);
-  if (file && !error) return path;
-  std::error_code ignored;
-  std::filesystem::remove(draft, ignored);
-  return fail(ErrorCode::kIo, "{}: cannot be written; is there room, and may you write there?", path);
+  if (settings.empty()) return text;
+  text += format_text("{}\t", key);
+  for (size_t i = 0; i < settings.size(); ++i) text += (i > 0 ? " " : "") + settings[i];
+  return text + "\n";
 }
+
+std::string layouts_file(const std::string& folder) { return folder + "/layouts"; }
 
 Layouts tuned_layouts(const Device& device, const Plan& plan, const GpuOptions& options) {
   Layouts layouts = layouts_for(device, options.without);
   const bool is_wanted = !options.cache_dir.empty() && !std::ranges::contains(options.without, "tuned");
   if (!is_wanted || layouts.serial) return layouts;
-  for (const std::string& setting : kept_settings(options.cache_dir, tuning_key(device.adapter(), plan))) {
+  const auto file = read_text_file(layouts_file(options.cache_dir));
+  if (!file) return layouts;
+  for (const std::string& setting : kept_settings(*file, tuning_key(device.adapter(), plan))) {
     apply_setting(layouts, setting);
   }
   return layouts;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/gpu/device/device.h"
@@ -15,12 +16,14 @@ namespace tern::gpu {
 // What the best layouts depend on, on one line.
 std::string tuning_key(const AdapterInfo& adapter, const Plan& plan);
 
-// The settings (layout_settings.h) that are kept for a key; empty: none, or none that this version knows.
-std::vector<std::string> kept_settings(const std::string& folder, const std::string& key);
+// The file is text. Its settings (layout_settings.h) for a key; empty: none, or none that this version knows.
+std::vector<std::string> kept_settings(std::string_view file, std::string_view key);
 
-// Keeps them, in place of those that were kept for the key; no settings: forgets those. Gives the file. kIo.
-Result<std::string> keep_settings(const std::string& folder, const std::string& key,
-                                  const std::vector<std::string>& settings);
+// The file with these settings in place of those that it had for the key; no settings: with none for it.
+std::string with_settings(std::string_view file, std::string_view key, const std::vector<std::string>& settings);
+
+// In the folder of compiled pipelines.
+std::string layouts_file(const std::string& folder);
 
 // What a model gets by itself: layouts_for with the kept settings, which "tuned" in `options.without` leaves out.
 Layouts tuned_layouts(const Device& device, const Plan& plan, const GpuOptions& options);

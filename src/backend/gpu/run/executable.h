@@ -53,6 +53,7 @@ class GpuExecutable final : public Executable {
 
   // For what compares layouts.
   Device& device() { return *device_; }
+  const Device& device() const { return *device_; }
   const Plan& plan() const { return plan_; }
   const GpuOptions& options() const { return options_.gpu; }
   const Layouts& layouts() const { return layouts_; }
