@@ -36,36 +36,36 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   let row_units_1 = row_1 * 48u;
   var unit_1: vec4<u32> = vec4<u32>(0u);
   var scale_1: f32 = 1f;
-  let x_i = tid + 0u;
-  let x_row = x_i / 128u * 16u + x_i / 4u % 16u;
-  let x_column = x_i / 64u % 2u * 16u + x_i % 4u * 4u;
+  let i = tid + 0u;
+  let x_row = i / 128u * 16u + i / 4u % 16u;
+  let x_column = i / 64u % 2u * 16u + i % 4u * 4u;
+  let x_behind = i / 64u % 2u * 64u + i % 4u;
   let x_stored = first_token + x_row;
-  let x_in_block = x_i / 64u % 2u * 64u + x_i % 4u;
-  let x_start = (x_stored / 16u * 24576u + x_stored % 16u * 16u) / 4u + x_in_block;
+  let x_first = (x_stored / 16u * 24576u + x_stored % 16u * 16u) / 4u + x_behind;
   let x_to = (x_row + 128u) * 40u + x_column;
   var x_next: vec4<f16> = vec4<f16>();
-  let x_i_1 = tid + 128u;
-  let x_row_1 = x_i_1 / 128u * 16u + x_i_1 / 4u % 16u;
-  let x_column_1 = x_i_1 / 64u % 2u * 16u + x_i_1 % 4u * 4u;
+  let i_1 = tid + 128u;
+  let x_row_1 = i_1 / 128u * 16u + i_1 / 4u % 16u;
+  let x_column_1 = i_1 / 64u % 2u * 16u + i_1 % 4u * 4u;
+  let x_behind_1 = i_1 / 64u % 2u * 64u + i_1 % 4u;
   let x_stored_1 = first_token + x_row_1;
-  let x_in_block_1 = x_i_1 / 64u % 2u * 64u + x_i_1 % 4u;
-  let x_start_1 = (x_stored_1 / 16u * 24576u + x_stored_1 % 16u * 16u) / 4u + x_in_block_1;
+  let x_first_1 = (x_stored_1 / 16u * 24576u + x_stored_1 % 16u * 16u) / 4u + x_behind_1;
   let x_to_1 = (x_row_1 + 128u) * 40u + x_column_1;
   var x_next_1: vec4<f16> = vec4<f16>();
-  let x_i_2 = tid + 256u;
-  let x_row_2 = x_i_2 / 128u * 16u + x_i_2 / 4u % 16u;
-  let x_column_2 = x_i_2 / 64u % 2u * 16u + x_i_2 % 4u * 4u;
+  let i_2 = tid + 256u;
+  let x_row_2 = i_2 / 128u * 16u + i_2 / 4u % 16u;
+  let x_column_2 = i_2 / 64u % 2u * 16u + i_2 % 4u * 4u;
+  let x_behind_2 = i_2 / 64u % 2u * 64u + i_2 % 4u;
   let x_stored_2 = first_token + x_row_2;
-  let x_in_block_2 = x_i_2 / 64u % 2u * 64u + x_i_2 % 4u;
-  let x_start_2 = (x_stored_2 / 16u * 24576u + x_stored_2 % 16u * 16u) / 4u + x_in_block_2;
+  let x_first_2 = (x_stored_2 / 16u * 24576u + x_stored_2 % 16u * 16u) / 4u + x_behind_2;
   let x_to_2 = (x_row_2 + 128u) * 40u + x_column_2;
   var x_next_2: vec4<f16> = vec4<f16>();
-  let x_i_3 = tid + 384u;
-  let x_row_3 = x_i_3 / 128u * 16u + x_i_3 / 4u % 16u;
-  let x_column_3 = x_i_3 / 64u % 2u * 16u + x_i_3 % 4u * 4u;
+  let i_3 = tid + 384u;
+  let x_row_3 = i_3 / 128u * 16u + i_3 / 4u % 16u;
+  let x_column_3 = i_3 / 64u % 2u * 16u + i_3 % 4u * 4u;
+  let x_behind_3 = i_3 / 64u % 2u * 64u + i_3 % 4u;
   let x_stored_3 = first_token + x_row_3;
-  let x_in_block_3 = x_i_3 / 64u % 2u * 64u + x_i_3 % 4u;
-  let x_start_3 = (x_stored_3 / 16u * 24576u + x_stored_3 % 16u * 16u) / 4u + x_in_block_3;
+  let x_first_3 = (x_stored_3 / 16u * 24576u + x_stored_3 % 16u * 16u) / 4u + x_behind_3;
   let x_to_3 = (x_row_3 + 128u) * 40u + x_column_3;
   var x_next_3: vec4<f16> = vec4<f16>();
   var sum: subgroup_matrix_result<f32, 16, 16> = subgroup_matrix_result<f32, 16, 16>();
@@ -87,10 +87,11 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   let halves_1 = up_scales[at_1 / 2u] >> ((at_1 & 1u) * 16u);
   let scale_3 = unpack2x16float(halves_1);
   scale_1 = scale_3.x;
-  x_next = x[x_start + first_block * 128u];
-  x_next_1 = x[x_start_1 + first_block * 128u];
-  x_next_2 = x[x_start_2 + first_block * 128u];
-  x_next_3 = x[x_start_3 + first_block * 128u];
+  let x_behind_first = first_block * 128u;
+  x_next = x[x_first + x_behind_first];
+  x_next_1 = x[x_first_1 + x_behind_first];
+  x_next_2 = x[x_first_2 + x_behind_first];
+  x_next_3 = x[x_first_3 + x_behind_first];
   for (var block = 0u; block < 48u; block += 1u) {
     let base = 0u;
     let fetched = unit;
@@ -153,30 +154,30 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
     staged[to_quad_7 + 1u] = f16(value_7.y);
     staged[to_quad_7 + 2u] = f16(value_7.z);
     staged[to_quad_7 + 3u] = f16(value_7.w);
-    let x_quad = x_next;
+    let fetched_2 = x_next;
     let x_to_quad = base + x_to;
-    staged[x_to_quad + 0u] = x_quad.x;
-    staged[x_to_quad + 1u] = x_quad.y;
-    staged[x_to_quad + 2u] = x_quad.z;
-    staged[x_to_quad + 3u] = x_quad.w;
-    let x_quad_1 = x_next_1;
+    staged[x_to_quad + 0u] = fetched_2.x;
+    staged[x_to_quad + 1u] = fetched_2.y;
+    staged[x_to_quad + 2u] = fetched_2.z;
+    staged[x_to_quad + 3u] = fetched_2.w;
+    let fetched_3 = x_next_1;
     let x_to_quad_1 = base + x_to_1;
-    staged[x_to_quad_1 + 0u] = x_quad_1.x;
-    staged[x_to_quad_1 + 1u] = x_quad_1.y;
-    staged[x_to_quad_1 + 2u] = x_quad_1.z;
-    staged[x_to_quad_1 + 3u] = x_quad_1.w;
-    let x_quad_2 = x_next_2;
+    staged[x_to_quad_1 + 0u] = fetched_3.x;
+    staged[x_to_quad_1 + 1u] = fetched_3.y;
+    staged[x_to_quad_1 + 2u] = fetched_3.z;
+    staged[x_to_quad_1 + 3u] = fetched_3.w;
+    let fetched_4 = x_next_2;
     let x_to_quad_2 = base + x_to_2;
-    staged[x_to_quad_2 + 0u] = x_quad_2.x;
-    staged[x_to_quad_2 + 1u] = x_quad_2.y;
-    staged[x_to_quad_2 + 2u] = x_quad_2.z;
-    staged[x_to_quad_2 + 3u] = x_quad_2.w;
-    let x_quad_3 = x_next_3;
+    staged[x_to_quad_2 + 0u] = fetched_4.x;
+    staged[x_to_quad_2 + 1u] = fetched_4.y;
+    staged[x_to_quad_2 + 2u] = fetched_4.z;
+    staged[x_to_quad_2 + 3u] = fetched_4.w;
+    let fetched_5 = x_next_3;
     let x_to_quad_3 = base + x_to_3;
-    staged[x_to_quad_3 + 0u] = x_quad_3.x;
-    staged[x_to_quad_3 + 1u] = x_quad_3.y;
-    staged[x_to_quad_3 + 2u] = x_quad_3.z;
-    staged[x_to_quad_3 + 3u] = x_quad_3.w;
+    staged[x_to_quad_3 + 0u] = fetched_5.x;
+    staged[x_to_quad_3 + 1u] = fetched_5.y;
+    staged[x_to_quad_3 + 2u] = fetched_5.z;
+    staged[x_to_quad_3 + 3u] = fetched_5.w;
     workgroupBarrier();
     let next_block = min(block + 1u, 47u);
     let at_2 = row_units + next_block;
@@ -189,10 +190,11 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
     let halves_3 = up_scales[at_3 / 2u] >> ((at_3 & 1u) * 16u);
     let scale_5 = unpack2x16float(halves_3);
     scale_1 = scale_5.x;
-    x_next = x[x_start + next_block * 128u];
-    x_next_1 = x[x_start_1 + next_block * 128u];
-    x_next_2 = x[x_start_2 + next_block * 128u];
-    x_next_3 = x[x_start_3 + next_block * 128u];
+    let x_behind_first_1 = next_block * 128u;
+    x_next = x[x_first + x_behind_first_1];
+    x_next_1 = x[x_first_1 + x_behind_first_1];
+    x_next_2 = x[x_first_2 + x_behind_first_1];
+    x_next_3 = x[x_first_3 + x_behind_first_1];
     let k = 0u;
     let x_at = base + k + subgroup_token * 40u;
     let matrix = (subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(&staged, x_at + 5120u, false, 40u));
@@ -235,11 +237,11 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   subgroupMatrixStore(&sums, sums_at + 0u, sum, false, 16u);
   subgroupMatrixStore(&sums, sums_at + 1024u, sum_4, false, 16u);
   workgroupBarrier();
-  for (var i = lane; i < 256u; i += 32u) {
-    let token = first_token + subgroup_token + i / 16u + 0u;
-    let row_2 = first_row + subgroup_row + i % 16u + 0u;
-    let sum_of_row = sums[sums_at + i + 0u];
-    let sum_of_row_1 = sums[sums_at + i + 1024u];
+  for (var i_4 = lane; i_4 < 256u; i_4 += 32u) {
+    let token = first_token + subgroup_token + i_4 / 16u + 0u;
+    let row_2 = first_row + subgroup_row + i_4 % 16u + 0u;
+    let sum_of_row = sums[sums_at + i_4 + 0u];
+    let sum_of_row_1 = sums[sums_at + i_4 + 1024u];
     if ((token < n_tokens) && (row_2 < n_rows)) {
       let unscale = 1f / token_scales[token];
       let unscaled = sum_of_row * unscale;
@@ -252,11 +254,11 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   subgroupMatrixStore(&sums, sums_at + 0u, sum_1, false, 16u);
   subgroupMatrixStore(&sums, sums_at + 1024u, sum_5, false, 16u);
   workgroupBarrier();
-  for (var i_1 = lane; i_1 < 256u; i_1 += 32u) {
-    let token_1 = first_token + subgroup_token + i_1 / 16u + 0u;
-    let row_3 = first_row + subgroup_row + i_1 % 16u + 16u;
-    let sum_of_row_2 = sums[sums_at + i_1 + 0u];
-    let sum_of_row_3 = sums[sums_at + i_1 + 1024u];
+  for (var i_5 = lane; i_5 < 256u; i_5 += 32u) {
+    let token_1 = first_token + subgroup_token + i_5 / 16u + 0u;
+    let row_3 = first_row + subgroup_row + i_5 % 16u + 16u;
+    let sum_of_row_2 = sums[sums_at + i_5 + 0u];
+    let sum_of_row_3 = sums[sums_at + i_5 + 1024u];
     if ((token_1 < n_tokens) && (row_3 < n_rows)) {
       let unscale_1 = 1f / token_scales[token_1];
       let unscaled_2 = sum_of_row_2 * unscale_1;
@@ -269,11 +271,11 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   subgroupMatrixStore(&sums, sums_at + 0u, sum_2, false, 16u);
   subgroupMatrixStore(&sums, sums_at + 1024u, sum_6, false, 16u);
   workgroupBarrier();
-  for (var i_2 = lane; i_2 < 256u; i_2 += 32u) {
-    let token_2 = first_token + subgroup_token + i_2 / 16u + 16u;
-    let row_4 = first_row + subgroup_row + i_2 % 16u + 0u;
-    let sum_of_row_4 = sums[sums_at + i_2 + 0u];
-    let sum_of_row_5 = sums[sums_at + i_2 + 1024u];
+  for (var i_6 = lane; i_6 < 256u; i_6 += 32u) {
+    let token_2 = first_token + subgroup_token + i_6 / 16u + 16u;
+    let row_4 = first_row + subgroup_row + i_6 % 16u + 0u;
+    let sum_of_row_4 = sums[sums_at + i_6 + 0u];
+    let sum_of_row_5 = sums[sums_at + i_6 + 1024u];
     if ((token_2 < n_tokens) && (row_4 < n_rows)) {
       let unscale_2 = 1f / token_scales[token_2];
       let unscaled_4 = sum_of_row_4 * unscale_2;
@@ -286,11 +288,11 @@ fn float_glu_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_
   subgroupMatrixStore(&sums, sums_at + 0u, sum_3, false, 16u);
   subgroupMatrixStore(&sums, sums_at + 1024u, sum_7, false, 16u);
   workgroupBarrier();
-  for (var i_3 = lane; i_3 < 256u; i_3 += 32u) {
-    let token_3 = first_token + subgroup_token + i_3 / 16u + 16u;
-    let row_5 = first_row + subgroup_row + i_3 % 16u + 16u;
-    let sum_of_row_6 = sums[sums_at + i_3 + 0u];
-    let sum_of_row_7 = sums[sums_at + i_3 + 1024u];
+  for (var i_7 = lane; i_7 < 256u; i_7 += 32u) {
+    let token_3 = first_token + subgroup_token + i_7 / 16u + 16u;
+    let row_5 = first_row + subgroup_row + i_7 % 16u + 16u;
+    let sum_of_row_6 = sums[sums_at + i_7 + 0u];
+    let sum_of_row_7 = sums[sums_at + i_7 + 1024u];
     if ((token_3 < n_tokens) && (row_5 < n_rows)) {
       let unscale_3 = 1f / token_scales[token_3];
       let unscaled_6 = sum_of_row_6 * unscale_3;

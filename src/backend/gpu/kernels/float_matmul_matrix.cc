@@ -6,6 +6,7 @@
 
 #include "backend/gpu/kernels/f16_shapes.h"
 #include "backend/gpu/kernels/matrix_tile.h"
+#include "backend/gpu/kernels/staged_vectors.h"
 
 namespace tern::gpu {
 
@@ -163,63 +164,32 @@ class WeightStage {
 
 // How activations come there: as vec4s, for on some GPUs a matrix is loaded from storage value by value. Tokens past
 // the end are whatever lies there; nobody stores what comes of them.
-class ActivationStage {
- public:
-  // Neighbouring invocations have neighbouring quads, in the order in which they are stored (grouped_half).
-  ActivationStage(const Tile& t, const Halves& x) : t_(t), x_(x) {
-    constexpr uint32_t kQuadsOfRow = kHalvesOfGroup / 4, kGroup = kRowsOfGroup * kQuadsOfRow;
-    constexpr uint32_t kGroups = kBlock / kHalvesOfGroup;
-    for (uint32_t first = 0; first < n_quads(); first += t.c.workgroup()) {
-      auto i = let("x_i", t.tid + first);
-      auto row = let("x_row", i / (kGroup * kGroups) * kRowsOfGroup + i / kQuadsOfRow % kRowsOfGroup);
-      auto column = let("x_column", i / kGroup % kGroups * kHalvesOfGroup + i % kQuadsOfRow * 4u);
-      auto stored = let("x_stored", t.first_token + row);
-      auto in_block = let("x_in_block", i / kGroup % kGroups * kGroup + i % kQuadsOfRow);
-      auto start = let("x_start", grouped_half(t.c.cols, stored) / 4u + in_block);
-      auto to = let("x_to", (row + t.shape.first_token_row()) * kStride + column);
-      shares_.push_back({i, start, to, var<Vec4<F16>>("x_next")});
-    }
-  }
-
-  void fetch(const Name<U32>& block) const {
-    for (const Share& share : shares_) {
-      when_mine(t_, share.i, n_quads(), [&] { share.next = x_[share.start + block * (kBlock * kRowsOfGroup / 4)]; });
-    }
-  }
-  void store(const Name<U32>& base) const {
-    for (const Share& share : shares_) {
-      when_mine(t_, share.i, n_quads(), [&] {
-        auto quad = let("x_quad", share.next);
-        auto to = let("x_to_quad", base + share.to);
-        for (uint32_t k = 0; k < 4; ++k) t_.staged[to + k] = at(quad, k);
-      });
-    }
-  }
-
- private:
-  struct Share {
-    Name<U32> i, start, to;  // of the tile's quads; where the first block's is; where it is staged
-    Var<Vec4<F16>> next;
-  };
-  uint32_t n_quads() const { return t_.c.tile_tokens * kQuads; }
-
-  const Tile& t_;
-  const Halves& x_;
-  std::vector<Share> shares_;
-};
+StagedVectors<Vec4<F16>> staged_activations(const Tile& t) {
+  return {"x_next", t.c.tile_tokens * kQuads, t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
+            const GroupedQuad quad = grouped_quad(i, kBlock);
+            auto stored = let("x_stored", t.first_token + quad.row);
+            auto first = let("x_first", grouped_half(t.c.cols, stored) / 4u + quad.behind);
+            auto to = let("x_to", (quad.row + t.shape.first_token_row()) * kStride + quad.column);
+            return StagedVectors<Vec4<F16>>::Place{first, to};
+          }};
+}
 
 // take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
 template <class Take>
 void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights,
               const TokenScales& token_scales, const Take& take) {
-  const ActivationStage activations(t, x);
+  const auto activations = staged_activations(t);
   const auto fetch = [&](const Name<U32>& block) {
     for (const WeightStage* w : weights) w->fetch(block);
-    activations.fetch(block);
+    auto behind = let("x_behind_first", block * (kBlock * kRowsOfGroup / 4));
+    activations.fetch(x, behind);
   };
   const auto store = [&](const Name<U32>& block, const Name<U32>& base) {
     for (const WeightStage* w : weights) w->store(block, base);
-    activations.store(base);
+    activations.store([&](const Name<Vec4<F16>>& quad, const Name<U32>& to) {
+      auto to_quad = let("x_to_quad", base + to);
+      for (uint32_t k = 0; k < 4; ++k) t.staged[to_quad + k] = at(quad, k);
+    });
   };
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
     const TileSums<F16, F32, M, N, K> sums(t);

@@ -55,6 +55,19 @@ auto grouped_half(uint32_t cols, const Row& row) {
 constexpr uint32_t grouped_column(uint32_t column) {
   return column / kHalvesOfGroup * (kHalvesOfGroup * kRowsOfGroup) + column % kHalvesOfGroup;
 }
+// The i-th quad of a block of so many columns of several rows, in the order in which they are stored, so that
+// neighbouring invocations have neighbouring quads: which row and column, and how many quads behind the row's first.
+struct GroupedQuad {
+  wgsl::Name<wgsl::U32> row, column, behind;
+};
+inline GroupedQuad grouped_quad(const wgsl::Name<wgsl::U32>& i, uint32_t columns) {
+  constexpr uint32_t kQuadsOfRow = kHalvesOfGroup / 4, kGroup = kRowsOfGroup * kQuadsOfRow;
+  const uint32_t groups = columns / kHalvesOfGroup;
+  auto row = wgsl::let("x_row", i / (kGroup * groups) * kRowsOfGroup + i / kQuadsOfRow % kRowsOfGroup);
+  auto column = wgsl::let("x_column", i / kGroup % groups * kHalvesOfGroup + i % kQuadsOfRow * 4u);
+  auto behind = wgsl::let("x_behind", i / kGroup % groups * kGroup + i % kQuadsOfRow);
+  return {row, column, behind};
+}
 using HalveTokensKernel = wgsl::Kernel<FloatX, wgsl::Out<"halves", wgsl::Vec4<wgsl::F16>>,
                                        wgsl::Out<"token_scales", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 HalveTokensKernel halve_tokens(const HalveTokensConfig& c);

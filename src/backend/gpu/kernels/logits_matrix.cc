@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels/logits_matrix.h"
 
 #include "backend/gpu/kernels/f16_shapes.h"
+#include "backend/gpu/kernels/staged_vectors.h"
 
 namespace tern::gpu {
 
@@ -8,19 +9,11 @@ using namespace wgsl;
 
 namespace {
 
-using Quad = Name<Vec4<F16>>;
-
 struct Place {
   Name<U32> first_token, split;  // of the tile, and which subgroup this is
 };
 
-// A quad of f16s that an invocation stages of each block of columns: where the first block's is, how far the next is
-// behind it, and where it is staged.
-struct Share {
-  Name<U32> first;
-  uint32_t behind;
-  Name<U32> to;
-};
+using Quads = StagedVectors<Vec4<F16>>;
 
 // The sums of a tile.
 class LogitsTile {
@@ -38,21 +31,26 @@ class LogitsTile {
     const uint32_t n_m = c_.tokens / M;
     std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [tokens][side]
     for (uint32_t i = 0; i < n_m * kSides; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
-    const auto weights = my_weights(first_row), activations = my_activations();
-    std::vector<Var<Vec4<F16>>> next_w, next_x;
-    for (const Share& share : weights) next_w.push_back(var("next_w", w_[share.first + 0u]));
-    for (const Share& share : activations) next_x.push_back(var("next_x", x_[share.first + 0u]));
+    const Quads weights = staged_weights(first_row), activations = staged_activations();
+    const auto fetch = [&](const Name<U32>& block) {
+      auto w_behind = let("w_behind", block * (c_.block() / 4));
+      weights.fetch(w_, w_behind);
+      auto x_behind = let("x_behind_first", block * (c_.block() * kRowsOfGroup / 4));
+      activations.fetch(x_, x_behind);
+    };
+    auto first_block = let("first_block", 0u);
+    fetch(first_block);
     const uint32_t n_blocks = c_.cols / c_.block();
     loop("block", 0u, n_blocks, 1u, [&](const Name<U32>& block) {
-      for (size_t i = 0; i < weights.size(); ++i) stage(weights[i], next_w[i]);
-      for (size_t i = 0; i < activations.size(); ++i) stage(activations[i], next_x[i]);
-      workgroupBarrier();
-      // On their way while this block is multiplied; after the last one, its own again.
-      auto next = let("next_block", min(block + 1u, n_blocks - 1));
-      for (size_t i = 0; i < weights.size(); ++i) next_w[i] = w_[weights[i].first + next * weights[i].behind];
-      for (size_t i = 0; i < activations.size(); ++i) {
-        next_x[i] = x_[activations[i].first + next * activations[i].behind];
+      for (const Quads* quads : {&weights, &activations}) {
+        quads->store([&](const Name<Vec4<F16>>& quad, const Name<U32>& at_quad) {
+          for (uint32_t k = 0; k < 4; ++k) staged_[at_quad + k] = at(quad, k);
+        });
       }
+      workgroupBarrier();
+      // On its way while this block is multiplied; after the last one, it again.
+      auto next = let("next_block", min(block + 1u, n_blocks - 1));
+      fetch(next);
       const auto multiply_column = [&](const Name<U32>& k) {
         std::vector<Name<RightMatrix<F16, K, N>>> sides;
         for (uint32_t side = 0; side < kSides; ++side) {
@@ -89,42 +87,24 @@ class LogitsTile {
  private:
   // Neighbouring invocations have neighbouring quads of a row.
   template <class FirstRow>
-  std::vector<Share> my_weights(const FirstRow& first_row) const {
+  Quads staged_weights(const FirstRow& first_row) const {
     const uint32_t quads = c_.block() / 4;
-    CHECK(c_.tile_rows() * quads % c_.workgroup() == 0);
-    std::vector<Share> shares;
-    for (uint32_t first = 0; first < c_.tile_rows() * quads; first += c_.workgroup()) {
-      auto i = let("w_i", tid_ + first);
-      auto row = let("tile_row", i / quads);
-      auto subgroup = let("of_subgroup", row / c_.rows_of_subgroup());
-      auto start = let("w_start", (first_row(subgroup) + row % c_.rows_of_subgroup()) * (c_.cols / 4) + i % quads);
-      shares.push_back({start, quads, let("w_to", row * c_.stride() + i % quads * 4u)});
-    }
-    return shares;
+    return {"next_w", c_.tile_rows() * quads, c_.workgroup(), tid_, [&](const Name<U32>& i) {
+              auto row = let("tile_row", i / quads);
+              auto subgroup = let("of_subgroup", row / c_.rows_of_subgroup());
+              auto first =
+                  let("w_first", (first_row(subgroup) + row % c_.rows_of_subgroup()) * (c_.cols / 4) + i % quads);
+              return Quads::Place{first, let("w_to", row * c_.stride() + i % quads * 4u)};
+            }};
   }
-  // In the order in which they are stored (grouped_half): of each 16 columns a group's rows, one after the other.
-  std::vector<Share> my_activations() const {
-    constexpr uint32_t kQuads = kHalvesOfGroup / 4, kGroup = kRowsOfGroup * kQuads;
-    const uint32_t groups = c_.block() / kHalvesOfGroup;
-    CHECK(2 * c_.tokens * groups * kQuads % c_.workgroup() == 0);
-    std::vector<Share> shares;
-    for (uint32_t first = 0; first < 2 * c_.tokens * groups * kQuads; first += c_.workgroup()) {
-      auto i = let("x_i", tid_ + first);
-      auto quad = let("quad", i % kQuads);
-      auto row = let("x_row", i / (kGroup * groups) * kRowsOfGroup + i / kQuads % kRowsOfGroup);  // of both parts
-      auto group = let("group", i / kGroup % groups);
-      auto rest = let("rest", row / c_.tokens * c_.rest_at);
-      auto stored = let("stored", place_.first_token + row % c_.tokens + rest);
-      auto start = let("x_start", grouped_half(c_.cols, stored) / 4u + group * kGroup + quad);
-      auto to = let("x_to", (row + c_.tile_rows()) * c_.stride() + group * kHalvesOfGroup + quad * 4u);
-      shares.push_back({start, groups * kGroup, to});
-    }
-    return shares;
-  }
-
-  void stage(const Share& share, const Var<Vec4<F16>>& next) const {
-    auto quad = let("quad_of_block", next);
-    for (uint32_t k = 0; k < 4; ++k) staged_[share.to + k] = at(quad, k);
+  Quads staged_activations() const {
+    return {"next_x", 2 * c_.tokens * c_.block() / 4, c_.workgroup(), tid_, [&](const Name<U32>& i) {
+              const GroupedQuad quad = grouped_quad(i, c_.block());  // of both parts
+              auto rest = let("rest", quad.row / c_.tokens * c_.rest_at);
+              auto stored = let("stored", place_.first_token + quad.row % c_.tokens + rest);
+              auto first = let("x_first", grouped_half(c_.cols, stored) / 4u + quad.behind);
+              return Quads::Place{first, let("x_to", (quad.row + c_.tile_rows()) * c_.stride() + quad.column)};
+            }};
   }
 
   const LogitsMatrixConfig& c_;

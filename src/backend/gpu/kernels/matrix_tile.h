@@ -53,16 +53,6 @@ inline MatrixTile matrix_tile(const MatrixTileShape& s, const wgsl::WorkgroupId&
   return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token};
 }
 
-// Vectors that an invocation brings to workgroup memory of each block: body(i) for those of n that are its own.
-template <class Body>
-void when_mine(const MatrixTile& t, const wgsl::Name<wgsl::U32>& i, uint32_t n, const Body& body) {
-  if (n % t.shape.workgroup() == 0) {
-    body();
-  } else {
-    wgsl::when(i < n, body);
-  }
-}
-
 // The sums of a subgroup's part: A × A → S, in matrices of M tokens, N rows and K columns.
 template <class A, class S, uint32_t M, uint32_t N, uint32_t K>
 class TileSums {

@@ -5,6 +5,7 @@
 
 #include "backend/gpu/kernels/int8_shapes.h"
 #include "backend/gpu/kernels/matrix_tile.h"
+#include "backend/gpu/kernels/staged_vectors.h"
 
 namespace tern::gpu {
 
@@ -48,86 +49,64 @@ Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const Wo
 // them.
 class TokenStage {
  public:
-  TokenStage(const Tile& t, const In<"x", QuantizedWords>& x) : t_(t), x_(x) {
-    for (uint32_t first = 0; first < n_quads(); first += t.c.workgroup()) {
-      auto i = let("x_i", t.tid + first);
-      auto token = let("x_token", min(t.first_token + i / quads(), t.n_tokens - 1u));
-      auto start = let("x_start", token * quantized_stride(t.c.cols) + i % quads() * (quads() == 4 ? 2u : 1u));
-      auto to = let("x_to", (i / quads() + t.shape.first_token_row()) * (t.shape.stride / 4) + i % quads() * 4u);
-      shares_.push_back({i, start, to, var<QuantizedWords>("x_next")});
-    }
-  }
+  TokenStage(const Tile& t, const In<"x", QuantizedWords>& x)
+      : t_(t), x_(x), words_("x_next", t.c.tile_tokens * quads(), t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
+          auto token = let("x_token", min(t.first_token + i / quads(), t.n_tokens - 1u));
+          auto first = let("x_first", token * quantized_stride(t.c.cols) + i % quads() * (quads() == 4 ? 2u : 1u));
+          auto to = let("x_to", (i / quads() + t.shape.first_token_row()) * (t.shape.stride / 4) + i % quads() * 4u);
+          return StagedVectors<QuantizedWords>::Place{first, to};
+        }) {}
   void fetch(const Name<U32>& block) const {
-    auto of_block = let("x_of_block", quads() == 8 ? block * 8u : (block >> 1u) * 8u + (block & 1u));
-    for (const Share& share : shares_) {
-      when_mine(t_, share.i, n_quads(), [&] { share.next = x_[share.start + of_block]; });
-    }
+    auto behind = let("x_behind", quads() == 8 ? block * 8u : (block >> 1u) * 8u + (block & 1u));
+    words_.fetch(x_, behind);
   }
   void store(const Name<U32>& base) const {
-    for (const Share& share : shares_) {
-      when_mine(t_, share.i, n_quads(), [&] {
-        auto words = let("x_words", share.next);
-        auto to = let("x_at", base / 4u + share.to);
-        for (uint32_t k = 0; k < 4; ++k) t_.staged[to + k] = matrix_word(at(words, k));
-      });
-    }
+    words_.store([&](const Name<QuantizedWords>& words, const Name<U32>& to) {
+      auto to_words = let("x_to_words", base / 4u + to);
+      for (uint32_t k = 0; k < 4; ++k) t_.staged[to_words + k] = matrix_word(at(words, k));
+    });
   }
 
  private:
-  struct Share {
-    Name<U32> i, start, to;
-    Var<QuantizedWords> next;
-  };
   uint32_t quads() const { return t_.shape.block / 16; }
-  uint32_t n_quads() const { return t_.c.tile_tokens * quads(); }
 
   const Tile& t_;
   const In<"x", QuantizedWords>& x_;
-  std::vector<Share> shares_;
+  StagedVectors<QuantizedWords> words_;
 };
 
 // The same of a matrix's codes; rows past its end load the last one again.
 template <class Weights>
 class CodeStage {
  public:
-  CodeStage(const Tile& t, const Weights& w, uint32_t matrix) : t_(t), w_(w) {
-    for (uint32_t first = 0; first < n_vectors(); first += t.c.workgroup()) {
-      auto i = let("w_i", t.tid + first);
-      auto row = let("w_row", min(t.first_row + i / vectors(), t.c.rows - 1));
-      auto start = let("w_start", row * (whole_blocks(t.c.cols) / 64) + i % vectors());
-      auto to = let("w_to", (i / vectors() + matrix * t.c.tile_rows) * (t.shape.stride / 4) + i % vectors() * 4u);
-      shares_.push_back({i, start, to, var<TernaryWeights>("w_next")});
-    }
-  }
+  CodeStage(const Tile& t, const Weights& w, uint32_t matrix)
+      : t_(t), w_(w), vectors_("w_next", t.c.tile_rows * each(), t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
+          auto row = let("w_row", min(t.first_row + i / each(), t.c.rows - 1));
+          auto first = let("w_first", row * (whole_blocks(t.c.cols) / 64) + i % each());
+          auto to = let("w_to", (i / each() + matrix * t.c.tile_rows) * (t.shape.stride / 4) + i % each() * 4u);
+          return StagedVectors<TernaryWeights>::Place{first, to};
+        }) {}
   void fetch(const Name<U32>& block) const {
-    for (const Share& share : shares_) {
-      when_mine(t_, share.i, n_vectors(), [&] { share.next = w_[share.start + block * vectors()]; });
-    }
+    auto behind = let("w_behind", block * each());
+    vectors_.fetch(w_, behind);
   }
   void store(const Name<U32>& base) const {
-    for (const Share& share : shares_) {
-      when_mine(t_, share.i, n_vectors(), [&] {
-        auto words = let("w_words", share.next);
-        auto to = let("w_at", base / 4u + share.to);
-        for (uint32_t k = 0; k < 4; ++k) {
-          for (uint32_t p = 0; p < 4; ++p)
-            t_.staged[to + (4 * vectors() * p + k)] = matrix_word(codes(at(words, k), p));
+    vectors_.store([&](const Name<TernaryWeights>& words, const Name<U32>& to) {
+      auto to_words = let("w_to_words", base / 4u + to);
+      for (uint32_t k = 0; k < 4; ++k) {
+        for (uint32_t p = 0; p < 4; ++p) {
+          t_.staged[to_words + (4 * each() * p + k)] = matrix_word(codes(at(words, k), p));
         }
-      });
-    }
+      }
+    });
   }
 
  private:
-  struct Share {
-    Name<U32> i, start, to;
-    Var<TernaryWeights> next;
-  };
-  uint32_t vectors() const { return t_.shape.block / 64; }
-  uint32_t n_vectors() const { return t_.c.tile_rows * vectors(); }
+  uint32_t each() const { return t_.shape.block / 64; }  // vectors of a row
 
   const Tile& t_;
   const Weights& w_;
-  std::vector<Share> shares_;
+  StagedVectors<TernaryWeights> vectors_;
 };
 
 // take(index of y, each matrix's sum, scale) for every result of this invocation that exists.

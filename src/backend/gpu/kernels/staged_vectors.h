@@ -1,0 +1,68 @@
+// How a block of columns comes from storage to workgroup memory: in vectors, which are shared out to a workgroup's
+// invocations, and sent for while the block before is multiplied.
+#pragma once
+
+#include <vector>
+
+#include "backend/gpu/kernels/common.h"
+
+namespace tern::gpu {
+
+template <class V>
+class StagedVectors {
+ public:
+  struct Place {
+    wgsl::Name<wgsl::U32> first, to;  // where the first block's is in storage; where it is staged
+  };
+
+  // place(i): of vector i of a block's n. `name`: of what is on its way.
+  template <class PlaceOf>
+  StagedVectors(const char* name, uint32_t n, uint32_t workgroup, const wgsl::LocalIndex& tid, const PlaceOf& place)
+      : n_(n), is_even_(n % workgroup == 0) {
+    for (uint32_t first = 0; first < n; first += workgroup) {
+      auto i = wgsl::let("i", tid + first);
+      const Place of_vector = place(i);
+      vectors_.push_back({i, of_vector, wgsl::var<V>(name)});
+    }
+  }
+
+  // Those that are so far behind the first block's.
+  template <class From>
+  void fetch(const From& from, const wgsl::Name<wgsl::U32>& behind) const {
+    for (const Vector& v : vectors_) {
+      when_there(v, [&] { v.next = from[v.place.first + behind]; });
+    }
+  }
+
+  // put(vector, where it is staged) for those that were fetched.
+  template <class Put>
+  void store(const Put& put) const {
+    for (const Vector& v : vectors_) {
+      when_there(v, [&] {
+        auto fetched = wgsl::let("fetched", v.next);
+        put(fetched, v.place.to);
+      });
+    }
+  }
+
+ private:
+  struct Vector {
+    wgsl::Name<wgsl::U32> i;
+    Place place;
+    wgsl::Var<V> next;
+  };
+  template <class Body>
+  void when_there(const Vector& v, const Body& body) const {
+    if (is_even_) {
+      body();
+    } else {
+      wgsl::when(v.i < n_, body);
+    }
+  }
+
+  uint32_t n_;
+  bool is_even_;  // each invocation has as many
+  std::vector<Vector> vectors_;
+};
+
+}  // namespace tern::gpu
