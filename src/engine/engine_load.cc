@@ -1,0 +1,175 @@
+// From a file to an engine: what it holds, on which backend it computes, and what is told of it.
+#include <algorithm>
+#include <chrono>
+
+#include "backend/kv_layout.h"
+#include "base/check.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "engine/backends.h"
+#include "engine/device_choice.h"
+#include "engine/engine_impl.h"
+#include "engine/sampling_advice.h"
+#include "engine/tokenizers.h"
+#include "model/pooling.h"
+#include "tern/engine.h"
+
+namespace tern {
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr int kMostReplies = 64, kMostRepliesOnGpu = 32;  // whose logits are computed in one pass
+
+ModelInfo describe_model(const Model& model) {
+  const Config& c = model.config;
+  ModelInfo info;
+  info.path = model.path;
+  info.name = model.name;
+  info.architecture = c.architecture;
+  info.n_params = model.weights.n_params();
+  info.file_bytes = model.source->file_bytes();
+  info.bytes_per_token = model.weights.bytes_per_token();
+  info.kv_bytes_per_token = kv_bytes(c, 1, KvType::kF16);
+  info.n_vocab = c.n_vocab;
+  info.n_ctx = c.n_ctx;
+  info.n_layers = c.n_layers;
+  info.sampling = advice_for(model);
+  info.n_embd = c.d_model;
+  return info;
+}
+
+Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
+  TRY(ModelText text, read_model_text(*impl.model.source, chat_template));
+  if (!text.tokenizer) return {};
+  // Embeddings are padded to round sizes, so rows without a token are ordinary; tokens without a row are not.
+  if (text.tokenizer->vocab_size() > impl.model.config.n_vocab) {
+    return fail(ErrorCode::kCorruption,
+                "{}: the tokenizer has {} tokens, but token_embd.weight has only {} rows; convert the model again",
+                impl.model.path, text.tokenizer->vocab_size(), impl.model.config.n_vocab);
+  }
+  impl.tokenizer = std::move(text.tokenizer);
+  impl.chat_template = std::move(text.chat_template);
+  impl.turns = text.turns;
+  return {};
+}
+
+// Reads the file into memory ahead of the first token, with a sign of life where the disk is slow.
+void read_ahead(const Model& model, const OnProgress& on_progress) {
+  model.source->populate([&](uint64_t done, uint64_t total) {
+    if (on_progress) on_progress({.what = "loading", .done = done, .total = total, .unit = "B"});
+  });
+}
+
+Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOptions& load, CompileOptions options) {
+  impl.backend = backend;
+  const int most = backend == BackendKind::kWebGpu ? kMostRepliesOnGpu : kMostReplies;
+  options.max_logit_rows = std::min(most, options.max_batch);
+  if (!load.embeddings) {
+    TRY(options.exact_head, exact_head_for(backend, load.head));
+  }
+  const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
+  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions, .embeddings = load.embeddings});
+  TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
+  return {};
+}
+
+// kAuto: what is cheaper by the costs that are kept of both; without them, and where that is the GPU, the GPU where
+// there is one that computes and holds the model, or the one asked for by name; else, and for an exact head, the CPU.
+Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
+  CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
+  if (options.max_batch > 0) compile.max_batch = options.max_batch;
+  compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
+  if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
+  const bool is_named = !options.gpu.adapter.empty();
+  if (is_named || (options.head != HeadKind::kExact && may_have_gpu())) {
+    if (const auto chosen = choose_by_curves(impl.model, options, impl.pool->size())) {
+      impl.info.choice = chosen->reason;
+      if (chosen->backend == BackendKind::kCpu) return compile_for(impl, BackendKind::kCpu, options, compile);
+    }
+    compile.only_hardware_gpu = true;
+    const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options, compile);
+    if (on_gpu) return {};
+    impl.info.choice.clear();
+    const bool is_expected = on_gpu.error().code == ErrorCode::kNotFound && !is_named;
+    if (!is_expected) warn("the GPU is not used: {}", on_gpu.error().message);
+  }
+  return compile_for(impl, BackendKind::kCpu, options, compile);
+}
+
+void describe_head(Engine::Impl& impl) {
+  impl.info.head = impl.executable->own_head().value_or(impl.head.describe(impl.model));
+  impl.info.bytes_per_token =
+      impl.model.weights.bytes_per_token() + static_cast<uint64_t>(impl.executable->bytes_beyond_plan());
+}
+
+// One per CPU at most: threads beyond would only take turns.
+Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
+  const int cpus = ThreadPool::available_cpus();
+  const int n = options.n_threads > 0 ? std::min(options.n_threads, cpus) : cpus;
+  auto pool = std::make_unique<ThreadPool>(ThreadPool::Options{.n_threads = n, .pin = options.pin_threads});
+  if (options.n_threads > 0 && pool->size() < n) {
+    return fail(ErrorCode::kOutOfMemory,
+                "the system started only {} of {} threads; ask for fewer, or raise the limit on processes (ulimit -u)",
+                pool->size(), n);
+  }
+  return pool;
+}
+
+// That take part in a run.
+int n_threads(const Engine::Impl& impl) {
+  switch (impl.backend) {
+    case BackendKind::kWebGpu:
+      return 0;
+    case BackendKind::kRef:
+      return 1;
+    case BackendKind::kAuto:
+    case BackendKind::kCpu:
+      return impl.pool->size();
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+Result<Engine> Engine::load(const LoadOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  if (options.n_threads < 0 || options.n_threads > kMostThreads) {
+    return fail(ErrorCode::kInvalidArgument, "{} threads: give 1 to {}, or 0 for one per CPU", options.n_threads,
+                kMostThreads);
+  }
+  if (options.max_batch < 0)
+    return fail(ErrorCode::kInvalidArgument, "max_batch is {}, but cannot be negative", options.max_batch);
+  TRY_STATUS(choose_cpu_target());
+  std::string path = options.model_path;
+  if (path.empty()) {
+    TRY(path, default_model_path());
+  }
+  auto impl = std::make_unique<Impl>();
+  // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
+  const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
+  TRY(impl->model, open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident));
+  TRY_STATUS(load_text(*impl, options.chat_template));
+  impl->info = describe_model(impl->model);
+  TRY(impl->pool, make_pool(options));
+  impl->embeddings = impl->info.embeddings = options.embeddings;
+  if (options.embeddings) {
+    TRY(impl->info.pooling, read_pooling(impl->model));
+  }
+  auto compiled =
+      impl->head.replace_in(impl->model, options.head).and_then([&] { return compile_model(*impl, options); });
+  if (!compiled) {
+    Error error = std::move(compiled).error();
+    error.message = path + ": " + error.message;
+    return std::unexpected(std::move(error));
+  }
+  // A device has its own copy of the weights by now.
+  if (impl->backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
+  describe_head(*impl);
+  impl->info.backend = impl->executable->description();
+  impl->info.adapter = impl->executable->gpu_adapter();
+  impl->info.n_threads = n_threads(*impl);
+  impl->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Engine(std::move(impl));
+}
+
+}  // namespace tern
