@@ -1,7 +1,7 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] [--gpu NAME]
-//   [--no-norms | --no-fuse]
+//   [--no-norms | --no-fuse] [--wgsl DIR]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
 //   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N
 //   | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE]...
@@ -54,7 +54,7 @@ struct Setup {
   int pos = 128, tokens = 200, rows = 1;
   int prompt = 0, batch = 512;
   KvType kv = KvType::kF16;
-  std::string model, gpu;
+  std::string model, gpu, wgsl;
   Fusions fuse = Fusions::all();
   std::vector<std::string> variants;
 };
@@ -201,6 +201,7 @@ int run(const Setup& setup) {
   CompileOptions options;
   options.max_batch = std::min(std::max(64, setup.prompt > 0 ? setup.batch : 0), model->config.n_ctx);
   options.max_logit_rows = std::max(16, setup.rows);
+  options.gpu.wgsl_dir = setup.wgsl;
   auto executable = GpuExecutable::create(std::move(*device), plan, options);
   if (!executable) return std::fprintf(stderr, "%s\n", executable.error().message.c_str()), 1;
   std::printf("%s\n", (*executable)->description().c_str());
@@ -247,6 +248,8 @@ int main(int argc, char** argv) {
       setup.kv = type == "f32" ? tern::KvType::kF32 : type == "q8_0" ? tern::KvType::kQ8_0 : tern::KvType::kF16;
     } else if (arg == "--gpu" && i + 1 < argc) {
       setup.gpu = argv[++i];
+    } else if (arg == "--wgsl" && i + 1 < argc) {
+      setup.wgsl = argv[++i];
     } else if (arg == "--no-norms") {
       setup.fuse.norms = false;
     } else if (arg == "--no-fuse") {
@@ -261,7 +264,7 @@ int main(int argc, char** argv) {
     return std::fputs(
                "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] "
                "[--gpu NAME] "
-               "[--no-norms | --no-fuse] "
+               "[--no-norms | --no-fuse] [--wgsl DIR] "
                "[VARIANT]...\n",
                stderr),
            2;

@@ -162,6 +162,8 @@ enum class ExactHead {
 
 struct CompileOptions {
   int max_batch = 256;
+  // Where it is more: a GPU that reads prompts faster by so many tokens, and has the memory, may take up to so many.
+  int most_batch = 0;
   int max_logit_rows = 16;
   ExactHead exact_head = ExactHead::kNo;  // cpu only
   GpuOptions gpu = {};

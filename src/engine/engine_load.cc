@@ -53,6 +53,9 @@ Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
   return {};
 }
 
+// Of a prompt at a time. With more there is nothing to be gained.
+constexpr int kMostBatchOnGpu = 2048;
+
 // Reads the file into memory ahead of the first token, with a sign of life where the disk is slow.
 void read_ahead(const Model& model, const OnProgress& on_progress) {
   model.source->populate([&](uint64_t done, uint64_t total) {
@@ -77,7 +80,11 @@ Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOpti
 // there is one that computes and holds the model, or the one asked for by name; else, and for an exact head, the CPU.
 Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
   CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
-  if (options.max_batch > 0) compile.max_batch = options.max_batch;
+  if (options.max_batch > 0) {
+    compile.max_batch = options.max_batch;
+  } else {
+    compile.most_batch = std::min(kMostBatchOnGpu, impl.model.config.n_ctx);
+  }
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
   if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
   const bool is_named = !options.gpu.adapter.empty();

@@ -50,9 +50,36 @@ Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const Co
               adapter.name, gigabytes(adapter.memory_bytes));
 }
 
+uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
+  uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
+  for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
+  return bytes;
+}
+
+// How many tokens at a time: as many as a GPU of its own takes without giving more than a small part of its memory for
+// them, or some more than the least where that is shared with the processor, or nobody knows how much it is.
+int batch_for(const Device& device, const Plan& plan, const CompileOptions& options) {
+  constexpr int kMostOfShared = 512;
+  constexpr uint64_t kPartOfMemory = 32;
+  const AdapterInfo& adapter = device.adapter();
+  if (adapter.type != AdapterType::kDiscrete && adapter.type != AdapterType::kIntegrated) return options.max_batch;
+  const bool is_own = adapter.type == AdapterType::kDiscrete && adapter.memory_bytes > 0;
+  const auto has_room = [&](int n) {
+    const uint64_t bytes = activation_bytes(plan, n, options.max_logit_rows);
+    return (!is_own || bytes <= adapter.memory_bytes / kPartOfMemory) &&
+           std::ranges::all_of(plan.buffers, [&](const auto& buffer) {
+             return device_bytes(buffer, n, options.max_logit_rows) <= device.limits().binding_bytes;
+           });
+  };
+  int n = is_own ? options.most_batch : std::min(options.most_batch, kMostOfShared);
+  while (n > options.max_batch && !has_room(n)) n /= 2;
+  return std::max(n, options.max_batch);
+}
+
 Result<std::unique_ptr<GpuExecutable>> put_on(std::unique_ptr<Device> device, const Plan& plan,
-                                              const CompileOptions& options) {
+                                              CompileOptions options) {
   TRY_STATUS(check_memory(device->adapter(), plan, options));
+  options.max_batch = batch_for(*device, plan, options);
   return GpuExecutable::create(std::move(device), plan, options);
 }
 
@@ -116,11 +143,8 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
       need.weights += weight_bytes(*w, role);
     });
   }
-  for (const auto& buffer : plan.buffers) {
-    need.activations += device_bytes(buffer, options.max_batch, options.max_logit_rows);
-  }
+  need.activations = activation_bytes(plan, options.max_batch, options.max_logit_rows);
   const Config& c = plan.config;
-  if (!c.int8_activations) need.activations += halves_bytes(plan, options.max_batch);
   need.activations += c.ropes.size() * RopeTables::bytes(c, n_ctx);
   if (n_ctx == 0) return need;
   const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(n_ctx)) + 1;  // and the spare one

@@ -14,18 +14,18 @@ using namespace wgsl;
 
 namespace {
 
-constexpr uint32_t kBlock = 32;  // columns staged at a time
-constexpr uint32_t kQuads = kBlock / 4;
-// f16s between rows in workgroup memory: a block, and 16 bytes more so that rows start in different banks.
-constexpr uint32_t kStride = kBlock + 8;
+constexpr uint32_t kPiece = 16;  // values of a row that an invocation unpacks at a time
 
+// As many columns as the tile says, where rows have whole blocks of so many.
 MatrixTileShape tile_shape(const FloatMatrixMatmulConfig& c, uint32_t n_matrices) {
+  const uint32_t block = c.cols % c.tile.columns == 0 ? c.tile.columns : 32;
+  // Rows are 16 bytes further apart than they are long, so that they start in different banks.
   return {.tile = c.tile,
           .shape = c.shape,
           .subgroup = c.subgroup,
           .n_matrices = n_matrices,
-          .block = kBlock,
-          .stride = kStride};
+          .block = block,
+          .stride = block + 8};
 }
 
 struct Tile : MatrixTile {
@@ -37,7 +37,7 @@ struct Tile : MatrixTile {
 Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
                const LocalIndex& tid, const ParamsBuffer& params) {
   const MatrixTileShape shape = tile_shape(c, n_matrices);
-  CHECK(c.cols % kBlock == 0 && c.cols % c.coding.values() == 0 && kBlock % c.shape.k == 0);
+  CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % c.shape.k == 0);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
   auto staged = shared<F16>("staged", shape.staged());
   auto n_tokens = let("n_tokens", params[kNTokens]);
@@ -48,17 +48,25 @@ void stage_quad(const Tile& t, const Name<U32>& to, const Name<Vec4<F32>>& value
   for (uint32_t k = 0; k < 4; ++k) t.staged[to + k] = f16(at(value, k));
 }
 
-// How one matrix's weights come into workgroup memory, half a block of a row (16 values) at a time. Rows past the end
-// load the last one again; nobody stores what comes of them.
+void stage_halves(const Tile& t, const Name<U32>& to, const Name<Vec4<F16>>& value) {
+  for (uint32_t k = 0; k < 4; ++k) t.staged[to + k] = at(value, k);
+}
+
+// Where columns lie in workgroup memory: of both sides quad k of piece p is number k · pieces + p of its row, so that
+// neighbouring invocations, which have neighbouring pieces, store to neighbouring banks.
+
+// How one matrix's weights come into workgroup memory, a piece of a row at a time. Rows past the end load the last one
+// again; nobody stores what comes of them.
 class WeightStage {
  public:
   WeightStage(const Tile& t, const WeightPlanes& w, uint32_t matrix)
-      : t_(t), w_(w), unpack_(w.coding), start_(matrix * t.c.tile_rows * kStride) {
+      : t_(t), w_(w), unpack_(w.coding), start_(matrix * t.c.tile_rows * t.shape.stride) {
     if (!w_.coding.has_codes()) return;
-    for (uint32_t first = 0; first < n_halves(); first += t.c.workgroup()) {
-      auto half = let("half", t.tid + first);
-      auto row = let("row", min(t.first_row + half / 2u, t.n_rows - 1u));
-      halves_.push_back({half, let("row_units", row * (t.c.cols / w.coding.values())),
+    if (UnpackHalves::serves(w.coding)) halves_.emplace(w.coding);
+    for (uint32_t first = 0; first < n_pieces(); first += t.c.workgroup()) {
+      auto piece = let("piece", t.tid + first);
+      auto row = let("row", min(t.first_row + piece / of_row(), t.n_rows - 1u));
+      pieces_.push_back({piece, let("row_units", row * (t.c.cols / w.coding.values())),
                          var("unit", splat<WeightUnits>(0u)), var("scale", 1.0f),
                          w.coding.has_mins() ? std::optional(var("fetched_min", 0.0f)) : std::nullopt});
     }
@@ -66,87 +74,91 @@ class WeightStage {
 
   // Sends for the codes of a block: while the block before is multiplied.
   void fetch(const Name<U32>& block) const {
-    for (const Half& h : halves_) {
-      auto at = let("at", h.row_units + unit_of(h, block));
-      h.unit = w_.unit(e(at));
+    for (const Piece& p : pieces_) {
+      auto at = let("at", p.row_units + number_in_row(p, block) / (w_.coding.values() / kPiece));
+      p.unit = w_.unit(e(at));
       if (w_.coding.group == 0) continue;
       const UnitScale scale = w_.scale(at);
-      h.scale = scale.scale;
-      if (h.min) *h.min = scale.min;
+      p.scale = scale.scale;
+      if (p.min) *p.min = scale.min;
     }
   }
 
   // Stores the block that was fetched, in the stage that begins at `base`.
   void store(const Name<U32>& block, const Name<U32>& base) const {
     if (!w_.coding.has_codes()) return store_floats(block, base);
-    for (const Half& h : halves_) {
-      auto unit = let("fetched", h.unit);
-      UnitScale scale = {let("scale_of_unit", h.scale), {}};
-      if (h.min) scale.min = let("min_of_unit", *h.min);
-      const auto words = words_of(h, block, unit);
-      auto to = let("to", base + start_ + h.half / 2u * kStride + (h.half & 1u) * (kBlock / 2));
+    for (const Piece& p : pieces_) {
+      auto unit = let("fetched", p.unit);
+      UnitScale scale = {let("scale_of_unit", p.scale), {}};
+      if (p.min) scale.min = let("min_of_unit", *p.min);
+      const auto words = words_of(p, block, unit);
+      auto to = let("to", base + start_ + p.piece / of_row() * t_.shape.stride + p.piece % of_row() * 4u);
       const auto store_quads = [&] {
         const uint32_t per_word = 4 / static_cast<uint32_t>(words.size());
+        const auto half_scale = halves_ ? std::optional(let("half_scale", f16(scale.scale))) : std::nullopt;
         for (uint32_t k = 0; k < 4; ++k) {
-          auto value = let("value", scaled(w_.coding, unpack_.of_word(words[k / per_word], k % per_word), scale));
-          auto quad = let("to_quad", to + 4 * k);
-          stage_quad(t_, quad, value);
+          auto quad = let("to_quad", to + 4 * of_row() * k);
+          const Name<U32>& word = words[k / per_word];
+          if (halves_) {
+            stage_halves(t_, quad, let("value", (*halves_)(word, k % per_word, *half_scale)));
+          } else {
+            stage_quad(t_, quad, let("value", scaled(w_.coding, unpack_.of_word(word, k % per_word), scale)));
+          }
         }
       };
-      if (n_halves() % t_.c.workgroup() == 0) {
+      if (n_pieces() % t_.c.workgroup() == 0) {
         store_quads();
       } else {
-        when(h.half < n_halves(), store_quads);
+        when(p.piece < n_pieces(), store_quads);
       }
     }
   }
 
  private:
-  struct Half {
-    Name<U32> half;       // of the tile's rows
+  struct Piece {
+    Name<U32> piece;      // of the tile's rows
     Name<U32> row_units;  // where the row's units start
     Var<WeightUnits> unit;
     Var<F32> scale;
     std::optional<Var<F32>> min;
   };
 
-  uint32_t n_halves() const { return t_.c.tile_rows * 2; }
-
-  // Within the row.
-  Temp<U32> unit_of(const Half& h, const Name<U32>& block) const {
-    const uint32_t values = w_.coding.values();
-    if (values < kBlock) return block * 2u + (h.half & 1u);
-    return values == kBlock ? e(block) : block / (values / kBlock);
+  uint32_t of_row() const { return t_.shape.block / kPiece; }
+  uint32_t n_pieces() const { return t_.c.tile_rows * of_row(); }
+  Name<U32> number_in_row(const Piece& p, const Name<U32>& block) const {
+    return let("number", block * of_row() + p.piece % of_row());
   }
-  // Those that hold the half's four quads, from their lowest bits on.
-  std::vector<Name<U32>> words_of(const Half& h, const Name<U32>& block, const Name<WeightUnits>& unit) const {
+
+  // Those that hold the piece's four quads, from their lowest bits on.
+  std::vector<Name<U32>> words_of(const Piece& p, const Name<U32>& block, const Name<WeightUnits>& unit) const {
     switch (w_.coding.words) {
       case WeightWords::kCodes8:
         return {at(unit, 0), at(unit, 1), at(unit, 2), at(unit, 3)};
       case WeightWords::kCodes4: {
-        auto is_second = let("is_second", (h.half & 1u) == 1u);
+        auto is_second = let("is_second", (p.piece & 1u) == 1u);
         auto low = let("low_word", select(at(unit, 0), at(unit, 2), is_second));
         auto high = let("high_word", select(at(unit, 1), at(unit, 3), is_second));
         return {low, high};
       }
       case WeightWords::kCodes2:
-        return {let("word", component(unit, (block & 1u) * 2u + (h.half & 1u)))};
+        return {let("word", component(unit, number_in_row(p, block) & 3u))};
       case WeightWords::kSigns:
-        return {let("word", component(unit, block & 3u) >> ((h.half & 1u) * 4u))};
+        return {let("word", component(unit, (number_in_row(p, block) >> 1u) & 3u) >> ((p.piece & 1u) * 4u))};
       default:
         CHECK(false);
     }
   }
 
   void store_floats(const Name<U32>& block, const Name<U32>& base) const {
-    const uint32_t per_unit = w_.coding.quads();
-    loop("i", t_.tid, t_.c.tile_rows * kQuads, t_.c.workgroup(), [&](const Name<U32>& i) {
-      auto row = let("row", min(t_.first_row + i / kQuads, t_.n_rows - 1u));
-      auto quad = let("quad", block * kQuads + i % kQuads);
+    const uint32_t per_unit = w_.coding.quads(), quads = t_.shape.block / 4;
+    loop("i", t_.tid, t_.c.tile_rows * quads, t_.c.workgroup(), [&](const Name<U32>& i) {
+      auto row = let("row", min(t_.first_row + i / quads, t_.n_rows - 1u));
+      auto quad = let("quad", block * quads + i % quads);
       auto at = let("at", row * (t_.c.cols / w_.coding.values()) + quad / per_unit);
       auto unit = let("unit", w_.unit(e(at)));
       auto in_unit = let("in_unit", quad % per_unit);
-      auto to = let("to", base + start_ + i / kQuads * kStride + i % kQuads * 4u);
+      auto place = let("place", i % 4u * of_row() + i % quads / 4u);
+      auto to = let("to", base + start_ + i / quads * t_.shape.stride + place * 4u);
       auto value = let("value", unpack_(unit, 0, &in_unit));
       if (w_.coding.group == 0) return stage_quad(t_, to, value);
       const UnitScale scale = w_.scale(at);
@@ -158,18 +170,21 @@ class WeightStage {
   const Tile& t_;
   const WeightPlanes& w_;
   Unpack unpack_;
+  std::optional<UnpackHalves> halves_;
   uint32_t start_;
-  std::vector<Half> halves_;
+  std::vector<Piece> pieces_;
 };
 
 // How activations come there: as vec4s, for on some GPUs a matrix is loaded from storage value by value. Tokens past
 // the end are whatever lies there; nobody stores what comes of them.
 StagedVectors<Vec4<F16>> staged_activations(const Tile& t) {
-  return {"x_next", t.c.tile_tokens * kQuads, t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
-            const GroupedQuad quad = grouped_quad(i, kBlock);
-            auto stored = let("x_stored", t.first_token + quad.row);
-            auto first = let("x_first", grouped_half(t.c.cols, stored) / 4u + quad.behind);
-            auto to = let("x_to", (quad.row + t.shape.first_token_row()) * kStride + quad.column);
+  const uint32_t pieces = t.shape.block / kPiece, quads = t.shape.block / 4;
+  return {"x_next", t.c.tile_tokens * quads, t.c.workgroup(), t.tid, [&, pieces, quads](const Name<U32>& i) {
+            auto row = let("x_row", i / quads);
+            auto stored = let("x_stored", t.first_token + row);
+            auto first = let("x_first", grouped_half(t.c.cols, stored) / 4u +
+                                            i % pieces * (kRowsOfGroup * kHalvesOfGroup / 4) + i / pieces % 4u);
+            auto to = let("x_to", (row + t.shape.first_token_row()) * t.shape.stride + i % quads * 4u);
             return StagedVectors<Vec4<F16>>::Place{first, to};
           }};
 }
@@ -181,19 +196,19 @@ void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const
   const auto activations = staged_activations(t);
   const auto fetch = [&](const Name<U32>& block) {
     for (const WeightStage* w : weights) w->fetch(block);
-    auto behind = let("x_behind_first", block * (kBlock * kRowsOfGroup / 4));
+    auto behind = let("x_behind_first", block * (t.shape.block * kRowsOfGroup / 4));
     activations.fetch(x, behind);
   };
   const auto store = [&](const Name<U32>& block, const Name<U32>& base) {
     for (const WeightStage* w : weights) w->store(block, base);
     activations.store([&](const Name<Vec4<F16>>& quad, const Name<U32>& to) {
       auto to_quad = let("x_to_quad", base + to);
-      for (uint32_t k = 0; k < 4; ++k) t.staged[to_quad + k] = at(quad, k);
+      stage_halves(t, to_quad, quad);
     });
   };
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
     const TileSums<F16, F32, M, N, K> sums(t);
-    sums.add_blocks(t.c.cols / kBlock, t.staged, fetch, store);
+    sums.add_blocks(t.c.cols / t.shape.block, t.staged, fetch, store);
     auto through = shared<F32>("sums", t.shape.sums());
     sums.for_each(through, [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<F32>> of_row) {
       when(token < t.n_tokens && row < t.n_rows, [&] {

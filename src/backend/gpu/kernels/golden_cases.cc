@@ -10,6 +10,7 @@
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/grouped_attention.h"
 #include "backend/gpu/kernels/logits_matrix.h"
+#include "backend/gpu/kernels/matrix_attention.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
@@ -183,6 +184,10 @@ class Cases {
     c.up_coding = c.coding;
     c.act = Activation::kSilu;
     add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));
+    MatrixAttentionConfig attention{.heads = m_.heads, .shape = c.shape, .subgroup = c.subgroup};
+    add("attention_on_matrices_f16_" + suffix, matrix_attention<F16x2>(attention));
+    attention.window = 300, attention.softcap = 50;
+    add("attention_on_matrices_q8_0_" + suffix, matrix_attention<I8x4>(attention));
   }
 
   void add_norms() {

@@ -173,6 +173,37 @@ Temp<Vec4<F32>> Unpack::of_word(const Name<U32>& word, uint32_t k) const {
   return call<Vec4<F32>>(function_, word, e(k * coding_.bits()));
 }
 
+bool UnpackHalves::serves(const WeightCoding& coding) {
+  return coding.has_codes() && coding.group > 0 && !coding.f32_scales && !coding.has_mins();
+}
+
+// As above, two at a time: 2^10 with a code in its lowest bits is the half 2^10 + code.
+UnpackHalves::UnpackHalves(const WeightCoding& coding) : coding_(coding) {
+  CHECK(serves(coding));
+  if (coding.words == WeightWords::kSigns) {
+    function_ = "half_signs";
+    writer->declare_once(
+        "fn half_signs(word: u32, at: u32, scale: f16) -> vec4<f16> {\n  let scales = bitcast<u32>(vec2<f16>(scale));\n  "
+        "let even = bitcast<vec2<f16>>(((word << (15u - at)) & 2147516416u) ^ scales);\n  let odd = "
+        "bitcast<vec2<f16>>(((word << (7u - at)) & 2147516416u) ^ scales);\n  return vec4<f16>(even.x, odd.x, even.y, "
+        "odd.y);\n}");
+    return;
+  }
+  const uint32_t mask = (1u << coding.bits()) - 1;
+  function_ = cat("half_codes", std::to_string(coding.bits()), "_minus_", std::to_string(coding.zero));
+  const Text of_two = cat("& ", std::to_string(mask << 16 | mask), "u) | 1677747200u) - vec2<f16>(",
+                          std::to_string(1024 + coding.zero), "h)) * scale;");
+  writer->declare_once(cat("fn ", function_,
+                           "(word: u32, shift: u32, scale: f16) -> vec4<f16> {\n  let even = "
+                           "(bitcast<vec2<f16>>(((word >> shift) ",
+                           of_two, "\n  let odd = (bitcast<vec2<f16>>(((word >> (shift + 8u)) ", of_two,
+                           "\n  return vec4<f16>(even.x, odd.x, even.y, odd.y);\n}"));
+}
+
+Temp<Vec4<F16>> UnpackHalves::operator()(const Name<U32>& word, uint32_t k, const Name<F16>& scale) const {
+  return call<Vec4<F16>>(function_, word, e(k * coding_.bits()), scale);
+}
+
 Temp<I32> UnpackBytes::add(const Var<I32>& sum, const Name<WeightUnits>& unit, uint32_t k, uint32_t step,
                            const Name<I8x4>& x) const {
   const uint32_t bits = coding_.bits(), ones = 0x01010101, mask = ((1u << bits) - 1) * ones;

@@ -92,6 +92,22 @@ class Unpack {
   wgsl::Text function_;
 };
 
+// Codes times their scale as f16: the same, rounded once. For kernels on subgroup matrices alone: elsewhere no halves
+// are taken from words.
+class UnpackHalves {
+ public:
+  // Whether scales are f16, and all there is.
+  static bool serves(const WeightCoding& coding);
+  explicit UnpackHalves(const WeightCoding& coding);
+  // Quad `k` of a word.
+  wgsl::Temp<wgsl::Vec4<wgsl::F16>> operator()(const wgsl::Name<wgsl::U32>& word, uint32_t k,
+                                               const wgsl::Name<wgsl::F16>& scale) const;
+
+ private:
+  WeightCoding coding_;
+  wgsl::Text function_;
+};
+
 // The same values as integers, for dot products with int8 activations: a code or a set sign bit in each byte of a word,
 // and the dot product of a whole unit's worth of them made into that of its values.
 class UnpackBytes {

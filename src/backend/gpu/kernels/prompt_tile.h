@@ -8,7 +8,14 @@ namespace tern::gpu {
 struct PromptTile {
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;        // subgroups along each side of the tile
   uint32_t matrices_of_rows = 2, matrices_of_tokens = 2;  // subgroup matrices along each side of a subgroup's part
-  uint32_t stages = 1;  // 2: the next block is staged while others still multiply this one
+  uint32_t stages = 1;    // 2: the next block is staged while others still multiply this one
+  uint32_t columns = 32;  // of float layers that are staged at a time: a multiple of 32
+};
+
+// A small tile, for there must be workgroups for all of a GPU; and one that stores less for each product, where there
+// are enough of it.
+struct PromptTiles {
+  PromptTile small = {}, big = {};
 };
 
 }  // namespace tern::gpu

@@ -43,7 +43,8 @@ Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const Wo
 }
 
 // Half h of a row's 128 columns has in word k, plane p, the codes of columns 32p + 16h + 4k …: where the staged columns
-// are those of one half, plane p's are 16p ….
+// are those of one half, plane p's are 16p …. In workgroup memory word k of quad q is number k · quads + q of its row,
+// on both sides, so that neighbouring invocations, which have neighbouring quads, store to neighbouring banks.
 
 // How activations come to workgroup memory. Tokens past the end load the last one again; nobody stores what comes of
 // them.
@@ -53,7 +54,7 @@ class TokenStage {
       : t_(t), x_(x), words_("x_next", t.c.tile_tokens * quads(), t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
           auto token = let("x_token", min(t.first_token + i / quads(), t.n_tokens - 1u));
           auto first = let("x_first", token * quantized_stride(t.c.cols) + i % quads() * (quads() == 4 ? 2u : 1u));
-          auto to = let("x_to", (i / quads() + t.shape.first_token_row()) * (t.shape.stride / 4) + i % quads() * 4u);
+          auto to = let("x_to", (i / quads() + t.shape.first_token_row()) * (t.shape.stride / 4) + i % quads());
           return StagedVectors<QuantizedWords>::Place{first, to};
         }) {}
   void fetch(const Name<U32>& block) const {
@@ -63,7 +64,7 @@ class TokenStage {
   void store(const Name<U32>& base) const {
     words_.store([&](const Name<QuantizedWords>& words, const Name<U32>& to) {
       auto to_words = let("x_to_words", base / 4u + to);
-      for (uint32_t k = 0; k < 4; ++k) t_.staged[to_words + k] = matrix_word(at(words, k));
+      for (uint32_t k = 0; k < 4; ++k) t_.staged[to_words + k * quads()] = matrix_word(at(words, k));
     });
   }
 
@@ -83,7 +84,7 @@ class CodeStage {
       : t_(t), w_(w), vectors_("w_next", t.c.tile_rows * each(), t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
           auto row = let("w_row", min(t.first_row + i / each(), t.c.rows - 1));
           auto first = let("w_first", row * (whole_blocks(t.c.cols) / 64) + i % each());
-          auto to = let("w_to", (i / each() + matrix * t.c.tile_rows) * (t.shape.stride / 4) + i % each() * 4u);
+          auto to = let("w_to", (i / each() + matrix * t.c.tile_rows) * (t.shape.stride / 4) + i % each());
           return StagedVectors<TernaryWeights>::Place{first, to};
         }) {}
   void fetch(const Name<U32>& block) const {
@@ -95,7 +96,7 @@ class CodeStage {
       auto to_words = let("w_to_words", base / 4u + to);
       for (uint32_t k = 0; k < 4; ++k) {
         for (uint32_t p = 0; p < 4; ++p) {
-          t_.staged[to_words + (4 * each() * p + k)] = matrix_word(codes(at(words, k), p));
+          t_.staged[to_words + (4 * each() * k + each() * p)] = matrix_word(codes(at(words, k), p));
         }
       }
     });

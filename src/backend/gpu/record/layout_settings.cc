@@ -8,9 +8,9 @@
 namespace tern::gpu {
 namespace {
 
-// "16x1x512": up to five numbers, as many as there are.
+// "16x1x512": up to six numbers, as many as there are.
 struct Numbers {
-  std::array<uint32_t, 5> values = {};
+  std::array<uint32_t, 6> values = {};
   size_t n = 0;
 };
 
@@ -39,10 +39,11 @@ MatvecLayout* matvec_of(Layouts& l, std::string_view name) {
 }
 
 PromptTile* tile_of(Layouts& l, std::string_view name) {
-  const std::pair<std::string_view, PromptTile*> all[] = {{"ftile", &l.float_tile},
-                                                          {"fglutile", &l.float_glu_tile},
-                                                          {"ttile", &l.ternary_tile},
-                                                          {"tglutile", &l.ternary_glu_tile}};
+  const std::pair<std::string_view, PromptTile*> all[] = {
+      {"ftile", &l.float_tiles.small},       {"fglutile", &l.float_glu_tiles.small},
+      {"ttile", &l.ternary_tiles.small},     {"tglutile", &l.ternary_glu_tiles.small},
+      {"fbigtile", &l.float_tiles.big},      {"fbigglutile", &l.float_glu_tiles.big},
+      {"tbigtile", &l.ternary_tiles.big},    {"tbigglutile", &l.ternary_glu_tiles.big}};
   const auto found = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
   return found == std::end(all) ? nullptr : found->second;
 }
@@ -70,6 +71,10 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
   } else if (name == "groupsfrom") {
     l.groups_from = static_cast<int>(a);
+  } else if (name == "bigfrom") {
+    l.big_tiles_from = a;
+  } else if (name == "mattnfrom") {
+    l.attention_on_matrices_from = static_cast<int>(a);
   } else if (name == "fewcols") {
     l.few_columns = a;
   } else if (name == "cols") {
@@ -104,14 +109,19 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
   const std::string_view name = setting.substr(0, equals);
   const auto numbers = numbers_of(setting.substr(equals + 1));
   if (!numbers) return false;
-  const auto [a, b, c, d, stages] = numbers->values;
+  const auto [a, b, c, d, stages, columns] = numbers->values;
   if (MatvecLayout* matvec = matvec_of(layouts, name)) {
     if (numbers->n == 3) *matvec = {a, b, c};
     return numbers->n == 3;
   }
   if (PromptTile* tile = tile_of(layouts, name)) {
     if (numbers->n == 5) *tile = {a, b, c, d, stages};
-    return numbers->n == 5;
+    if (numbers->n == 6) *tile = {a, b, c, d, stages, columns};
+    return numbers->n >= 5;
+  }
+  if (name == "mattn") {
+    if (numbers->n == 2) layouts.matrix_attention_subgroups = a, layouts.matrix_attention_chunk = b;
+    return numbers->n == 2;
   }
   if (name == "groups") {
     if (numbers->n == 2) layouts.groups_workgroup = a, layouts.groups_rounds = b;

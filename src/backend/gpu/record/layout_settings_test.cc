@@ -12,11 +12,11 @@ TEST(LayoutSettings, SetWhatTheyName) {
   EXPECT_EQ(l.square.rows_per_group, 4u);
   EXPECT_EQ(l.square.workgroup, 64u);
   EXPECT_TRUE(apply_setting(l, "fglutile=4x2x1x3x2"));
-  EXPECT_EQ(l.float_glu_tile.subgroup_rows, 4u);
-  EXPECT_EQ(l.float_glu_tile.subgroup_tokens, 2u);
-  EXPECT_EQ(l.float_glu_tile.matrices_of_rows, 1u);
-  EXPECT_EQ(l.float_glu_tile.matrices_of_tokens, 3u);
-  EXPECT_EQ(l.float_glu_tile.stages, 2u);
+  EXPECT_EQ(l.float_glu_tiles.small.subgroup_rows, 4u);
+  EXPECT_EQ(l.float_glu_tiles.small.subgroup_tokens, 2u);
+  EXPECT_EQ(l.float_glu_tiles.small.matrices_of_rows, 1u);
+  EXPECT_EQ(l.float_glu_tiles.small.matrices_of_tokens, 3u);
+  EXPECT_EQ(l.float_glu_tiles.small.stages, 2u);
   EXPECT_TRUE(apply_setting(l, "groups=128x3"));
   EXPECT_EQ(l.groups_workgroup, 128u);
   EXPECT_EQ(l.groups_rounds, 3u);

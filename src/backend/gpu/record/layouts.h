@@ -54,6 +54,10 @@ struct Layouts {
   // From so many tokens on each workgroup has up to four heads that share keys and values; see group_heads.
   int groups_from = 20;
   uint32_t groups_workgroup = 256, groups_rounds = 2;
+  // Attention on subgroup matrices, where every sequence has so many tokens; INT_MAX: never. Subgroups of a workgroup,
+  // positions at a time.
+  int attention_on_matrices_from = 32;
+  uint32_t matrix_attention_subgroups = 4, matrix_attention_chunk = 32;
   int split_attention_from = 513;  // positions
   uint32_t most_splits = 16;       // of a long history; WorkBuffers::kMostSplits at most
   uint32_t split_workgroup = 1024;
@@ -65,9 +69,10 @@ struct Layouts {
   // Of one token of each sequence, where the plan has them there: else a dispatch before it.
   bool heads_in_attention = true;
   // Of prompts on subgroup matrices; the glu's has rows of two matrices. Where there is no room in workgroup memory for
-  // one, PromptTile's own sizes.
-  PromptTile float_tile = {}, float_glu_tile = {};
-  PromptTile ternary_tile = {}, ternary_glu_tile = {};
+  // one, PromptTile's own sizes. The big one is taken where it makes so many workgroups.
+  PromptTiles float_tiles = {.big = {4, 2, 2, 4, 1, 64}}, float_glu_tiles = {.big = {4, 2, 2, 4, 1, 32}};
+  PromptTiles ternary_tiles = {.big = {4, 2, 2, 4, 1}}, ternary_glu_tiles = {.big = {4, 2, 1, 4, 1}};
+  uint32_t big_tiles_from = 128;
   bool float_matrices = true;  // float layers of prompts as f16 on subgroup matrices, where there are any
   // From so many rows of logits on an F16 head is multiplied as f16 on subgroup matrices, with f32 activations in two
   // parts, and is read once for 32 of them.

@@ -12,6 +12,7 @@
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
+#include "backend/gpu/kernels/matrix_attention.h"
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/ternary_batch.h"
@@ -67,6 +68,31 @@ std::optional<Config> fit_tile(Config config, const PromptTile& wanted, uint32_t
     }
   }
   return std::nullopt;
+}
+
+// A layout, and the runs that it is for.
+template <class Config>
+struct Tiled {
+  Config config;
+  When when;
+};
+// fit(tile): the layout with it, or one that there is room for; none where there is no kernel. The big tile is for runs
+// in which it makes at least so many workgroups of a matrix of so many rows.
+template <class Fit>
+auto in_tiles(const PromptTiles& tiles, uint32_t rows, uint32_t big_from, const When& when, const Fit& fit) {
+  using Config = std::remove_cvref_t<decltype(*fit(tiles.small))>;
+  std::vector<Tiled<Config>> all;
+  const auto small = fit(tiles.small), big = fit(tiles.big);
+  if (small) all.push_back({*small, when});
+  if (!small || !big || big->tile_rows * big->tile_tokens <= small->tile_rows * small->tile_tokens) return all;
+  const uint32_t of_tokens = ceil_div(std::max(big_from, 1u), ceil_div(rows, big->tile_rows));
+  const int first = std::max(when.min_tokens, static_cast<int>((of_tokens - 1) * big->tile_tokens) + 1);
+  if (first > when.max_tokens) return all;
+  all.push_back({*big, when});
+  all.back().when.min_tokens = first;
+  all.front().when.max_tokens = first - 1;
+  if (all.front().when.max_tokens < when.min_tokens) all.erase(all.begin());
+  return all;
 }
 
 class Recorder {
@@ -148,7 +174,10 @@ class Recorder {
   TernaryConfig linear_config(const Tensor& w, Store store) const;
   TernaryConfig ternary_config(const Tensor& w, const MatvecLayout& layout) const;
   // The layout for subgroup matrices, where this device has any that serve.
-  std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices) const;
+  std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices,
+                                                         const PromptTile& tile) const;
+  std::vector<Tiled<TernaryMatrixMatmulConfig>> matrix_configs(const Tensor& w, uint32_t n_matrices,
+                                                               const When& when) const;
   Extent per_rows(const TernaryConfig& config) const;
 
   // Float layers (recorder_float.cc).
@@ -169,9 +198,12 @@ class Recorder {
   // out = (matrices, rows after rows) · in, or += that.
   Result<void> float_linear_step(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
                                  SlotId out, Store store, const MatvecLayout& layout);
+  bool has_f16_matrices() const;  // that are worth it
   // The layout for subgroup matrices, where this device has any that serve.
   std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
-                                                             uint32_t n_matrices) const;
+                                                             uint32_t n_matrices, const PromptTile& tile) const;
+  std::vector<Tiled<FloatMatrixMatmulConfig>> float_matrix_configs(const Tensor& w, const WeightCoding& coding,
+                                                                   uint32_t n_matrices, uint32_t rows) const;
   struct HalvedTokens {
     View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;
@@ -269,6 +301,8 @@ class Recorder {
   template <class KvWord>
   Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
                             const AttentionOut& out);
+  // The layout for subgroup matrices, where this device has any that serve.
+  std::optional<MatrixAttentionConfig> matrix_attention_config(const step::Attention& s) const;
   template <class KvWord>
   Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                    const AttentionOut& out);

@@ -125,19 +125,36 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   TRY(const auto next, next_views(s.next, static_cast<uint32_t>(s.n_heads)));
   const int split_from = c_.layouts.split_attention_from;
   const bool splits = c_.plan.config.n_ctx >= split_from && (s.window == 0 || s.window >= split_from);
+  const AttentionOut out{c_.work.floats(s.out), next};
+  int last_slice = INT_MAX;  // of those that are left to the other kernels
+  if constexpr (!std::same_as<KvWord, wgsl::F32>) {
+    if (const auto matrices = matrix_attention_config(s)) {
+      const When when{.slices = Slices::kLonger, .min_slice = c_.layouts.attention_on_matrices_from};
+      TRY_STATUS(
+          dispatch(matrix_attention<KvWord>(*matrices),
+                   {.grid = {.x = matrices->heads.n_heads},
+                    .axis = Axis::kY,
+                    .rows_per_workgroup = matrices->tokens(),
+                    .when = when},
+                   c_.work.float_quads(s.q), View<MatrixKvQuad<KvWord>>{store_.layer(s.layer)}, params(), out.y,
+                   out.next.gain, out.next.parts));
+      last_slice = when.min_slice - 1;
+    }
+  }
   // For each of these numbers of tokens, and positions.
   const auto attention_for = [&](int first, int last, const auto& record) -> Result<void> {
     if (first > last) return {};
-    if (!splits) return record(When{.min_tokens = first, .max_tokens = last});
+    if (!splits) return record(When{.min_tokens = first, .max_tokens = last, .max_slice = last_slice});
     const int last_few = std::min(last, kMatmulTokens - 1);
     if (first <= last_few) {
-      TRY_STATUS(record(When{.min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1}));
+      TRY_STATUS(record(When{
+          .min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1, .max_slice = last_slice}));
     }
     // Many tokens fill the GPU without splitting.
     const int first_many = std::max(first, kMatmulTokens);
-    return first_many <= last ? record(When{.min_tokens = first_many, .max_tokens = last}) : Result<void>{};
+    return first_many <= last ? record(When{.min_tokens = first_many, .max_tokens = last, .max_slice = last_slice})
+                              : Result<void>{};
   };
-  const AttentionOut out{c_.work.floats(s.out), next};
   const auto groups = grouped_config<KvWord>(s, c_.layouts.groups_workgroup, 0);
   const int last_alone = groups ? c_.layouts.groups_from - 1 : INT_MAX;
   const auto sizes = attention_workgroups(s);
@@ -170,6 +187,24 @@ std::optional<AttentionConfig> Recorder::grouped_config(const step::Attention& s
   config = fit(config);
   if (!has_grouped_attention<KvWord>(config, c_.device.limits().workgroup_bytes)) return std::nullopt;
   return config;
+}
+
+std::optional<MatrixAttentionConfig> Recorder::matrix_attention_config(const step::Attention& s) const {
+  if (c_.layouts.attention_on_matrices_from > c_.max_batch || !has_f16_matrices()) return std::nullopt;
+  std::optional<MatrixAttentionConfig> best;
+  for (const wgsl::MatrixShape& shape : c_.device.features().matrices) {
+    const MatrixAttentionConfig config{.heads = head_shape(s),
+                                       .shape = shape,
+                                       .subgroup = c_.device.features().subgroup_min,
+                                       .subgroups = c_.layouts.matrix_attention_subgroups,
+                                       .chunk = c_.layouts.matrix_attention_chunk,
+                                       .window = static_cast<uint32_t>(s.window),
+                                       .softcap = s.softcap};
+    const Limits& limits = c_.device.limits();
+    if (!has_matrix_attention(config, limits.invocations, limits.workgroup_bytes)) continue;
+    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
+  }
+  return best;
 }
 
 template <class KvWord>

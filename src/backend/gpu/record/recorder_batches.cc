@@ -135,7 +135,7 @@ Result<int> Recorder::in_batches(const step::TernaryQkv& s, const TernaryConfig&
 Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                    const step::FloatNormOnRead& norm, SlotId out) {
   if (c_.layouts.serial || w.format != Format::kF16 || c_.max_batch < c_.layouts.head_matrices_from) return false;
-  const auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1);
+  const auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1, {});
   if (!tiles) return false;
   LogitsMatrixConfig config{.rows = width(out),
                             .cols = static_cast<uint32_t>(w.cols),

@@ -121,13 +121,17 @@ Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& no
   return norm.normed;
 }
 
-std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tensor& w, const WeightCoding& coding,
-                                                                     uint32_t n_matrices) const {
+bool Recorder::has_f16_matrices() const {
   const Features& f = c_.device.features();
-  if (!c_.layouts.float_matrices || !f.f16 || !f.subgroups || f.subgroup_min != f.subgroup_max || w.cols % 32 != 0) {
-    return std::nullopt;
-  }
-  if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
+  return c_.layouts.float_matrices && f.f16 && f.subgroups && f.subgroup_min == f.subgroup_max &&
+         (c_.device.adapter().type != AdapterType::kSoftware || c_.layouts.software_matrices);
+}
+
+std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tensor& w, const WeightCoding& coding,
+                                                                     uint32_t n_matrices,
+                                                                     const PromptTile& tile) const {
+  const Features& f = c_.device.features();
+  if (!has_f16_matrices() || w.cols % 32 != 0) return std::nullopt;
   if (w.format == Format::kF32) return std::nullopt;  // f16 would not hold them
   std::optional<FloatMatrixMatmulConfig> best;
   for (const wgsl::MatrixShape& shape : f.matrices) {
@@ -139,10 +143,17 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
                                          .coding = coding,
                                          .shape = shape,
                                          .subgroup = f.subgroup_min},
-                 n_matrices == 1 ? c_.layouts.float_tile : c_.layouts.float_glu_tile, n_matrices, c_.device.limits());
+                 tile, n_matrices, c_.device.limits());
     if (config) best = config;
   }
   return best;
+}
+
+std::vector<Tiled<FloatMatrixMatmulConfig>> Recorder::float_matrix_configs(const Tensor& w, const WeightCoding& coding,
+                                                                           uint32_t n_matrices, uint32_t rows) const {
+  const PromptTiles& tiles = n_matrices == 1 ? c_.layouts.float_tiles : c_.layouts.float_glu_tiles;
+  return in_tiles(tiles, rows, c_.layouts.big_tiles_from, kManyTokens,
+                  [&](const PromptTile& tile) { return float_matrix_config(w, coding, n_matrices, tile); });
 }
 
 Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
@@ -158,17 +169,18 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
   std::optional<HalvedTokens> x;
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    if (auto tiles = float_matrix_config(w, part.coding, 1)) {
+    auto all_tiles = float_matrix_configs(w, part.coding, 1, part.count);
+    for (auto& [tiles, when] : all_tiles) {
       if (!x) {
         TRY(x, halve_tokens(in));
       }
-      tiles->rows = width(out);
-      tiles->store = store;
-      TRY_STATUS(dispatch(float_matmul_matrix(*tiles), per_tile(*tiles, part.count), View<WeightUnits>{part.units},
+      tiles.rows = width(out);
+      tiles.store = store;
+      TRY_STATUS(dispatch(float_matmul_matrix(tiles), per_tile(tiles, part.count, when), View<WeightUnits>{part.units},
                           View<wgsl::U32>{part.scales}, x->x, x->scales, View<RowRange>{constant}, params(),
                           c_.work.floats(out)));
-      continue;
     }
+    if (!all_tiles.empty()) continue;
     const FloatMatmulConfig config{
         .rows = width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
     TRY_STATUS(dispatch(gpu::float_matmul(config), per_tile(config, part.count), View<WeightUnits>{part.units},
@@ -238,14 +250,18 @@ Result<void> Recorder::record(const step::FloatGlu& s) {
 
 Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts) {
   TRY(const SlotId in, normed_input(s.in, s.norm));
-  if (auto tiles = float_matrix_config(*s.w_gate, parts.gate->coding, 2)) {
-    tiles->up_coding = parts.up->coding;
-    tiles->act = activation(s.act);
+  auto all_tiles = float_matrix_configs(*s.w_gate, parts.gate->coding, 2, static_cast<uint32_t>(s.w_gate->rows));
+  if (!all_tiles.empty()) {
     TRY(const HalvedTokens x, halve_tokens(in));
-    return dispatch(float_glu_matmul_matrix(*tiles), per_tile(*tiles, tiles->rows),
-                    View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
-                    View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, x.x, x.scales, params(),
-                    c_.work.floats(s.out));
+    for (auto& [tiles, when] : all_tiles) {
+      tiles.up_coding = parts.up->coding;
+      tiles.act = activation(s.act);
+      TRY_STATUS(dispatch(float_glu_matmul_matrix(tiles), per_tile(tiles, tiles.rows, when),
+                          View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
+                          View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, x.x, x.scales,
+                          params(), c_.work.floats(s.out)));
+    }
+    return {};
   }
   const FloatMatmulConfig config{.rows = static_cast<uint32_t>(s.w_gate->rows),
                                  .cols = static_cast<uint32_t>(s.w_gate->cols),

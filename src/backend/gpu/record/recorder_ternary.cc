@@ -113,7 +113,8 @@ std::vector<Recorder::InColumns> Recorder::in_columns(const TernaryConfig& one, 
   return all;
 }
 
-std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w, uint32_t n_matrices) const {
+std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w, uint32_t n_matrices,
+                                                                 const PromptTile& tile) const {
   const Features& f = c_.device.features();
   if (!f.subgroups || f.subgroup_min != f.subgroup_max) return std::nullopt;  // a subgroup's part of a tile is fixed
   if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
@@ -125,11 +126,17 @@ std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w
                                                            .cols = static_cast<uint32_t>(w.cols),
                                                            .shape = shape,
                                                            .subgroup = f.subgroup_min},
-                                 n_matrices == 1 ? c_.layouts.ternary_tile : c_.layouts.ternary_glu_tile, n_matrices,
-                                 c_.device.limits());
+                                 tile, n_matrices, c_.device.limits());
     if (config) best = config;
   }
   return best;
+}
+
+std::vector<Tiled<TernaryMatrixMatmulConfig>> Recorder::matrix_configs(const Tensor& w, uint32_t n_matrices,
+                                                                       const When& when) const {
+  return in_tiles(n_matrices == 1 ? c_.layouts.ternary_tiles : c_.layouts.ternary_glu_tiles,
+                  static_cast<uint32_t>(w.rows), c_.layouts.big_tiles_from, when,
+                  [&](const PromptTile& tile) { return matrix_config(w, n_matrices, tile); });
 }
 
 Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store store) {
@@ -142,17 +149,19 @@ Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store 
 Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, Store store, const When& when) {
   if (!has_matmuls()) return {};
   TRY(const auto views, linear_views(w));
-  const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles) {
-    return dispatch(kernel, per_tile(tiles, tiles.rows, when), views.w, c_.work.int8_quads(in), views.scale, params(),
+  const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles, const When& when_used) {
+    return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.w, c_.work.int8_quads(in), views.scale, params(),
                     c_.work.floats(out));
   };
-  if (auto tiles = matrix_config(w, 1)) {
-    tiles->store = store;
-    return use(ternary_matmul_matrix(*tiles), *tiles);
+  auto on_matrices = matrix_configs(w, 1, when);
+  for (auto& [tiles, when_used] : on_matrices) {
+    tiles.store = store;
+    TRY_STATUS(use(ternary_matmul_matrix(tiles), tiles, when_used));
   }
+  if (!on_matrices.empty()) return {};
   const TernaryMatmulConfig tiles{
       .rows = static_cast<uint32_t>(w.rows), .cols = static_cast<uint32_t>(w.cols), .store = store, .caps = caps_};
-  return use(ternary_matmul(tiles), tiles);
+  return use(ternary_matmul(tiles), tiles, when);
 }
 
 Result<void> Recorder::record(const step::TernaryLinear& s) {
@@ -218,20 +227,22 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
 Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s, const When& when) {
   if (!has_matmuls()) return {};
   TRY(const auto views, glu_views(s));
-  const auto use = [&](const TernaryGluMatmulKernel& kernel, const auto& tiles) {
-    return dispatch(kernel, per_tile(tiles, tiles.rows, when), views.gate, views.up, c_.work.int8_quads(in),
+  const auto use = [&](const TernaryGluMatmulKernel& kernel, const auto& tiles, const When& when_used) {
+    return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.gate, views.up, c_.work.int8_quads(in),
                     views.scale, params(), c_.work.floats(s.out));
   };
-  if (auto tiles = matrix_config(*s.w_gate, 2)) {
-    tiles->act = activation(s.act);
-    return use(ternary_glu_matmul_matrix(*tiles), *tiles);
+  auto on_matrices = matrix_configs(*s.w_gate, 2, when);
+  for (auto& [tiles, when_used] : on_matrices) {
+    tiles.act = activation(s.act);
+    TRY_STATUS(use(ternary_glu_matmul_matrix(tiles), tiles, when_used));
   }
+  if (!on_matrices.empty()) return {};
   const TernaryMatmulConfig tiles{.rows = static_cast<uint32_t>(s.w_gate->rows),
                                   .cols = static_cast<uint32_t>(s.w_gate->cols),
                                   .act = activation(s.act),
                                   .caps = caps_,
                                   .tile_tokens = 32};
-  return use(ternary_glu_matmul(tiles), tiles);
+  return use(ternary_glu_matmul(tiles), tiles, when);
 }
 
 // Many tokens are always normed by a kernel of its own, since no workgroup of a matrix kernel reads a whole row.

@@ -206,4 +206,14 @@ void atomicStore(const Place<Atomic<T>>& place, A&& a) {
   raw_statement(cat(detail::atomic_text("atomicStore", place.text, e(std::forward<A>(a))), ";"));
 }
 
+// Element 0 of workgroup memory, which by this is the same for all invocations also to the compiler: what follows from
+// it may decide about barriers. A barrier itself, before and after.
+template <class T>
+Name<T> workgroupUniformLoad(const Shared<Atomic<T>>& array) {
+  writer->refuse_in_function("a barrier");
+  auto same = let("same", raw<T>(cat("workgroupUniformLoad(&", array.name(), "[0u])")));
+  writer->wrote();
+  return same;
+}
+
 }  // namespace tern::wgsl
