@@ -17,6 +17,7 @@ constexpr const char* kSynthFooter = R"(Examples
   tern synth --preset bitnet-2b-4t --type i2_s --head f16 -o /tmp/bitnet.gguf
   tern synth --preset bonsai-1.7b --type q1_0 --head q1_0 -o /tmp/bonsai.gguf
   tern bench -m /tmp/bitnet.gguf                  how fast the real model would be on this machine
+  tern synth --preset bonsai-8b --tokenizer bytes -o /tmp/served.gguf && tern serve -m /tmp/served.gguf
 )";
 
 struct SynthCommand {
@@ -72,6 +73,10 @@ Command add_synth(CLI::App& tern) {
   app->add_option("--head", options.head,
                   "Format of the token embedding: f16, f32, bf16, q8_0, q6_k … (default: the preset's own)")
       ->type_name("TYPE")
+      ->group("Shape");
+  app->add_option("--tokenizer", options.tokenizer,
+                  "bytes: a token for each byte of text, so that the model can be served and asked (default: none)")
+      ->type_name("NAME")
       ->group("Shape");
   app->add_option("--seed", options.seed, "Same seed, same file (default 0)")->type_name("N")->group("Shape");
   command->out_option =

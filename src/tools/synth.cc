@@ -8,6 +8,7 @@
 #include "tools/row_stream.h"
 #include "tools/synth_presets.h"
 #include "tools/synth_tensors.h"
+#include "tools/synth_tokenizer.h"
 #include "tools/type_names.h"
 
 namespace tern {
@@ -52,7 +53,7 @@ Result<void> check_blocks(const SynthShape& shape, std::span<const SynthTensor> 
   return {};
 }
 
-void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed) {
+void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bool has_tokenizer) {
   const std::string architecture(architecture_of(shape.family));
   const std::string prefix = architecture + ".";
   const auto add_u32 = [&](std::string_view key, int value) {
@@ -74,7 +75,11 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed) {
     add_u32("attention.value_length", shape.head_width);
   }
   if (shape.window > 0) add_u32("attention.sliding_window", shape.window);
-  if (shape.family != SynthFamily::kBitnet) writer.add_string("tokenizer.ggml.model", "no_vocab");  // for llama.cpp
+  if (has_tokenizer) {
+    add_byte_tokenizer(writer, shape.n_vocab);
+  } else if (shape.family != SynthFamily::kBitnet) {
+    writer.add_string("tokenizer.ggml.model", "no_vocab");  // for llama.cpp
+  }
   writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", shape.rms_eps);
   writer.add_f32(prefix + "rope.freq_base", shape.rope_theta);
 }
@@ -93,6 +98,13 @@ Result<void> synth(const SynthOptions& options) {
   const std::string head_type = options.head.empty() ? std::string(shape->head) : options.head;
   TRY(const Format linear, choose_type("synth: the type of the linear layers", type, linear_formats(shape->family)));
   TRY(const Format head, choose_type("synth: the type of the head", head_type, head_formats()));
+  if (!options.tokenizer.empty() && options.tokenizer != "bytes") {
+    return fail(ErrorCode::kInvalidArgument, "synth: no tokenizer is named \"{}\"; there is bytes", options.tokenizer);
+  }
+  if (!options.tokenizer.empty() && shape->n_vocab < kFewestTokensOfBytes) {
+    return fail(ErrorCode::kInvalidArgument, "synth: a tokenizer of bytes has {} tokens at least, preset {} has {}",
+                kFewestTokensOfBytes, shape->name, shape->n_vocab);
+  }
   if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "synth: name the file to write");
   const std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
   TRY_STATUS(check_blocks(*shape, tensors));
@@ -101,7 +113,7 @@ Result<void> synth(const SynthOptions& options) {
   TRY_STATUS(check_free_space(options.out_path, total));
 
   GgufWriter writer(options.out_path);
-  add_metadata(writer, *shape, options.seed);
+  add_metadata(writer, *shape, options.seed, !options.tokenizer.empty());
   for (const SynthTensor& tensor : tensors) {
     const int64_t dims[] = {tensor.rows, tensor.cols};
     TRY_STATUS(

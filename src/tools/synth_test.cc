@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "quant/format.h"
 #include "quant/i2_s.h"
+#include "tern/engine.h"
 #include "tools/random_values.h"
 #include "tools/synth_presets.h"
 #include "tools/synth_tensors.h"
@@ -40,6 +41,17 @@ TEST(Synth, WritesAModelThatOpens) {
   EXPECT_FLOAT_EQ(model->config.rms_eps, 1e-5f);
   EXPECT_EQ(model->weights.token_embd.format, Format::kF16);
   EXPECT_EQ(model->weights.layers[1].ffn_down.format, Format::kI2_S);
+}
+
+TEST(Synth, ATokenizerOfBytesReadsAnyText) {
+  const SynthModel file({.preset = "tiny", .tokenizer = "bytes"});
+  const auto engine = Engine::load({.model_path = file.str(), .n_threads = 1});
+  ASSERT_TRUE(engine) << engine.error().message;
+  const std::string text = "ab \n\x01\u00e9\u20ac";
+  const auto ids = engine->tokenizer().encode(text);
+  ASSERT_EQ(ids.size(), text.size());
+  EXPECT_EQ(engine->tokenizer().decode(ids), text);
+  EXPECT_EQ(synth_to("x.gguf", {.preset = "tiny", .tokenizer = "words"}).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST(Synth, EveryLinearFormatHoldsTheSameWeights) {

@@ -17,14 +17,14 @@ class GpuTrust : public testing::Test {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   }
 
-  // What becomes of a model on a device that takes weights from somewhere else in these kernels.
+  // What becomes of a model on a device that takes weights, or keys and values, from somewhere else in these kernels.
   static Result<std::unique_ptr<Executable>> compile(const Plan& plan, const std::string& kernels) {
     return gpu::compile(plan, {.gpu = {.without = {"serial"}}}, [=](const gpu::DeviceOptions& options) {
       return gpu::open_device(options).transform([&](std::unique_ptr<gpu::Device> device) {
         const auto rewrite = [=](const wgsl::Module& module) {
           wgsl::Module wrong = module;
           if (std::regex_match(module.name, std::regex(kernels))) {
-            wrong.text = std::regex_replace(module.text, std::regex(R"(\b(w|w_gate)\[([^\]]+)\])"), "$1[($2) ^ 1u]");
+            wrong.text = std::regex_replace(module.text, std::regex(R"(\b(w|w_gate|kv)\[([^\]]+)\])"), "$1[($2) ^ 1u]");
           }
           return wrong;
         };
@@ -49,6 +49,7 @@ TEST_F(GpuTrust, TernaryProducts) {
   EXPECT_TRUE((*right)->gpu_adapter()->failed_tests.empty());
   expect_refused(plan, "normed_glu|ternary_glu", "blk.0.ffn_gate.weight: ");
   expect_refused(plan, "ternary_glu_matmul.*", "blk.0.ffn_gate.weight, of a prompt: ");
+  expect_refused(plan, "attention.*", "attention of a prompt: ");
 }
 
 TEST_F(GpuTrust, FloatProducts) {

@@ -145,6 +145,7 @@ Result<void> DawnDevice::finish(const wgpu::CommandEncoder& encoder) {
 Result<void> DawnDevice::submit(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
+  TRY_STATUS(prepare(commands));
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
   encode(encoder, commands);
   return finish(encoder);
@@ -153,6 +154,7 @@ Result<void> DawnDevice::submit(std::span<const Command> commands) {
 Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
+  TRY_STATUS(prepare(commands));
   if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
   size_t n_dispatches = 0;
   for (const Command& command : commands) n_dispatches += command.pipeline != nullptr;
@@ -176,6 +178,7 @@ Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) 
 Result<double> DawnDevice::time_whole(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
+  TRY_STATUS(prepare(commands));
   if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
   const TimestampQueries queries(device_, 1);
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();

@@ -25,6 +25,7 @@ DawnDevice::DawnDevice(DeviceSetup& setup)
     : instance_(std::move(setup.instance)),
       info_(setup.adapter.info),
       only_validates_(setup.only_validates),
+      compiles_when_run_(!setup.only_validates && !setup.options.validation),
       staging_(device_) {}
 
 DawnDevice::~DawnDevice() {

@@ -46,6 +46,7 @@ class DawnDevice final : public Device {
   Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) override;
   Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;
+  Result<void> prepare(std::span<const Command> commands) override;
   Result<void> submit(std::span<const Command> commands) override;
   Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) override;
   Result<void> read(BufferView view, MutableBytes out) override;
@@ -94,6 +95,7 @@ class DawnDevice final : public Device {
   Limits limits_;
   Features features_;
   bool only_validates_;
+  bool compiles_when_run_;  // else when a pipeline is asked for, so that it is then that errors are found
   bool timestamps_inside_passes_ = false;
   uint64_t allocated_bytes_ = 0;
   uint64_t unflushed_bytes_ = 0;  // written since the queue was last waited for

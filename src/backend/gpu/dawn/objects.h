@@ -40,7 +40,8 @@ class DawnPipeline final : public Pipeline {
   const wgsl::Module& module() const override { return module_; }
 
   const wgpu::BindGroupLayout layout;
-  const wgpu::ComputePipeline handle;  // null on the validation device, where it cannot make this pipeline
+  // Null until commands that run it make it (DawnDevice::prepare), and on the validation device where it cannot.
+  mutable wgpu::ComputePipeline handle;
 
  private:
   wgsl::Module module_;

@@ -1,6 +1,7 @@
 // Kernels: from WGSL text to a pipeline, and the buffers bound to one.
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <limits>
 
 #include "backend/gpu/dawn/device.h"
@@ -67,20 +68,87 @@ Result<wgpu::ShaderModule> DawnDevice::compile(const wgsl::Module& module) {
   return shader;
 }
 
+namespace {
+
+struct NewPipeline {
+  const DawnPipeline* pipeline = nullptr;
+  wgpu::Future future = {};
+  wgpu::ComputePipeline handle = {};
+  std::string error = {};
+};
+
+wgpu::PipelineLayout layout_of(const wgpu::Device& device, const wgsl::Module& module,
+                               const wgpu::BindGroupLayout& bindings) {
+  wgpu::PipelineLayoutDescriptor descriptor;
+  descriptor.bindGroupLayoutCount = 1;
+  descriptor.bindGroupLayouts = &bindings;
+  descriptor.immediateSize = module.needs.immediate_bytes;
+  return device.CreatePipelineLayout(&descriptor);
+}
+
+}  // namespace
+
+Result<void> DawnDevice::prepare(std::span<const Command> commands) {
+  const auto is_missing = [](const Command& c) { return c.pipeline != nullptr && !dawn(*c.pipeline).handle; };
+  if (only_validates_ || std::ranges::none_of(commands, is_missing)) return {};
+  const auto start = std::chrono::steady_clock::now();
+  std::deque<NewPipeline> all;  // callbacks keep their places
+  // Also where one fails, since callbacks write to what is here.
+  const auto wait_for_all = [&] {
+    for (NewPipeline& made : all) instance_->api.WaitAny(made.future, std::numeric_limits<uint64_t>::max());
+  };
+  for (const Command& command : commands) {
+    if (!is_missing(command)) continue;
+    const DawnPipeline& pipeline = dawn(*command.pipeline);
+    if (std::ranges::contains(all, &pipeline, &NewPipeline::pipeline)) continue;
+    const wgsl::Module& module = pipeline.module();
+    ErrorScopes scopes(instance_->api, device_);
+    const auto shader = compile(module);
+    wgpu::ComputePipelineDescriptor descriptor;
+    descriptor.label = wgpu::StringView(module.name);
+    descriptor.layout = layout_of(device_, module, pipeline.layout);
+    const auto error = scopes.take();
+    if (!shader || error) {
+      wait_for_all();
+      if (!shader) return std::unexpected(shader.error());
+      return fail(error->code, "kernel {}: {}", module.name, error->message);
+    }
+    descriptor.compute.module = *shader;
+    descriptor.compute.entryPoint = wgpu::StringView(module.name);
+    NewPipeline& made = all.emplace_back(&pipeline);
+    made.future = device_.CreateComputePipelineAsync(
+        &descriptor, wgpu::CallbackMode::WaitAnyOnly,
+        [](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline handle, wgpu::StringView message,
+           NewPipeline* out) {
+          out->handle = std::move(handle);
+          if (status != wgpu::CreatePipelineAsyncStatus::Success) out->error = first_line(message);
+        },
+        &made);
+  }
+  wait_for_all();
+  stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  TRY_STATUS(errors_.take());
+  for (NewPipeline& made : all) {
+    if (!made.error.empty()) {
+      return fail(ErrorCode::kNotSupported, "kernel {}: {}", made.pipeline->module().name, made.error);
+    }
+    made.pipeline->handle = std::move(made.handle);
+    ++stats_.compiled;
+  }
+  return {};
+}
+
 Result<std::unique_ptr<DawnPipeline>> DawnDevice::make_pipeline(const wgsl::Module& module) {
+  if (compiles_when_run_) return std::make_unique<DawnPipeline>(module, make_layout(device_, module), nullptr);
   ErrorScopes scopes(instance_->api, device_);
   TRY(const wgpu::ShaderModule shader, compile(module));
   wgpu::BindGroupLayout layout = make_layout(device_, module);
   wgpu::ComputePipeline handle;
   // The Null backend has the guaranteed limits and no matrix shapes; beyond them the text itself can still be checked.
   if (!only_validates_ || (fits(module.needs, limits_, features_) && !module.needs.subgroup_matrix)) {
-    wgpu::PipelineLayoutDescriptor layout_descriptor;
-    layout_descriptor.bindGroupLayoutCount = 1;
-    layout_descriptor.bindGroupLayouts = &layout;
-    layout_descriptor.immediateSize = module.needs.immediate_bytes;
     wgpu::ComputePipelineDescriptor descriptor;
     descriptor.label = wgpu::StringView(module.name);
-    descriptor.layout = device_.CreatePipelineLayout(&layout_descriptor);
+    descriptor.layout = layout_of(device_, module, layout);
     descriptor.compute.module = shader;
     descriptor.compute.entryPoint = wgpu::StringView(module.name);
     handle = device_.CreateComputePipeline(&descriptor);
@@ -101,7 +169,7 @@ Result<const Pipeline*> DawnDevice::pipeline(const wgsl::Module& module) {
   stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   TRY_STATUS(errors_.take());
   TRY(auto pipeline, std::move(made));
-  ++stats_.compiled;
+  stats_.compiled += !compiles_when_run_;
   const Pipeline* result = pipeline.get();
   const std::string_view text = pipeline->module().text;
   pipelines_.emplace(text, std::move(pipeline));

@@ -61,6 +61,7 @@ Result<std::unique_ptr<ReadBack>> DawnDevice::copy_back(const wgpu::CommandEncod
 Result<std::unique_ptr<ReadBack>> DawnDevice::read_later(BufferView view, std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
+  TRY_STATUS(prepare(commands));
   TRY_STATUS(check_read_later(view));
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
   encode(encoder, commands);

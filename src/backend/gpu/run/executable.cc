@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backend/gpu/record/tuned_layouts.h"
+#include "backend/gpu/trust/check_attention.h"
 #include "backend/gpu/trust/check_products.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/gpu/weights/upload.h"
@@ -74,7 +75,10 @@ Result<void> GpuExecutable::load() {
 Result<void> GpuExecutable::check() {
   in_control_ = nullptr;
   TRY(const auto store, new_spare_store());
-  return check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_);
+  TRY_STATUS(check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows,
+                            layouts_));
+  if (layouts_.serial || options_.max_batch < kCheckedPrompt) return {};
+  return check_attention(*device_, plan_, *store, *work_);
 }
 
 RecorderContext GpuExecutable::context() const {

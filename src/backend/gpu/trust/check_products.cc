@@ -117,6 +117,17 @@ class Check {
   Check(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, int max_logit_rows)
       : device_(device), plan_(plan), program_(program), work_(work), max_logit_rows_(max_logit_rows) {}
 
+  // All kernels at a time, and those of a token.
+  Result<void> prepare(std::span<const int> numbers_of_tokens) {
+    std::vector<Command> commands;
+    for (const int n : numbers_of_tokens) {
+      const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
+      program_.commands({.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1,
+                         .shortest_slice = n}, commands);
+    }
+    return device_.prepare(commands);
+  }
+
   Result<void> run(int n_tokens) {
     TRY_STATUS(begin(n_tokens));
     int next = 0;
@@ -240,11 +251,11 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   Check check(device, plan, program, work, max_logit_rows);
   // One token; as many as the first kernels for several are for, and the first for two matrices of them; and a prompt
   // for which all are those of prompts.
-  for (const int n_tokens : {1, kMatmulTokens, static_cast<int>(kMostBatchTokens) / 2 + 1,
-                             std::max(layouts.most_in_columns, layouts.most_in_batches) + 1}) {
-    if (n_tokens < 1 || n_tokens > std::min(max_batch, plan.config.n_vocab / 2)) continue;
-    TRY_STATUS(check.run(n_tokens));
-  }
+  std::vector<int> numbers = {1, kMatmulTokens, static_cast<int>(kMostBatchTokens) / 2 + 1,
+                              std::max(layouts.most_in_columns, layouts.most_in_batches) + 1};
+  std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
+  TRY_STATUS(check.prepare(numbers));
+  for (const int n_tokens : numbers) TRY_STATUS(check.run(n_tokens));
   return {};
 }
 

@@ -1,0 +1,120 @@
+#include "backend/gpu/trust/check_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "backend/gpu/run/batch_words.h"
+#include "backend/kv_layout.h"
+#include "base/half.h"
+
+namespace tern::gpu {
+namespace {
+
+// Of the mean squared error over the mean square; see check_products.cc.
+constexpr double kMostErrorOfAttention = 0.05;
+
+struct FirstAttention {
+  int step;
+  const step::Attention* attention;
+};
+
+std::optional<FirstAttention> first_attention(const Plan& plan) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const auto* attention = std::get_if<step::Attention>(&plan.steps[i].body)) {
+      return FirstAttention{static_cast<int>(i), attention};
+    }
+  }
+  return std::nullopt;
+}
+
+// Keys or values of one head and the first block's positions, [kKvBlock][head_dim].
+std::vector<double> values_of_head(std::span<const uint16_t> block, const step::Attention& s, int side, int kv_head) {
+  const size_t n = static_cast<size_t>(kKvBlock) * static_cast<size_t>(s.head_dim);
+  const auto of_head = block.subspan(static_cast<size_t>(side * s.n_kv_heads + kv_head) * n, n);
+  std::vector<double> values;
+  for (const uint16_t half : of_head) values.push_back(static_cast<double>(f16_to_f32(half)));
+  return values;
+}
+
+// What a token attends to, of one head.
+std::vector<double> attend(std::span<const float> q, const std::vector<double>& keys, const std::vector<double>& values,
+                           const step::Attention& s, int pos) {
+  const auto dim = static_cast<size_t>(s.head_dim);
+  const int first = s.window > 0 ? std::max(0, pos + 1 - s.window) : 0;
+  std::vector<double> scores;
+  for (int p = first; p <= pos; ++p) {
+    const double* const key = keys.data() + static_cast<size_t>(p) * dim;
+    const double score = std::inner_product(q.begin(), q.end(), key, 0.0) / std::sqrt(static_cast<double>(dim));
+    scores.push_back(s.softcap > 0 ? s.softcap * std::tanh(score / s.softcap) : score);
+  }
+  const double greatest = *std::ranges::max_element(scores);
+  std::vector<double> sums(dim);
+  double total = 0;
+  for (int p = first; p <= pos; ++p) {
+    const double weight = std::exp(scores[static_cast<size_t>(p - first)] - greatest);
+    total += weight;
+    for (size_t i = 0; i < dim; ++i) sums[i] += weight * values[static_cast<size_t>(p) * dim + i];
+  }
+  for (double& sum : sums) sum /= total;
+  return sums;
+}
+
+}  // namespace
+
+Result<void> check_attention(Device& device, const Plan& plan, const GpuKvStore& store, const WorkBuffers& work) {
+  const auto found = first_attention(plan);
+  if (!found || store.type() != KvType::kF16) return {};
+  const step::Attention& s = *found->attention;
+  const int n_tokens = std::min(kCheckedPrompt, plan.config.n_vocab / 2);
+  std::vector<TokenId> tokens(static_cast<size_t>(n_tokens));
+  std::iota(tokens.begin(), tokens.end(), plan.config.n_vocab / 2);
+  const std::vector<KvBlockId> blocks(1);
+  const Slice slice{.tokens = tokens, .blocks = blocks, .n_ctx = n_tokens};
+  BatchWords words;
+  words.set({&slice, 1}, work.ropes());
+  TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(words.params))));
+  TRY_STATUS(device.write(work.tokens(), 0, std::as_bytes(std::span(tokens))));
+  std::vector<Command> commands;
+  store.program.commands(words.shape, commands, 0, found->step + 1);
+  TRY_STATUS(device.submit(commands));
+
+  const auto dim = static_cast<size_t>(s.head_dim), width = static_cast<size_t>(s.n_heads) * dim;
+  const auto read_rows = [&](SlotId slot) -> Result<std::vector<float>> {
+    std::vector<float> rows(static_cast<size_t>(n_tokens) * width);
+    BufferView view = work.view(slot);
+    view.bytes = rows.size() * sizeof(float);
+    TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(rows))));
+    return rows;
+  };
+  TRY(const auto queries, read_rows(s.q));
+  TRY(const auto got, read_rows(s.out));
+  std::vector<uint16_t> block(2 * static_cast<size_t>(s.n_kv_heads) * static_cast<size_t>(kKvBlock) * dim);
+  BufferView view = store.layer(s.layer);
+  view.bytes = block.size() * sizeof(uint16_t);
+  view.offset = GpuKvStore::place(blocks.front()) * view.bytes;
+  TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(block))));
+
+  double error = 0, power = 0;
+  for (const int head : {0, s.n_heads - 1}) {
+    const int kv_head = head / (s.n_heads / s.n_kv_heads);
+    const auto keys = values_of_head(block, s, 0, kv_head), values = values_of_head(block, s, 1, kv_head);
+    for (const int token : {0, n_tokens / 2, n_tokens - 1}) {
+      const size_t first = static_cast<size_t>(token) * width + static_cast<size_t>(head) * dim;
+      const auto expected = attend(std::span(queries).subspan(first, dim), keys, values, s, token);
+      for (size_t i = 0; i < dim; ++i) {
+        const double off = static_cast<double>(got[first + i]) - expected[i];
+        error += off * off;
+        power += expected[i] * expected[i];
+      }
+    }
+  }
+  // Values that are not finite are found where a token is computed (engine/not_finite.h).
+  if (!std::isfinite(power) || power == 0 || error <= kMostErrorOfAttention * power) return {};
+  return fail(ErrorCode::kNotSupported,
+              "the GPU {} computes wrongly (attention of a prompt: a relative error of {:.2g}); use the cpu backend",
+              device.adapter().name, std::sqrt(error / power));
+}
+
+}  // namespace tern::gpu
