@@ -22,8 +22,8 @@ struct Case {
   std::string name;
   wgsl::MatrixShape shape;
   From from = From::kWorkgroup;
-  uint32_t m = 2, n = 2;      // matrices of a subgroup
-  uint32_t stride = 40;       // values from a row of a staged matrix to the next
+  uint32_t m = 2, n = 2;  // matrices of a subgroup
+  uint32_t stride = 40;   // values from a row of a staged matrix to the next
   bool is_right_by_rows = false;
   bool reloads_left = true, reloads_right = true;
   Stores stores = Stores::kNone;  // what each step writes to workgroup memory: as much as it loads
@@ -96,8 +96,8 @@ std::string text_of(const Case& c, uint32_t steps) {
     const uint32_t n = sides * c.shape.k / (kLanes * c.subgroups) / (is_int8 ? 4 : 1);
     t += "    let to = tid / 4u * " + u(c.stride / (is_int8 ? 4 : 1)) + " + tid % 4u * 4u;\n";
     for (uint32_t i = 0; i < n; ++i) {
-      t += "    staged[to + " + u(i % 4 + i / 4 * kLanes * c.subgroups / 4 * c.stride / (is_int8 ? 4 : 1)) + "] = " + stored +
-           "(step + tid + " + u(i) + ");\n";
+      t += "    staged[to + " + u(i % 4 + i / 4 * kLanes * c.subgroups / 4 * c.stride / (is_int8 ? 4 : 1)) +
+           "] = " + stored + "(step + tid + " + u(i) + ");\n";
     }
     t += "    workgroupBarrier();\n";
   }
@@ -143,9 +143,10 @@ void run(Device& device, const Case& c) {
     if (!seconds) return void(std::printf("%-50s %s\n", c.name.c_str(), seconds.error().message.c_str()));
     best = std::min(best, *seconds);
   }
-  const double macs = static_cast<double>(kWorkgroups) * c.subgroups * kSteps * c.m * c.n * c.shape.m * c.shape.n * c.shape.k;
-  const double loads = static_cast<double>(kWorkgroups) * c.subgroups * kSteps * (c.m * c.shape.m + c.n * c.shape.n) * c.shape.k *
-                       (is_int8 ? 1 : 2);
+  const double macs =
+      static_cast<double>(kWorkgroups) * c.subgroups * kSteps * c.m * c.n * c.shape.m * c.shape.n * c.shape.k;
+  const double loads = static_cast<double>(kWorkgroups) * c.subgroups * kSteps * (c.m * c.shape.m + c.n * c.shape.n) *
+                       c.shape.k * (is_int8 ? 1 : 2);
   std::printf("%-50s %9.3f ms %8.1f T/s  %8.1f TB/s loaded\n", c.name.c_str(), best * 1e3, macs * 2 / best * 1e-12,
               c.from == From::kRegisters ? 0 : loads / best * 1e-12);
   std::fflush(stdout);
@@ -169,20 +170,50 @@ int main_of(int argc, char** argv) {
     const uint32_t wide = shape.k * 2 + (type == "i8" ? 16 : 8);
     for (const auto& [m, n] : {std::pair{2u, 2u}, {4u, 2u}, {4u, 4u}}) {
       const std::string tile = type + " " + std::to_string(m) + "x" + std::to_string(n) + " ";
-      cases.push_back({.name = tile + "registers", .shape = shape, .from = From::kRegisters, .m = m, .n = n, .stride = wide});
+      cases.push_back(
+          {.name = tile + "registers", .shape = shape, .from = From::kRegisters, .m = m, .n = n, .stride = wide});
       cases.push_back({.name = tile + "workgroup", .shape = shape, .m = m, .n = n, .stride = wide});
       cases.push_back({.name = tile + "workgroup, k only", .shape = shape, .m = m, .n = n, .stride = shape.k});
       cases.push_back({.name = tile + "workgroup, no padding", .shape = shape, .m = m, .n = n, .stride = shape.k * 2});
-      cases.push_back({.name = tile + "workgroup, loads alone", .shape = shape, .m = m, .n = n, .stride = wide, .multiplies = false});
-      cases.push_back({.name = tile + "workgroup, stores", .shape = shape, .m = m, .n = n, .stride = wide, .stores = Stores::kOneByOne});
-      cases.push_back({.name = tile + "workgroup, barrier", .shape = shape, .m = m, .n = n, .stride = wide, .barriers = true});
-      cases.push_back({.name = tile + "storage", .shape = shape, .from = From::kStorage, .m = m, .n = n, .stride = wide});
-      cases.push_back({.name = tile + "storage, k only", .shape = shape, .from = From::kStorage, .m = m, .n = n, .stride = shape.k});
+      cases.push_back({.name = tile + "workgroup, loads alone",
+                       .shape = shape,
+                       .m = m,
+                       .n = n,
+                       .stride = wide,
+                       .multiplies = false});
+      cases.push_back({.name = tile + "workgroup, stores",
+                       .shape = shape,
+                       .m = m,
+                       .n = n,
+                       .stride = wide,
+                       .stores = Stores::kOneByOne});
+      cases.push_back(
+          {.name = tile + "workgroup, barrier", .shape = shape, .m = m, .n = n, .stride = wide, .barriers = true});
+      cases.push_back(
+          {.name = tile + "storage", .shape = shape, .from = From::kStorage, .m = m, .n = n, .stride = wide});
+      cases.push_back({.name = tile + "storage, k only",
+                       .shape = shape,
+                       .from = From::kStorage,
+                       .m = m,
+                       .n = n,
+                       .stride = shape.k});
     }
-    cases.push_back({.name = type + " 4x4 left only", .shape = shape, .m = 4, .n = 4, .stride = wide, .reloads_right = false});
-    cases.push_back({.name = type + " 4x4 right only", .shape = shape, .m = 4, .n = 4, .stride = wide, .reloads_left = false});
-    cases.push_back({.name = type + " 4x4 right by rows", .shape = shape, .m = 4, .n = 4, .stride = std::max(shape.n, shape.k) * 2 + 8, .is_right_by_rows = true});
-    cases.push_back({.name = type + " 4x4 left from storage once, right wg, 8 subgroups", .shape = shape, .m = 4, .n = 4, .stride = wide, .subgroups = 8});
+    cases.push_back(
+        {.name = type + " 4x4 left only", .shape = shape, .m = 4, .n = 4, .stride = wide, .reloads_right = false});
+    cases.push_back(
+        {.name = type + " 4x4 right only", .shape = shape, .m = 4, .n = 4, .stride = wide, .reloads_left = false});
+    cases.push_back({.name = type + " 4x4 right by rows",
+                     .shape = shape,
+                     .m = 4,
+                     .n = 4,
+                     .stride = std::max(shape.n, shape.k) * 2 + 8,
+                     .is_right_by_rows = true});
+    cases.push_back({.name = type + " 4x4 left from storage once, right wg, 8 subgroups",
+                     .shape = shape,
+                     .m = 4,
+                     .n = 4,
+                     .stride = wide,
+                     .subgroups = 8});
   }
   for (const Case& c : cases) run(device, c);
   return 0;

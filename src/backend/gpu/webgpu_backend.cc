@@ -51,7 +51,7 @@ Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const Co
 }
 
 uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
-  uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
+  uint64_t bytes = plan.config.int8_activations ? qkv_rows_bytes(plan, max_batch) : halves_bytes(plan, max_batch);
   for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
   return bytes;
 }

@@ -12,7 +12,7 @@ namespace tern::conform {
 
 struct AttentionProblem {
   AttentionProblem(const gpu::HeadShape& shape, KvType type, uint32_t last_pos, uint32_t tokens, uint64_t seed,
-          float q_factor = 0.3f, uint32_t seen = 0, float cap = 0)
+                   float q_factor = 0.3f, uint32_t seen = 0, float cap = 0)
       : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), softcap(cap), kv(shape, type, kManyPositions) {
     const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
     const auto k = random(count, seed), v = random(count, seed + 1);

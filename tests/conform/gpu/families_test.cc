@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <deque>
 
@@ -283,6 +284,35 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   if (has_codes) compare(of_floats, {});
   if (!GetParam().parts.head_norms || GetParam().format == Format::kQ4_0) compare(Fusions::none(), {});
   if (GetParam().windows[0] > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
+}
+
+// A prompt on subgroup matrices, layers and attention, against one without; in big tiles.
+class GpuFamiliesMatrices : public GpuFamilies {};
+INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([](const Shape& s) {
+                           return s.name == "gemma2";  // windows, soft caps, and none
+                         })),
+                         name_of);
+TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
+  const TinyModel model(GetParam());
+  Fusions fuse = Fusions::all();
+  fuse.int8_on_read = false;  // the head's row would make a step of the smallest difference
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
+  const auto gpu = gpu::compile(plan, {.max_batch = 64, .gpu = {.without = {"serial"}}}).value();
+  auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
+  if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
+  const auto tokens = some_tokens(50);
+  const auto logits = [&](const gpu::Layouts& layouts) {
+    executable.set_layouts(layouts);
+    const auto cache = gpu->new_cache(64, KvType::kF16).value();
+    const auto row = gpu->run(*cache, {.tokens = tokens, .first_pos = 0});
+    EXPECT_TRUE(row) << row.error().message;
+    return row ? std::vector<float>(row->begin(), row->end()) : std::vector<float>();
+  };
+  const auto without = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false});
+  const auto with = logits({.big_tiles_from = 1, .software_matrices = true});
+  ASSERT_EQ(with.size(), without.size());
+  EXPECT_LT(nmse(with, without), 3 * kF16Matrices);
+  EXPECT_NE(with, without) << "were there any?";
 }
 
 // Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a

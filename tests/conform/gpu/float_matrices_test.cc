@@ -90,7 +90,8 @@ class MatrixKernels {
 std::vector<Format> formats_on_matrices(const std::string& variant) {
   const bool few = variant == "default_limits";
   if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
-  return few ? std::vector{Format::kQ1_0} : std::vector{Format::kF16, Format::kQ4_K, Format::kQ4_0, Format::kQ8_0, Format::kQ2_0};
+  return few ? std::vector{Format::kQ1_0}
+             : std::vector{Format::kF16, Format::kQ4_K, Format::kQ4_0, Format::kQ8_0, Format::kQ2_0};
 }
 
 // Not with robustness, with which drivers take minutes for these kernels, nor without what the matrices need.
@@ -110,7 +111,7 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 70;
-  const gpu::PromptTile tiles[] = {{2, 2, 2, 2, 1}, {4, 2, 1, 2, 1, 64}};
+  const gpu::PromptTile tiles[] = {{2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
     const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
     gpu::PromptTile tile = tiles[seed / 2 % 2];  // in turns

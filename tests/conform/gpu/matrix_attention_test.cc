@@ -13,7 +13,8 @@ using namespace wgsl;
 
 std::vector<Variant> variants_with_room_for_matrices() {
   auto some = variants_without_integers();
-  std::erase_if(some, [](const Variant& v) { return v.without.f16 || v.without.subgroups || v.without.default_limits; });
+  std::erase_if(some,
+                [](const Variant& v) { return v.without.f16 || v.without.subgroups || v.without.default_limits; });
   for (Variant& v : some) v.compare_robustness = false;  // drivers take minutes for these kernels with it
   return some;
 }

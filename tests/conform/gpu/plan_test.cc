@@ -165,6 +165,19 @@ TEST_F(GpuLongPlan, LogitsAreThoseOfTheCpu) {
   }
 }
 
+// Prompts on subgroup matrices, layers and attention: in small tiles, and in big ones.
+TEST_F(GpuLongPlan, PromptsOnSubgroupMatrices) {
+  const auto cpu = on_cpu(), gpu = on_gpu();
+  auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
+  if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
+  const auto tokens = story(100);
+  const Rows expected = logits_of(*cpu, tokens);
+  for (const uint32_t big_from : {100000u, 1u}) {
+    executable.set_layouts({.big_tiles_from = big_from, .software_matrices = true});
+    EXPECT_LT(nmse(logits_of(*gpu, tokens), expected), kClose) << "big tiles from " << big_from << " on";
+  }
+}
+
 TEST_F(GpuWholePlan, LogitsAreThoseOfTheCpu) {
   const auto cpu = on_cpu(), gpu = on_gpu();
   for (const size_t n : {1u, 5u, 100u}) {

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "backend/gpu/device/mutant_test_support.h"
+#include "backend/gpu/run/executable.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "conform/float_model.h"
 #include "plan/plan.h"
@@ -50,6 +51,26 @@ TEST_F(GpuTrust, TernaryProducts) {
   expect_refused(plan, "normed_glu|ternary_glu", "blk.0.ffn_gate.weight: ");
   expect_refused(plan, "ternary_glu_matmul.*", "blk.0.ffn_gate.weight, of a prompt: ");
   expect_refused(plan, "attention.*", "attention of a prompt: ");
+}
+
+// Then products stay on matrices.
+TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
+  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  for (const bool is_wrong : {false, true}) {
+    const auto made = compile(plan, is_wrong ? "attention_on_matrices" : "none");
+    ASSERT_TRUE(made) << made.error().message;
+    auto& executable = static_cast<gpu::GpuExecutable&>(**made);
+    if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
+    executable.set_layouts({.software_matrices = true});
+    const auto right = executable.check();
+    EXPECT_TRUE(right) << right.error().message;
+    const auto found = executable.gpu_adapter()->failed_tests;
+    ASSERT_EQ(found.size(), is_wrong ? 1u : 0u);
+    if (is_wrong) {
+      EXPECT_TRUE(found[0].starts_with("subgroup-matrix, in attention alone: ")) << found[0];
+    }
+  }
 }
 
 TEST_F(GpuTrust, FloatProducts) {

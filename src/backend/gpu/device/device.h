@@ -155,8 +155,8 @@ class Device {
   // that are a file's own (StoredBytes::source()->file()). Also errors of reading.
   virtual Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch);
 
-  // The pipeline for this text, compiled once: now, or without validation when it is first run, with all others that are
-  // then missing. Errors of either name the kernel, and the line of the WGSL text.
+  // The pipeline for this text, compiled once: now, or without validation when it is first run, with all others that
+  // are then missing. Errors of either name the kernel, and the line of the WGSL text.
   virtual Result<const Pipeline*> pipeline(const wgsl::Module& module) = 0;
 
   // Compiles what these commands run and was not run yet, at a time: sooner than they would themselves.

@@ -10,7 +10,8 @@ namespace tern::gpu {
 
 inline constexpr uint32_t kMostTileTokens = 128;
 
-// A workgroup computes a tile of tokens × rows; each subgroup owns a part of the tile. Block by block of columns weights are staged in workgroup memory as f16, for matrices B[columns, rows], and so are activations, for matrices
+// A workgroup computes a tile of tokens × rows; each subgroup owns a part of the tile. Block by block of columns
+// weights are staged in workgroup memory as f16, for matrices B[columns, rows], and so are activations, for matrices
 // A[tokens, columns], which a kernel of their own has made f16.
 struct FloatMatrixMatmulConfig {
   uint32_t rows;  // of y

@@ -20,7 +20,12 @@ uint32_t stride_of_floats(uint32_t n) { return n + 4; }
 // so far is made smaller. Weights are below 2^8 then, which an f16 holds as exactly as those below 1.
 constexpr float kSlack = 8;
 
-uint32_t staged_rows(const MatrixAttentionConfig& c) { return std::max(c.tokens(), 2 * c.chunk); }
+// Queries; or keys [chunk, head_dim], and values [head_dim, chunk].
+uint32_t staged_halves(const MatrixAttentionConfig& c) {
+  const uint32_t dim = c.heads.head_dim;
+  return std::max(c.tokens() * stride_of_halves(dim),
+                  c.chunk * stride_of_halves(dim) + dim * stride_of_halves(c.chunk));
+}
 
 // Online softmax as in attention.cc, for a tile of tokens, a chunk of positions at a time:
 //   scores    a subgroup has M tokens: M × chunk scores, through workgroup memory to lanes that share a token
@@ -44,7 +49,7 @@ class MatrixAttentionBody {
         kv_(kv),
         params_(params),
         tid_(tid),
-        staged_(shared<F16>("staged", staged_rows(c) * stride_)),
+        staged_(shared<F16>("staged", staged_halves(c))),
         scores_(shared<F32>("scores", c.tokens() * score_stride_)),
         weights_(shared<F16>("weights", c.tokens() * weight_stride_)),
         shrinks_(shared<Atomic<U32>>("shrinks", 1)),
@@ -79,9 +84,8 @@ class MatrixAttentionBody {
         auto last = var("last_of_sequence", last_token_);
         when(table != last_table, [&] {
           last = token;
-          loop("next", token + 1u, last_token_, 1u, [&](const Name<U32>& next) {
-            when(row_word(params_, next, kRowTable) == table, [&] { last = next; });
-          });
+          loop("next", token + 1u, last_token_, 1u,
+               [&](const Name<U32>& next) { when(row_word(params_, next, kRowTable) == table, [&] { last = next; }); });
         });
         attend_to(table, token, let("last_of_these", last));
       });
@@ -160,9 +164,8 @@ class MatrixAttentionBody {
     auto first_pos = let("first_pos", row_word(params_, token, kRowPos));
     auto last_pos = let("last_pos", row_word(params_, last, kRowPos));
     auto is_mine = let("is_mine", my_token_ >= token && my_token_ <= last);
-    auto start = c_.window > 0
-                     ? let("start", (max(first_pos + 1u, c_.window) - c_.window) / c_.chunk * c_.chunk)
-                     : let("start", 0u);
+    auto start = c_.window > 0 ? let("start", (max(first_pos + 1u, c_.window) - c_.window) / c_.chunk * c_.chunk)
+                               : let("start", 0u);
     loop("first", start, last_pos + 1u, c_.chunk, [&](const Name<U32>& first) {
       stage(table, first, last_pos);
       when(tid_ == 0u, [&] { atomicStore(shrinks_[0u], 0u); });
@@ -178,36 +181,53 @@ class MatrixAttentionBody {
     });
   }
 
-  // Keys and values of a chunk, positions after the last one as that.
+  // Keys and values of a chunk, positions after the last one as that. Values are transposed, so that matrices of both
+  // are loaded column by column: those of rows came out wrong on NVIDIA's GPUs. Invocations that are neighbours have
+  // neighbouring quads of a key, and neighbouring positions of values, for they store to neighbouring banks then.
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
-    struct Place {
-      Name<U32> row, quad, to;
+    auto block = kv_block(params_, table, first);
+    stage_side(block, first, last_pos, 0, [&](const Name<U32>& i) { return std::pair{i / quads_, i % quads_}; },
+               [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
+                 return position * stride_ + quad * 4u + k;
+               });
+    stage_side(block, first, last_pos, 1, [&](const Name<U32>& i) { return std::pair{i % c_.chunk, i / c_.chunk}; },
+               [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
+                 return quad * (4 * weight_stride_) + position + (c_.chunk * stride_ + k * weight_stride_);
+               });
+  }
+
+  // Side 0: keys, 1: values. share(i): position of the chunk, and quad, of share i. place: of value k of a quad.
+  template <class Share, class Place>
+  void stage_side(const Name<U32>& block, const Name<U32>& first, const Name<U32>& last_pos, uint32_t side,
+                  const Share& share, const Place& place) const {
+    struct Part {
+      Name<U32> position, quad, row;
     };
     const uint32_t n = c_.chunk * quads_, row_quads = kv_row_quads<KvWord>(c_.heads.head_dim);
     CHECK(n % c_.workgroup() == 0);
-    auto block = kv_block(params_, table, first);
-    std::vector<Place> places;
+    std::vector<Part> parts;
+    std::vector<Quad> loaded;
     for (uint32_t i0 = 0; i0 < n; i0 += c_.workgroup()) {
       auto i = let("i", tid_ + i0);
-      auto pos = let("pos", min(first + i / quads_, last_pos));
-      auto row = let("kv_row", kv_place(c_.heads, block, kv_head_, pos) * row_quads);
-      auto quad = let("kv_quad", i % quads_);
-      places.push_back({row, quad, let("to", i / quads_ * stride_ + quad * 4u)});
+      auto [in_chunk, of_row] = share(i);
+      auto position = let("position", std::move(in_chunk));
+      auto quad = let("kv_quad", std::move(of_row));
+      auto pos = let("pos", min(first + position, last_pos));
+      auto row = let("kv_row", kv_place(c_.heads, block, side * c_.heads.n_kv_heads + kv_head_, pos) * row_quads);
+      parts.push_back({position, quad, row});
+      loaded.push_back(let("kv4", kv_[row + quad]));
     }
-    for (const uint32_t side : {0u, 1u}) {
-      const uint32_t behind = side * c_.heads.n_kv_heads * kBlockPositions * row_quads;
-      std::vector<Quad> quads;
-      for (const Place& p : places) quads.push_back(let("kv4", kv_[p.row + behind + p.quad]));
-      for (size_t i = 0; i < quads.size(); ++i) {
-        auto to = let("to_side", places[i].to + side * c_.chunk * stride_);
-        if constexpr (kHasKvScales<KvWord>) {
-          auto row = let("row_of_side", places[i].row + behind);
-          auto group = let("group", places[i].quad / (kScaleGroup / 4));
-          auto scale = kv_scale_at(kv_, row, group, c_.heads.head_dim);
-          put_halves(to, let("value", int8_values(quads[i]) * scale));
-        } else {
-          for (uint32_t k = 0; k < 4; ++k) staged_[to + k] = at(quads[i], k);
-        }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto store = [&](const auto& value) {
+        for (uint32_t k = 0; k < 4; ++k) staged_[place(parts[i].position, parts[i].quad, k)] = value(k);
+      };
+      if constexpr (kHasKvScales<KvWord>) {
+        auto group = let("group", parts[i].quad / (kScaleGroup / 4));
+        auto scale = kv_scale_at(kv_, parts[i].row, group, c_.heads.head_dim);
+        auto values = let("values", int8_values(loaded[i]) * scale);
+        store([&](uint32_t k) { return f16(at(values, k)); });
+      } else {
+        store([&](uint32_t k) { return e(at(loaded[i], k)); });
       }
     }
   }
@@ -285,8 +305,8 @@ class MatrixAttentionBody {
       for_my_piece(width, [&](const Name<U32>& at, const Name<U32>&) { scores_[at] = scores_[at] * shrink_; });
       workgroupBarrier();
       for (uint32_t n = 0; n < width; n += N) {
-        sums_[(first_dim + n) / N] = subgroupMatrixLoad<ResultMatrix<F32, M, N>>(
-            scores_, at_scores + n, MatrixLayout::kRowMajor, score_stride_);
+        sums_[(first_dim + n) / N] =
+            subgroupMatrixLoad<ResultMatrix<F32, M, N>>(scores_, at_scores + n, MatrixLayout::kRowMajor, score_stride_);
       }
     });
   }
@@ -297,21 +317,23 @@ class MatrixAttentionBody {
       auto weights =
           subgroupMatrixLoad<LeftMatrix<F16, M, K>>(weights_, from + k, MatrixLayout::kRowMajor, weight_stride_);
       for (uint32_t n = 0; n < c_.heads.head_dim; n += N) {
-        auto values = subgroupMatrixLoad<RightMatrix<F16, K, N>>(staged_, e((c_.chunk + k) * stride_ + n),
-                                                                 MatrixLayout::kRowMajor, stride_);
+        auto values =
+            subgroupMatrixLoad<RightMatrix<F16, K, N>>(staged_, e(c_.chunk * stride_ + n * weight_stride_ + k),
+                                                       MatrixLayout::kColumnMajor, weight_stride_);
         subgroupMatrixMultiplyAccumulate(weights, values, sums_[n / N]);
       }
     }
   }
 
   const MatrixAttentionConfig& c_;
-  uint32_t quads_, stride_, score_stride_, weight_stride_;
+  uint32_t quads_, stride_, score_stride_;
+  uint32_t weight_stride_;  // of values, too
   uint32_t lanes_;  // that share a token
   const In<"kv", MatrixKvQuad<KvWord>>& kv_;
   const ParamsBuffer& params_;
   const LocalIndex& tid_;
-  Shared<F16> staged_;  // the chunk's keys, then its values
-  Shared<F32> scores_;  // [tokens, chunk]
+  Shared<F16> staged_;   // the chunk's keys, then its values
+  Shared<F32> scores_;   // [tokens, chunk]
   Shared<F16> weights_;  // likewise
   Shared<Atomic<U32>> shrinks_;
   Name<U32> head_, kv_head_, n_tokens_, first_token_, last_token_, subgroup_, lane_, part_, my_row_, my_token_, my_pos_;
@@ -323,7 +345,7 @@ class MatrixAttentionBody {
 }  // namespace
 
 uint32_t MatrixAttentionConfig::workgroup_bytes() const {
-  return 2 * staged_rows(*this) * stride_of_halves(heads.head_dim) + 4 * tokens() * stride_of_floats(chunk) +
+  return 2 * staged_halves(*this) + 4 * tokens() * stride_of_floats(chunk) +
          2 * tokens() * stride_of_halves(chunk) + 16;
 }
 

@@ -31,10 +31,9 @@ using MatrixKvQuad = std::conditional_t<std::same_as<KvWord, wgsl::F16x2>, wgsl:
 // codes. Tokens of several sequences may share a workgroup; it is fast where those of one are many. KvWord: F16x2 or
 // I8x4. Grid: [n_heads, ⌈n_tokens / tokens()⌉].
 template <class KvWord>
-using MatrixAttentionKernel =
-    wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", MatrixKvQuad<KvWord>>, ParamsBuffer,
-                 wgsl::Out<"y", wgsl::F32>, NextGain, NextParts, wgsl::WorkgroupId, wgsl::NumWorkgroups,
-                 wgsl::LocalIndex>;
+using MatrixAttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", MatrixKvQuad<KvWord>>,
+                                           ParamsBuffer, wgsl::Out<"y", wgsl::F32>, NextGain, NextParts,
+                                           wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 template <class KvWord>
 MatrixAttentionKernel<KvWord> matrix_attention(const MatrixAttentionConfig& c);
 

@@ -183,7 +183,8 @@ UnpackHalves::UnpackHalves(const WeightCoding& coding) : coding_(coding) {
   if (coding.words == WeightWords::kSigns) {
     function_ = "half_signs";
     writer->declare_once(
-        "fn half_signs(word: u32, at: u32, scale: f16) -> vec4<f16> {\n  let scales = bitcast<u32>(vec2<f16>(scale));\n  "
+        "fn half_signs(word: u32, at: u32, scale: f16) -> vec4<f16> {\n  let scales = "
+        "bitcast<u32>(vec2<f16>(scale));\n  "
         "let even = bitcast<vec2<f16>>(((word << (15u - at)) & 2147516416u) ^ scales);\n  let odd = "
         "bitcast<vec2<f16>>(((word << (7u - at)) & 2147516416u) ^ scales);\n  return vec4<f16>(even.x, odd.x, even.y, "
         "odd.y);\n}");

@@ -110,7 +110,7 @@ class CodeStage {
   StagedVectors<TernaryWeights> vectors_;
 };
 
-// take(index of y, each matrix's sum, scale) for every result of this invocation that exists.
+// take(row, index of y, each matrix's sum, scale) for every result of this invocation that exists.
 template <class Take, class... Codes>
 void multiply(const Tile& t, const In<"x", QuantizedWords>& x, const Take& take, const Codes&... weights) {
   const TokenStage tokens(t, x);
@@ -131,11 +131,17 @@ void multiply(const Tile& t, const In<"x", QuantizedWords>& x, const Take& take,
                       auto x_base = let("x_base", token * quantized_stride(t.c.cols));
                       const ActivationScale scale = load_activation_scale(x, x_base, t.c.cols);
                       auto index = let("index", token * t.c.rows + row);
-                      take(index, of_row, scale);
+                      take(row, index, of_row, scale);
                     });
                   });
   };
   CHECK(with_int8_shape(t.c.shape, use));
+}
+
+Name<F32> scale_of_row(const TernaryMatrixMatmulConfig& c, const Name<U32>& row, const WeightScales& scales) {
+  if (c.rows_of_a == 0) return scales.get<"a">();
+  auto b_or_c = let("b_or_c", select(scales.get<"c">(), scales.get<"b">(), row < c.rows_of_a + c.rows_of_b));
+  return let("scale_of_row", select(b_or_c, scales.get<"a">(), row < c.rows_of_a));
 }
 
 }  // namespace
@@ -163,8 +169,9 @@ TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
                   const CodeStage codes_of_w(t, w, 0);
                   multiply(
                       t, x,
-                      [&](const Name<U32>& index, std::span<const Name<I32>> sums, const ActivationScale& scale) {
-                        auto value = let("value", dequantise(sums[0], scale, scales.get<"a">()));
+                      [&](const Name<U32>& row, const Name<U32>& index, std::span<const Name<I32>> sums,
+                          const ActivationScale& scale) {
+                        auto value = let("value", dequantise(sums[0], scale, scale_of_row(c, row, scales)));
                         store_linear(c.store, y, index, value);
                       },
                       codes_of_w);
@@ -172,19 +179,19 @@ TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
 }
 
 TernaryGluMatmulKernel ternary_glu_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
-  return kernel("ternary_glu_matmul_matrix", c.workgroup(),
-                [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, In<"x", QuantizedWords> x,
-                    WeightScales scales, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
-                  const Tile t = make_tile(c, 2, wg, tid, params);
-                  const CodeStage gate(t, w_gate, 0);
-                  const CodeStage up(t, w_up, 1);
-                  multiply(
-                      t, x,
-                      [&](const Name<U32>& index, std::span<const Name<I32>> sums, const ActivationScale& scale) {
-                        y[index] = glu_of_dots(c.act, sums[0], sums[1], scale, scales);
-                      },
-                      gate, up);
-                });
+  return kernel(
+      "ternary_glu_matmul_matrix", c.workgroup(),
+      [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, In<"x", QuantizedWords> x,
+          WeightScales scales, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+        const Tile t = make_tile(c, 2, wg, tid, params);
+        const CodeStage gate(t, w_gate, 0);
+        const CodeStage up(t, w_up, 1);
+        multiply(
+            t, x,
+            [&](const Name<U32>&, const Name<U32>& index, std::span<const Name<I32>> sums,
+                const ActivationScale& scale) { y[index] = glu_of_dots(c.act, sums[0], sums[1], scale, scales); },
+            gate, up);
+      });
 }
 
 }  // namespace tern::gpu

@@ -13,6 +13,9 @@ namespace tern::gpu {
 // are; each subgroup owns a part of the tile. The sums return through the same memory.
 struct TernaryMatrixMatmulConfig {
   uint32_t rows, cols;  // cols a multiple of 4
+  // Of three matrices in one, the first of which have so many rows: their scales are a, b and, of the last one, c. 0:
+  // one matrix, whose scale is a.
+  uint32_t rows_of_a = 0, rows_of_b = 0;
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of the glu kernel
   wgsl::MatrixShape shape;              // kI8ToI32; m is of tokens, n of rows

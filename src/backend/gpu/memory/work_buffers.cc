@@ -47,6 +47,11 @@ uint64_t halves_bytes(const Plan& plan, int max_batch) {
   return 2 * tokens * static_cast<uint64_t>(widest_row(plan.config));
 }
 
+uint64_t qkv_rows_bytes(const Plan& plan, int max_batch) {
+  const Config& c = plan.config;
+  return sizeof(float) * static_cast<uint64_t>(max_batch) * static_cast<uint64_t>(c.q_width() + 2 * c.kv_width());
+}
+
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {
   const bool of_batch = buffer.rows == RowsOf::kBatch;
   const auto rows = static_cast<uint64_t>(of_batch ? max_batch : max_logit_rows);
@@ -110,6 +115,13 @@ Result<const Buffer*> WorkBuffers::halves() {
     TRY(halves_, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
   }
   return halves_.get();
+}
+
+Result<const Buffer*> WorkBuffers::qkv_rows() {
+  if (!qkv_rows_) {
+    TRY(qkv_rows_, device_.new_buffer("queries, keys and values", qkv_rows_bytes(plan_, max_batch_), BufferUse::kWork));
+  }
+  return qkv_rows_.get();
 }
 
 uint32_t WorkBuffers::halved_logit_rows() const {

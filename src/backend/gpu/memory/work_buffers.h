@@ -47,6 +47,9 @@ class WorkBuffers {
   // Room for a batch's activations as f16 (kernels/float_matmul_matrix.h), made when it is first wanted.
   Result<const Buffer*> halves();
 
+  // Room for the queries, keys and values of a batch side by side, [tokens, q_width + 2 kv_width] f32; likewise.
+  Result<const Buffer*> qkv_rows();
+
   // Room for the rows whose logits are wanted as f16, and from row halved_logit_rows() on for what rounding took from
   // them; made when it is first wanted.
   uint32_t halved_logit_rows() const;
@@ -68,7 +71,8 @@ class WorkBuffers {
   const Plan& plan_;
   int max_batch_, max_logit_rows_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_, halves_, logit_halves_;
+  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_, halves_, qkv_rows_,
+      logit_halves_;
   std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts_;  // by their splits
   RopeTables ropes_;
   std::vector<std::unique_ptr<Buffer>> constants_;
@@ -78,6 +82,8 @@ class WorkBuffers {
 
 // Bytes of the batch as f16, the widest row of any step.
 uint64_t halves_bytes(const Plan& plan, int max_batch);
+// Of its queries, keys and values.
+uint64_t qkv_rows_bytes(const Plan& plan, int max_batch);
 
 // Bytes of one of the plan's buffers on the device.
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows);

@@ -40,10 +40,10 @@ MatvecLayout* matvec_of(Layouts& l, std::string_view name) {
 
 PromptTile* tile_of(Layouts& l, std::string_view name) {
   const std::pair<std::string_view, PromptTile*> all[] = {
-      {"ftile", &l.float_tiles.small},       {"fglutile", &l.float_glu_tiles.small},
-      {"ttile", &l.ternary_tiles.small},     {"tglutile", &l.ternary_glu_tiles.small},
-      {"fbigtile", &l.float_tiles.big},      {"fbigglutile", &l.float_glu_tiles.big},
-      {"tbigtile", &l.ternary_tiles.big},    {"tbigglutile", &l.ternary_glu_tiles.big}};
+      {"ftile", &l.float_tiles.small},    {"fglutile", &l.float_glu_tiles.small},
+      {"ttile", &l.ternary_tiles.small},  {"tglutile", &l.ternary_glu_tiles.small},
+      {"fbigtile", &l.float_tiles.big},   {"fbigglutile", &l.float_glu_tiles.big},
+      {"tbigtile", &l.ternary_tiles.big}, {"tbigglutile", &l.ternary_glu_tiles.big}};
   const auto found = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
   return found == std::end(all) ? nullptr : found->second;
 }
@@ -140,14 +140,24 @@ std::vector<Knob> knobs(bool is_ternary) {
                                           "4x2x2x4x2", "2x4x2x2x2", "2x2x4x4x1"};
   const std::vector<std::string> glu_tiles = {"2x2x2x2x2", "4x2x1x4x1", "4x2x1x4x2", "2x2x2x4x1",
                                               "2x4x2x2x1", "2x4x2x2x2", "4x4x1x2x1"};
+  const std::vector<std::string> big_tiles = {"4x2x2x2x1x64", "2x2x4x4x1x32", "4x2x2x4x1x32"};
+  const std::vector<std::string> big_glu_tiles = {"4x2x1x4x1x64", "2x2x2x4x1x32", "4x2x2x2x1x32"};
+  const std::vector<std::string> attentions = {"2x32", "2x64", "4x16"}, workgroups_for_big_tiles = {"64", "256"};
   if (is_ternary) {
-    return {{"glu", false, matvecs},          {"wide", false, matvecs},      {"square", false, matvecs},
-            {"qkv", false, matvecs},          {"head", false, heads},        {"norm", false, workgroups},
-            {"attention", false, workgroups}, {"tglutile", true, glu_tiles}, {"ttile", true, tiles}};
+    return {{"glu", false, matvecs},          {"wide", false, matvecs},
+            {"square", false, matvecs},       {"qkv", false, matvecs},
+            {"head", false, heads},           {"norm", false, workgroups},
+            {"attention", false, workgroups}, {"tglutile", true, glu_tiles},
+            {"ttile", true, tiles},           {"bigfrom", true, workgroups_for_big_tiles},
+            {"mattn", true, attentions}};
   }
-  return {{"fglu", false, matvecs},         {"fwide", false, matvecs},     {"fsquare", false, matvecs},
-          {"fqkv", false, matvecs},         {"head", false, heads},        {"ahead", false, {"4", "8", "16"}},
-          {"attention", false, workgroups}, {"fglutile", true, glu_tiles}, {"ftile", true, tiles}};
+  return {{"fglu", false, matvecs},         {"fwide", false, matvecs},
+          {"fsquare", false, matvecs},      {"fqkv", false, matvecs},
+          {"head", false, heads},           {"ahead", false, {"4", "8", "16"}},
+          {"attention", false, workgroups}, {"fglutile", true, glu_tiles},
+          {"ftile", true, tiles},           {"fbigglutile", true, big_glu_tiles},
+          {"fbigtile", true, big_tiles},    {"bigfrom", true, workgroups_for_big_tiles},
+          {"mattn", true, attentions}};
 }
 
 bool is_of_a_knob(std::string_view setting) {

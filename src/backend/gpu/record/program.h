@@ -24,8 +24,8 @@ struct RunShape {
 enum class Slices { kAny, kOneEach, kLonger };
 struct When {
   int min_tokens = 1, max_tokens = INT_MAX;
-  int min_pos = 0, max_pos = INT_MAX;    // n_pos
-  Slices slices = Slices::kAny;          // kOneEach: where one_each holds; kLonger: where it does not
+  int min_pos = 0, max_pos = INT_MAX;      // n_pos
+  Slices slices = Slices::kAny;            // kOneEach: where one_each holds; kLonger: where it does not
   int min_slice = 1, max_slice = INT_MAX;  // shortest_slice
   int min_rows = 1, max_rows = INT_MAX;    // of the extent's kind
 };

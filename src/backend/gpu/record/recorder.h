@@ -176,7 +176,7 @@ class Recorder {
   // The layout for subgroup matrices, where this device has any that serve.
   std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices,
                                                          const PromptTile& tile) const;
-  std::vector<Tiled<TernaryMatrixMatmulConfig>> matrix_configs(const Tensor& w, uint32_t n_matrices,
+  std::vector<Tiled<TernaryMatrixMatmulConfig>> matrix_configs(const Tensor& w, uint32_t rows, uint32_t n_matrices,
                                                                const When& when) const;
   Extent per_rows(const TernaryConfig& config) const;
 
@@ -316,6 +316,8 @@ class Recorder {
   // The three layers one by one, with RoPE and the write to the cache.
   using LinearRecorder = std::function<Result<void>(SlotId in, const Tensor& w, SlotId out)>;
   Result<void> qkv_in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear, const When& when);
+  // The three layers as one on subgroup matrices, and then their heads; false where the device has none that serve.
+  Result<bool> qkv_on_matrices(SlotId in, const step::TernaryQkv& s, const When& when);
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
 
   // Which runs the vector kernels are for, and whether there are others.

@@ -130,14 +130,13 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   if constexpr (!std::same_as<KvWord, wgsl::F32>) {
     if (const auto matrices = matrix_attention_config(s)) {
       const When when{.slices = Slices::kLonger, .min_slice = c_.layouts.attention_on_matrices_from};
-      TRY_STATUS(
-          dispatch(matrix_attention<KvWord>(*matrices),
-                   {.grid = {.x = matrices->heads.n_heads},
-                    .axis = Axis::kY,
-                    .rows_per_workgroup = matrices->tokens(),
-                    .when = when},
-                   c_.work.float_quads(s.q), View<MatrixKvQuad<KvWord>>{store_.layer(s.layer)}, params(), out.y,
-                   out.next.gain, out.next.parts));
+      TRY_STATUS(dispatch(matrix_attention<KvWord>(*matrices),
+                          {.grid = {.x = matrices->heads.n_heads},
+                           .axis = Axis::kY,
+                           .rows_per_workgroup = matrices->tokens(),
+                           .when = when},
+                          c_.work.float_quads(s.q), View<MatrixKvQuad<KvWord>>{store_.layer(s.layer)}, params(), out.y,
+                          out.next.gain, out.next.parts));
       last_slice = when.min_slice - 1;
     }
   }
@@ -147,8 +146,8 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
     if (!splits) return record(When{.min_tokens = first, .max_tokens = last, .max_slice = last_slice});
     const int last_few = std::min(last, kMatmulTokens - 1);
     if (first <= last_few) {
-      TRY_STATUS(record(When{
-          .min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1, .max_slice = last_slice}));
+      TRY_STATUS(record(
+          When{.min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1, .max_slice = last_slice}));
     }
     // Many tokens fill the GPU without splitting.
     const int first_many = std::max(first, kMatmulTokens);
@@ -283,6 +282,27 @@ Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, const 
   return append({s.k, s.v, s.layer, s.n_kv_heads, s.head_dim}, when);
 }
 
+Result<bool> Recorder::qkv_on_matrices(SlotId in, const step::TernaryQkv& s, const When& when) {
+  const HeadsConfig config{.shape = head_shape(s), .interleaved = s.pairs == RopePairs::kInterleaved, .caps = caps_};
+  const uint32_t dim = config.shape.head_dim;
+  auto on_matrices = matrix_configs(*s.wq, config.rows() * dim, 1, when);
+  if (on_matrices.empty()) return false;
+  TRY(const auto views, qkv_views(s));
+  TRY(const Buffer* buffer, c_.work.qkv_rows());
+  const View<wgsl::F32> rows{{buffer, 0, 0}}, unused{{&c_.work.unused_gain(), 0, 0}};
+  for (auto& [tiles, when_used] : on_matrices) {
+    tiles.rows_of_a = config.shape.n_heads * dim, tiles.rows_of_b = config.shape.n_kv_heads * dim;
+    TRY_STATUS(dispatch(ternary_matmul_matrix(tiles), per_tile(tiles, tiles.rows, when_used), views.w,
+                        c_.work.int8_quads(in), views.scale, params(), rows));
+  }
+  TRY_STATUS(with_kv_word(store_.type(), [&]<class KvWord>() {
+    return dispatch(qkv_heads<KvWord>(config),
+                    {.grid = {.x = qkv_heads_workgroups(config)}, .axis = Axis::kY, .when = when}, rows, unused, unused,
+                    views.angles, params(), c_.work.floats(s.q), View<KvWord>{store_.layer(s.layer)});
+  }));
+  return true;
+}
+
 Result<void> Recorder::record(const step::TernaryQkv& s) {
   if (c_.layouts.serial) {
     TRY(const SlotId in, int8_input(s.in, s.norm));
@@ -293,6 +313,8 @@ Result<void> Recorder::record(const step::TernaryQkv& s) {
   TRY_STATUS(with_kv_word(store_.type(), [&]<class KvWord>() { return qkv_as<KvWord>(in, s); }));
   if (!has_matmuls()) return {};
   const When many = norms_on_read(s.in, s.norm) ? many_normed() : kManyTokens;
+  TRY(const bool is_recorded, qkv_on_matrices(in, s, many));
+  if (is_recorded) return {};
   return qkv_in_steps(
       in, s, [&](SlotId x, const Tensor& w, SlotId out) { return linear_many(x, w, out, Store::kSet, many); }, many);
 }

@@ -137,13 +137,12 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
   for (const wgsl::MatrixShape& shape : f.matrices) {
     if (!has_float_matrix_matmul(shape)) continue;
     if (best && shape.m * shape.n * shape.k <= best->shape.m * best->shape.n * best->shape.k) continue;
-    const auto config =
-        fit_tile(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                         .cols = static_cast<uint32_t>(w.cols),
-                                         .coding = coding,
-                                         .shape = shape,
-                                         .subgroup = f.subgroup_min},
-                 tile, n_matrices, c_.device.limits());
+    const auto config = fit_tile(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                                         .cols = static_cast<uint32_t>(w.cols),
+                                                         .coding = coding,
+                                                         .shape = shape,
+                                                         .subgroup = f.subgroup_min},
+                                 tile, n_matrices, c_.device.limits());
     if (config) best = config;
   }
   return best;

@@ -132,11 +132,14 @@ std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w
   return best;
 }
 
-std::vector<Tiled<TernaryMatrixMatmulConfig>> Recorder::matrix_configs(const Tensor& w, uint32_t n_matrices,
-                                                                       const When& when) const {
-  return in_tiles(n_matrices == 1 ? c_.layouts.ternary_tiles : c_.layouts.ternary_glu_tiles,
-                  static_cast<uint32_t>(w.rows), c_.layouts.big_tiles_from, when,
-                  [&](const PromptTile& tile) { return matrix_config(w, n_matrices, tile); });
+std::vector<Tiled<TernaryMatrixMatmulConfig>> Recorder::matrix_configs(const Tensor& w, uint32_t rows,
+                                                                       uint32_t n_matrices, const When& when) const {
+  return in_tiles(n_matrices == 1 ? c_.layouts.ternary_tiles : c_.layouts.ternary_glu_tiles, rows,
+                  c_.layouts.big_tiles_from, when, [&](const PromptTile& tile) {
+                    auto config = matrix_config(w, n_matrices, tile);
+                    if (config) config->rows = rows;
+                    return config;
+                  });
 }
 
 Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store store) {
@@ -150,10 +153,10 @@ Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, Store
   if (!has_matmuls()) return {};
   TRY(const auto views, linear_views(w));
   const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles, const When& when_used) {
-    return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.w, c_.work.int8_quads(in), views.scale, params(),
-                    c_.work.floats(out));
+    return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.w, c_.work.int8_quads(in), views.scale,
+                    params(), c_.work.floats(out));
   };
-  auto on_matrices = matrix_configs(w, 1, when);
+  auto on_matrices = matrix_configs(w, static_cast<uint32_t>(w.rows), 1, when);
   for (auto& [tiles, when_used] : on_matrices) {
     tiles.store = store;
     TRY_STATUS(use(ternary_matmul_matrix(tiles), tiles, when_used));
@@ -231,7 +234,7 @@ Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s, const When
     return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.gate, views.up, c_.work.int8_quads(in),
                     views.scale, params(), c_.work.floats(s.out));
   };
-  auto on_matrices = matrix_configs(*s.w_gate, 2, when);
+  auto on_matrices = matrix_configs(*s.w_gate, static_cast<uint32_t>(s.w_gate->rows), 2, when);
   for (auto& [tiles, when_used] : on_matrices) {
     tiles.act = activation(s.act);
     TRY_STATUS(use(ternary_glu_matmul_matrix(tiles), tiles, when_used));

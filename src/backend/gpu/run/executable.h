@@ -49,7 +49,9 @@ class GpuExecutable final : public Executable {
   // kernels are compiled then, those of keys and values as f16, which will most likely be wanted.
   Result<void> check();
   // What gpu_adapter() tells of features that the device is used without, because it failed their tests.
-  void note_failed_tests(std::vector<std::string> findings) { failed_tests_ = std::move(findings); }
+  void note_failed_tests(std::vector<std::string> findings) {
+    failed_tests_.insert(failed_tests_.end(), findings.begin(), findings.end());
+  }
 
   // For what compares layouts.
   Device& device() { return *device_; }

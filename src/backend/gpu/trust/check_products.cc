@@ -122,8 +122,8 @@ class Check {
     std::vector<Command> commands;
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
-      program_.commands({.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1,
-                         .shortest_slice = n}, commands);
+      program_.commands(
+          {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1, .shortest_slice = n}, commands);
     }
     return device_.prepare(commands);
   }
