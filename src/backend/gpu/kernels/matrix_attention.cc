@@ -186,14 +186,16 @@ class MatrixAttentionBody {
   // neighbouring quads of a key, and neighbouring positions of values, for they store to neighbouring banks then.
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
     auto block = kv_block(params_, table, first);
-    stage_side(block, first, last_pos, 0, [&](const Name<U32>& i) { return std::pair{i / quads_, i % quads_}; },
-               [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
-                 return position * stride_ + quad * 4u + k;
-               });
-    stage_side(block, first, last_pos, 1, [&](const Name<U32>& i) { return std::pair{i % c_.chunk, i / c_.chunk}; },
-               [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
-                 return quad * (4 * weight_stride_) + position + (c_.chunk * stride_ + k * weight_stride_);
-               });
+    stage_side(
+        block, first, last_pos, 0, [&](const Name<U32>& i) { return std::pair{i / quads_, i % quads_}; },
+        [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
+          return position * stride_ + quad * 4u + k;
+        });
+    stage_side(
+        block, first, last_pos, 1, [&](const Name<U32>& i) { return std::pair{i % c_.chunk, i / c_.chunk}; },
+        [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
+          return quad * (4 * weight_stride_) + position + (c_.chunk * stride_ + k * weight_stride_);
+        });
   }
 
   // Side 0: keys, 1: values. share(i): position of the chunk, and quad, of share i. place: of value k of a quad.
@@ -317,9 +319,8 @@ class MatrixAttentionBody {
       auto weights =
           subgroupMatrixLoad<LeftMatrix<F16, M, K>>(weights_, from + k, MatrixLayout::kRowMajor, weight_stride_);
       for (uint32_t n = 0; n < c_.heads.head_dim; n += N) {
-        auto values =
-            subgroupMatrixLoad<RightMatrix<F16, K, N>>(staged_, e(c_.chunk * stride_ + n * weight_stride_ + k),
-                                                       MatrixLayout::kColumnMajor, weight_stride_);
+        auto values = subgroupMatrixLoad<RightMatrix<F16, K, N>>(
+            staged_, e(c_.chunk * stride_ + n * weight_stride_ + k), MatrixLayout::kColumnMajor, weight_stride_);
         subgroupMatrixMultiplyAccumulate(weights, values, sums_[n / N]);
       }
     }
@@ -328,7 +329,7 @@ class MatrixAttentionBody {
   const MatrixAttentionConfig& c_;
   uint32_t quads_, stride_, score_stride_;
   uint32_t weight_stride_;  // of values, too
-  uint32_t lanes_;  // that share a token
+  uint32_t lanes_;          // that share a token
   const In<"kv", MatrixKvQuad<KvWord>>& kv_;
   const ParamsBuffer& params_;
   const LocalIndex& tid_;
@@ -345,8 +346,8 @@ class MatrixAttentionBody {
 }  // namespace
 
 uint32_t MatrixAttentionConfig::workgroup_bytes() const {
-  return 2 * staged_halves(*this) + 4 * tokens() * stride_of_floats(chunk) +
-         2 * tokens() * stride_of_halves(chunk) + 16;
+  return 2 * staged_halves(*this) + 4 * tokens() * stride_of_floats(chunk) + 2 * tokens() * stride_of_halves(chunk) +
+         16;
 }
 
 bool has_matrix_attention(const MatrixAttentionConfig& c, uint32_t invocations, uint32_t workgroup_bytes) {
