@@ -51,7 +51,7 @@ Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const Co
 }
 
 uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
-  uint64_t bytes = plan.config.int8_activations ? qkv_rows_bytes(plan, max_batch) : halves_bytes(plan, max_batch);
+  uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
   for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
   return bytes;
 }
@@ -64,9 +64,13 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   const AdapterInfo& adapter = device.adapter();
   if (adapter.type != AdapterType::kDiscrete && adapter.type != AdapterType::kIntegrated) return options.max_batch;
   const bool is_own = adapter.type == AdapterType::kDiscrete && adapter.memory_bytes > 0;
+  const uint64_t weights = memory_need(plan, options, 0, KvType::kF16).weights;
   const auto has_room = [&](int n) {
-    const uint64_t bytes = activation_bytes(plan, n, options.max_logit_rows);
-    return (!is_own || bytes <= adapter.memory_bytes / kPartOfMemory) &&
+    // Ternary prompts on matrices have their queries, keys and values twice.
+    const uint64_t bytes = activation_bytes(plan, n, options.max_logit_rows) +
+                           (plan.config.int8_activations ? qkv_rows_bytes(plan, n) : 0);
+    const bool fits = adapter.memory_bytes == 0 || weights + bytes <= adapter.memory_bytes;
+    return fits && (!is_own || bytes <= adapter.memory_bytes / kPartOfMemory) &&
            std::ranges::all_of(plan.buffers, [&](const auto& buffer) {
              return device_bytes(buffer, n, options.max_logit_rows) <= device.limits().binding_bytes;
            });

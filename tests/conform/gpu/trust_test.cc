@@ -1,6 +1,7 @@
 // Devices that pass the test of single operations, but get a model's own matrices wrong.
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <regex>
 
 #include "backend/gpu/device/mutant_test_support.h"
@@ -70,6 +71,8 @@ TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
     if (is_wrong) {
       EXPECT_TRUE(found[0].starts_with("subgroup-matrix, in attention alone: ")) << found[0];
     }
+    executable.set_layouts({.software_matrices = true});  // as tuning does
+    EXPECT_EQ(executable.layouts().attention_on_matrices_from == INT_MAX, is_wrong);
   }
 }
 

@@ -12,7 +12,7 @@ diagnostic(off, chromium.subgroup_matrix_uniformity);
 var<workgroup> staged: array<f16, 4864>;
 var<workgroup> scores: array<f32, 2304>;
 var<workgroup> weights: array<f16, 2560>;
-var<workgroup> shrinks: array<atomic<u32>, 1>;
+var<workgroup> shrinks: array<atomic<u32>, 4>;
 
 @compute @workgroup_size(128)
 fn attention_on_matrices(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {

@@ -12,7 +12,7 @@ diagnostic(off, chromium.subgroup_matrix_uniformity);
 var<workgroup> staged: array<f16, 4864>;
 var<workgroup> scores: array<f32, 1152>;
 var<workgroup> weights: array<f16, 1280>;
-var<workgroup> shrinks: array<atomic<u32>, 1>;
+var<workgroup> shrinks: array<atomic<u32>, 4>;
 fn int8_values(word: u32) -> vec4<f32> {
   return bitcast<vec4<f32>>(((vec4<u32>(word ^ 2155905152u) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u)) | vec4<u32>(1258291200u)) - vec4<f32>(8388736f);
 }

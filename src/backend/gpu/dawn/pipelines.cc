@@ -128,14 +128,18 @@ Result<void> DawnDevice::prepare(std::span<const Command> commands) {
   wait_for_all();
   stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   TRY_STATUS(errors_.take());
+  const NewPipeline* failed = nullptr;
   for (NewPipeline& made : all) {
-    if (!made.error.empty()) {
-      return fail(ErrorCode::kNotSupported, "kernel {}: {}", made.pipeline->module().name, made.error);
+    if (!made.handle) {
+      failed = &made;
+      continue;
     }
     made.pipeline->handle = std::move(made.handle);
     ++stats_.compiled;
   }
-  return {};
+  if (!failed) return {};
+  return fail(ErrorCode::kNotSupported, "kernel {}: {}", failed->pipeline->module().name,
+              failed->error.empty() ? "the driver did not compile it" : failed->error);
 }
 
 Result<std::unique_ptr<DawnPipeline>> DawnDevice::make_pipeline(const wgsl::Module& module) {

@@ -50,6 +50,7 @@ class RewritingDevice : public Device {
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override {
     return device_->bind(pipeline, views);
   }
+  Result<void> prepare(std::span<const Command> commands) override { return device_->prepare(commands); }
   Result<void> submit(std::span<const Command> commands) override { return device_->submit(commands); }
   Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) override {
     return device_->read_later(view, commands);

@@ -20,6 +20,10 @@ uint32_t stride_of_floats(uint32_t n) { return n + 4; }
 // so far is made smaller. Weights are below 2^8 then, which an f16 holds as exactly as those below 1.
 constexpr float kSlack = 8;
 
+// Of which the first is used: workgroup memory that matrices are in begins at multiples of 16 bytes if all that there
+// is does.
+constexpr uint32_t kFlags = 4;
+
 // Queries; or keys [chunk, head_dim], and values [head_dim, chunk].
 uint32_t staged_halves(const MatrixAttentionConfig& c) {
   const uint32_t dim = c.heads.head_dim;
@@ -52,7 +56,7 @@ class MatrixAttentionBody {
         staged_(shared<F16>("staged", staged_halves(c))),
         scores_(shared<F32>("scores", c.tokens() * score_stride_)),
         weights_(shared<F16>("weights", c.tokens() * weight_stride_)),
-        shrinks_(shared<Atomic<U32>>("shrinks", 1)),
+        shrinks_(shared<Atomic<U32>>("shrinks", kFlags)),
         head_(let("head", wg.x)),
         kv_head_(let("kv_head", head_ / (c.heads.n_heads / c.heads.n_kv_heads))),
         n_tokens_(let("n_tokens", params[kNTokens])),
@@ -182,8 +186,8 @@ class MatrixAttentionBody {
   }
 
   // Keys and values of a chunk, positions after the last one as that. Values are transposed, so that matrices of both
-  // are loaded column by column: those of rows came out wrong on NVIDIA's GPUs. Invocations that are neighbours have
-  // neighbouring quads of a key, and neighbouring positions of values, for they store to neighbouring banks then.
+  // are loaded column by column, as in all other kernels. Invocations that are neighbours have neighbouring quads of a
+  // key, and neighbouring positions of values, for they store to neighbouring banks then.
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
     auto block = kv_block(params_, table, first);
     stage_side(
@@ -352,9 +356,10 @@ uint32_t MatrixAttentionConfig::workgroup_bytes() const {
 
 bool has_matrix_attention(const MatrixAttentionConfig& c, uint32_t invocations, uint32_t workgroup_bytes) {
   const uint32_t dim = c.heads.head_dim;
-  return dim % 16 == 0 && dim <= 128 && c.subgroup % c.shape.m == 0 && c.chunk % c.shape.n == 0 &&
-         c.chunk % c.shape.k == 0 && c.chunk * dim / 4 % c.workgroup() == 0 && c.workgroup() <= invocations &&
-         c.workgroup_bytes() <= workgroup_bytes && with_f16_shape(c.shape, []<uint32_t, uint32_t, uint32_t>() {});
+  return dim % 16 == 0 && dim <= 128 && kBlockPositions % c.chunk == 0 && c.subgroup % c.shape.m == 0 &&
+         c.chunk % c.shape.n == 0 && c.chunk % c.shape.k == 0 && c.chunk * dim / 4 % c.workgroup() == 0 &&
+         c.workgroup() <= invocations && c.workgroup_bytes() <= workgroup_bytes &&
+         with_f16_shape(c.shape, []<uint32_t, uint32_t, uint32_t>() {});
 }
 
 template <class KvWord>

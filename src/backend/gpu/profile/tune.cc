@@ -66,7 +66,9 @@ Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
   }
   std::vector<Knob> wanted = knobs(executable.plan().config.int8_activations);
   if (device.features().matrices.empty()) std::erase_if(wanted, [](const Knob& knob) { return knob.is_of_prompts; });
-  const int n_prompt = std::min(executable.max_batch(), n_ctx), n_tokens = std::min(kTokens, n_ctx / 2);
+  // So many that there are tiles of both sizes.
+  constexpr int kPrompt = 512;
+  const int n_prompt = std::min({kPrompt, executable.max_batch(), n_ctx}), n_tokens = std::min(kTokens, n_ctx / 2);
   const int pos = std::min(kTokensBefore, n_ctx - n_tokens - 2);
   const auto with = [&](const LayoutSettings& settings) {
     Layouts layouts = start;

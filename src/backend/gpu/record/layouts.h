@@ -54,8 +54,8 @@ struct Layouts {
   // From so many tokens on each workgroup has up to four heads that share keys and values; see group_heads.
   int groups_from = 20;
   uint32_t groups_workgroup = 256, groups_rounds = 2;
-  // Attention on subgroup matrices, where every sequence has so many tokens; INT_MAX: never. Subgroups of a workgroup,
-  // positions at a time.
+  // Attention on subgroup matrices, where sequences have so many tokens (RunShape::typical_slice), at least
+  // kMatmulTokens; INT_MAX: never. Subgroups of a workgroup, positions at a time.
   int attention_on_matrices_from = 32;
   uint32_t matrix_attention_subgroups = 4, matrix_attention_chunk = 32;
   int split_attention_from = 513;  // positions

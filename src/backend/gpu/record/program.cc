@@ -11,7 +11,7 @@ bool applies(const Extent& e, const RunShape& shape) {
   const int n_rows = e.rows == Rows::kLogits ? shape.n_logit_rows : shape.n_tokens;
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
   if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kOneEach) != shape.one_each) return false;
-  if (shape.shortest_slice < e.when.min_slice || shape.shortest_slice > e.when.max_slice) return false;
+  if (shape.typical_slice < e.when.min_slice || shape.typical_slice > e.when.max_slice) return false;
   return shape.n_tokens >= e.when.min_tokens && shape.n_tokens <= e.when.max_tokens && shape.n_pos >= e.when.min_pos &&
          shape.n_pos <= e.when.max_pos;
 }

@@ -15,9 +15,9 @@ namespace tern::gpu {
 struct RunShape {
   int n_tokens = 1;
   int n_logit_rows = 1;
-  int n_pos = 1;         // positions of the longest sequence after this batch
-  bool one_each = true;  // every slice has one token
-  int shortest_slice = 1;
+  int n_pos = 1;          // positions of the longest sequence after this batch
+  bool one_each = true;   // every slice has one token
+  int typical_slice = 1;  // tokens of the shortest slice, or a quarter of their mean where that is more
 };
 
 // Which runs a dispatch is for.
@@ -26,7 +26,7 @@ struct When {
   int min_tokens = 1, max_tokens = INT_MAX;
   int min_pos = 0, max_pos = INT_MAX;      // n_pos
   Slices slices = Slices::kAny;            // kOneEach: where one_each holds; kLonger: where it does not
-  int min_slice = 1, max_slice = INT_MAX;  // shortest_slice
+  int min_slice = 1, max_slice = INT_MAX;  // typical_slice
   int min_rows = 1, max_rows = INT_MAX;    // of the extent's kind
 };
 

@@ -129,7 +129,8 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   int last_slice = INT_MAX;  // of those that are left to the other kernels
   if constexpr (!std::same_as<KvWord, wgsl::F32>) {
     if (const auto matrices = matrix_attention_config(s)) {
-      const When when{.slices = Slices::kLonger, .min_slice = c_.layouts.attention_on_matrices_from};
+      const When when{.slices = Slices::kLonger,
+                      .min_slice = std::max(c_.layouts.attention_on_matrices_from, kMatmulTokens)};
       TRY_STATUS(dispatch(matrix_attention<KvWord>(*matrices),
                           {.grid = {.x = matrices->heads.n_heads},
                            .axis = Axis::kY,

@@ -23,7 +23,7 @@ std::span<const KvBlockId> blocks_of(const Slice& slice, int n_more) {
 }  // namespace
 
 void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
-  shape = {.n_tokens = 0, .n_logit_rows = 0, .n_pos = 0, .one_each = true, .shortest_slice = INT_MAX};
+  shape = {.n_tokens = 0, .n_logit_rows = 0, .n_pos = 0, .one_each = true, .typical_slice = INT_MAX};
   tokens.clear();
   for (const Slice& slice : batch) {
     const int n = static_cast<int>(slice.tokens.size());
@@ -32,8 +32,10 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
     shape.n_logit_rows += slice.n_logit_rows();
     shape.n_pos = std::max(shape.n_pos, slice.first_pos + n);
     shape.one_each = shape.one_each && n == 1;
-    shape.shortest_slice = std::min(shape.shortest_slice, n);
+    shape.typical_slice = std::min(shape.typical_slice, n);
   }
+  shape.typical_slice =
+      std::max(shape.typical_slice, shape.n_tokens / (4 * std::max(1, static_cast<int>(batch.size()))));
   const auto logit_rows = kFirstRow + kRowWords * static_cast<uint32_t>(shape.n_tokens) + 1;
   params.assign({static_cast<uint32_t>(shape.n_tokens), logit_rows, 0});
   auto table = logit_rows + static_cast<uint32_t>(shape.n_logit_rows);

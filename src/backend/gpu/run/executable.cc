@@ -73,8 +73,14 @@ Result<void> GpuExecutable::load() {
   return device_->wait();
 }
 
+void GpuExecutable::set_layouts(const Layouts& layouts) {
+  layouts_ = layouts;
+  if (attends_without_matrices_) layouts_.attention_on_matrices_from = INT_MAX;
+}
+
 Result<void> GpuExecutable::check() {
   in_control_ = nullptr;
+  work_->ropes().reserve(options_.max_batch);
   TRY(const auto store, new_spare_store());
   TRY_STATUS(
       check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
@@ -83,7 +89,8 @@ Result<void> GpuExecutable::check() {
   const bool may_be_matrices = layouts_.attention_on_matrices_from != INT_MAX;
   if (right || right.error().code != ErrorCode::kNotSupported || !may_be_matrices) return right;
   // Where it is right without subgroup matrices, products may stay on them.
-  layouts_.attention_on_matrices_from = INT_MAX;
+  attends_without_matrices_ = true;
+  set_layouts(Layouts(layouts_));
   TRY(const auto without, new_spare_store());
   TRY_STATUS(check_attention(*device_, plan_, *without, *work_));
   note_failed_tests({"subgroup-matrix, in attention alone: " + right.error().message});

@@ -59,7 +59,7 @@ class GpuExecutable final : public Executable {
   const Plan& plan() const { return plan_; }
   const GpuOptions& options() const { return options_.gpu; }
   const Layouts& layouts() const { return layouts_; }
-  void set_layouts(const Layouts& layouts) { layouts_ = layouts; }  // of stores made from now on
+  void set_layouts(const Layouts& layouts);  // of stores made from now on
 
  private:
   friend class GpuTokenStream;
@@ -97,6 +97,7 @@ class GpuExecutable final : public Executable {
   std::unique_ptr<DeviceSampler> sampler_;
   Layouts layouts_;
   std::vector<std::string> failed_tests_;
+  bool attends_without_matrices_ = false;  // whatever the layouts say: they were found wrong
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing

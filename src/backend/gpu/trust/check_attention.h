@@ -9,8 +9,8 @@
 
 namespace tern::gpu {
 
-// Tokens of the prompt: more than a chunk of positions, and no more than a block of the cache.
-inline constexpr int kCheckedPrompt = 40;
+// Tokens of the prompt: a tile of the kernel, and a block of the cache.
+inline constexpr int kCheckedPrompt = 64;
 
 // Runs the plan up to its first attention, with the first block of `store`, which is of f16, and compares some heads of
 // some tokens. kNotSupported where they are far off. Leaves the work buffers as they happen to be.

@@ -123,7 +123,7 @@ class Check {
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
       program_.commands(
-          {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1, .shortest_slice = n}, commands);
+          {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1, .typical_slice = n}, commands);
     }
     return device_.prepare(commands);
   }
@@ -253,6 +253,9 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   // for which all are those of prompts.
   std::vector<int> numbers = {1, kMatmulTokens, static_cast<int>(kMostBatchTokens) / 2 + 1,
                               std::max(layouts.most_in_columns, layouts.most_in_batches) + 1};
+  // And as many as there can be, for which tiles are larger.
+  const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
+  if (has_tiles) numbers.push_back(max_batch);
   std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
   TRY_STATUS(check.prepare(numbers));
   for (const int n_tokens : numbers) TRY_STATUS(check.run(n_tokens));

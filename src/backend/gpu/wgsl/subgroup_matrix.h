@@ -9,6 +9,9 @@
 //   of them is long. Drivers want rows to start at multiples of 16 bytes, or of a row's bytes where those are fewer.
 // - Offsets must be uniform, and Tint only knows what is so over a whole workgroup: a subgroup's number counts as
 //   non-uniform. So its check (chromium.subgroup_matrix_uniformity) is off; kernels see to it.
+// - Nor do they want arrays in workgroup memory to begin elsewhere, which is up to them: all that a kernel has there is
+// a
+//   multiple of 16 bytes. A kernel with four bytes beside them was wrong on an NVIDIA H100, most likely for that.
 // - The workgroup's size must be a multiple of the device's greatest subgroup size.
 #pragma once
 

@@ -105,6 +105,9 @@ void Writer::end_function(std::string_view head) {
 Module Writer::finish(uint32_t workgroup_size) {
   Requirements& needs = module_.needs;
   needs.invocations = workgroup_size;
+  // Drivers want matrices to begin at multiples of 16 bytes, and pack a workgroup's arrays as they like.
+  if (needs.subgroup_matrix && has_odd_memory_)
+    trace_error("workgroup memory beside matrices is no multiple of 16 bytes");
   std::string head;
   if (needs.f16) head += "enable f16;\n";
   if (needs.subgroups) head += "enable subgroups;\n";

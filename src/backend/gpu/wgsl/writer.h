@@ -64,7 +64,10 @@ class Writer {
   int epoch() const { return epoch_; }
   void wrote() { ++epoch_; }
 
-  void workgroup_memory(uint32_t bytes) { module_.needs.workgroup_bytes += (bytes + 15) / 16 * 16; }
+  void workgroup_memory(uint32_t bytes) {
+    module_.needs.workgroup_bytes += (bytes + 15) / 16 * 16;
+    has_odd_memory_ = has_odd_memory_ || bytes % 16 != 0;
+  }
   Requirements& needs() { return module_.needs; }
   void diagnostic_off(std::string_view rule) { diagnostics_.insert(std::string(rule)); }
 
@@ -78,6 +81,7 @@ class Writer {
   std::set<std::string> names_, declared_, diagnostics_;
   int indent_ = 1;
   int epoch_ = 1;
+  bool has_odd_memory_ = false;  // an array for the workgroup that is no multiple of 16 bytes
 };
 
 inline thread_local Writer* writer = nullptr;  // set for the length of one trace
