@@ -8,12 +8,14 @@ namespace tern::gpu {
 // use.operator()<M, N, K>(), if there are kernels for this shape.
 template <class Use>
 bool with_f16_shape(const wgsl::MatrixShape& shape, Use&& use) {
-  const auto is = [&](uint32_t m, uint32_t n, uint32_t k) {
-    return shape == wgsl::MatrixShape{wgsl::MatrixTypes::kF16ToF32, m, n, k};
-  };
-  if (is(8, 8, 8)) return use.template operator()<8, 8, 8>(), true;        // lavapipe
-  if (is(16, 16, 16)) return use.template operator()<16, 16, 16>(), true;  // NVIDIA, AMD
-  if (is(8, 16, 16)) return use.template operator()<8, 16, 16>(), true;    // Intel
+  if constexpr (wgsl::kHasMatrixKernels) {
+    const auto is = [&](uint32_t m, uint32_t n, uint32_t k) {
+      return shape == wgsl::MatrixShape{wgsl::MatrixTypes::kF16ToF32, m, n, k};
+    };
+    if (is(8, 8, 8)) return use.template operator()<8, 8, 8>(), true;        // lavapipe
+    if (is(16, 16, 16)) return use.template operator()<16, 16, 16>(), true;  // NVIDIA, AMD
+    if (is(8, 16, 16)) return use.template operator()<8, 16, 16>(), true;    // Intel
+  }
   return false;
 }
 

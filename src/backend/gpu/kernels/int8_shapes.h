@@ -8,14 +8,16 @@ namespace tern::gpu {
 // use.operator()<M, N, K>(), if there are kernels for this shape.
 template <class Use>
 bool with_int8_shape(const wgsl::MatrixShape& shape, Use&& use) {
-  const auto is = [&](uint32_t m, uint32_t n, uint32_t k) {
-    return shape == wgsl::MatrixShape{wgsl::MatrixTypes::kI8ToI32, m, n, k};
-  };
-  if (is(8, 8, 8)) return use.template operator()<8, 8, 8>(), true;        // lavapipe
-  if (is(16, 16, 16)) return use.template operator()<16, 16, 16>(), true;  // AMD
-  if (is(16, 16, 32)) return use.template operator()<16, 16, 32>(), true;  // NVIDIA
-  if (is(8, 8, 32)) return use.template operator()<8, 8, 32>(), true;      // Intel
-  if (is(8, 16, 32)) return use.template operator()<8, 16, 32>(), true;    // Intel
+  if constexpr (wgsl::kHasMatrixKernels) {
+    const auto is = [&](uint32_t m, uint32_t n, uint32_t k) {
+      return shape == wgsl::MatrixShape{wgsl::MatrixTypes::kI8ToI32, m, n, k};
+    };
+    if (is(8, 8, 8)) return use.template operator()<8, 8, 8>(), true;        // lavapipe
+    if (is(16, 16, 16)) return use.template operator()<16, 16, 16>(), true;  // AMD
+    if (is(16, 16, 32)) return use.template operator()<16, 16, 32>(), true;  // NVIDIA
+    if (is(8, 8, 32)) return use.template operator()<8, 8, 32>(), true;      // Intel
+    if (is(8, 16, 32)) return use.template operator()<8, 16, 32>(), true;    // Intel
+  }
   return false;
 }
 

@@ -19,6 +19,14 @@
 
 namespace tern::wgsl {
 
+// Whether a build has kernels for them. A page has not: no browser offers matrices unasked, and the kernels would be
+// tens of kilobytes of it.
+#ifdef __EMSCRIPTEN__
+inline constexpr bool kHasMatrixKernels = false;
+#else
+inline constexpr bool kHasMatrixKernels = true;
+#endif
+
 enum class MatrixRole { kLeft, kRight, kResult };
 
 namespace detail {
