@@ -171,7 +171,8 @@ show_progress() {
   [[ ! -t 1 ]] || printf '\r\033[K'
 }
 
-downloaded_mb() { du -sm "$work/cache/archives" 2>/dev/null | cut -f1; }
+# Fails where a file that it has listed is gone, and apt renames each when it is whole: that must not end the script.
+downloaded_mb() { { du -sm "$work/cache/archives" 2>/dev/null || true; } | cut -f1; }
 
 download() {
   local total pid
