@@ -44,17 +44,9 @@ Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name
   return {matrix_tile(shape, wg, tid), c, n_tokens, n_rows, staged};
 }
 
-void stage_quad(const Tile& t, const Name<U32>& to, const Name<Vec4<F32>>& value) {
-  for (uint32_t k = 0; k < 4; ++k) t.staged[to + k] = f16(at(value, k));
-}
-
-void stage_halves(const Tile& t, const Name<U32>& to, const Name<Vec4<F16>>& value) {
-  for (uint32_t k = 0; k < 4; ++k) t.staged[to + k] = at(value, k);
-}
-
 // Where columns lie in workgroup memory: of both sides quad k of piece p is number k · pieces + p of its row, so that
 // neighbouring invocations, which have neighbouring pieces, store to neighbouring banks.
-
+//
 // How one matrix's weights come into workgroup memory, a piece of a row at a time. Rows past the end load the last one
 // again; nobody stores what comes of them.
 class WeightStage {
@@ -100,9 +92,9 @@ class WeightStage {
           auto quad = let("to_quad", to + 4 * of_row() * k);
           const Name<U32>& word = words[k / per_word];
           if (halves_) {
-            stage_halves(t_, quad, let("value", (*halves_)(word, k % per_word, *half_scale)));
+            put_halves(t_.staged, quad, let("value", (*halves_)(word, k % per_word, *half_scale)));
           } else {
-            stage_quad(t_, quad, let("value", scaled(w_.coding, unpack_.of_word(word, k % per_word), scale)));
+            put_halves(t_.staged, quad, let("value", scaled(w_.coding, unpack_.of_word(word, k % per_word), scale)));
           }
         }
       };
@@ -160,10 +152,10 @@ class WeightStage {
       auto place = let("place", i % 4u * of_row() + i % quads / 4u);
       auto to = let("to", base + start_ + i / quads * t_.shape.stride + place * 4u);
       auto value = let("value", unpack_(unit, 0, &in_unit));
-      if (w_.coding.group == 0) return stage_quad(t_, to, value);
+      if (w_.coding.group == 0) return put_halves(t_.staged, to, value);
       const UnitScale scale = w_.scale(at);
       auto product = let("scaled", scaled(w_.coding, e(value), scale));
-      stage_quad(t_, to, product);
+      put_halves(t_.staged, to, product);
     });
   }
 
@@ -203,7 +195,7 @@ void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const
     for (const WeightStage* w : weights) w->store(block, base);
     activations.store([&](const Name<Vec4<F16>>& quad, const Name<U32>& to) {
       auto to_quad = let("x_to_quad", base + to);
-      stage_halves(t, to_quad, quad);
+      put_halves(t.staged, to_quad, quad);
     });
   };
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {

@@ -43,9 +43,8 @@ class LogitsTile {
     const uint32_t n_blocks = c_.cols / c_.block();
     loop("block", 0u, n_blocks, 1u, [&](const Name<U32>& block) {
       for (const Quads* quads : {&weights, &activations}) {
-        quads->store([&](const Name<Vec4<F16>>& quad, const Name<U32>& at_quad) {
-          for (uint32_t k = 0; k < 4; ++k) staged_[at_quad + k] = at(quad, k);
-        });
+        quads->store(
+            [&](const Name<Vec4<F16>>& quad, const Name<U32>& at_quad) { put_halves(staged_, at_quad, quad); });
       }
       workgroupBarrier();
       // On its way while this block is multiplied; after the last one, it again.

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "backend/gpu/kernels/f16_shapes.h"
+#include "backend/gpu/kernels/staged_vectors.h"
 
 namespace tern::gpu {
 
@@ -140,10 +141,6 @@ class MatrixAttentionBody {
     return reduced;
   }
 
-  void put_halves(const Name<U32>& to, const Name<Vec4<F32>>& v) const {
-    for (uint32_t k = 0; k < 4; ++k) staged_[to + k] = f16(at(v, k));
-  }
-
   // Queries go through the memory of keys and values to the matrices where they stay. What a power of two of a score
   // is, is a factor of theirs.
   void stage_queries(const In<"q", Vec4<F32>>& q) {
@@ -153,7 +150,7 @@ class MatrixAttentionBody {
       auto token = let("token", min(first_token_ + i / quads_, last_token_));
       auto v = let("v", q[(token * c_.heads.n_heads + head_) * quads_ + i % quads_] * scale);
       auto to = let("to", i / quads_ * stride_ + i % quads_ * 4u);
-      put_halves(to, v);
+      put_halves(staged_, to, v);
     });
     workgroupBarrier();
     for (uint32_t k = 0; k < c_.heads.head_dim; k += K) {

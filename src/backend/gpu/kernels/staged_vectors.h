@@ -8,6 +8,16 @@
 
 namespace tern::gpu {
 
+// Four values as halves, from `to` on: WGSL stores them one by one.
+inline void put_halves(const wgsl::Shared<wgsl::F16>& staged, const wgsl::Name<wgsl::U32>& to,
+                       const wgsl::Name<wgsl::Vec4<wgsl::F16>>& values) {
+  for (uint32_t k = 0; k < 4; ++k) staged[to + k] = wgsl::at(values, k);
+}
+inline void put_halves(const wgsl::Shared<wgsl::F16>& staged, const wgsl::Name<wgsl::U32>& to,
+                       const wgsl::Name<wgsl::Vec4<wgsl::F32>>& values) {
+  for (uint32_t k = 0; k < 4; ++k) staged[to + k] = wgsl::f16(wgsl::at(values, k));
+}
+
 template <class V>
 class StagedVectors {
  public:
