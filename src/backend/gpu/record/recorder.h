@@ -70,6 +70,17 @@ std::optional<Config> fit_tile(Config config, const PromptTile& wanted, uint32_t
   return std::nullopt;
 }
 
+// fit(shape): the layout for it, or none. Of those that there are, the one of the largest matrices.
+template <class Fit>
+auto with_largest_matrices(const Features& features, const Fit& fit) {
+  decltype(fit(features.matrices.front())) best;
+  for (const wgsl::MatrixShape& shape : features.matrices) {
+    if (best && shape.m * shape.n * shape.k <= best->shape.m * best->shape.n * best->shape.k) continue;
+    if (auto config = fit(shape)) best = std::move(config);
+  }
+  return best;
+}
+
 // A layout, and the runs that it is for.
 template <class Config>
 struct Tiled {

@@ -191,8 +191,8 @@ std::optional<AttentionConfig> Recorder::grouped_config(const step::Attention& s
 
 std::optional<MatrixAttentionConfig> Recorder::matrix_attention_config(const step::Attention& s) const {
   if (c_.layouts.attention_on_matrices_from > c_.max_batch || !has_f16_matrices()) return std::nullopt;
-  std::optional<MatrixAttentionConfig> best;
-  for (const wgsl::MatrixShape& shape : c_.device.features().matrices) {
+  using Config = std::optional<MatrixAttentionConfig>;
+  return with_largest_matrices(c_.device.features(), [&](const wgsl::MatrixShape& shape) -> Config {
     const MatrixAttentionConfig config{.heads = head_shape(s),
                                        .shape = shape,
                                        .subgroup = c_.device.features().subgroup_min,
@@ -201,10 +201,8 @@ std::optional<MatrixAttentionConfig> Recorder::matrix_attention_config(const ste
                                        .window = static_cast<uint32_t>(s.window),
                                        .softcap = s.softcap};
     const Limits& limits = c_.device.limits();
-    if (!has_matrix_attention(config, limits.invocations, limits.workgroup_bytes)) continue;
-    if (!best || shape.m * shape.n * shape.k > best->shape.m * best->shape.n * best->shape.k) best = config;
-  }
-  return best;
+    return has_matrix_attention(config, limits.invocations, limits.workgroup_bytes) ? Config(config) : std::nullopt;
+  });
 }
 
 template <class KvWord>

@@ -133,19 +133,16 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
   const Features& f = c_.device.features();
   if (!has_f16_matrices() || w.cols % 32 != 0) return std::nullopt;
   if (w.format == Format::kF32) return std::nullopt;  // f16 would not hold them
-  std::optional<FloatMatrixMatmulConfig> best;
-  for (const wgsl::MatrixShape& shape : f.matrices) {
-    if (!has_float_matrix_matmul(shape)) continue;
-    if (best && shape.m * shape.n * shape.k <= best->shape.m * best->shape.n * best->shape.k) continue;
-    const auto config = fit_tile(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                                         .cols = static_cast<uint32_t>(w.cols),
-                                                         .coding = coding,
-                                                         .shape = shape,
-                                                         .subgroup = f.subgroup_min},
-                                 tile, n_matrices, c_.device.limits());
-    if (config) best = config;
-  }
-  return best;
+  using Config = std::optional<FloatMatrixMatmulConfig>;
+  return with_largest_matrices(f, [&](const wgsl::MatrixShape& shape) -> Config {
+    if (!has_float_matrix_matmul(shape)) return std::nullopt;
+    return fit_tile(FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                            .cols = static_cast<uint32_t>(w.cols),
+                                            .coding = coding,
+                                            .shape = shape,
+                                            .subgroup = f.subgroup_min},
+                    tile, n_matrices, c_.device.limits());
+  });
 }
 
 std::vector<Tiled<FloatMatrixMatmulConfig>> Recorder::float_matrix_configs(const Tensor& w, const WeightCoding& coding,

@@ -118,18 +118,15 @@ std::optional<TernaryMatrixMatmulConfig> Recorder::matrix_config(const Tensor& w
   const Features& f = c_.device.features();
   if (!f.subgroups || f.subgroup_min != f.subgroup_max) return std::nullopt;  // a subgroup's part of a tile is fixed
   if (c_.device.adapter().type == AdapterType::kSoftware && !c_.layouts.software_matrices) return std::nullopt;
-  std::optional<TernaryMatrixMatmulConfig> best;
-  for (const wgsl::MatrixShape& shape : f.matrices) {
-    if (!has_matrix_matmul(shape)) continue;
-    if (best && shape.m * shape.n * shape.k <= best->shape.m * best->shape.n * best->shape.k) continue;
-    const auto config = fit_tile(TernaryMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
-                                                           .cols = static_cast<uint32_t>(w.cols),
-                                                           .shape = shape,
-                                                           .subgroup = f.subgroup_min},
-                                 tile, n_matrices, c_.device.limits());
-    if (config) best = config;
-  }
-  return best;
+  using Config = std::optional<TernaryMatrixMatmulConfig>;
+  return with_largest_matrices(f, [&](const wgsl::MatrixShape& shape) -> Config {
+    if (!has_matrix_matmul(shape)) return std::nullopt;
+    return fit_tile(TernaryMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
+                                              .cols = static_cast<uint32_t>(w.cols),
+                                              .shape = shape,
+                                              .subgroup = f.subgroup_min},
+                    tile, n_matrices, c_.device.limits());
+  });
 }
 
 std::vector<Tiled<TernaryMatrixMatmulConfig>> Recorder::matrix_configs(const Tensor& w, uint32_t rows,
