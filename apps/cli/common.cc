@@ -134,6 +134,18 @@ void ModelOptions::add_gpu(CLI::App& app) {
           ->delimiter(',')
           ->allow_extra_args(false)
           ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial", "tuned"})),
+      app.add_option_function<std::string>(
+             "--one-dispatch",
+             [&gpu](const std::string& use) {
+               gpu.one_dispatch = use == "on"    ? OneDispatchUse::kOn
+                                  : use == "off" ? OneDispatchUse::kOff
+                                                 : OneDispatchUse::kAuto;
+             },
+             "Compute all layers of a token in one dispatch of the GPU: auto (default: where a trial says that it is "
+             "right "
+             "and faster), on, off")
+          ->type_name("WHEN")
+          ->check(one_of({"auto", "on", "off"})),
       app.add_flag("--gpu-validate", gpu.validation, "Check every call to the GPU: slow, finds mistakes"),
   };
   for (CLI::Option* option : options) option->group("GPU");
@@ -146,7 +158,7 @@ void ModelOptions::complete(const CLI::App& app) {
   if (app.count("--prefer") > 0 && load.backend != BackendKind::kAuto)
     throw CLI::ValidationError("--prefer", "is for -b auto, which chooses");
   if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
-  for (const char* name : {"--gpu", "--wgsl-dir", "--gpu-without", "--gpu-validate"}) {
+  for (const char* name : {"--gpu", "--wgsl-dir", "--gpu-without", "--one-dispatch", "--gpu-validate"}) {
     if (app.count(name) > 0) throw CLI::ValidationError(name, "needs -b webgpu or -b auto");
   }
 }

@@ -51,6 +51,10 @@ struct Progress {
 };
 using OnProgress = std::function<void(const Progress&)>;
 
+// Whether a GPU computes all layers of a token in one dispatch, whose workgroups wait for each other, instead of several
+// for each layer. kAuto: where a trial when the model is loaded comes out right, and faster.
+enum class OneDispatchUse { kAuto, kOn, kOff };
+
 // For the webgpu backend; the others ignore it.
 struct GpuOptions {
   std::string adapter = {};   // part of its name, or its index, as in `tern devices`; empty: the first that can run
@@ -60,6 +64,7 @@ struct GpuOptions {
   // Features to do without: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned. (serial: the
   // kernels that software drivers run instead of those for GPUs; tuned: what `tern tune` has kept.)
   std::vector<std::string> without = {};
+  OneDispatchUse one_dispatch = OneDispatchUse::kAuto;
   std::string cache_dir = {};  // compiled pipelines are kept there; empty: the user's cache folder
 };
 

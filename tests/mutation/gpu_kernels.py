@@ -433,11 +433,34 @@ MATRICES = [
     Mutant("relu forgotten", "ternary_glu_matmul_matrix", r"max\(gate, 0f\)", "gate", "GluGivesTheSameBits"),
 ]
 
+ONE_DISPATCH = [
+    Mutant("one dispatch: any tag will do", "ternary_layers", r"(\(odd\w*|\(\(found\w* \^ \w+\)) & 3u\) == 0u", "true", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the same tag in all layers", "ternary_layers", r"let tag = \(last_tag \+ 1u \+ layer\)", "let tag = (last_tag + 1u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the same tags for all tokens", "ternary_layers", r"atomicStore\(&words\[0u\], [^;]*\);", "atomicStore(&words[0u], last_tag);", "AnyNumberOfLayers"),
+    Mutant("one dispatch: keys and values without a head are stored", "ternary_layers", r"let end_pos(_\d+)? = select\(first_pos\w*, (.*), is_used\w*\);", "let end_pos$1 = $2;", "MoreWorkgroupsThanParts"),
+    Mutant("one dispatch: x after attention where x before it was", "ternary_layers", r"let place(_\d+)? = row(_\d+)? \+ 6080u;", "let place$1 = row$2 + 64u;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: residual of other rows", "ternary_layers", r"let x_new = residual\[mine_at\]", "let x_new = residual[mine_at ^ 1u]", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the first layer's matrices for all", "ternary_layers", r"let start(_\d+)? = layer \*", "let start$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the first layer's gains for all", "ternary_layers", r"let vectors_at(_\d+)? = (\w+) \*", "let vectors_at$1 = 0u * $2 *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the first layer's keys for all", "ternary_layers", r"let key_of_layer(_\d+)? = layer \*", "let key_of_layer$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: a value's scale for a key", "ternary_layers", r"let of_k_or_v = select\(w_scale(\w*), w_scale(\w*),", "let of_k_or_v = select(w_scale$1, w_scale$1,", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: values are turned, too", "ternary_layers", r"let turn(_\d+)? = select\((\w+), .*\);", "let turn$1 = $2;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the token does not see itself", "ternary_layers", r"let is_seen(_\d+)? = (\w+) < end_pos", "let is_seen$1 = $2 + 1u < end_pos", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: sums do not shrink", "ternary_layers", r"= acc(_\d+)? \* shrink(_\d+)? \+", "= acc$1 +", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: parts of the history are not weighed", "ternary_layers", r"let shrink(_\d+)? = select\(0f, exp\(.*\), lane_of_value < (\w+)\);", "let shrink$1 = select(0f, 1f, lane_of_value < $2);", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: a part is left out", "ternary_layers", r"lane_of_value < splits", "lane_of_value + 1u < splits", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the token's key is not kept", "ternary_layers", r"kv\[key_of_layer\w* \+ 0u\] = [^;]*;", "", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: bytes of a word in another order", "ternary_layers", r"<< 16u", "<< 8u", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: the last row of a share is not computed", "ternary_layers", r"(let end_row(_\d+)? = .*);", "$1 - u32(wg.x == 0u);", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: sum of the activations not taken off", "ternary_layers", r"f32\((sum\w*) - sg\w*\) / x_scale", "f32($1) / x_scale", "LogitsAreThoseOfTheSteps"),
+]
+
 # Test programs, what stands before and after a test's name in them, and their mutants.
 SUITES = [
     ("gpu_conform_test", "*", "/{variant}", CONFORM),
     ("gpu_device_sampler_test", "DeviceSamplerTest.", "", DEVICE_SAMPLER),
     ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
+    ("gpu_one_dispatch_test", "GpuOneDispatch.", "", ONE_DISPATCH),
 ]
 
 

@@ -5,6 +5,7 @@
 // next call that can fail. Objects belong to one device, must not outlive it, and are used from one thread.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -97,6 +98,7 @@ struct BufferView {
   const Buffer* buffer = nullptr;
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  auto operator<=>(const BufferView&) const = default;
 };
 
 class BindGroup {

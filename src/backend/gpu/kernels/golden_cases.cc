@@ -18,6 +18,7 @@
 #include "backend/gpu/kernels/serial_attention.h"
 #include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/kernels/ternary_columns.h"
+#include "backend/gpu/kernels/ternary_layers.h"
 #include "backend/gpu/kernels/ternary_matmul.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
@@ -111,6 +112,7 @@ class Cases {
     add("attention_merge", attention_merge(attention_config(16)));
     add_float();
     add_sampling();
+    if (caps.caps.packed_dot && caps.caps.subgroup >= 8) add_layers();
   }
 
   // What software drivers run instead of the GPUs' kernels.
@@ -145,6 +147,24 @@ class Cases {
   void add(std::string_view name, wgsl::Kernel<P...> kernel) {
     const std::string caps = caps_.name.empty() ? "" : "." + caps_.name;
     cases_.push_back({std::string(name) + "." + m_.name + caps + ".wgsl", std::move(kernel.module)});
+  }
+
+  void add_layers() {
+    TernaryLayersConfig c{
+        .n_layers = 30, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps};
+    const uint32_t row = c.d_model / 64;
+    c.output_at = c.qkv_width() * row;
+    c.gate_at = c.output_at + c.d_model * (c.q_width() / 64);
+    c.up_at = c.gate_at + c.d_ff * row;
+    c.down_at = c.up_at + c.d_ff * row;
+    c.layer_vectors = c.down_at + c.d_model * (c.d_ff / 64);
+    add("ternary_layers", ternary_layers(c));
+    c.interleaved = true;
+    c.workgroup = 256;
+    add("ternary_layers_interleaved", ternary_layers(c));
+    c.in_turns = true;
+    c.kv_heads_of_workgroup = 2;
+    add("ternary_layers_in_turns", ternary_layers(c));
   }
 
   static wgsl::MatrixShape matrix(uint32_t m, uint32_t n, uint32_t k) { return {wgsl::MatrixTypes::kI8ToI32, m, n, k}; }

@@ -68,6 +68,8 @@ class TernaryDots {
 
   const wgsl::Name<wgsl::U32>& group() const { return group_; }  // which group of the workgroup this invocation is in
   const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // and which lane of it
+  // The weights that load_weights has loaded, [round][row]; none where it leaves that to multiply.
+  const std::vector<std::vector<wgsl::Name<TernaryWeights>>>& ahead() const { return ahead_; }
 
  private:
   uint32_t n_vec() const { return c_.row_vectors(); }

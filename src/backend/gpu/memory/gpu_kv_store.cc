@@ -14,12 +14,13 @@ namespace {
 constexpr int kFirstBlocks = 8;
 }  // namespace
 
-GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, Record record)
+GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool together, Record record)
     : device_(device),
       config_(config),
       type_(type),
       record_(std::move(record)),
-      host_block_bytes_(kv_bytes(config, kKvBlock, type)) {
+      host_block_bytes_(kv_bytes(config, kKvBlock, type)),
+      wants_together_(together) {
   for (int layer = 0; layer < config.n_layers; ++layer) {
     const uint64_t bytes = device_block_bytes(config, layer, type);
     layers_.push_back({.buffer = nullptr, .block_bytes = bytes});
@@ -29,6 +30,26 @@ GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, Record
 }
 
 int GpuKvStore::block_tokens() const { return kKvBlock; }
+
+BufferView GpuKvStore::layer(int index) const {
+  const Layer& layer = layers_[static_cast<size_t>(index)];
+  if (!together_) return {layer.buffer.get(), 0, 0};
+  const uint64_t bytes = together_->bytes() / layers_.size();
+  return {together_.get(), static_cast<uint64_t>(index) * bytes, bytes};
+}
+
+BufferView GpuKvStore::block_of(size_t i, KvBlockId block) const {
+  const uint64_t bytes = layers_[i].block_bytes;
+  const BufferView all = layer(static_cast<int>(i));
+  return {all.buffer, all.offset + place(block) * bytes, bytes};
+}
+
+bool GpuKvStore::can_be_together(int capacity) const {
+  const Limits& limits = device_.limits();
+  const uint64_t bytes = (static_cast<uint64_t>(capacity) + 1) * block_bytes_;
+  return wants_together_ && block_bytes_ == layers_.size() * largest_bytes_ &&
+         largest_bytes_ % limits.offset_alignment == 0 && bytes <= limits.binding_bytes && bytes <= limits.buffer_bytes;
+}
 
 // `wanted` blocks, or as many as there can be, but at least n_blocks. One more is the spare one.
 Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
@@ -44,21 +65,23 @@ Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   }
   if (const uint64_t memory = device_.adapter().memory_bytes; memory > 0) {
     const uint64_t used = device_.allocated_bytes(), rest = used < memory ? memory - used : 0;
-    const uint64_t more = rest / block_bytes_ + (now > 0 ? 0 : -1);
-    if (least > now + more) {
+    // What is together moves as a whole; else layer by layer, and hardly anything is there twice.
+    const uint64_t fit = rest / block_bytes_, more = fit + (now > 0 ? 0 : -1);
+    const uint64_t all = together_ ? std::max(fit, uint64_t{1}) - 1 : now + more;
+    if (least > all) {
       return fail(ErrorCode::kOutOfMemory,
                   "keys and values of {} tokens take {} MB, which do not fit into the {} MB of the GPU {}, of which {} "
                   "MB are in use; use a smaller context, hold fewer conversations, or use the cpu backend",
                   tokens, least * block_bytes_ >> 20, memory >> 20, device_.adapter().name, used >> 20);
     }
-    most = std::min(most, now + more);
+    most = std::min(most, all);
   }
   return static_cast<int>(std::clamp<uint64_t>(static_cast<uint64_t>(wanted), least, most));
 }
 
 // A program that is older than several of these knows the first buffer.
-void GpuKvStore::note_replaced(const Buffer* old, const Buffer* other) {
-  if (!old) return;
+void GpuKvStore::note_replaced(const BufferView& old, const BufferView& other) {
+  if (!old.buffer) return;
   for (auto& [first, last] : replaced_) {
     if (last == old) {
       last = other;
@@ -68,7 +91,50 @@ void GpuKvStore::note_replaced(const Buffer* old, const Buffer* other) {
   replaced_[old] = other;
 }
 
+Result<void> GpuKvStore::grow_together(int capacity) {
+  const uint64_t of_layer = static_cast<uint64_t>(capacity + 1) * largest_bytes_;
+  TRY(auto larger, device_.new_buffer("the KV cache", of_layer * layers_.size(), BufferUse::kWork));
+  std::vector<Command> copies;
+  for (size_t i = 0; together_ && i < layers_.size(); ++i) {
+    const BufferView old = layer(static_cast<int>(i));
+    copies.push_back({.grid = {}, .from = old, .to = {larger.get(), i * of_layer, old.bytes}});
+  }
+  if (!copies.empty()) TRY_STATUS(device_.submit(copies));
+  for (const Command& copy : copies) note_replaced(copy.from, {larger.get(), copy.to.offset, of_layer});
+  note_replaced(all_layers(), {larger.get(), 0, 0});
+  for (Layer& apart : layers_) apart.buffer.reset();  // of an attempt that failed
+  together_ = std::move(larger);
+  capacity_ = capacity;
+  ++version_;
+  return {};
+}
+
+// More than can be bound at once: each layer gets a buffer of its own.
+Result<void> GpuKvStore::part(int capacity) {
+  std::vector<std::unique_ptr<Buffer>> parted;
+  std::vector<Command> copies;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const uint64_t bytes = static_cast<uint64_t>(capacity + 1) * layers_[i].block_bytes;
+    TRY(auto buffer, device_.new_buffer(format_text("the KV cache of layer {}", i), bytes, BufferUse::kWork));
+    const BufferView old = layer(static_cast<int>(i));
+    copies.push_back({.grid = {}, .from = old, .to = {buffer.get(), 0, old.bytes}});
+    parted.push_back(std::move(buffer));
+  }
+  TRY_STATUS(device_.submit(copies));
+  for (size_t i = 0; i < layers_.size(); ++i) layers_[i].buffer = std::move(parted[i]);
+  together_.reset();
+  has_parted_ = true;
+  capacity_ = capacity;
+  ++version_;
+  return {};
+}
+
 Result<void> GpuKvStore::grow_to(int capacity) {
+  if ((capacity_ == 0 || together_) && can_be_together(capacity)) return grow_together(capacity);
+  return together_ ? part(capacity) : grow_apart(capacity);
+}
+
+Result<void> GpuKvStore::grow_apart(int capacity) {
   std::vector<Command> copies;
   std::vector<std::unique_ptr<Buffer>> old;
   const auto submit = [&]() -> Result<void> {
@@ -87,8 +153,8 @@ Result<void> GpuKvStore::grow_to(int capacity) {
       copies.push_back({.grid = {},
                         .from = {layer.buffer.get(), 0, layer.buffer->bytes()},
                         .to = {larger.get(), 0, layer.buffer->bytes()}});
+      note_replaced({layer.buffer.get(), 0, 0}, {larger.get(), 0, 0});
     }
-    note_replaced(layer.buffer.get(), larger.get());
     old.push_back(std::move(layer.buffer));
     layer.buffer = std::move(larger);
     TRY_STATUS(submit());  // layer by layer, so that there is never more than one of them twice
@@ -98,6 +164,10 @@ Result<void> GpuKvStore::grow_to(int capacity) {
 }
 
 Result<void> GpuKvStore::grow(int n_blocks, int wanted) {
+  // Rather a little less than wanted than parted.
+  while ((capacity_ == 0 || together_) && can_be_together(n_blocks) && !can_be_together(wanted)) {
+    wanted = std::max(n_blocks, wanted - wanted / 8 - 1);
+  }
   TRY(const int capacity, capacity_for(n_blocks, wanted));
   auto grown = grow_to(capacity);
   if (!grown && grown.error().code == ErrorCode::kOutOfMemory && capacity > n_blocks) grown = grow_to(n_blocks);
@@ -127,12 +197,10 @@ Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
     TRY(copied_, device_.new_buffer("a block of the KV cache", largest_bytes_, BufferUse::kWork));
   }
   std::vector<Command> copies;
-  for (const Layer& layer : layers_) {
-    const uint64_t bytes = layer.block_bytes;
-    copies.push_back(
-        {.grid = {}, .from = {layer.buffer.get(), place(from) * bytes, bytes}, .to = {copied_.get(), 0, bytes}});
-    copies.push_back(
-        {.grid = {}, .from = {copied_.get(), 0, bytes}, .to = {layer.buffer.get(), place(to) * bytes, bytes}});
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const uint64_t bytes = layers_[i].block_bytes;
+    copies.push_back({.grid = {}, .from = block_of(i, from), .to = {copied_.get(), 0, bytes}});
+    copies.push_back({.grid = {}, .from = {copied_.get(), 0, bytes}, .to = block_of(i, to)});
   }
   return device_.submit(copies);
 }
@@ -143,7 +211,7 @@ Result<void> GpuKvStore::read(KvBlockId block, MutableBytes out) const {
   for (int i = 0; i < config_.n_layers; ++i) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
     const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
-    TRY_STATUS(device_.read({layer.buffer.get(), place(block) * layer.block_bytes, layer.block_bytes}, of_layer));
+    TRY_STATUS(device_.read(block_of(static_cast<size_t>(i), block), of_layer));
     const uint64_t host_bytes = kv_layer_bytes(config_, i, kKvBlock, type_);
     to_host_order(config_, i, type_, of_layer, out.first(host_bytes));
     out = out.subspan(host_bytes);
@@ -159,7 +227,8 @@ Result<void> GpuKvStore::write(KvBlockId block, Bytes in) {
     const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
     const uint64_t host_bytes = kv_layer_bytes(config_, i, kKvBlock, type_);
     to_device_order(config_, i, type_, in.first(host_bytes), of_layer);
-    TRY_STATUS(device_.write(*layer.buffer, place(block) * layer.block_bytes, of_layer));
+    const BufferView to = block_of(static_cast<size_t>(i), block);
+    TRY_STATUS(device_.write(*to.buffer, to.offset, of_layer));
     in = in.subspan(host_bytes);
   }
   return {};

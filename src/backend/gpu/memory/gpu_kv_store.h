@@ -13,14 +13,15 @@
 
 namespace tern::gpu {
 
-// A buffer a layer, of blocks [2][n_kv_heads][kKvBlock] rows (kernels/kv_cache.h), which grow as more blocks are
-// wanted: then there are new ones, with the old ones' contents, and the program has to be bound to them. Once there,
-// they stay as long as the store.
+// Each layer has blocks [2][n_kv_heads][kKvBlock] rows (kernels/kv_cache.h) in a buffer of its own; or all layers, one
+// after the other, share one, as far as that can be bound at once. Buffers grow as more blocks are wanted: then there
+// are new ones, with the old ones' contents, and the program has to be bound to them. Once there, they stay as long as
+// the store.
 class GpuKvStore final : public KvStore {
  public:
   // Records the program for new buffers.
   using Record = std::function<Result<void>(GpuKvStore&)>;
-  GpuKvStore(Device& device, const Config& config, KvType type, Record record);
+  GpuKvStore(Device& device, const Config& config, KvType type, bool together, Record record);
 
   KvType type() const override { return type_; }
   int block_tokens() const override;
@@ -38,7 +39,9 @@ class GpuKvStore final : public KvStore {
   static uint32_t place(KvBlockId block) { return static_cast<uint32_t>(block + 1); }
   bool has_room_for(KvBlockId block) const { return block < capacity_; }
 
-  BufferView layer(int index) const { return {layers_[static_cast<size_t>(index)].buffer.get(), 0, 0}; }
+  BufferView layer(int index) const;
+  // All layers, one after the other, each with as much room; no buffer where each has its own.
+  BufferView all_layers() const { return {together_.get(), 0, 0}; }
 
   // What runs the plan, and with which buffers: those of the store and RoPE's.
   struct Version {
@@ -48,11 +51,14 @@ class GpuKvStore final : public KvStore {
   Program program;
   Version recorded;
   uint64_t version() const { return version_; }  // of the store's buffers, from 1 up
-  // The buffers of the recorded program that there are others for by now, and these.
-  const std::map<const Buffer*, const Buffer*>& replaced() const { return replaced_; }
+  // What the recorded program binds and there are others for by now, and these.
+  const std::map<BufferView, BufferView>& replaced() const { return replaced_; }
+  // Whether layers have moved out of the buffer that they shared: the recorded program is of no use then.
+  bool has_parted() const { return has_parted_; }
   void set_recorded(const Version& version) {
     recorded = version;
     replaced_.clear();
+    has_parted_ = false;
   }
 
   // Expires with the store.
@@ -66,7 +72,12 @@ class GpuKvStore final : public KvStore {
   Result<int> capacity_for(int n_blocks, int wanted) const;
   Result<void> grow(int n_blocks, int wanted);
   Result<void> grow_to(int capacity);
-  void note_replaced(const Buffer* old, const Buffer* other);
+  Result<void> grow_together(int capacity);
+  Result<void> grow_apart(int capacity);
+  Result<void> part(int capacity);
+  bool can_be_together(int capacity) const;
+  BufferView block_of(size_t layer, KvBlockId block) const;
+  void note_replaced(const BufferView& old, const BufferView& other);
 
   Device& device_;
   const Config& config_;
@@ -76,7 +87,9 @@ class GpuKvStore final : public KvStore {
   std::vector<Layer> layers_;
   uint64_t block_bytes_ = 0, largest_bytes_ = 0;  // on the device: of all layers, of the largest
   std::unique_ptr<Buffer> copied_;                // a layer's block on its way to another; made when it is first wanted
-  std::map<const Buffer*, const Buffer*> replaced_;
+  std::map<BufferView, BufferView> replaced_;
+  bool wants_together_, has_parted_ = false;
+  std::unique_ptr<Buffer> together_;
   int capacity_ = 0;  // blocks that every layer has room for
   int n_allocated_ = 0;
   uint64_t version_ = 0;

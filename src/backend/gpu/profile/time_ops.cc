@@ -150,7 +150,8 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
     n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   }
   TRY_STATUS(prepare(store, n_pos));
-  TRY(const RunShape shape, put(tokens));
+  TRY(RunShape shape, put(tokens));
+  shape = in_best_way(shape, store);
   std::vector<Command> model, choice;
   store.program.commands(shape, model);
   sampler_->greedy().commands(shape, choice);
@@ -161,6 +162,14 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
     const Step& step = plan_.steps[static_cast<size_t>(steps[i])];
     // A step of several dispatches: its bytes count for the first.
     const bool is_first = i == 0 || steps[i - 1] != steps[i];
+    if (shape.in_one > 0 && steps[i] == one_->first_step()) {
+      uint64_t bytes = 0;
+      for (int s = one_->first_step(); s < one_->end_step(); ++s) {
+        bytes += bytes_moved(plan_.steps[static_cast<size_t>(s)], store.type(), pos, n_rows);
+      }
+      kinds.add("layers", model[i], bytes);
+      continue;
+    }
     kinds.add(without_layer(step.name), model[i], is_first ? bytes_moved(step, store.type(), pos, n_rows) : 0);
   }
   for (size_t i = 0; i < choice.size(); ++i) {

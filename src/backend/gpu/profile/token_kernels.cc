@@ -40,7 +40,8 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   blocks.back() = GpuKvStore::kSpare;
   const TokenId token = 0;
   const Slice slice{.tokens = {&token, 1}, .first_pos = pos, .blocks = blocks, .n_ctx = last_.n_ctx};
-  TRY(const RunShape shape, put({&slice, 1}));
+  TRY(RunShape shape, put({&slice, 1}));
+  shape = in_best_way(shape, *store);
   store->program.commands(shape, commands);
   if (last_.sampler) last_.sampler->commands(shape, commands);
   return commands;

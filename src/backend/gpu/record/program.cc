@@ -7,7 +7,9 @@
 namespace tern::gpu {
 namespace {
 
-bool applies(const Extent& e, const RunShape& shape) {
+bool applies(const RecordedDispatch& d, const RunShape& shape) {
+  if (d.way != Way::kAny && (d.way == Way::kInOne) != (shape.in_one > 0)) return false;
+  const Extent& e = d.extent;
   const int n_rows = e.rows == Rows::kLogits ? shape.n_logit_rows : shape.n_tokens;
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
   if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kOneEach) != shape.one_each) return false;
@@ -16,7 +18,9 @@ bool applies(const Extent& e, const RunShape& shape) {
          shape.n_pos <= e.when.max_pos;
 }
 
-Grid grid_for(const Extent& e, const RunShape& shape) {
+Grid grid_for(const RecordedDispatch& d, const RunShape& shape) {
+  if (d.way == Way::kInOne) return {.x = shape.in_one};
+  const Extent& e = d.extent;
   Grid grid = e.grid;
   const auto rows = static_cast<uint32_t>(e.rows == Rows::kTokens ? shape.n_tokens : shape.n_logit_rows);
   const uint32_t groups = ceil_div(rows, e.rows_per_workgroup);
@@ -32,22 +36,19 @@ Grid grid_for(const Extent& e, const RunShape& shape) {
 
 void Program::commands(const RunShape& shape, std::vector<Command>& out, int first_step, int end_step) const {
   for (const RecordedDispatch& d : dispatches_) {
-    if (d.step < first_step || d.step >= end_step || !applies(d.extent, shape)) continue;
-    out.push_back({.pipeline = d.pipeline,
-                   .bindings = d.bindings.get(),
-                   .grid = grid_for(d.extent, shape),
-                   .from = {},
-                   .to = {}});
+    if (d.step < first_step || d.step >= end_step || !applies(d, shape)) continue;
+    out.push_back(
+        {.pipeline = d.pipeline, .bindings = d.bindings.get(), .grid = grid_for(d, shape), .from = {}, .to = {}});
   }
 }
 
-Result<void> Program::rebind(Device& device, const std::map<const Buffer*, const Buffer*>& replaced) {
+Result<void> Program::rebind(Device& device, const std::map<BufferView, BufferView>& replaced) {
   for (RecordedDispatch& d : dispatches_) {
     bool is_changed = false;
     for (BufferView& view : d.views) {
-      const auto found = replaced.find(view.buffer);
+      const auto found = replaced.find(view);
       if (found == replaced.end()) continue;
-      view.buffer = found->second;
+      view = found->second;
       is_changed = true;
     }
     if (!is_changed) continue;
@@ -59,7 +60,7 @@ Result<void> Program::rebind(Device& device, const std::map<const Buffer*, const
 std::vector<int> Program::steps(const RunShape& shape) const {
   std::vector<int> steps;
   for (const RecordedDispatch& d : dispatches_) {
-    if (applies(d.extent, shape)) steps.push_back(d.step);
+    if (applies(d, shape)) steps.push_back(d.step);
   }
   return steps;
 }

@@ -15,8 +15,10 @@ namespace tern::gpu {
 struct RunShape {
   int n_tokens = 1;
   int n_logit_rows = 1;
-  int n_pos = 1;          // positions of the longest sequence after this batch
-  bool one_each = true;   // every slice has one token
+  int n_pos = 1;         // positions of the longest sequence after this batch
+  bool one_each = true;  // every slice has one token
+  // Workgroups of the one dispatch that computes all layers (record/one_dispatch.h); 0: they are computed step by step.
+  uint32_t in_one = 0;
   int typical_slice = 1;  // tokens of the shortest slice, or a quarter of their mean where that is more
 };
 
@@ -44,12 +46,16 @@ struct Extent {
   When when = {};
 };
 
+// Which way of computing the layers a dispatch belongs to.
+enum class Way { kAny, kInSteps, kInOne };
+
 struct RecordedDispatch {
   const Pipeline* pipeline = nullptr;
   std::unique_ptr<BindGroup> bindings;
   std::vector<BufferView> views;  // what is bound
   Extent extent;
   int step = 0;  // of the plan
+  Way way = Way::kAny;
 };
 
 class Program {
@@ -59,8 +65,8 @@ class Program {
   // Appends the commands of steps [first_step, end_step) for this run.
   void commands(const RunShape& shape, std::vector<Command>& out, int first_step = 0, int end_step = INT_MAX) const;
 
-  // Binds other buffers in place of those that are named: tracing kernels anew would take a hundred times as long.
-  Result<void> rebind(Device& device, const std::map<const Buffer*, const Buffer*>& replaced);
+  // Binds others in place of those that are named: tracing kernels anew would take a hundred times as long.
+  Result<void> rebind(Device& device, const std::map<BufferView, BufferView>& replaced);
 
   // The plan's step of each command that commands() gives.
   std::vector<int> steps(const RunShape& shape) const;

@@ -13,8 +13,24 @@ Recorder::Recorder(const RecorderContext& context, const GpuKvStore& store, Prog
   most_few_ = most_in_columns();
 }
 
+bool Recorder::is_in_one(int step) const {
+  return c_.one && store_.all_layers().buffer && store_.type() == KvType::kF16 && step >= c_.one->first_step() &&
+         step < c_.one->end_step();
+}
+
+Result<void> Recorder::record_layers() {
+  TRY(const auto turns, angles(c_.one->rope()));
+  TRY(auto recorded, c_.one->record(c_.work.view(c_.one->x()), turns.view, params().view, store_));
+  recorded.step = c_.one->first_step();
+  recorded.way = Way::kInOne;
+  program_.add(std::move(recorded));
+  return {};
+}
+
 Result<void> Recorder::record_all() {
   for (const Step& step : c_.plan.steps) {
+    way_ = is_in_one(step_) ? Way::kInSteps : Way::kAny;
+    if (is_in_one(step_) && step_ == c_.one->first_step()) TRY_STATUS(record_layers());
     auto recorded = std::visit([this](const auto& s) { return record(s); }, step.body);
     if (!recorded) {
       Error error = std::move(recorded).error();

@@ -23,6 +23,7 @@
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/layouts.h"
+#include "backend/gpu/record/one_dispatch.h"
 #include "backend/gpu/record/program.h"
 #include "backend/gpu/weights/pack.h"
 #include "backend/gpu/weights/upload.h"
@@ -40,6 +41,7 @@ struct RecorderContext {
   const Plan& plan;
   int max_batch;
   Layouts layouts;
+  const OneDispatch* one = nullptr;  // null: there is none
 };
 
 // From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of ternary layers that
@@ -118,9 +120,14 @@ class Recorder {
   Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
     TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
     recorded.step = step_;
+    recorded.way = way_;
     program_.add(std::move(recorded));
     return {};
   }
+
+  // The layers as one dispatch.
+  Result<void> record_layers();
+  bool is_in_one(int step) const;
 
   Result<void> record(const step::Embed& s);
   Result<void> record(const step::SelectRows& s);
@@ -346,6 +353,7 @@ class Recorder {
   Program& program_;
   Caps caps_;
   int step_ = 0;
+  Way way_ = Way::kAny;
   int most_few_ = INT_MAX;           // until it is known
   std::map<int, uint32_t> n_parts_;  // of the statistics in a slot, as the step that writes them leaves them
   // While one token runs, the row whose logits are wanted is the only one: the copy is left out.

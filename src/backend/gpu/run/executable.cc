@@ -13,6 +13,7 @@
 #include "backend/kv_layout.h"
 #include "base/check.h"
 #include "base/format_text.h"
+#include "base/log.h"
 
 namespace tern::gpu {
 namespace {
@@ -59,8 +60,13 @@ Result<void> GpuExecutable::check_heads(KvType type) const {
 Result<void> GpuExecutable::load() {
   TRY_STATUS(check_heads(KvType::kF16));
   TRY(repacked_, repack_ternary(plan_));
+  std::optional<LayersInOne> in_one;
+  TRY_STATUS(plan_one_dispatch(in_one));
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   TRY_STATUS(upload_weights(plan_, weights_));
+  if (in_one) {
+    TRY(one_, OneDispatch::create(*device_, kernels_, weights_, std::move(*in_one)));
+  }
   TRY(sampler_, DeviceSampler::create({.device = *device_,
                                        .kernels = kernels_,
                                        .caps = caps_of(*device_),
@@ -81,20 +87,32 @@ void GpuExecutable::set_layouts(const Layouts& layouts) {
 Result<void> GpuExecutable::check() {
   in_control_ = nullptr;
   work_->ropes().reserve(options_.max_batch);
-  TRY(const auto store, new_spare_store());
+  const auto store = checked_store();
+  if (store) return try_one_dispatch(**store);
+  if (!one_ || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
+  // It may be the one dispatch that this device has no room or no compiler for.
+  why_in_steps_ = store.error().message;
+  one_.reset();
+  return checked_store().transform([](const auto&) {});
+}
+
+// A spare store whose program computes products and attention as it should.
+Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
+  TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
   TRY_STATUS(
       check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
-  if (layouts_.serial || options_.max_batch < kCheckedPrompt) return {};
+  if (layouts_.serial || options_.max_batch < kCheckedPrompt) return store;
   const auto right = check_attention(*device_, plan_, *store, *work_);
+  if (right) return store;
   const bool may_be_matrices = layouts_.attention_on_matrices_from != INT_MAX;
-  if (right || right.error().code != ErrorCode::kNotSupported || !may_be_matrices) return right;
+  if (right.error().code != ErrorCode::kNotSupported || !may_be_matrices) return std::unexpected(right.error());
   // Where it is right without subgroup matrices, products may stay on them.
   attends_without_matrices_ = true;
   set_layouts(Layouts(layouts_));
-  TRY(const auto without, new_spare_store());
-  TRY_STATUS(check_attention(*device_, plan_, *without, *work_));
+  TRY(store, new_spare_store(/*together=*/one_ && !only_in_steps_));
+  TRY_STATUS(check_attention(*device_, plan_, *store, *work_));
   note_failed_tests({"subgroup-matrix, in attention alone: " + right.error().message});
-  return {};
+  return store;
 }
 
 RecorderContext GpuExecutable::context() const {
@@ -104,7 +122,71 @@ RecorderContext GpuExecutable::context() const {
           .work = *work_,
           .plan = plan_,
           .max_batch = options_.max_batch,
-          .layouts = layouts_};
+          .layouts = layouts_,
+          .one = one_.get()};
+}
+
+Result<void> GpuExecutable::plan_one_dispatch(std::optional<LayersInOne>& layers) {
+  const OneDispatchUse use = options_.gpu.one_dispatch;
+  if (use == OneDispatchUse::kOff || layouts_.serial) {
+    if (use == OneDispatchUse::kOn) why_in_steps_ = "software drivers run kernels of their own";
+    return {};
+  }
+  if (use == OneDispatchUse::kAuto && device_->adapter().type == AdapterType::kSoftware) return {};
+  auto found = layers_in_one(*device_, plan_);
+  if (!found) {
+    why_in_steps_ = found.error().message;
+    return {};
+  }
+  if (const auto kept = weights_.keep_together(found->matrix_bytes); !kept) {
+    if (kept.error().code != ErrorCode::kOutOfMemory) return kept;
+    why_in_steps_ = kept.error().message;  // in pieces they may find room
+    return {};
+  }
+  layers = std::move(*found);
+  return {};
+}
+
+// Whatever is wrong with it, there are the steps.
+Result<void> GpuExecutable::try_one_dispatch(const GpuKvStore& store) {
+  if (!one_) return {};
+  one_->use(0);
+  why_in_steps_.clear();
+  if (only_in_steps_) return {};
+  if (!store.all_layers().buffer) {
+    why_in_steps_ = "keys and values of all layers are more than the GPU binds at once";
+    return {};
+  }
+  const bool is_wanted = options_.gpu.one_dispatch == OneDispatchUse::kOn;
+  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, *one_);
+  if (!trial) {
+    if (trial.error().code == ErrorCode::kDeviceLost) return std::unexpected(trial.error());
+    why_in_steps_ = trial.error().message;
+  } else if (trial->workgroups == 0) {
+    why_in_steps_ = trial->why_not;
+  } else if (!is_wanted && trial->seconds == 0) {
+    why_in_steps_ = "the GPU does not tell what takes how long";
+  } else if (!is_wanted && trial->seconds > 0.97 * trial->seconds_in_steps) {
+    why_in_steps_ = "it is not faster on this GPU";
+  } else {
+    TRY_STATUS(one_->reset(OneDispatch::Patience::kUsual));
+    one_->use(trial->workgroups);
+  }
+  return {};
+}
+
+RunShape GpuExecutable::in_best_way(RunShape shape, const GpuKvStore& store) const {
+  const bool may = one_ && store.all_layers().buffer && store.type() == KvType::kF16 && !observer_;
+  shape.in_one = may && !only_in_steps_ && shape.n_tokens == 1 ? one_->workgroups() : 0;
+  return shape;
+}
+
+void GpuExecutable::leave_one_dispatch() {
+  if (one_->workgroups() == 0) return;
+  one_->use(0);
+  why_in_steps_ = "workgroups have waited for each other in vain";
+  warn("the GPU {} did not run all workgroups of a token at the same time; from here on each step is a dispatch",
+       device_->adapter().name);
 }
 
 std::string GpuExecutable::description() const {
@@ -123,16 +205,16 @@ std::string GpuExecutable::description() const {
 Result<std::unique_ptr<KvStore>> GpuExecutable::new_kv_store(int block_tokens, KvType type) const {
   TRY_STATUS(check_heads(type));
   CHECK(block_tokens == kKvBlock);
-  return make_store(type);
+  return make_store(type, one_ && one_->workgroups() > 0 && !only_in_steps_);
 }
 
-std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type) const {
-  return std::make_unique<GpuKvStore>(*device_, plan_.config, type,
+std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type, bool together) const {
+  return std::make_unique<GpuKvStore>(*device_, plan_.config, type, together && type == KvType::kF16,
                                       [this](GpuKvStore& store) { return prepare(store, 0); });
 }
 
-Result<std::unique_ptr<GpuKvStore>> GpuExecutable::new_spare_store() const {
-  auto store = make_store(KvType::kF16);
+Result<std::unique_ptr<GpuKvStore>> GpuExecutable::new_spare_store(bool together) const {
+  auto store = make_store(KvType::kF16, together);
   TRY_STATUS(store->reserve(1));
   return store;
 }
@@ -141,7 +223,7 @@ Result<void> GpuExecutable::prepare(GpuKvStore& store, int n_pos) const {
   work_->ropes().reserve(n_pos);
   const GpuKvStore::Version version{store.version(), work_->ropes().version()};
   if (store.recorded == version) return {};
-  if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes) {
+  if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes && !store.has_parted()) {
     TRY_STATUS(store.program.rebind(*device_, store.replaced()));
   } else {
     Program program;
@@ -172,17 +254,32 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   int n_pos = 0;
   for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   TRY_STATUS(prepare(store, n_pos));
-  TRY(const RunShape shape, put(batch));
+  TRY(RunShape shape, put(batch));
+  shape = in_best_way(shape, store);
   const int n_rows = shape.n_logit_rows;
+  std::unique_ptr<ReadBack> outcome;  // of layers computed as one
+  const auto has_failed = [&]() -> Result<bool> {
+    if (!outcome) return false;
+    TRY(const Bytes words, outcome->wait());
+    if (!OneDispatch::has_failed(words)) return false;
+    leave_one_dispatch();
+    return true;
+  };
   if (observer_) {
     TRY_STATUS(run_observed(store, shape));
   } else {
     commands_.clear();
     store.program.commands(shape, commands_);
-    TRY_STATUS(device_->submit(commands_));
+    if (shape.in_one > 0) {
+      TRY(outcome, device_->read_later(one_->outcome(), commands_));
+    } else {
+      TRY_STATUS(device_->submit(commands_));
+    }
     if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape.n_pos);
   }
   if (n_rows == 0) {
+    TRY(const bool failed, has_failed());
+    if (failed) return run(kv_store, batch);
     TRY_STATUS(device_->check());
     return std::span<const float>();
   }
@@ -190,6 +287,8 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   BufferView view = work_->view(plan_.logits);
   view.bytes = logits_.size() * sizeof(float);
   TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
+  TRY(const bool failed, has_failed());
+  if (failed) return run(kv_store, batch);
   return std::span<const float>(logits_);
 }
 
@@ -199,7 +298,8 @@ void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const 
   last_.n_ctx = token.n_ctx;
   last_.sampler = sampler;
   last_.n_pos = n_pos;
-  last_.dispatches = static_cast<int>(commands_.size());
+  last_.dispatches =
+      static_cast<int>(std::ranges::count_if(commands_, [](const Command& c) { return c.pipeline != nullptr; }));
 }
 
 Result<void> GpuExecutable::run_observed(const GpuKvStore& store, const RunShape& shape) {

@@ -13,6 +13,7 @@
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/recorder.h"
 #include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/trust/try_one_dispatch.h"
 #include "backend/gpu/weights/weight_store.h"
 #include "backend/kv_layout.h"
 #include "backend/repack.h"
@@ -53,25 +54,37 @@ class GpuExecutable final : public Executable {
     failed_tests_.insert(failed_tests_.end(), findings.begin(), findings.end());
   }
 
+  // Why the layers of a token are computed step by step; empty where they are not, or nobody wants anything else.
+  const std::string& why_in_steps() const { return why_in_steps_; }
+
   // For what compares layouts.
   Device& device() { return *device_; }
   const Device& device() const { return *device_; }
   const Plan& plan() const { return plan_; }
   const GpuOptions& options() const { return options_.gpu; }
   const Layouts& layouts() const { return layouts_; }
-  void set_layouts(const Layouts& layouts);  // of stores made from now on
+  void set_layouts(const Layouts& layouts);        // of stores made from now on
+  void keep_to_steps() { only_in_steps_ = true; }  // for whom only they are of interest
 
  private:
   friend class GpuTokenStream;
   GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options);
 
   Result<void> load();
+  // Looks whether the layers can be one dispatch, before weights are uploaded, and whether they had better be, after.
+  Result<void> plan_one_dispatch(std::optional<LayersInOne>& layers);
+  Result<void> try_one_dispatch(const GpuKvStore& store);
+  Result<std::unique_ptr<GpuKvStore>> checked_store();
+  // The way in which a run computes the layers.
+  RunShape in_best_way(RunShape shape, const GpuKvStore& store) const;
+  // Workgroups of a run that computed them as one have waited in vain: from now on it is not done so.
+  void leave_one_dispatch();
   Result<void> check_heads(KvType type) const;
   RecorderContext context() const;
   uint64_t bytes_moved(const Step& step, KvType type, int pos, int n_rows) const;
-  std::unique_ptr<GpuKvStore> make_store(KvType type) const;
+  std::unique_ptr<GpuKvStore> make_store(KvType type, bool together) const;
   // With room for one block, and its program recorded.
-  Result<std::unique_ptr<GpuKvStore>> new_spare_store() const;
+  Result<std::unique_ptr<GpuKvStore>> new_spare_store(bool together = false) const;
   // The store's program, for positions before n_pos: recorded anew where the buffers are not those that it is for.
   Result<void> prepare(GpuKvStore& store, int n_pos) const;
   // Puts the batch where the kernels find it, with tables for n_more positions after each slice. Gives its shape.
@@ -97,6 +110,9 @@ class GpuExecutable final : public Executable {
   std::unique_ptr<DeviceSampler> sampler_;
   Layouts layouts_;
   std::vector<std::string> failed_tests_;
+  std::unique_ptr<OneDispatch> one_;       // null: the layers are always computed step by step
+  std::string why_in_steps_;               // why that is so; empty: nobody asked for anything else
+  bool only_in_steps_ = false;             // for the time being
   bool attends_without_matrices_ = false;  // whatever the layouts say: they were found wrong
   StepObserver observer_;
   std::vector<float> logits_;

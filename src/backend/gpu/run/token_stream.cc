@@ -45,11 +45,18 @@ class GpuTokenStream final : public TokenStream {
     if (executable_.in_control_ != this) TRY_STATUS(take_control());
     while (n_left_ > 0 && under_way_.size() < kAhead) TRY_STATUS(start_one());
     CHECK(!under_way_.empty());
-    const auto oldest = std::move(under_way_.front());
-    under_way_.pop_front();
-    TRY(const Bytes bytes, oldest->wait());
+    TRY(Bytes bytes, under_way_.front().ids->wait());
+    if (under_way_.front().in_one) {
+      if (OneDispatch::has_failed(bytes)) {  // this step and those after it are computed again, in the other way
+        executable_.leave_one_dispatch();
+        executable_.in_control_ = nullptr;
+        return next();
+      }
+      bytes = bytes.subspan(sizeof(uint32_t));
+    }
     count_step();
     std::memcpy(tokens_.data(), bytes.data(), tokens_.size() * sizeof(TokenId));
+    under_way_.pop_front();
     for (const TokenId token : tokens_) {
       if (token >= 0 && token < executable_.plan_.config.n_vocab) continue;
       return fail(ErrorCode::kDeviceLost,
@@ -126,11 +133,17 @@ class GpuTokenStream final : public TokenStream {
     shape_.n_pos = last_pos() + 1;
     TRY_STATUS(e.prepare(store_, shape_.n_pos));  // its buffers may be others since the last step
     e.commands_.clear();
+    shape_ = e.in_best_way(shape_, store_);
     store_.program.commands(shape_, e.commands_);
     sampler_->commands(shape_, e.commands_);
     if (draws_) TRY_STATUS(e.sampler_->set_draws(step_, draw()));
-    TRY(auto back, e.device_->read_later(e.sampler_->ids(step_, rows_.size()), e.commands_));
-    under_way_.push_back(std::move(back));
+    BufferView ids = e.sampler_->ids(step_, rows_.size());
+    if (shape_.in_one > 0) {  // with the token goes whether it is one
+      e.commands_.push_back({.grid = {}, .from = ids, .to = e.one_->token_slot()});
+      ids = e.one_->outcome();
+    }
+    TRY(auto back, e.device_->read_later(ids, e.commands_));
+    under_way_.push_back({std::move(back), shape_.in_one > 0});
     for (Row& row : rows_) ++row.pos;
     ++step_;
     --n_left_;
@@ -150,7 +163,11 @@ class GpuTokenStream final : public TokenStream {
   RunShape shape_;
   int n_left_;  // steps to be started
   uint64_t step_ = 0;
-  std::deque<std::unique_ptr<ReadBack>> under_way_;
+  struct Step {
+    std::unique_ptr<ReadBack> ids;
+    bool in_one;  // before the token is how many invocations have waited in vain
+  };
+  std::deque<Step> under_way_;
   std::vector<float> drawn_;  // the random numbers [steps, rows] of steps that were not taken, of which
   size_t n_used_draws_ = 0;   // … are those of the steps under way
   std::optional<std::chrono::steady_clock::time_point> last_step_;

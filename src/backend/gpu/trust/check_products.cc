@@ -125,6 +125,7 @@ class Check {
       program_.commands(
           {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1, .typical_slice = n}, commands);
     }
+    program_.commands({.in_one = 1}, commands);
     return device_.prepare(commands);
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backend/gpu/weights/pack.h"
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -91,6 +92,24 @@ class WeightStore::ScalesWriter {
   uint64_t at_ = 0;  // byte in the buffer
 };
 
+Result<void> WeightStore::keep_together(uint64_t bytes) {
+  TRY(auto buffer, device_.new_buffer("the layers' matrices", bytes, BufferUse::kWeights));
+  together_ = buffers_.emplace_back(std::move(buffer)).get();
+  return {};
+}
+
+Result<BufferView> WeightStore::upload_together(std::span<const StoredBytes> parts) {
+  const uint64_t first = together_used_;
+  uint64_t at = first;
+  for (const StoredBytes& part : parts) {
+    CHECK(at + part.size() <= together_->bytes());
+    TRY_STATUS(write(*together_, at, part));
+    at += part.size();
+  }
+  together_used_ = round_up(at, uint64_t{device_.limits().offset_alignment});
+  return BufferView{together_, first, at - first};
+}
+
 Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices) {
   std::string key;
   std::vector<StoredBytes> pieces;
@@ -107,17 +126,21 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
     return fail(ErrorCode::kNotSupported, "{}: {} MB, but this GPU binds at most {} MB at once; use the cpu backend",
                 key, total >> 20, device_.limits().binding_bytes >> 20);
   }
-  TRY(auto buffer, upload(key, pieces));
-  const BufferView view{buffer.get(), 0, 0};
+  BufferView view;
+  if (together_) {
+    TRY(view, upload_together(pieces));
+  } else {
+    TRY(auto buffer, upload(key, pieces));
+    view = {buffers_.emplace_back(std::move(buffer)).get(), 0, 0};
+  }
   // Its parts need no copies of their own, where they start at an offset that can be bound.
   uint64_t offset = 0;
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (pieces.size() > 1 && offset % device_.limits().offset_alignment == 0) {
-      views_.emplace(matrices[i]->name, BufferView{buffer.get(), offset, pieces[i].size()});
+      views_.emplace(matrices[i]->name, BufferView{view.buffer, view.offset + offset, pieces[i].size()});
     }
     offset += pieces[i].size();
   }
-  buffers_.push_back(std::move(buffer));
   views_.emplace(key, view);
   return view;
 }

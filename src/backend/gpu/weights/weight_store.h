@@ -33,6 +33,12 @@ class WeightStore {
   WeightStore(Device& device, uint64_t total_bytes, OnProgress on_progress, ThreadPool* pool)
       : device_(device), total_(total_bytes), on_progress_(std::move(on_progress)), pool_(pool) {}
 
+  // Ternary matrices from here on lie in one buffer of so many bytes, one behind the other in the order in which they
+  // are first asked for, each from a multiple of the device's offset_alignment on.
+  Result<void> keep_together(uint64_t bytes);
+  // That buffer; null without.
+  const Buffer* together() const { return together_; }
+
   // The I2_S matrices, rows after rows, as one. kNotSupported where that is greater than a binding may be.
   Result<BufferView> ternary(std::span<const Tensor* const> matrices);
   // A vector as f32. kCorruption where it has values that are not finite: gains are multiplied with what is made int8,
@@ -67,6 +73,7 @@ class WeightStore {
     const Tensor* tensor;
     uint64_t first, count;
   };
+  Result<BufferView> upload_together(std::span<const StoredBytes> parts);
   Result<std::unique_ptr<Buffer>> upload(const std::string& label, std::span<const StoredBytes> parts);
   Result<FloatMatrix::Part> upload_packed(const WeightCoding& coding, std::span<const RowSpan> rows);
   Result<void> add_parts(const Tensor& tensor, const WeightCoding& coding, uint32_t first_row, FloatMatrix& matrix);
@@ -90,6 +97,8 @@ class WeightStore {
   std::map<MatrixKey, FloatMatrix> matrices_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   const Buffer* no_scales_ = nullptr;
+  const Buffer* together_ = nullptr;
+  uint64_t together_used_ = 0;
   Scratch scratch_;
 };
 

@@ -1,0 +1,323 @@
+#include "backend/gpu/kernels/layers_attention.h"
+
+#include <cmath>
+
+namespace tern::gpu::layers {
+
+LayersAttention::LayersAttention(const TernaryLayersConfig& c, const In<"angles", Vec2<F32>>& angles,
+                                 const ParamsBuffer& params, const Cache& kv, const Exchange& exchange,
+                                 const LayerBuiltins& b)
+    : c_(c),
+      angles_(angles),
+      params_(params),
+      kv_(kv),
+      exchange_(exchange),
+      b_(b),
+      turned_(shared<F32>("turned", (c.group_heads() + 2) * c.heads.head_dim)),
+      sums_(shared<F32>("sums", c.workgroup / c.caps.subgroup * c.group_heads() * c.sums_stride())) {
+  for (uint32_t i = 0; i < c_.kv_heads_of_workgroup; ++i) {
+    here_.push_back(look_around(i));
+    here_.back().newest_at = key_at(here_.back(), here_.back().newest);
+  }
+}
+
+std::vector<LayersAttention::Loaded> LayersAttention::load_positions(const Name<U32>& layer) const {
+  std::vector<Loaded> loaded;
+  for (const Here& here : here_) loaded.push_back(load_position(layer, here.newest_at));
+  return loaded;
+}
+
+void LayersAttention::attend(const Name<U32>& layer, const std::vector<Loaded>& newest, const Name<U32>& tag) const {
+  for (size_t k = 0; k < here_.size(); ++k) {
+    if (k > 0) workgroupBarrier();  // what the head before has left in workgroup memory has been read
+    attend_with(here_[k], layer, newest[k], tag);
+  }
+}
+
+Name<U32> LayersAttention::splits() const {
+  const uint32_t at_once = (c_.heads.n_kv_heads + c_.kv_heads_of_workgroup - 1) / c_.kv_heads_of_workgroup;
+  return let("splits", max(1u, min(b_.n_wg.x / at_once, c_.most_splits)));
+}
+LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
+  const HeadShape& h = c_.heads;
+  const uint32_t lanes = c_.lanes_of_position();
+  Here here;
+  here.splits = splits();
+  here.kv_head = nth == 0 ? let("kv_head", b_.wg.x / here.splits)
+                          : let("kv_head", b_.wg.x / here.splits + b_.n_wg.x / here.splits * nth);
+  here.split = let("split", b_.wg.x % here.splits);
+  here.is_used = let("is_used", here.kv_head < h.n_kv_heads);
+  here.pos = let("pos", row_word(params_, e(0u), kRowPos));
+  here.table = let("table", row_word(params_, e(0u), kRowTable));
+  auto n_pos = let("n_pos", here.pos + 1u);
+  here.first = let("first_pos", here.split * n_pos / here.splits);
+  // Who has no head sees no position: its key and value would be written where another's are.
+  here.end = let("end_pos", select(here.first, (here.split + 1u) * n_pos / here.splits, here.is_used));
+  here.lane = let("lane_of_pos", b_.tid % lanes);
+  here.group = let("group_of_pos", b_.tid / lanes);
+  here.newest = let("newest", here.first + here.group);
+  here.layer_vectors = let("kv_layer", raw<U32>("arrayLength(&kv)") / c_.n_layers);
+  const uint32_t half = h.head_dim / 2, n_pairs = (c_.group_heads() + 2) * half;
+  auto angles_at = let("angles_at", (row_word(params_, e(0u), kRowAngles) + here.pos) * half);
+  for (uint32_t k = 0; k * c_.workgroup < n_pairs; ++k) {
+    auto pair = let("pair", min(b_.tid + k * c_.workgroup, n_pairs - 1) % half);
+    here.angles.push_back(let("angle", angles_[angles_at + pair]));
+  }
+  return here;
+}
+Name<U32> LayersAttention::key_at(const Here& here, const Name<U32>& p) const {
+  auto safe = let("safe_pos", min(p, here.pos));
+  auto safe_head = let("safe_head", min(here.kv_head, c_.heads.n_kv_heads - 1));
+  auto block = kv_block(params_, here.table, safe);
+  return let("key_at", kv_place(c_.heads, block, safe_head, safe) * (c_.heads.head_dim / 8) + here.lane);
+}
+LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer, const Name<U32>& at) const {
+  const uint32_t lanes = c_.lanes_of_position(), vectors = c_.heads.head_dim / 8 / lanes;
+  Loaded loaded{let("key_of_layer", layer * here_.front().layer_vectors + at), {}, {}};
+  for (uint32_t i = 0; i < vectors; ++i) loaded.k.push_back(let("k8", kv_[loaded.at + i * lanes]));
+  for (uint32_t i = 0; i < vectors; ++i) {
+    loaded.v.push_back(let("v8", kv_[loaded.at + (c_.value_behind() + i * lanes)]));
+  }
+  return loaded;
+}
+// A workgroup has a head of keys and values, all query heads that share it, and a part of the positions. `lanes` of a
+// subgroup share a position, 8 · vectors dimensions each.
+void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest,
+                                  const Name<U32>& tag) const {
+  const HeadShape& h = c_.heads;
+  const uint32_t wg = c_.workgroup, subgroup = c_.caps.subgroup, heads = c_.group_heads();
+  const uint32_t lanes = c_.lanes_of_position(), vectors = h.head_dim / 8 / lanes;
+  const uint32_t at_once = wg / lanes, n_groups = wg / subgroup;
+  CHECK(h.head_dim == 8 * lanes * vectors && subgroup % lanes == 0);
+  const auto &kv_head = here.kv_head, &split = here.split, &pos = here.pos;
+  const auto& is_used = here.is_used;
+  const auto &first = here.first, &end = here.end, &lane = here.lane, &group = here.group;
+  const uint32_t value_behind = c_.value_behind();
+
+  // The heads: pairs that RoPE turns, of the queries, then of the key and the value.
+  const Shared<F32>& turned = turned_;
+  const uint32_t half = h.head_dim / 2, n_pairs = (heads + 2) * half;
+  for (uint32_t k = 0; k * wg < n_pairs; ++k) {
+    auto i = let("pair", min(b_.tid + k * wg, n_pairs - 1));
+    auto slot = let("slot", i / half);
+    auto pair = let("pair_of_head", i % half);
+    const auto& angle = here.angles[k];
+    auto is_query = let("is_query", slot < heads);
+    auto is_value = let("is_value", slot == heads + 1);
+    auto of_kv = let("of_kv", kv_head + h.n_heads + select(0u, e(h.n_kv_heads), is_value));
+    auto head = let("head", select(of_kv, kv_head * heads + slot, is_query));
+    auto safe_head = let("safe_slot", select(0u, head, is_used));
+    auto a_of_head = let("a_at", c_.interleaved ? pair * 2u : e(pair));
+    auto b_of_head = let("b_at", c_.interleaved ? pair * 2u + 1u : pair + half);
+    auto place_a = let("place", safe_head * h.head_dim + a_of_head + c_.qkv_words());
+    auto place_b = let("place", safe_head * h.head_dim + b_of_head + c_.qkv_words());
+    const auto values = exchange_.take({place_a, place_b}, tag);
+    auto turn = let("turn", select(angle, vec2f(1.0f, 0.0f), is_value));
+    auto factor = let("q_factor", select(1.0f, e(1.0f / std::sqrt(static_cast<float>(h.head_dim))), is_query));
+    auto a = let("turned_a", (values[0] * at(turn, 0) - values[1] * at(turn, 1)) * factor);
+    auto b = let("turned_b", (values[1] * at(turn, 0) + values[0] * at(turn, 1)) * factor);
+    // Keys and values as the cache will have them.
+    auto cached = let("cached", pack2x16float(vec2f(a, b)));
+    auto rounded = let("as_cached", unpack2x16float(cached));
+    when(b_.tid + k * wg < n_pairs, [&] {
+      turned[slot * h.head_dim + a_of_head] = select(at(rounded, 0), a, is_query);
+      turned[slot * h.head_dim + b_of_head] = select(at(rounded, 1), b, is_query);
+    });
+  }
+  workgroupBarrier();
+
+  // Eight dimensions of a slot from vector i of this lane on.
+  const uint32_t stride = c_.sums_stride();
+  const auto quads_of = [&](uint32_t slot, uint32_t i) {
+    std::vector<Name<Vec4<F32>>> quads;
+    for (uint32_t half_of_8 = 0; half_of_8 < 2; ++half_of_8) {
+      auto from = let("from_dim", (lane + i * lanes) * 8u + (slot * h.head_dim + half_of_8 * 4));
+      auto a = let("d0", turned[from]);
+      auto b = let("d1", turned[from + 1u]);
+      auto c = let("d2", turned[from + 2u]);
+      auto d = let("d3", turned[from + 3u]);
+      quads.push_back(let("d4", vec4f(a, b, c, d)));
+    }
+    return quads;
+  };
+  const uint32_t per_subgroup = subgroup / lanes;
+  auto n_used = let("n_used", min((end - first + (per_subgroup - 1)) / per_subgroup, n_groups));
+  const Shared<F32>& sums = sums_;
+  const auto of_subgroup = [&] {
+    std::vector<std::vector<Name<Vec4<F32>>>> q;  // [head][2 · vectors]
+    for (uint32_t head = 0; head < heads; ++head) {
+      q.emplace_back();
+      for (uint32_t i = 0; i < vectors; ++i) {
+        for (auto& quad : quads_of(head, i)) q.back().push_back(quad);
+      }
+    }
+    std::vector<Var<F32>> greatest, total;
+    std::vector<Var<Vec4<F32>>> acc;  // [head][2 · vectors]
+    for (uint32_t head = 0; head < heads; ++head) {
+      greatest.push_back(var("greatest", kLowestScore));
+      total.push_back(var("total", 0.0f));
+      for (uint32_t i = 0; i < 2 * vectors; ++i) acc.push_back(var<Vec4<F32>>("acc"));
+    }
+    const auto attend = [&](const Name<U32>& p, const Loaded& loaded) {
+      auto is_seen = let("is_seen", p < end);
+      std::vector<Var<Vec4<F32>>> k, v;
+      for (uint32_t i = 0; i < vectors; ++i) {
+        for (uint32_t part = 0; part < 2; ++part) {
+          auto low = let("k_low", unpack2x16float(at(loaded.k[i], 2 * part)));
+          auto high = let("k_high", unpack2x16float(at(loaded.k[i], 2 * part + 1)));
+          k.push_back(var("k4", vec4f(low, high)));
+          auto v_low = let("v_low", unpack2x16float(at(loaded.v[i], 2 * part)));
+          auto v_high = let("v_high", unpack2x16float(at(loaded.v[i], 2 * part + 1)));
+          v.push_back(var("v4", vec4f(v_low, v_high)));
+        }
+      }
+      when(p == pos && is_seen, [&] {  // the token's own, which nobody else has
+        for (uint32_t i = 0; i < vectors; ++i) {
+          const auto own_k = quads_of(heads, i), own_v = quads_of(heads + 1, i);
+          const auto pack = [&](const std::vector<Name<Vec4<F32>>>& quads) {
+            std::vector<Name<F16x2>> words;
+            for (const auto& quad : quads) {
+              words.push_back(let("half2", pack2x16float(vec2f(at(quad, 0), at(quad, 1)))));
+              words.push_back(let("half2", pack2x16float(vec2f(at(quad, 2), at(quad, 3)))));
+            }
+            return call<Vec4<F16x2>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+          };
+          for (uint32_t part = 0; part < 2; ++part) {
+            k[2 * i + part] = own_k[part];
+            v[2 * i + part] = own_v[part];
+          }
+          kv_[loaded.at + i * lanes] = pack(own_k);
+          kv_[loaded.at + (value_behind + i * lanes)] = pack(own_v);
+        }
+      });
+      for (uint32_t head = 0; head < heads; ++head) {
+        auto part = var("score", 0.0f);
+        for (uint32_t i = 0; i < 2 * vectors; ++i) {
+          auto k4 = let("k4", k[i]);
+          part += dot(q[head][i], k4);
+        }
+        auto my_part = let("my_part", part);
+        auto score = reduce_lanes(Reduce::kSum, c_.caps, my_part, b_.tid, lanes, wg);
+        auto seen = let("seen", select(kLowestScore, score, is_seen));
+        auto most = let("most", max(greatest[head], seen));
+        auto shrink = let("shrink", exp(greatest[head] - most));
+        auto weight = let("weight", select(0.0f, exp(seen - most), is_seen));
+        total[head] = total[head] * shrink + weight;
+        for (uint32_t i = 0; i < 2 * vectors; ++i) {
+          const auto& sum = acc[head * 2 * vectors + i];
+          auto v4 = let("v4", select(splat<Vec4<F32>>(0.0f), v[i], is_seen));  // else it may be anything
+          sum = sum * shrink + v4 * weight;
+        }
+        greatest[head] = most;
+      }
+    };
+    attend(here.newest, newest);
+    loop("from_pos", first + at_once, end, at_once, [&](const Name<U32>& from) {
+      auto p = let("p", from + group);
+      auto at = key_at(here, p);
+      attend(p, load_position(layer, at));
+    });
+
+    // Positions of a subgroup, then of the workgroup.
+    for (uint32_t head = 0; head < heads; ++head) {
+      auto most = var("most", greatest[head]);
+      for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
+        auto mine = let("mine", most);
+        auto other = subgroupShuffleXor(mine, mask);
+        most = max(mine, other);
+      }
+      auto top_of_subgroup = let("of_subgroup", most);
+      auto shrink = let("shrink", exp(greatest[head] - top_of_subgroup));
+      const auto added = [&](Name<F32> value) {
+        for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
+          auto other = subgroupShuffleXor(value, mask);
+          value = let("sum", value + other);
+        }
+        return value;
+      };
+      auto my_total = let("my_total", total[head] * shrink);
+      auto all_total = added(my_total);
+      auto row = let("sums_row", (b_.tid / subgroup * heads + head) * stride);
+      for (uint32_t i = 0; i < 2 * vectors; ++i) {
+        for (uint32_t k = 0; k < 4; ++k) {
+          auto mine = let("mine", at(acc[head * 2 * vectors + i], k) * shrink);
+          auto sum = added(mine);
+          when(b_.tid % subgroup < lanes, [&] { sums[row + ((lane + (i / 2) * lanes) * 8u + (i % 2 * 4 + k))] = sum; });
+        }
+      }
+      when(b_.tid % subgroup == 0u, [&] {
+        sums[row + h.head_dim] = top_of_subgroup;
+        sums[row + (h.head_dim + 1)] = all_total;
+      });
+    }
+  };
+  when(b_.tid / subgroup < n_used, of_subgroup);
+  workgroupBarrier();
+  loop("out_value", b_.tid, heads * h.head_dim, wg, [&](const Name<U32>& j) {
+    auto head = let("head", j / h.head_dim);
+    auto dim = let("dim", j % h.head_dim);
+    auto most = var("most", kLowestScore);
+    loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
+      auto row = let("sums_row", (head + i * heads) * stride);
+      auto top = let("top", sums[row + h.head_dim]);
+      most = max(most, top);
+    });
+    auto value = var("out_sum", 0.0f);
+    auto weights = var("weights", 0.0f);
+    loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
+      auto row = let("sums_row", (head + i * heads) * stride);
+      auto top = let("top", sums[row + h.head_dim]);
+      auto shrink = let("shrink", exp(top - most));
+      value += sums[row + dim] * shrink;
+      weights += sums[row + (h.head_dim + 1)] * shrink;
+    });
+    auto part = let("part_at", ((kv_head * heads + head) * c_.most_splits + split) * c_.part_stride());
+    when(is_used, [&] {
+      auto place = let("place", part + dim + c_.part_words());
+      auto whole = let("whole", value);
+      exchange_.put(place, whole, tag);
+      when(dim == 0u, [&] {
+        auto top_place = let("place", part + (h.head_dim + c_.part_words()));
+        auto top = let("top_of_all", most);
+        exchange_.put(top_place, top, tag);
+        auto sum_place = let("place", part + (h.head_dim + 1 + c_.part_words()));
+        auto weight = let("whole_weight", weights);
+        exchange_.put(sum_place, weight, tag);
+      });
+    });
+  });
+}
+
+// Attention's result from the parts: `lanes` share a value.
+void LayersAttention::merge(const Name<U32>& tag) const {
+  const HeadShape& h = c_.heads;
+  const uint32_t lanes = c_.most_splits, at_once = c_.workgroup / lanes;
+  CHECK(lanes <= c_.caps.subgroup);
+  const Share share(b_, c_.q_width());
+  auto n_splits = splits();
+  auto lane = let("lane_of_value", b_.tid % lanes);
+  auto group = let("group_of_value", b_.tid / lanes);
+  loop("from_value", share.first, share.end, at_once, [&](const Name<U32>& from) {
+    auto out = let("out", min(from + group, share.end - 1u));
+    auto head = let("head", out / h.head_dim);
+    auto safe_lane = let("safe_lane", min(lane, n_splits - 1u));
+    auto part = let("part_at", (head * c_.most_splits + safe_lane) * c_.part_stride() + c_.part_words());
+    auto place = let("place", part + out % h.head_dim);
+    auto top_place = let("place", part + h.head_dim);
+    auto sum_place = let("place", part + (h.head_dim + 1));
+    const auto found = exchange_.take({place, top_place, sum_place}, tag);
+    auto most = reduce_lanes(Reduce::kMax, c_.caps, found[1], b_.tid, lanes, c_.workgroup);
+    auto shrink = let("shrink", select(0.0f, exp(found[1] - most), lane < n_splits));
+    auto my_value = let("my_value", found[0] * shrink);
+    auto my_weight = let("my_weight", found[2] * shrink);
+    auto value = reduce_lanes(Reduce::kSum, c_.caps, my_value, b_.tid, lanes, c_.workgroup);
+    auto weight = reduce_lanes(Reduce::kSum, c_.caps, my_weight, b_.tid, lanes, c_.workgroup);
+    when(lane == 0u && from + group < share.end, [&] {
+      auto result = let("result", value / weight);
+      auto to = let("place", out + c_.attention_words());
+      exchange_.put(to, result, tag);
+    });
+  });
+}
+
+}  // namespace tern::gpu::layers

@@ -1,0 +1,364 @@
+#include "backend/gpu/kernels/ternary_layers.h"
+
+#include <vector>
+
+#include "backend/gpu/kernels/layers_attention.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+using namespace layers;
+
+namespace {
+
+using Weights = In<"w", TernaryWeights>;
+using Vectors = In<"vectors", F32>;
+using Words = LayerWords;
+
+class Layers {
+ public:
+  Layers(const TernaryLayersConfig& c, const Weights& w, const Vectors& vectors, const InOut<"x", F32>& x,
+         const In<"angles", Vec2<F32>>& angles, const ParamsBuffer& params, const Cache& kv, const Words& words,
+         const LayerBuiltins& b)
+      : c_(c),
+        w_(w),
+        vectors_(vectors),
+        x_(x),
+        b_(b),
+        exchange_(c, words),
+        staged_(shared<QuantizedWords>("staged", whole_blocks(c.widest_row()) / 16)),
+        residual_(shared<F32>("residual", c.most_rows)),
+        mine_(b, c.d_model),
+        last_tag_(let("last_tag", atomicLoad(words[TernaryLayersConfig::kTag]))),
+        attention_(c, angles, params, kv, exchange_, b),
+        qkv_(product(c.qkv_width(), c.d_model, c.qkv_lanes, {c.qkv_at}, c.x_words(), c.qkv_gain(), {0, 1, 2})),
+        output_(
+            product(c.d_model, c.q_width(), c.square_lanes, {c.output_at}, c.attention_words(), c.output_gain(), {3})),
+        glu_(product(c.d_ff, c.d_model, c.glu_lanes, {c.gate_at, c.up_at}, c.middle_words(), c.glu_gain(), {4, 5})),
+        down_(product(c.d_model, c.d_ff, c.wide_lanes, {c.down_at}, c.ffn_words(), c.down_gain(), {6})) {}
+
+  void run(const Words& words) {
+    // Each workgroup has the same rows of x all along, and adds to them as they are, not as others see them.
+    auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
+    loop("row", mine_.first + b_.tid, mine_.end, c_.workgroup, [&](const Name<U32>& row) {
+      auto value = let("x_value", x_[row]);
+      residual_[row - mine_.first] = value;
+      auto place = let("place", row + c_.x_words());
+      exchange_.put(place, value, first_tag);
+    });
+    // What a product reads is asked for while the one before is computed, so that it is there when the activations are.
+    const Next next(*this);
+    loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
+      auto tag = let("tag", (last_tag_ + 1u + layer) & kTagMask);
+      auto next_tag = let("next_tag", (tag + 1u) & kTagMask);
+      const Asked for_qkv = next.asked();
+      const ActivationScale x_of_qkv = quantise(qkv_, for_qkv, tag);
+      const auto newest = attention_.load_positions(layer);
+      multiply(qkv_, layer, for_qkv, x_of_qkv, [&](const auto& row, const auto& dots, const auto& scale) {
+        const uint32_t first_key = c_.q_width(), first_value = first_key + c_.heads.n_kv_heads * c_.heads.head_dim;
+        auto of_k_or_v = let("of_k_or_v", select(for_qkv.scales[2], for_qkv.scales[1], row < first_value));
+        auto w_scale = let("w_scale", select(of_k_or_v, for_qkv.scales[0], row < first_key));
+        put(c_.qkv_words(), row, let("value", dequantise(dots[0], scale, w_scale)), tag);
+      });
+      attention_.attend(layer, newest, tag);
+      const Asked for_output = ask(output_, layer);
+      attention_.merge(tag);
+      const ActivationScale x_of_output = quantise(output_, for_output, tag);
+      const Asked for_glu = ask(glu_, layer);
+      multiply(output_, layer, for_output, x_of_output, [&](const auto& row, const auto& dots, const auto& scale) {
+        add(row, let("value", dequantise(dots[0], scale, for_output.scales[0])), c_.middle_words(), tag);
+      });
+      const ActivationScale x_of_glu = quantise(glu_, for_glu, tag);
+      const Asked for_down = ask(down_, layer);
+      multiply(glu_, layer, for_glu, x_of_glu, [&](const auto& row, const auto& dots, const auto& scale) {
+        auto gate = let("gate", dequantise(dots[0], scale, for_glu.scales[0]));
+        auto up = let("up", dequantise(dots[1], scale, for_glu.scales[1]));
+        put(c_.ffn_words(), row, let("value", gated(c_.act, gate, up)), tag);
+      });
+      const ActivationScale x_of_down = quantise(down_, for_down, tag);
+      auto next_layer = let("next_layer", min(layer + 1u, c_.n_layers - 1));
+      next.ask(next_layer);
+      multiply(down_, layer, for_down, x_of_down, [&](const auto& row, const auto& dots, const auto& scale) {
+        add(row, let("value", dequantise(dots[0], scale, for_down.scales[0])), c_.x_words(), next_tag);
+      });
+    });
+    workgroupBarrier();
+    loop("row", mine_.first + b_.tid, mine_.end, c_.workgroup, [&](const Name<U32>& row) {
+      auto value = let("x_value", residual_[row - mine_.first]);
+      x_[row] = value;
+    });
+    when(b_.wg.x == 0u && b_.tid == 0u,
+         [&] { atomicStore(words[TernaryLayersConfig::kTag], (last_tag_ + 1u + c_.n_layers) & kTagMask); });
+  }
+
+ private:
+  // The product of a layer's matrices, of as many rows each, with the normed row of words from `region` on.
+  struct Product {
+    TernaryConfig tiling;
+    Share share;
+    std::vector<uint32_t> matrices;  // where layer 0's are
+    uint32_t region, gain;
+    std::vector<uint32_t> scales;
+  };
+  Product product(uint32_t rows, uint32_t cols, uint32_t lanes, std::vector<uint32_t> matrices, uint32_t region,
+                  uint32_t gain, std::vector<uint32_t> scales) const {
+    return {.tiling = {.rows = rows,
+                       .cols = cols,
+                       .caps = c_.caps,
+                       .lanes = std::min(lanes, c_.caps.subgroup),
+                       .rows_per_group = 1,
+                       .workgroup = c_.workgroup,
+                       .most_ahead = c_.most_ahead},
+            .share = Share(b_, rows),
+            .matrices = std::move(matrices),
+            .region = region,
+            .gain = gain,
+            .scales = std::move(scales)};
+  }
+
+  // What a product reads of a layer beside activations: of weights, those of the invocation's first row.
+  struct Asked {
+    TernaryDots dots;
+    Name<U32> row;
+    std::vector<Name<U32>> starts;
+    std::vector<Name<F32>> gains, scales;
+  };
+  std::vector<Name<U32>> starts_of(const Product& p, const Name<U32>& layer, const Name<U32>& row) const {
+    auto safe = let("safe_row", min(row, p.share.end - 1u));
+    std::vector<Name<U32>> starts;
+    for (const uint32_t matrix : p.matrices) {
+      starts.push_back(let("start", layer * c_.layer_vectors + matrix + safe * p.tiling.row_vectors()));
+    }
+    return starts;
+  }
+  uint32_t n_takes(const Product& p) const { return (p.tiling.cols + c_.workgroup - 1) / c_.workgroup; }
+  bool is_whole(const Product& p, uint32_t k) const { return (k + 1) * c_.workgroup <= p.tiling.cols; }
+  Name<U32> column(const Product& p, uint32_t k) const {
+    return is_whole(p, k) ? let("column", b_.tid + k * c_.workgroup)
+                          : let("column", min(b_.tid + k * c_.workgroup, p.tiling.cols - 1));
+  }
+  template <class Load>
+  Asked ask_with(const Product& p, const Name<U32>& layer, const Load& load) const {
+    Asked asked{TernaryDots(p.tiling, b_.tid), {}, {}, {}, {}};
+    asked.row = let("row", p.share.first + asked.dots.group());
+    asked.starts = starts_of(p, layer, asked.row);
+    asked.dots.load_weights(asked.starts, load);
+    return asked;
+  }
+  Asked ask(const Product& p, const Name<U32>& layer) const {
+    Asked asked = ask_with(p, layer, [&](size_t, Temp<U32> i) { return w_[std::move(i)]; });
+    auto at_layer = let("vectors_at", layer * c_.layer_values());
+    for (uint32_t k = 0; k < n_takes(p); ++k) {
+      auto i = column(p, k);
+      asked.gains.push_back(let("gain", vectors_[at_layer + p.gain + i]));
+    }
+    for (const uint32_t scale : p.scales) {
+      asked.scales.push_back(let("w_scale", vectors_[at_layer + (c_.scales() + scale)]));
+    }
+    return asked;
+  }
+
+  // What the first product of the next layer reads, kept over the end of a layer.
+  class Next {
+   public:
+    explicit Next(const Layers& layers) : l_(layers) {
+      auto first = let("first_layer", 0u);
+      const Asked asked = l_.ask(l_.qkv_, first);
+      for (const auto& round : asked.dots.ahead()) {
+        for (const auto& unit : round) weights_.push_back(var("next_w", unit));
+      }
+      for (const auto& gain : asked.gains) gains_.push_back(var("next_gain", gain));
+      for (const auto& scale : asked.scales) scales_.push_back(var("next_scale", scale));
+      layer_.push_back(var("asked_layer", first));
+    }
+    void ask(const Name<U32>& layer) const {
+      const Asked asked = l_.ask(l_.qkv_, layer);
+      size_t i = 0;
+      for (const auto& round : asked.dots.ahead()) {
+        for (const auto& unit : round) weights_[i++] = unit;
+      }
+      for (i = 0; i < gains_.size(); ++i) gains_[i] = asked.gains[i];
+      for (i = 0; i < scales_.size(); ++i) scales_[i] = asked.scales[i];
+      layer_[0] = layer;
+    }
+    Asked asked() const {
+      auto layer = let("this_layer", layer_[0]);
+      size_t i = 0;
+      Asked asked = l_.ask_with(l_.qkv_, layer, [&](size_t, const Temp<U32>&) { return e(weights_[i++]); });
+      for (const auto& gain : gains_) asked.gains.push_back(let("gain", gain));
+      for (const auto& scale : scales_) asked.scales.push_back(let("w_scale", scale));
+      return asked;
+    }
+
+   private:
+    const Layers& l_;
+    std::vector<Var<TernaryWeights>> weights_;
+    std::vector<Var<F32>> gains_, scales_;
+    std::vector<Var<U32>> layer_;
+  };
+
+  void put(uint32_t region, const Name<U32>& row, const Name<F32>& value, const Name<U32>& tag) const {
+    auto place = let("place", row + region);
+    exchange_.put(place, value, tag);
+  }
+  // To a row of x.
+  void add(const Name<U32>& row, const Name<F32>& value, uint32_t region, const Name<U32>& tag) const {
+    auto mine = let("mine_at", row - mine_.first);
+    auto sum = let("x_new", residual_[mine] + value);
+    residual_[mine] = sum;
+    put(region, row, sum, tag);
+  }
+
+  // Of values that are not negative, as integers: an instruction where there is one.
+  Name<F32> most_of_subgroup(const Name<F32>& value) const {
+    auto most = subgroupMax(bitcast<U32>(value));
+    return let("most", bitcast<F32>(most));
+  }
+
+  // The row of n values from words[region] on, normed and quantised into staged_, as NormedRow does.
+  ActivationScale quantise(const Product& p, const Asked& asked, const Name<U32>& tag) const {
+    const uint32_t wg = c_.workgroup, n = p.tiling.cols;
+    const auto& gains = asked.gains;
+    std::vector<Name<U32>> places;
+    for (uint32_t k = 0; k < n_takes(p); ++k) {
+      auto i = column(p, k);
+      places.push_back(let("place", i + p.region));
+    }
+    const auto values = exchange_.take(places, tag);
+    auto squares = var("squares", 0.0f);
+    auto largest = var("largest", 0.0f);
+    std::vector<Name<F32>> weighted;
+    for (uint32_t k = 0; k < n_takes(p); ++k) {
+      weighted.push_back(let("vg", values[k] * gains[k]));
+      largest = max(largest, abs(weighted[k]));  // the last value, once more, changes nothing
+      if (is_whole(p, k)) {
+        squares += values[k] * values[k];
+      } else {
+        when(b_.tid + k * wg < n, [&] { squares += values[k] * values[k]; });
+      }
+    }
+    auto my_squares = let("my_squares", squares);
+    auto my_largest = let("my_largest", largest);
+    const uint32_t lanes = c_.caps.subgroup, parts = wg / lanes;
+    CHECK(parts <= lanes);
+    auto s = reduce_lanes(Reduce::kSum, c_.caps, my_squares, b_.tid, lanes, wg);
+    auto l = most_of_subgroup(my_largest);
+    auto group_stats = shared<Vec2<F32>>("group_stats", parts);
+    when((b_.tid & (lanes - 1)) == 0u, [&] { group_stats[b_.tid / lanes] = vec2f(s, l); });
+    workgroupBarrier();
+    auto of_group = let("of_group", group_stats[b_.tid & (parts - 1)]);
+    auto all_squares = reduce_lanes(Reduce::kSum, c_.caps, at(of_group, 0), b_.tid, parts, wg);
+    auto all_largest = most_of_subgroup(at(of_group, 1));
+    auto factor = let("factor", 1.0f / sqrt(all_squares / static_cast<float>(n) + c_.eps));
+    auto finite_scale = let("finite_scale", 127.0f / max(all_largest * factor, 1e-5f));
+    auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
+    constexpr uint32_t kLeastNotFinite = 0x7F800000;
+    auto factor_bits = let("factor_bits", bitcast<U32>(factor));
+    auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+    auto sum = var("q_sum", 0);
+    const uint32_t row_vectors = whole_blocks(n) / 64;
+    for (uint32_t k = 0; k < n_takes(p); ++k) {
+      auto q = let("q", i32(clamp(round(weighted[k] * factor_and_scale), e(-128.0f), e(127.0f))));
+      auto byte = let("byte", bitcast<U32>(q) & 0xffu);
+      auto next_byte = subgroupShuffleXor(byte, 1);
+      auto two = let("two", byte | (next_byte << 8u));
+      auto next_two = subgroupShuffleXor(two, 2);
+      auto word = let("word", packed<I8x4>(two | (next_two << 16u)));
+      const auto store = [&] {
+        sum += q;
+        when((b_.tid & 3u) == 0u, [&] {
+          // Unit u of 16 values is half u % 2 of plane u/2 % 4 of block u/8.
+          auto unit = let("unit", (b_.tid + k * wg) / 16u);
+          auto vec = let("vec", ((unit >> 1u) & 3u) * row_vectors + (unit >> 3u) * 2u + (unit & 1u));
+          auto part = let("part_of_unit", (b_.tid / 4u) % 4u);
+          raw_statement(cat(staged_.text, "[", vec.text, "][", part.text, "] = ", word.text, ";"));
+        });
+      };
+      if (is_whole(p, k)) {
+        store();
+      } else {
+        when(b_.tid + k * wg < n, store);
+      }
+    }
+    auto my_sum = let("my_sum", sum);
+    auto group_sum = subgroupAdd(my_sum);
+    auto group_sums = shared<I32>("group_sums", parts);
+    when((b_.tid & (lanes - 1)) == 0u, [&] { group_sums[b_.tid / lanes] = group_sum; });
+    workgroupBarrier();
+    auto sum_of_group =
+        let("sum_of_group", select(0, group_sums[b_.tid & (parts - 1)], (b_.tid & (lanes - 1)) < parts));
+    auto whole_sum = subgroupAdd(sum_of_group);
+    return {scale, whole_sum};
+  }
+
+  // body(row, its dot product with each of the matrices, the scale of the activations), on the first lane of the row's
+  // group, for the workgroup's share of rows.
+  template <class Body>
+  void multiply(const Product& p, const Name<U32>& layer, const Asked& asked, const ActivationScale& scale,
+                const Body& body) const {
+    const TernaryConfig& t = p.tiling;
+    const uint32_t groups = t.workgroup / t.lanes;
+    const auto load = [&](size_t, Temp<U32> i) { return w_[std::move(i)]; };
+    const auto quads = [&]<class P>(const Name<U32>& i, const P& plane) {
+      return staged_[plane * t.row_vectors() + i];
+    };
+    const auto store = [&](const TernaryDots& dots, const Name<U32>& row, const std::vector<Name<I32>>& totals) {
+      when(dots.lane() == 0u && row < p.share.end, [&] { body(row, totals, scale); });
+    };
+    store(asked.dots, asked.row, asked.dots.multiply(asked.starts, load, quads));
+    loop("more", p.share.first + groups, p.share.end, groups, [&](const Name<U32>& more) {
+      TernaryDots dots(t, b_.tid);
+      auto row = let("row", more + dots.group());
+      const auto starts = starts_of(p, layer, row);
+      dots.load_weights(starts, load);
+      store(dots, row, dots.multiply(starts, load, quads));
+    });
+  }
+
+  TernaryLayersConfig c_;
+  Weights w_;
+  Vectors vectors_;
+  InOut<"x", F32> x_;
+  LayerBuiltins b_;
+  Exchange exchange_;
+  Shared<QuantizedWords> staged_;
+  Shared<F32> residual_;
+  Share mine_;
+  Name<U32> last_tag_;
+  LayersAttention attention_;
+  Product qkv_, output_, glu_, down_;
+};
+
+}  // namespace
+
+bool fits(const TernaryLayersConfig& c) {
+  const uint32_t subgroup = c.caps.subgroup;
+  if (subgroup < 8 || !c.caps.packed_dot || c.workgroup % subgroup != 0) return false;
+  const uint32_t subgroups = c.workgroup / subgroup, lanes = c.lanes_of_position();
+  const auto is_power = [](uint32_t n) { return n > 0 && (n & (n - 1)) == 0; };
+  return is_power(subgroups) && subgroups <= subgroup && is_power(lanes) && c.heads.head_dim % (8 * lanes) == 0 &&
+         c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 && c.d_model % 16 == 0 && c.d_ff % 16 == 0 &&
+         c.q_width() % 16 == 0 && c.most_splits <= subgroup && is_power(c.most_splits);
+}
+
+uint32_t ternary_layers_workgroup_bytes(const TernaryLayersConfig& c) {
+  const uint32_t subgroups = c.workgroup / c.caps.subgroup;
+  const uint32_t staged = whole_blocks(c.widest_row()), residual = 4 * c.most_rows;
+  const uint32_t turned = 4 * (c.group_heads() + 2) * c.heads.head_dim;
+  const uint32_t sums = 4 * subgroups * c.group_heads() * c.sums_stride();
+  const uint32_t of_products = 4 * ((subgroups * 8 + 15) / 16 * 16 + (subgroups * 4 + 15) / 16 * 16);
+  return staged + residual + turned + sums + of_products;
+}
+
+TernaryLayersKernel ternary_layers(const TernaryLayersConfig& c) {
+  CHECK(fits(c));
+  return kernel("ternary_layers", c.workgroup,
+                [&](Weights w, Vectors vectors, InOut<"x", F32> x, In<"angles", Vec2<F32>> angles, ParamsBuffer params,
+                    Cache kv, Words words, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  writer->diagnostic_off("subgroup_uniformity");
+                  Layers layers(c, w, vectors, x, angles, params, kv, words, {wg, n_wg, tid});
+                  layers.run(words);
+                });
+}
+
+}  // namespace tern::gpu

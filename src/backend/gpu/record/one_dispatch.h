@@ -1,0 +1,79 @@
+// All layers of a token as one dispatch (kernels/ternary_layers.h): which plans and devices there is one for, what it
+// needs beside what the steps need, and what is known of how it does.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/gpu/kernels/ternary_layers.h"
+#include "backend/gpu/memory/gpu_kv_store.h"
+#include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/weights/weight_store.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+// The steps of a plan that one dispatch can compute, and the shape that they have in common.
+struct LayersInOne {
+  struct Layer {
+    const step::TernaryQkv* qkv;
+    const step::TernaryLinearAdd *output, *down;
+    const step::TernaryGlu* glu;
+    SlotId x;
+    const Tensor* gain;  // of the norm before qkv, which is a step of its own before the first layer
+    float eps;
+  };
+  std::vector<Layer> layers;
+  int first_step = 0, end_step = 0;  // of the plan
+  TernaryLayersConfig config;        // but for where the matrices are
+  uint64_t matrix_bytes = 0;         // of the layers' matrices together (WeightStore::keep_together)
+};
+// kNotSupported, saying what the plan or the device has or lacks.
+Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan);
+
+class OneDispatch {
+ public:
+  // After the weights have been uploaded, the layers' matrices together.
+  static Result<std::unique_ptr<OneDispatch>> create(Device& device, KernelLibrary& kernels, WeightStore& weights,
+                                                     LayersInOne layers);
+
+  int first_step() const { return layers_.first_step; }
+  int end_step() const { return layers_.end_step; }
+  const TernaryLayersConfig& config() const { return layers_.config; }
+  SlotId x() const { return layers_.layers.front().x; }
+  int rope() const { return layers_.layers.front().qkv->rope; }
+
+  // x: the slot's row. For stores whose layers are together, of keys and values as f16.
+  Result<RecordedDispatch> record(const BufferView& x, const BufferView& angles, const BufferView& params,
+                                  const GpuKvStore& store) const;
+
+  // As if it had never run. Before each run with another number of workgroups than the last: the words of parts that
+  // nobody wrote in the last token may have any tag. Every wait looks at a word at most so often. kForTrials: enough to
+  // see whether workgroups run at the same time, without waiting long where they do not.
+  enum class Patience { kUsual, kForTrials, kNone };
+  Result<void> reset(Patience patience) const;
+
+  // Two words: how many invocations have waited in vain since reset(), and what was copied to token_slot().
+  BufferView outcome() const { return {words_.get(), 4 * TernaryLayersConfig::kFailed, 8}; }
+  static bool has_failed(Bytes outcome);
+  BufferView token_slot() const { return {words_.get(), 4 * TernaryLayersConfig::kToken, 4}; }
+
+  // With how many workgroups it is used; 0: it is not.
+  uint32_t workgroups() const { return workgroups_; }
+  void use(uint32_t workgroups) { workgroups_ = workgroups; }
+
+ private:
+  OneDispatch(Device& device, KernelLibrary& kernels, LayersInOne layers)
+      : device_(device), kernels_(kernels), layers_(std::move(layers)) {}
+  Result<void> put_vectors();
+
+  Device& device_;
+  KernelLibrary& kernels_;
+  LayersInOne layers_;
+  const Buffer* matrices_ = nullptr;
+  std::unique_ptr<Buffer> vectors_, words_;
+  uint32_t workgroups_ = 0;
+};
+
+}  // namespace tern::gpu

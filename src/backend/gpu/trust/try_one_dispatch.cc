@@ -1,0 +1,177 @@
+#include "backend/gpu/trust/try_one_dispatch.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "backend/gpu/run/batch_words.h"
+#include "backend/kv_layout.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+namespace {
+
+// Tokens that are compared, and before those. An odd number: words have other tags then when they are computed again.
+constexpr int kCompared = 7, kHistory = 24;
+// Of the squared difference over the square; see check_products.cc. Values that a rounding turns to the next int8 make
+// much less.
+constexpr double kMostErrorOfLayers = 0.05;
+
+class Trial {
+ public:
+  Trial(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, const OneDispatch& one)
+      : device_(device), plan_(plan), program_(program), work_(work), one_(one) {}
+
+  Result<OneDispatchTrial> run() {
+    OneDispatchTrial trial;
+    TRY_STATUS(run_history());
+    TRY(const uint32_t most, most_workgroups());
+    if (most == 0) {
+      trial.why_not = "the GPU does not run enough workgroups at the same time";
+      return trial;
+    }
+    TRY(trial.why_not, what_is_wrong(most));
+    if (!trial.why_not.empty()) return trial;
+    return fastest(most);
+  }
+
+ private:
+  // The layers of tokens [first, first + n), in one dispatch of so many workgroups, or step by step.
+  Result<std::vector<Command>> commands(int first, int n, uint32_t in_one) {
+    std::vector<TokenId> tokens(static_cast<size_t>(n));
+    const int range = std::max(plan_.config.n_vocab / 2, 1);
+    for (int i = 0; i < n; ++i) tokens[static_cast<size_t>(i)] = range + (first + i) * 7 % range;
+    for (TokenId& token : tokens) token = std::min(token, plan_.config.n_vocab - 1);
+    const std::vector<KvBlockId> blocks(1);
+    const Slice slice{.tokens = tokens, .first_pos = first, .blocks = blocks, .n_ctx = kKvBlock};
+    BatchWords words;
+    words.set({&slice, 1}, work_.ropes());
+    words.shape.in_one = in_one;
+    TRY_STATUS(device_.write(work_.params(), 0, std::as_bytes(std::span(words.params))));
+    TRY_STATUS(device_.write(work_.tokens(), 0, std::as_bytes(std::span(tokens))));
+    std::vector<Command> commands;
+    program_.commands(words.shape, commands, 0, one_.end_step());
+    return commands;
+  }
+
+  Result<void> run_history() {
+    for (int pos = 0; pos < kHistory; ++pos) {
+      TRY(const auto list, commands(pos, 1, 0));
+      TRY_STATUS(device_.submit(list));
+    }
+    return {};
+  }
+
+  Result<std::vector<float>> row(int pos, uint32_t in_one) {
+    TRY(const auto list, commands(pos, 1, in_one));
+    TRY_STATUS(device_.submit(list));
+    std::vector<float> x(static_cast<size_t>(plan_.config.d_model));
+    BufferView view = work_.view(one_.x());
+    view.bytes = x.size() * sizeof(float);
+    TRY_STATUS(device_.read(view, std::as_writable_bytes(std::span(x))));
+    return x;
+  }
+
+  Result<bool> runs_together(uint32_t workgroups) {
+    TRY_STATUS(one_.reset(OneDispatch::Patience::kForTrials));
+    TRY(const auto list, commands(kHistory, 1, workgroups));
+    TRY_STATUS(device_.submit(list));
+    std::array<uint32_t, 2> outcome{};
+    TRY_STATUS(device_.read(one_.outcome(), std::as_writable_bytes(std::span(outcome))));
+    return outcome[0] == 0;
+  }
+
+  // How many run at the same time; 0: too few.
+  Result<uint32_t> most_workgroups() {
+    const uint32_t too_many = one_.config().most_workgroups() + 1;
+    uint32_t fits = 0, fails = too_many;
+    for (uint32_t n = one_.config().least_workgroups(); fits + 1 < fails;) {
+      TRY(const bool together, runs_together(n));
+      (together ? fits : fails) = n;
+      if (!together && fits == 0) return 0;
+      n = fails == too_many ? std::min(2 * n, too_many - 1) : (fits + fails) / 2;
+    }
+    return fits;
+  }
+
+  // The rows of some tokens, each of which attends to the keys and values of those before.
+  using Tokens = std::vector<std::vector<float>>;
+  Result<Tokens> tokens(uint32_t in_one) {
+    Tokens rows;
+    for (int i = 0; i < kCompared; ++i) {
+      TRY(auto x, row(kHistory + i, in_one));
+      rows.push_back(std::move(x));
+    }
+    return rows;
+  }
+
+  // Why the results are of no use; empty where they are right.
+  Result<std::string> what_is_wrong(uint32_t workgroups) {
+    TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
+    TRY(const Tokens in_one, tokens(workgroups));
+    TRY(const Tokens again, tokens(workgroups));
+    TRY(const Tokens in_steps, tokens(0));
+    // Who reads what others are still writing seldom reads the same twice.
+    const auto same_bits = [](const std::vector<float>& a, const std::vector<float>& b) {
+      return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+    };
+    if (!std::ranges::equal(in_one, again, same_bits))
+      return std::string("the GPU computes a token twice and not alike");
+    double worst = 0;
+    for (size_t i = 0; i < in_one.size(); ++i) {
+      double error = 0, power = 0;
+      for (size_t k = 0; k < in_one[i].size(); ++k) {
+        const double a = static_cast<double>(in_steps[i][k]), off = static_cast<double>(in_one[i][k]) - a;
+        error += off * off;
+        power += a * a;
+      }
+      // Values that are not finite are found where a token is computed (engine/not_finite.h).
+      if (!std::isfinite(power) || power == 0) continue;
+      if (!(error <= worst * power)) worst = std::isnan(error) ? HUGE_VAL : error / power;
+    }
+    if (worst <= kMostErrorOfLayers) return std::string();
+    return format_text("the GPU computes wrongly (a relative error of {:.2g})", std::sqrt(worst));
+  }
+
+  Result<double> seconds(uint32_t in_one) {
+    TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
+    constexpr int kRuns = 5;
+    std::array<double, kRuns> all{};
+    for (double& one_run : all) {
+      TRY(const auto list, commands(kHistory + kCompared, 1, in_one));
+      TRY(one_run, device_.time_whole(list));
+    }
+    std::ranges::sort(all);
+    return all[kRuns / 2];
+  }
+
+  // All that run at the same time may be a few too many: each has less to do, and has more to wait for.
+  Result<OneDispatchTrial> fastest(uint32_t most) {
+    OneDispatchTrial trial{.workgroups = most};
+    if (!device_.features().timestamps) return trial;
+    TRY(trial.seconds_in_steps, seconds(0));
+    for (const uint32_t n : {most, most * 31 / 32, most * 29 / 32}) {
+      if (n < one_.config().least_workgroups()) continue;
+      TRY(const double time, seconds(n));
+      if (trial.seconds == 0 || time < trial.seconds) trial.workgroups = n, trial.seconds = time;
+    }
+    return trial;
+  }
+
+  Device& device_;
+  const Plan& plan_;
+  const Program& program_;
+  const WorkBuffers& work_;
+  const OneDispatch& one_;
+};
+
+}  // namespace
+
+Result<OneDispatchTrial> try_one_dispatch(Device& device, const Plan& plan, const Program& program,
+                                          const WorkBuffers& work, const OneDispatch& one) {
+  return Trial(device, plan, program, work, one).run();
+}
+
+}  // namespace tern::gpu

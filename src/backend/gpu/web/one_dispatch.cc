@@ -1,0 +1,29 @@
+// A page waits for no workgroup: browsers do not say how many run at the same time, and the kernel is not part of the
+// download.
+#include "backend/gpu/record/one_dispatch.h"
+
+#include "backend/gpu/trust/try_one_dispatch.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+
+Result<LayersInOne> layers_in_one(const Device&, const Plan&) {
+  return fail(ErrorCode::kNotSupported, "pages compute the layers of a token step by step");
+}
+
+Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device&, KernelLibrary&, WeightStore&, LayersInOne) {
+  CHECK(false);
+}
+Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView&, const BufferView&,
+                                             const GpuKvStore&) const {
+  CHECK(false);
+}
+Result<void> OneDispatch::reset(Patience) const { CHECK(false); }
+bool OneDispatch::has_failed(Bytes) { CHECK(false); }
+
+Result<OneDispatchTrial> try_one_dispatch(Device&, const Plan&, const Program&, const WorkBuffers&,
+                                          const OneDispatch&) {
+  CHECK(false);
+}
+
+}  // namespace tern::gpu

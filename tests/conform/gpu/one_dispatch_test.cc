@@ -1,0 +1,258 @@
+// All layers of a token in one dispatch: against the same layers step by step. The first layers of the default model; a
+// driver on a CPU runs as many workgroups at the same time as it has threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+#include <regex>
+#include <utility>
+
+#include "backend/gpu/device/mutant_test_support.h"
+#include "backend/gpu/run/executable.h"
+#include "backend/gpu/webgpu_backend.h"
+#include "backend/kv_cache.h"
+#include "model/model.h"
+
+namespace tern {
+namespace {
+
+using Rows = std::vector<float>;
+
+constexpr int kContext = 640;
+
+std::vector<TokenId> story(size_t n) {
+  std::vector<TokenId> tokens = {1};
+  for (uint32_t x = 12345; tokens.size() < n; x = x * 1664525u + 1013904223u) {
+    tokens.push_back(static_cast<TokenId>(x >> 19));  // 13 bits: 8192 tokens
+  }
+  return tokens;
+}
+
+double nmse(const Rows& actual, const Rows& expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  double error = 0, power = 0;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    error += std::pow(static_cast<double>(actual[i]) - static_cast<double>(expected[i]), 2);
+    power += std::pow(static_cast<double>(expected[i]), 2);
+  }
+  return error / power;
+}
+
+// Words between workgroups lose two bits, which now and then turn some activation to the next int8 value.
+constexpr double kClose = 1e-3;
+
+class GpuOneDispatch : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "4", 0); }  // lavapipe's
+  void SetUp() override {
+    if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  }
+
+  struct Made {
+    std::unique_ptr<Plan> plan;
+    std::unique_ptr<Executable> executable;
+    gpu::GpuExecutable& gpu() const { return static_cast<gpu::GpuExecutable&>(*executable); }
+  };
+  // `find` in the kernel's text becomes `replace`.
+  Made make(OneDispatchUse use, size_t n_layers = 2, const std::string& find = "", const std::string& replace = "",
+            const Fusions& fuse = Fusions::all()) {
+    Model& model = models_.emplace_back(open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value());
+    model.config.n_ctx = kContext;
+    model.weights.layers.resize(n_layers);
+    model.config.n_layers = static_cast<int>(n_layers);
+    Made made{.plan = std::make_unique<Plan>(make_plan(model.config, model.weights, {.fuse = fuse})),
+              .executable = nullptr};
+    const CompileOptions options{.max_batch = 128, .gpu = {.without = {"serial"}, .one_dispatch = use}};
+    auto compiled = gpu::compile(*made.plan, options, [=](const gpu::DeviceOptions& wanted) {
+      return gpu::open_device(wanted).transform([&](std::unique_ptr<gpu::Device> device) {
+        const auto rewrite = [=](const wgsl::Module& module) {
+          wgsl::Module other = gpu::mutated(module);
+          if (module.name == "ternary_layers" && !find.empty()) {
+            const std::string text =
+                std::exchange(other.text, std::regex_replace(other.text, std::regex(find), replace));
+            EXPECT_NE(other.text, text) << find;
+          }
+          return other;
+        };
+        return std::unique_ptr<gpu::Device>(std::make_unique<gpu::RewritingDevice>(std::move(device), rewrite));
+      });
+    });
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    made.executable = std::move(*compiled);
+    return made;
+  }
+
+  static Rows feed(Executable& e, KvCache& cache, std::span<const TokenId> tokens, size_t batch, int first_pos) {
+    Rows last;
+    for (size_t at = 0; at < tokens.size(); at += batch) {
+      const auto part = tokens.subspan(at, std::min(batch, tokens.size() - at));
+      const auto logits = e.run(cache, {.tokens = part, .first_pos = first_pos + static_cast<int>(at)});
+      EXPECT_TRUE(logits) << logits.error().message;
+      if (logits) last.assign(logits->begin(), logits->end());
+    }
+    return last;
+  }
+  // The logits of the last tokens, one by one after a prompt of `n_prompt`.
+  static std::vector<Rows> one_by_one(Executable& e, KvCache& cache, size_t n_prompt, size_t n) {
+    const auto tokens = story(n_prompt + n);
+    if (n_prompt > 0) feed(e, cache, std::span(tokens).first(n_prompt), 128, 0);
+    std::vector<Rows> rows;
+    for (size_t i = n_prompt; i < tokens.size(); ++i) {
+      rows.push_back(feed(e, cache, std::span(tokens).subspan(i, 1), 1, static_cast<int>(i)));
+    }
+    return rows;
+  }
+  static std::vector<Rows> one_by_one(Executable& e, size_t n_prompt, size_t n, KvType type = KvType::kF16) {
+    const auto cache = e.new_cache(kContext, type).value();
+    return one_by_one(e, *cache, n_prompt, n);
+  }
+  static void expect_close(const std::vector<Rows>& actual, const std::vector<Rows>& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) EXPECT_LT(nmse(actual[i], expected[i]), kClose) << "token " << i;
+  }
+  static int dispatches(const Made& made) { return made.executable->gpu_stats()->dispatches_per_token; }
+  static std::vector<TokenId> greedy(Executable& e, KvCache& cache, int first_pos, int n) {
+    const auto stream = e.decode(cache, 5, first_pos, n, {}).value();
+    std::vector<TokenId> tokens;
+    for (int i = 0; i < n; ++i) {
+      const auto next = stream->next();
+      EXPECT_TRUE(next) << next.error().message;
+      tokens.push_back(next ? (*next)[0] : -1);
+    }
+    return tokens;
+  }
+
+  std::deque<Model> models_;  // plans point into them
+};
+
+TEST_F(GpuOneDispatch, LogitsAreThoseOfTheSteps) {
+  const Made one = make(OneDispatchUse::kOn), steps = make(OneDispatchUse::kOff);
+  ASSERT_EQ(one.gpu().why_in_steps(), "");
+  for (const auto& [n_prompt, n] : {std::pair(0u, 6u), {60u, 8u}, {300u, 3u}}) {  // over the end of a block; in rounds
+    SCOPED_TRACE(n_prompt);
+    expect_close(one_by_one(*one.executable, n_prompt, n), one_by_one(*steps.executable, n_prompt, n));
+  }
+  EXPECT_LT(dispatches(one), 8);
+  EXPECT_GT(dispatches(steps), 10);
+}
+
+// The tags of words go round, and start anew with each token.
+TEST_F(GpuOneDispatch, AnyNumberOfLayers) {
+  for (const size_t n_layers : {1u, 4u}) {
+    SCOPED_TRACE(n_layers);
+    const Made one = make(OneDispatchUse::kOn, n_layers), steps = make(OneDispatchUse::kOff, n_layers);
+    ASSERT_EQ(one.gpu().why_in_steps(), "");
+    expect_close(one_by_one(*one.executable, 20, 6), one_by_one(*steps.executable, 20, 6));
+  }
+}
+
+TEST_F(GpuOneDispatch, TheSameTwiceAndInAStream) {
+  const Made one = make(OneDispatchUse::kOn);
+  const auto first = one_by_one(*one.executable, 30, 5);
+  EXPECT_EQ(one_by_one(*one.executable, 30, 5), first);
+  // A stream's tokens are those that the host would choose.
+  const auto tokens = story(30);
+  const auto cache = one.executable->new_cache(kContext, KvType::kF16).value();
+  const auto other = one.executable->new_cache(kContext, KvType::kF16).value();
+  feed(*one.executable, *cache, tokens, 128, 0);
+  feed(*one.executable, *other, tokens, 128, 0);
+  const auto stream = greedy(*one.executable, *cache, 30, 12);
+  TokenId last = 5;
+  for (int i = 0; i < 12; ++i) {
+    const Rows logits = feed(*one.executable, *other, {&last, 1}, 1, 30 + i);
+    last = static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
+    EXPECT_EQ(stream[static_cast<size_t>(i)], last) << i;
+  }
+}
+
+// Two heads of keys and values, each for one workgroup: the others have none.
+TEST_F(GpuOneDispatch, MoreWorkgroupsThanParts) {
+  const auto expected = one_by_one(*make(OneDispatchUse::kOff).executable, 40, 8);
+  const Made one = make(OneDispatchUse::kOn, 2, R"(let splits(_\d+)? = .*;)", "let splits$1 = 1u;");
+  ASSERT_EQ(one.gpu().why_in_steps(), "");
+  expect_close(one_by_one(*one.executable, 40, 8), expected);
+}
+
+// The cache of all layers is one buffer, which grows; conversations of other kinds have their own.
+TEST_F(GpuOneDispatch, KeysAndValuesStayWhereTheCacheGrows) {
+  const Made one = make(OneDispatchUse::kOn), steps = make(OneDispatchUse::kOff);
+  const auto tokens = story(530);
+  std::vector<Rows> last;
+  for (const Made* made : {&one, &steps}) {
+    Executable& e = *made->executable;
+    const auto store = e.new_kv_store(e.kv_block_tokens(kContext), KvType::kF16).value();
+    std::vector<KvBlockId> blocks;
+    Rows logits;
+    for (size_t at = 0; at < tokens.size();) {
+      const size_t n = at < 500 ? 100 : 1;  // token by token over the first growth, at 512
+      while (blocks.size() * 64 < at + n) {
+        blocks.push_back(static_cast<KvBlockId>(blocks.size()));
+        ASSERT_TRUE(store->allocate(blocks.back()));
+      }
+      const Slice slice{.tokens = std::span(tokens).subspan(at, n),
+                        .first_pos = static_cast<int>(at),
+                        .blocks = blocks,
+                        .n_ctx = kContext};
+      const auto row = e.run(*store, {&slice, 1});
+      ASSERT_TRUE(row) << row.error().message;
+      logits.assign(row->begin(), row->end());
+      at += n;
+    }
+    last.push_back(logits);
+  }
+  EXPECT_LT(nmse(last[0], last[1]), kClose);
+  expect_close(one_by_one(*one.executable, 20, 3, KvType::kQ8_0), one_by_one(*steps.executable, 20, 3, KvType::kQ8_0));
+}
+
+// From position 40 on nobody waits, as if workgroups did not run at the same time.
+const char* const kPatience = R"(var patience: u32 = now(_\d+)?;)";
+const char* const kNoPatience = "var patience: u32 = select(now$1, 0u, params[3u] >= 40u);";
+
+TEST_F(GpuOneDispatch, WhereWorkgroupsWaitInVainTheStepsGoOn) {
+  const Made steps = make(OneDispatchUse::kOff);
+  const auto tokens = story(30);
+  std::vector<std::vector<TokenId>> replies;
+  {
+    const Made one = make(OneDispatchUse::kOn, 2, kPatience, kNoPatience);
+    ASSERT_EQ(one.gpu().why_in_steps(), "");
+    for (const Made* made : {&one, &steps}) {
+      const auto cache = made->executable->new_cache(kContext, KvType::kF16).value();
+      feed(*made->executable, *cache, tokens, 128, 0);
+      replies.push_back(greedy(*made->executable, *cache, 30, 25));
+    }
+    EXPECT_EQ(replies[0], replies[1]);
+    EXPECT_TRUE(one.gpu().why_in_steps().contains("in vain")) << one.gpu().why_in_steps();
+    EXPECT_GT(dispatches(one), 10);
+  }
+  const Made one = make(OneDispatchUse::kOn, 2, kPatience, kNoPatience);  // the host chooses
+  expect_close(one_by_one(*one.executable, 36, 8), one_by_one(*steps.executable, 36, 8));
+  EXPECT_TRUE(one.gpu().why_in_steps().contains("in vain")) << one.gpu().why_in_steps();
+}
+
+TEST_F(GpuOneDispatch, IsNotUsedWhereTheTrialFails) {
+  struct Case {
+    const char *find, *replace, *why;
+  };
+  for (const auto& [find, replace, why] : {
+           Case{kPatience, "var patience: u32 = 0u;", "does not run enough workgroups"},
+           Case{R"(let q_factor(_\d+)? = .*;)", "let q_factor$1 = 9.0;", "computes wrongly (a relative error"},
+           Case{R"(let x_value = x\[row\];)", "let x_value = x[row] * f32(last_tag + 1u);", "not alike"},
+       }) {
+    const Made one = make(OneDispatchUse::kOn, 2, find, replace);
+    EXPECT_TRUE(one.gpu().why_in_steps().contains(why)) << one.gpu().why_in_steps();
+    const auto rows = one_by_one(*one.executable, 20, 2);
+    expect_close(rows, one_by_one(*make(OneDispatchUse::kOff).executable, 20, 2));
+    EXPECT_GT(dispatches(one), 10);
+  }
+}
+
+TEST_F(GpuOneDispatch, IsNotThereForOtherPlans) {
+  const Made one = make(OneDispatchUse::kOn, 2, "", "", Fusions::none());
+  EXPECT_TRUE(one.gpu().why_in_steps().contains("not ternary, or not fused")) << one.gpu().why_in_steps();
+  EXPECT_FALSE(one_by_one(*one.executable, 10, 2).empty());
+}
+
+}  // namespace
+}  // namespace tern

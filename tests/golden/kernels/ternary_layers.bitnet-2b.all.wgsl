@@ -1,0 +1,3306 @@
+enable subgroups;
+requires packed_4x8_integer_dot_product;
+diagnostic(off, subgroup_uniformity);
+
+@group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> vectors: array<f32>;
+@group(0) @binding(2) var<storage, read_write> x: array<f32>;
+@group(0) @binding(3) var<storage, read> angles: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read> params: array<u32>;
+@group(0) @binding(5) var<storage, read_write> kv: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read_write> words: array<atomic<u32>>;
+var<workgroup> staged: array<vec4<u32>, 432>;
+var<workgroup> residual: array<f32, 128>;
+var<workgroup> turned: array<f32, 768>;
+var<workgroup> sums: array<f32, 8448>;
+var<workgroup> group_stats: array<vec2<f32>, 16>;
+var<workgroup> group_sums: array<i32, 16>;
+var<workgroup> group_stats_1: array<vec2<f32>, 16>;
+var<workgroup> group_sums_1: array<i32, 16>;
+var<workgroup> group_stats_2: array<vec2<f32>, 16>;
+var<workgroup> group_sums_2: array<i32, 16>;
+var<workgroup> group_stats_3: array<vec2<f32>, 16>;
+var<workgroup> group_sums_3: array<i32, 16>;
+
+@compute @workgroup_size(512)
+fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let now = (atomicLoad(&words[1u]));
+  var patience: u32 = now;
+  let first_row = wg.x * 2560u / n_wg.x;
+  let end_row = (wg.x + 1u) * 2560u / n_wg.x;
+  let now_1 = (atomicLoad(&words[0u]));
+  let last_tag = now_1;
+  let splits = max(1u, min(n_wg.x / 5u, 16u));
+  let kv_head = wg.x / splits;
+  let split = wg.x % splits;
+  let is_used = kv_head < 5u;
+  let pos = params[0u * 3u + 3u];
+  let table = params[0u * 3u + 4u];
+  let n_pos = pos + 1u;
+  let first_pos = split * n_pos / splits;
+  let end_pos = select(first_pos, (split + 1u) * n_pos / splits, is_used);
+  let lane_of_pos = tid % 16u;
+  let group_of_pos = tid / 16u;
+  let newest = first_pos + group_of_pos;
+  let kv_layer = (arrayLength(&kv)) / 30u;
+  let angles_at = (params[0u * 3u + 5u] + pos) * 64u;
+  let pair = min(tid + 0u, 383u) % 64u;
+  let angle = angles[angles_at + pair];
+  let safe_pos = min(newest, pos);
+  let safe_head = min(kv_head, 4u);
+  let block = params[table + safe_pos / 64u];
+  let key_at = ((block * 10u + safe_head) * 64u + safe_pos % 64u) * 16u + lane_of_pos;
+  let first_row_1 = wg.x * 3840u / n_wg.x;
+  let end_row_1 = (wg.x + 1u) * 3840u / n_wg.x;
+  let first_row_2 = wg.x * 2560u / n_wg.x;
+  let end_row_2 = (wg.x + 1u) * 2560u / n_wg.x;
+  let first_row_3 = wg.x * 6912u / n_wg.x;
+  let end_row_3 = (wg.x + 1u) * 6912u / n_wg.x;
+  let first_row_4 = wg.x * 2560u / n_wg.x;
+  let end_row_4 = (wg.x + 1u) * 2560u / n_wg.x;
+  let first_tag = (last_tag + 1u) & 3u;
+  for (var row = first_row + tid; row < end_row; row += 512u) {
+    let x_value = x[row];
+    residual[row - first_row] = x_value;
+    let place = row + 64u;
+    let value_bits = bitcast<u32>(x_value);
+    let half = select(2u, 0u, (value_bits & 2139095040u) == 2139095040u);
+    let rounded = value_bits + half;
+    atomicStore(&words[place], (rounded & 4294967292u) | first_tag);
+  }
+  let first_layer = 0u;
+  let group = tid / 16u;
+  let lane_of_row = tid & 15u;
+  let row_1 = first_row_1 + group;
+  let safe_row = min(row_1, end_row_1 - 1u);
+  let start = first_layer * 1085440u + 0u + safe_row * 40u;
+  let i = lane_of_row + 0u;
+  let w4 = w[start + i];
+  let i_1 = lane_of_row + 16u;
+  let w4_1 = w[start + i_1];
+  let i_2 = min(lane_of_row + 32u, 39u);
+  let w4_2 = w[start + i_2];
+  let vectors_at = first_layer * 14600u;
+  let column = tid + 0u;
+  let gain = vectors[vectors_at + 0u + column];
+  let column_1 = tid + 512u;
+  let gain_1 = vectors[vectors_at + 0u + column_1];
+  let column_2 = tid + 1024u;
+  let gain_2 = vectors[vectors_at + 0u + column_2];
+  let column_3 = tid + 1536u;
+  let gain_3 = vectors[vectors_at + 0u + column_3];
+  let column_4 = tid + 2048u;
+  let gain_4 = vectors[vectors_at + 0u + column_4];
+  let w_scale = vectors[vectors_at + 14592u];
+  let w_scale_1 = vectors[vectors_at + 14593u];
+  let w_scale_2 = vectors[vectors_at + 14594u];
+  var next_w: vec4<u32> = w4;
+  var next_w_1: vec4<u32> = w4_1;
+  var next_w_2: vec4<u32> = w4_2;
+  var next_gain: f32 = gain;
+  var next_gain_1: f32 = gain_1;
+  var next_gain_2: f32 = gain_2;
+  var next_gain_3: f32 = gain_3;
+  var next_gain_4: f32 = gain_4;
+  var next_scale: f32 = w_scale;
+  var next_scale_1: f32 = w_scale_1;
+  var next_scale_2: f32 = w_scale_2;
+  var asked_layer: u32 = first_layer;
+  for (var layer = 0u; layer < 30u; layer += 1u) {
+    let tag = (last_tag + 1u + layer) & 3u;
+    let next_tag = (tag + 1u) & 3u;
+    let this_layer = asked_layer;
+    let group_1 = tid / 16u;
+    let lane_of_row_1 = tid & 15u;
+    let row_2 = first_row_1 + group_1;
+    let safe_row_1 = min(row_2, end_row_1 - 1u);
+    let start_1 = this_layer * 1085440u + 0u + safe_row_1 * 40u;
+    let i_3 = lane_of_row_1 + 0u;
+    let w4_3 = next_w;
+    let i_4 = lane_of_row_1 + 16u;
+    let w4_4 = next_w_1;
+    let i_5 = min(lane_of_row_1 + 32u, 39u);
+    let w4_5 = next_w_2;
+    let gain_5 = next_gain;
+    let gain_6 = next_gain_1;
+    let gain_7 = next_gain_2;
+    let gain_8 = next_gain_3;
+    let gain_9 = next_gain_4;
+    let w_scale_3 = next_scale;
+    let w_scale_4 = next_scale_1;
+    let w_scale_5 = next_scale_2;
+    let column_5 = tid + 0u;
+    let place_1 = column_5 + 64u;
+    let column_6 = tid + 512u;
+    let place_2 = column_6 + 64u;
+    let column_7 = tid + 1024u;
+    let place_3 = column_7 + 64u;
+    let column_8 = tid + 1536u;
+    let place_4 = column_8 + 64u;
+    let column_9 = tid + 2048u;
+    let place_5 = column_9 + 64u;
+    var found: u32 = 0u;
+    var found_1: u32 = 0u;
+    var found_2: u32 = 0u;
+    var found_3: u32 = 0u;
+    var found_4: u32 = 0u;
+    var waits: u32 = 1u;
+    let end = patience;
+    for (var early = 0u; early < end; early += 1u) {
+      let now_2 = (atomicLoad(&words[place_5]));
+      found = now_2;
+      var n_failed: u32 = 0u;
+      if ((early & 255u) == 255u) {
+        let now_3 = (atomicLoad(&words[32u]));
+        n_failed = now_3;
+      }
+      let given_up = n_failed != 0u;
+      if ((((found ^ tag) & 3u) == 0u) || given_up) {
+        break;
+      }
+    }
+    let end_1 = patience;
+    for (var tries = 0u; tries < end_1; tries += 1u) {
+      let now_4 = (atomicLoad(&words[place_1]));
+      found = now_4;
+      let now_5 = (atomicLoad(&words[place_2]));
+      found_1 = now_5;
+      let now_6 = (atomicLoad(&words[place_3]));
+      found_2 = now_6;
+      let now_7 = (atomicLoad(&words[place_4]));
+      found_3 = now_7;
+      let now_8 = (atomicLoad(&words[place_5]));
+      found_4 = now_8;
+      var odd: u32 = 0u;
+      odd = odd | (found ^ tag);
+      odd = odd | (found_1 ^ tag);
+      odd = odd | (found_2 ^ tag);
+      odd = odd | (found_3 ^ tag);
+      odd = odd | (found_4 ^ tag);
+      if ((odd & 3u) == 0u) {
+        waits = 0u;
+        break;
+      }
+      var n_failed_1: u32 = 0u;
+      if ((tries & 255u) == 255u) {
+        let now_9 = (atomicLoad(&words[32u]));
+        n_failed_1 = now_9;
+      }
+      let given_up_1 = n_failed_1 != 0u;
+      if (given_up_1) {
+        break;
+      }
+    }
+    if (waits != 0u) {
+      if (patience != 1u) {
+        let old = (atomicAdd(&words[32u], 1u));
+      }
+      patience = 1u;
+    }
+    let value = bitcast<f32>(found & 4294967292u);
+    let value_1 = bitcast<f32>(found_1 & 4294967292u);
+    let value_2 = bitcast<f32>(found_2 & 4294967292u);
+    let value_3 = bitcast<f32>(found_3 & 4294967292u);
+    let value_4 = bitcast<f32>(found_4 & 4294967292u);
+    var squares: f32 = 0f;
+    var largest: f32 = 0f;
+    let vg = value * gain_5;
+    largest = max(largest, abs(vg));
+    squares += value * value;
+    let vg_1 = value_1 * gain_6;
+    largest = max(largest, abs(vg_1));
+    squares += value_1 * value_1;
+    let vg_2 = value_2 * gain_7;
+    largest = max(largest, abs(vg_2));
+    squares += value_2 * value_2;
+    let vg_3 = value_3 * gain_8;
+    largest = max(largest, abs(vg_3));
+    squares += value_3 * value_3;
+    let vg_4 = value_4 * gain_9;
+    largest = max(largest, abs(vg_4));
+    squares += value_4 * value_4;
+    let my_squares = squares;
+    let my_largest = largest;
+    let sg = subgroupShuffleXor(my_squares, 16u);
+    let sum = my_squares + sg;
+    let sg_1 = subgroupShuffleXor(sum, 8u);
+    let sum_1 = sum + sg_1;
+    let sg_2 = subgroupShuffleXor(sum_1, 4u);
+    let sum_2 = sum_1 + sg_2;
+    let sg_3 = subgroupShuffleXor(sum_2, 2u);
+    let sum_3 = sum_2 + sg_3;
+    let sg_4 = subgroupShuffleXor(sum_3, 1u);
+    let sum_4 = sum_3 + sg_4;
+    let sg_5 = subgroupMax(bitcast<u32>(my_largest));
+    let most = bitcast<f32>(sg_5);
+    if ((tid & 31u) == 0u) {
+      group_stats[tid / 32u] = vec2<f32>(sum_4, most);
+    }
+    workgroupBarrier();
+    let of_group = group_stats[tid & 15u];
+    let sg_6 = subgroupShuffleXor(of_group.x, 8u);
+    let sum_5 = of_group.x + sg_6;
+    let sg_7 = subgroupShuffleXor(sum_5, 4u);
+    let sum_6 = sum_5 + sg_7;
+    let sg_8 = subgroupShuffleXor(sum_6, 2u);
+    let sum_7 = sum_6 + sg_8;
+    let sg_9 = subgroupShuffleXor(sum_7, 1u);
+    let sum_8 = sum_7 + sg_9;
+    let sg_10 = subgroupMax(bitcast<u32>(of_group.y));
+    let most_1 = bitcast<f32>(sg_10);
+    let factor = 1f / sqrt(sum_8 / 2560f + 1e-05f);
+    let finite_scale = 127f / max(most_1 * factor, 1e-05f);
+    let factor_and_scale = factor * finite_scale;
+    let factor_bits = bitcast<u32>(factor);
+    let x_scale = select(finite_scale, factor, (factor_bits - 1u) >= 2139095039u);
+    var q_sum: i32 = 0i;
+    let q = i32(clamp(round(vg * factor_and_scale), -128f, 127f));
+    let byte = bitcast<u32>(q) & 255u;
+    let sg_11 = subgroupShuffleXor(byte, 1u);
+    let two = byte | (sg_11 << 8u);
+    let sg_12 = subgroupShuffleXor(two, 2u);
+    let word = two | (sg_12 << 16u);
+    q_sum += q;
+    if ((tid & 3u) == 0u) {
+      let unit = (tid + 0u) / 16u;
+      let vec = ((unit >> 1u) & 3u) * 40u + (unit >> 3u) * 2u + (unit & 1u);
+      let part_of_unit = tid / 4u % 4u;
+      staged[vec][part_of_unit] = word;
+    }
+    let q_1 = i32(clamp(round(vg_1 * factor_and_scale), -128f, 127f));
+    let byte_1 = bitcast<u32>(q_1) & 255u;
+    let sg_13 = subgroupShuffleXor(byte_1, 1u);
+    let two_1 = byte_1 | (sg_13 << 8u);
+    let sg_14 = subgroupShuffleXor(two_1, 2u);
+    let word_1 = two_1 | (sg_14 << 16u);
+    q_sum += q_1;
+    if ((tid & 3u) == 0u) {
+      let unit_1 = (tid + 512u) / 16u;
+      let vec_1 = ((unit_1 >> 1u) & 3u) * 40u + (unit_1 >> 3u) * 2u + (unit_1 & 1u);
+      let part_of_unit_1 = tid / 4u % 4u;
+      staged[vec_1][part_of_unit_1] = word_1;
+    }
+    let q_2 = i32(clamp(round(vg_2 * factor_and_scale), -128f, 127f));
+    let byte_2 = bitcast<u32>(q_2) & 255u;
+    let sg_15 = subgroupShuffleXor(byte_2, 1u);
+    let two_2 = byte_2 | (sg_15 << 8u);
+    let sg_16 = subgroupShuffleXor(two_2, 2u);
+    let word_2 = two_2 | (sg_16 << 16u);
+    q_sum += q_2;
+    if ((tid & 3u) == 0u) {
+      let unit_2 = (tid + 1024u) / 16u;
+      let vec_2 = ((unit_2 >> 1u) & 3u) * 40u + (unit_2 >> 3u) * 2u + (unit_2 & 1u);
+      let part_of_unit_2 = tid / 4u % 4u;
+      staged[vec_2][part_of_unit_2] = word_2;
+    }
+    let q_3 = i32(clamp(round(vg_3 * factor_and_scale), -128f, 127f));
+    let byte_3 = bitcast<u32>(q_3) & 255u;
+    let sg_17 = subgroupShuffleXor(byte_3, 1u);
+    let two_3 = byte_3 | (sg_17 << 8u);
+    let sg_18 = subgroupShuffleXor(two_3, 2u);
+    let word_3 = two_3 | (sg_18 << 16u);
+    q_sum += q_3;
+    if ((tid & 3u) == 0u) {
+      let unit_3 = (tid + 1536u) / 16u;
+      let vec_3 = ((unit_3 >> 1u) & 3u) * 40u + (unit_3 >> 3u) * 2u + (unit_3 & 1u);
+      let part_of_unit_3 = tid / 4u % 4u;
+      staged[vec_3][part_of_unit_3] = word_3;
+    }
+    let q_4 = i32(clamp(round(vg_4 * factor_and_scale), -128f, 127f));
+    let byte_4 = bitcast<u32>(q_4) & 255u;
+    let sg_19 = subgroupShuffleXor(byte_4, 1u);
+    let two_4 = byte_4 | (sg_19 << 8u);
+    let sg_20 = subgroupShuffleXor(two_4, 2u);
+    let word_4 = two_4 | (sg_20 << 16u);
+    q_sum += q_4;
+    if ((tid & 3u) == 0u) {
+      let unit_4 = (tid + 2048u) / 16u;
+      let vec_4 = ((unit_4 >> 1u) & 3u) * 40u + (unit_4 >> 3u) * 2u + (unit_4 & 1u);
+      let part_of_unit_4 = tid / 4u % 4u;
+      staged[vec_4][part_of_unit_4] = word_4;
+    }
+    let my_sum = q_sum;
+    let sg_21 = subgroupAdd(my_sum);
+    if ((tid & 31u) == 0u) {
+      group_sums[tid / 32u] = sg_21;
+    }
+    workgroupBarrier();
+    let sum_of_group = select(0i, group_sums[tid & 15u], (tid & 31u) < 16u);
+    let sg_22 = subgroupAdd(sum_of_group);
+    let key_of_layer = layer * kv_layer + key_at;
+    let k8 = kv[key_of_layer + 0u];
+    let v8 = kv[key_of_layer + 5120u];
+    var acc: i32 = 0i;
+    let i_6 = lane_of_row_1 + 0u;
+    let q4 = staged[0u + i_6];
+    acc += dot4I8Packed((w4_3.x >> 6u) & 0x03030303u, q4.x);
+    acc += dot4I8Packed((w4_3.y >> 6u) & 0x03030303u, q4.y);
+    acc += dot4I8Packed((w4_3.z >> 6u) & 0x03030303u, q4.z);
+    acc += dot4I8Packed((w4_3.w >> 6u) & 0x03030303u, q4.w);
+    let q4_1 = staged[40u + i_6];
+    acc += dot4I8Packed((w4_3.x >> 4u) & 0x03030303u, q4_1.x);
+    acc += dot4I8Packed((w4_3.y >> 4u) & 0x03030303u, q4_1.y);
+    acc += dot4I8Packed((w4_3.z >> 4u) & 0x03030303u, q4_1.z);
+    acc += dot4I8Packed((w4_3.w >> 4u) & 0x03030303u, q4_1.w);
+    let q4_2 = staged[80u + i_6];
+    acc += dot4I8Packed((w4_3.x >> 2u) & 0x03030303u, q4_2.x);
+    acc += dot4I8Packed((w4_3.y >> 2u) & 0x03030303u, q4_2.y);
+    acc += dot4I8Packed((w4_3.z >> 2u) & 0x03030303u, q4_2.z);
+    acc += dot4I8Packed((w4_3.w >> 2u) & 0x03030303u, q4_2.w);
+    let q4_3 = staged[120u + i_6];
+    acc += dot4I8Packed(w4_3.x & 0x03030303u, q4_3.x);
+    acc += dot4I8Packed(w4_3.y & 0x03030303u, q4_3.y);
+    acc += dot4I8Packed(w4_3.z & 0x03030303u, q4_3.z);
+    acc += dot4I8Packed(w4_3.w & 0x03030303u, q4_3.w);
+    let i_7 = lane_of_row_1 + 16u;
+    let q4_4 = staged[0u + i_7];
+    acc += dot4I8Packed((w4_4.x >> 6u) & 0x03030303u, q4_4.x);
+    acc += dot4I8Packed((w4_4.y >> 6u) & 0x03030303u, q4_4.y);
+    acc += dot4I8Packed((w4_4.z >> 6u) & 0x03030303u, q4_4.z);
+    acc += dot4I8Packed((w4_4.w >> 6u) & 0x03030303u, q4_4.w);
+    let q4_5 = staged[40u + i_7];
+    acc += dot4I8Packed((w4_4.x >> 4u) & 0x03030303u, q4_5.x);
+    acc += dot4I8Packed((w4_4.y >> 4u) & 0x03030303u, q4_5.y);
+    acc += dot4I8Packed((w4_4.z >> 4u) & 0x03030303u, q4_5.z);
+    acc += dot4I8Packed((w4_4.w >> 4u) & 0x03030303u, q4_5.w);
+    let q4_6 = staged[80u + i_7];
+    acc += dot4I8Packed((w4_4.x >> 2u) & 0x03030303u, q4_6.x);
+    acc += dot4I8Packed((w4_4.y >> 2u) & 0x03030303u, q4_6.y);
+    acc += dot4I8Packed((w4_4.z >> 2u) & 0x03030303u, q4_6.z);
+    acc += dot4I8Packed((w4_4.w >> 2u) & 0x03030303u, q4_6.w);
+    let q4_7 = staged[120u + i_7];
+    acc += dot4I8Packed(w4_4.x & 0x03030303u, q4_7.x);
+    acc += dot4I8Packed(w4_4.y & 0x03030303u, q4_7.y);
+    acc += dot4I8Packed(w4_4.z & 0x03030303u, q4_7.z);
+    acc += dot4I8Packed(w4_4.w & 0x03030303u, q4_7.w);
+    let i_8 = lane_of_row_1 + 32u;
+    if (i_8 < 40u) {
+      let q4_8 = staged[0u + i_8];
+      acc += dot4I8Packed((w4_5.x >> 6u) & 0x03030303u, q4_8.x);
+      acc += dot4I8Packed((w4_5.y >> 6u) & 0x03030303u, q4_8.y);
+      acc += dot4I8Packed((w4_5.z >> 6u) & 0x03030303u, q4_8.z);
+      acc += dot4I8Packed((w4_5.w >> 6u) & 0x03030303u, q4_8.w);
+      let q4_9 = staged[40u + i_8];
+      acc += dot4I8Packed((w4_5.x >> 4u) & 0x03030303u, q4_9.x);
+      acc += dot4I8Packed((w4_5.y >> 4u) & 0x03030303u, q4_9.y);
+      acc += dot4I8Packed((w4_5.z >> 4u) & 0x03030303u, q4_9.z);
+      acc += dot4I8Packed((w4_5.w >> 4u) & 0x03030303u, q4_9.w);
+      let q4_10 = staged[80u + i_8];
+      acc += dot4I8Packed((w4_5.x >> 2u) & 0x03030303u, q4_10.x);
+      acc += dot4I8Packed((w4_5.y >> 2u) & 0x03030303u, q4_10.y);
+      acc += dot4I8Packed((w4_5.z >> 2u) & 0x03030303u, q4_10.z);
+      acc += dot4I8Packed((w4_5.w >> 2u) & 0x03030303u, q4_10.w);
+      let q4_11 = staged[120u + i_8];
+      acc += dot4I8Packed(w4_5.x & 0x03030303u, q4_11.x);
+      acc += dot4I8Packed(w4_5.y & 0x03030303u, q4_11.y);
+      acc += dot4I8Packed(w4_5.z & 0x03030303u, q4_11.z);
+      acc += dot4I8Packed(w4_5.w & 0x03030303u, q4_11.w);
+    }
+    let mine = acc;
+    let sg_23 = subgroupShuffleXor(mine, 8u);
+    let sum_9 = mine + sg_23;
+    let sg_24 = subgroupShuffleXor(sum_9, 4u);
+    let sum_10 = sum_9 + sg_24;
+    let sg_25 = subgroupShuffleXor(sum_10, 2u);
+    let sum_11 = sum_10 + sg_25;
+    let sg_26 = subgroupShuffleXor(sum_11, 1u);
+    let sum_12 = sum_11 + sg_26;
+    if ((lane_of_row_1 == 0u) && (row_2 < end_row_1)) {
+      let of_k_or_v = select(w_scale_5, w_scale_4, row_2 < 3200u);
+      let w_scale_6 = select(of_k_or_v, w_scale_3, row_2 < 2560u);
+      let value_5 = f32(sum_12 - sg_22) / x_scale * w_scale_6;
+      let place_6 = row_2 + 2624u;
+      let value_bits_1 = bitcast<u32>(value_5);
+      let half_1 = select(2u, 0u, (value_bits_1 & 2139095040u) == 2139095040u);
+      let rounded_1 = value_bits_1 + half_1;
+      atomicStore(&words[place_6], (rounded_1 & 4294967292u) | tag);
+    }
+    for (var more = first_row_1 + 32u; more < end_row_1; more += 32u) {
+      let group_2 = tid / 16u;
+      let lane_of_row_2 = tid & 15u;
+      let row_3 = more + group_2;
+      let safe_row_2 = min(row_3, end_row_1 - 1u);
+      let start_2 = layer * 1085440u + 0u + safe_row_2 * 40u;
+      let i_9 = lane_of_row_2 + 0u;
+      let w4_6 = w[start_2 + i_9];
+      let i_10 = lane_of_row_2 + 16u;
+      let w4_7 = w[start_2 + i_10];
+      let i_11 = min(lane_of_row_2 + 32u, 39u);
+      let w4_8 = w[start_2 + i_11];
+      var acc_1: i32 = 0i;
+      let i_12 = lane_of_row_2 + 0u;
+      let q4_12 = staged[0u + i_12];
+      acc_1 += dot4I8Packed((w4_6.x >> 6u) & 0x03030303u, q4_12.x);
+      acc_1 += dot4I8Packed((w4_6.y >> 6u) & 0x03030303u, q4_12.y);
+      acc_1 += dot4I8Packed((w4_6.z >> 6u) & 0x03030303u, q4_12.z);
+      acc_1 += dot4I8Packed((w4_6.w >> 6u) & 0x03030303u, q4_12.w);
+      let q4_13 = staged[40u + i_12];
+      acc_1 += dot4I8Packed((w4_6.x >> 4u) & 0x03030303u, q4_13.x);
+      acc_1 += dot4I8Packed((w4_6.y >> 4u) & 0x03030303u, q4_13.y);
+      acc_1 += dot4I8Packed((w4_6.z >> 4u) & 0x03030303u, q4_13.z);
+      acc_1 += dot4I8Packed((w4_6.w >> 4u) & 0x03030303u, q4_13.w);
+      let q4_14 = staged[80u + i_12];
+      acc_1 += dot4I8Packed((w4_6.x >> 2u) & 0x03030303u, q4_14.x);
+      acc_1 += dot4I8Packed((w4_6.y >> 2u) & 0x03030303u, q4_14.y);
+      acc_1 += dot4I8Packed((w4_6.z >> 2u) & 0x03030303u, q4_14.z);
+      acc_1 += dot4I8Packed((w4_6.w >> 2u) & 0x03030303u, q4_14.w);
+      let q4_15 = staged[120u + i_12];
+      acc_1 += dot4I8Packed(w4_6.x & 0x03030303u, q4_15.x);
+      acc_1 += dot4I8Packed(w4_6.y & 0x03030303u, q4_15.y);
+      acc_1 += dot4I8Packed(w4_6.z & 0x03030303u, q4_15.z);
+      acc_1 += dot4I8Packed(w4_6.w & 0x03030303u, q4_15.w);
+      let i_13 = lane_of_row_2 + 16u;
+      let q4_16 = staged[0u + i_13];
+      acc_1 += dot4I8Packed((w4_7.x >> 6u) & 0x03030303u, q4_16.x);
+      acc_1 += dot4I8Packed((w4_7.y >> 6u) & 0x03030303u, q4_16.y);
+      acc_1 += dot4I8Packed((w4_7.z >> 6u) & 0x03030303u, q4_16.z);
+      acc_1 += dot4I8Packed((w4_7.w >> 6u) & 0x03030303u, q4_16.w);
+      let q4_17 = staged[40u + i_13];
+      acc_1 += dot4I8Packed((w4_7.x >> 4u) & 0x03030303u, q4_17.x);
+      acc_1 += dot4I8Packed((w4_7.y >> 4u) & 0x03030303u, q4_17.y);
+      acc_1 += dot4I8Packed((w4_7.z >> 4u) & 0x03030303u, q4_17.z);
+      acc_1 += dot4I8Packed((w4_7.w >> 4u) & 0x03030303u, q4_17.w);
+      let q4_18 = staged[80u + i_13];
+      acc_1 += dot4I8Packed((w4_7.x >> 2u) & 0x03030303u, q4_18.x);
+      acc_1 += dot4I8Packed((w4_7.y >> 2u) & 0x03030303u, q4_18.y);
+      acc_1 += dot4I8Packed((w4_7.z >> 2u) & 0x03030303u, q4_18.z);
+      acc_1 += dot4I8Packed((w4_7.w >> 2u) & 0x03030303u, q4_18.w);
+      let q4_19 = staged[120u + i_13];
+      acc_1 += dot4I8Packed(w4_7.x & 0x03030303u, q4_19.x);
+      acc_1 += dot4I8Packed(w4_7.y & 0x03030303u, q4_19.y);
+      acc_1 += dot4I8Packed(w4_7.z & 0x03030303u, q4_19.z);
+      acc_1 += dot4I8Packed(w4_7.w & 0x03030303u, q4_19.w);
+      let i_14 = lane_of_row_2 + 32u;
+      if (i_14 < 40u) {
+        let q4_20 = staged[0u + i_14];
+        acc_1 += dot4I8Packed((w4_8.x >> 6u) & 0x03030303u, q4_20.x);
+        acc_1 += dot4I8Packed((w4_8.y >> 6u) & 0x03030303u, q4_20.y);
+        acc_1 += dot4I8Packed((w4_8.z >> 6u) & 0x03030303u, q4_20.z);
+        acc_1 += dot4I8Packed((w4_8.w >> 6u) & 0x03030303u, q4_20.w);
+        let q4_21 = staged[40u + i_14];
+        acc_1 += dot4I8Packed((w4_8.x >> 4u) & 0x03030303u, q4_21.x);
+        acc_1 += dot4I8Packed((w4_8.y >> 4u) & 0x03030303u, q4_21.y);
+        acc_1 += dot4I8Packed((w4_8.z >> 4u) & 0x03030303u, q4_21.z);
+        acc_1 += dot4I8Packed((w4_8.w >> 4u) & 0x03030303u, q4_21.w);
+        let q4_22 = staged[80u + i_14];
+        acc_1 += dot4I8Packed((w4_8.x >> 2u) & 0x03030303u, q4_22.x);
+        acc_1 += dot4I8Packed((w4_8.y >> 2u) & 0x03030303u, q4_22.y);
+        acc_1 += dot4I8Packed((w4_8.z >> 2u) & 0x03030303u, q4_22.z);
+        acc_1 += dot4I8Packed((w4_8.w >> 2u) & 0x03030303u, q4_22.w);
+        let q4_23 = staged[120u + i_14];
+        acc_1 += dot4I8Packed(w4_8.x & 0x03030303u, q4_23.x);
+        acc_1 += dot4I8Packed(w4_8.y & 0x03030303u, q4_23.y);
+        acc_1 += dot4I8Packed(w4_8.z & 0x03030303u, q4_23.z);
+        acc_1 += dot4I8Packed(w4_8.w & 0x03030303u, q4_23.w);
+      }
+      let mine_1 = acc_1;
+      let sg_27 = subgroupShuffleXor(mine_1, 8u);
+      let sum_13 = mine_1 + sg_27;
+      let sg_28 = subgroupShuffleXor(sum_13, 4u);
+      let sum_14 = sum_13 + sg_28;
+      let sg_29 = subgroupShuffleXor(sum_14, 2u);
+      let sum_15 = sum_14 + sg_29;
+      let sg_30 = subgroupShuffleXor(sum_15, 1u);
+      let sum_16 = sum_15 + sg_30;
+      if ((lane_of_row_2 == 0u) && (row_3 < end_row_1)) {
+        let of_k_or_v_1 = select(w_scale_5, w_scale_4, row_3 < 3200u);
+        let w_scale_7 = select(of_k_or_v_1, w_scale_3, row_3 < 2560u);
+        let value_6 = f32(sum_16 - sg_22) / x_scale * w_scale_7;
+        let place_7 = row_3 + 2624u;
+        let value_bits_2 = bitcast<u32>(value_6);
+        let half_2 = select(2u, 0u, (value_bits_2 & 2139095040u) == 2139095040u);
+        let rounded_2 = value_bits_2 + half_2;
+        atomicStore(&words[place_7], (rounded_2 & 4294967292u) | tag);
+      }
+    }
+    let pair_1 = min(tid + 0u, 383u);
+    let slot = pair_1 / 64u;
+    let pair_of_head = pair_1 % 64u;
+    let is_query = slot < 4u;
+    let is_value = slot == 5u;
+    let of_kv = kv_head + 20u + select(0u, 5u, is_value);
+    let head = select(of_kv, kv_head * 4u + slot, is_query);
+    let safe_slot = select(0u, head, is_used);
+    let a_at = pair_of_head;
+    let b_at = pair_of_head + 64u;
+    let place_8 = safe_slot * 128u + a_at + 2624u;
+    let place_9 = safe_slot * 128u + b_at + 2624u;
+    var found_5: u32 = 0u;
+    var found_6: u32 = 0u;
+    var waits_1: u32 = 1u;
+    let end_2 = patience;
+    for (var early_1 = 0u; early_1 < end_2; early_1 += 1u) {
+      let now_10 = (atomicLoad(&words[place_9]));
+      found_5 = now_10;
+      var n_failed_2: u32 = 0u;
+      if ((early_1 & 255u) == 255u) {
+        let now_11 = (atomicLoad(&words[32u]));
+        n_failed_2 = now_11;
+      }
+      let given_up_2 = n_failed_2 != 0u;
+      if ((((found_5 ^ tag) & 3u) == 0u) || given_up_2) {
+        break;
+      }
+    }
+    let end_3 = patience;
+    for (var tries_1 = 0u; tries_1 < end_3; tries_1 += 1u) {
+      let now_12 = (atomicLoad(&words[place_8]));
+      found_5 = now_12;
+      let now_13 = (atomicLoad(&words[place_9]));
+      found_6 = now_13;
+      var odd_1: u32 = 0u;
+      odd_1 = odd_1 | (found_5 ^ tag);
+      odd_1 = odd_1 | (found_6 ^ tag);
+      if ((odd_1 & 3u) == 0u) {
+        waits_1 = 0u;
+        break;
+      }
+      var n_failed_3: u32 = 0u;
+      if ((tries_1 & 255u) == 255u) {
+        let now_14 = (atomicLoad(&words[32u]));
+        n_failed_3 = now_14;
+      }
+      let given_up_3 = n_failed_3 != 0u;
+      if (given_up_3) {
+        break;
+      }
+    }
+    if (waits_1 != 0u) {
+      if (patience != 1u) {
+        let old_1 = (atomicAdd(&words[32u], 1u));
+      }
+      patience = 1u;
+    }
+    let value_7 = bitcast<f32>(found_5 & 4294967292u);
+    let value_8 = bitcast<f32>(found_6 & 4294967292u);
+    let turn = select(angle, vec2<f32>(1f, 0f), is_value);
+    let q_factor = select(1f, 0.088388346f, is_query);
+    let turned_a = (value_7 * turn.x - value_8 * turn.y) * q_factor;
+    let turned_b = (value_8 * turn.x + value_7 * turn.y) * q_factor;
+    let cached = pack2x16float(vec2<f32>(turned_a, turned_b));
+    let as_cached = unpack2x16float(cached);
+    if ((tid + 0u) < 384u) {
+      turned[slot * 128u + a_at] = select(as_cached.x, turned_a, is_query);
+      turned[slot * 128u + b_at] = select(as_cached.y, turned_b, is_query);
+    }
+    workgroupBarrier();
+    let n_used = min((end_pos - first_pos + 1u) / 2u, 16u);
+    if ((tid / 32u) < n_used) {
+      let from_dim = (lane_of_pos + 0u) * 8u + 0u;
+      let d0 = turned[from_dim];
+      let d1 = turned[from_dim + 1u];
+      let d2 = turned[from_dim + 2u];
+      let d3 = turned[from_dim + 3u];
+      let d4 = vec4<f32>(d0, d1, d2, d3);
+      let from_dim_1 = (lane_of_pos + 0u) * 8u + 4u;
+      let d0_1 = turned[from_dim_1];
+      let d1_1 = turned[from_dim_1 + 1u];
+      let d2_1 = turned[from_dim_1 + 2u];
+      let d3_1 = turned[from_dim_1 + 3u];
+      let d4_1 = vec4<f32>(d0_1, d1_1, d2_1, d3_1);
+      let from_dim_2 = (lane_of_pos + 0u) * 8u + 128u;
+      let d0_2 = turned[from_dim_2];
+      let d1_2 = turned[from_dim_2 + 1u];
+      let d2_2 = turned[from_dim_2 + 2u];
+      let d3_2 = turned[from_dim_2 + 3u];
+      let d4_2 = vec4<f32>(d0_2, d1_2, d2_2, d3_2);
+      let from_dim_3 = (lane_of_pos + 0u) * 8u + 132u;
+      let d0_3 = turned[from_dim_3];
+      let d1_3 = turned[from_dim_3 + 1u];
+      let d2_3 = turned[from_dim_3 + 2u];
+      let d3_3 = turned[from_dim_3 + 3u];
+      let d4_3 = vec4<f32>(d0_3, d1_3, d2_3, d3_3);
+      let from_dim_4 = (lane_of_pos + 0u) * 8u + 256u;
+      let d0_4 = turned[from_dim_4];
+      let d1_4 = turned[from_dim_4 + 1u];
+      let d2_4 = turned[from_dim_4 + 2u];
+      let d3_4 = turned[from_dim_4 + 3u];
+      let d4_4 = vec4<f32>(d0_4, d1_4, d2_4, d3_4);
+      let from_dim_5 = (lane_of_pos + 0u) * 8u + 260u;
+      let d0_5 = turned[from_dim_5];
+      let d1_5 = turned[from_dim_5 + 1u];
+      let d2_5 = turned[from_dim_5 + 2u];
+      let d3_5 = turned[from_dim_5 + 3u];
+      let d4_5 = vec4<f32>(d0_5, d1_5, d2_5, d3_5);
+      let from_dim_6 = (lane_of_pos + 0u) * 8u + 384u;
+      let d0_6 = turned[from_dim_6];
+      let d1_6 = turned[from_dim_6 + 1u];
+      let d2_6 = turned[from_dim_6 + 2u];
+      let d3_6 = turned[from_dim_6 + 3u];
+      let d4_6 = vec4<f32>(d0_6, d1_6, d2_6, d3_6);
+      let from_dim_7 = (lane_of_pos + 0u) * 8u + 388u;
+      let d0_7 = turned[from_dim_7];
+      let d1_7 = turned[from_dim_7 + 1u];
+      let d2_7 = turned[from_dim_7 + 2u];
+      let d3_7 = turned[from_dim_7 + 3u];
+      let d4_7 = vec4<f32>(d0_7, d1_7, d2_7, d3_7);
+      var greatest: f32 = -3e+38f;
+      var total: f32 = 0f;
+      var acc_2: vec4<f32> = vec4<f32>();
+      var acc_3: vec4<f32> = vec4<f32>();
+      var greatest_1: f32 = -3e+38f;
+      var total_1: f32 = 0f;
+      var acc_4: vec4<f32> = vec4<f32>();
+      var acc_5: vec4<f32> = vec4<f32>();
+      var greatest_2: f32 = -3e+38f;
+      var total_2: f32 = 0f;
+      var acc_6: vec4<f32> = vec4<f32>();
+      var acc_7: vec4<f32> = vec4<f32>();
+      var greatest_3: f32 = -3e+38f;
+      var total_3: f32 = 0f;
+      var acc_8: vec4<f32> = vec4<f32>();
+      var acc_9: vec4<f32> = vec4<f32>();
+      let is_seen = newest < end_pos;
+      let k_low = unpack2x16float(k8.x);
+      let k_high = unpack2x16float(k8.y);
+      var k4: vec4<f32> = vec4<f32>(k_low, k_high);
+      let v_low = unpack2x16float(v8.x);
+      let v_high = unpack2x16float(v8.y);
+      var v4: vec4<f32> = vec4<f32>(v_low, v_high);
+      let k_low_1 = unpack2x16float(k8.z);
+      let k_high_1 = unpack2x16float(k8.w);
+      var k4_1: vec4<f32> = vec4<f32>(k_low_1, k_high_1);
+      let v_low_1 = unpack2x16float(v8.z);
+      let v_high_1 = unpack2x16float(v8.w);
+      var v4_1: vec4<f32> = vec4<f32>(v_low_1, v_high_1);
+      if ((newest == pos) && is_seen) {
+        let from_dim_8 = (lane_of_pos + 0u) * 8u + 512u;
+        let d0_8 = turned[from_dim_8];
+        let d1_8 = turned[from_dim_8 + 1u];
+        let d2_8 = turned[from_dim_8 + 2u];
+        let d3_8 = turned[from_dim_8 + 3u];
+        let d4_8 = vec4<f32>(d0_8, d1_8, d2_8, d3_8);
+        let from_dim_9 = (lane_of_pos + 0u) * 8u + 516u;
+        let d0_9 = turned[from_dim_9];
+        let d1_9 = turned[from_dim_9 + 1u];
+        let d2_9 = turned[from_dim_9 + 2u];
+        let d3_9 = turned[from_dim_9 + 3u];
+        let d4_9 = vec4<f32>(d0_9, d1_9, d2_9, d3_9);
+        let from_dim_10 = (lane_of_pos + 0u) * 8u + 640u;
+        let d0_10 = turned[from_dim_10];
+        let d1_10 = turned[from_dim_10 + 1u];
+        let d2_10 = turned[from_dim_10 + 2u];
+        let d3_10 = turned[from_dim_10 + 3u];
+        let d4_10 = vec4<f32>(d0_10, d1_10, d2_10, d3_10);
+        let from_dim_11 = (lane_of_pos + 0u) * 8u + 644u;
+        let d0_11 = turned[from_dim_11];
+        let d1_11 = turned[from_dim_11 + 1u];
+        let d2_11 = turned[from_dim_11 + 2u];
+        let d3_11 = turned[from_dim_11 + 3u];
+        let d4_11 = vec4<f32>(d0_11, d1_11, d2_11, d3_11);
+        k4 = d4_8;
+        v4 = d4_10;
+        k4_1 = d4_9;
+        v4_1 = d4_11;
+        let half2 = pack2x16float(vec2<f32>(d4_8.x, d4_8.y));
+        let half2_1 = pack2x16float(vec2<f32>(d4_8.z, d4_8.w));
+        let half2_2 = pack2x16float(vec2<f32>(d4_9.x, d4_9.y));
+        let half2_3 = pack2x16float(vec2<f32>(d4_9.z, d4_9.w));
+        kv[key_of_layer + 0u] = vec4<u32>(half2, half2_1, half2_2, half2_3);
+        let half2_4 = pack2x16float(vec2<f32>(d4_10.x, d4_10.y));
+        let half2_5 = pack2x16float(vec2<f32>(d4_10.z, d4_10.w));
+        let half2_6 = pack2x16float(vec2<f32>(d4_11.x, d4_11.y));
+        let half2_7 = pack2x16float(vec2<f32>(d4_11.z, d4_11.w));
+        kv[key_of_layer + 5120u] = vec4<u32>(half2_4, half2_5, half2_6, half2_7);
+      }
+      var score: f32 = 0f;
+      let k4_2 = k4;
+      score += dot(d4, k4_2);
+      let k4_3 = k4_1;
+      score += dot(d4_1, k4_3);
+      let my_part = score;
+      let sg_31 = subgroupShuffleXor(my_part, 8u);
+      let sum_17 = my_part + sg_31;
+      let sg_32 = subgroupShuffleXor(sum_17, 4u);
+      let sum_18 = sum_17 + sg_32;
+      let sg_33 = subgroupShuffleXor(sum_18, 2u);
+      let sum_19 = sum_18 + sg_33;
+      let sg_34 = subgroupShuffleXor(sum_19, 1u);
+      let sum_20 = sum_19 + sg_34;
+      let seen = select(-3e+38f, sum_20, is_seen);
+      let most_2 = max(greatest, seen);
+      let shrink = exp(greatest - most_2);
+      let weight = select(0f, exp(seen - most_2), is_seen);
+      total = total * shrink + weight;
+      let v4_2 = select(vec4<f32>(0f), v4, is_seen);
+      acc_2 = acc_2 * shrink + v4_2 * weight;
+      let v4_3 = select(vec4<f32>(0f), v4_1, is_seen);
+      acc_3 = acc_3 * shrink + v4_3 * weight;
+      greatest = most_2;
+      var score_1: f32 = 0f;
+      let k4_4 = k4;
+      score_1 += dot(d4_2, k4_4);
+      let k4_5 = k4_1;
+      score_1 += dot(d4_3, k4_5);
+      let my_part_1 = score_1;
+      let sg_35 = subgroupShuffleXor(my_part_1, 8u);
+      let sum_21 = my_part_1 + sg_35;
+      let sg_36 = subgroupShuffleXor(sum_21, 4u);
+      let sum_22 = sum_21 + sg_36;
+      let sg_37 = subgroupShuffleXor(sum_22, 2u);
+      let sum_23 = sum_22 + sg_37;
+      let sg_38 = subgroupShuffleXor(sum_23, 1u);
+      let sum_24 = sum_23 + sg_38;
+      let seen_1 = select(-3e+38f, sum_24, is_seen);
+      let most_3 = max(greatest_1, seen_1);
+      let shrink_1 = exp(greatest_1 - most_3);
+      let weight_1 = select(0f, exp(seen_1 - most_3), is_seen);
+      total_1 = total_1 * shrink_1 + weight_1;
+      let v4_4 = select(vec4<f32>(0f), v4, is_seen);
+      acc_4 = acc_4 * shrink_1 + v4_4 * weight_1;
+      let v4_5 = select(vec4<f32>(0f), v4_1, is_seen);
+      acc_5 = acc_5 * shrink_1 + v4_5 * weight_1;
+      greatest_1 = most_3;
+      var score_2: f32 = 0f;
+      let k4_6 = k4;
+      score_2 += dot(d4_4, k4_6);
+      let k4_7 = k4_1;
+      score_2 += dot(d4_5, k4_7);
+      let my_part_2 = score_2;
+      let sg_39 = subgroupShuffleXor(my_part_2, 8u);
+      let sum_25 = my_part_2 + sg_39;
+      let sg_40 = subgroupShuffleXor(sum_25, 4u);
+      let sum_26 = sum_25 + sg_40;
+      let sg_41 = subgroupShuffleXor(sum_26, 2u);
+      let sum_27 = sum_26 + sg_41;
+      let sg_42 = subgroupShuffleXor(sum_27, 1u);
+      let sum_28 = sum_27 + sg_42;
+      let seen_2 = select(-3e+38f, sum_28, is_seen);
+      let most_4 = max(greatest_2, seen_2);
+      let shrink_2 = exp(greatest_2 - most_4);
+      let weight_2 = select(0f, exp(seen_2 - most_4), is_seen);
+      total_2 = total_2 * shrink_2 + weight_2;
+      let v4_6 = select(vec4<f32>(0f), v4, is_seen);
+      acc_6 = acc_6 * shrink_2 + v4_6 * weight_2;
+      let v4_7 = select(vec4<f32>(0f), v4_1, is_seen);
+      acc_7 = acc_7 * shrink_2 + v4_7 * weight_2;
+      greatest_2 = most_4;
+      var score_3: f32 = 0f;
+      let k4_8 = k4;
+      score_3 += dot(d4_6, k4_8);
+      let k4_9 = k4_1;
+      score_3 += dot(d4_7, k4_9);
+      let my_part_3 = score_3;
+      let sg_43 = subgroupShuffleXor(my_part_3, 8u);
+      let sum_29 = my_part_3 + sg_43;
+      let sg_44 = subgroupShuffleXor(sum_29, 4u);
+      let sum_30 = sum_29 + sg_44;
+      let sg_45 = subgroupShuffleXor(sum_30, 2u);
+      let sum_31 = sum_30 + sg_45;
+      let sg_46 = subgroupShuffleXor(sum_31, 1u);
+      let sum_32 = sum_31 + sg_46;
+      let seen_3 = select(-3e+38f, sum_32, is_seen);
+      let most_5 = max(greatest_3, seen_3);
+      let shrink_3 = exp(greatest_3 - most_5);
+      let weight_3 = select(0f, exp(seen_3 - most_5), is_seen);
+      total_3 = total_3 * shrink_3 + weight_3;
+      let v4_8 = select(vec4<f32>(0f), v4, is_seen);
+      acc_8 = acc_8 * shrink_3 + v4_8 * weight_3;
+      let v4_9 = select(vec4<f32>(0f), v4_1, is_seen);
+      acc_9 = acc_9 * shrink_3 + v4_9 * weight_3;
+      greatest_3 = most_5;
+      for (var from_pos = first_pos + 32u; from_pos < end_pos; from_pos += 32u) {
+        let p = from_pos + group_of_pos;
+        let safe_pos_1 = min(p, pos);
+        let safe_head_1 = min(kv_head, 4u);
+        let block_1 = params[table + safe_pos_1 / 64u];
+        let key_at_1 = ((block_1 * 10u + safe_head_1) * 64u + safe_pos_1 % 64u) * 16u + lane_of_pos;
+        let key_of_layer_1 = layer * kv_layer + key_at_1;
+        let k8_1 = kv[key_of_layer_1 + 0u];
+        let v8_1 = kv[key_of_layer_1 + 5120u];
+        let is_seen_1 = p < end_pos;
+        let k_low_2 = unpack2x16float(k8_1.x);
+        let k_high_2 = unpack2x16float(k8_1.y);
+        var k4_10: vec4<f32> = vec4<f32>(k_low_2, k_high_2);
+        let v_low_2 = unpack2x16float(v8_1.x);
+        let v_high_2 = unpack2x16float(v8_1.y);
+        var v4_10: vec4<f32> = vec4<f32>(v_low_2, v_high_2);
+        let k_low_3 = unpack2x16float(k8_1.z);
+        let k_high_3 = unpack2x16float(k8_1.w);
+        var k4_11: vec4<f32> = vec4<f32>(k_low_3, k_high_3);
+        let v_low_3 = unpack2x16float(v8_1.z);
+        let v_high_3 = unpack2x16float(v8_1.w);
+        var v4_11: vec4<f32> = vec4<f32>(v_low_3, v_high_3);
+        if ((p == pos) && is_seen_1) {
+          let from_dim_12 = (lane_of_pos + 0u) * 8u + 512u;
+          let d0_12 = turned[from_dim_12];
+          let d1_12 = turned[from_dim_12 + 1u];
+          let d2_12 = turned[from_dim_12 + 2u];
+          let d3_12 = turned[from_dim_12 + 3u];
+          let d4_12 = vec4<f32>(d0_12, d1_12, d2_12, d3_12);
+          let from_dim_13 = (lane_of_pos + 0u) * 8u + 516u;
+          let d0_13 = turned[from_dim_13];
+          let d1_13 = turned[from_dim_13 + 1u];
+          let d2_13 = turned[from_dim_13 + 2u];
+          let d3_13 = turned[from_dim_13 + 3u];
+          let d4_13 = vec4<f32>(d0_13, d1_13, d2_13, d3_13);
+          let from_dim_14 = (lane_of_pos + 0u) * 8u + 640u;
+          let d0_14 = turned[from_dim_14];
+          let d1_14 = turned[from_dim_14 + 1u];
+          let d2_14 = turned[from_dim_14 + 2u];
+          let d3_14 = turned[from_dim_14 + 3u];
+          let d4_14 = vec4<f32>(d0_14, d1_14, d2_14, d3_14);
+          let from_dim_15 = (lane_of_pos + 0u) * 8u + 644u;
+          let d0_15 = turned[from_dim_15];
+          let d1_15 = turned[from_dim_15 + 1u];
+          let d2_15 = turned[from_dim_15 + 2u];
+          let d3_15 = turned[from_dim_15 + 3u];
+          let d4_15 = vec4<f32>(d0_15, d1_15, d2_15, d3_15);
+          k4_10 = d4_12;
+          v4_10 = d4_14;
+          k4_11 = d4_13;
+          v4_11 = d4_15;
+          let half2_8 = pack2x16float(vec2<f32>(d4_12.x, d4_12.y));
+          let half2_9 = pack2x16float(vec2<f32>(d4_12.z, d4_12.w));
+          let half2_10 = pack2x16float(vec2<f32>(d4_13.x, d4_13.y));
+          let half2_11 = pack2x16float(vec2<f32>(d4_13.z, d4_13.w));
+          kv[key_of_layer_1 + 0u] = vec4<u32>(half2_8, half2_9, half2_10, half2_11);
+          let half2_12 = pack2x16float(vec2<f32>(d4_14.x, d4_14.y));
+          let half2_13 = pack2x16float(vec2<f32>(d4_14.z, d4_14.w));
+          let half2_14 = pack2x16float(vec2<f32>(d4_15.x, d4_15.y));
+          let half2_15 = pack2x16float(vec2<f32>(d4_15.z, d4_15.w));
+          kv[key_of_layer_1 + 5120u] = vec4<u32>(half2_12, half2_13, half2_14, half2_15);
+        }
+        var score_4: f32 = 0f;
+        let k4_12 = k4_10;
+        score_4 += dot(d4, k4_12);
+        let k4_13 = k4_11;
+        score_4 += dot(d4_1, k4_13);
+        let my_part_4 = score_4;
+        let sg_47 = subgroupShuffleXor(my_part_4, 8u);
+        let sum_33 = my_part_4 + sg_47;
+        let sg_48 = subgroupShuffleXor(sum_33, 4u);
+        let sum_34 = sum_33 + sg_48;
+        let sg_49 = subgroupShuffleXor(sum_34, 2u);
+        let sum_35 = sum_34 + sg_49;
+        let sg_50 = subgroupShuffleXor(sum_35, 1u);
+        let sum_36 = sum_35 + sg_50;
+        let seen_4 = select(-3e+38f, sum_36, is_seen_1);
+        let most_6 = max(greatest, seen_4);
+        let shrink_4 = exp(greatest - most_6);
+        let weight_4 = select(0f, exp(seen_4 - most_6), is_seen_1);
+        total = total * shrink_4 + weight_4;
+        let v4_12 = select(vec4<f32>(0f), v4_10, is_seen_1);
+        acc_2 = acc_2 * shrink_4 + v4_12 * weight_4;
+        let v4_13 = select(vec4<f32>(0f), v4_11, is_seen_1);
+        acc_3 = acc_3 * shrink_4 + v4_13 * weight_4;
+        greatest = most_6;
+        var score_5: f32 = 0f;
+        let k4_14 = k4_10;
+        score_5 += dot(d4_2, k4_14);
+        let k4_15 = k4_11;
+        score_5 += dot(d4_3, k4_15);
+        let my_part_5 = score_5;
+        let sg_51 = subgroupShuffleXor(my_part_5, 8u);
+        let sum_37 = my_part_5 + sg_51;
+        let sg_52 = subgroupShuffleXor(sum_37, 4u);
+        let sum_38 = sum_37 + sg_52;
+        let sg_53 = subgroupShuffleXor(sum_38, 2u);
+        let sum_39 = sum_38 + sg_53;
+        let sg_54 = subgroupShuffleXor(sum_39, 1u);
+        let sum_40 = sum_39 + sg_54;
+        let seen_5 = select(-3e+38f, sum_40, is_seen_1);
+        let most_7 = max(greatest_1, seen_5);
+        let shrink_5 = exp(greatest_1 - most_7);
+        let weight_5 = select(0f, exp(seen_5 - most_7), is_seen_1);
+        total_1 = total_1 * shrink_5 + weight_5;
+        let v4_14 = select(vec4<f32>(0f), v4_10, is_seen_1);
+        acc_4 = acc_4 * shrink_5 + v4_14 * weight_5;
+        let v4_15 = select(vec4<f32>(0f), v4_11, is_seen_1);
+        acc_5 = acc_5 * shrink_5 + v4_15 * weight_5;
+        greatest_1 = most_7;
+        var score_6: f32 = 0f;
+        let k4_16 = k4_10;
+        score_6 += dot(d4_4, k4_16);
+        let k4_17 = k4_11;
+        score_6 += dot(d4_5, k4_17);
+        let my_part_6 = score_6;
+        let sg_55 = subgroupShuffleXor(my_part_6, 8u);
+        let sum_41 = my_part_6 + sg_55;
+        let sg_56 = subgroupShuffleXor(sum_41, 4u);
+        let sum_42 = sum_41 + sg_56;
+        let sg_57 = subgroupShuffleXor(sum_42, 2u);
+        let sum_43 = sum_42 + sg_57;
+        let sg_58 = subgroupShuffleXor(sum_43, 1u);
+        let sum_44 = sum_43 + sg_58;
+        let seen_6 = select(-3e+38f, sum_44, is_seen_1);
+        let most_8 = max(greatest_2, seen_6);
+        let shrink_6 = exp(greatest_2 - most_8);
+        let weight_6 = select(0f, exp(seen_6 - most_8), is_seen_1);
+        total_2 = total_2 * shrink_6 + weight_6;
+        let v4_16 = select(vec4<f32>(0f), v4_10, is_seen_1);
+        acc_6 = acc_6 * shrink_6 + v4_16 * weight_6;
+        let v4_17 = select(vec4<f32>(0f), v4_11, is_seen_1);
+        acc_7 = acc_7 * shrink_6 + v4_17 * weight_6;
+        greatest_2 = most_8;
+        var score_7: f32 = 0f;
+        let k4_18 = k4_10;
+        score_7 += dot(d4_6, k4_18);
+        let k4_19 = k4_11;
+        score_7 += dot(d4_7, k4_19);
+        let my_part_7 = score_7;
+        let sg_59 = subgroupShuffleXor(my_part_7, 8u);
+        let sum_45 = my_part_7 + sg_59;
+        let sg_60 = subgroupShuffleXor(sum_45, 4u);
+        let sum_46 = sum_45 + sg_60;
+        let sg_61 = subgroupShuffleXor(sum_46, 2u);
+        let sum_47 = sum_46 + sg_61;
+        let sg_62 = subgroupShuffleXor(sum_47, 1u);
+        let sum_48 = sum_47 + sg_62;
+        let seen_7 = select(-3e+38f, sum_48, is_seen_1);
+        let most_9 = max(greatest_3, seen_7);
+        let shrink_7 = exp(greatest_3 - most_9);
+        let weight_7 = select(0f, exp(seen_7 - most_9), is_seen_1);
+        total_3 = total_3 * shrink_7 + weight_7;
+        let v4_18 = select(vec4<f32>(0f), v4_10, is_seen_1);
+        acc_8 = acc_8 * shrink_7 + v4_18 * weight_7;
+        let v4_19 = select(vec4<f32>(0f), v4_11, is_seen_1);
+        acc_9 = acc_9 * shrink_7 + v4_19 * weight_7;
+        greatest_3 = most_9;
+      }
+      var most_10: f32 = greatest;
+      let mine_2 = most_10;
+      let sg_63 = subgroupShuffleXor(mine_2, 16u);
+      most_10 = max(mine_2, sg_63);
+      let of_subgroup = most_10;
+      let shrink_8 = exp(greatest - of_subgroup);
+      let my_total = total * shrink_8;
+      let sg_64 = subgroupShuffleXor(my_total, 16u);
+      let sum_49 = my_total + sg_64;
+      let sums_row = (tid / 32u * 4u + 0u) * 132u;
+      let mine_3 = acc_2.x * shrink_8;
+      let sg_65 = subgroupShuffleXor(mine_3, 16u);
+      let sum_50 = mine_3 + sg_65;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 0u)] = sum_50;
+      }
+      let mine_4 = acc_2.y * shrink_8;
+      let sg_66 = subgroupShuffleXor(mine_4, 16u);
+      let sum_51 = mine_4 + sg_66;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 1u)] = sum_51;
+      }
+      let mine_5 = acc_2.z * shrink_8;
+      let sg_67 = subgroupShuffleXor(mine_5, 16u);
+      let sum_52 = mine_5 + sg_67;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 2u)] = sum_52;
+      }
+      let mine_6 = acc_2.w * shrink_8;
+      let sg_68 = subgroupShuffleXor(mine_6, 16u);
+      let sum_53 = mine_6 + sg_68;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 3u)] = sum_53;
+      }
+      let mine_7 = acc_3.x * shrink_8;
+      let sg_69 = subgroupShuffleXor(mine_7, 16u);
+      let sum_54 = mine_7 + sg_69;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 4u)] = sum_54;
+      }
+      let mine_8 = acc_3.y * shrink_8;
+      let sg_70 = subgroupShuffleXor(mine_8, 16u);
+      let sum_55 = mine_8 + sg_70;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 5u)] = sum_55;
+      }
+      let mine_9 = acc_3.z * shrink_8;
+      let sg_71 = subgroupShuffleXor(mine_9, 16u);
+      let sum_56 = mine_9 + sg_71;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 6u)] = sum_56;
+      }
+      let mine_10 = acc_3.w * shrink_8;
+      let sg_72 = subgroupShuffleXor(mine_10, 16u);
+      let sum_57 = mine_10 + sg_72;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row + ((lane_of_pos + 0u) * 8u + 7u)] = sum_57;
+      }
+      if ((tid % 32u) == 0u) {
+        sums[sums_row + 128u] = of_subgroup;
+        sums[sums_row + 129u] = sum_49;
+      }
+      var most_11: f32 = greatest_1;
+      let mine_11 = most_11;
+      let sg_73 = subgroupShuffleXor(mine_11, 16u);
+      most_11 = max(mine_11, sg_73);
+      let of_subgroup_1 = most_11;
+      let shrink_9 = exp(greatest_1 - of_subgroup_1);
+      let my_total_1 = total_1 * shrink_9;
+      let sg_74 = subgroupShuffleXor(my_total_1, 16u);
+      let sum_58 = my_total_1 + sg_74;
+      let sums_row_1 = (tid / 32u * 4u + 1u) * 132u;
+      let mine_12 = acc_4.x * shrink_9;
+      let sg_75 = subgroupShuffleXor(mine_12, 16u);
+      let sum_59 = mine_12 + sg_75;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 0u)] = sum_59;
+      }
+      let mine_13 = acc_4.y * shrink_9;
+      let sg_76 = subgroupShuffleXor(mine_13, 16u);
+      let sum_60 = mine_13 + sg_76;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 1u)] = sum_60;
+      }
+      let mine_14 = acc_4.z * shrink_9;
+      let sg_77 = subgroupShuffleXor(mine_14, 16u);
+      let sum_61 = mine_14 + sg_77;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 2u)] = sum_61;
+      }
+      let mine_15 = acc_4.w * shrink_9;
+      let sg_78 = subgroupShuffleXor(mine_15, 16u);
+      let sum_62 = mine_15 + sg_78;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 3u)] = sum_62;
+      }
+      let mine_16 = acc_5.x * shrink_9;
+      let sg_79 = subgroupShuffleXor(mine_16, 16u);
+      let sum_63 = mine_16 + sg_79;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 4u)] = sum_63;
+      }
+      let mine_17 = acc_5.y * shrink_9;
+      let sg_80 = subgroupShuffleXor(mine_17, 16u);
+      let sum_64 = mine_17 + sg_80;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 5u)] = sum_64;
+      }
+      let mine_18 = acc_5.z * shrink_9;
+      let sg_81 = subgroupShuffleXor(mine_18, 16u);
+      let sum_65 = mine_18 + sg_81;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 6u)] = sum_65;
+      }
+      let mine_19 = acc_5.w * shrink_9;
+      let sg_82 = subgroupShuffleXor(mine_19, 16u);
+      let sum_66 = mine_19 + sg_82;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_1 + ((lane_of_pos + 0u) * 8u + 7u)] = sum_66;
+      }
+      if ((tid % 32u) == 0u) {
+        sums[sums_row_1 + 128u] = of_subgroup_1;
+        sums[sums_row_1 + 129u] = sum_58;
+      }
+      var most_12: f32 = greatest_2;
+      let mine_20 = most_12;
+      let sg_83 = subgroupShuffleXor(mine_20, 16u);
+      most_12 = max(mine_20, sg_83);
+      let of_subgroup_2 = most_12;
+      let shrink_10 = exp(greatest_2 - of_subgroup_2);
+      let my_total_2 = total_2 * shrink_10;
+      let sg_84 = subgroupShuffleXor(my_total_2, 16u);
+      let sum_67 = my_total_2 + sg_84;
+      let sums_row_2 = (tid / 32u * 4u + 2u) * 132u;
+      let mine_21 = acc_6.x * shrink_10;
+      let sg_85 = subgroupShuffleXor(mine_21, 16u);
+      let sum_68 = mine_21 + sg_85;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 0u)] = sum_68;
+      }
+      let mine_22 = acc_6.y * shrink_10;
+      let sg_86 = subgroupShuffleXor(mine_22, 16u);
+      let sum_69 = mine_22 + sg_86;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 1u)] = sum_69;
+      }
+      let mine_23 = acc_6.z * shrink_10;
+      let sg_87 = subgroupShuffleXor(mine_23, 16u);
+      let sum_70 = mine_23 + sg_87;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 2u)] = sum_70;
+      }
+      let mine_24 = acc_6.w * shrink_10;
+      let sg_88 = subgroupShuffleXor(mine_24, 16u);
+      let sum_71 = mine_24 + sg_88;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 3u)] = sum_71;
+      }
+      let mine_25 = acc_7.x * shrink_10;
+      let sg_89 = subgroupShuffleXor(mine_25, 16u);
+      let sum_72 = mine_25 + sg_89;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 4u)] = sum_72;
+      }
+      let mine_26 = acc_7.y * shrink_10;
+      let sg_90 = subgroupShuffleXor(mine_26, 16u);
+      let sum_73 = mine_26 + sg_90;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 5u)] = sum_73;
+      }
+      let mine_27 = acc_7.z * shrink_10;
+      let sg_91 = subgroupShuffleXor(mine_27, 16u);
+      let sum_74 = mine_27 + sg_91;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 6u)] = sum_74;
+      }
+      let mine_28 = acc_7.w * shrink_10;
+      let sg_92 = subgroupShuffleXor(mine_28, 16u);
+      let sum_75 = mine_28 + sg_92;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_2 + ((lane_of_pos + 0u) * 8u + 7u)] = sum_75;
+      }
+      if ((tid % 32u) == 0u) {
+        sums[sums_row_2 + 128u] = of_subgroup_2;
+        sums[sums_row_2 + 129u] = sum_67;
+      }
+      var most_13: f32 = greatest_3;
+      let mine_29 = most_13;
+      let sg_93 = subgroupShuffleXor(mine_29, 16u);
+      most_13 = max(mine_29, sg_93);
+      let of_subgroup_3 = most_13;
+      let shrink_11 = exp(greatest_3 - of_subgroup_3);
+      let my_total_3 = total_3 * shrink_11;
+      let sg_94 = subgroupShuffleXor(my_total_3, 16u);
+      let sum_76 = my_total_3 + sg_94;
+      let sums_row_3 = (tid / 32u * 4u + 3u) * 132u;
+      let mine_30 = acc_8.x * shrink_11;
+      let sg_95 = subgroupShuffleXor(mine_30, 16u);
+      let sum_77 = mine_30 + sg_95;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 0u)] = sum_77;
+      }
+      let mine_31 = acc_8.y * shrink_11;
+      let sg_96 = subgroupShuffleXor(mine_31, 16u);
+      let sum_78 = mine_31 + sg_96;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 1u)] = sum_78;
+      }
+      let mine_32 = acc_8.z * shrink_11;
+      let sg_97 = subgroupShuffleXor(mine_32, 16u);
+      let sum_79 = mine_32 + sg_97;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 2u)] = sum_79;
+      }
+      let mine_33 = acc_8.w * shrink_11;
+      let sg_98 = subgroupShuffleXor(mine_33, 16u);
+      let sum_80 = mine_33 + sg_98;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 3u)] = sum_80;
+      }
+      let mine_34 = acc_9.x * shrink_11;
+      let sg_99 = subgroupShuffleXor(mine_34, 16u);
+      let sum_81 = mine_34 + sg_99;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 4u)] = sum_81;
+      }
+      let mine_35 = acc_9.y * shrink_11;
+      let sg_100 = subgroupShuffleXor(mine_35, 16u);
+      let sum_82 = mine_35 + sg_100;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 5u)] = sum_82;
+      }
+      let mine_36 = acc_9.z * shrink_11;
+      let sg_101 = subgroupShuffleXor(mine_36, 16u);
+      let sum_83 = mine_36 + sg_101;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 6u)] = sum_83;
+      }
+      let mine_37 = acc_9.w * shrink_11;
+      let sg_102 = subgroupShuffleXor(mine_37, 16u);
+      let sum_84 = mine_37 + sg_102;
+      if ((tid % 32u) < 16u) {
+        sums[sums_row_3 + ((lane_of_pos + 0u) * 8u + 7u)] = sum_84;
+      }
+      if ((tid % 32u) == 0u) {
+        sums[sums_row_3 + 128u] = of_subgroup_3;
+        sums[sums_row_3 + 129u] = sum_76;
+      }
+    }
+    workgroupBarrier();
+    for (var out_value = tid; out_value < 512u; out_value += 512u) {
+      let head_1 = out_value / 128u;
+      let dim = out_value % 128u;
+      var most_14: f32 = -3e+38f;
+      for (var i_15 = 0u; i_15 < n_used; i_15 += 1u) {
+        let sums_row_4 = (head_1 + i_15 * 4u) * 132u;
+        let top = sums[sums_row_4 + 128u];
+        most_14 = max(most_14, top);
+      }
+      var out_sum: f32 = 0f;
+      var weights: f32 = 0f;
+      for (var i_16 = 0u; i_16 < n_used; i_16 += 1u) {
+        let sums_row_5 = (head_1 + i_16 * 4u) * 132u;
+        let top_1 = sums[sums_row_5 + 128u];
+        let shrink_12 = exp(top_1 - most_14);
+        out_sum += sums[sums_row_5 + dim] * shrink_12;
+        weights += sums[sums_row_5 + 129u] * shrink_12;
+      }
+      let part_at = ((kv_head * 4u + head_1) * 16u + split) * 130u;
+      if (is_used) {
+        let place_10 = part_at + dim + 6464u;
+        let whole = out_sum;
+        let value_bits_3 = bitcast<u32>(whole);
+        let half_3 = select(2u, 0u, (value_bits_3 & 2139095040u) == 2139095040u);
+        let rounded_3 = value_bits_3 + half_3;
+        atomicStore(&words[place_10], (rounded_3 & 4294967292u) | tag);
+        if (dim == 0u) {
+          let place_11 = part_at + 6592u;
+          let top_of_all = most_14;
+          let value_bits_4 = bitcast<u32>(top_of_all);
+          let half_4 = select(2u, 0u, (value_bits_4 & 2139095040u) == 2139095040u);
+          let rounded_4 = value_bits_4 + half_4;
+          atomicStore(&words[place_11], (rounded_4 & 4294967292u) | tag);
+          let place_12 = part_at + 6593u;
+          let whole_weight = weights;
+          let value_bits_5 = bitcast<u32>(whole_weight);
+          let half_5 = select(2u, 0u, (value_bits_5 & 2139095040u) == 2139095040u);
+          let rounded_5 = value_bits_5 + half_5;
+          atomicStore(&words[place_12], (rounded_5 & 4294967292u) | tag);
+        }
+      }
+    }
+    let group_3 = tid / 16u;
+    let lane_of_row_3 = tid & 15u;
+    let row_4 = first_row_2 + group_3;
+    let safe_row_3 = min(row_4, end_row_2 - 1u);
+    let start_3 = layer * 1085440u + 153600u + safe_row_3 * 40u;
+    let i_17 = lane_of_row_3 + 0u;
+    let w4_9 = w[start_3 + i_17];
+    let i_18 = lane_of_row_3 + 16u;
+    let w4_10 = w[start_3 + i_18];
+    let i_19 = min(lane_of_row_3 + 32u, 39u);
+    let w4_11 = w[start_3 + i_19];
+    let vectors_at_1 = layer * 14600u;
+    let column_10 = tid + 0u;
+    let gain_10 = vectors[vectors_at_1 + 2560u + column_10];
+    let column_11 = tid + 512u;
+    let gain_11 = vectors[vectors_at_1 + 2560u + column_11];
+    let column_12 = tid + 1024u;
+    let gain_12 = vectors[vectors_at_1 + 2560u + column_12];
+    let column_13 = tid + 1536u;
+    let gain_13 = vectors[vectors_at_1 + 2560u + column_13];
+    let column_14 = tid + 2048u;
+    let gain_14 = vectors[vectors_at_1 + 2560u + column_14];
+    let w_scale_8 = vectors[vectors_at_1 + 14595u];
+    let first_row_5 = wg.x * 2560u / n_wg.x;
+    let end_row_5 = (wg.x + 1u) * 2560u / n_wg.x;
+    let splits_1 = max(1u, min(n_wg.x / 5u, 16u));
+    let lane_of_value = tid % 16u;
+    let group_of_value = tid / 16u;
+    for (var from_value = first_row_5; from_value < end_row_5; from_value += 32u) {
+      let out = min(from_value + group_of_value, end_row_5 - 1u);
+      let head_2 = out / 128u;
+      let safe_lane = min(lane_of_value, splits_1 - 1u);
+      let part_at_1 = (head_2 * 16u + safe_lane) * 130u + 6464u;
+      let place_13 = part_at_1 + out % 128u;
+      let place_14 = part_at_1 + 128u;
+      let place_15 = part_at_1 + 129u;
+      var found_7: u32 = 0u;
+      var found_8: u32 = 0u;
+      var found_9: u32 = 0u;
+      var waits_2: u32 = 1u;
+      let end_4 = patience;
+      for (var early_2 = 0u; early_2 < end_4; early_2 += 1u) {
+        let now_15 = (atomicLoad(&words[place_15]));
+        found_7 = now_15;
+        var n_failed_4: u32 = 0u;
+        if ((early_2 & 255u) == 255u) {
+          let now_16 = (atomicLoad(&words[32u]));
+          n_failed_4 = now_16;
+        }
+        let given_up_4 = n_failed_4 != 0u;
+        if ((((found_7 ^ tag) & 3u) == 0u) || given_up_4) {
+          break;
+        }
+      }
+      let end_5 = patience;
+      for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
+        let now_17 = (atomicLoad(&words[place_13]));
+        found_7 = now_17;
+        let now_18 = (atomicLoad(&words[place_14]));
+        found_8 = now_18;
+        let now_19 = (atomicLoad(&words[place_15]));
+        found_9 = now_19;
+        var odd_2: u32 = 0u;
+        odd_2 = odd_2 | (found_7 ^ tag);
+        odd_2 = odd_2 | (found_8 ^ tag);
+        odd_2 = odd_2 | (found_9 ^ tag);
+        if ((odd_2 & 3u) == 0u) {
+          waits_2 = 0u;
+          break;
+        }
+        var n_failed_5: u32 = 0u;
+        if ((tries_2 & 255u) == 255u) {
+          let now_20 = (atomicLoad(&words[32u]));
+          n_failed_5 = now_20;
+        }
+        let given_up_5 = n_failed_5 != 0u;
+        if (given_up_5) {
+          break;
+        }
+      }
+      if (waits_2 != 0u) {
+        if (patience != 1u) {
+          let old_2 = (atomicAdd(&words[32u], 1u));
+        }
+        patience = 1u;
+      }
+      let value_9 = bitcast<f32>(found_7 & 4294967292u);
+      let value_10 = bitcast<f32>(found_8 & 4294967292u);
+      let value_11 = bitcast<f32>(found_9 & 4294967292u);
+      let sg_103 = subgroupShuffleXor(value_10, 8u);
+      let sum_85 = max(value_10, sg_103);
+      let sg_104 = subgroupShuffleXor(sum_85, 4u);
+      let sum_86 = max(sum_85, sg_104);
+      let sg_105 = subgroupShuffleXor(sum_86, 2u);
+      let sum_87 = max(sum_86, sg_105);
+      let sg_106 = subgroupShuffleXor(sum_87, 1u);
+      let sum_88 = max(sum_87, sg_106);
+      let shrink_13 = select(0f, exp(value_10 - sum_88), lane_of_value < splits_1);
+      let my_value = value_9 * shrink_13;
+      let my_weight = value_11 * shrink_13;
+      let sg_107 = subgroupShuffleXor(my_value, 8u);
+      let sum_89 = my_value + sg_107;
+      let sg_108 = subgroupShuffleXor(sum_89, 4u);
+      let sum_90 = sum_89 + sg_108;
+      let sg_109 = subgroupShuffleXor(sum_90, 2u);
+      let sum_91 = sum_90 + sg_109;
+      let sg_110 = subgroupShuffleXor(sum_91, 1u);
+      let sum_92 = sum_91 + sg_110;
+      let sg_111 = subgroupShuffleXor(my_weight, 8u);
+      let sum_93 = my_weight + sg_111;
+      let sg_112 = subgroupShuffleXor(sum_93, 4u);
+      let sum_94 = sum_93 + sg_112;
+      let sg_113 = subgroupShuffleXor(sum_94, 2u);
+      let sum_95 = sum_94 + sg_113;
+      let sg_114 = subgroupShuffleXor(sum_95, 1u);
+      let sum_96 = sum_95 + sg_114;
+      if ((lane_of_value == 0u) && ((from_value + group_of_value) < end_row_5)) {
+        let result = sum_92 / sum_96;
+        let place_16 = out + 48064u;
+        let value_bits_6 = bitcast<u32>(result);
+        let half_6 = select(2u, 0u, (value_bits_6 & 2139095040u) == 2139095040u);
+        let rounded_6 = value_bits_6 + half_6;
+        atomicStore(&words[place_16], (rounded_6 & 4294967292u) | tag);
+      }
+    }
+    let column_15 = tid + 0u;
+    let place_17 = column_15 + 48064u;
+    let column_16 = tid + 512u;
+    let place_18 = column_16 + 48064u;
+    let column_17 = tid + 1024u;
+    let place_19 = column_17 + 48064u;
+    let column_18 = tid + 1536u;
+    let place_20 = column_18 + 48064u;
+    let column_19 = tid + 2048u;
+    let place_21 = column_19 + 48064u;
+    var found_10: u32 = 0u;
+    var found_11: u32 = 0u;
+    var found_12: u32 = 0u;
+    var found_13: u32 = 0u;
+    var found_14: u32 = 0u;
+    var waits_3: u32 = 1u;
+    let end_6 = patience;
+    for (var early_3 = 0u; early_3 < end_6; early_3 += 1u) {
+      let now_21 = (atomicLoad(&words[place_21]));
+      found_10 = now_21;
+      var n_failed_6: u32 = 0u;
+      if ((early_3 & 255u) == 255u) {
+        let now_22 = (atomicLoad(&words[32u]));
+        n_failed_6 = now_22;
+      }
+      let given_up_6 = n_failed_6 != 0u;
+      if ((((found_10 ^ tag) & 3u) == 0u) || given_up_6) {
+        break;
+      }
+    }
+    let end_7 = patience;
+    for (var tries_3 = 0u; tries_3 < end_7; tries_3 += 1u) {
+      let now_23 = (atomicLoad(&words[place_17]));
+      found_10 = now_23;
+      let now_24 = (atomicLoad(&words[place_18]));
+      found_11 = now_24;
+      let now_25 = (atomicLoad(&words[place_19]));
+      found_12 = now_25;
+      let now_26 = (atomicLoad(&words[place_20]));
+      found_13 = now_26;
+      let now_27 = (atomicLoad(&words[place_21]));
+      found_14 = now_27;
+      var odd_3: u32 = 0u;
+      odd_3 = odd_3 | (found_10 ^ tag);
+      odd_3 = odd_3 | (found_11 ^ tag);
+      odd_3 = odd_3 | (found_12 ^ tag);
+      odd_3 = odd_3 | (found_13 ^ tag);
+      odd_3 = odd_3 | (found_14 ^ tag);
+      if ((odd_3 & 3u) == 0u) {
+        waits_3 = 0u;
+        break;
+      }
+      var n_failed_7: u32 = 0u;
+      if ((tries_3 & 255u) == 255u) {
+        let now_28 = (atomicLoad(&words[32u]));
+        n_failed_7 = now_28;
+      }
+      let given_up_7 = n_failed_7 != 0u;
+      if (given_up_7) {
+        break;
+      }
+    }
+    if (waits_3 != 0u) {
+      if (patience != 1u) {
+        let old_3 = (atomicAdd(&words[32u], 1u));
+      }
+      patience = 1u;
+    }
+    let value_12 = bitcast<f32>(found_10 & 4294967292u);
+    let value_13 = bitcast<f32>(found_11 & 4294967292u);
+    let value_14 = bitcast<f32>(found_12 & 4294967292u);
+    let value_15 = bitcast<f32>(found_13 & 4294967292u);
+    let value_16 = bitcast<f32>(found_14 & 4294967292u);
+    var squares_1: f32 = 0f;
+    var largest_1: f32 = 0f;
+    let vg_5 = value_12 * gain_10;
+    largest_1 = max(largest_1, abs(vg_5));
+    squares_1 += value_12 * value_12;
+    let vg_6 = value_13 * gain_11;
+    largest_1 = max(largest_1, abs(vg_6));
+    squares_1 += value_13 * value_13;
+    let vg_7 = value_14 * gain_12;
+    largest_1 = max(largest_1, abs(vg_7));
+    squares_1 += value_14 * value_14;
+    let vg_8 = value_15 * gain_13;
+    largest_1 = max(largest_1, abs(vg_8));
+    squares_1 += value_15 * value_15;
+    let vg_9 = value_16 * gain_14;
+    largest_1 = max(largest_1, abs(vg_9));
+    squares_1 += value_16 * value_16;
+    let my_squares_1 = squares_1;
+    let my_largest_1 = largest_1;
+    let sg_115 = subgroupShuffleXor(my_squares_1, 16u);
+    let sum_97 = my_squares_1 + sg_115;
+    let sg_116 = subgroupShuffleXor(sum_97, 8u);
+    let sum_98 = sum_97 + sg_116;
+    let sg_117 = subgroupShuffleXor(sum_98, 4u);
+    let sum_99 = sum_98 + sg_117;
+    let sg_118 = subgroupShuffleXor(sum_99, 2u);
+    let sum_100 = sum_99 + sg_118;
+    let sg_119 = subgroupShuffleXor(sum_100, 1u);
+    let sum_101 = sum_100 + sg_119;
+    let sg_120 = subgroupMax(bitcast<u32>(my_largest_1));
+    let most_15 = bitcast<f32>(sg_120);
+    if ((tid & 31u) == 0u) {
+      group_stats_1[tid / 32u] = vec2<f32>(sum_101, most_15);
+    }
+    workgroupBarrier();
+    let of_group_1 = group_stats_1[tid & 15u];
+    let sg_121 = subgroupShuffleXor(of_group_1.x, 8u);
+    let sum_102 = of_group_1.x + sg_121;
+    let sg_122 = subgroupShuffleXor(sum_102, 4u);
+    let sum_103 = sum_102 + sg_122;
+    let sg_123 = subgroupShuffleXor(sum_103, 2u);
+    let sum_104 = sum_103 + sg_123;
+    let sg_124 = subgroupShuffleXor(sum_104, 1u);
+    let sum_105 = sum_104 + sg_124;
+    let sg_125 = subgroupMax(bitcast<u32>(of_group_1.y));
+    let most_16 = bitcast<f32>(sg_125);
+    let factor_1 = 1f / sqrt(sum_105 / 2560f + 1e-05f);
+    let finite_scale_1 = 127f / max(most_16 * factor_1, 1e-05f);
+    let factor_and_scale_1 = factor_1 * finite_scale_1;
+    let factor_bits_1 = bitcast<u32>(factor_1);
+    let x_scale_1 = select(finite_scale_1, factor_1, (factor_bits_1 - 1u) >= 2139095039u);
+    var q_sum_1: i32 = 0i;
+    let q_5 = i32(clamp(round(vg_5 * factor_and_scale_1), -128f, 127f));
+    let byte_5 = bitcast<u32>(q_5) & 255u;
+    let sg_126 = subgroupShuffleXor(byte_5, 1u);
+    let two_5 = byte_5 | (sg_126 << 8u);
+    let sg_127 = subgroupShuffleXor(two_5, 2u);
+    let word_5 = two_5 | (sg_127 << 16u);
+    q_sum_1 += q_5;
+    if ((tid & 3u) == 0u) {
+      let unit_5 = (tid + 0u) / 16u;
+      let vec_5 = ((unit_5 >> 1u) & 3u) * 40u + (unit_5 >> 3u) * 2u + (unit_5 & 1u);
+      let part_of_unit_5 = tid / 4u % 4u;
+      staged[vec_5][part_of_unit_5] = word_5;
+    }
+    let q_6 = i32(clamp(round(vg_6 * factor_and_scale_1), -128f, 127f));
+    let byte_6 = bitcast<u32>(q_6) & 255u;
+    let sg_128 = subgroupShuffleXor(byte_6, 1u);
+    let two_6 = byte_6 | (sg_128 << 8u);
+    let sg_129 = subgroupShuffleXor(two_6, 2u);
+    let word_6 = two_6 | (sg_129 << 16u);
+    q_sum_1 += q_6;
+    if ((tid & 3u) == 0u) {
+      let unit_6 = (tid + 512u) / 16u;
+      let vec_6 = ((unit_6 >> 1u) & 3u) * 40u + (unit_6 >> 3u) * 2u + (unit_6 & 1u);
+      let part_of_unit_6 = tid / 4u % 4u;
+      staged[vec_6][part_of_unit_6] = word_6;
+    }
+    let q_7 = i32(clamp(round(vg_7 * factor_and_scale_1), -128f, 127f));
+    let byte_7 = bitcast<u32>(q_7) & 255u;
+    let sg_130 = subgroupShuffleXor(byte_7, 1u);
+    let two_7 = byte_7 | (sg_130 << 8u);
+    let sg_131 = subgroupShuffleXor(two_7, 2u);
+    let word_7 = two_7 | (sg_131 << 16u);
+    q_sum_1 += q_7;
+    if ((tid & 3u) == 0u) {
+      let unit_7 = (tid + 1024u) / 16u;
+      let vec_7 = ((unit_7 >> 1u) & 3u) * 40u + (unit_7 >> 3u) * 2u + (unit_7 & 1u);
+      let part_of_unit_7 = tid / 4u % 4u;
+      staged[vec_7][part_of_unit_7] = word_7;
+    }
+    let q_8 = i32(clamp(round(vg_8 * factor_and_scale_1), -128f, 127f));
+    let byte_8 = bitcast<u32>(q_8) & 255u;
+    let sg_132 = subgroupShuffleXor(byte_8, 1u);
+    let two_8 = byte_8 | (sg_132 << 8u);
+    let sg_133 = subgroupShuffleXor(two_8, 2u);
+    let word_8 = two_8 | (sg_133 << 16u);
+    q_sum_1 += q_8;
+    if ((tid & 3u) == 0u) {
+      let unit_8 = (tid + 1536u) / 16u;
+      let vec_8 = ((unit_8 >> 1u) & 3u) * 40u + (unit_8 >> 3u) * 2u + (unit_8 & 1u);
+      let part_of_unit_8 = tid / 4u % 4u;
+      staged[vec_8][part_of_unit_8] = word_8;
+    }
+    let q_9 = i32(clamp(round(vg_9 * factor_and_scale_1), -128f, 127f));
+    let byte_9 = bitcast<u32>(q_9) & 255u;
+    let sg_134 = subgroupShuffleXor(byte_9, 1u);
+    let two_9 = byte_9 | (sg_134 << 8u);
+    let sg_135 = subgroupShuffleXor(two_9, 2u);
+    let word_9 = two_9 | (sg_135 << 16u);
+    q_sum_1 += q_9;
+    if ((tid & 3u) == 0u) {
+      let unit_9 = (tid + 2048u) / 16u;
+      let vec_9 = ((unit_9 >> 1u) & 3u) * 40u + (unit_9 >> 3u) * 2u + (unit_9 & 1u);
+      let part_of_unit_9 = tid / 4u % 4u;
+      staged[vec_9][part_of_unit_9] = word_9;
+    }
+    let my_sum_1 = q_sum_1;
+    let sg_136 = subgroupAdd(my_sum_1);
+    if ((tid & 31u) == 0u) {
+      group_sums_1[tid / 32u] = sg_136;
+    }
+    workgroupBarrier();
+    let sum_of_group_1 = select(0i, group_sums_1[tid & 15u], (tid & 31u) < 16u);
+    let sg_137 = subgroupAdd(sum_of_group_1);
+    let group_4 = tid / 8u;
+    let lane_of_row_4 = tid & 7u;
+    let row_5 = first_row_3 + group_4;
+    let safe_row_4 = min(row_5, end_row_3 - 1u);
+    let start_4 = layer * 1085440u + 256000u + safe_row_4 * 40u;
+    let start_5 = layer * 1085440u + 532480u + safe_row_4 * 40u;
+    let i_20 = lane_of_row_4 + 0u;
+    let w4_12 = w[start_4 + i_20];
+    let w4_13 = w[start_5 + i_20];
+    let i_21 = lane_of_row_4 + 8u;
+    let w4_14 = w[start_4 + i_21];
+    let w4_15 = w[start_5 + i_21];
+    let i_22 = lane_of_row_4 + 16u;
+    let w4_16 = w[start_4 + i_22];
+    let w4_17 = w[start_5 + i_22];
+    let i_23 = lane_of_row_4 + 24u;
+    let w4_18 = w[start_4 + i_23];
+    let w4_19 = w[start_5 + i_23];
+    let i_24 = lane_of_row_4 + 32u;
+    let w4_20 = w[start_4 + i_24];
+    let w4_21 = w[start_5 + i_24];
+    let vectors_at_2 = layer * 14600u;
+    let column_20 = tid + 0u;
+    let gain_15 = vectors[vectors_at_2 + 5120u + column_20];
+    let column_21 = tid + 512u;
+    let gain_16 = vectors[vectors_at_2 + 5120u + column_21];
+    let column_22 = tid + 1024u;
+    let gain_17 = vectors[vectors_at_2 + 5120u + column_22];
+    let column_23 = tid + 1536u;
+    let gain_18 = vectors[vectors_at_2 + 5120u + column_23];
+    let column_24 = tid + 2048u;
+    let gain_19 = vectors[vectors_at_2 + 5120u + column_24];
+    let w_scale_9 = vectors[vectors_at_2 + 14596u];
+    let w_scale_10 = vectors[vectors_at_2 + 14597u];
+    var acc_10: i32 = 0i;
+    let i_25 = lane_of_row_3 + 0u;
+    let q4_24 = staged[0u + i_25];
+    acc_10 += dot4I8Packed((w4_9.x >> 6u) & 0x03030303u, q4_24.x);
+    acc_10 += dot4I8Packed((w4_9.y >> 6u) & 0x03030303u, q4_24.y);
+    acc_10 += dot4I8Packed((w4_9.z >> 6u) & 0x03030303u, q4_24.z);
+    acc_10 += dot4I8Packed((w4_9.w >> 6u) & 0x03030303u, q4_24.w);
+    let q4_25 = staged[40u + i_25];
+    acc_10 += dot4I8Packed((w4_9.x >> 4u) & 0x03030303u, q4_25.x);
+    acc_10 += dot4I8Packed((w4_9.y >> 4u) & 0x03030303u, q4_25.y);
+    acc_10 += dot4I8Packed((w4_9.z >> 4u) & 0x03030303u, q4_25.z);
+    acc_10 += dot4I8Packed((w4_9.w >> 4u) & 0x03030303u, q4_25.w);
+    let q4_26 = staged[80u + i_25];
+    acc_10 += dot4I8Packed((w4_9.x >> 2u) & 0x03030303u, q4_26.x);
+    acc_10 += dot4I8Packed((w4_9.y >> 2u) & 0x03030303u, q4_26.y);
+    acc_10 += dot4I8Packed((w4_9.z >> 2u) & 0x03030303u, q4_26.z);
+    acc_10 += dot4I8Packed((w4_9.w >> 2u) & 0x03030303u, q4_26.w);
+    let q4_27 = staged[120u + i_25];
+    acc_10 += dot4I8Packed(w4_9.x & 0x03030303u, q4_27.x);
+    acc_10 += dot4I8Packed(w4_9.y & 0x03030303u, q4_27.y);
+    acc_10 += dot4I8Packed(w4_9.z & 0x03030303u, q4_27.z);
+    acc_10 += dot4I8Packed(w4_9.w & 0x03030303u, q4_27.w);
+    let i_26 = lane_of_row_3 + 16u;
+    let q4_28 = staged[0u + i_26];
+    acc_10 += dot4I8Packed((w4_10.x >> 6u) & 0x03030303u, q4_28.x);
+    acc_10 += dot4I8Packed((w4_10.y >> 6u) & 0x03030303u, q4_28.y);
+    acc_10 += dot4I8Packed((w4_10.z >> 6u) & 0x03030303u, q4_28.z);
+    acc_10 += dot4I8Packed((w4_10.w >> 6u) & 0x03030303u, q4_28.w);
+    let q4_29 = staged[40u + i_26];
+    acc_10 += dot4I8Packed((w4_10.x >> 4u) & 0x03030303u, q4_29.x);
+    acc_10 += dot4I8Packed((w4_10.y >> 4u) & 0x03030303u, q4_29.y);
+    acc_10 += dot4I8Packed((w4_10.z >> 4u) & 0x03030303u, q4_29.z);
+    acc_10 += dot4I8Packed((w4_10.w >> 4u) & 0x03030303u, q4_29.w);
+    let q4_30 = staged[80u + i_26];
+    acc_10 += dot4I8Packed((w4_10.x >> 2u) & 0x03030303u, q4_30.x);
+    acc_10 += dot4I8Packed((w4_10.y >> 2u) & 0x03030303u, q4_30.y);
+    acc_10 += dot4I8Packed((w4_10.z >> 2u) & 0x03030303u, q4_30.z);
+    acc_10 += dot4I8Packed((w4_10.w >> 2u) & 0x03030303u, q4_30.w);
+    let q4_31 = staged[120u + i_26];
+    acc_10 += dot4I8Packed(w4_10.x & 0x03030303u, q4_31.x);
+    acc_10 += dot4I8Packed(w4_10.y & 0x03030303u, q4_31.y);
+    acc_10 += dot4I8Packed(w4_10.z & 0x03030303u, q4_31.z);
+    acc_10 += dot4I8Packed(w4_10.w & 0x03030303u, q4_31.w);
+    let i_27 = lane_of_row_3 + 32u;
+    if (i_27 < 40u) {
+      let q4_32 = staged[0u + i_27];
+      acc_10 += dot4I8Packed((w4_11.x >> 6u) & 0x03030303u, q4_32.x);
+      acc_10 += dot4I8Packed((w4_11.y >> 6u) & 0x03030303u, q4_32.y);
+      acc_10 += dot4I8Packed((w4_11.z >> 6u) & 0x03030303u, q4_32.z);
+      acc_10 += dot4I8Packed((w4_11.w >> 6u) & 0x03030303u, q4_32.w);
+      let q4_33 = staged[40u + i_27];
+      acc_10 += dot4I8Packed((w4_11.x >> 4u) & 0x03030303u, q4_33.x);
+      acc_10 += dot4I8Packed((w4_11.y >> 4u) & 0x03030303u, q4_33.y);
+      acc_10 += dot4I8Packed((w4_11.z >> 4u) & 0x03030303u, q4_33.z);
+      acc_10 += dot4I8Packed((w4_11.w >> 4u) & 0x03030303u, q4_33.w);
+      let q4_34 = staged[80u + i_27];
+      acc_10 += dot4I8Packed((w4_11.x >> 2u) & 0x03030303u, q4_34.x);
+      acc_10 += dot4I8Packed((w4_11.y >> 2u) & 0x03030303u, q4_34.y);
+      acc_10 += dot4I8Packed((w4_11.z >> 2u) & 0x03030303u, q4_34.z);
+      acc_10 += dot4I8Packed((w4_11.w >> 2u) & 0x03030303u, q4_34.w);
+      let q4_35 = staged[120u + i_27];
+      acc_10 += dot4I8Packed(w4_11.x & 0x03030303u, q4_35.x);
+      acc_10 += dot4I8Packed(w4_11.y & 0x03030303u, q4_35.y);
+      acc_10 += dot4I8Packed(w4_11.z & 0x03030303u, q4_35.z);
+      acc_10 += dot4I8Packed(w4_11.w & 0x03030303u, q4_35.w);
+    }
+    let mine_38 = acc_10;
+    let sg_138 = subgroupShuffleXor(mine_38, 8u);
+    let sum_106 = mine_38 + sg_138;
+    let sg_139 = subgroupShuffleXor(sum_106, 4u);
+    let sum_107 = sum_106 + sg_139;
+    let sg_140 = subgroupShuffleXor(sum_107, 2u);
+    let sum_108 = sum_107 + sg_140;
+    let sg_141 = subgroupShuffleXor(sum_108, 1u);
+    let sum_109 = sum_108 + sg_141;
+    if ((lane_of_row_3 == 0u) && (row_4 < end_row_2)) {
+      let value_17 = f32(sum_109 - sg_137) / x_scale_1 * w_scale_8;
+      let mine_at = row_4 - first_row;
+      let x_new = residual[mine_at] + value_17;
+      residual[mine_at] = x_new;
+      let place_22 = row_4 + 50624u;
+      let value_bits_7 = bitcast<u32>(x_new);
+      let half_7 = select(2u, 0u, (value_bits_7 & 2139095040u) == 2139095040u);
+      let rounded_7 = value_bits_7 + half_7;
+      atomicStore(&words[place_22], (rounded_7 & 4294967292u) | tag);
+    }
+    for (var more_1 = first_row_2 + 32u; more_1 < end_row_2; more_1 += 32u) {
+      let group_5 = tid / 16u;
+      let lane_of_row_5 = tid & 15u;
+      let row_6 = more_1 + group_5;
+      let safe_row_5 = min(row_6, end_row_2 - 1u);
+      let start_6 = layer * 1085440u + 153600u + safe_row_5 * 40u;
+      let i_28 = lane_of_row_5 + 0u;
+      let w4_22 = w[start_6 + i_28];
+      let i_29 = lane_of_row_5 + 16u;
+      let w4_23 = w[start_6 + i_29];
+      let i_30 = min(lane_of_row_5 + 32u, 39u);
+      let w4_24 = w[start_6 + i_30];
+      var acc_11: i32 = 0i;
+      let i_31 = lane_of_row_5 + 0u;
+      let q4_36 = staged[0u + i_31];
+      acc_11 += dot4I8Packed((w4_22.x >> 6u) & 0x03030303u, q4_36.x);
+      acc_11 += dot4I8Packed((w4_22.y >> 6u) & 0x03030303u, q4_36.y);
+      acc_11 += dot4I8Packed((w4_22.z >> 6u) & 0x03030303u, q4_36.z);
+      acc_11 += dot4I8Packed((w4_22.w >> 6u) & 0x03030303u, q4_36.w);
+      let q4_37 = staged[40u + i_31];
+      acc_11 += dot4I8Packed((w4_22.x >> 4u) & 0x03030303u, q4_37.x);
+      acc_11 += dot4I8Packed((w4_22.y >> 4u) & 0x03030303u, q4_37.y);
+      acc_11 += dot4I8Packed((w4_22.z >> 4u) & 0x03030303u, q4_37.z);
+      acc_11 += dot4I8Packed((w4_22.w >> 4u) & 0x03030303u, q4_37.w);
+      let q4_38 = staged[80u + i_31];
+      acc_11 += dot4I8Packed((w4_22.x >> 2u) & 0x03030303u, q4_38.x);
+      acc_11 += dot4I8Packed((w4_22.y >> 2u) & 0x03030303u, q4_38.y);
+      acc_11 += dot4I8Packed((w4_22.z >> 2u) & 0x03030303u, q4_38.z);
+      acc_11 += dot4I8Packed((w4_22.w >> 2u) & 0x03030303u, q4_38.w);
+      let q4_39 = staged[120u + i_31];
+      acc_11 += dot4I8Packed(w4_22.x & 0x03030303u, q4_39.x);
+      acc_11 += dot4I8Packed(w4_22.y & 0x03030303u, q4_39.y);
+      acc_11 += dot4I8Packed(w4_22.z & 0x03030303u, q4_39.z);
+      acc_11 += dot4I8Packed(w4_22.w & 0x03030303u, q4_39.w);
+      let i_32 = lane_of_row_5 + 16u;
+      let q4_40 = staged[0u + i_32];
+      acc_11 += dot4I8Packed((w4_23.x >> 6u) & 0x03030303u, q4_40.x);
+      acc_11 += dot4I8Packed((w4_23.y >> 6u) & 0x03030303u, q4_40.y);
+      acc_11 += dot4I8Packed((w4_23.z >> 6u) & 0x03030303u, q4_40.z);
+      acc_11 += dot4I8Packed((w4_23.w >> 6u) & 0x03030303u, q4_40.w);
+      let q4_41 = staged[40u + i_32];
+      acc_11 += dot4I8Packed((w4_23.x >> 4u) & 0x03030303u, q4_41.x);
+      acc_11 += dot4I8Packed((w4_23.y >> 4u) & 0x03030303u, q4_41.y);
+      acc_11 += dot4I8Packed((w4_23.z >> 4u) & 0x03030303u, q4_41.z);
+      acc_11 += dot4I8Packed((w4_23.w >> 4u) & 0x03030303u, q4_41.w);
+      let q4_42 = staged[80u + i_32];
+      acc_11 += dot4I8Packed((w4_23.x >> 2u) & 0x03030303u, q4_42.x);
+      acc_11 += dot4I8Packed((w4_23.y >> 2u) & 0x03030303u, q4_42.y);
+      acc_11 += dot4I8Packed((w4_23.z >> 2u) & 0x03030303u, q4_42.z);
+      acc_11 += dot4I8Packed((w4_23.w >> 2u) & 0x03030303u, q4_42.w);
+      let q4_43 = staged[120u + i_32];
+      acc_11 += dot4I8Packed(w4_23.x & 0x03030303u, q4_43.x);
+      acc_11 += dot4I8Packed(w4_23.y & 0x03030303u, q4_43.y);
+      acc_11 += dot4I8Packed(w4_23.z & 0x03030303u, q4_43.z);
+      acc_11 += dot4I8Packed(w4_23.w & 0x03030303u, q4_43.w);
+      let i_33 = lane_of_row_5 + 32u;
+      if (i_33 < 40u) {
+        let q4_44 = staged[0u + i_33];
+        acc_11 += dot4I8Packed((w4_24.x >> 6u) & 0x03030303u, q4_44.x);
+        acc_11 += dot4I8Packed((w4_24.y >> 6u) & 0x03030303u, q4_44.y);
+        acc_11 += dot4I8Packed((w4_24.z >> 6u) & 0x03030303u, q4_44.z);
+        acc_11 += dot4I8Packed((w4_24.w >> 6u) & 0x03030303u, q4_44.w);
+        let q4_45 = staged[40u + i_33];
+        acc_11 += dot4I8Packed((w4_24.x >> 4u) & 0x03030303u, q4_45.x);
+        acc_11 += dot4I8Packed((w4_24.y >> 4u) & 0x03030303u, q4_45.y);
+        acc_11 += dot4I8Packed((w4_24.z >> 4u) & 0x03030303u, q4_45.z);
+        acc_11 += dot4I8Packed((w4_24.w >> 4u) & 0x03030303u, q4_45.w);
+        let q4_46 = staged[80u + i_33];
+        acc_11 += dot4I8Packed((w4_24.x >> 2u) & 0x03030303u, q4_46.x);
+        acc_11 += dot4I8Packed((w4_24.y >> 2u) & 0x03030303u, q4_46.y);
+        acc_11 += dot4I8Packed((w4_24.z >> 2u) & 0x03030303u, q4_46.z);
+        acc_11 += dot4I8Packed((w4_24.w >> 2u) & 0x03030303u, q4_46.w);
+        let q4_47 = staged[120u + i_33];
+        acc_11 += dot4I8Packed(w4_24.x & 0x03030303u, q4_47.x);
+        acc_11 += dot4I8Packed(w4_24.y & 0x03030303u, q4_47.y);
+        acc_11 += dot4I8Packed(w4_24.z & 0x03030303u, q4_47.z);
+        acc_11 += dot4I8Packed(w4_24.w & 0x03030303u, q4_47.w);
+      }
+      let mine_39 = acc_11;
+      let sg_142 = subgroupShuffleXor(mine_39, 8u);
+      let sum_110 = mine_39 + sg_142;
+      let sg_143 = subgroupShuffleXor(sum_110, 4u);
+      let sum_111 = sum_110 + sg_143;
+      let sg_144 = subgroupShuffleXor(sum_111, 2u);
+      let sum_112 = sum_111 + sg_144;
+      let sg_145 = subgroupShuffleXor(sum_112, 1u);
+      let sum_113 = sum_112 + sg_145;
+      if ((lane_of_row_5 == 0u) && (row_6 < end_row_2)) {
+        let value_18 = f32(sum_113 - sg_137) / x_scale_1 * w_scale_8;
+        let mine_at_1 = row_6 - first_row;
+        let x_new_1 = residual[mine_at_1] + value_18;
+        residual[mine_at_1] = x_new_1;
+        let place_23 = row_6 + 50624u;
+        let value_bits_8 = bitcast<u32>(x_new_1);
+        let half_8 = select(2u, 0u, (value_bits_8 & 2139095040u) == 2139095040u);
+        let rounded_8 = value_bits_8 + half_8;
+        atomicStore(&words[place_23], (rounded_8 & 4294967292u) | tag);
+      }
+    }
+    let column_25 = tid + 0u;
+    let place_24 = column_25 + 50624u;
+    let column_26 = tid + 512u;
+    let place_25 = column_26 + 50624u;
+    let column_27 = tid + 1024u;
+    let place_26 = column_27 + 50624u;
+    let column_28 = tid + 1536u;
+    let place_27 = column_28 + 50624u;
+    let column_29 = tid + 2048u;
+    let place_28 = column_29 + 50624u;
+    var found_15: u32 = 0u;
+    var found_16: u32 = 0u;
+    var found_17: u32 = 0u;
+    var found_18: u32 = 0u;
+    var found_19: u32 = 0u;
+    var waits_4: u32 = 1u;
+    let end_8 = patience;
+    for (var early_4 = 0u; early_4 < end_8; early_4 += 1u) {
+      let now_29 = (atomicLoad(&words[place_28]));
+      found_15 = now_29;
+      var n_failed_8: u32 = 0u;
+      if ((early_4 & 255u) == 255u) {
+        let now_30 = (atomicLoad(&words[32u]));
+        n_failed_8 = now_30;
+      }
+      let given_up_8 = n_failed_8 != 0u;
+      if ((((found_15 ^ tag) & 3u) == 0u) || given_up_8) {
+        break;
+      }
+    }
+    let end_9 = patience;
+    for (var tries_4 = 0u; tries_4 < end_9; tries_4 += 1u) {
+      let now_31 = (atomicLoad(&words[place_24]));
+      found_15 = now_31;
+      let now_32 = (atomicLoad(&words[place_25]));
+      found_16 = now_32;
+      let now_33 = (atomicLoad(&words[place_26]));
+      found_17 = now_33;
+      let now_34 = (atomicLoad(&words[place_27]));
+      found_18 = now_34;
+      let now_35 = (atomicLoad(&words[place_28]));
+      found_19 = now_35;
+      var odd_4: u32 = 0u;
+      odd_4 = odd_4 | (found_15 ^ tag);
+      odd_4 = odd_4 | (found_16 ^ tag);
+      odd_4 = odd_4 | (found_17 ^ tag);
+      odd_4 = odd_4 | (found_18 ^ tag);
+      odd_4 = odd_4 | (found_19 ^ tag);
+      if ((odd_4 & 3u) == 0u) {
+        waits_4 = 0u;
+        break;
+      }
+      var n_failed_9: u32 = 0u;
+      if ((tries_4 & 255u) == 255u) {
+        let now_36 = (atomicLoad(&words[32u]));
+        n_failed_9 = now_36;
+      }
+      let given_up_9 = n_failed_9 != 0u;
+      if (given_up_9) {
+        break;
+      }
+    }
+    if (waits_4 != 0u) {
+      if (patience != 1u) {
+        let old_4 = (atomicAdd(&words[32u], 1u));
+      }
+      patience = 1u;
+    }
+    let value_19 = bitcast<f32>(found_15 & 4294967292u);
+    let value_20 = bitcast<f32>(found_16 & 4294967292u);
+    let value_21 = bitcast<f32>(found_17 & 4294967292u);
+    let value_22 = bitcast<f32>(found_18 & 4294967292u);
+    let value_23 = bitcast<f32>(found_19 & 4294967292u);
+    var squares_2: f32 = 0f;
+    var largest_2: f32 = 0f;
+    let vg_10 = value_19 * gain_15;
+    largest_2 = max(largest_2, abs(vg_10));
+    squares_2 += value_19 * value_19;
+    let vg_11 = value_20 * gain_16;
+    largest_2 = max(largest_2, abs(vg_11));
+    squares_2 += value_20 * value_20;
+    let vg_12 = value_21 * gain_17;
+    largest_2 = max(largest_2, abs(vg_12));
+    squares_2 += value_21 * value_21;
+    let vg_13 = value_22 * gain_18;
+    largest_2 = max(largest_2, abs(vg_13));
+    squares_2 += value_22 * value_22;
+    let vg_14 = value_23 * gain_19;
+    largest_2 = max(largest_2, abs(vg_14));
+    squares_2 += value_23 * value_23;
+    let my_squares_2 = squares_2;
+    let my_largest_2 = largest_2;
+    let sg_146 = subgroupShuffleXor(my_squares_2, 16u);
+    let sum_114 = my_squares_2 + sg_146;
+    let sg_147 = subgroupShuffleXor(sum_114, 8u);
+    let sum_115 = sum_114 + sg_147;
+    let sg_148 = subgroupShuffleXor(sum_115, 4u);
+    let sum_116 = sum_115 + sg_148;
+    let sg_149 = subgroupShuffleXor(sum_116, 2u);
+    let sum_117 = sum_116 + sg_149;
+    let sg_150 = subgroupShuffleXor(sum_117, 1u);
+    let sum_118 = sum_117 + sg_150;
+    let sg_151 = subgroupMax(bitcast<u32>(my_largest_2));
+    let most_17 = bitcast<f32>(sg_151);
+    if ((tid & 31u) == 0u) {
+      group_stats_2[tid / 32u] = vec2<f32>(sum_118, most_17);
+    }
+    workgroupBarrier();
+    let of_group_2 = group_stats_2[tid & 15u];
+    let sg_152 = subgroupShuffleXor(of_group_2.x, 8u);
+    let sum_119 = of_group_2.x + sg_152;
+    let sg_153 = subgroupShuffleXor(sum_119, 4u);
+    let sum_120 = sum_119 + sg_153;
+    let sg_154 = subgroupShuffleXor(sum_120, 2u);
+    let sum_121 = sum_120 + sg_154;
+    let sg_155 = subgroupShuffleXor(sum_121, 1u);
+    let sum_122 = sum_121 + sg_155;
+    let sg_156 = subgroupMax(bitcast<u32>(of_group_2.y));
+    let most_18 = bitcast<f32>(sg_156);
+    let factor_2 = 1f / sqrt(sum_122 / 2560f + 1e-05f);
+    let finite_scale_2 = 127f / max(most_18 * factor_2, 1e-05f);
+    let factor_and_scale_2 = factor_2 * finite_scale_2;
+    let factor_bits_2 = bitcast<u32>(factor_2);
+    let x_scale_2 = select(finite_scale_2, factor_2, (factor_bits_2 - 1u) >= 2139095039u);
+    var q_sum_2: i32 = 0i;
+    let q_10 = i32(clamp(round(vg_10 * factor_and_scale_2), -128f, 127f));
+    let byte_10 = bitcast<u32>(q_10) & 255u;
+    let sg_157 = subgroupShuffleXor(byte_10, 1u);
+    let two_10 = byte_10 | (sg_157 << 8u);
+    let sg_158 = subgroupShuffleXor(two_10, 2u);
+    let word_10 = two_10 | (sg_158 << 16u);
+    q_sum_2 += q_10;
+    if ((tid & 3u) == 0u) {
+      let unit_10 = (tid + 0u) / 16u;
+      let vec_10 = ((unit_10 >> 1u) & 3u) * 40u + (unit_10 >> 3u) * 2u + (unit_10 & 1u);
+      let part_of_unit_10 = tid / 4u % 4u;
+      staged[vec_10][part_of_unit_10] = word_10;
+    }
+    let q_11 = i32(clamp(round(vg_11 * factor_and_scale_2), -128f, 127f));
+    let byte_11 = bitcast<u32>(q_11) & 255u;
+    let sg_159 = subgroupShuffleXor(byte_11, 1u);
+    let two_11 = byte_11 | (sg_159 << 8u);
+    let sg_160 = subgroupShuffleXor(two_11, 2u);
+    let word_11 = two_11 | (sg_160 << 16u);
+    q_sum_2 += q_11;
+    if ((tid & 3u) == 0u) {
+      let unit_11 = (tid + 512u) / 16u;
+      let vec_11 = ((unit_11 >> 1u) & 3u) * 40u + (unit_11 >> 3u) * 2u + (unit_11 & 1u);
+      let part_of_unit_11 = tid / 4u % 4u;
+      staged[vec_11][part_of_unit_11] = word_11;
+    }
+    let q_12 = i32(clamp(round(vg_12 * factor_and_scale_2), -128f, 127f));
+    let byte_12 = bitcast<u32>(q_12) & 255u;
+    let sg_161 = subgroupShuffleXor(byte_12, 1u);
+    let two_12 = byte_12 | (sg_161 << 8u);
+    let sg_162 = subgroupShuffleXor(two_12, 2u);
+    let word_12 = two_12 | (sg_162 << 16u);
+    q_sum_2 += q_12;
+    if ((tid & 3u) == 0u) {
+      let unit_12 = (tid + 1024u) / 16u;
+      let vec_12 = ((unit_12 >> 1u) & 3u) * 40u + (unit_12 >> 3u) * 2u + (unit_12 & 1u);
+      let part_of_unit_12 = tid / 4u % 4u;
+      staged[vec_12][part_of_unit_12] = word_12;
+    }
+    let q_13 = i32(clamp(round(vg_13 * factor_and_scale_2), -128f, 127f));
+    let byte_13 = bitcast<u32>(q_13) & 255u;
+    let sg_163 = subgroupShuffleXor(byte_13, 1u);
+    let two_13 = byte_13 | (sg_163 << 8u);
+    let sg_164 = subgroupShuffleXor(two_13, 2u);
+    let word_13 = two_13 | (sg_164 << 16u);
+    q_sum_2 += q_13;
+    if ((tid & 3u) == 0u) {
+      let unit_13 = (tid + 1536u) / 16u;
+      let vec_13 = ((unit_13 >> 1u) & 3u) * 40u + (unit_13 >> 3u) * 2u + (unit_13 & 1u);
+      let part_of_unit_13 = tid / 4u % 4u;
+      staged[vec_13][part_of_unit_13] = word_13;
+    }
+    let q_14 = i32(clamp(round(vg_14 * factor_and_scale_2), -128f, 127f));
+    let byte_14 = bitcast<u32>(q_14) & 255u;
+    let sg_165 = subgroupShuffleXor(byte_14, 1u);
+    let two_14 = byte_14 | (sg_165 << 8u);
+    let sg_166 = subgroupShuffleXor(two_14, 2u);
+    let word_14 = two_14 | (sg_166 << 16u);
+    q_sum_2 += q_14;
+    if ((tid & 3u) == 0u) {
+      let unit_14 = (tid + 2048u) / 16u;
+      let vec_14 = ((unit_14 >> 1u) & 3u) * 40u + (unit_14 >> 3u) * 2u + (unit_14 & 1u);
+      let part_of_unit_14 = tid / 4u % 4u;
+      staged[vec_14][part_of_unit_14] = word_14;
+    }
+    let my_sum_2 = q_sum_2;
+    let sg_167 = subgroupAdd(my_sum_2);
+    if ((tid & 31u) == 0u) {
+      group_sums_2[tid / 32u] = sg_167;
+    }
+    workgroupBarrier();
+    let sum_of_group_2 = select(0i, group_sums_2[tid & 15u], (tid & 31u) < 16u);
+    let sg_168 = subgroupAdd(sum_of_group_2);
+    let group_6 = tid / 16u;
+    let lane_of_row_6 = tid & 15u;
+    let row_7 = first_row_4 + group_6;
+    let safe_row_6 = min(row_7, end_row_4 - 1u);
+    let start_7 = layer * 1085440u + 808960u + safe_row_6 * 108u;
+    let i_34 = lane_of_row_6 + 0u;
+    let w4_25 = w[start_7 + i_34];
+    let i_35 = lane_of_row_6 + 16u;
+    let w4_26 = w[start_7 + i_35];
+    let i_36 = lane_of_row_6 + 32u;
+    let w4_27 = w[start_7 + i_36];
+    let i_37 = lane_of_row_6 + 48u;
+    let w4_28 = w[start_7 + i_37];
+    let i_38 = lane_of_row_6 + 64u;
+    let w4_29 = w[start_7 + i_38];
+    let i_39 = lane_of_row_6 + 80u;
+    let w4_30 = w[start_7 + i_39];
+    let i_40 = min(lane_of_row_6 + 96u, 107u);
+    let w4_31 = w[start_7 + i_40];
+    let vectors_at_3 = layer * 14600u;
+    let column_30 = tid + 0u;
+    let gain_20 = vectors[vectors_at_3 + 7680u + column_30];
+    let column_31 = tid + 512u;
+    let gain_21 = vectors[vectors_at_3 + 7680u + column_31];
+    let column_32 = tid + 1024u;
+    let gain_22 = vectors[vectors_at_3 + 7680u + column_32];
+    let column_33 = tid + 1536u;
+    let gain_23 = vectors[vectors_at_3 + 7680u + column_33];
+    let column_34 = tid + 2048u;
+    let gain_24 = vectors[vectors_at_3 + 7680u + column_34];
+    let column_35 = tid + 2560u;
+    let gain_25 = vectors[vectors_at_3 + 7680u + column_35];
+    let column_36 = tid + 3072u;
+    let gain_26 = vectors[vectors_at_3 + 7680u + column_36];
+    let column_37 = tid + 3584u;
+    let gain_27 = vectors[vectors_at_3 + 7680u + column_37];
+    let column_38 = tid + 4096u;
+    let gain_28 = vectors[vectors_at_3 + 7680u + column_38];
+    let column_39 = tid + 4608u;
+    let gain_29 = vectors[vectors_at_3 + 7680u + column_39];
+    let column_40 = tid + 5120u;
+    let gain_30 = vectors[vectors_at_3 + 7680u + column_40];
+    let column_41 = tid + 5632u;
+    let gain_31 = vectors[vectors_at_3 + 7680u + column_41];
+    let column_42 = tid + 6144u;
+    let gain_32 = vectors[vectors_at_3 + 7680u + column_42];
+    let column_43 = min(tid + 6656u, 6911u);
+    let gain_33 = vectors[vectors_at_3 + 7680u + column_43];
+    let w_scale_11 = vectors[vectors_at_3 + 14598u];
+    var acc_12: i32 = 0i;
+    var acc_13: i32 = 0i;
+    let i_41 = lane_of_row_4 + 0u;
+    let q4_48 = staged[0u + i_41];
+    acc_12 += dot4I8Packed((w4_12.x >> 6u) & 0x03030303u, q4_48.x);
+    acc_13 += dot4I8Packed((w4_13.x >> 6u) & 0x03030303u, q4_48.x);
+    acc_12 += dot4I8Packed((w4_12.y >> 6u) & 0x03030303u, q4_48.y);
+    acc_13 += dot4I8Packed((w4_13.y >> 6u) & 0x03030303u, q4_48.y);
+    acc_12 += dot4I8Packed((w4_12.z >> 6u) & 0x03030303u, q4_48.z);
+    acc_13 += dot4I8Packed((w4_13.z >> 6u) & 0x03030303u, q4_48.z);
+    acc_12 += dot4I8Packed((w4_12.w >> 6u) & 0x03030303u, q4_48.w);
+    acc_13 += dot4I8Packed((w4_13.w >> 6u) & 0x03030303u, q4_48.w);
+    let q4_49 = staged[40u + i_41];
+    acc_12 += dot4I8Packed((w4_12.x >> 4u) & 0x03030303u, q4_49.x);
+    acc_13 += dot4I8Packed((w4_13.x >> 4u) & 0x03030303u, q4_49.x);
+    acc_12 += dot4I8Packed((w4_12.y >> 4u) & 0x03030303u, q4_49.y);
+    acc_13 += dot4I8Packed((w4_13.y >> 4u) & 0x03030303u, q4_49.y);
+    acc_12 += dot4I8Packed((w4_12.z >> 4u) & 0x03030303u, q4_49.z);
+    acc_13 += dot4I8Packed((w4_13.z >> 4u) & 0x03030303u, q4_49.z);
+    acc_12 += dot4I8Packed((w4_12.w >> 4u) & 0x03030303u, q4_49.w);
+    acc_13 += dot4I8Packed((w4_13.w >> 4u) & 0x03030303u, q4_49.w);
+    let q4_50 = staged[80u + i_41];
+    acc_12 += dot4I8Packed((w4_12.x >> 2u) & 0x03030303u, q4_50.x);
+    acc_13 += dot4I8Packed((w4_13.x >> 2u) & 0x03030303u, q4_50.x);
+    acc_12 += dot4I8Packed((w4_12.y >> 2u) & 0x03030303u, q4_50.y);
+    acc_13 += dot4I8Packed((w4_13.y >> 2u) & 0x03030303u, q4_50.y);
+    acc_12 += dot4I8Packed((w4_12.z >> 2u) & 0x03030303u, q4_50.z);
+    acc_13 += dot4I8Packed((w4_13.z >> 2u) & 0x03030303u, q4_50.z);
+    acc_12 += dot4I8Packed((w4_12.w >> 2u) & 0x03030303u, q4_50.w);
+    acc_13 += dot4I8Packed((w4_13.w >> 2u) & 0x03030303u, q4_50.w);
+    let q4_51 = staged[120u + i_41];
+    acc_12 += dot4I8Packed(w4_12.x & 0x03030303u, q4_51.x);
+    acc_13 += dot4I8Packed(w4_13.x & 0x03030303u, q4_51.x);
+    acc_12 += dot4I8Packed(w4_12.y & 0x03030303u, q4_51.y);
+    acc_13 += dot4I8Packed(w4_13.y & 0x03030303u, q4_51.y);
+    acc_12 += dot4I8Packed(w4_12.z & 0x03030303u, q4_51.z);
+    acc_13 += dot4I8Packed(w4_13.z & 0x03030303u, q4_51.z);
+    acc_12 += dot4I8Packed(w4_12.w & 0x03030303u, q4_51.w);
+    acc_13 += dot4I8Packed(w4_13.w & 0x03030303u, q4_51.w);
+    let i_42 = lane_of_row_4 + 8u;
+    let q4_52 = staged[0u + i_42];
+    acc_12 += dot4I8Packed((w4_14.x >> 6u) & 0x03030303u, q4_52.x);
+    acc_13 += dot4I8Packed((w4_15.x >> 6u) & 0x03030303u, q4_52.x);
+    acc_12 += dot4I8Packed((w4_14.y >> 6u) & 0x03030303u, q4_52.y);
+    acc_13 += dot4I8Packed((w4_15.y >> 6u) & 0x03030303u, q4_52.y);
+    acc_12 += dot4I8Packed((w4_14.z >> 6u) & 0x03030303u, q4_52.z);
+    acc_13 += dot4I8Packed((w4_15.z >> 6u) & 0x03030303u, q4_52.z);
+    acc_12 += dot4I8Packed((w4_14.w >> 6u) & 0x03030303u, q4_52.w);
+    acc_13 += dot4I8Packed((w4_15.w >> 6u) & 0x03030303u, q4_52.w);
+    let q4_53 = staged[40u + i_42];
+    acc_12 += dot4I8Packed((w4_14.x >> 4u) & 0x03030303u, q4_53.x);
+    acc_13 += dot4I8Packed((w4_15.x >> 4u) & 0x03030303u, q4_53.x);
+    acc_12 += dot4I8Packed((w4_14.y >> 4u) & 0x03030303u, q4_53.y);
+    acc_13 += dot4I8Packed((w4_15.y >> 4u) & 0x03030303u, q4_53.y);
+    acc_12 += dot4I8Packed((w4_14.z >> 4u) & 0x03030303u, q4_53.z);
+    acc_13 += dot4I8Packed((w4_15.z >> 4u) & 0x03030303u, q4_53.z);
+    acc_12 += dot4I8Packed((w4_14.w >> 4u) & 0x03030303u, q4_53.w);
+    acc_13 += dot4I8Packed((w4_15.w >> 4u) & 0x03030303u, q4_53.w);
+    let q4_54 = staged[80u + i_42];
+    acc_12 += dot4I8Packed((w4_14.x >> 2u) & 0x03030303u, q4_54.x);
+    acc_13 += dot4I8Packed((w4_15.x >> 2u) & 0x03030303u, q4_54.x);
+    acc_12 += dot4I8Packed((w4_14.y >> 2u) & 0x03030303u, q4_54.y);
+    acc_13 += dot4I8Packed((w4_15.y >> 2u) & 0x03030303u, q4_54.y);
+    acc_12 += dot4I8Packed((w4_14.z >> 2u) & 0x03030303u, q4_54.z);
+    acc_13 += dot4I8Packed((w4_15.z >> 2u) & 0x03030303u, q4_54.z);
+    acc_12 += dot4I8Packed((w4_14.w >> 2u) & 0x03030303u, q4_54.w);
+    acc_13 += dot4I8Packed((w4_15.w >> 2u) & 0x03030303u, q4_54.w);
+    let q4_55 = staged[120u + i_42];
+    acc_12 += dot4I8Packed(w4_14.x & 0x03030303u, q4_55.x);
+    acc_13 += dot4I8Packed(w4_15.x & 0x03030303u, q4_55.x);
+    acc_12 += dot4I8Packed(w4_14.y & 0x03030303u, q4_55.y);
+    acc_13 += dot4I8Packed(w4_15.y & 0x03030303u, q4_55.y);
+    acc_12 += dot4I8Packed(w4_14.z & 0x03030303u, q4_55.z);
+    acc_13 += dot4I8Packed(w4_15.z & 0x03030303u, q4_55.z);
+    acc_12 += dot4I8Packed(w4_14.w & 0x03030303u, q4_55.w);
+    acc_13 += dot4I8Packed(w4_15.w & 0x03030303u, q4_55.w);
+    let i_43 = lane_of_row_4 + 16u;
+    let q4_56 = staged[0u + i_43];
+    acc_12 += dot4I8Packed((w4_16.x >> 6u) & 0x03030303u, q4_56.x);
+    acc_13 += dot4I8Packed((w4_17.x >> 6u) & 0x03030303u, q4_56.x);
+    acc_12 += dot4I8Packed((w4_16.y >> 6u) & 0x03030303u, q4_56.y);
+    acc_13 += dot4I8Packed((w4_17.y >> 6u) & 0x03030303u, q4_56.y);
+    acc_12 += dot4I8Packed((w4_16.z >> 6u) & 0x03030303u, q4_56.z);
+    acc_13 += dot4I8Packed((w4_17.z >> 6u) & 0x03030303u, q4_56.z);
+    acc_12 += dot4I8Packed((w4_16.w >> 6u) & 0x03030303u, q4_56.w);
+    acc_13 += dot4I8Packed((w4_17.w >> 6u) & 0x03030303u, q4_56.w);
+    let q4_57 = staged[40u + i_43];
+    acc_12 += dot4I8Packed((w4_16.x >> 4u) & 0x03030303u, q4_57.x);
+    acc_13 += dot4I8Packed((w4_17.x >> 4u) & 0x03030303u, q4_57.x);
+    acc_12 += dot4I8Packed((w4_16.y >> 4u) & 0x03030303u, q4_57.y);
+    acc_13 += dot4I8Packed((w4_17.y >> 4u) & 0x03030303u, q4_57.y);
+    acc_12 += dot4I8Packed((w4_16.z >> 4u) & 0x03030303u, q4_57.z);
+    acc_13 += dot4I8Packed((w4_17.z >> 4u) & 0x03030303u, q4_57.z);
+    acc_12 += dot4I8Packed((w4_16.w >> 4u) & 0x03030303u, q4_57.w);
+    acc_13 += dot4I8Packed((w4_17.w >> 4u) & 0x03030303u, q4_57.w);
+    let q4_58 = staged[80u + i_43];
+    acc_12 += dot4I8Packed((w4_16.x >> 2u) & 0x03030303u, q4_58.x);
+    acc_13 += dot4I8Packed((w4_17.x >> 2u) & 0x03030303u, q4_58.x);
+    acc_12 += dot4I8Packed((w4_16.y >> 2u) & 0x03030303u, q4_58.y);
+    acc_13 += dot4I8Packed((w4_17.y >> 2u) & 0x03030303u, q4_58.y);
+    acc_12 += dot4I8Packed((w4_16.z >> 2u) & 0x03030303u, q4_58.z);
+    acc_13 += dot4I8Packed((w4_17.z >> 2u) & 0x03030303u, q4_58.z);
+    acc_12 += dot4I8Packed((w4_16.w >> 2u) & 0x03030303u, q4_58.w);
+    acc_13 += dot4I8Packed((w4_17.w >> 2u) & 0x03030303u, q4_58.w);
+    let q4_59 = staged[120u + i_43];
+    acc_12 += dot4I8Packed(w4_16.x & 0x03030303u, q4_59.x);
+    acc_13 += dot4I8Packed(w4_17.x & 0x03030303u, q4_59.x);
+    acc_12 += dot4I8Packed(w4_16.y & 0x03030303u, q4_59.y);
+    acc_13 += dot4I8Packed(w4_17.y & 0x03030303u, q4_59.y);
+    acc_12 += dot4I8Packed(w4_16.z & 0x03030303u, q4_59.z);
+    acc_13 += dot4I8Packed(w4_17.z & 0x03030303u, q4_59.z);
+    acc_12 += dot4I8Packed(w4_16.w & 0x03030303u, q4_59.w);
+    acc_13 += dot4I8Packed(w4_17.w & 0x03030303u, q4_59.w);
+    let i_44 = lane_of_row_4 + 24u;
+    let q4_60 = staged[0u + i_44];
+    acc_12 += dot4I8Packed((w4_18.x >> 6u) & 0x03030303u, q4_60.x);
+    acc_13 += dot4I8Packed((w4_19.x >> 6u) & 0x03030303u, q4_60.x);
+    acc_12 += dot4I8Packed((w4_18.y >> 6u) & 0x03030303u, q4_60.y);
+    acc_13 += dot4I8Packed((w4_19.y >> 6u) & 0x03030303u, q4_60.y);
+    acc_12 += dot4I8Packed((w4_18.z >> 6u) & 0x03030303u, q4_60.z);
+    acc_13 += dot4I8Packed((w4_19.z >> 6u) & 0x03030303u, q4_60.z);
+    acc_12 += dot4I8Packed((w4_18.w >> 6u) & 0x03030303u, q4_60.w);
+    acc_13 += dot4I8Packed((w4_19.w >> 6u) & 0x03030303u, q4_60.w);
+    let q4_61 = staged[40u + i_44];
+    acc_12 += dot4I8Packed((w4_18.x >> 4u) & 0x03030303u, q4_61.x);
+    acc_13 += dot4I8Packed((w4_19.x >> 4u) & 0x03030303u, q4_61.x);
+    acc_12 += dot4I8Packed((w4_18.y >> 4u) & 0x03030303u, q4_61.y);
+    acc_13 += dot4I8Packed((w4_19.y >> 4u) & 0x03030303u, q4_61.y);
+    acc_12 += dot4I8Packed((w4_18.z >> 4u) & 0x03030303u, q4_61.z);
+    acc_13 += dot4I8Packed((w4_19.z >> 4u) & 0x03030303u, q4_61.z);
+    acc_12 += dot4I8Packed((w4_18.w >> 4u) & 0x03030303u, q4_61.w);
+    acc_13 += dot4I8Packed((w4_19.w >> 4u) & 0x03030303u, q4_61.w);
+    let q4_62 = staged[80u + i_44];
+    acc_12 += dot4I8Packed((w4_18.x >> 2u) & 0x03030303u, q4_62.x);
+    acc_13 += dot4I8Packed((w4_19.x >> 2u) & 0x03030303u, q4_62.x);
+    acc_12 += dot4I8Packed((w4_18.y >> 2u) & 0x03030303u, q4_62.y);
+    acc_13 += dot4I8Packed((w4_19.y >> 2u) & 0x03030303u, q4_62.y);
+    acc_12 += dot4I8Packed((w4_18.z >> 2u) & 0x03030303u, q4_62.z);
+    acc_13 += dot4I8Packed((w4_19.z >> 2u) & 0x03030303u, q4_62.z);
+    acc_12 += dot4I8Packed((w4_18.w >> 2u) & 0x03030303u, q4_62.w);
+    acc_13 += dot4I8Packed((w4_19.w >> 2u) & 0x03030303u, q4_62.w);
+    let q4_63 = staged[120u + i_44];
+    acc_12 += dot4I8Packed(w4_18.x & 0x03030303u, q4_63.x);
+    acc_13 += dot4I8Packed(w4_19.x & 0x03030303u, q4_63.x);
+    acc_12 += dot4I8Packed(w4_18.y & 0x03030303u, q4_63.y);
+    acc_13 += dot4I8Packed(w4_19.y & 0x03030303u, q4_63.y);
+    acc_12 += dot4I8Packed(w4_18.z & 0x03030303u, q4_63.z);
+    acc_13 += dot4I8Packed(w4_19.z & 0x03030303u, q4_63.z);
+    acc_12 += dot4I8Packed(w4_18.w & 0x03030303u, q4_63.w);
+    acc_13 += dot4I8Packed(w4_19.w & 0x03030303u, q4_63.w);
+    let i_45 = lane_of_row_4 + 32u;
+    let q4_64 = staged[0u + i_45];
+    acc_12 += dot4I8Packed((w4_20.x >> 6u) & 0x03030303u, q4_64.x);
+    acc_13 += dot4I8Packed((w4_21.x >> 6u) & 0x03030303u, q4_64.x);
+    acc_12 += dot4I8Packed((w4_20.y >> 6u) & 0x03030303u, q4_64.y);
+    acc_13 += dot4I8Packed((w4_21.y >> 6u) & 0x03030303u, q4_64.y);
+    acc_12 += dot4I8Packed((w4_20.z >> 6u) & 0x03030303u, q4_64.z);
+    acc_13 += dot4I8Packed((w4_21.z >> 6u) & 0x03030303u, q4_64.z);
+    acc_12 += dot4I8Packed((w4_20.w >> 6u) & 0x03030303u, q4_64.w);
+    acc_13 += dot4I8Packed((w4_21.w >> 6u) & 0x03030303u, q4_64.w);
+    let q4_65 = staged[40u + i_45];
+    acc_12 += dot4I8Packed((w4_20.x >> 4u) & 0x03030303u, q4_65.x);
+    acc_13 += dot4I8Packed((w4_21.x >> 4u) & 0x03030303u, q4_65.x);
+    acc_12 += dot4I8Packed((w4_20.y >> 4u) & 0x03030303u, q4_65.y);
+    acc_13 += dot4I8Packed((w4_21.y >> 4u) & 0x03030303u, q4_65.y);
+    acc_12 += dot4I8Packed((w4_20.z >> 4u) & 0x03030303u, q4_65.z);
+    acc_13 += dot4I8Packed((w4_21.z >> 4u) & 0x03030303u, q4_65.z);
+    acc_12 += dot4I8Packed((w4_20.w >> 4u) & 0x03030303u, q4_65.w);
+    acc_13 += dot4I8Packed((w4_21.w >> 4u) & 0x03030303u, q4_65.w);
+    let q4_66 = staged[80u + i_45];
+    acc_12 += dot4I8Packed((w4_20.x >> 2u) & 0x03030303u, q4_66.x);
+    acc_13 += dot4I8Packed((w4_21.x >> 2u) & 0x03030303u, q4_66.x);
+    acc_12 += dot4I8Packed((w4_20.y >> 2u) & 0x03030303u, q4_66.y);
+    acc_13 += dot4I8Packed((w4_21.y >> 2u) & 0x03030303u, q4_66.y);
+    acc_12 += dot4I8Packed((w4_20.z >> 2u) & 0x03030303u, q4_66.z);
+    acc_13 += dot4I8Packed((w4_21.z >> 2u) & 0x03030303u, q4_66.z);
+    acc_12 += dot4I8Packed((w4_20.w >> 2u) & 0x03030303u, q4_66.w);
+    acc_13 += dot4I8Packed((w4_21.w >> 2u) & 0x03030303u, q4_66.w);
+    let q4_67 = staged[120u + i_45];
+    acc_12 += dot4I8Packed(w4_20.x & 0x03030303u, q4_67.x);
+    acc_13 += dot4I8Packed(w4_21.x & 0x03030303u, q4_67.x);
+    acc_12 += dot4I8Packed(w4_20.y & 0x03030303u, q4_67.y);
+    acc_13 += dot4I8Packed(w4_21.y & 0x03030303u, q4_67.y);
+    acc_12 += dot4I8Packed(w4_20.z & 0x03030303u, q4_67.z);
+    acc_13 += dot4I8Packed(w4_21.z & 0x03030303u, q4_67.z);
+    acc_12 += dot4I8Packed(w4_20.w & 0x03030303u, q4_67.w);
+    acc_13 += dot4I8Packed(w4_21.w & 0x03030303u, q4_67.w);
+    let mine_40 = acc_12;
+    let sg_169 = subgroupShuffleXor(mine_40, 4u);
+    let sum_123 = mine_40 + sg_169;
+    let sg_170 = subgroupShuffleXor(sum_123, 2u);
+    let sum_124 = sum_123 + sg_170;
+    let sg_171 = subgroupShuffleXor(sum_124, 1u);
+    let sum_125 = sum_124 + sg_171;
+    let mine_41 = acc_13;
+    let sg_172 = subgroupShuffleXor(mine_41, 4u);
+    let sum_126 = mine_41 + sg_172;
+    let sg_173 = subgroupShuffleXor(sum_126, 2u);
+    let sum_127 = sum_126 + sg_173;
+    let sg_174 = subgroupShuffleXor(sum_127, 1u);
+    let sum_128 = sum_127 + sg_174;
+    if ((lane_of_row_4 == 0u) && (row_5 < end_row_3)) {
+      let gate = f32(sum_125 - sg_168) / x_scale_2 * w_scale_9;
+      let up = f32(sum_128 - sg_168) / x_scale_2 * w_scale_10;
+      let positive = max(gate, 0f);
+      let value_24 = positive * positive * up;
+      let place_29 = row_5 + 53184u;
+      let value_bits_9 = bitcast<u32>(value_24);
+      let half_9 = select(2u, 0u, (value_bits_9 & 2139095040u) == 2139095040u);
+      let rounded_9 = value_bits_9 + half_9;
+      atomicStore(&words[place_29], (rounded_9 & 4294967292u) | tag);
+    }
+    for (var more_2 = first_row_3 + 64u; more_2 < end_row_3; more_2 += 64u) {
+      let group_7 = tid / 8u;
+      let lane_of_row_7 = tid & 7u;
+      let row_8 = more_2 + group_7;
+      let safe_row_7 = min(row_8, end_row_3 - 1u);
+      let start_8 = layer * 1085440u + 256000u + safe_row_7 * 40u;
+      let start_9 = layer * 1085440u + 532480u + safe_row_7 * 40u;
+      let i_46 = lane_of_row_7 + 0u;
+      let w4_32 = w[start_8 + i_46];
+      let w4_33 = w[start_9 + i_46];
+      let i_47 = lane_of_row_7 + 8u;
+      let w4_34 = w[start_8 + i_47];
+      let w4_35 = w[start_9 + i_47];
+      let i_48 = lane_of_row_7 + 16u;
+      let w4_36 = w[start_8 + i_48];
+      let w4_37 = w[start_9 + i_48];
+      let i_49 = lane_of_row_7 + 24u;
+      let w4_38 = w[start_8 + i_49];
+      let w4_39 = w[start_9 + i_49];
+      let i_50 = lane_of_row_7 + 32u;
+      let w4_40 = w[start_8 + i_50];
+      let w4_41 = w[start_9 + i_50];
+      var acc_14: i32 = 0i;
+      var acc_15: i32 = 0i;
+      let i_51 = lane_of_row_7 + 0u;
+      let q4_68 = staged[0u + i_51];
+      acc_14 += dot4I8Packed((w4_32.x >> 6u) & 0x03030303u, q4_68.x);
+      acc_15 += dot4I8Packed((w4_33.x >> 6u) & 0x03030303u, q4_68.x);
+      acc_14 += dot4I8Packed((w4_32.y >> 6u) & 0x03030303u, q4_68.y);
+      acc_15 += dot4I8Packed((w4_33.y >> 6u) & 0x03030303u, q4_68.y);
+      acc_14 += dot4I8Packed((w4_32.z >> 6u) & 0x03030303u, q4_68.z);
+      acc_15 += dot4I8Packed((w4_33.z >> 6u) & 0x03030303u, q4_68.z);
+      acc_14 += dot4I8Packed((w4_32.w >> 6u) & 0x03030303u, q4_68.w);
+      acc_15 += dot4I8Packed((w4_33.w >> 6u) & 0x03030303u, q4_68.w);
+      let q4_69 = staged[40u + i_51];
+      acc_14 += dot4I8Packed((w4_32.x >> 4u) & 0x03030303u, q4_69.x);
+      acc_15 += dot4I8Packed((w4_33.x >> 4u) & 0x03030303u, q4_69.x);
+      acc_14 += dot4I8Packed((w4_32.y >> 4u) & 0x03030303u, q4_69.y);
+      acc_15 += dot4I8Packed((w4_33.y >> 4u) & 0x03030303u, q4_69.y);
+      acc_14 += dot4I8Packed((w4_32.z >> 4u) & 0x03030303u, q4_69.z);
+      acc_15 += dot4I8Packed((w4_33.z >> 4u) & 0x03030303u, q4_69.z);
+      acc_14 += dot4I8Packed((w4_32.w >> 4u) & 0x03030303u, q4_69.w);
+      acc_15 += dot4I8Packed((w4_33.w >> 4u) & 0x03030303u, q4_69.w);
+      let q4_70 = staged[80u + i_51];
+      acc_14 += dot4I8Packed((w4_32.x >> 2u) & 0x03030303u, q4_70.x);
+      acc_15 += dot4I8Packed((w4_33.x >> 2u) & 0x03030303u, q4_70.x);
+      acc_14 += dot4I8Packed((w4_32.y >> 2u) & 0x03030303u, q4_70.y);
+      acc_15 += dot4I8Packed((w4_33.y >> 2u) & 0x03030303u, q4_70.y);
+      acc_14 += dot4I8Packed((w4_32.z >> 2u) & 0x03030303u, q4_70.z);
+      acc_15 += dot4I8Packed((w4_33.z >> 2u) & 0x03030303u, q4_70.z);
+      acc_14 += dot4I8Packed((w4_32.w >> 2u) & 0x03030303u, q4_70.w);
+      acc_15 += dot4I8Packed((w4_33.w >> 2u) & 0x03030303u, q4_70.w);
+      let q4_71 = staged[120u + i_51];
+      acc_14 += dot4I8Packed(w4_32.x & 0x03030303u, q4_71.x);
+      acc_15 += dot4I8Packed(w4_33.x & 0x03030303u, q4_71.x);
+      acc_14 += dot4I8Packed(w4_32.y & 0x03030303u, q4_71.y);
+      acc_15 += dot4I8Packed(w4_33.y & 0x03030303u, q4_71.y);
+      acc_14 += dot4I8Packed(w4_32.z & 0x03030303u, q4_71.z);
+      acc_15 += dot4I8Packed(w4_33.z & 0x03030303u, q4_71.z);
+      acc_14 += dot4I8Packed(w4_32.w & 0x03030303u, q4_71.w);
+      acc_15 += dot4I8Packed(w4_33.w & 0x03030303u, q4_71.w);
+      let i_52 = lane_of_row_7 + 8u;
+      let q4_72 = staged[0u + i_52];
+      acc_14 += dot4I8Packed((w4_34.x >> 6u) & 0x03030303u, q4_72.x);
+      acc_15 += dot4I8Packed((w4_35.x >> 6u) & 0x03030303u, q4_72.x);
+      acc_14 += dot4I8Packed((w4_34.y >> 6u) & 0x03030303u, q4_72.y);
+      acc_15 += dot4I8Packed((w4_35.y >> 6u) & 0x03030303u, q4_72.y);
+      acc_14 += dot4I8Packed((w4_34.z >> 6u) & 0x03030303u, q4_72.z);
+      acc_15 += dot4I8Packed((w4_35.z >> 6u) & 0x03030303u, q4_72.z);
+      acc_14 += dot4I8Packed((w4_34.w >> 6u) & 0x03030303u, q4_72.w);
+      acc_15 += dot4I8Packed((w4_35.w >> 6u) & 0x03030303u, q4_72.w);
+      let q4_73 = staged[40u + i_52];
+      acc_14 += dot4I8Packed((w4_34.x >> 4u) & 0x03030303u, q4_73.x);
+      acc_15 += dot4I8Packed((w4_35.x >> 4u) & 0x03030303u, q4_73.x);
+      acc_14 += dot4I8Packed((w4_34.y >> 4u) & 0x03030303u, q4_73.y);
+      acc_15 += dot4I8Packed((w4_35.y >> 4u) & 0x03030303u, q4_73.y);
+      acc_14 += dot4I8Packed((w4_34.z >> 4u) & 0x03030303u, q4_73.z);
+      acc_15 += dot4I8Packed((w4_35.z >> 4u) & 0x03030303u, q4_73.z);
+      acc_14 += dot4I8Packed((w4_34.w >> 4u) & 0x03030303u, q4_73.w);
+      acc_15 += dot4I8Packed((w4_35.w >> 4u) & 0x03030303u, q4_73.w);
+      let q4_74 = staged[80u + i_52];
+      acc_14 += dot4I8Packed((w4_34.x >> 2u) & 0x03030303u, q4_74.x);
+      acc_15 += dot4I8Packed((w4_35.x >> 2u) & 0x03030303u, q4_74.x);
+      acc_14 += dot4I8Packed((w4_34.y >> 2u) & 0x03030303u, q4_74.y);
+      acc_15 += dot4I8Packed((w4_35.y >> 2u) & 0x03030303u, q4_74.y);
+      acc_14 += dot4I8Packed((w4_34.z >> 2u) & 0x03030303u, q4_74.z);
+      acc_15 += dot4I8Packed((w4_35.z >> 2u) & 0x03030303u, q4_74.z);
+      acc_14 += dot4I8Packed((w4_34.w >> 2u) & 0x03030303u, q4_74.w);
+      acc_15 += dot4I8Packed((w4_35.w >> 2u) & 0x03030303u, q4_74.w);
+      let q4_75 = staged[120u + i_52];
+      acc_14 += dot4I8Packed(w4_34.x & 0x03030303u, q4_75.x);
+      acc_15 += dot4I8Packed(w4_35.x & 0x03030303u, q4_75.x);
+      acc_14 += dot4I8Packed(w4_34.y & 0x03030303u, q4_75.y);
+      acc_15 += dot4I8Packed(w4_35.y & 0x03030303u, q4_75.y);
+      acc_14 += dot4I8Packed(w4_34.z & 0x03030303u, q4_75.z);
+      acc_15 += dot4I8Packed(w4_35.z & 0x03030303u, q4_75.z);
+      acc_14 += dot4I8Packed(w4_34.w & 0x03030303u, q4_75.w);
+      acc_15 += dot4I8Packed(w4_35.w & 0x03030303u, q4_75.w);
+      let i_53 = lane_of_row_7 + 16u;
+      let q4_76 = staged[0u + i_53];
+      acc_14 += dot4I8Packed((w4_36.x >> 6u) & 0x03030303u, q4_76.x);
+      acc_15 += dot4I8Packed((w4_37.x >> 6u) & 0x03030303u, q4_76.x);
+      acc_14 += dot4I8Packed((w4_36.y >> 6u) & 0x03030303u, q4_76.y);
+      acc_15 += dot4I8Packed((w4_37.y >> 6u) & 0x03030303u, q4_76.y);
+      acc_14 += dot4I8Packed((w4_36.z >> 6u) & 0x03030303u, q4_76.z);
+      acc_15 += dot4I8Packed((w4_37.z >> 6u) & 0x03030303u, q4_76.z);
+      acc_14 += dot4I8Packed((w4_36.w >> 6u) & 0x03030303u, q4_76.w);
+      acc_15 += dot4I8Packed((w4_37.w >> 6u) & 0x03030303u, q4_76.w);
+      let q4_77 = staged[40u + i_53];
+      acc_14 += dot4I8Packed((w4_36.x >> 4u) & 0x03030303u, q4_77.x);
+      acc_15 += dot4I8Packed((w4_37.x >> 4u) & 0x03030303u, q4_77.x);
+      acc_14 += dot4I8Packed((w4_36.y >> 4u) & 0x03030303u, q4_77.y);
+      acc_15 += dot4I8Packed((w4_37.y >> 4u) & 0x03030303u, q4_77.y);
+      acc_14 += dot4I8Packed((w4_36.z >> 4u) & 0x03030303u, q4_77.z);
+      acc_15 += dot4I8Packed((w4_37.z >> 4u) & 0x03030303u, q4_77.z);
+      acc_14 += dot4I8Packed((w4_36.w >> 4u) & 0x03030303u, q4_77.w);
+      acc_15 += dot4I8Packed((w4_37.w >> 4u) & 0x03030303u, q4_77.w);
+      let q4_78 = staged[80u + i_53];
+      acc_14 += dot4I8Packed((w4_36.x >> 2u) & 0x03030303u, q4_78.x);
+      acc_15 += dot4I8Packed((w4_37.x >> 2u) & 0x03030303u, q4_78.x);
+      acc_14 += dot4I8Packed((w4_36.y >> 2u) & 0x03030303u, q4_78.y);
+      acc_15 += dot4I8Packed((w4_37.y >> 2u) & 0x03030303u, q4_78.y);
+      acc_14 += dot4I8Packed((w4_36.z >> 2u) & 0x03030303u, q4_78.z);
+      acc_15 += dot4I8Packed((w4_37.z >> 2u) & 0x03030303u, q4_78.z);
+      acc_14 += dot4I8Packed((w4_36.w >> 2u) & 0x03030303u, q4_78.w);
+      acc_15 += dot4I8Packed((w4_37.w >> 2u) & 0x03030303u, q4_78.w);
+      let q4_79 = staged[120u + i_53];
+      acc_14 += dot4I8Packed(w4_36.x & 0x03030303u, q4_79.x);
+      acc_15 += dot4I8Packed(w4_37.x & 0x03030303u, q4_79.x);
+      acc_14 += dot4I8Packed(w4_36.y & 0x03030303u, q4_79.y);
+      acc_15 += dot4I8Packed(w4_37.y & 0x03030303u, q4_79.y);
+      acc_14 += dot4I8Packed(w4_36.z & 0x03030303u, q4_79.z);
+      acc_15 += dot4I8Packed(w4_37.z & 0x03030303u, q4_79.z);
+      acc_14 += dot4I8Packed(w4_36.w & 0x03030303u, q4_79.w);
+      acc_15 += dot4I8Packed(w4_37.w & 0x03030303u, q4_79.w);
+      let i_54 = lane_of_row_7 + 24u;
+      let q4_80 = staged[0u + i_54];
+      acc_14 += dot4I8Packed((w4_38.x >> 6u) & 0x03030303u, q4_80.x);
+      acc_15 += dot4I8Packed((w4_39.x >> 6u) & 0x03030303u, q4_80.x);
+      acc_14 += dot4I8Packed((w4_38.y >> 6u) & 0x03030303u, q4_80.y);
+      acc_15 += dot4I8Packed((w4_39.y >> 6u) & 0x03030303u, q4_80.y);
+      acc_14 += dot4I8Packed((w4_38.z >> 6u) & 0x03030303u, q4_80.z);
+      acc_15 += dot4I8Packed((w4_39.z >> 6u) & 0x03030303u, q4_80.z);
+      acc_14 += dot4I8Packed((w4_38.w >> 6u) & 0x03030303u, q4_80.w);
+      acc_15 += dot4I8Packed((w4_39.w >> 6u) & 0x03030303u, q4_80.w);
+      let q4_81 = staged[40u + i_54];
+      acc_14 += dot4I8Packed((w4_38.x >> 4u) & 0x03030303u, q4_81.x);
+      acc_15 += dot4I8Packed((w4_39.x >> 4u) & 0x03030303u, q4_81.x);
+      acc_14 += dot4I8Packed((w4_38.y >> 4u) & 0x03030303u, q4_81.y);
+      acc_15 += dot4I8Packed((w4_39.y >> 4u) & 0x03030303u, q4_81.y);
+      acc_14 += dot4I8Packed((w4_38.z >> 4u) & 0x03030303u, q4_81.z);
+      acc_15 += dot4I8Packed((w4_39.z >> 4u) & 0x03030303u, q4_81.z);
+      acc_14 += dot4I8Packed((w4_38.w >> 4u) & 0x03030303u, q4_81.w);
+      acc_15 += dot4I8Packed((w4_39.w >> 4u) & 0x03030303u, q4_81.w);
+      let q4_82 = staged[80u + i_54];
+      acc_14 += dot4I8Packed((w4_38.x >> 2u) & 0x03030303u, q4_82.x);
+      acc_15 += dot4I8Packed((w4_39.x >> 2u) & 0x03030303u, q4_82.x);
+      acc_14 += dot4I8Packed((w4_38.y >> 2u) & 0x03030303u, q4_82.y);
+      acc_15 += dot4I8Packed((w4_39.y >> 2u) & 0x03030303u, q4_82.y);
+      acc_14 += dot4I8Packed((w4_38.z >> 2u) & 0x03030303u, q4_82.z);
+      acc_15 += dot4I8Packed((w4_39.z >> 2u) & 0x03030303u, q4_82.z);
+      acc_14 += dot4I8Packed((w4_38.w >> 2u) & 0x03030303u, q4_82.w);
+      acc_15 += dot4I8Packed((w4_39.w >> 2u) & 0x03030303u, q4_82.w);
+      let q4_83 = staged[120u + i_54];
+      acc_14 += dot4I8Packed(w4_38.x & 0x03030303u, q4_83.x);
+      acc_15 += dot4I8Packed(w4_39.x & 0x03030303u, q4_83.x);
+      acc_14 += dot4I8Packed(w4_38.y & 0x03030303u, q4_83.y);
+      acc_15 += dot4I8Packed(w4_39.y & 0x03030303u, q4_83.y);
+      acc_14 += dot4I8Packed(w4_38.z & 0x03030303u, q4_83.z);
+      acc_15 += dot4I8Packed(w4_39.z & 0x03030303u, q4_83.z);
+      acc_14 += dot4I8Packed(w4_38.w & 0x03030303u, q4_83.w);
+      acc_15 += dot4I8Packed(w4_39.w & 0x03030303u, q4_83.w);
+      let i_55 = lane_of_row_7 + 32u;
+      let q4_84 = staged[0u + i_55];
+      acc_14 += dot4I8Packed((w4_40.x >> 6u) & 0x03030303u, q4_84.x);
+      acc_15 += dot4I8Packed((w4_41.x >> 6u) & 0x03030303u, q4_84.x);
+      acc_14 += dot4I8Packed((w4_40.y >> 6u) & 0x03030303u, q4_84.y);
+      acc_15 += dot4I8Packed((w4_41.y >> 6u) & 0x03030303u, q4_84.y);
+      acc_14 += dot4I8Packed((w4_40.z >> 6u) & 0x03030303u, q4_84.z);
+      acc_15 += dot4I8Packed((w4_41.z >> 6u) & 0x03030303u, q4_84.z);
+      acc_14 += dot4I8Packed((w4_40.w >> 6u) & 0x03030303u, q4_84.w);
+      acc_15 += dot4I8Packed((w4_41.w >> 6u) & 0x03030303u, q4_84.w);
+      let q4_85 = staged[40u + i_55];
+      acc_14 += dot4I8Packed((w4_40.x >> 4u) & 0x03030303u, q4_85.x);
+      acc_15 += dot4I8Packed((w4_41.x >> 4u) & 0x03030303u, q4_85.x);
+      acc_14 += dot4I8Packed((w4_40.y >> 4u) & 0x03030303u, q4_85.y);
+      acc_15 += dot4I8Packed((w4_41.y >> 4u) & 0x03030303u, q4_85.y);
+      acc_14 += dot4I8Packed((w4_40.z >> 4u) & 0x03030303u, q4_85.z);
+      acc_15 += dot4I8Packed((w4_41.z >> 4u) & 0x03030303u, q4_85.z);
+      acc_14 += dot4I8Packed((w4_40.w >> 4u) & 0x03030303u, q4_85.w);
+      acc_15 += dot4I8Packed((w4_41.w >> 4u) & 0x03030303u, q4_85.w);
+      let q4_86 = staged[80u + i_55];
+      acc_14 += dot4I8Packed((w4_40.x >> 2u) & 0x03030303u, q4_86.x);
+      acc_15 += dot4I8Packed((w4_41.x >> 2u) & 0x03030303u, q4_86.x);
+      acc_14 += dot4I8Packed((w4_40.y >> 2u) & 0x03030303u, q4_86.y);
+      acc_15 += dot4I8Packed((w4_41.y >> 2u) & 0x03030303u, q4_86.y);
+      acc_14 += dot4I8Packed((w4_40.z >> 2u) & 0x03030303u, q4_86.z);
+      acc_15 += dot4I8Packed((w4_41.z >> 2u) & 0x03030303u, q4_86.z);
+      acc_14 += dot4I8Packed((w4_40.w >> 2u) & 0x03030303u, q4_86.w);
+      acc_15 += dot4I8Packed((w4_41.w >> 2u) & 0x03030303u, q4_86.w);
+      let q4_87 = staged[120u + i_55];
+      acc_14 += dot4I8Packed(w4_40.x & 0x03030303u, q4_87.x);
+      acc_15 += dot4I8Packed(w4_41.x & 0x03030303u, q4_87.x);
+      acc_14 += dot4I8Packed(w4_40.y & 0x03030303u, q4_87.y);
+      acc_15 += dot4I8Packed(w4_41.y & 0x03030303u, q4_87.y);
+      acc_14 += dot4I8Packed(w4_40.z & 0x03030303u, q4_87.z);
+      acc_15 += dot4I8Packed(w4_41.z & 0x03030303u, q4_87.z);
+      acc_14 += dot4I8Packed(w4_40.w & 0x03030303u, q4_87.w);
+      acc_15 += dot4I8Packed(w4_41.w & 0x03030303u, q4_87.w);
+      let mine_42 = acc_14;
+      let sg_175 = subgroupShuffleXor(mine_42, 4u);
+      let sum_129 = mine_42 + sg_175;
+      let sg_176 = subgroupShuffleXor(sum_129, 2u);
+      let sum_130 = sum_129 + sg_176;
+      let sg_177 = subgroupShuffleXor(sum_130, 1u);
+      let sum_131 = sum_130 + sg_177;
+      let mine_43 = acc_15;
+      let sg_178 = subgroupShuffleXor(mine_43, 4u);
+      let sum_132 = mine_43 + sg_178;
+      let sg_179 = subgroupShuffleXor(sum_132, 2u);
+      let sum_133 = sum_132 + sg_179;
+      let sg_180 = subgroupShuffleXor(sum_133, 1u);
+      let sum_134 = sum_133 + sg_180;
+      if ((lane_of_row_7 == 0u) && (row_8 < end_row_3)) {
+        let gate_1 = f32(sum_131 - sg_168) / x_scale_2 * w_scale_9;
+        let up_1 = f32(sum_134 - sg_168) / x_scale_2 * w_scale_10;
+        let positive_1 = max(gate_1, 0f);
+        let value_25 = positive_1 * positive_1 * up_1;
+        let place_30 = row_8 + 53184u;
+        let value_bits_10 = bitcast<u32>(value_25);
+        let half_10 = select(2u, 0u, (value_bits_10 & 2139095040u) == 2139095040u);
+        let rounded_10 = value_bits_10 + half_10;
+        atomicStore(&words[place_30], (rounded_10 & 4294967292u) | tag);
+      }
+    }
+    let column_44 = tid + 0u;
+    let place_31 = column_44 + 53184u;
+    let column_45 = tid + 512u;
+    let place_32 = column_45 + 53184u;
+    let column_46 = tid + 1024u;
+    let place_33 = column_46 + 53184u;
+    let column_47 = tid + 1536u;
+    let place_34 = column_47 + 53184u;
+    let column_48 = tid + 2048u;
+    let place_35 = column_48 + 53184u;
+    let column_49 = tid + 2560u;
+    let place_36 = column_49 + 53184u;
+    let column_50 = tid + 3072u;
+    let place_37 = column_50 + 53184u;
+    let column_51 = tid + 3584u;
+    let place_38 = column_51 + 53184u;
+    let column_52 = tid + 4096u;
+    let place_39 = column_52 + 53184u;
+    let column_53 = tid + 4608u;
+    let place_40 = column_53 + 53184u;
+    let column_54 = tid + 5120u;
+    let place_41 = column_54 + 53184u;
+    let column_55 = tid + 5632u;
+    let place_42 = column_55 + 53184u;
+    let column_56 = tid + 6144u;
+    let place_43 = column_56 + 53184u;
+    let column_57 = min(tid + 6656u, 6911u);
+    let place_44 = column_57 + 53184u;
+    var found_20: u32 = 0u;
+    var found_21: u32 = 0u;
+    var found_22: u32 = 0u;
+    var found_23: u32 = 0u;
+    var found_24: u32 = 0u;
+    var found_25: u32 = 0u;
+    var found_26: u32 = 0u;
+    var found_27: u32 = 0u;
+    var found_28: u32 = 0u;
+    var found_29: u32 = 0u;
+    var found_30: u32 = 0u;
+    var found_31: u32 = 0u;
+    var found_32: u32 = 0u;
+    var found_33: u32 = 0u;
+    var waits_5: u32 = 1u;
+    let end_10 = patience;
+    for (var early_5 = 0u; early_5 < end_10; early_5 += 1u) {
+      let now_37 = (atomicLoad(&words[place_44]));
+      found_20 = now_37;
+      var n_failed_10: u32 = 0u;
+      if ((early_5 & 255u) == 255u) {
+        let now_38 = (atomicLoad(&words[32u]));
+        n_failed_10 = now_38;
+      }
+      let given_up_10 = n_failed_10 != 0u;
+      if ((((found_20 ^ tag) & 3u) == 0u) || given_up_10) {
+        break;
+      }
+    }
+    let end_11 = patience;
+    for (var tries_5 = 0u; tries_5 < end_11; tries_5 += 1u) {
+      let now_39 = (atomicLoad(&words[place_31]));
+      found_20 = now_39;
+      let now_40 = (atomicLoad(&words[place_32]));
+      found_21 = now_40;
+      let now_41 = (atomicLoad(&words[place_33]));
+      found_22 = now_41;
+      let now_42 = (atomicLoad(&words[place_34]));
+      found_23 = now_42;
+      let now_43 = (atomicLoad(&words[place_35]));
+      found_24 = now_43;
+      let now_44 = (atomicLoad(&words[place_36]));
+      found_25 = now_44;
+      let now_45 = (atomicLoad(&words[place_37]));
+      found_26 = now_45;
+      let now_46 = (atomicLoad(&words[place_38]));
+      found_27 = now_46;
+      let now_47 = (atomicLoad(&words[place_39]));
+      found_28 = now_47;
+      let now_48 = (atomicLoad(&words[place_40]));
+      found_29 = now_48;
+      let now_49 = (atomicLoad(&words[place_41]));
+      found_30 = now_49;
+      let now_50 = (atomicLoad(&words[place_42]));
+      found_31 = now_50;
+      let now_51 = (atomicLoad(&words[place_43]));
+      found_32 = now_51;
+      let now_52 = (atomicLoad(&words[place_44]));
+      found_33 = now_52;
+      var odd_5: u32 = 0u;
+      odd_5 = odd_5 | (found_20 ^ tag);
+      odd_5 = odd_5 | (found_21 ^ tag);
+      odd_5 = odd_5 | (found_22 ^ tag);
+      odd_5 = odd_5 | (found_23 ^ tag);
+      odd_5 = odd_5 | (found_24 ^ tag);
+      odd_5 = odd_5 | (found_25 ^ tag);
+      odd_5 = odd_5 | (found_26 ^ tag);
+      odd_5 = odd_5 | (found_27 ^ tag);
+      odd_5 = odd_5 | (found_28 ^ tag);
+      odd_5 = odd_5 | (found_29 ^ tag);
+      odd_5 = odd_5 | (found_30 ^ tag);
+      odd_5 = odd_5 | (found_31 ^ tag);
+      odd_5 = odd_5 | (found_32 ^ tag);
+      odd_5 = odd_5 | (found_33 ^ tag);
+      if ((odd_5 & 3u) == 0u) {
+        waits_5 = 0u;
+        break;
+      }
+      var n_failed_11: u32 = 0u;
+      if ((tries_5 & 255u) == 255u) {
+        let now_53 = (atomicLoad(&words[32u]));
+        n_failed_11 = now_53;
+      }
+      let given_up_11 = n_failed_11 != 0u;
+      if (given_up_11) {
+        break;
+      }
+    }
+    if (waits_5 != 0u) {
+      if (patience != 1u) {
+        let old_5 = (atomicAdd(&words[32u], 1u));
+      }
+      patience = 1u;
+    }
+    let value_26 = bitcast<f32>(found_20 & 4294967292u);
+    let value_27 = bitcast<f32>(found_21 & 4294967292u);
+    let value_28 = bitcast<f32>(found_22 & 4294967292u);
+    let value_29 = bitcast<f32>(found_23 & 4294967292u);
+    let value_30 = bitcast<f32>(found_24 & 4294967292u);
+    let value_31 = bitcast<f32>(found_25 & 4294967292u);
+    let value_32 = bitcast<f32>(found_26 & 4294967292u);
+    let value_33 = bitcast<f32>(found_27 & 4294967292u);
+    let value_34 = bitcast<f32>(found_28 & 4294967292u);
+    let value_35 = bitcast<f32>(found_29 & 4294967292u);
+    let value_36 = bitcast<f32>(found_30 & 4294967292u);
+    let value_37 = bitcast<f32>(found_31 & 4294967292u);
+    let value_38 = bitcast<f32>(found_32 & 4294967292u);
+    let value_39 = bitcast<f32>(found_33 & 4294967292u);
+    var squares_3: f32 = 0f;
+    var largest_3: f32 = 0f;
+    let vg_15 = value_26 * gain_20;
+    largest_3 = max(largest_3, abs(vg_15));
+    squares_3 += value_26 * value_26;
+    let vg_16 = value_27 * gain_21;
+    largest_3 = max(largest_3, abs(vg_16));
+    squares_3 += value_27 * value_27;
+    let vg_17 = value_28 * gain_22;
+    largest_3 = max(largest_3, abs(vg_17));
+    squares_3 += value_28 * value_28;
+    let vg_18 = value_29 * gain_23;
+    largest_3 = max(largest_3, abs(vg_18));
+    squares_3 += value_29 * value_29;
+    let vg_19 = value_30 * gain_24;
+    largest_3 = max(largest_3, abs(vg_19));
+    squares_3 += value_30 * value_30;
+    let vg_20 = value_31 * gain_25;
+    largest_3 = max(largest_3, abs(vg_20));
+    squares_3 += value_31 * value_31;
+    let vg_21 = value_32 * gain_26;
+    largest_3 = max(largest_3, abs(vg_21));
+    squares_3 += value_32 * value_32;
+    let vg_22 = value_33 * gain_27;
+    largest_3 = max(largest_3, abs(vg_22));
+    squares_3 += value_33 * value_33;
+    let vg_23 = value_34 * gain_28;
+    largest_3 = max(largest_3, abs(vg_23));
+    squares_3 += value_34 * value_34;
+    let vg_24 = value_35 * gain_29;
+    largest_3 = max(largest_3, abs(vg_24));
+    squares_3 += value_35 * value_35;
+    let vg_25 = value_36 * gain_30;
+    largest_3 = max(largest_3, abs(vg_25));
+    squares_3 += value_36 * value_36;
+    let vg_26 = value_37 * gain_31;
+    largest_3 = max(largest_3, abs(vg_26));
+    squares_3 += value_37 * value_37;
+    let vg_27 = value_38 * gain_32;
+    largest_3 = max(largest_3, abs(vg_27));
+    squares_3 += value_38 * value_38;
+    let vg_28 = value_39 * gain_33;
+    largest_3 = max(largest_3, abs(vg_28));
+    if ((tid + 6656u) < 6912u) {
+      squares_3 += value_39 * value_39;
+    }
+    let my_squares_3 = squares_3;
+    let my_largest_3 = largest_3;
+    let sg_181 = subgroupShuffleXor(my_squares_3, 16u);
+    let sum_135 = my_squares_3 + sg_181;
+    let sg_182 = subgroupShuffleXor(sum_135, 8u);
+    let sum_136 = sum_135 + sg_182;
+    let sg_183 = subgroupShuffleXor(sum_136, 4u);
+    let sum_137 = sum_136 + sg_183;
+    let sg_184 = subgroupShuffleXor(sum_137, 2u);
+    let sum_138 = sum_137 + sg_184;
+    let sg_185 = subgroupShuffleXor(sum_138, 1u);
+    let sum_139 = sum_138 + sg_185;
+    let sg_186 = subgroupMax(bitcast<u32>(my_largest_3));
+    let most_19 = bitcast<f32>(sg_186);
+    if ((tid & 31u) == 0u) {
+      group_stats_3[tid / 32u] = vec2<f32>(sum_139, most_19);
+    }
+    workgroupBarrier();
+    let of_group_3 = group_stats_3[tid & 15u];
+    let sg_187 = subgroupShuffleXor(of_group_3.x, 8u);
+    let sum_140 = of_group_3.x + sg_187;
+    let sg_188 = subgroupShuffleXor(sum_140, 4u);
+    let sum_141 = sum_140 + sg_188;
+    let sg_189 = subgroupShuffleXor(sum_141, 2u);
+    let sum_142 = sum_141 + sg_189;
+    let sg_190 = subgroupShuffleXor(sum_142, 1u);
+    let sum_143 = sum_142 + sg_190;
+    let sg_191 = subgroupMax(bitcast<u32>(of_group_3.y));
+    let most_20 = bitcast<f32>(sg_191);
+    let factor_3 = 1f / sqrt(sum_143 / 6912f + 1e-05f);
+    let finite_scale_3 = 127f / max(most_20 * factor_3, 1e-05f);
+    let factor_and_scale_3 = factor_3 * finite_scale_3;
+    let factor_bits_3 = bitcast<u32>(factor_3);
+    let x_scale_3 = select(finite_scale_3, factor_3, (factor_bits_3 - 1u) >= 2139095039u);
+    var q_sum_3: i32 = 0i;
+    let q_15 = i32(clamp(round(vg_15 * factor_and_scale_3), -128f, 127f));
+    let byte_15 = bitcast<u32>(q_15) & 255u;
+    let sg_192 = subgroupShuffleXor(byte_15, 1u);
+    let two_15 = byte_15 | (sg_192 << 8u);
+    let sg_193 = subgroupShuffleXor(two_15, 2u);
+    let word_15 = two_15 | (sg_193 << 16u);
+    q_sum_3 += q_15;
+    if ((tid & 3u) == 0u) {
+      let unit_15 = (tid + 0u) / 16u;
+      let vec_15 = ((unit_15 >> 1u) & 3u) * 108u + (unit_15 >> 3u) * 2u + (unit_15 & 1u);
+      let part_of_unit_15 = tid / 4u % 4u;
+      staged[vec_15][part_of_unit_15] = word_15;
+    }
+    let q_16 = i32(clamp(round(vg_16 * factor_and_scale_3), -128f, 127f));
+    let byte_16 = bitcast<u32>(q_16) & 255u;
+    let sg_194 = subgroupShuffleXor(byte_16, 1u);
+    let two_16 = byte_16 | (sg_194 << 8u);
+    let sg_195 = subgroupShuffleXor(two_16, 2u);
+    let word_16 = two_16 | (sg_195 << 16u);
+    q_sum_3 += q_16;
+    if ((tid & 3u) == 0u) {
+      let unit_16 = (tid + 512u) / 16u;
+      let vec_16 = ((unit_16 >> 1u) & 3u) * 108u + (unit_16 >> 3u) * 2u + (unit_16 & 1u);
+      let part_of_unit_16 = tid / 4u % 4u;
+      staged[vec_16][part_of_unit_16] = word_16;
+    }
+    let q_17 = i32(clamp(round(vg_17 * factor_and_scale_3), -128f, 127f));
+    let byte_17 = bitcast<u32>(q_17) & 255u;
+    let sg_196 = subgroupShuffleXor(byte_17, 1u);
+    let two_17 = byte_17 | (sg_196 << 8u);
+    let sg_197 = subgroupShuffleXor(two_17, 2u);
+    let word_17 = two_17 | (sg_197 << 16u);
+    q_sum_3 += q_17;
+    if ((tid & 3u) == 0u) {
+      let unit_17 = (tid + 1024u) / 16u;
+      let vec_17 = ((unit_17 >> 1u) & 3u) * 108u + (unit_17 >> 3u) * 2u + (unit_17 & 1u);
+      let part_of_unit_17 = tid / 4u % 4u;
+      staged[vec_17][part_of_unit_17] = word_17;
+    }
+    let q_18 = i32(clamp(round(vg_18 * factor_and_scale_3), -128f, 127f));
+    let byte_18 = bitcast<u32>(q_18) & 255u;
+    let sg_198 = subgroupShuffleXor(byte_18, 1u);
+    let two_18 = byte_18 | (sg_198 << 8u);
+    let sg_199 = subgroupShuffleXor(two_18, 2u);
+    let word_18 = two_18 | (sg_199 << 16u);
+    q_sum_3 += q_18;
+    if ((tid & 3u) == 0u) {
+      let unit_18 = (tid + 1536u) / 16u;
+      let vec_18 = ((unit_18 >> 1u) & 3u) * 108u + (unit_18 >> 3u) * 2u + (unit_18 & 1u);
+      let part_of_unit_18 = tid / 4u % 4u;
+      staged[vec_18][part_of_unit_18] = word_18;
+    }
+    let q_19 = i32(clamp(round(vg_19 * factor_and_scale_3), -128f, 127f));
+    let byte_19 = bitcast<u32>(q_19) & 255u;
+    let sg_200 = subgroupShuffleXor(byte_19, 1u);
+    let two_19 = byte_19 | (sg_200 << 8u);
+    let sg_201 = subgroupShuffleXor(two_19, 2u);
+    let word_19 = two_19 | (sg_201 << 16u);
+    q_sum_3 += q_19;
+    if ((tid & 3u) == 0u) {
+      let unit_19 = (tid + 2048u) / 16u;
+      let vec_19 = ((unit_19 >> 1u) & 3u) * 108u + (unit_19 >> 3u) * 2u + (unit_19 & 1u);
+      let part_of_unit_19 = tid / 4u % 4u;
+      staged[vec_19][part_of_unit_19] = word_19;
+    }
+    let q_20 = i32(clamp(round(vg_20 * factor_and_scale_3), -128f, 127f));
+    let byte_20 = bitcast<u32>(q_20) & 255u;
+    let sg_202 = subgroupShuffleXor(byte_20, 1u);
+    let two_20 = byte_20 | (sg_202 << 8u);
+    let sg_203 = subgroupShuffleXor(two_20, 2u);
+    let word_20 = two_20 | (sg_203 << 16u);
+    q_sum_3 += q_20;
+    if ((tid & 3u) == 0u) {
+      let unit_20 = (tid + 2560u) / 16u;
+      let vec_20 = ((unit_20 >> 1u) & 3u) * 108u + (unit_20 >> 3u) * 2u + (unit_20 & 1u);
+      let part_of_unit_20 = tid / 4u % 4u;
+      staged[vec_20][part_of_unit_20] = word_20;
+    }
+    let q_21 = i32(clamp(round(vg_21 * factor_and_scale_3), -128f, 127f));
+    let byte_21 = bitcast<u32>(q_21) & 255u;
+    let sg_204 = subgroupShuffleXor(byte_21, 1u);
+    let two_21 = byte_21 | (sg_204 << 8u);
+    let sg_205 = subgroupShuffleXor(two_21, 2u);
+    let word_21 = two_21 | (sg_205 << 16u);
+    q_sum_3 += q_21;
+    if ((tid & 3u) == 0u) {
+      let unit_21 = (tid + 3072u) / 16u;
+      let vec_21 = ((unit_21 >> 1u) & 3u) * 108u + (unit_21 >> 3u) * 2u + (unit_21 & 1u);
+      let part_of_unit_21 = tid / 4u % 4u;
+      staged[vec_21][part_of_unit_21] = word_21;
+    }
+    let q_22 = i32(clamp(round(vg_22 * factor_and_scale_3), -128f, 127f));
+    let byte_22 = bitcast<u32>(q_22) & 255u;
+    let sg_206 = subgroupShuffleXor(byte_22, 1u);
+    let two_22 = byte_22 | (sg_206 << 8u);
+    let sg_207 = subgroupShuffleXor(two_22, 2u);
+    let word_22 = two_22 | (sg_207 << 16u);
+    q_sum_3 += q_22;
+    if ((tid & 3u) == 0u) {
+      let unit_22 = (tid + 3584u) / 16u;
+      let vec_22 = ((unit_22 >> 1u) & 3u) * 108u + (unit_22 >> 3u) * 2u + (unit_22 & 1u);
+      let part_of_unit_22 = tid / 4u % 4u;
+      staged[vec_22][part_of_unit_22] = word_22;
+    }
+    let q_23 = i32(clamp(round(vg_23 * factor_and_scale_3), -128f, 127f));
+    let byte_23 = bitcast<u32>(q_23) & 255u;
+    let sg_208 = subgroupShuffleXor(byte_23, 1u);
+    let two_23 = byte_23 | (sg_208 << 8u);
+    let sg_209 = subgroupShuffleXor(two_23, 2u);
+    let word_23 = two_23 | (sg_209 << 16u);
+    q_sum_3 += q_23;
+    if ((tid & 3u) == 0u) {
+      let unit_23 = (tid + 4096u) / 16u;
+      let vec_23 = ((unit_23 >> 1u) & 3u) * 108u + (unit_23 >> 3u) * 2u + (unit_23 & 1u);
+      let part_of_unit_23 = tid / 4u % 4u;
+      staged[vec_23][part_of_unit_23] = word_23;
+    }
+    let q_24 = i32(clamp(round(vg_24 * factor_and_scale_3), -128f, 127f));
+    let byte_24 = bitcast<u32>(q_24) & 255u;
+    let sg_210 = subgroupShuffleXor(byte_24, 1u);
+    let two_24 = byte_24 | (sg_210 << 8u);
+    let sg_211 = subgroupShuffleXor(two_24, 2u);
+    let word_24 = two_24 | (sg_211 << 16u);
+    q_sum_3 += q_24;
+    if ((tid & 3u) == 0u) {
+      let unit_24 = (tid + 4608u) / 16u;
+      let vec_24 = ((unit_24 >> 1u) & 3u) * 108u + (unit_24 >> 3u) * 2u + (unit_24 & 1u);
+      let part_of_unit_24 = tid / 4u % 4u;
+      staged[vec_24][part_of_unit_24] = word_24;
+    }
+    let q_25 = i32(clamp(round(vg_25 * factor_and_scale_3), -128f, 127f));
+    let byte_25 = bitcast<u32>(q_25) & 255u;
+    let sg_212 = subgroupShuffleXor(byte_25, 1u);
+    let two_25 = byte_25 | (sg_212 << 8u);
+    let sg_213 = subgroupShuffleXor(two_25, 2u);
+    let word_25 = two_25 | (sg_213 << 16u);
+    q_sum_3 += q_25;
+    if ((tid & 3u) == 0u) {
+      let unit_25 = (tid + 5120u) / 16u;
+      let vec_25 = ((unit_25 >> 1u) & 3u) * 108u + (unit_25 >> 3u) * 2u + (unit_25 & 1u);
+      let part_of_unit_25 = tid / 4u % 4u;
+      staged[vec_25][part_of_unit_25] = word_25;
+    }
+    let q_26 = i32(clamp(round(vg_26 * factor_and_scale_3), -128f, 127f));
+    let byte_26 = bitcast<u32>(q_26) & 255u;
+    let sg_214 = subgroupShuffleXor(byte_26, 1u);
+    let two_26 = byte_26 | (sg_214 << 8u);
+    let sg_215 = subgroupShuffleXor(two_26, 2u);
+    let word_26 = two_26 | (sg_215 << 16u);
+    q_sum_3 += q_26;
+    if ((tid & 3u) == 0u) {
+      let unit_26 = (tid + 5632u) / 16u;
+      let vec_26 = ((unit_26 >> 1u) & 3u) * 108u + (unit_26 >> 3u) * 2u + (unit_26 & 1u);
+      let part_of_unit_26 = tid / 4u % 4u;
+      staged[vec_26][part_of_unit_26] = word_26;
+    }
+    let q_27 = i32(clamp(round(vg_27 * factor_and_scale_3), -128f, 127f));
+    let byte_27 = bitcast<u32>(q_27) & 255u;
+    let sg_216 = subgroupShuffleXor(byte_27, 1u);
+    let two_27 = byte_27 | (sg_216 << 8u);
+    let sg_217 = subgroupShuffleXor(two_27, 2u);
+    let word_27 = two_27 | (sg_217 << 16u);
+    q_sum_3 += q_27;
+    if ((tid & 3u) == 0u) {
+      let unit_27 = (tid + 6144u) / 16u;
+      let vec_27 = ((unit_27 >> 1u) & 3u) * 108u + (unit_27 >> 3u) * 2u + (unit_27 & 1u);
+      let part_of_unit_27 = tid / 4u % 4u;
+      staged[vec_27][part_of_unit_27] = word_27;
+    }
+    let q_28 = i32(clamp(round(vg_28 * factor_and_scale_3), -128f, 127f));
+    let byte_28 = bitcast<u32>(q_28) & 255u;
+    let sg_218 = subgroupShuffleXor(byte_28, 1u);
+    let two_28 = byte_28 | (sg_218 << 8u);
+    let sg_219 = subgroupShuffleXor(two_28, 2u);
+    let word_28 = two_28 | (sg_219 << 16u);
+    if ((tid + 6656u) < 6912u) {
+      q_sum_3 += q_28;
+      if ((tid & 3u) == 0u) {
+        let unit_28 = (tid + 6656u) / 16u;
+        let vec_28 = ((unit_28 >> 1u) & 3u) * 108u + (unit_28 >> 3u) * 2u + (unit_28 & 1u);
+        let part_of_unit_28 = tid / 4u % 4u;
+        staged[vec_28][part_of_unit_28] = word_28;
+      }
+    }
+    let my_sum_3 = q_sum_3;
+    let sg_220 = subgroupAdd(my_sum_3);
+    if ((tid & 31u) == 0u) {
+      group_sums_3[tid / 32u] = sg_220;
+    }
+    workgroupBarrier();
+    let sum_of_group_3 = select(0i, group_sums_3[tid & 15u], (tid & 31u) < 16u);
+    let sg_221 = subgroupAdd(sum_of_group_3);
+    let next_layer = min(layer + 1u, 29u);
+    let group_8 = tid / 16u;
+    let lane_of_row_8 = tid & 15u;
+    let row_9 = first_row_1 + group_8;
+    let safe_row_8 = min(row_9, end_row_1 - 1u);
+    let start_10 = next_layer * 1085440u + 0u + safe_row_8 * 40u;
+    let i_56 = lane_of_row_8 + 0u;
+    let w4_42 = w[start_10 + i_56];
+    let i_57 = lane_of_row_8 + 16u;
+    let w4_43 = w[start_10 + i_57];
+    let i_58 = min(lane_of_row_8 + 32u, 39u);
+    let w4_44 = w[start_10 + i_58];
+    let vectors_at_4 = next_layer * 14600u;
+    let column_58 = tid + 0u;
+    let gain_34 = vectors[vectors_at_4 + 0u + column_58];
+    let column_59 = tid + 512u;
+    let gain_35 = vectors[vectors_at_4 + 0u + column_59];
+    let column_60 = tid + 1024u;
+    let gain_36 = vectors[vectors_at_4 + 0u + column_60];
+    let column_61 = tid + 1536u;
+    let gain_37 = vectors[vectors_at_4 + 0u + column_61];
+    let column_62 = tid + 2048u;
+    let gain_38 = vectors[vectors_at_4 + 0u + column_62];
+    let w_scale_12 = vectors[vectors_at_4 + 14592u];
+    let w_scale_13 = vectors[vectors_at_4 + 14593u];
+    let w_scale_14 = vectors[vectors_at_4 + 14594u];
+    next_w = w4_42;
+    next_w_1 = w4_43;
+    next_w_2 = w4_44;
+    next_gain = gain_34;
+    next_gain_1 = gain_35;
+    next_gain_2 = gain_36;
+    next_gain_3 = gain_37;
+    next_gain_4 = gain_38;
+    next_scale = w_scale_12;
+    next_scale_1 = w_scale_13;
+    next_scale_2 = w_scale_14;
+    asked_layer = next_layer;
+    var acc_16: i32 = 0i;
+    let i_59 = lane_of_row_6 + 0u;
+    let q4_88 = staged[0u + i_59];
+    acc_16 += dot4I8Packed((w4_25.x >> 6u) & 0x03030303u, q4_88.x);
+    acc_16 += dot4I8Packed((w4_25.y >> 6u) & 0x03030303u, q4_88.y);
+    acc_16 += dot4I8Packed((w4_25.z >> 6u) & 0x03030303u, q4_88.z);
+    acc_16 += dot4I8Packed((w4_25.w >> 6u) & 0x03030303u, q4_88.w);
+    let q4_89 = staged[108u + i_59];
+    acc_16 += dot4I8Packed((w4_25.x >> 4u) & 0x03030303u, q4_89.x);
+    acc_16 += dot4I8Packed((w4_25.y >> 4u) & 0x03030303u, q4_89.y);
+    acc_16 += dot4I8Packed((w4_25.z >> 4u) & 0x03030303u, q4_89.z);
+    acc_16 += dot4I8Packed((w4_25.w >> 4u) & 0x03030303u, q4_89.w);
+    let q4_90 = staged[216u + i_59];
+    acc_16 += dot4I8Packed((w4_25.x >> 2u) & 0x03030303u, q4_90.x);
+    acc_16 += dot4I8Packed((w4_25.y >> 2u) & 0x03030303u, q4_90.y);
+    acc_16 += dot4I8Packed((w4_25.z >> 2u) & 0x03030303u, q4_90.z);
+    acc_16 += dot4I8Packed((w4_25.w >> 2u) & 0x03030303u, q4_90.w);
+    let q4_91 = staged[324u + i_59];
+    acc_16 += dot4I8Packed(w4_25.x & 0x03030303u, q4_91.x);
+    acc_16 += dot4I8Packed(w4_25.y & 0x03030303u, q4_91.y);
+    acc_16 += dot4I8Packed(w4_25.z & 0x03030303u, q4_91.z);
+    acc_16 += dot4I8Packed(w4_25.w & 0x03030303u, q4_91.w);
+    let i_60 = lane_of_row_6 + 16u;
+    let q4_92 = staged[0u + i_60];
+    acc_16 += dot4I8Packed((w4_26.x >> 6u) & 0x03030303u, q4_92.x);
+    acc_16 += dot4I8Packed((w4_26.y >> 6u) & 0x03030303u, q4_92.y);
+    acc_16 += dot4I8Packed((w4_26.z >> 6u) & 0x03030303u, q4_92.z);
+    acc_16 += dot4I8Packed((w4_26.w >> 6u) & 0x03030303u, q4_92.w);
+    let q4_93 = staged[108u + i_60];
+    acc_16 += dot4I8Packed((w4_26.x >> 4u) & 0x03030303u, q4_93.x);
+    acc_16 += dot4I8Packed((w4_26.y >> 4u) & 0x03030303u, q4_93.y);
+    acc_16 += dot4I8Packed((w4_26.z >> 4u) & 0x03030303u, q4_93.z);
+    acc_16 += dot4I8Packed((w4_26.w >> 4u) & 0x03030303u, q4_93.w);
+    let q4_94 = staged[216u + i_60];
+    acc_16 += dot4I8Packed((w4_26.x >> 2u) & 0x03030303u, q4_94.x);
+    acc_16 += dot4I8Packed((w4_26.y >> 2u) & 0x03030303u, q4_94.y);
+    acc_16 += dot4I8Packed((w4_26.z >> 2u) & 0x03030303u, q4_94.z);
+    acc_16 += dot4I8Packed((w4_26.w >> 2u) & 0x03030303u, q4_94.w);
+    let q4_95 = staged[324u + i_60];
+    acc_16 += dot4I8Packed(w4_26.x & 0x03030303u, q4_95.x);
+    acc_16 += dot4I8Packed(w4_26.y & 0x03030303u, q4_95.y);
+    acc_16 += dot4I8Packed(w4_26.z & 0x03030303u, q4_95.z);
+    acc_16 += dot4I8Packed(w4_26.w & 0x03030303u, q4_95.w);
+    let i_61 = lane_of_row_6 + 32u;
+    let q4_96 = staged[0u + i_61];
+    acc_16 += dot4I8Packed((w4_27.x >> 6u) & 0x03030303u, q4_96.x);
+    acc_16 += dot4I8Packed((w4_27.y >> 6u) & 0x03030303u, q4_96.y);
+    acc_16 += dot4I8Packed((w4_27.z >> 6u) & 0x03030303u, q4_96.z);
+    acc_16 += dot4I8Packed((w4_27.w >> 6u) & 0x03030303u, q4_96.w);
+    let q4_97 = staged[108u + i_61];
+    acc_16 += dot4I8Packed((w4_27.x >> 4u) & 0x03030303u, q4_97.x);
+    acc_16 += dot4I8Packed((w4_27.y >> 4u) & 0x03030303u, q4_97.y);
+    acc_16 += dot4I8Packed((w4_27.z >> 4u) & 0x03030303u, q4_97.z);
+    acc_16 += dot4I8Packed((w4_27.w >> 4u) & 0x03030303u, q4_97.w);
+    let q4_98 = staged[216u + i_61];
+    acc_16 += dot4I8Packed((w4_27.x >> 2u) & 0x03030303u, q4_98.x);
+    acc_16 += dot4I8Packed((w4_27.y >> 2u) & 0x03030303u, q4_98.y);
+    acc_16 += dot4I8Packed((w4_27.z >> 2u) & 0x03030303u, q4_98.z);
+    acc_16 += dot4I8Packed((w4_27.w >> 2u) & 0x03030303u, q4_98.w);
+    let q4_99 = staged[324u + i_61];
+    acc_16 += dot4I8Packed(w4_27.x & 0x03030303u, q4_99.x);
+    acc_16 += dot4I8Packed(w4_27.y & 0x03030303u, q4_99.y);
+    acc_16 += dot4I8Packed(w4_27.z & 0x03030303u, q4_99.z);
+    acc_16 += dot4I8Packed(w4_27.w & 0x03030303u, q4_99.w);
+    let i_62 = lane_of_row_6 + 48u;
+    let q4_100 = staged[0u + i_62];
+    acc_16 += dot4I8Packed((w4_28.x >> 6u) & 0x03030303u, q4_100.x);
+    acc_16 += dot4I8Packed((w4_28.y >> 6u) & 0x03030303u, q4_100.y);
+    acc_16 += dot4I8Packed((w4_28.z >> 6u) & 0x03030303u, q4_100.z);
+    acc_16 += dot4I8Packed((w4_28.w >> 6u) & 0x03030303u, q4_100.w);
+    let q4_101 = staged[108u + i_62];
+    acc_16 += dot4I8Packed((w4_28.x >> 4u) & 0x03030303u, q4_101.x);
+    acc_16 += dot4I8Packed((w4_28.y >> 4u) & 0x03030303u, q4_101.y);
+    acc_16 += dot4I8Packed((w4_28.z >> 4u) & 0x03030303u, q4_101.z);
+    acc_16 += dot4I8Packed((w4_28.w >> 4u) & 0x03030303u, q4_101.w);
+    let q4_102 = staged[216u + i_62];
+    acc_16 += dot4I8Packed((w4_28.x >> 2u) & 0x03030303u, q4_102.x);
+    acc_16 += dot4I8Packed((w4_28.y >> 2u) & 0x03030303u, q4_102.y);
+    acc_16 += dot4I8Packed((w4_28.z >> 2u) & 0x03030303u, q4_102.z);
+    acc_16 += dot4I8Packed((w4_28.w >> 2u) & 0x03030303u, q4_102.w);
+    let q4_103 = staged[324u + i_62];
+    acc_16 += dot4I8Packed(w4_28.x & 0x03030303u, q4_103.x);
+    acc_16 += dot4I8Packed(w4_28.y & 0x03030303u, q4_103.y);
+    acc_16 += dot4I8Packed(w4_28.z & 0x03030303u, q4_103.z);
+    acc_16 += dot4I8Packed(w4_28.w & 0x03030303u, q4_103.w);
+    let i_63 = lane_of_row_6 + 64u;
+    let q4_104 = staged[0u + i_63];
+    acc_16 += dot4I8Packed((w4_29.x >> 6u) & 0x03030303u, q4_104.x);
+    acc_16 += dot4I8Packed((w4_29.y >> 6u) & 0x03030303u, q4_104.y);
+    acc_16 += dot4I8Packed((w4_29.z >> 6u) & 0x03030303u, q4_104.z);
+    acc_16 += dot4I8Packed((w4_29.w >> 6u) & 0x03030303u, q4_104.w);
+    let q4_105 = staged[108u + i_63];
+    acc_16 += dot4I8Packed((w4_29.x >> 4u) & 0x03030303u, q4_105.x);
+    acc_16 += dot4I8Packed((w4_29.y >> 4u) & 0x03030303u, q4_105.y);
+    acc_16 += dot4I8Packed((w4_29.z >> 4u) & 0x03030303u, q4_105.z);
+    acc_16 += dot4I8Packed((w4_29.w >> 4u) & 0x03030303u, q4_105.w);
+    let q4_106 = staged[216u + i_63];
+    acc_16 += dot4I8Packed((w4_29.x >> 2u) & 0x03030303u, q4_106.x);
+    acc_16 += dot4I8Packed((w4_29.y >> 2u) & 0x03030303u, q4_106.y);
+    acc_16 += dot4I8Packed((w4_29.z >> 2u) & 0x03030303u, q4_106.z);
+    acc_16 += dot4I8Packed((w4_29.w >> 2u) & 0x03030303u, q4_106.w);
+    let q4_107 = staged[324u + i_63];
+    acc_16 += dot4I8Packed(w4_29.x & 0x03030303u, q4_107.x);
+    acc_16 += dot4I8Packed(w4_29.y & 0x03030303u, q4_107.y);
+    acc_16 += dot4I8Packed(w4_29.z & 0x03030303u, q4_107.z);
+    acc_16 += dot4I8Packed(w4_29.w & 0x03030303u, q4_107.w);
+    let i_64 = lane_of_row_6 + 80u;
+    let q4_108 = staged[0u + i_64];
+    acc_16 += dot4I8Packed((w4_30.x >> 6u) & 0x03030303u, q4_108.x);
+    acc_16 += dot4I8Packed((w4_30.y >> 6u) & 0x03030303u, q4_108.y);
+    acc_16 += dot4I8Packed((w4_30.z >> 6u) & 0x03030303u, q4_108.z);
+    acc_16 += dot4I8Packed((w4_30.w >> 6u) & 0x03030303u, q4_108.w);
+    let q4_109 = staged[108u + i_64];
+    acc_16 += dot4I8Packed((w4_30.x >> 4u) & 0x03030303u, q4_109.x);
+    acc_16 += dot4I8Packed((w4_30.y >> 4u) & 0x03030303u, q4_109.y);
+    acc_16 += dot4I8Packed((w4_30.z >> 4u) & 0x03030303u, q4_109.z);
+    acc_16 += dot4I8Packed((w4_30.w >> 4u) & 0x03030303u, q4_109.w);
+    let q4_110 = staged[216u + i_64];
+    acc_16 += dot4I8Packed((w4_30.x >> 2u) & 0x03030303u, q4_110.x);
+    acc_16 += dot4I8Packed((w4_30.y >> 2u) & 0x03030303u, q4_110.y);
+    acc_16 += dot4I8Packed((w4_30.z >> 2u) & 0x03030303u, q4_110.z);
+    acc_16 += dot4I8Packed((w4_30.w >> 2u) & 0x03030303u, q4_110.w);
+    let q4_111 = staged[324u + i_64];
+    acc_16 += dot4I8Packed(w4_30.x & 0x03030303u, q4_111.x);
+    acc_16 += dot4I8Packed(w4_30.y & 0x03030303u, q4_111.y);
+    acc_16 += dot4I8Packed(w4_30.z & 0x03030303u, q4_111.z);
+    acc_16 += dot4I8Packed(w4_30.w & 0x03030303u, q4_111.w);
+    let i_65 = lane_of_row_6 + 96u;
+    if (i_65 < 108u) {
+      let q4_112 = staged[0u + i_65];
+      acc_16 += dot4I8Packed((w4_31.x >> 6u) & 0x03030303u, q4_112.x);
+      acc_16 += dot4I8Packed((w4_31.y >> 6u) & 0x03030303u, q4_112.y);
+      acc_16 += dot4I8Packed((w4_31.z >> 6u) & 0x03030303u, q4_112.z);
+      acc_16 += dot4I8Packed((w4_31.w >> 6u) & 0x03030303u, q4_112.w);
+      let q4_113 = staged[108u + i_65];
+      acc_16 += dot4I8Packed((w4_31.x >> 4u) & 0x03030303u, q4_113.x);
+      acc_16 += dot4I8Packed((w4_31.y >> 4u) & 0x03030303u, q4_113.y);
+      acc_16 += dot4I8Packed((w4_31.z >> 4u) & 0x03030303u, q4_113.z);
+      acc_16 += dot4I8Packed((w4_31.w >> 4u) & 0x03030303u, q4_113.w);
+      let q4_114 = staged[216u + i_65];
+      acc_16 += dot4I8Packed((w4_31.x >> 2u) & 0x03030303u, q4_114.x);
+      acc_16 += dot4I8Packed((w4_31.y >> 2u) & 0x03030303u, q4_114.y);
+      acc_16 += dot4I8Packed((w4_31.z >> 2u) & 0x03030303u, q4_114.z);
+      acc_16 += dot4I8Packed((w4_31.w >> 2u) & 0x03030303u, q4_114.w);
+      let q4_115 = staged[324u + i_65];
+      acc_16 += dot4I8Packed(w4_31.x & 0x03030303u, q4_115.x);
+      acc_16 += dot4I8Packed(w4_31.y & 0x03030303u, q4_115.y);
+      acc_16 += dot4I8Packed(w4_31.z & 0x03030303u, q4_115.z);
+      acc_16 += dot4I8Packed(w4_31.w & 0x03030303u, q4_115.w);
+    }
+    let mine_44 = acc_16;
+    let sg_222 = subgroupShuffleXor(mine_44, 8u);
+    let sum_144 = mine_44 + sg_222;
+    let sg_223 = subgroupShuffleXor(sum_144, 4u);
+    let sum_145 = sum_144 + sg_223;
+    let sg_224 = subgroupShuffleXor(sum_145, 2u);
+    let sum_146 = sum_145 + sg_224;
+    let sg_225 = subgroupShuffleXor(sum_146, 1u);
+    let sum_147 = sum_146 + sg_225;
+    if ((lane_of_row_6 == 0u) && (row_7 < end_row_4)) {
+      let value_40 = f32(sum_147 - sg_221) / x_scale_3 * w_scale_11;
+      let mine_at_2 = row_7 - first_row;
+      let x_new_2 = residual[mine_at_2] + value_40;
+      residual[mine_at_2] = x_new_2;
+      let place_45 = row_7 + 64u;
+      let value_bits_11 = bitcast<u32>(x_new_2);
+      let half_11 = select(2u, 0u, (value_bits_11 & 2139095040u) == 2139095040u);
+      let rounded_11 = value_bits_11 + half_11;
+      atomicStore(&words[place_45], (rounded_11 & 4294967292u) | next_tag);
+    }
+    for (var more_3 = first_row_4 + 32u; more_3 < end_row_4; more_3 += 32u) {
+      let group_9 = tid / 16u;
+      let lane_of_row_9 = tid & 15u;
+      let row_10 = more_3 + group_9;
+      let safe_row_9 = min(row_10, end_row_4 - 1u);
+      let start_11 = layer * 1085440u + 808960u + safe_row_9 * 108u;
+      let i_66 = lane_of_row_9 + 0u;
+      let w4_45 = w[start_11 + i_66];
+      let i_67 = lane_of_row_9 + 16u;
+      let w4_46 = w[start_11 + i_67];
+      let i_68 = lane_of_row_9 + 32u;
+      let w4_47 = w[start_11 + i_68];
+      let i_69 = lane_of_row_9 + 48u;
+      let w4_48 = w[start_11 + i_69];
+      let i_70 = lane_of_row_9 + 64u;
+      let w4_49 = w[start_11 + i_70];
+      let i_71 = lane_of_row_9 + 80u;
+      let w4_50 = w[start_11 + i_71];
+      let i_72 = min(lane_of_row_9 + 96u, 107u);
+      let w4_51 = w[start_11 + i_72];
+      var acc_17: i32 = 0i;
+      let i_73 = lane_of_row_9 + 0u;
+      let q4_116 = staged[0u + i_73];
+      acc_17 += dot4I8Packed((w4_45.x >> 6u) & 0x03030303u, q4_116.x);
+      acc_17 += dot4I8Packed((w4_45.y >> 6u) & 0x03030303u, q4_116.y);
+      acc_17 += dot4I8Packed((w4_45.z >> 6u) & 0x03030303u, q4_116.z);
+      acc_17 += dot4I8Packed((w4_45.w >> 6u) & 0x03030303u, q4_116.w);
+      let q4_117 = staged[108u + i_73];
+      acc_17 += dot4I8Packed((w4_45.x >> 4u) & 0x03030303u, q4_117.x);
+      acc_17 += dot4I8Packed((w4_45.y >> 4u) & 0x03030303u, q4_117.y);
+      acc_17 += dot4I8Packed((w4_45.z >> 4u) & 0x03030303u, q4_117.z);
+      acc_17 += dot4I8Packed((w4_45.w >> 4u) & 0x03030303u, q4_117.w);
+      let q4_118 = staged[216u + i_73];
+      acc_17 += dot4I8Packed((w4_45.x >> 2u) & 0x03030303u, q4_118.x);
+      acc_17 += dot4I8Packed((w4_45.y >> 2u) & 0x03030303u, q4_118.y);
+      acc_17 += dot4I8Packed((w4_45.z >> 2u) & 0x03030303u, q4_118.z);
+      acc_17 += dot4I8Packed((w4_45.w >> 2u) & 0x03030303u, q4_118.w);
+      let q4_119 = staged[324u + i_73];
+      acc_17 += dot4I8Packed(w4_45.x & 0x03030303u, q4_119.x);
+      acc_17 += dot4I8Packed(w4_45.y & 0x03030303u, q4_119.y);
+      acc_17 += dot4I8Packed(w4_45.z & 0x03030303u, q4_119.z);
+      acc_17 += dot4I8Packed(w4_45.w & 0x03030303u, q4_119.w);
+      let i_74 = lane_of_row_9 + 16u;
+      let q4_120 = staged[0u + i_74];
+      acc_17 += dot4I8Packed((w4_46.x >> 6u) & 0x03030303u, q4_120.x);
+      acc_17 += dot4I8Packed((w4_46.y >> 6u) & 0x03030303u, q4_120.y);
+      acc_17 += dot4I8Packed((w4_46.z >> 6u) & 0x03030303u, q4_120.z);
+      acc_17 += dot4I8Packed((w4_46.w >> 6u) & 0x03030303u, q4_120.w);
+      let q4_121 = staged[108u + i_74];
+      acc_17 += dot4I8Packed((w4_46.x >> 4u) & 0x03030303u, q4_121.x);
+      acc_17 += dot4I8Packed((w4_46.y >> 4u) & 0x03030303u, q4_121.y);
+      acc_17 += dot4I8Packed((w4_46.z >> 4u) & 0x03030303u, q4_121.z);
+      acc_17 += dot4I8Packed((w4_46.w >> 4u) & 0x03030303u, q4_121.w);
+      let q4_122 = staged[216u + i_74];
+      acc_17 += dot4I8Packed((w4_46.x >> 2u) & 0x03030303u, q4_122.x);
+      acc_17 += dot4I8Packed((w4_46.y >> 2u) & 0x03030303u, q4_122.y);
+      acc_17 += dot4I8Packed((w4_46.z >> 2u) & 0x03030303u, q4_122.z);
+      acc_17 += dot4I8Packed((w4_46.w >> 2u) & 0x03030303u, q4_122.w);
+      let q4_123 = staged[324u + i_74];
+      acc_17 += dot4I8Packed(w4_46.x & 0x03030303u, q4_123.x);
+      acc_17 += dot4I8Packed(w4_46.y & 0x03030303u, q4_123.y);
+      acc_17 += dot4I8Packed(w4_46.z & 0x03030303u, q4_123.z);
+      acc_17 += dot4I8Packed(w4_46.w & 0x03030303u, q4_123.w);
+      let i_75 = lane_of_row_9 + 32u;
+      let q4_124 = staged[0u + i_75];
+      acc_17 += dot4I8Packed((w4_47.x >> 6u) & 0x03030303u, q4_124.x);
+      acc_17 += dot4I8Packed((w4_47.y >> 6u) & 0x03030303u, q4_124.y);
+      acc_17 += dot4I8Packed((w4_47.z >> 6u) & 0x03030303u, q4_124.z);
+      acc_17 += dot4I8Packed((w4_47.w >> 6u) & 0x03030303u, q4_124.w);
+      let q4_125 = staged[108u + i_75];
+      acc_17 += dot4I8Packed((w4_47.x >> 4u) & 0x03030303u, q4_125.x);
+      acc_17 += dot4I8Packed((w4_47.y >> 4u) & 0x03030303u, q4_125.y);
+      acc_17 += dot4I8Packed((w4_47.z >> 4u) & 0x03030303u, q4_125.z);
+      acc_17 += dot4I8Packed((w4_47.w >> 4u) & 0x03030303u, q4_125.w);
+      let q4_126 = staged[216u + i_75];
+      acc_17 += dot4I8Packed((w4_47.x >> 2u) & 0x03030303u, q4_126.x);
+      acc_17 += dot4I8Packed((w4_47.y >> 2u) & 0x03030303u, q4_126.y);
+      acc_17 += dot4I8Packed((w4_47.z >> 2u) & 0x03030303u, q4_126.z);
+      acc_17 += dot4I8Packed((w4_47.w >> 2u) & 0x03030303u, q4_126.w);
+      let q4_127 = staged[324u + i_75];
+      acc_17 += dot4I8Packed(w4_47.x & 0x03030303u, q4_127.x);
+      acc_17 += dot4I8Packed(w4_47.y & 0x03030303u, q4_127.y);
+      acc_17 += dot4I8Packed(w4_47.z & 0x03030303u, q4_127.z);
+      acc_17 += dot4I8Packed(w4_47.w & 0x03030303u, q4_127.w);
+      let i_76 = lane_of_row_9 + 48u;
+      let q4_128 = staged[0u + i_76];
+      acc_17 += dot4I8Packed((w4_48.x >> 6u) & 0x03030303u, q4_128.x);
+      acc_17 += dot4I8Packed((w4_48.y >> 6u) & 0x03030303u, q4_128.y);
+      acc_17 += dot4I8Packed((w4_48.z >> 6u) & 0x03030303u, q4_128.z);
+      acc_17 += dot4I8Packed((w4_48.w >> 6u) & 0x03030303u, q4_128.w);
+      let q4_129 = staged[108u + i_76];
+      acc_17 += dot4I8Packed((w4_48.x >> 4u) & 0x03030303u, q4_129.x);
+      acc_17 += dot4I8Packed((w4_48.y >> 4u) & 0x03030303u, q4_129.y);
+      acc_17 += dot4I8Packed((w4_48.z >> 4u) & 0x03030303u, q4_129.z);
+      acc_17 += dot4I8Packed((w4_48.w >> 4u) & 0x03030303u, q4_129.w);
+      let q4_130 = staged[216u + i_76];
+      acc_17 += dot4I8Packed((w4_48.x >> 2u) & 0x03030303u, q4_130.x);
+      acc_17 += dot4I8Packed((w4_48.y >> 2u) & 0x03030303u, q4_130.y);
+      acc_17 += dot4I8Packed((w4_48.z >> 2u) & 0x03030303u, q4_130.z);
+      acc_17 += dot4I8Packed((w4_48.w >> 2u) & 0x03030303u, q4_130.w);
+      let q4_131 = staged[324u + i_76];
+      acc_17 += dot4I8Packed(w4_48.x & 0x03030303u, q4_131.x);
+      acc_17 += dot4I8Packed(w4_48.y & 0x03030303u, q4_131.y);
+      acc_17 += dot4I8Packed(w4_48.z & 0x03030303u, q4_131.z);
+      acc_17 += dot4I8Packed(w4_48.w & 0x03030303u, q4_131.w);
+      let i_77 = lane_of_row_9 + 64u;
+      let q4_132 = staged[0u + i_77];
+      acc_17 += dot4I8Packed((w4_49.x >> 6u) & 0x03030303u, q4_132.x);
+      acc_17 += dot4I8Packed((w4_49.y >> 6u) & 0x03030303u, q4_132.y);
+      acc_17 += dot4I8Packed((w4_49.z >> 6u) & 0x03030303u, q4_132.z);
+      acc_17 += dot4I8Packed((w4_49.w >> 6u) & 0x03030303u, q4_132.w);
+      let q4_133 = staged[108u + i_77];
+      acc_17 += dot4I8Packed((w4_49.x >> 4u) & 0x03030303u, q4_133.x);
+      acc_17 += dot4I8Packed((w4_49.y >> 4u) & 0x03030303u, q4_133.y);
+      acc_17 += dot4I8Packed((w4_49.z >> 4u) & 0x03030303u, q4_133.z);
+      acc_17 += dot4I8Packed((w4_49.w >> 4u) & 0x03030303u, q4_133.w);
+      let q4_134 = staged[216u + i_77];
+      acc_17 += dot4I8Packed((w4_49.x >> 2u) & 0x03030303u, q4_134.x);
+      acc_17 += dot4I8Packed((w4_49.y >> 2u) & 0x03030303u, q4_134.y);
+      acc_17 += dot4I8Packed((w4_49.z >> 2u) & 0x03030303u, q4_134.z);
+      acc_17 += dot4I8Packed((w4_49.w >> 2u) & 0x03030303u, q4_134.w);
+      let q4_135 = staged[324u + i_77];
+      acc_17 += dot4I8Packed(w4_49.x & 0x03030303u, q4_135.x);
+      acc_17 += dot4I8Packed(w4_49.y & 0x03030303u, q4_135.y);
+      acc_17 += dot4I8Packed(w4_49.z & 0x03030303u, q4_135.z);
+      acc_17 += dot4I8Packed(w4_49.w & 0x03030303u, q4_135.w);
+      let i_78 = lane_of_row_9 + 80u;
+      let q4_136 = staged[0u + i_78];
+      acc_17 += dot4I8Packed((w4_50.x >> 6u) & 0x03030303u, q4_136.x);
+      acc_17 += dot4I8Packed((w4_50.y >> 6u) & 0x03030303u, q4_136.y);
+      acc_17 += dot4I8Packed((w4_50.z >> 6u) & 0x03030303u, q4_136.z);
+      acc_17 += dot4I8Packed((w4_50.w >> 6u) & 0x03030303u, q4_136.w);
+      let q4_137 = staged[108u + i_78];
+      acc_17 += dot4I8Packed((w4_50.x >> 4u) & 0x03030303u, q4_137.x);
+      acc_17 += dot4I8Packed((w4_50.y >> 4u) & 0x03030303u, q4_137.y);
+      acc_17 += dot4I8Packed((w4_50.z >> 4u) & 0x03030303u, q4_137.z);
+      acc_17 += dot4I8Packed((w4_50.w >> 4u) & 0x03030303u, q4_137.w);
+      let q4_138 = staged[216u + i_78];
+      acc_17 += dot4I8Packed((w4_50.x >> 2u) & 0x03030303u, q4_138.x);
+      acc_17 += dot4I8Packed((w4_50.y >> 2u) & 0x03030303u, q4_138.y);
+      acc_17 += dot4I8Packed((w4_50.z >> 2u) & 0x03030303u, q4_138.z);
+      acc_17 += dot4I8Packed((w4_50.w >> 2u) & 0x03030303u, q4_138.w);
+      let q4_139 = staged[324u + i_78];
+      acc_17 += dot4I8Packed(w4_50.x & 0x03030303u, q4_139.x);
+      acc_17 += dot4I8Packed(w4_50.y & 0x03030303u, q4_139.y);
+      acc_17 += dot4I8Packed(w4_50.z & 0x03030303u, q4_139.z);
+      acc_17 += dot4I8Packed(w4_50.w & 0x03030303u, q4_139.w);
+      let i_79 = lane_of_row_9 + 96u;
+      if (i_79 < 108u) {
+        let q4_140 = staged[0u + i_79];
+        acc_17 += dot4I8Packed((w4_51.x >> 6u) & 0x03030303u, q4_140.x);
+        acc_17 += dot4I8Packed((w4_51.y >> 6u) & 0x03030303u, q4_140.y);
+        acc_17 += dot4I8Packed((w4_51.z >> 6u) & 0x03030303u, q4_140.z);
+        acc_17 += dot4I8Packed((w4_51.w >> 6u) & 0x03030303u, q4_140.w);
+        let q4_141 = staged[108u + i_79];
+        acc_17 += dot4I8Packed((w4_51.x >> 4u) & 0x03030303u, q4_141.x);
+        acc_17 += dot4I8Packed((w4_51.y >> 4u) & 0x03030303u, q4_141.y);
+        acc_17 += dot4I8Packed((w4_51.z >> 4u) & 0x03030303u, q4_141.z);
+        acc_17 += dot4I8Packed((w4_51.w >> 4u) & 0x03030303u, q4_141.w);
+        let q4_142 = staged[216u + i_79];
+        acc_17 += dot4I8Packed((w4_51.x >> 2u) & 0x03030303u, q4_142.x);
+        acc_17 += dot4I8Packed((w4_51.y >> 2u) & 0x03030303u, q4_142.y);
+        acc_17 += dot4I8Packed((w4_51.z >> 2u) & 0x03030303u, q4_142.z);
+        acc_17 += dot4I8Packed((w4_51.w >> 2u) & 0x03030303u, q4_142.w);
+        let q4_143 = staged[324u + i_79];
+        acc_17 += dot4I8Packed(w4_51.x & 0x03030303u, q4_143.x);
+        acc_17 += dot4I8Packed(w4_51.y & 0x03030303u, q4_143.y);
+        acc_17 += dot4I8Packed(w4_51.z & 0x03030303u, q4_143.z);
+        acc_17 += dot4I8Packed(w4_51.w & 0x03030303u, q4_143.w);
+      }
+      let mine_45 = acc_17;
+      let sg_226 = subgroupShuffleXor(mine_45, 8u);
+      let sum_148 = mine_45 + sg_226;
+      let sg_227 = subgroupShuffleXor(sum_148, 4u);
+      let sum_149 = sum_148 + sg_227;
+      let sg_228 = subgroupShuffleXor(sum_149, 2u);
+      let sum_150 = sum_149 + sg_228;
+      let sg_229 = subgroupShuffleXor(sum_150, 1u);
+      let sum_151 = sum_150 + sg_229;
+      if ((lane_of_row_9 == 0u) && (row_10 < end_row_4)) {
+        let value_41 = f32(sum_151 - sg_221) / x_scale_3 * w_scale_11;
+        let mine_at_3 = row_10 - first_row;
+        let x_new_3 = residual[mine_at_3] + value_41;
+        residual[mine_at_3] = x_new_3;
+        let place_46 = row_10 + 64u;
+        let value_bits_12 = bitcast<u32>(x_new_3);
+        let half_12 = select(2u, 0u, (value_bits_12 & 2139095040u) == 2139095040u);
+        let rounded_12 = value_bits_12 + half_12;
+        atomicStore(&words[place_46], (rounded_12 & 4294967292u) | next_tag);
+      }
+    }
+  }
+  workgroupBarrier();
+  for (var row_11 = first_row + tid; row_11 < end_row; row_11 += 512u) {
+    let x_value_1 = residual[row_11 - first_row];
+    x[row_11] = x_value_1;
+  }
+  if ((wg.x == 0u) && (tid == 0u)) {
+    atomicStore(&words[0u], (last_tag + 1u + 30u) & 3u);
+  }
+}
