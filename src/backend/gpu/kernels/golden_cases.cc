@@ -158,13 +158,14 @@ class Cases {
     c.up_at = c.gate_at + c.d_ff * row;
     c.down_at = c.up_at + c.d_ff * row;
     c.layer_vectors = c.down_at + c.d_model * (c.d_ff / 64);
+    TernaryLayersConfig other = c;  // of which a hash is enough
+    other.interleaved = true;
+    other.workgroup = 256;
+    add("ternary_layers.interleaved", ternary_layers(other));
+    other.in_turns = true;
+    other.kv_heads_of_workgroup = 2;
+    add("ternary_layers.in_turns", ternary_layers(other));
     add("ternary_layers", ternary_layers(c));
-    c.interleaved = true;
-    c.workgroup = 256;
-    add("ternary_layers_interleaved", ternary_layers(c));
-    c.in_turns = true;
-    c.kv_heads_of_workgroup = 2;
-    add("ternary_layers_in_turns", ternary_layers(c));
   }
 
   static wgsl::MatrixShape matrix(uint32_t m, uint32_t n, uint32_t k) { return {wgsl::MatrixTypes::kI8ToI32, m, n, k}; }
