@@ -51,8 +51,8 @@ struct Progress {
 };
 using OnProgress = std::function<void(const Progress&)>;
 
-// Whether a GPU computes all layers of a token in one dispatch, whose workgroups wait for each other, instead of several
-// for each layer. kAuto: where a trial when the model is loaded comes out right, and faster.
+// Whether a GPU computes all layers of a token in one dispatch, whose workgroups wait for each other, instead of
+// several for each layer. kAuto: where a trial when the model is loaded comes out right, and faster.
 enum class OneDispatchUse { kAuto, kOn, kOff };
 
 // For the webgpu backend; the others ignore it.
