@@ -45,12 +45,8 @@ int run(int argc, char** argv) {
   c.most_ahead = number("ahead", c.most_ahead);
   c.in_turns = device.adapter().type == AdapterType::kSoftware;
   c.most_splits = number("splits", std::min(c.most_splits, c.caps.subgroup));
-  const uint32_t row = c.d_model / 64, wide_row = c.d_ff / 64;
-  c.output_at = c.qkv_width() * row;
-  c.gate_at = c.output_at + c.d_model * (c.q_width() / 64);
-  c.up_at = c.gate_at + c.d_ff * row;
-  c.down_at = c.up_at + c.d_ff * row;
-  c.layer_vectors = c.down_at + c.d_model * wide_row;
+  c.place_matrices(1);
+  const uint64_t matrix_bytes = uint64_t{16} * c.n_layers * c.layer_vectors;
   if (options.contains("same")) c.layer_vectors = 0;
   const uint32_t pos = number("pos", 128), n_blocks = pos / kBlockPositions + 1;
   const auto kernel = ternary_layers(c);
@@ -61,7 +57,7 @@ int run(int argc, char** argv) {
   const auto buffer = [&](const char* name, uint64_t bytes) {
     return std::move(device.new_buffer(name, bytes, BufferUse::kWork)).value();
   };
-  const auto w = buffer("w", uint64_t{16} * c.n_layers * (c.down_at + c.d_model * wide_row));
+  const auto w = buffer("w", matrix_bytes);
   std::vector<uint32_t> noise(1 << 20);
   for (auto& word : noise) word = static_cast<uint32_t>(rand()) * 2654435761u & 0xaaaaaaaau;
   for (uint64_t at = 0; at < w->bytes(); at += noise.size() * 4) {

@@ -105,16 +105,14 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
   var next_scale: f32 = w_scale;
   var next_scale_1: f32 = w_scale_1;
   var next_scale_2: f32 = w_scale_2;
-  var asked_layer: u32 = first_layer;
   for (var layer = 0u; layer < 30u; layer += 1u) {
     let tag = (last_tag + 1u + layer) & 3u;
     let next_tag = (tag + 1u) & 3u;
-    let this_layer = asked_layer;
     let group_1 = tid / 16u;
     let lane_of_row_1 = tid & 15u;
     let row_2 = first_row_1 + group_1;
     let safe_row_1 = min(row_2, end_row_1 - 1u);
-    let start_1 = this_layer * 1085440u + 0u + safe_row_1 * 40u;
+    let start_1 = layer * 1085440u + 0u + safe_row_1 * 40u;
     let i_3 = lane_of_row_1 + 0u;
     let w4_3 = next_w;
     let i_4 = lane_of_row_1 + 16u;
@@ -1275,13 +1273,12 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let w_scale_8 = vectors[vectors_at_1 + 14595u];
     let first_row_5 = wg.x * 2560u / n_wg.x;
     let end_row_5 = (wg.x + 1u) * 2560u / n_wg.x;
-    let splits_1 = max(1u, min(n_wg.x / 5u, 16u));
     let lane_of_value = tid % 16u;
     let group_of_value = tid / 16u;
     for (var from_value = first_row_5; from_value < end_row_5; from_value += 32u) {
       let out = min(from_value + group_of_value, end_row_5 - 1u);
       let head_2 = out / 128u;
-      let safe_lane = min(lane_of_value, splits_1 - 1u);
+      let safe_lane = min(lane_of_value, splits - 1u);
       let part_at_1 = (head_2 * 16u + safe_lane) * 130u + 6464u;
       let place_13 = part_at_1 + out % 128u;
       let place_14 = part_at_1 + 128u;
@@ -1347,7 +1344,7 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let sum_87 = max(sum_86, sg_105);
       let sg_106 = subgroupShuffleXor(sum_87, 1u);
       let sum_88 = max(sum_87, sg_106);
-      let shrink_13 = select(0f, exp(value_10 - sum_88), lane_of_value < splits_1);
+      let shrink_13 = select(0f, exp(value_10 - sum_88), lane_of_value < splits);
       let my_value = value_9 * shrink_13;
       let my_weight = value_11 * shrink_13;
       let sg_107 = subgroupShuffleXor(my_value, 8u);
@@ -2932,7 +2929,6 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     next_scale = w_scale_12;
     next_scale_1 = w_scale_13;
     next_scale_2 = w_scale_14;
-    asked_layer = next_layer;
     var acc_16: i32 = 0i;
     let i_59 = lane_of_row_6 + 0u;
     let q4_88 = staged[0u + i_59];

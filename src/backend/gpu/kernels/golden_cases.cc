@@ -152,12 +152,7 @@ class Cases {
   void add_layers() {
     TernaryLayersConfig c{
         .n_layers = 30, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps};
-    const uint32_t row = c.d_model / 64;
-    c.output_at = c.qkv_width() * row;
-    c.gate_at = c.output_at + c.d_model * (c.q_width() / 64);
-    c.up_at = c.gate_at + c.d_ff * row;
-    c.down_at = c.up_at + c.d_ff * row;
-    c.layer_vectors = c.down_at + c.d_model * (c.d_ff / 64);
+    c.place_matrices(1);
     TernaryLayersConfig other = c;  // of which a hash is enough
     other.interleaved = true;
     other.workgroup = 256;

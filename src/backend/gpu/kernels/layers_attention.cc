@@ -294,7 +294,7 @@ void LayersAttention::merge(const Name<U32>& tag) const {
   const uint32_t lanes = c_.most_splits, at_once = c_.workgroup / lanes;
   CHECK(lanes <= c_.caps.subgroup);
   const Share share(b_, c_.q_width());
-  auto n_splits = splits();
+  const auto& n_splits = here_.front().splits;
   auto lane = let("lane_of_value", b_.tid % lanes);
   auto group = let("group_of_value", b_.tid / lanes);
   loop("from_value", share.first, share.end, at_once, [&](const Name<U32>& from) {

@@ -38,6 +38,18 @@ Stats reduce_stats(const Caps& caps, const Name<F32>& squares, const Name<F32>& 
 
 }  // namespace
 
+NormScales norm_scales(const Name<F32>& squares, const Name<F32>& largest, uint32_t cols, float eps) {
+  auto factor = let("factor", 1.0f / sqrt(squares / static_cast<float>(cols) + eps));
+  auto finite_scale = let("finite_scale", 127.0f / max(largest * factor, 1e-5f));
+  auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
+  // A factor that is 0 or NaN comes of values that are not finite, which no result may pass over: a maximum of floats
+  // loses NaN, so its bits decide.
+  constexpr uint32_t kLeastNotFinite = 0x7F800000;
+  auto factor_bits = let("factor_bits", bitcast<U32>(factor));
+  auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+  return {factor_and_scale, scale};
+}
+
 NormedActivations::NormedActivations(const TernaryConfig& c, const NormConfig& norm, const NormX& x,
                                      const NormGain& gain, const NormParts& parts, const WorkgroupId& wg,
                                      const LocalIndex& tid)
@@ -89,14 +101,7 @@ ActivationScale NormedRow::quantize(const StoreUnit& store) const {
   auto my_squares = let("my_squares", squares);
   auto my_largest = let("my_largest", largest);
   const Stats stats = reduce_stats(c_.caps, my_squares, my_largest, tid_, c_.workgroup);
-  auto factor = let("factor", 1.0f / sqrt(stats.squares / static_cast<float>(c_.cols) + norm_.eps));
-  auto finite_scale = let("finite_scale", 127.0f / max(stats.largest * factor, 1e-5f));
-  auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
-  // A factor that is 0 or NaN comes of values that are not finite, which no result may pass over: a maximum of floats
-  // loses NaN, so its bits decide.
-  constexpr uint32_t kLeastNotFinite = 0x7F800000;
-  auto factor_bits = let("factor_bits", bitcast<U32>(factor));
-  auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+  const auto [factor_and_scale, scale] = norm_scales(stats.squares, stats.largest, c_.cols, norm_.eps);
   auto sum = var("q_sum", 0);
   for (uint32_t k = 0; k < rounds; ++k) {
     const auto stage = [&] {

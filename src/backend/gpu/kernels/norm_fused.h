@@ -33,6 +33,14 @@ using NormX = wgsl::In<"x", wgsl::Vec4<wgsl::F32>>;
 using NormGain = wgsl::In<"gain", wgsl::Vec4<wgsl::F32>>;
 using NormParts = wgsl::In<"parts", NormStats>;
 
+// What makes int8 of a normed row: Σx² and max |x·gain| of the whole row give the factor of each x·gain, and the scale
+// of the result.
+struct NormScales {
+  wgsl::Name<wgsl::F32> factor_and_scale, scale;
+};
+NormScales norm_scales(const wgsl::Name<wgsl::F32>& squares, const wgsl::Name<wgsl::F32>& largest, uint32_t cols,
+                       float eps);
+
 // A row of floats that the workgroup norms and quantises: every kernel that does so gives it the same bits.
 class NormedRow {
  public:

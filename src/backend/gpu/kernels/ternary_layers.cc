@@ -1,8 +1,10 @@
 #include "backend/gpu/kernels/ternary_layers.h"
 
+#include <bit>
 #include <vector>
 
 #include "backend/gpu/kernels/layers_attention.h"
+#include "backend/gpu/kernels/norm_fused.h"
 
 namespace tern::gpu {
 
@@ -51,7 +53,7 @@ class Layers {
     loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
       auto tag = let("tag", (last_tag_ + 1u + layer) & kTagMask);
       auto next_tag = let("next_tag", (tag + 1u) & kTagMask);
-      const Asked for_qkv = next.asked();
+      const Asked for_qkv = next.asked(layer);
       const ActivationScale x_of_qkv = quantise(qkv_, for_qkv, tag);
       const auto newest = attention_.load_positions(layer);
       multiply(qkv_, layer, for_qkv, x_of_qkv, [&](const auto& row, const auto& dots, const auto& scale) {
@@ -169,7 +171,6 @@ class Layers {
       }
       for (const auto& gain : asked.gains) gains_.push_back(var("next_gain", gain));
       for (const auto& scale : asked.scales) scales_.push_back(var("next_scale", scale));
-      layer_.push_back(var("asked_layer", first));
     }
     void ask(const Name<U32>& layer) const {
       const Asked asked = l_.ask(l_.qkv_, layer);
@@ -179,10 +180,8 @@ class Layers {
       }
       for (i = 0; i < gains_.size(); ++i) gains_[i] = asked.gains[i];
       for (i = 0; i < scales_.size(); ++i) scales_[i] = asked.scales[i];
-      layer_[0] = layer;
     }
-    Asked asked() const {
-      auto layer = let("this_layer", layer_[0]);
+    Asked asked(const Name<U32>& layer) const {
       size_t i = 0;
       Asked asked = l_.ask_with(l_.qkv_, layer, [&](size_t, const Temp<U32>&) { return e(weights_[i++]); });
       for (const auto& gain : gains_) asked.gains.push_back(let("gain", gain));
@@ -194,7 +193,6 @@ class Layers {
     const Layers& l_;
     std::vector<Var<TernaryWeights>> weights_;
     std::vector<Var<F32>> gains_, scales_;
-    std::vector<Var<U32>> layer_;
   };
 
   void put(uint32_t region, const Name<U32>& row, const Name<F32>& value, const Name<U32>& tag) const {
@@ -249,12 +247,7 @@ class Layers {
     auto of_group = let("of_group", group_stats[b_.tid & (parts - 1)]);
     auto all_squares = reduce_lanes(Reduce::kSum, c_.caps, at(of_group, 0), b_.tid, parts, wg);
     auto all_largest = most_of_subgroup(at(of_group, 1));
-    auto factor = let("factor", 1.0f / sqrt(all_squares / static_cast<float>(n) + c_.eps));
-    auto finite_scale = let("finite_scale", 127.0f / max(all_largest * factor, 1e-5f));
-    auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
-    constexpr uint32_t kLeastNotFinite = 0x7F800000;
-    auto factor_bits = let("factor_bits", bitcast<U32>(factor));
-    auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+    const auto [factor_and_scale, scale] = norm_scales(all_squares, all_largest, n, c_.eps);
     auto sum = var("q_sum", 0);
     const uint32_t row_vectors = whole_blocks(n) / 64;
     for (uint32_t k = 0; k < n_takes(p); ++k) {
@@ -335,10 +328,10 @@ bool fits(const TernaryLayersConfig& c) {
   const uint32_t subgroup = c.caps.subgroup;
   if (subgroup < 8 || !c.caps.packed_dot || c.workgroup % subgroup != 0) return false;
   const uint32_t subgroups = c.workgroup / subgroup, lanes = c.lanes_of_position();
-  const auto is_power = [](uint32_t n) { return n > 0 && (n & (n - 1)) == 0; };
-  return is_power(subgroups) && subgroups <= subgroup && is_power(lanes) && c.heads.head_dim % (8 * lanes) == 0 &&
-         c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 && c.d_model % 16 == 0 && c.d_ff % 16 == 0 &&
-         c.q_width() % 16 == 0 && c.most_splits <= subgroup && is_power(c.most_splits);
+  return std::has_single_bit(subgroups) && subgroups <= subgroup && std::has_single_bit(lanes) &&
+         c.heads.head_dim % (8 * lanes) == 0 && c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 &&
+         c.d_model % 16 == 0 && c.d_ff % 16 == 0 && c.q_width() % 16 == 0 && c.most_splits <= subgroup &&
+         std::has_single_bit(c.most_splits);
 }
 
 uint32_t ternary_layers_workgroup_bytes(const TernaryLayersConfig& c) {

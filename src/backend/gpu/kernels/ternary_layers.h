@@ -33,6 +33,22 @@ struct TernaryLayersConfig {
   // Where a layer's matrices are in `w`, in vec4s: those of layer 0, and how far the next layer's are behind them.
   uint32_t qkv_at = 0, output_at = 0, gate_at = 0, up_at = 0, down_at = 0, layer_vectors = 0;
 
+  // One behind the other, each from a multiple of `unit` vec4s on.
+  void place_matrices(uint32_t unit) {
+    uint32_t at = 0;
+    const auto next = [&](uint32_t rows, uint32_t cols) {
+      const uint32_t first = at;
+      at = (at + rows * (whole_blocks(cols) / 64) + unit - 1) / unit * unit;
+      return first;
+    };
+    qkv_at = next(qkv_width(), d_model);
+    output_at = next(d_model, q_width());
+    gate_at = next(d_ff, d_model);
+    up_at = next(d_ff, d_model);
+    down_at = next(d_model, d_ff);
+    layer_vectors = at;
+  }
+
   uint32_t group_heads() const { return heads.n_heads / heads.n_kv_heads; }
   uint32_t lanes_of_position() const { return std::min(heads.head_dim / 8, caps.subgroup); }
   uint32_t value_behind() const { return heads.n_kv_heads * kBlockPositions * heads.head_dim / 8; }  // vec4s from a key

@@ -47,8 +47,9 @@ BufferView GpuKvStore::block_of(size_t i, KvBlockId block) const {
 bool GpuKvStore::can_be_together(int capacity) const {
   const Limits& limits = device_.limits();
   const uint64_t bytes = (static_cast<uint64_t>(capacity) + 1) * block_bytes_;
-  return wants_together_ && block_bytes_ == layers_.size() * largest_bytes_ &&
-         largest_bytes_ % limits.offset_alignment == 0 && bytes <= limits.binding_bytes && bytes <= limits.buffer_bytes;
+  const bool may = wants_together_ && (capacity_ == 0 || together_);  // once apart, they stay so
+  return may && block_bytes_ == layers_.size() * largest_bytes_ && largest_bytes_ % limits.offset_alignment == 0 &&
+         bytes <= limits.binding_bytes && bytes <= limits.buffer_bytes;
 }
 
 // `wanted` blocks, or as many as there can be, but at least n_blocks. One more is the spare one.
@@ -130,7 +131,7 @@ Result<void> GpuKvStore::part(int capacity) {
 }
 
 Result<void> GpuKvStore::grow_to(int capacity) {
-  if ((capacity_ == 0 || together_) && can_be_together(capacity)) return grow_together(capacity);
+  if (can_be_together(capacity)) return grow_together(capacity);
   return together_ ? part(capacity) : grow_apart(capacity);
 }
 
@@ -165,7 +166,7 @@ Result<void> GpuKvStore::grow_apart(int capacity) {
 
 Result<void> GpuKvStore::grow(int n_blocks, int wanted) {
   // Rather a little less than wanted than parted.
-  while ((capacity_ == 0 || together_) && can_be_together(n_blocks) && !can_be_together(wanted)) {
+  while (can_be_together(n_blocks) && !can_be_together(wanted)) {
     wanted = std::max(n_blocks, wanted - wanted / 8 - 1);
   }
   TRY(const int capacity, capacity_for(n_blocks, wanted));

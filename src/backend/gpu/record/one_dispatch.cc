@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "backend/gpu/record/layouts.h"
-#include "backend/gpu/weights/upload.h"
 #include "base/bytes.h"
 #include "base/check.h"
+#include "plan/step_weights.h"
 
 namespace tern::gpu {
 namespace {
@@ -120,21 +120,8 @@ Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan) {
     return no("the GPU has too little workgroup memory");
   if (device.limits().storage_buffers < 7) return no("the GPU binds too few buffers");
   // Where a layer's matrices are, each from a multiple of what offsets have to be on.
-  const uint64_t unit = std::max<uint64_t>(device.limits().offset_alignment, 16);
-  uint64_t at = 0;
-  const auto next = [&](std::initializer_list<const Tensor*> matrices) {
-    const auto first = static_cast<uint32_t>(at / 16);
-    for (const Tensor* w : matrices) at += weight_bytes(*w, WeightRole::kTernary);
-    at = round_up(at, unit);
-    return first;
-  };
-  c.qkv_at = next({l.qkv->wq, l.qkv->wk, l.qkv->wv});
-  c.output_at = next({l.output->w});
-  c.gate_at = next({l.glu->w_gate});
-  c.up_at = next({l.glu->w_up});
-  c.down_at = next({l.down->w});
-  c.layer_vectors = static_cast<uint32_t>(at / 16);
-  found.matrix_bytes = at * c.n_layers;
+  c.place_matrices(std::max(device.limits().offset_alignment / 16, 1u));
+  found.matrix_bytes = uint64_t{16} * c.layer_vectors * c.n_layers;
   if (found.matrix_bytes > std::min(device.limits().binding_bytes, device.limits().buffer_bytes))
     return no("its layers are more than the GPU binds at once");
   return found;
@@ -214,9 +201,7 @@ Result<void> OneDispatch::reset(Patience patience) const {
   // A look takes about a microsecond; of a software device much less than what it waits for.
   const uint32_t unit = device_.adapter().type == AdapterType::kSoftware ? 1'000'000 : 1'000;
   std::vector<uint32_t> words(config().n_words());
-  words[TernaryLayersConfig::kPatience] = patience == Patience::kNone    ? 0
-                                          : patience == Patience::kUsual ? 50 * unit
-                                                                         : unit;
+  words[TernaryLayersConfig::kPatience] = patience == Patience::kUsual ? 50 * unit : unit;
   return device_.write(*words_, 0, std::as_bytes(std::span(words)));
 }
 

@@ -51,7 +51,7 @@ class OneDispatch {
   // As if it had never run. Before each run with another number of workgroups than the last: the words of parts that
   // nobody wrote in the last token may have any tag. Every wait looks at a word at most so often. kForTrials: enough to
   // see whether workgroups run at the same time, without waiting long where they do not.
-  enum class Patience { kUsual, kForTrials, kNone };
+  enum class Patience { kUsual, kForTrials };
   Result<void> reset(Patience patience) const;
 
   // Two words: how many invocations have waited in vain since reset(), and what was copied to token_slot().
