@@ -37,8 +37,8 @@ function softwareName(adapter) {
  * What this browser can do.
  * @param {import('./environment.js').Environment} env
  * @param {{gpu?: object, webAssembly?: typeof WebAssembly}} [given] a GPU of the caller's instead of the browser's
- * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, cpus: number, jspi: boolean, adapter: boolean,
- *   software: string, whyNoGpu: string}>} `software`: the name of an adapter that computes on the CPU
+ * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, whyNoThreads: string, cpus: number, jspi: boolean,
+ *   adapter: boolean, software: string, whyNoGpu: string}>} `software`: the name of an adapter that computes on the CPU
  */
 export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.webAssembly ?? WebAssembly} = {}) {
   const jspi = typeof webAssembly.Suspending === 'function';
@@ -63,6 +63,7 @@ export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.w
     relaxed: webAssembly.validate(kRelaxedModule),
     // A page may not wait for threads, only a worker may; those have FileReaderSync.
     threads: env.isNode || (env.crossOriginIsolated && env.FileReaderSync !== undefined),
+    whyNoThreads: 'threads need a worker in a cross-origin isolated page (headers COOP and COEP)',
     cpus: env.navigator?.hardwareConcurrency ?? 1,
     jspi,
     adapter: whyNoGpu === '',
@@ -110,8 +111,7 @@ export function chooseFlavours({backend = 'auto', threads}, can) {
   if (wanted > 1 && can.threads) {
     flavours.push({...one, name: 'threads', threads: Math.min(wanted, can.cpus), canWait: false});
   } else if (wanted > 1) {
-    why.push('the CPU part has one thread because ' +
-      'threads need a worker in a cross-origin isolated page (headers COOP and COEP)');
+    why.push(`the CPU part has one thread because ${can.whyNoThreads}`);
   }
   if (!can.relaxed) why.push('the CPU part is slower because this browser has no relaxed SIMD');
   flavours.push({...one, name: can.relaxed ? 'relaxed' : 'simd'});

@@ -37,6 +37,28 @@ function withThreads(env, ready, bytesCame) {
   return Promise.race([ready, refused, bytesCame.then(() => withinTime(env.startMs, what, ready))]);
 }
 
+/**
+ * The script that makes an engine.
+ * @param {import('./environment.js').Environment} env
+ * @param {{isOnGpu: boolean, baseUrl?: string}} options
+ * @returns {Promise<Function & {startThread?: () => Worker}>} NotFoundError: it is not there
+ */
+export async function importEngine(env, {isOnGpu, baseUrl}) {
+  const url = engineUrl({isOnGpu, baseUrl});
+  try {
+    const {default: create} = await (baseUrl ? env.importModule(url) : env.importEngine(isOnGpu));
+    return create;
+  } catch (error) {
+    const message = `${url}: the engine cannot be loaded; check the connection, and that dist/ is served, too`;
+    throw new NotFoundError(message, {cause: error});
+  }
+}
+
+function engineUrl({isOnGpu, baseUrl}) {
+  const file = `dist/${isOnGpu ? 'tern_gpu' : 'tern'}.js`;
+  return baseUrl ? new URL(file, baseUrl).href : `tern-web/${file}`;
+}
+
 /** An engine with at most one model, called from one place at a time. */
 export class EngineModule {
   #module;
@@ -50,22 +72,17 @@ export class EngineModule {
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {{threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object,
-   *   hold?: object, overrides?: object,
+   * @param {{isOnGpu: boolean, threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object,
+   *   hold?: object, overrides?: object, started?: import('./threads.js').Threads,
    *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
    *   onLog?: (text: string) => void}} options
    * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
    */
-  static async open(env, {threads, relaxed, baseUrl, gpu, files, hold, overrides, onProgress, onLog}) {
-    const file = `dist/${gpu ? 'tern_gpu' : 'tern'}.js`;
-    const url = baseUrl ? new URL(file, baseUrl).href : `tern-web/${file}`;
-    let create;
-    try {
-      ({default: create} = await (baseUrl ? env.importModule(url) : env.importEngine(Boolean(gpu))));
-    } catch (error) {
-      const message = `${url}: the engine cannot be loaded; check the connection, and that dist/ is served, too`;
-      throw new NotFoundError(message, {cause: error});
-    }
+  static async open(env, {
+    isOnGpu, threads, relaxed, baseUrl, gpu, files, hold, overrides, started, onProgress, onLog,
+  }) {
+    const create = await importEngine(env, {isOnGpu, baseUrl});
+    const url = engineUrl({isOnGpu, baseUrl});
     let abortText = '';
     let onBytes = () => {};
     const bytesCame = new Promise((resolve) => {
@@ -75,6 +92,7 @@ export class EngineModule {
       const ready = create({
         ...overrides,
         ...(gpu ? {gpu} : {}),
+        ...(create.startThread ? {startThread: () => started?.take() ?? create.startThread()} : {}),
         threads,
         relaxed,
         files,

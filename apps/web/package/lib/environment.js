@@ -21,6 +21,7 @@ import {CancelledError, NotSupportedError, throwIfAborted} from './errors.js';
  * @property {number} connections that a large file is downloaded over, at most
  * @property {number} stallMs a connection that brings nothing for so long is given up
  * @property {number} startMs a worker, threads or an adapter that is not there after so long is done without
+ * @property {number} threadsMs starting threads may keep a worker so long; then another is tried, with twice the time
  * @property {number} gpuStallMs a GPU that gets nowhere for so long while a model is loaded is done without
  * @property {() => number} now milliseconds
  * @property {(ms: number, signal?: AbortSignal) => Promise<void>} sleep
@@ -116,6 +117,7 @@ export function environment() {
     connections: 4,
     stallMs: 60_000,
     startMs: 20_000,
+    threadsMs: 2_000,
     gpuStallMs: 60_000,
     now: () => performance.now(),
     sleep,

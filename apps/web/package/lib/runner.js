@@ -13,6 +13,7 @@ import {runGeneration} from './generation.js';
 import {openLocalModel} from './local_model.js';
 import {engineFiles, enginePath, makeSync} from './model_files.js';
 import {openRemoteModel} from './remote_model.js';
+import {Threads} from './threads.js';
 
 const kProgressMs = 50;
 // Calls of the engine that do not touch the conversation.
@@ -34,6 +35,7 @@ function throttled(env, onProgress) {
 export class Runner {
   #env;
   #engine = null;
+  #threads = null;
   #model = null;
   #forms = null;
   #hold = {};  // what the engine asks of them
@@ -49,16 +51,20 @@ export class Runner {
   /**
    * @param {{where?: string, files?: Record<string, Blob | Uint8Array>}} source
    * @param {object} options as options.js makes them; `gpu` where the caller gave one
-   * @param {{onProgress: (progress: object) => void, onLog?: (text: string) => void, signal?: AbortSignal}} events
+   * @param {{onProgress: (progress: object) => void, onLog?: (text: string) => void, signal?: AbortSignal,
+   *   onThreads?: (state: 'starting' | 'started') => void}} events
    * @returns {Promise<object>} what tern.info is
    */
-  async load(source, options, {onProgress, onLog, signal}) {
+  async load(source, options, {onProgress, onLog, signal, onThreads}) {
     const begin = this.#env.now();
     this.#baseUrl = options.baseUrl;
-    const events = {onProgress: throttled(this.#env, onProgress), onLog, signal};
+    const events = {onProgress: throttled(this.#env, onProgress), onLog, signal, onThreads};
     try {
-      const {flavours, why} = chooseFlavours(options, await detect(this.#env, {gpu: options.gpu}));
+      const {whyNoThreads} = options;
+      const can = await detect(this.#env, {gpu: options.gpu});
+      const {flavours, why} = chooseFlavours(options, whyNoThreads ? {...can, threads: false, whyNoThreads} : can);
       const open = () => this.#openModel(source, options, events);
+      await this.#startThreads(flavours[0], options, events);
       this.#model = await open();
       const {info, flavour} = await this.#mendOnce(open, events, () => this.#start(flavours, why, options, events));
       const {name, fromCache, storage, notes} = this.#model;
@@ -111,6 +117,7 @@ export class Runner {
         if (!flavour.canWait) await makeSync(this.#model);
         throwIfAborted(events.signal);
         let moved = () => {};
+        await this.#startThreads(flavour, options, events);
         this.#engine = await this.#openEngine(flavour, options, {...events, onMove: () => moved()});
         isOpen = true;
         const loading = this.#engine.call('load', this.#loadParams(flavour, options));
@@ -128,6 +135,8 @@ export class Runner {
         await this.#engine?.close();
         this.#engine = null;
         const cannotOpen = !isOpen && (error instanceof NotFoundError || error instanceof NotSupportedError);
+        this.#threads?.close();
+        this.#threads = null;
         const isNext = cannotOpen || (flavour.backend === 'webgpu' && mayFallBack(error));
         // What a GPU cannot do it cannot do with fewer threads either.
         left = isOpen ? others.filter(({backend}) => backend !== flavour.backend) : others;
@@ -141,10 +150,17 @@ export class Runner {
     throw new NotSupportedError('the engine does not run here');
   }
 
+  /** Unless they are there: the first engine's are started while there is nothing yet to lose. */
+  async #startThreads(flavour, {baseUrl}, {onThreads}) {
+    this.#threads ??= await Threads.start(this.#env, flavour, {baseUrl, onThreads});
+  }
+
   #openEngine(flavour, options, {onProgress, onLog, onMove}) {
     const {fromCache} = this.#model;
-    const gpu = flavour.backend === 'webgpu' ? options.gpu ?? this.#env.navigator?.gpu : undefined;
+    const isOnGpu = flavour.backend === 'webgpu';
+    const gpu = isOnGpu ? options.gpu ?? this.#env.navigator?.gpu : undefined;
     return EngineModule.open(this.#env, {
+      isOnGpu,
       threads: flavour.threads,
       relaxed: flavour.relaxed,
       baseUrl: options.baseUrl,
@@ -152,6 +168,7 @@ export class Runner {
       files: engineFiles(this.#model),
       hold: this.#hold,
       overrides: options.emscripten,
+      started: this.#threads,
       onProgress: (what, done, total) => {
         onMove();
         onProgress({phase: EngineModule.phaseOf(what), loaded: done, total, file: what, fromCache});
@@ -254,6 +271,7 @@ export class Runner {
     this.#isCancelled = true;
     const [engine, model] = [this.#engine, this.#model];
     this.#engine = this.#model = this.#forms = null;
+    this.#threads?.close();
     await engine?.close();
     await model?.close();
   }

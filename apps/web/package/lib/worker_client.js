@@ -1,9 +1,13 @@
 // The page's side of the worker: the methods of Runner, by messages. When the worker dies, everything that waits fails.
+// A worker that never comes back from starting threads, as some of Firefox's do, has done nothing yet, so another takes
+// its place.
 
 import {CancelledError, InvalidArgumentError, WorkerCrashedError, fromPlain, throwIfAborted} from './errors.js';
 
 // A load that is stopped gets so long to put away what came; an engine that reads weights cannot be asked.
 const kGraceMs = 1000;
+// So many workers are tried with threads, then one without.
+const kTriesOfThreads = 3;
 
 /** Starts a worker of another site, through a script that the page may start. */
 export function startForeign(Worker, url) {
@@ -21,7 +25,9 @@ function startWorker(env, url) {
 /** @implements the interface of Runner */
 export class WorkerClient {
   #env;
+  #address;
   #worker;
+  #nTries = 0;
   #pending = new Map();
   #nextId = 1;
   #end = null;
@@ -35,9 +41,15 @@ export class WorkerClient {
    */
   constructor(env, address) {
     this.#env = env;
-    const url = address ?? 'tern-web/worker.js';
+    this.#address = address;
+    this.#startWorker();
+  }
+
+  #startWorker() {
+    const url = this.#address ?? 'tern-web/worker.js';
+    const env = this.#env;
     try {
-      this.#worker = startWorker(env, address);
+      this.#worker = startWorker(env, this.#address);
     } catch (error) {
       throw new WorkerCrashedError(`${url}: the worker cannot be started (${error.message})`, {cause: error});
     }
@@ -46,7 +58,9 @@ export class WorkerClient {
       this.isLate = true;
       this.#fail(new WorkerCrashedError(`${url}: the worker did not start within ${env.startMs / 1000} s`));
     }, env.startMs);
-    this.#worker.addEventListener('message', ({data}) => {
+    const worker = this.#worker;
+    worker.addEventListener('message', ({data}) => {
+      if (worker !== this.#worker) return;
       if (data.ready) {
         isReady = true;
         clearTimeout(this.#timer);
@@ -54,15 +68,32 @@ export class WorkerClient {
         this.#receive(data);
       }
     });
-    this.#worker.addEventListener('error', (event) => {
+    worker.addEventListener('error', (event) => {
       event.preventDefault?.();
+      if (worker !== this.#worker) return;
       const why = event.message ? ` (${event.message})` : '';
       this.#fail(new WorkerCrashedError(isReady ? `the worker stopped${why}; load the model again` :
         `${url}: the worker could not be started${why}; check that the file is served and the page may run it`));
     });
-    this.#worker.addEventListener('messageerror', () => {
+    worker.addEventListener('messageerror', () => {
       this.#fail(new WorkerCrashedError('a message of the worker could not be read; load the model again'));
     });
+  }
+
+  /** @param {'starting' | 'started'} state @param {() => void} again sends the request to another worker */
+  #watchThreads(state, again) {
+    clearTimeout(this.#timer);
+    if (state !== 'starting') return;
+    this.#timer = setTimeout(() => {
+      this.#worker.terminate();
+      ++this.#nTries;
+      try {
+        this.#startWorker();
+        again();
+      } catch (error) {
+        this.#fail(error);
+      }
+    }, this.#env.threadsMs * 2 ** this.#nTries);
   }
 
   #receive({id, event, result, error, isDead}) {
@@ -107,8 +138,18 @@ export class WorkerClient {
     const id = this.#nextId;
     signal?.addEventListener('abort', stop, {once: true});
     try {
-      const onEvent = (event) => ('log' in event ? onLog?.(event.log) : onProgress(event));
-      const info = await this.#request('load', {source, options, wantsLog: Boolean(onLog)}, onEvent);
+      const paramsNow = () => {
+        const whyNoThreads = `starting them stood still in ${this.#nTries} workers`;
+        const isWithout = this.#nTries >= kTriesOfThreads;
+        return {source, options: isWithout ? {...options, whyNoThreads} : options, wantsLog: Boolean(onLog)};
+      };
+      const again = () => this.#worker.postMessage({id, method: 'load', params: paramsNow()});
+      const onEvent = (event) => {
+        if ('threads' in event) this.#watchThreads(event.threads, again);
+        else if ('log' in event) onLog?.(event.log);
+        else onProgress(event);
+      };
+      const info = await this.#request('load', paramsNow(), onEvent);
       throwIfAborted(signal);
       return info;
     } catch (error) {

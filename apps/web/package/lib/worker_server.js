@@ -17,6 +17,7 @@ export function serve(port, env) {
       signal,
       onProgress: event,
       onLog: wantsLog ? (log) => event({log}) : undefined,
+      onThreads: (threads) => event({threads}),
     }),
     generate: ({params}, {event}) => runner.generate(params, event),
     keep: (_, {signal, event}) => runner.keep({signal, onProgress: event}),
