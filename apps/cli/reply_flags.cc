@@ -348,7 +348,14 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   if (stats.n_reused > 0) prompt += format_text(", {} more were in the cache", stats.n_reused);
   line("backend", one_line(engine.info().backend));
   if (!engine.info().choice.empty()) line("chosen", one_line(engine.info().choice));
-  line("load", human_seconds(stats.load_seconds));
+  std::string load = human_seconds(stats.load_seconds), separator = " (";
+  for (const auto& [phase, seconds] : engine.info().load_phases) {
+    if (seconds < 0.01) continue;
+    load += separator + phase + " " + human_seconds(seconds);
+    separator = ", ";
+  }
+  if (separator != " (") load += ")";
+  line("load", load);
   line("prompt", prompt);
   line("first token", format_text("after {}", human_seconds(stats.prompt_seconds)));
   line("generated", format_text("{} tokens", stats.n_generated));

@@ -44,12 +44,13 @@ struct ModelInfo {
   int n_vocab = 0;
   int n_ctx = 0;  // trained context length
   int n_layers = 0;
-  int n_threads = 0;                  // threads that compute on the host; 0: a GPU computes
-  std::optional<GpuAdapter> adapter;  // … this one
-  SamplingAdvice sampling;            // what its makers recommend
-  int n_embd = 0;                     // values of a text's vector
-  Pooling pooling = Pooling::kLast;   // what Pooling::kAuto is for this model
-  bool embeddings = false;            // loaded for these (LoadOptions::embeddings)
+  int n_threads = 0;                                        // threads that compute on the host; 0: a GPU computes
+  std::optional<GpuAdapter> adapter;                        // … this one
+  SamplingAdvice sampling;                                  // what its makers recommend
+  int n_embd = 0;                                           // values of a text's vector
+  Pooling pooling = Pooling::kLast;                         // what Pooling::kAuto is for this model
+  bool embeddings = false;                                  // loaded for these (LoadOptions::embeddings)
+  std::vector<std::pair<std::string, double>> load_phases;  // seconds of Engine::load by what they went to
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };

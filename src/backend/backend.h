@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/kv_store.h"
+#include "base/phase_times.h"
 #include "base/result.h"
 #include "plan/plan.h"
 #include "tern/gpu_stats.h"
@@ -169,7 +170,12 @@ struct CompileOptions {
   GpuOptions gpu = {};
   bool only_hardware_gpu = false;  // kNotFound where the adapter that would be used draws on the CPU
   OnProgress on_progress = {};
-  ThreadPool* pool = nullptr;  // to pack weights for a GPU on; null: the caller packs them alone
+  ThreadPool* pool = nullptr;   // to pack weights for a GPU on; null: the caller packs them alone
+  PhaseTimes* times = nullptr;  // told of phases while it compiles, not afterwards; may be null
+
+  void end_phase(std::string_view phase) const {
+    if (times) times->end(phase);
+  }
 };
 
 }  // namespace tern

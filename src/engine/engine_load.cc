@@ -72,14 +72,16 @@ Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOpti
   }
   const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
   impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions, .embeddings = load.embeddings});
+  options.end_phase("plan");
   TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
+  options.end_phase(backend == BackendKind::kWebGpu ? "checks" : "weights");
   return {};
 }
 
 // kAuto: what is cheaper by the costs that are kept of both; without them, and where that is the GPU, the GPU where
 // there is one that computes and holds the model, or the one asked for by name; else, and for an exact head, the CPU.
-Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options) {
-  CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress};
+Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, PhaseTimes& times) {
+  CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress, .times = &times};
   if (options.max_batch > 0) {
     compile.max_batch = options.max_batch;
   } else {
@@ -154,8 +156,11 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   auto impl = std::make_unique<Impl>();
   // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
   const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
+  PhaseTimes times;
   TRY(impl->model, open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident));
+  times.end("file");
   TRY_STATUS(load_text(*impl, options.chat_template));
+  times.end("tokenizer");
   impl->info = describe_model(impl->model);
   TRY(impl->pool, make_pool(options));
   impl->embeddings = impl->info.embeddings = options.embeddings;
@@ -163,18 +168,22 @@ Result<Engine> Engine::load(const LoadOptions& options) {
     TRY(impl->info.pooling, read_pooling(impl->model));
   }
   auto compiled =
-      impl->head.replace_in(impl->model, options.head).and_then([&] { return compile_model(*impl, options); });
+      impl->head.replace_in(impl->model, options.head).and_then([&] { return compile_model(*impl, options, times); });
   if (!compiled) {
     Error error = std::move(compiled).error();
     error.message = path + ": " + error.message;
     return std::unexpected(std::move(error));
   }
   // A device has its own copy of the weights by now.
-  if (impl->backend != BackendKind::kWebGpu) read_ahead(impl->model, options.on_progress);
+  if (impl->backend != BackendKind::kWebGpu) {
+    read_ahead(impl->model, options.on_progress);
+    times.end("weights");
+  }
   describe_head(*impl);
   impl->info.backend = impl->executable->description();
   impl->info.adapter = impl->executable->gpu_adapter();
   impl->info.n_threads = n_threads(*impl);
+  impl->info.load_phases = times.phases();
   impl->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Engine(std::move(impl));
 }

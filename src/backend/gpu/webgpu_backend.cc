@@ -90,6 +90,7 @@ Result<std::unique_ptr<GpuExecutable>> put_on(std::unique_ptr<Device> device, co
 Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const CompileOptions& options,
                                                       DeviceOptions device_options, const OpenDevice& open) {
   TRY(auto trusted, open_trusted(device_options, open));
+  options.end_phase("GPU");
   static std::atomic_flag has_warned;  // once for all models of a process
   if (trusted.device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty() &&
       !has_warned.test_and_set()) {

@@ -88,7 +88,10 @@ fs::path BlobCache::file_of(Bytes key) const {
 
 size_t BlobCache::load(Bytes key, MutableBytes out) noexcept try {
   const auto blob = read_blob(file_of(key), key);
-  if (!blob) return 0;
+  if (!blob) {
+    ++misses_;
+    return 0;
+  }
   if (!blob->empty() && out.size() >= blob->size()) {
     std::memcpy(out.data(), blob->data(), blob->size());
     ++hits_;

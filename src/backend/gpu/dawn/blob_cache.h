@@ -24,12 +24,13 @@ class BlobCache {
   void store(Bytes key, Bytes blob) noexcept;
 
   int hits() const { return hits_; }
+  int misses() const { return misses_; }
 
  private:
   std::filesystem::path file_of(Bytes key) const;
 
   std::filesystem::path folder_;
-  std::atomic<int> hits_ = 0;
+  std::atomic<int> hits_ = 0, misses_ = 0;
 };
 
 }  // namespace tern::gpu

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backend/gpu/device/device_checks.h"
+#include "base/thread_pool.h"
 
 namespace tern::gpu {
 namespace {
@@ -12,6 +13,23 @@ namespace {
 // model loads.
 constexpr uint64_t kWriteBytes = uint64_t{16} << 20;
 constexpr uint64_t kUnflushedBytes = uint64_t{128} << 20;
+
+// Less than this goes through Dawn's own staging memory.
+constexpr uint64_t kWorthStaging = uint64_t{1} << 18;
+
+// As memcpy, on as many threads as it is worth. A file that is mapped is as a rule first touched here.
+void copy(Bytes from, MutableBytes to, ThreadPool* pool) {
+  constexpr size_t kWorthThreads = size_t{1} << 20, kLine = 64;
+  if (!pool || from.size() < kWorthThreads) return std::ranges::copy(from, to.begin()), void();
+  const size_t workers = static_cast<size_t>(pool->size());
+  const auto begin_of = [&](size_t w) {
+    return w == workers ? from.size() : from.size() * w / workers / kLine * kLine;
+  };
+  pool->run([&](int worker) {
+    const size_t begin = begin_of(static_cast<size_t>(worker)), end = begin_of(static_cast<size_t>(worker) + 1);
+    std::ranges::copy(from.subspan(begin, end - begin), to.begin() + static_cast<ptrdiff_t>(begin));
+  });
+}
 
 // Every buffer may be copied from and to: debugging and tests look into all of them.
 wgpu::BufferUsage usage_of(BufferUse use) {
@@ -26,12 +44,15 @@ DawnDevice::DawnDevice(DeviceSetup& setup)
       info_(setup.adapter.info),
       only_validates_(setup.only_validates),
       compiles_when_run_(!setup.only_validates && !setup.options.validation),
-      staging_(device_) {}
+      staging_(device_),
+      uploads_(instance_->api, device_) {}
 
 DawnDevice::~DawnDevice() {
   if (device_ == nullptr) return;
-  if (cache_) dawn::native::PerformIdleTasks(device_);  // drivers' own caches are stored only now
+  // Drivers' own caches are stored only now.
+  if (cache_ && cache_->misses() > 0) dawn::native::PerformIdleTasks(device_);
   staging_.clear();
+  uploads_.clear();
   pipelines_.clear();
   device_.Destroy();  // waits for what is in flight
 }
@@ -73,6 +94,28 @@ Result<void> DawnDevice::write(const Buffer& buffer, uint64_t offset, Bytes byte
   return errors_.take();
 }
 
+Result<void> DawnDevice::write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
+                                    ThreadPool* pool) {
+  if (!bytes.is_resident() || bytes.size() < kWorthStaging) {
+    return Device::write_from(buffer, offset, bytes, scratch, pool);
+  }
+  TRY_STATUS(errors_.take());
+  TRY_STATUS(check_write(buffer, offset, bytes.size()));
+  for (Bytes rest = bytes.resident(); !rest.empty();) {
+    const Bytes piece = rest.first(std::min<size_t>(rest.size(), UploadRing::kBytes));
+    const std::span<std::byte> memory = uploads_.next();
+    if (memory.empty()) {
+      TRY_STATUS(errors_.take());
+      return write(buffer, offset, rest);
+    }
+    copy(piece, memory.first(piece.size()), pool);
+    uploads_.submit(piece.size(), dawn(buffer).handle, offset);
+    offset += piece.size();
+    rest = rest.subspan(piece.size());
+  }
+  return errors_.take();
+}
+
 Result<void> DawnDevice::wait() {
   TRY_STATUS(errors_.take());
   bool done = false;
@@ -84,6 +127,7 @@ Result<void> DawnDevice::wait() {
       &done);
   instance_->api.WaitAny(future, std::numeric_limits<uint64_t>::max());
   unflushed_bytes_ = 0;
+  uploads_.clear();  // whoever waits has no more to write for now
   TRY_STATUS(errors_.take());
   if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish the submitted work", info_.name);
   return {};

@@ -44,6 +44,8 @@ class DawnDevice final : public Device {
 
   Result<std::unique_ptr<Buffer>> new_buffer(std::string_view label, uint64_t bytes, BufferUse use) override;
   Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) override;
+  Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
+                          ThreadPool* pool) override;
   Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;
   Result<void> prepare(std::span<const Command> commands) override;
@@ -102,6 +104,7 @@ class DawnDevice final : public Device {
   PipelineStats stats_;
   std::unordered_map<std::string_view, std::unique_ptr<DawnPipeline>> pipelines_;  // key: the module's text
   StagingPool staging_;
+  UploadRing uploads_;
 };
 
 }  // namespace tern::gpu

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "backend/gpu/dawn/device.h"
 #include "backend/gpu/device/device_checks.h"
@@ -97,16 +100,22 @@ Result<void> DawnDevice::prepare(std::span<const Command> commands) {
   const auto wait_for_all = [&] {
     for (NewPipeline& made : all) instance_->api.WaitAny(made.future, std::numeric_limits<uint64_t>::max());
   };
+  // The longest texts first: Dawn compiles on few threads, and the last to begin should not be what takes longest.
+  std::vector<const DawnPipeline*> missing;
   for (const Command& command : commands) {
-    if (!is_missing(command)) continue;
-    const DawnPipeline& pipeline = dawn(*command.pipeline);
-    if (std::ranges::contains(all, &pipeline, &NewPipeline::pipeline)) continue;
-    const wgsl::Module& module = pipeline.module();
+    if (is_missing(command)) missing.push_back(&dawn(*command.pipeline));
+  }
+  std::ranges::sort(missing, std::ranges::greater(),
+                    [](const DawnPipeline* p) { return std::pair(p->module().text.size(), p); });
+  const auto repeated = std::ranges::unique(missing);
+  missing.erase(repeated.begin(), repeated.end());
+  for (const DawnPipeline* const pipeline : missing) {
+    const wgsl::Module& module = pipeline->module();
     ErrorScopes scopes(instance_->api, device_);
     const auto shader = compile(module);
     wgpu::ComputePipelineDescriptor descriptor;
     descriptor.label = wgpu::StringView(module.name);
-    descriptor.layout = layout_of(device_, module, pipeline.layout);
+    descriptor.layout = layout_of(device_, module, pipeline->layout);
     const auto error = scopes.take();
     if (!shader || error) {
       wait_for_all();
@@ -115,7 +124,7 @@ Result<void> DawnDevice::prepare(std::span<const Command> commands) {
     }
     descriptor.compute.module = *shader;
     descriptor.compute.entryPoint = wgpu::StringView(module.name);
-    NewPipeline& made = all.emplace_back(&pipeline);
+    NewPipeline& made = all.emplace_back(pipeline);
     made.future = device_.CreateComputePipelineAsync(
         &descriptor, wgpu::CallbackMode::WaitAnyOnly,
         [](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline handle, wgpu::StringView message,

@@ -19,6 +19,10 @@
 #include "base/byte_source.h"
 #include "base/result.h"
 
+namespace tern {
+class ThreadPool;
+}
+
 namespace tern::gpu {
 
 struct Limits {
@@ -154,8 +158,10 @@ class Device {
   virtual Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) = 0;
 
   // The same with bytes that may have to be read first: into `scratch`, unless the device has a shorter way for those
-  // that are a file's own (StoredBytes::source()->file()). Also errors of reading.
-  virtual Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch);
+  // that are a file's own (StoredBytes::source()->file()). Much is copied on `pool`, if there is one. Also errors
+  // of reading.
+  virtual Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
+                                  ThreadPool* pool);
 
   // The pipeline for this text, compiled once: now, or without validation when it is first run, with all others that
   // are then missing. Errors of either name the kernel, and the line of the WGSL text.

@@ -7,6 +7,7 @@
 
 #include "backend/gpu/device/device_test_support.h"
 #include "backend/gpu/wgsl/wgsl.h"
+#include "base/thread_pool.h"
 
 namespace tern::gpu {
 namespace {
@@ -24,6 +25,30 @@ TEST_F(DeviceTest, BytesReturnAsTheyWereWritten) {
     const auto values = iota(n, 17);
     EXPECT_EQ(read(*words(values, BufferUse::kWeights)), values) << n;
   }
+}
+
+TEST_F(DeviceTest, MuchIsWrittenInTurnWithLittle) {
+  ThreadPool pool({.n_threads = 3});
+  // More than all staging memory at once, from where no piece begins on a round address, and before and after it words
+  // that go another way.
+  const auto values = iota(5 * kMiB + 3, 7);
+  const auto buffer = device->new_buffer("much", 4 * values.size() + 16, BufferUse::kWeights).value();
+  const std::vector<uint32_t> little = {1, 2, 3};
+  Scratch scratch;
+  for (ThreadPool* const on : {&pool, static_cast<ThreadPool*>(nullptr)}) {
+    ASSERT_TRUE(device->write(*buffer, 0, std::as_bytes(std::span(little))));
+    ASSERT_TRUE(device->write_from(*buffer, 8, std::as_bytes(std::span(values)), scratch, on));
+    ASSERT_TRUE(device->write(*buffer, 4 * kMiB, std::as_bytes(std::span(little))));
+    auto expected = values;
+    std::ranges::copy(little, expected.begin() + kMiB - 2);
+    expected.insert(expected.begin(), {1, 2});
+    expected.insert(expected.end(), {0, 0});
+    EXPECT_EQ(read(*buffer), expected);
+    ASSERT_TRUE(device->wait());  // gives the memory back; the next writes take new memory
+  }
+  const auto result = device->write_from(*buffer, 20, std::as_bytes(std::span(values)), scratch, &pool);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument) << result.error().message;
 }
 
 TEST_F(DeviceTest, WritesAndReadsParts) {

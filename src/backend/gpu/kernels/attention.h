@@ -22,6 +22,8 @@ struct AttentionConfig {
   uint32_t rounds = 1;   // positions of a chunk that each of them has; at most per_pos, and 1 but in groups of heads
 
   uint32_t partial_stride() const { return heads.head_dim + 2; }  // Σ e·v, then the greatest score, then Σ e
+
+  bool operator==(const AttentionConfig&) const = default;
 };
 
 // What is kept of a position's weight while values are added up: a number; of codes, one for each scale.

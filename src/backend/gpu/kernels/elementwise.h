@@ -10,6 +10,8 @@ inline constexpr uint32_t kElementwiseWorkgroup = 128;
 struct RopeConfig {
   uint32_t n_heads, head_dim;
   bool interleaved = false;  // pairs are neighbours, not half a head apart
+
+  bool operator==(const RopeConfig&) const = default;
 };
 using RopeKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
                                 wgsl::WorkgroupId, wgsl::LocalIndex>;
@@ -20,6 +22,8 @@ RopeKernel rope(const RopeConfig& c);
 // One invocation per value of a row. Grid: [⌈width / 128⌉, n_rows].
 struct RowsConfig {
   uint32_t width;
+
+  bool operator==(const RowsConfig&) const = default;
 };
 using GluMulKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::In<"up", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
                                   wgsl::WorkgroupId, wgsl::LocalIndex>;

@@ -35,6 +35,8 @@ struct FloatLinearConfig {
   uint32_t columns = 1;
   bool of_logits = false;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
+
+  bool operator==(const FloatLinearConfig&) const = default;
 };
 
 inline constexpr uint32_t kRun = 32;  // int8 activations that share a scale

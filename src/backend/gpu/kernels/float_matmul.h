@@ -18,6 +18,8 @@ struct FloatMatmulConfig {
   uint32_t tile_rows = 64;              // of each matrix
   uint32_t tile_tokens = 64;
   static constexpr uint32_t kSide = 16;
+
+  bool operator==(const FloatMatmulConfig&) const = default;
 };
 
 // The binding holds range.count rows of the matrix, which give y from range.first on.

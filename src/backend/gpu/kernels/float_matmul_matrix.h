@@ -27,6 +27,8 @@ struct FloatMatrixMatmulConfig {
   uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
+
+  bool operator==(const FloatMatrixMatmulConfig&) const = default;
 };
 
 // With the tile's sizes.
@@ -44,6 +46,8 @@ struct HalveTokensConfig {
   // From this row on, a multiple of 16, the same rows again with what the first 11 bits leave: together 22 bits. 0:
   // only the first.
   uint32_t rest_at = 0;
+
+  bool operator==(const HalveTokensConfig&) const = default;
 };
 // Halves lie in groups of 16 rows, and of each 16 columns the values of all rows together, row by row, so that what a
 // subgroup matrix is loaded from lies together. Where a row begins, and where in it a column is:

@@ -16,6 +16,8 @@ struct HeadsConfig {
   // Invocations that share a head. With subgroups they are part of one, and add up its squares without a barrier.
   uint32_t team() const { return caps.subgroup == 0 ? 32 : std::min(caps.subgroup, 32u); }
   uint32_t rows() const { return shape.n_heads + 2 * shape.n_kv_heads; }
+
+  bool operator==(const HeadsConfig&) const = default;
 };
 
 // qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [positions, head_dim/2],

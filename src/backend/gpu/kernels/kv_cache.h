@@ -13,6 +13,8 @@ inline constexpr uint32_t kBlockPositions = 64;
 
 struct HeadShape {
   uint32_t n_heads, n_kv_heads, head_dim;
+
+  bool operator==(const HeadShape&) const = default;
 };
 
 // What attention's softmax begins with. Lower than any score, and finite: e^(kLowestScore − m) is 0 without an infinity
@@ -212,6 +214,8 @@ using KvAppendKernel = wgsl::Kernel<wgsl::In<"k", wgsl::F32>, wgsl::In<"v", wgsl
 struct KvAppendConfig {
   HeadShape heads;
   uint32_t workgroup = 64;
+
+  bool operator==(const KvAppendConfig&) const = default;
 };
 // The batch's keys and values to the positions of its rows. Grid: [2 · n_kv_heads, n_tokens].
 template <class KvWord>

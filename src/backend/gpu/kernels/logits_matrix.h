@@ -23,6 +23,8 @@ struct LogitsMatrixConfig {
   uint32_t stride() const { return block() + 8; }              // of a staged row: rows start in different banks
   uint32_t staged_rows() const { return tile_rows() + 2 * tokens; }
   uint32_t workgroup_bytes() const { return tokens * tile_rows() * 4 + staged_rows() * stride() * 2; }
+
+  bool operator==(const LogitsMatrixConfig&) const = default;
 };
 
 using LogitsMatrixKernel =

@@ -18,6 +18,8 @@ struct MatrixAttentionConfig {
   uint32_t workgroup() const { return subgroup * subgroups; }
   uint32_t tokens() const { return shape.m * subgroups; }
   uint32_t workgroup_bytes() const;
+
+  bool operator==(const MatrixAttentionConfig&) const = default;
 };
 
 // Whether there is a kernel for this shape and head, within a workgroup's limits.

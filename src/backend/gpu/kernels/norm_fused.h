@@ -11,6 +11,8 @@ namespace tern::gpu {
 struct NormConfig {
   float eps = 0;
   uint32_t n_parts = 0;  // of the row's statistics
+
+  bool operator==(const NormConfig&) const = default;
 };
 
 // A row of activations that is int8 in storage.

@@ -10,6 +10,8 @@ struct PromptTile {
   uint32_t matrices_of_rows = 2, matrices_of_tokens = 2;  // subgroup matrices along each side of a subgroup's part
   uint32_t stages = 1;    // 2: the next block is staged while others still multiply this one
   uint32_t columns = 32;  // of float layers that are staged at a time: a multiple of 32
+
+  bool operator==(const PromptTile&) const = default;
 };
 
 // A small tile, for there must be workgroups for all of a GPU; and one that stores less for each product, where there

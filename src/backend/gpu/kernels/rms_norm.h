@@ -11,6 +11,8 @@ struct RmsNormConfig {
   Caps caps;
   uint32_t workgroup = 256;
   bool in_loops = false;  // the row is read again for each pass, instead of held in registers
+
+  bool operator==(const RmsNormConfig&) const = default;
 };
 using RmsNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
                                    wgsl::WorkgroupId, wgsl::LocalIndex>;
@@ -22,6 +24,8 @@ struct HeadNormConfig {
   float eps;
   Caps caps;
   uint32_t workgroup = 64;
+
+  bool operator==(const HeadNormConfig&) const = default;
 };
 using HeadNormKernel =
     wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;

@@ -13,6 +13,8 @@ struct SerialAttentionConfig {
   Caps caps;
   uint32_t window = 0;  // positions that a token sees, its own included; 0: all
   float softcap = 0;    // scores s become softcap · tanh(s / softcap); 0: as they are
+
+  bool operator==(const SerialAttentionConfig&) const = default;
 };
 
 template <class KvWord>

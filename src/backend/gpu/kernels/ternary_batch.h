@@ -26,6 +26,8 @@ struct TernaryBatchConfig {
   uint32_t side_rows() const { return shape.n; }
   uint32_t tile_rows() const { return 2 * shape.n; }
   uint32_t workgroup_bytes() const;
+
+  bool operator==(const TernaryBatchConfig&) const = default;
 };
 
 // Tokens that a tile may have, so that slots need room for whole tiles.

@@ -13,6 +13,8 @@ namespace tern::gpu {
 struct ColumnsConfig {
   uint32_t columns = 4;         // rows of x that a workgroup multiplies: a power of two
   uint32_t norm_workgroup = 0;  // invocations of the kernel for one row, in whose order statistics are added up
+
+  bool operator==(const ColumnsConfig&) const = default;
 };
 
 // Rows that slots have room for beyond the batch: the last workgroups read and write whole groups of columns, where the

@@ -87,6 +87,8 @@ struct TernaryLayersConfig {
     return std::max((d_model + most_rows - 1) / most_rows,
                     (heads.n_kv_heads + kv_heads_of_workgroup - 1) / kv_heads_of_workgroup);
   }
+
+  bool operator==(const TernaryLayersConfig&) const = default;
 };
 
 // x: the token's row, before the first layer and after the last. kv: of all layers, one after the other; the key and

@@ -25,6 +25,8 @@ struct TernaryConfig {
   bool in_loops = false;
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
   uint32_t row_vectors() const { return whole_blocks(cols) / 64; }  // vec4s of a row of weights
+
+  bool operator==(const TernaryConfig&) const = default;
 };
 
 using WeightScales = wgsl::Uniform<"scales", wgsl::Field<"a", wgsl::F32>, wgsl::Field<"b", wgsl::F32>,

@@ -15,6 +15,8 @@ struct TernaryMatmulConfig {
   uint32_t tile_rows = 64;
   uint32_t tile_tokens = 64;
   static constexpr uint32_t kSide = 16;
+
+  bool operator==(const TernaryMatmulConfig&) const = default;
 };
 
 using TernaryMatmulKernel =

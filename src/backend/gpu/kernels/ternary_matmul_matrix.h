@@ -25,6 +25,8 @@ struct TernaryMatrixMatmulConfig {
   uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
+
+  bool operator==(const TernaryMatrixMatmulConfig&) const = default;
 };
 
 // With the tile's sizes.

@@ -18,6 +18,8 @@ struct TernaryQkvConfig {
   uint32_t workgroups() const {
     return (heads.n_heads + 2 * heads.n_kv_heads) * (heads.head_dim / 2 / pairs_per_workgroup());
   }
+
+  bool operator==(const TernaryQkvConfig&) const = default;
 };
 
 // The layout as that of a matrix of rows.

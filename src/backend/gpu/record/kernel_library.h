@@ -1,8 +1,13 @@
 // Kernels on their way to the device: traced, or as edited in a folder of WGSL files.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/views.h"
@@ -21,6 +26,21 @@ class KernelLibrary {
   // fit; on another they may end the program.
   Result<const Pipeline*> pipeline(const wgsl::Module& module);
 
+  // make(args...), traced once: the layers of a model are alike, and so are the programs of several stores.
+  template <class K, class... A>
+  const K& traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
+    using Arguments = std::tuple<std::remove_cvref_t<A>...>;
+    using Kernels = std::deque<std::pair<Arguments, K>>;  // few, in places where they stay
+    std::shared_ptr<void>& of_make = traced_[reinterpret_cast<void (*)()>(make)];
+    if (!of_make) of_make = std::make_shared<Kernels>();
+    Kernels& kernels = *static_cast<Kernels*>(of_make.get());
+    const Arguments wanted(args...);
+    for (const auto& [arguments, kernel] : kernels) {
+      if (arguments == wanted) return kernel;
+    }
+    return kernels.emplace_back(wanted, make(args...)).second;
+  }
+
   // The kernel with its buffers bound, in its order.
   template <class... P, class... E>
   Result<RecordedDispatch> record(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
@@ -37,6 +57,7 @@ class KernelLibrary {
   Device& device_;
   std::string dir_;
   std::map<std::string, const Pipeline*> loaded_;  // by file name
+  std::map<void (*)(), std::shared_ptr<void>> traced_;
 };
 
 }  // namespace tern::gpu

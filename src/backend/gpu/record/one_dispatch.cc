@@ -184,7 +184,7 @@ Result<void> OneDispatch::put_vectors() {
 Result<RecordedDispatch> OneDispatch::record(const BufferView& x, const BufferView& angles, const BufferView& params,
                                              const GpuKvStore& store) const {
   CHECK(store.all_layers().buffer && store.type() == KvType::kF16);
-  return kernels_.record(ternary_layers(config()), Extent{}, View<TernaryWeights>{{matrices_, 0, 0}},
+  return kernels_.record(kernels_.traced(ternary_layers, config()), Extent{}, View<TernaryWeights>{{matrices_, 0, 0}},
                          View<wgsl::F32>{{vectors_.get(), 0, 0}}, View<wgsl::F32>{x},
                          View<wgsl::Vec2<wgsl::F32>>{angles}, View<wgsl::U32>{params},
                          View<wgsl::Vec4<wgsl::F16x2>>{store.all_layers()},

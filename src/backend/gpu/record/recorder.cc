@@ -55,7 +55,7 @@ Result<void> Recorder::record(const step::SelectRows& s) {
   alias_ = s;
   Extent extent = per_column(s.out);
   extent.when = {.min_tokens = 2};
-  return dispatch(select_rows({width(s.in)}), extent, c_.work.floats(s.in), params(), c_.work.floats(s.out));
+  return dispatch(traced(select_rows, {width(s.in)}), extent, c_.work.floats(s.in), params(), c_.work.floats(s.out));
 }
 
 RmsNormConfig Recorder::norm_config(SlotId x, float eps) const {
@@ -68,8 +68,9 @@ RmsNormConfig Recorder::norm_config(SlotId x, float eps) const {
 
 Result<void> Recorder::rms_norm(const step::RmsNorm& s, SlotId in, const When& when) {
   TRY(const BufferView gain, c_.weights.vector(*s.gain));
-  return dispatch(gpu::rms_norm(norm_config(in, s.eps)), {.axis = Axis::kY, .rows = rows_of(s.out), .when = when},
-                  c_.work.floats(in), View<wgsl::F32>{gain}, c_.work.floats(s.out));
+  return dispatch(traced(gpu::rms_norm, norm_config(in, s.eps)),
+                  {.axis = Axis::kY, .rows = rows_of(s.out), .when = when}, c_.work.floats(in), View<wgsl::F32>{gain},
+                  c_.work.floats(s.out));
 }
 
 Result<void> Recorder::record(const step::RmsNorm& s) {
@@ -81,19 +82,20 @@ Result<void> Recorder::record(const step::RmsNorm& s) {
 Result<void> Recorder::record(const step::HeadNorm& s) {
   TRY(const BufferView gain, c_.weights.vector(*s.gain));
   const HeadNormConfig config{static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.head_dim), s.eps, caps_};
-  return dispatch(head_norm(config), {.grid = {.x = config.n_heads}, .axis = Axis::kY}, c_.work.floats(s.x),
+  return dispatch(traced(head_norm, config), {.grid = {.x = config.n_heads}, .axis = Axis::kY}, c_.work.floats(s.x),
                   View<wgsl::F32>{gain});
 }
 
 Result<void> Recorder::record(const step::Quantize& s) {
-  return dispatch(quantize(norm_config(s.in, 0)), {.axis = Axis::kY, .rows = rows_of(s.in)}, c_.work.float_quads(s.in),
-                  c_.work.int8_words(s.out));
+  return dispatch(traced(quantize, norm_config(s.in, 0)), {.axis = Axis::kY, .rows = rows_of(s.in)},
+                  c_.work.float_quads(s.in), c_.work.int8_words(s.out));
 }
 
 Result<void> Recorder::norm_quantize(const step::RmsNormQuantize& s, const When& when) {
   TRY(const BufferView gain, c_.weights.vector(*s.gain));
-  return dispatch(rms_norm_quantize(norm_config(s.in, s.eps)), {.axis = Axis::kY, .rows = rows_of(s.in), .when = when},
-                  c_.work.float_quads(s.in), View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(s.out));
+  return dispatch(traced(rms_norm_quantize, norm_config(s.in, s.eps)),
+                  {.axis = Axis::kY, .rows = rows_of(s.in), .when = when}, c_.work.float_quads(s.in),
+                  View<wgsl::Vec4<wgsl::F32>>{gain}, c_.work.int8_words(s.out));
 }
 
 Result<void> Recorder::record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }
@@ -104,21 +106,21 @@ Result<void> Recorder::record(const step::QuantizeBlocks&) {
 }
 
 Result<void> Recorder::record(const step::GluMul& s) {
-  return dispatch(glu_mul({width(s.out)}, activation(s.act)), per_column(s.out), c_.work.floats(s.gate),
+  return dispatch(traced(glu_mul, {width(s.out)}, activation(s.act)), per_column(s.out), c_.work.floats(s.gate),
                   c_.work.floats(s.up), c_.work.floats(s.out));
 }
 
 Result<void> Recorder::record(const step::Add& s) {
-  return dispatch(add({width(s.x)}), per_column(s.x), c_.work.floats(s.in), c_.work.floats(s.x));
+  return dispatch(traced(add, {width(s.x)}), per_column(s.x), c_.work.floats(s.in), c_.work.floats(s.x));
 }
 
 Result<void> Recorder::record(const step::AddBias& s) {
   TRY(const BufferView bias, c_.weights.vector(*s.bias));
-  return dispatch(add_bias({width(s.x)}), per_column(s.x), View<wgsl::F32>{bias}, c_.work.floats(s.x));
+  return dispatch(traced(add_bias, {width(s.x)}), per_column(s.x), View<wgsl::F32>{bias}, c_.work.floats(s.x));
 }
 
 Result<void> Recorder::record(const step::Softcap& s) {
-  return dispatch(softcap({width(s.x)}, s.cap), per_column(s.x), c_.work.floats(s.x));
+  return dispatch(traced(softcap, {width(s.x)}, s.cap), per_column(s.x), c_.work.floats(s.x));
 }
 
 }  // namespace tern::gpu

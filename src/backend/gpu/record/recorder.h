@@ -116,6 +116,12 @@ class Recorder {
   Result<void> record_all();
 
  private:
+  // make(args...), traced once.
+  template <class K, class... A>
+  const K& traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
+    return c_.kernels.traced(make, args...);
+  }
+
   template <class... P, class... E>
   Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
     TRY(auto recorded, c_.kernels.record(kernel, extent, views...));

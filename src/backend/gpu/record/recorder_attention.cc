@@ -19,7 +19,7 @@ Result<void> Recorder::rope(SlotId x, int n_heads, int head_dim, int rope, RopeP
   TRY(const auto turns, angles(rope));
   const RopeConfig config{static_cast<uint32_t>(n_heads), static_cast<uint32_t>(head_dim),
                           pairs == RopePairs::kInterleaved};
-  return dispatch(gpu::rope(config),
+  return dispatch(traced(gpu::rope, config),
                   {.grid = {.x = ceil_div(config.n_heads * config.head_dim / 2, kElementwiseWorkgroup)},
                    .axis = Axis::kY,
                    .when = when},
@@ -37,7 +37,7 @@ Result<void> Recorder::append_as(const step::KvAppend& s, const When& when) {
   const HeadShape heads{.n_heads = 0,  // no queries
                         .n_kv_heads = static_cast<uint32_t>(s.n_kv_heads),
                         .head_dim = static_cast<uint32_t>(s.head_dim)};
-  return dispatch(kv_append<KvWord>({.heads = heads}),
+  return dispatch(traced(kv_append<KvWord>, {.heads = heads}),
                   {.grid = {.x = 2 * heads.n_kv_heads}, .axis = Axis::kY, .when = when}, c_.work.floats(s.k),
                   c_.work.floats(s.v), params(), View<KvWord>{store_.layer(s.layer)});
 }
@@ -74,11 +74,11 @@ Result<void> Recorder::heads_as(const step::FloatHeads& s, const When& when) {
   const HeadsConfig config = heads_config(s);
   TRY(const auto in, head_views(s));
   if (c_.layouts.serial) {
-    return dispatch(serial_heads<KvWord>(config), {.grid = {.x = config.rows()}, .axis = Axis::kY, .when = when},
-                    in.qkv, in.q_gain, in.k_gain, in.angles, params(), c_.work.floats(s.q),
-                    View<KvWord>{store_.layer(s.layer)});
+    return dispatch(traced(serial_heads<KvWord>, config),
+                    {.grid = {.x = config.rows()}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain, in.k_gain,
+                    in.angles, params(), c_.work.floats(s.q), View<KvWord>{store_.layer(s.layer)});
   }
-  return dispatch(qkv_heads<KvWord>(config),
+  return dispatch(traced(qkv_heads<KvWord>, config),
                   {.grid = {.x = qkv_heads_workgroups(config)}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain,
                   in.k_gain, in.angles, params(), c_.work.floats(s.q), View<KvWord>{store_.layer(s.layer)});
 }
@@ -114,7 +114,7 @@ Result<void> Recorder::serial_attention_as(const step::Attention& s) {
   SerialAttentionConfig config{.heads = head_shape(s), .caps = caps_};
   config.window = static_cast<uint32_t>(s.window);
   config.softcap = s.softcap;
-  return dispatch(serial_attention<KvWord>(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
+  return dispatch(traced(serial_attention<KvWord>, config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY},
                   c_.work.float_quads(s.q), View<KvQuad<KvWord>>{store_.layer(s.layer)}, params(),
                   c_.work.float_quads(s.out));
 }
@@ -131,7 +131,7 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
     if (const auto matrices = matrix_attention_config(s)) {
       const When when{.slices = Slices::kLonger,
                       .min_slice = std::max(c_.layouts.attention_on_matrices_from, kMatmulTokens)};
-      TRY_STATUS(dispatch(matrix_attention<KvWord>(*matrices),
+      TRY_STATUS(dispatch(traced(matrix_attention<KvWord>, *matrices),
                           {.grid = {.x = matrices->heads.n_heads},
                            .axis = Axis::kY,
                            .rows_per_workgroup = matrices->tokens(),
@@ -214,7 +214,7 @@ Result<void> Recorder::attention_of_groups(const step::Attention& s, const Atten
     TRY_STATUS(heads(*s.heads, one_each));
   }
   extent.grid.x = config.heads.n_heads / heads_together(config.heads);
-  return dispatch(grouped_attention<KvWord>(config), extent, c_.work.float_quads(s.q),
+  return dispatch(traced(grouped_attention<KvWord>, config), extent, c_.work.float_quads(s.q),
                   View<KvQuad<KvWord>>{store_.layer(s.layer)}, params(), out.y, out.next.gain, out.next.parts);
 }
 
@@ -242,12 +242,12 @@ Result<void> Recorder::attention_of(const step::Attention& s, const AttentionCon
     TRY(const auto in, head_views(*s.heads));
     Extent one = extent;
     one.when.slices = Slices::kOneEach;
-    TRY_STATUS(dispatch(heads_attention<KvWord>(config, heads_config(*s.heads)), one, in.qkv, in.q_gain, in.k_gain,
-                        in.angles, params(), kv, out.y));
+    TRY_STATUS(dispatch(traced(heads_attention<KvWord>, config, heads_config(*s.heads)), one, in.qkv, in.q_gain,
+                        in.k_gain, in.angles, params(), kv, out.y));
     extent.when.slices = Slices::kLonger;
   }
-  return dispatch(attention<KvWord>(config), extent, c_.work.float_quads(s.q), kv, params(), out.y, out.next.gain,
-                  out.next.parts);
+  return dispatch(traced(attention<KvWord>, config), extent, c_.work.float_quads(s.q), kv, params(), out.y,
+                  out.next.gain, out.next.parts);
 }
 
 template <class KvWord>
@@ -267,8 +267,9 @@ Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextV
   const NextViews unused{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
   TRY_STATUS(groups ? attention_of_groups<KvWord>(s, config, split, {parts_view, unused})
                     : attention_of<KvWord>(s, config, split, {parts_view, unused}));
-  return dispatch(attention_merge(config), {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when},
-                  parts_view, params(), c_.work.floats(s.out), next.gain, next.parts);
+  return dispatch(traced(attention_merge, config),
+                  {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when}, parts_view, params(),
+                  c_.work.floats(s.out), next.gain, next.parts);
 }
 
 Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear,
@@ -291,11 +292,11 @@ Result<bool> Recorder::qkv_on_matrices(SlotId in, const step::TernaryQkv& s, con
   const View<wgsl::F32> rows{{buffer, 0, 0}}, unused{{&c_.work.unused_gain(), 0, 0}};
   for (auto& [tiles, when_used] : on_matrices) {
     tiles.rows_of_a = config.shape.n_heads * dim, tiles.rows_of_b = config.shape.n_kv_heads * dim;
-    TRY_STATUS(dispatch(ternary_matmul_matrix(tiles), per_tile(tiles, tiles.rows, when_used), views.w,
+    TRY_STATUS(dispatch(traced(ternary_matmul_matrix, tiles), per_tile(tiles, tiles.rows, when_used), views.w,
                         c_.work.int8_quads(in), views.scale, params(), rows));
   }
   TRY_STATUS(with_kv_word(store_.type(), [&]<class KvWord>() {
-    return dispatch(qkv_heads<KvWord>(config),
+    return dispatch(traced(qkv_heads<KvWord>, config),
                     {.grid = {.x = qkv_heads_workgroups(config)}, .axis = Axis::kY, .when = when}, rows, unused, unused,
                     views.angles, params(), c_.work.floats(s.q), View<KvWord>{store_.layer(s.layer)});
   }));
@@ -344,7 +345,7 @@ Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
   Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = kFewTokens};
   const View<KvWord> kv{store_.layer(s.layer)};
   if (!norms_on_read(s.in, s.norm)) {
-    return dispatch(ternary_qkv<KvWord>(config), extent, w, c_.work.int8_quads(in), scale, turns, params(),
+    return dispatch(traced(ternary_qkv<KvWord>, config), extent, w, c_.work.int8_quads(in), scale, turns, params(),
                     c_.work.floats(s.q), kv);
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
@@ -353,12 +354,12 @@ Result<void> Recorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
   for (const InColumns& several : in_columns(ternary_tiling(config), last)) {
     Extent of_several = several.extent;
     of_several.grid = extent.grid;
-    TRY_STATUS(dispatch(normed_qkv_columns<KvWord>(config, norm.config, several.columns), of_several, w, norm.x,
+    TRY_STATUS(dispatch(traced(normed_qkv_columns<KvWord>, config, norm.config, several.columns), of_several, w, norm.x,
                         norm.gain, norm.parts, scale, turns, params(), c_.work.floats(s.q), kv));
     extent.when.max_tokens = 1;
   }
-  return dispatch(normed_qkv<KvWord>(config, norm.config), extent, w, norm.x, norm.gain, norm.parts, scale, turns,
-                  params(), c_.work.floats(s.q), kv);
+  return dispatch(traced(normed_qkv<KvWord>, config, norm.config), extent, w, norm.x, norm.gain, norm.parts, scale,
+                  turns, params(), c_.work.floats(s.q), kv);
 }
 
 }  // namespace tern::gpu

@@ -78,7 +78,7 @@ Result<View<QuantizedWords>> Recorder::stored_rows(SlotId quantized, const NormV
   if (!batches.empty()) {
     const When when{.min_tokens = batches.front().extent.when.min_tokens,
                     .max_tokens = batches.back().extent.when.max_tokens};
-    TRY_STATUS(dispatch(normed_quantize(one, norm.config), {.axis = Axis::kY, .when = when}, norm.x, norm.gain,
+    TRY_STATUS(dispatch(traced(normed_quantize, one, norm.config), {.axis = Axis::kY, .when = when}, norm.x, norm.gain,
                         norm.parts, c_.work.int8_quads(quantized)));
   }
   return c_.work.int8_quads(quantized);
@@ -98,8 +98,8 @@ Result<int> Recorder::in_batches(const step::TernaryLinearAdd& s, const TernaryC
   TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
   TRY(const auto views, linear_views(*s.w));
   for (const InBatches& batch : batches) {
-    TRY_STATUS(dispatch(batch_matvec_add(batch.config, one.rows), batch.extent, views.w, rows, views.scale, params(),
-                        c_.work.floats(s.x), next.gain, next.parts));
+    TRY_STATUS(dispatch(traced(batch_matvec_add, batch.config, one.rows), batch.extent, views.w, rows, views.scale,
+                        params(), c_.work.floats(s.x), next.gain, next.parts));
   }
   return last_before(batches);
 }
@@ -110,8 +110,8 @@ Result<int> Recorder::in_batches(const step::TernaryGlu& s, const TernaryConfig&
   TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
   TRY(const auto views, glu_views(s));
   for (const InBatches& batch : batches) {
-    TRY_STATUS(dispatch(batch_glu(batch.config, one.rows), batch.extent, views.gate, views.up, rows, views.scale,
-                        params(), c_.work.floats(s.out), next.gain, next.parts));
+    TRY_STATUS(dispatch(traced(batch_glu, batch.config, one.rows), batch.extent, views.gate, views.up, rows,
+                        views.scale, params(), c_.work.floats(s.out), next.gain, next.parts));
   }
   return last_before(batches);
 }
@@ -122,7 +122,7 @@ Result<int> Recorder::in_batches(const step::TernaryQkv& s, const TernaryConfig&
   TRY(const auto views, qkv_views(s));
   const auto record_as = [&]<class KvWord>() -> Result<void> {
     for (const InBatches& batch : batches) {
-      TRY_STATUS(dispatch(batch_qkv<KvWord>(batch.config, head_shape(s), s.pairs == RopePairs::kInterleaved),
+      TRY_STATUS(dispatch(traced(batch_qkv<KvWord>, batch.config, head_shape(s), s.pairs == RopePairs::kInterleaved),
                           batch.extent, views.w, rows, views.scale, views.angles, params(), c_.work.floats(s.q),
                           View<KvWord>{store_.layer(s.layer)}));
     }
@@ -157,7 +157,7 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
   TRY(const Buffer* buffer, c_.work.logit_halves(width(x)));
   const BufferView halves{buffer, 0, 0};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(x), .caps = caps_, .rest_at = config.rest_at}),
+  TRY_STATUS(dispatch(traced(gpu::halve_tokens, {.width = width(x), .caps = caps_, .rest_at = config.rest_at}),
                       {.axis = Axis::kY, .rows = Rows::kLogits, .when = when}, c_.work.float_quads(x),
                       View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
   for (const FloatMatrix::Part& part : matrix.parts) {
@@ -171,7 +171,7 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
                     .when = when};
       if (tokens == 16) extent.when.max_rows = 16;
       if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
-      TRY_STATUS(dispatch(logits_matrix(config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units},
+      TRY_STATUS(dispatch(traced(logits_matrix, config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units},
                           View<wgsl::Vec4<wgsl::F16>>{halves}, scales, View<RowRange>{constant}, params(),
                           c_.work.floats(out)));
     }

@@ -28,8 +28,8 @@ Result<void> Recorder::record(const step::Embed& s) {
   TRY(const FloatMatrix* table, c_.weights.matrix(*s.table));
   for (const FloatMatrix::Part& part : table->parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    TRY_STATUS(dispatch(embed({.width = width(s.out), .coding = part.coding, .scale = s.scale}), {.axis = Axis::kY},
-                        View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
+    TRY_STATUS(dispatch(traced(embed, {.width = width(s.out), .coding = part.coding, .scale = s.scale}),
+                        {.axis = Axis::kY}, View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
   }
   return {};
@@ -91,11 +91,11 @@ Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, 
       of_several.rows_per_workgroup = several.columns;
       of_several.when.min_rows = kColumnRows;
       extent.when.max_rows = kColumnRows - 1;
-      TRY_STATUS(dispatch(float_linear_columns(several), of_several, units, scales, x, gain, View<RowRange>{constant},
-                          params(), c_.work.floats(out)));
+      TRY_STATUS(dispatch(traced(float_linear_columns, several), of_several, units, scales, x, gain,
+                          View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
-    TRY_STATUS(
-        dispatch(float_linear(config), extent, units, scales, x, gain, View<RowRange>{constant}, c_.work.floats(out)));
+    TRY_STATUS(dispatch(traced(float_linear, config), extent, units, scales, x, gain, View<RowRange>{constant},
+                        c_.work.floats(out)));
   }
   return {};
 }
@@ -156,8 +156,8 @@ Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
   TRY(const Buffer* buffer, c_.work.halves());
   const View<wgsl::Vec4<wgsl::F16>> halves{{buffer, 0, 0}};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(gpu::halve_tokens({.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = kManyTokens},
-                      c_.work.float_quads(in), halves, scales));
+  TRY_STATUS(dispatch(traced(gpu::halve_tokens, {.width = width(in), .caps = caps_}),
+                      {.axis = Axis::kY, .when = kManyTokens}, c_.work.float_quads(in), halves, scales));
   return HalvedTokens{halves, scales};
 }
 
@@ -172,14 +172,14 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
       }
       tiles.rows = width(out);
       tiles.store = store;
-      TRY_STATUS(dispatch(float_matmul_matrix(tiles), per_tile(tiles, part.count, when), View<WeightUnits>{part.units},
-                          View<wgsl::U32>{part.scales}, x->x, x->scales, View<RowRange>{constant}, params(),
-                          c_.work.floats(out)));
+      TRY_STATUS(dispatch(traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, when),
+                          View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x->x, x->scales,
+                          View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
     if (!all_tiles.empty()) continue;
     const FloatMatmulConfig config{
         .rows = width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
-    TRY_STATUS(dispatch(gpu::float_matmul(config), per_tile(config, part.count), View<WeightUnits>{part.units},
+    TRY_STATUS(dispatch(traced(gpu::float_matmul, config), per_tile(config, part.count), View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, c_.work.float_quads(in), View<RowRange>{constant}, params(),
                         c_.work.floats(out)));
   }
@@ -236,10 +236,11 @@ Result<void> Recorder::record(const step::FloatGlu& s) {
       of_several.rows_per_workgroup = several.columns;
       of_several.when.min_rows = kColumnRows;
       extent.when.max_rows = kColumnRows - 1;
-      TRY_STATUS(dispatch(float_glu_columns(several), of_several, gate, gate_scales, up, up_scales, x, gain, params(),
-                          c_.work.floats(s.out)));
+      TRY_STATUS(dispatch(traced(float_glu_columns, several), of_several, gate, gate_scales, up, up_scales, x, gain,
+                          params(), c_.work.floats(s.out)));
     }
-    TRY_STATUS(dispatch(float_glu(config), extent, gate, gate_scales, up, up_scales, x, gain, c_.work.floats(s.out)));
+    TRY_STATUS(
+        dispatch(traced(float_glu, config), extent, gate, gate_scales, up, up_scales, x, gain, c_.work.floats(s.out)));
   }
   return has_matmuls() ? glu_matmul(s, parts) : Result<void>();
 }
@@ -252,7 +253,7 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Gl
     for (auto& [tiles, when] : all_tiles) {
       tiles.up_coding = parts.up->coding;
       tiles.act = activation(s.act);
-      TRY_STATUS(dispatch(float_glu_matmul_matrix(tiles), per_tile(tiles, tiles.rows, when),
+      TRY_STATUS(dispatch(traced(float_glu_matmul_matrix, tiles), per_tile(tiles, tiles.rows, when),
                           View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
                           View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, x.x, x.scales,
                           params(), c_.work.floats(s.out)));
@@ -265,7 +266,7 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Gl
                                  .up_coding = parts.up->coding,
                                  .act = activation(s.act),
                                  .tile_rows = 32};
-  return dispatch(float_glu_matmul(config), per_tile(config, config.rows), View<WeightUnits>{parts.gate->units},
+  return dispatch(traced(float_glu_matmul, config), per_tile(config, config.rows), View<WeightUnits>{parts.gate->units},
                   View<wgsl::U32>{parts.gate->scales}, View<WeightUnits>{parts.up->units},
                   View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in), params(), c_.work.floats(s.out));
 }

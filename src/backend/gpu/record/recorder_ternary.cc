@@ -142,7 +142,7 @@ std::vector<Tiled<TernaryMatrixMatmulConfig>> Recorder::matrix_configs(const Ten
 Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store store) {
   TRY(const auto views, linear_views(w));
   const TernaryConfig config = linear_config(w, store);
-  return dispatch(ternary_matvec(config), per_rows(config), views.w, c_.work.int8_quads(in), views.scale,
+  return dispatch(traced(ternary_matvec, config), per_rows(config), views.w, c_.work.int8_quads(in), views.scale,
                   c_.work.floats(out));
 }
 
@@ -156,12 +156,12 @@ Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, Store
   auto on_matrices = matrix_configs(w, static_cast<uint32_t>(w.rows), 1, when);
   for (auto& [tiles, when_used] : on_matrices) {
     tiles.store = store;
-    TRY_STATUS(use(ternary_matmul_matrix(tiles), tiles, when_used));
+    TRY_STATUS(use(traced(ternary_matmul_matrix, tiles), tiles, when_used));
   }
   if (!on_matrices.empty()) return {};
   const TernaryMatmulConfig tiles{
       .rows = static_cast<uint32_t>(w.rows), .cols = static_cast<uint32_t>(w.cols), .store = store, .caps = caps_};
-  return use(ternary_matmul(tiles), tiles, when);
+  return use(traced(ternary_matmul, tiles), tiles, when);
 }
 
 Result<void> Recorder::record(const step::TernaryLinear& s) {
@@ -185,13 +185,13 @@ Result<void> Recorder::normed_linear(const step::TernaryLinearAdd& s) {
   TRY(const int last, in_batches(s, config, norm, next));
   extent.when.max_tokens = std::min(extent.when.max_tokens, last);
   for (const InColumns& several : in_columns(config, last)) {
-    TRY_STATUS(dispatch(normed_matvec_add_columns(several.layout, norm.config, several.columns), several.extent,
+    TRY_STATUS(dispatch(traced(normed_matvec_add_columns, several.layout, norm.config, several.columns), several.extent,
                         views.w, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.x), next.gain,
                         next.parts));
     extent.when.max_tokens = 1;
   }
-  return dispatch(normed_matvec_add(config, norm.config), extent, views.w, norm.x, norm.gain, norm.parts, views.scale,
-                  c_.work.floats(s.x), next.gain, next.parts);
+  return dispatch(traced(normed_matvec_add, config, norm.config), extent, views.w, norm.x, norm.gain, norm.parts,
+                  views.scale, c_.work.floats(s.x), next.gain, next.parts);
 }
 
 Result<void> Recorder::record(const step::TernaryGlu& s) {
@@ -207,7 +207,7 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
   config.act = activation(s.act);
   Extent extent = per_rows(config);
   if (!norms_on_read(s.in, s.norm)) {
-    return dispatch(ternary_glu(config), extent, views.gate, views.up, c_.work.int8_quads(in), views.scale,
+    return dispatch(traced(ternary_glu, config), extent, views.gate, views.up, c_.work.int8_quads(in), views.scale,
                     c_.work.floats(s.out));
   }
   TRY(const auto norm, norm_views(s.in, s.norm));
@@ -215,12 +215,12 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
   TRY(const int last, in_batches(s, config, norm, next));
   extent.when.max_tokens = std::min(extent.when.max_tokens, last);
   for (const InColumns& several : in_columns(config, last)) {
-    TRY_STATUS(dispatch(normed_glu_columns(several.layout, norm.config, several.columns), several.extent, views.gate,
-                        views.up, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.out), next.gain,
-                        next.parts));
+    TRY_STATUS(dispatch(traced(normed_glu_columns, several.layout, norm.config, several.columns), several.extent,
+                        views.gate, views.up, norm.x, norm.gain, norm.parts, views.scale, c_.work.floats(s.out),
+                        next.gain, next.parts));
     extent.when.max_tokens = 1;
   }
-  return dispatch(normed_glu(config, norm.config), extent, views.gate, views.up, norm.x, norm.gain, norm.parts,
+  return dispatch(traced(normed_glu, config, norm.config), extent, views.gate, views.up, norm.x, norm.gain, norm.parts,
                   views.scale, c_.work.floats(s.out), next.gain, next.parts);
 }
 
@@ -234,7 +234,7 @@ Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s, const When
   auto on_matrices = matrix_configs(*s.w_gate, static_cast<uint32_t>(s.w_gate->rows), 2, when);
   for (auto& [tiles, when_used] : on_matrices) {
     tiles.act = activation(s.act);
-    TRY_STATUS(use(ternary_glu_matmul_matrix(tiles), tiles, when_used));
+    TRY_STATUS(use(traced(ternary_glu_matmul_matrix, tiles), tiles, when_used));
   }
   if (!on_matrices.empty()) return {};
   const TernaryMatmulConfig tiles{.rows = static_cast<uint32_t>(s.w_gate->rows),
@@ -242,7 +242,7 @@ Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s, const When
                                   .act = activation(s.act),
                                   .caps = caps_,
                                   .tile_tokens = 32};
-  return use(ternary_glu_matmul(tiles), tiles, when);
+  return use(traced(ternary_glu_matmul, tiles), tiles, when);
 }
 
 // Many tokens are always normed by a kernel of its own, since no workgroup of a matrix kernel reads a whole row.

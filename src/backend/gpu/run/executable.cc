@@ -4,6 +4,7 @@
 #include <bit>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "backend/gpu/record/tuned_layouts.h"
 #include "backend/gpu/trust/check_attention.h"
@@ -63,6 +64,7 @@ Result<void> GpuExecutable::load() {
   std::optional<LayersInOne> in_one;
   TRY_STATUS(plan_one_dispatch(in_one));
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
+  options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));
   if (in_one) {
     TRY(one_, OneDispatch::create(*device_, kernels_, weights_, std::move(*in_one)));
@@ -76,7 +78,9 @@ Result<void> GpuExecutable::load() {
                                        .tokens = work_->tokens(),
                                        .params = work_->params(),
                                        .serial = layouts_.serial}));
-  return device_->wait();
+  TRY_STATUS(device_->wait());
+  options_.end_phase("weights");
+  return {};
 }
 
 void GpuExecutable::set_layouts(const Layouts& layouts) {
@@ -85,10 +89,16 @@ void GpuExecutable::set_layouts(const Layouts& layouts) {
 }
 
 Result<void> GpuExecutable::check() {
+  PhaseTimes* const times = std::exchange(options_.times, nullptr);  // they end with the load
   in_control_ = nullptr;
   work_->ropes().reserve(options_.max_batch);
   const auto store = checked_store();
-  if (store) return try_one_dispatch(**store);
+  if (times) times->end("checks");
+  if (store) {
+    TRY_STATUS(try_one_dispatch(**store));
+    if (times) times->end("one dispatch");
+    return {};
+  }
   if (!one_ || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
   // It may be the one dispatch that this device has no room or no compiler for.
   why_in_steps_ = store.error().message;

@@ -99,9 +99,10 @@ Result<void> WebDevice::write(const Buffer& buffer, uint64_t offset, Bytes bytes
   return count_written(bytes.size());
 }
 
-Result<void> WebDevice::write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch) {
+Result<void> WebDevice::write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
+                                   ThreadPool* pool) {
   const File* file = bytes.source() ? bytes.source()->file() : nullptr;
-  if (!file) return Device::write_from(buffer, offset, bytes, scratch);
+  if (!file) return Device::write_from(buffer, offset, bytes, scratch, pool);
   TRY_STATUS(take_error(info_));
   TRY_STATUS(check_write(buffer, offset, bytes.size()));
   const std::string error =

@@ -33,7 +33,8 @@ class WebDevice final : public Device {
   Result<std::unique_ptr<Buffer>> new_buffer(std::string_view label, uint64_t bytes, BufferUse use) override;
   Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) override;
   // A file's own bytes go to the GPU without passing through the module's memory.
-  Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch) override;
+  Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
+                          ThreadPool* pool) override;
   // The text is compiled while the caller goes on; what is wrong with it comes from the first call that runs something.
   Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;

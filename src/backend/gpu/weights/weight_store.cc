@@ -39,7 +39,7 @@ Result<void> WeightStore::write(const Buffer& buffer, uint64_t offset, const Sto
   const auto start = std::chrono::steady_clock::now();
   for (uint64_t at = 0; at < bytes.size(); at += kPieceBytes) {
     const StoredBytes piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
-    TRY_STATUS(device_.write_from(buffer, offset + at, piece, scratch_));
+    TRY_STATUS(device_.write_from(buffer, offset + at, piece, scratch_, pool_));
     done_ += piece.size();
     if (on_progress_) on_progress_({.what = "uploading to the GPU", .done = done_, .total = total_, .unit = "B"});
   }
