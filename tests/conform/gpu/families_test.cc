@@ -363,6 +363,12 @@ TEST_P(GpuFamiliesHeads, HeadsInAttentionChangeNothing) {
     const auto together =
         logits(after, type, {.group_heads = gpu::Layouts::Group::kAlways, .most_splits_of_groups = 40});
     EXPECT_LT(nmse(together, with), kInt8);
+    // Together from the middle of the last eight tokens on, and before that one by one.
+    const auto later = logits(after, type, {.made_heads_together_from = 514, .most_splits_of_groups = 40});
+    const size_t n_vocab = with.size() / 8;
+    EXPECT_TRUE(std::equal(with.begin(), with.begin() + static_cast<ptrdiff_t>(n_vocab), later.begin()));
+    EXPECT_NE(later, with) << "were heads ever taken together?";
+    EXPECT_LT(nmse(later, with), kInt8);
   }
 }
 

@@ -1,9 +1,9 @@
 // Dawn compiles pipelines on two threads, whatever the machine has, and a model's first start is little else than that:
-// 4 to 6 s on an NVIDIA GPU, of which eight threads leave 1.7. Who wants more is meant to hand it a platform of their
-// own, but the header that says what one looks like is not installed with the library. So this defines the function by
-// which Dawn makes its threads in its place: a library calls a program's function where both have one of that name. The
-// library's own then makes them, of another number. Where Dawn no longer asks this way, nothing changes, but for
-// CompileThreads.AreMoreThanTwo.
+// 4 to 6 s on an NVIDIA GPU, of which eight threads leave 1.8 to 3. Who wants more is meant to hand it a platform of
+// their own, but the header that says what one looks like is not installed with the library. So this defines the
+// function by which Dawn makes its threads in its place: a library calls a program's function where both have one of
+// that name. The library's own then makes them, of another number. Where Dawn no longer asks this way, nothing changes,
+// but for CompileThreads.AreMoreThanTwo.
 #include "backend/gpu/dawn/compile_threads.h"
 
 #include <dlfcn.h>

@@ -69,6 +69,8 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.split_workgroup = l.group_workgroup = a;
   } else if (name == "group") {
     l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
+  } else if (name == "madefrom") {
+    l.made_heads_together_from = static_cast<int>(a);
   } else if (name == "groupsfrom") {
     l.groups_from = static_cast<int>(a);
   } else if (name == "bigfrom") {

@@ -62,9 +62,11 @@ struct Layouts {
   uint32_t most_splits = 16;       // of a long history; WorkBuffers::kMostSplits at most
   uint32_t split_workgroup = 1024;
   // Long histories: a workgroup has up to four heads that share keys and values, and reads these once for all of them.
-  // Attention that makes its heads itself does not pay the dispatch that it then needs before it.
+  // Attention that makes its heads itself needs a dispatch before it then, which long histories alone pay: those of
+  // made_heads_together_from positions, divided by the reads of each key that are spared.
   enum class Group { kNever, kUnlessHeadsAreMade, kAlways };
   Group group_heads = Group::kUnlessHeadsAreMade;
+  int made_heads_together_from = 3072;
   uint32_t most_splits_of_groups = 64, group_workgroup = 256;  // in place of the two above
   // Of one token of each sequence, where the plan has them there: else a dispatch before it.
   bool heads_in_attention = true;

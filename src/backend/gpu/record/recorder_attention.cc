@@ -155,7 +155,8 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
     return first_many <= last ? record(When{.min_tokens = first_many, .max_tokens = last, .max_slice = last_slice})
                               : Result<void>{};
   };
-  const auto groups = grouped_config<KvWord>(s, c_.layouts.groups_workgroup, 0);
+  const bool may_group = c_.layouts.group_heads != Layouts::Group::kUnlessHeadsAreMade || !makes_heads(s);
+  const auto groups = may_group ? grouped_config<KvWord>(s, c_.layouts.groups_workgroup, 0) : std::nullopt;
   const int last_alone = groups ? c_.layouts.groups_from - 1 : INT_MAX;
   const auto sizes = attention_workgroups(s);
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -180,7 +181,6 @@ std::optional<AttentionConfig> Recorder::grouped_config(const step::Attention& s
                                                         uint32_t max_splits) const {
   const Layouts& l = c_.layouts;
   if (l.group_heads == Layouts::Group::kNever) return std::nullopt;
-  if (l.group_heads == Layouts::Group::kUnlessHeadsAreMade && makes_heads(s)) return std::nullopt;
   AttentionConfig config = attention_config(s, wanted_workgroup);
   config.max_splits = max_splits;
   if (max_splits == 0) config.rounds = l.groups_rounds;
@@ -254,22 +254,34 @@ template <class KvWord>
 Result<void> Recorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
   const Layouts& l = c_.layouts;
   const auto groups = grouped_config<KvWord>(s, l.group_workgroup, l.most_splits_of_groups);
-  AttentionConfig config = groups.value_or(attention_config(s, l.split_workgroup));
-  if (!groups) config.max_splits = l.most_splits;
-  const When when{.max_tokens = kMatmulTokens - 1, .min_pos = c_.layouts.split_attention_from};
-  const Extent split{.grid = {.x = config.heads.n_heads},
-                     .axis = Axis::kY,
-                     .positions_per_split = config.chunk,
-                     .max_splits = config.max_splits,
-                     .when = when};
-  TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1, config.max_splits));
-  const View<wgsl::F32> parts_view{{parts, 0, 0}};
-  const NextViews unused{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
-  TRY_STATUS(groups ? attention_of_groups<KvWord>(s, config, split, {parts_view, unused})
-                    : attention_of<KvWord>(s, config, split, {parts_view, unused}));
-  return dispatch(traced(attention_merge, config),
-                  {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when}, parts_view, params(),
-                  c_.work.floats(s.out), next.gain, next.parts);
+  const auto record = [&](AttentionConfig config, bool in_groups, int from, int last) -> Result<void> {
+    const When when{.max_tokens = kMatmulTokens - 1, .min_pos = from, .max_pos = last};
+    const Extent split{.grid = {.x = config.heads.n_heads},
+                       .axis = Axis::kY,
+                       .positions_per_split = config.chunk,
+                       .max_splits = config.max_splits,
+                       .when = when};
+    TRY(const Buffer* parts, c_.work.attention_parts(kMatmulTokens - 1, config.max_splits));
+    const View<wgsl::F32> parts_view{{parts, 0, 0}};
+    const NextViews unused{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};
+    TRY_STATUS(in_groups ? attention_of_groups<KvWord>(s, config, split, {parts_view, unused})
+                         : attention_of<KvWord>(s, config, split, {parts_view, unused}));
+    return dispatch(traced(attention_merge, config),
+                    {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when}, parts_view, params(),
+                    c_.work.floats(s.out), next.gain, next.parts);
+  };
+  int groups_from = groups ? l.split_attention_from : INT_MAX;
+  if (groups && l.group_heads == Layouts::Group::kUnlessHeadsAreMade && makes_heads(s)) {
+    const int n_spared = static_cast<int>(heads_together(head_shape(s))) - 1;  // reads of each key
+    groups_from = std::max(groups_from, l.made_heads_together_from / std::max(n_spared, 1));
+    if (c_.plan.config.n_ctx < groups_from || (s.window > 0 && s.window < groups_from)) groups_from = INT_MAX;
+  }
+  if (groups_from > l.split_attention_from) {
+    AttentionConfig config = attention_config(s, l.split_workgroup);
+    config.max_splits = l.most_splits;
+    TRY_STATUS(record(config, false, l.split_attention_from, groups_from == INT_MAX ? INT_MAX : groups_from - 1));
+  }
+  return groups_from == INT_MAX ? Result<void>() : record(*groups, true, groups_from, INT_MAX);
 }
 
 Result<void> Recorder::qkv_in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear,
