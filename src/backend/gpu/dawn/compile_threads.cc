@@ -34,7 +34,7 @@ namespace dawn::platform {
 class __attribute__((visibility("default"))) WorkerTaskPool {
  public:
   virtual ~WorkerTaskPool();
-  static std::unique_ptr<WorkerTaskPool> CreateDawnDefault(uint32_t n_threads);
+  static std::unique_ptr<WorkerTaskPool> CreateDawnDefault(uint32_t n_threads);  // NOLINT(*-naming): Dawn's name
 };
 
 std::unique_ptr<WorkerTaskPool> WorkerTaskPool::CreateDawnDefault(uint32_t n_threads) {
