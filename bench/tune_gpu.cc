@@ -3,8 +3,8 @@
 //   tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] [--gpu NAME]
 //   [--no-norms | --no-fuse] [--wgsl DIR]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
-//   | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N | headm=N
-//   | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE]...
+//   | madefrom=N | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N
+//   | headm=N | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE]...
 //
 // TILE is a PromptTile's numbers with x between them.
 //

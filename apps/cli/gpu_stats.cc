@@ -41,7 +41,8 @@ std::vector<std::pair<std::string, std::string>> gpu_stats_lines(const GpuStats&
   time.add(s.host_ms_per_token > 0, format_text("{} ms waiting for the host", human_number(s.host_ms_per_token)));
   time.add(s.record_ms_per_token > 0, format_text("{} ms of recording alongside", human_number(s.record_ms_per_token)));
   shaders.add(s.shaders > 0, format_text("{}", s.shaders));
-  shaders.add(s.compile_seconds > 0, format_text("compiled in {}", human_seconds(s.compile_seconds)));
+  const std::string on = s.compile_threads > 0 ? format_text(" on {} threads", s.compile_threads) : "";
+  shaders.add(s.compile_seconds > 0, format_text("compiled in {}{}", human_seconds(s.compile_seconds), on));
   shaders.add(s.pipeline_hit_rate > 0, format_text("{:.0f} % of pipelines reused", 100 * s.pipeline_hit_rate));
   shaders.add(s.disk_hits > 0, format_text("{} from the cache on disk", s.disk_hits));
   memory.add(s.device_bytes > 0, human_bytes(s.device_bytes));

@@ -83,7 +83,8 @@ function write(glue, folder) {
   const put = (file, made) => fs.writeFileSync(path.join(folder, file), made);
   put(`${name}_glue.js`, small.replace(kStart, 'Module["startThread"]()'));
   put(`${name}.js`, `import createTern from "./${name}_glue.js";const startThread=()=>${start(`${name}_thread.js`)};
-export default Object.assign((options={})=>createTern(Object.assign(options,{startThread:options.startThread??startThread})),{startThread});
+const create=(options={})=>createTern(Object.assign(options,{startThread:options.startThread??startThread}));
+export default Object.assign(create,{startThread});
 `);
   put(`${name}_thread.js`, `import "./${name}_glue.js";\n`);
   put(`${name}_node.js`, text.replace(kStart, start(`${name}_node.js`)));

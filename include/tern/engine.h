@@ -16,6 +16,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tern/chat.h"
@@ -44,13 +45,15 @@ struct ModelInfo {
   int n_vocab = 0;
   int n_ctx = 0;  // trained context length
   int n_layers = 0;
-  int n_threads = 0;                                        // threads that compute on the host; 0: a GPU computes
-  std::optional<GpuAdapter> adapter;                        // … this one
-  SamplingAdvice sampling;                                  // what its makers recommend
-  int n_embd = 0;                                           // values of a text's vector
-  Pooling pooling = Pooling::kLast;                         // what Pooling::kAuto is for this model
-  bool embeddings = false;                                  // loaded for these (LoadOptions::embeddings)
-  std::vector<std::pair<std::string, double>> load_phases;  // seconds of Engine::load by what they went to
+  int n_threads = 0;                  // threads that compute on the host; 0: a GPU computes
+  std::optional<GpuAdapter> adapter;  // … this one
+  SamplingAdvice sampling;            // what its makers recommend
+  int n_embd = 0;                     // values of a text's vector
+  Pooling pooling = Pooling::kLast;   // what Pooling::kAuto is for this model
+  bool embeddings = false;            // loaded for these (LoadOptions::embeddings)
+  // Seconds of Engine::load by what they went to, for people: "file", "tokenizer", "plan", "GPU", "weights", "checks",
+  // "one dispatch", those of a GPU that was given up included.
+  std::vector<std::pair<std::string, double>> load_phases;
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };

@@ -23,6 +23,7 @@ struct GpuStats {
   double pipeline_hit_rate = 0;  // share of the requested pipelines that existed already, 0 to 1
   int disk_hits = 0;             // pipelines that came from the cache on disk
   double compile_seconds = 0;    // making pipelines
+  int compile_threads = 0;       // 0: nobody knows
   double upload_seconds = 0;     // moving weights to the device
   uint64_t upload_bytes = 0;     // how many bytes that were
   uint64_t device_bytes = 0;     // buffers on the device: weights, activations and KV caches

@@ -73,8 +73,10 @@ Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOpti
   const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
   impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions, .embeddings = load.embeddings});
   options.end_phase("plan");
+  PhaseTimes* const times = options.times;
+  if (backend != BackendKind::kWebGpu) options.times = nullptr;
   TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
-  options.end_phase(backend == BackendKind::kWebGpu ? "checks" : "weights");
+  if (times) times->end(backend == BackendKind::kWebGpu ? "checks" : "weights");
   return {};
 }
 
@@ -98,6 +100,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, Phase
     compile.only_hardware_gpu = true;
     const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options, compile);
     if (on_gpu) return {};
+    compile.end_phase("GPU");
     impl.info.choice.clear();
     const bool is_expected = on_gpu.error().code == ErrorCode::kNotFound && !is_named;
     if (!is_expected) warn("the GPU is not used: {}", on_gpu.error().message);

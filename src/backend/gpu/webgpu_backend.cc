@@ -105,6 +105,7 @@ Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const Co
     device_options.without.subgroup_matrix = true;
     TRY(trusted.device,
         open_trusted(device_options, open).transform([](TrustedDevice t) { return std::move(t.device); }));
+    options.end_phase("GPU");
     TRY(made, put_on(std::move(trusted.device), plan, options));
     TRY_STATUS(made->check());
     trusted.findings.push_back("subgroup-matrix: " + right.error().message);

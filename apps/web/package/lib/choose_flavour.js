@@ -37,8 +37,9 @@ function softwareName(adapter) {
  * What this browser can do.
  * @param {import('./environment.js').Environment} env
  * @param {{gpu?: object, webAssembly?: typeof WebAssembly}} [given] a GPU of the caller's instead of the browser's
- * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, whyNoThreads: string, cpus: number, jspi: boolean,
- *   adapter: boolean, software: string, whyNoGpu: string}>} `software`: the name of an adapter that computes on the CPU
+ * @returns {Promise<{simd: boolean, relaxed: boolean, threads: boolean, whyNoThreads: string, cpus: number,
+ *   jspi: boolean, adapter: boolean, software: string, whyNoGpu: string}>} `software`: the name of an adapter that
+ *   computes on the CPU
  */
 export async function detect(env, {gpu = env.navigator?.gpu, webAssembly = env.webAssembly ?? WebAssembly} = {}) {
   const jspi = typeof webAssembly.Suspending === 'function';

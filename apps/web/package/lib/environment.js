@@ -21,7 +21,8 @@ import {CancelledError, NotSupportedError, throwIfAborted} from './errors.js';
  * @property {number} connections that a large file is downloaded over, at most
  * @property {number} stallMs a connection that brings nothing for so long is given up
  * @property {number} startMs a worker, threads or an adapter that is not there after so long is done without
- * @property {number} threadsMs starting threads may keep a worker so long; then another is tried, with twice the time
+ * @property {number} threadsMs starting threads may keep a worker so long, by the page's clock; then others
+ *   are tried with twice and four times as long, and at last one without threads
  * @property {number} gpuStallMs a GPU that gets nowhere for so long while a model is loaded is done without
  * @property {() => number} now milliseconds
  * @property {(ms: number, signal?: AbortSignal) => Promise<void>} sleep

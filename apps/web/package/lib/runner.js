@@ -52,7 +52,7 @@ export class Runner {
    * @param {{where?: string, files?: Record<string, Blob | Uint8Array>}} source
    * @param {object} options as options.js makes them; `gpu` where the caller gave one
    * @param {{onProgress: (progress: object) => void, onLog?: (text: string) => void, signal?: AbortSignal,
-   *   onThreads?: (state: 'starting' | 'started') => void}} events
+   *   onThreads?: (state: 'starting' | 'again' | 'started') => void}} events 'again': with a model that is open
    * @returns {Promise<object>} what tern.info is
    */
   async load(source, options, {onProgress, onLog, signal, onThreads}) {
@@ -152,7 +152,8 @@ export class Runner {
 
   /** Unless they are there: the first engine's are started while there is nothing yet to lose. */
   async #startThreads(flavour, {baseUrl}, {onThreads}) {
-    this.#threads ??= await Threads.start(this.#env, flavour, {baseUrl, onThreads});
+    const tell = (state) => onThreads?.(this.#model && state === 'starting' ? 'again' : state);
+    this.#threads ??= await Threads.start(this.#env, flavour, {baseUrl, onThreads: tell});
   }
 
   #openEngine(flavour, options, {onProgress, onLog, onMove}) {
@@ -271,8 +272,8 @@ export class Runner {
     this.#isCancelled = true;
     const [engine, model] = [this.#engine, this.#model];
     this.#engine = this.#model = this.#forms = null;
-    this.#threads?.close();
     await engine?.close();
+    this.#threads?.close();
     await model?.close();
   }
 }

@@ -1,6 +1,6 @@
 // The page's side of the worker: the methods of Runner, by messages. When the worker dies, everything that waits fails.
-// A worker that never comes back from starting threads, as some of Firefox's do, has done nothing yet, so another takes
-// its place.
+// A worker that never comes back from starting threads, as some of Firefox's do, is replaced: as a rule it has fetched
+// nothing yet.
 
 import {CancelledError, InvalidArgumentError, WorkerCrashedError, fromPlain, throwIfAborted} from './errors.js';
 
@@ -8,6 +8,8 @@ import {CancelledError, InvalidArgumentError, WorkerCrashedError, fromPlain, thr
 const kGraceMs = 1000;
 // So many workers are tried with threads, then one without.
 const kTriesOfThreads = 3;
+// A page that was busy until now hears first what has been said meanwhile.
+const kListenMs = 500;
 
 /** Starts a worker of another site, through a script that the page may start. */
 export function startForeign(Worker, url) {
@@ -76,23 +78,31 @@ export class WorkerClient {
         `${url}: the worker could not be started${why}; check that the file is served and the page may run it`));
     });
     worker.addEventListener('messageerror', () => {
+      if (worker !== this.#worker) return;
       this.#fail(new WorkerCrashedError('a message of the worker could not be read; load the model again'));
     });
   }
 
-  /** @param {'starting' | 'started'} state @param {() => void} again sends the request to another worker */
+  /**
+   * @param {'starting' | 'again' | 'started'} state as Runner.load tells it
+   * @param {() => void} again sends the request to another worker
+   */
   #watchThreads(state, again) {
     clearTimeout(this.#timer);
-    if (state !== 'starting') return;
-    this.#timer = setTimeout(() => {
+    if (state === 'started') return;
+    const replace = () => {
       this.#worker.terminate();
-      ++this.#nTries;
+      // What has been fetched may have to be fetched again, so it is not tried again.
+      this.#nTries = state === 'again' ? kTriesOfThreads : this.#nTries + 1;
       try {
         this.#startWorker();
         again();
       } catch (error) {
         this.#fail(error);
       }
+    };
+    this.#timer = setTimeout(() => {
+      this.#timer = setTimeout(replace, Math.min(kListenMs, this.#env.threadsMs));
     }, this.#env.threadsMs * 2 ** this.#nTries);
   }
 
@@ -139,11 +149,14 @@ export class WorkerClient {
     signal?.addEventListener('abort', stop, {once: true});
     try {
       const paramsNow = () => {
-        const whyNoThreads = `starting them stood still in ${this.#nTries} workers`;
+        const whyNoThreads = 'starting them stood still';
         const isWithout = this.#nTries >= kTriesOfThreads;
         return {source, options: isWithout ? {...options, whyNoThreads} : options, wantsLog: Boolean(onLog)};
       };
-      const again = () => this.#worker.postMessage({id, method: 'load', params: paramsNow()});
+      const again = () => {
+        throwIfAborted(signal);
+        this.#worker.postMessage({id, method: 'load', params: paramsNow()});
+      };
       const onEvent = (event) => {
         if ('threads' in event) this.#watchThreads(event.threads, again);
         else if ('log' in event) onLog?.(event.log);

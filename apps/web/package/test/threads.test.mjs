@@ -10,7 +10,7 @@ import {loadTern} from '../lib/tern.js';
 const kModel = 'https://page.example/m.gguf';
 
 /** Loads in workers of which the first `nStuck` come back from no start of a thread. What was made of it. */
-async function load({nStuck = 0, fails = () => {}}, options = {}) {
+async function load({nStuck = 0, fails = () => {}, onStart = () => {}}, options = {}) {
   const server = new FakeServer();
   server.put(kModel, fakeGguf(100));
   const threads = [];
@@ -32,11 +32,16 @@ async function load({nStuck = 0, fails = () => {}}, options = {}) {
       }
       const thread = {isEnded: false, requests: server.requests.length, terminate() {
         this.isEnded = true;
+      }, addEventListener(type, listener) {
+        this.fail = listener;
+        setImmediate(() => onStart(this));
       }};
       threads.push(thread);
       return thread;
     }});
-    return {...inner, Worker: undefined, crossOriginIsolated: true, importModule: async () => ({default: script})};
+    const fetch = (...args) => (number < nStuck ? new Promise(() => {}) : inner.fetch(...args));
+    const importModule = async () => ({default: script});
+    return {...inner, fetch, Worker: undefined, crossOriginIsolated: true, importModule};
   }, []);
   const Worker = class extends Fake {
     constructor(url) {
@@ -76,18 +81,29 @@ describe('threads', () => {
   test('after three such workers there is one without threads', async () => {
     const {tern, workers, threads} = await load({nStuck: 3});
     assert.equal(tern.info.flavour, 'relaxed');
-    assert.equal(tern.info.why, 'the CPU part has one thread because starting them stood still in 3 workers');
+    assert.equal(tern.info.why, 'the CPU part has one thread because starting them stood still');
     assert.equal(workers.length, 4);
     assert.equal(threads.length, 0);
   });
 
-  test('those that no engine takes are ended', async () => {
-    const fails = ({threads}) => {
-      if (threads > 1) throw new WebAssembly.CompileError('no shared memory');
-    };
-    const {tern, threads} = await load({fails});
+  test('those of an engine that does not open are ended', async () => {
+    for (const nTaken of [0, 1]) {
+      const fails = ({threads, startThread}) => {
+        if (threads === 1) return;
+        for (let i = 0; i < nTaken; ++i) startThread();
+        throw new WebAssembly.CompileError('no shared memory');
+      };
+      const {tern, threads} = await load({fails});
+      assert.equal(tern.info.flavour, 'relaxed');
+      assert.deepEqual(threads.map(({isEnded}) => isEnded), [true, true]);
+    }
+  });
+
+  test('one whose script fails is not waited for', async () => {
+    const {tern, threads} = await load({onStart: (thread) => thread.fail?.({message: 'blocked'})});
     assert.equal(tern.info.flavour, 'relaxed');
-    assert.deepEqual(threads.map(({isEnded}) => isEnded), [true, true]);
+    assert.match(tern.info.why, /threads were tried first and failed: a thread could not be started \(blocked\)/);
+    assert.ok(threads.every(({isEnded}) => isEnded));
   });
 
   test('a load that is stopped meanwhile stays stopped', async () => {

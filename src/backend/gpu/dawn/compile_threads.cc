@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/check.h"
 #include "base/thread_pool.h"
 
 namespace tern::gpu {
@@ -42,6 +43,7 @@ std::unique_ptr<WorkerTaskPool> WorkerTaskPool::CreateDawnDefault(uint32_t n_thr
   auto* const make =
       reinterpret_cast<Make*>(dlsym(RTLD_NEXT, "_ZN4dawn8platform14WorkerTaskPool17CreateDawnDefaultEj"));
   const int cpus = tern::ThreadPool::available_cpus();
+  CHECK(make != nullptr);
   tern::gpu::threads = std::max(static_cast<int>(n_threads), std::min(cpus, tern::gpu::kMostThreads));
   return make(static_cast<uint32_t>(tern::gpu::threads.load()));
 }

@@ -1,5 +1,7 @@
 #include "backend/gpu/dawn/compile_threads.h"
 
+#include <algorithm>
+
 #include "backend/gpu/device/device_test_support.h"
 #include "base/thread_pool.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/gpu/dawn/compile_threads.h"
 #include "backend/gpu/device/device_checks.h"
 #include "base/thread_pool.h"
 
@@ -49,7 +50,7 @@ DawnDevice::DawnDevice(DeviceSetup& setup)
 
 DawnDevice::~DawnDevice() {
   if (device_ == nullptr) return;
-  // Drivers' own caches are stored only now.
+  // What a driver keeps for itself is stored only now, where anything is new.
   if (cache_ && cache_->misses() > 0) dawn::native::PerformIdleTasks(device_);
   staging_.clear();
   uploads_.clear();
@@ -60,6 +61,9 @@ DawnDevice::~DawnDevice() {
 PipelineStats DawnDevice::pipeline_stats() const {
   PipelineStats stats = stats_;
   stats.disk_hits = cache_ ? cache_->hits() : 0;
+#if TERN_SETS_COMPILE_THREADS
+  stats.threads = compile_threads();
+#endif
   return stats;
 }
 

@@ -138,6 +138,7 @@ struct PipelineStats {
   int compiled = 0;    // unique texts
   int hits = 0;        // asked for again
   double seconds = 0;  // spent compiling
+  int threads = 0;     // that compile; 0: nobody knows
   int disk_hits = 0;   // blobs taken from cache_dir
 };
 

@@ -206,6 +206,7 @@ std::optional<GpuStats> GpuExecutable::gpu_stats() const {
   stats.pipeline_hit_rate = asked == 0 ? 0 : static_cast<double>(pipelines.hits) / asked;
   stats.disk_hits = pipelines.disk_hits;
   stats.compile_seconds = pipelines.seconds;
+  stats.compile_threads = pipelines.threads;
   stats.upload_seconds = weights_.seconds();
   stats.upload_bytes = weights_.bytes();
   stats.device_bytes = device_->allocated_bytes();

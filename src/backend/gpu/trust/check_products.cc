@@ -117,14 +117,15 @@ class Check {
   Check(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, int max_logit_rows)
       : device_(device), plan_(plan), program_(program), work_(work), max_logit_rows_(max_logit_rows) {}
 
-  // All kernels at a time, and those of a token.
-  Result<void> prepare(std::span<const int> numbers_of_tokens) {
+  // All kernels at a time, those of a token after so many positions included.
+  Result<void> prepare(std::span<const int> numbers_of_tokens, std::span<const int> positions) {
     std::vector<Command> commands;
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
       program_.commands(
           {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1, .typical_slice = n}, commands);
     }
+    for (const int n_pos : positions) program_.commands({.n_pos = n_pos}, commands);
     program_.commands({.in_one = 1}, commands);
     return device_.prepare(commands);
   }
@@ -258,7 +259,10 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
   if (has_tiles) numbers.push_back(max_batch);
   std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
-  TRY_STATUS(check.prepare(numbers));
+  // A GPU compiles them now, a software driver, which takes longer, when it needs them.
+  std::vector<int> positions;
+  if (device.adapter().type != AdapterType::kSoftware) positions = {layouts.split_attention_from, plan.config.n_ctx};
+  TRY_STATUS(check.prepare(numbers, positions));
   for (const int n_tokens : numbers) TRY_STATUS(check.run(n_tokens));
   return {};
 }
