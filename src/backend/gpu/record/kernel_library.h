@@ -4,16 +4,23 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/views.h"
 #include "backend/gpu/record/program.h"
 
 namespace tern::gpu {
+
+// A kernel K that a library keeps.
+template <class K>
+struct TracedKernel {
+  using Bindings = K::Bindings;
+  const wgsl::Module& module;
+};
 
 class KernelLibrary {
  public:
@@ -28,36 +35,42 @@ class KernelLibrary {
 
   // make(args...), traced once: the layers of a model are alike, and so are the programs of several stores.
   template <class K, class... A>
-  const K& traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
+  TracedKernel<K> traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
     using Arguments = std::tuple<std::remove_cvref_t<A>...>;
-    using Kernels = std::deque<std::pair<Arguments, K>>;  // few, in places where they stay
-    std::shared_ptr<void>& of_make = traced_[reinterpret_cast<void (*)()>(make)];
-    if (!of_make) of_make = std::make_shared<Kernels>();
-    Kernels& kernels = *static_cast<Kernels*>(of_make.get());
+    const auto of = reinterpret_cast<Maker>(make);
     const Arguments wanted(args...);
-    for (const auto& [arguments, kernel] : kernels) {
-      if (arguments == wanted) return kernel;
-    }
-    return kernels.emplace_back(wanted, make(args...)).second;
+    const wgsl::Module* module = find(of, &wanted, [](const void* a, const void* b) {
+      return *static_cast<const Arguments*>(a) == *static_cast<const Arguments*>(b);
+    });
+    if (!module) module = &keep(of, std::make_shared<const Arguments>(wanted), make(args...).module);
+    return {*module};
   }
 
-  // The kernel with its buffers bound, in its order.
-  template <class... P, class... E>
-  Result<RecordedDispatch> record(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
-    const auto packed = ViewsOf<typename wgsl::Kernel<P...>::Bindings>::pack(views...);
-    TRY(const Pipeline* made, pipeline(kernel.module));
-    TRY(auto bindings, device_.bind(*made, packed));
-    return RecordedDispatch{
-        .pipeline = made, .bindings = std::move(bindings), .views = {packed.begin(), packed.end()}, .extent = extent};
+  // The kernel with its buffers bound, in its order. K: a wgsl::Kernel or one of those that are traced.
+  template <class K, class... E>
+  Result<RecordedDispatch> record(const K& kernel, const Extent& extent, const View<E>&... views) {
+    return record_views(kernel.module, extent, ViewsOf<typename K::Bindings>::pack(views...));
   }
 
  private:
+  // The rest of the templates above, which a page has to fetch but once.
+  using Maker = void (*)();
+  using Equal = bool (*)(const void* a, const void* b);
+  struct Traced {
+    std::shared_ptr<const void> arguments;
+    wgsl::Module module;
+  };
+  const wgsl::Module* find(Maker make, const void* arguments, Equal equal) const;
+  const wgsl::Module& keep(Maker make, std::shared_ptr<const void> arguments, wgsl::Module module);
+  Result<RecordedDispatch> record_views(const wgsl::Module& module, const Extent& extent,
+                                        std::span<const BufferView> views);
+
   Result<const Pipeline*> from_dir(const wgsl::Module& module);
 
   Device& device_;
   std::string dir_;
   std::map<std::string, const Pipeline*> loaded_;  // by file name
-  std::map<void (*)(), std::shared_ptr<void>> traced_;
+  std::map<Maker, std::deque<Traced>> traced_;     // few of each, in places where they stay
 };
 
 }  // namespace tern::gpu

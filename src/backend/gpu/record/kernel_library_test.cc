@@ -24,12 +24,12 @@ using KernelLibraryTest = DeviceTest;
 TEST_F(KernelLibraryTest, TracesOnceForTheSameArguments) {
   KernelLibrary kernels(*device, "");
   n_traced = 0;
-  const AddKernel& small = kernels.traced(counted_add, {.width = 64});
-  const AddKernel& large = kernels.traced(counted_add, {.width = 640});
+  const TracedKernel<AddKernel> small = kernels.traced(counted_add, {.width = 64});
+  const TracedKernel<AddKernel> large = kernels.traced(counted_add, {.width = 640});
   EXPECT_EQ(n_traced, 2);
   EXPECT_EQ(small.module.text, add({.width = 64}).module.text);
   EXPECT_EQ(large.module.text, add({.width = 640}).module.text);
-  EXPECT_EQ(&kernels.traced(counted_add, {.width = 64}), &small);
+  EXPECT_EQ(&kernels.traced(counted_add, {.width = 64}).module, &small.module);
   EXPECT_EQ(n_traced, 2);
 
   // Every argument counts, and so does who makes the kernel of them.

@@ -118,12 +118,12 @@ class Recorder {
  private:
   // make(args...), traced once.
   template <class K, class... A>
-  const K& traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
+  TracedKernel<K> traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
     return c_.kernels.traced(make, args...);
   }
 
-  template <class... P, class... E>
-  Result<void> dispatch(const wgsl::Kernel<P...>& kernel, const Extent& extent, const View<E>&... views) {
+  template <class K, class... E>
+  Result<void> dispatch(const K& kernel, const Extent& extent, const View<E>&... views) {
     TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
     recorded.step = step_;
     recorded.way = way_;

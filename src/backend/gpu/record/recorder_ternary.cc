@@ -149,7 +149,7 @@ Result<void> Recorder::linear_few(SlotId in, const Tensor& w, SlotId out, Store 
 Result<void> Recorder::linear_many(SlotId in, const Tensor& w, SlotId out, Store store, const When& when) {
   if (!has_matmuls()) return {};
   TRY(const auto views, linear_views(w));
-  const auto use = [&](const TernaryMatmulKernel& kernel, const auto& tiles, const When& when_used) {
+  const auto use = [&](const TracedKernel<TernaryMatmulKernel>& kernel, const auto& tiles, const When& when_used) {
     return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.w, c_.work.int8_quads(in), views.scale,
                     params(), c_.work.floats(out));
   };
@@ -227,7 +227,7 @@ Result<void> Recorder::glu_few(SlotId in, const step::TernaryGlu& s) {
 Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s, const When& when) {
   if (!has_matmuls()) return {};
   TRY(const auto views, glu_views(s));
-  const auto use = [&](const TernaryGluMatmulKernel& kernel, const auto& tiles, const When& when_used) {
+  const auto use = [&](const TracedKernel<TernaryGluMatmulKernel>& kernel, const auto& tiles, const When& when_used) {
     return dispatch(kernel, per_tile(tiles, tiles.rows, when_used), views.gate, views.up, c_.work.int8_quads(in),
                     views.scale, params(), c_.work.floats(s.out));
   };
