@@ -19,7 +19,7 @@
 namespace tern::gpu {
 namespace {
 
-// More gain nothing: the longest of a model's kernels takes as long as all others on eight.
+// Sixteen were no faster (docs/performance.md).
 constexpr int kMostThreads = 8;
 
 std::atomic<int> threads = 0;
