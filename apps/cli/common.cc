@@ -61,12 +61,14 @@ void ModelOptions::add_backend(CLI::App& app) {
   static const std::map<std::string, BackendKind> kBackends = {{"auto", BackendKind::kAuto},
                                                                {"cpu", BackendKind::kCpu},
                                                                {"webgpu", BackendKind::kWebGpu},
-                                                               {"ref", BackendKind::kRef}};
+                                                               {"ref", BackendKind::kRef},
+                                                               {"both", BackendKind::kBoth}};
   app.add_option_function<std::string>(
          "-b,--backend", [this](const std::string& name) { load.backend = kBackends.at(name); },
-         "Where to compute: cpu, webgpu (a GPU), ref (slow, exact loops), or auto (default)")
+         "Where to compute: cpu, webgpu (a GPU), both (each pass where it costs least, once 'tern devices --calibrate' "
+         "has measured), ref (slow, exact loops), or auto (default)")
       ->type_name("NAME")
-      ->check(one_of({"auto", "cpu", "webgpu", "ref"}))
+      ->check(one_of({"auto", "cpu", "webgpu", "both", "ref"}))
       ->group("Model");
   add_prefer(app, load.prefer)->group("Model");
   app.add_option("-t,--threads", load.n_threads, "CPU threads, at most one per CPU (default 0: one per CPU)")
@@ -155,11 +157,14 @@ void ModelOptions::add_gpu(CLI::App& app) {
 
 void ModelOptions::complete(const CLI::App& app) {
   apply_gpu_layers(app);
-  if (app.count("--prefer") > 0 && load.backend != BackendKind::kAuto)
-    throw CLI::ValidationError("--prefer", "is for -b auto, which chooses");
-  if (load.backend == BackendKind::kWebGpu || load.backend == BackendKind::kAuto) return;
+  const bool chooses = load.backend == BackendKind::kAuto || load.backend == BackendKind::kBoth;
+  if (app.count("--prefer") > 0 && !chooses)
+    throw CLI::ValidationError("--prefer", "is for -b auto and -b both, which choose");
+  if (load.backend == BackendKind::kBoth && load.prefer == Prefer::kGpu)
+    throw CLI::ValidationError("--prefer", "gpu goes with -b auto; with -b both it is speed or energy");
+  if (load.backend == BackendKind::kWebGpu || chooses) return;
   for (const char* name : {"--gpu", "--wgsl-dir", "--gpu-without", "--one-dispatch", "--gpu-validate"}) {
-    if (app.count(name) > 0) throw CLI::ValidationError(name, "needs -b webgpu or -b auto");
+    if (app.count(name) > 0) throw CLI::ValidationError(name, "needs -b webgpu, -b both or -b auto");
   }
 }
 

@@ -79,7 +79,7 @@ void draw_crossovers(Svg& svg, const Panel& panel, const CostReport& report) {
     const double at = panel.box.x + x.place(change.tokens) * panel.box.width;
     svg.line({at, panel.box.y}, {at, panel.box.bottom()}, "limit");
     svg.text({at + 6, panel.box.y + 12},
-             format_text("from {} on {}", change.tokens, backend_name(report.set.curves[change.to].backend)), "start",
+             format_text("from {} on {}", change.tokens, route_name(report.set.curves, change.to)), "start",
              "limit-text");
   }
 }

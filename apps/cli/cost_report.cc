@@ -48,17 +48,20 @@ class CostPage {
       text_ += format_text("  {}  {}: {}\n", one_line(left.device), style_.dim("left out"), one_line(left.reason));
   }
 
-  void heading(std::string_view name) {
+  // Then rows have a cell for each of these.
+  void heading(std::string_view name, std::span<const Route> routes) {
+    n_cells_ = routes.size();
     text_ += "\n  " + style_.dim(pad(name, kRowNameWidth));
-    for (const CostCurve& curve : r_.set.curves) {
-      text_ += style_.dim(pad_left(backend_name(curve.backend), kDeviceWidth));
+    for (const Route& route : routes) {
+      text_ += style_.dim(pad_left(route_name(r_.set.curves, route), kDeviceWidth));
     }
     text_ += "\n";
   }
+  void heading(std::string_view name) { heading(name, std::span(routes_).first(r_.set.curves.size())); }
 
   void row(const std::string& name, const std::function<std::string(size_t)>& cell) {
     text_ += "  " + pad(name, kRowNameWidth);
-    for (size_t i = 0; i < r_.set.curves.size(); ++i) text_ += pad_left(cell(i), kDeviceWidth);
+    for (size_t i = 0; i < n_cells_; ++i) text_ += pad_left(cell(i), kDeviceWidth);
     text_ += "\n";
   }
 
@@ -90,17 +93,21 @@ class CostPage {
   void job() {
     const ExpectedJob& job = r_.job;
     std::vector<JobCost> costs;
-    for (const CostCurve& curve : r_.set.curves) costs.push_back(predict(curve, job));
+    for (const Route& route : routes_) costs.push_back(predict(r_.set.curves, route, job));
     const std::string times = job.n_parallel > 1 ? format_text(", {} times", job.n_parallel) : "";
-    heading(format_text("{} + {} tokens{}", job.n_prompt, job.n_generate, times));
+    heading(format_text("{} + {} tokens{}", job.n_prompt, job.n_generate, times), routes_);
     const std::pair<const char*, Cost JobCost::*> parts[] = {{"loading", &JobCost::setup},
                                                              {"reading", &JobCost::prompt},
+                                                             {"moving", &JobCost::moving},
                                                              {"writing", &JobCost::decode},
                                                              {"in all", &JobCost::total}};
     for (const auto& [name, part] : parts) {
       if (part == &JobCost::setup && !job.counts_setup) continue;
-      row(name, [&](size_t i) { return cost_text(costs[i].*part); });
-      if (r_.measured.empty()) continue;
+      if (part == &JobCost::moving && routes_.size() == r_.set.curves.size()) continue;
+      row(name, [&](size_t i) {
+        return part == &JobCost::moving && !routes_[i].is_split() ? "-" : cost_text(costs[i].*part);
+      });
+      if (r_.measured.empty() || part == &JobCost::moving) continue;
       row("  measured", [&](size_t i) { return seconds_text((r_.measured[i].*part).seconds); });
       row("  predicted / measured", [&](size_t i) {
         const double measured = (r_.measured[i].*part).seconds;
@@ -111,7 +118,7 @@ class CostPage {
 
   void choice() {
     const auto& curves = r_.set.curves;
-    const DeviceChoice choice = choose_device(curves, r_.job, r_.prefer);
+    const RouteChoice choice = choose_route(curves, r_.job, r_.prefer);
     text_ += format_text("\n  {} {}\n", style_.bold("choice"), choice.reason);
     if (curves.size() < 2) return;
     crossover("prompt", &ExpectedJob::n_prompt, r_.set.n_ctx - r_.job.n_generate);
@@ -123,13 +130,15 @@ class CostPage {
     const auto found = crossovers(curves, r_.job, varied, std::max(most, 1), r_.prefer);
     for (const Crossover& change : found) {
       text_ += format_text("  from {} {} tokens on it is {} instead of {}\n", change.tokens, what,
-                           backend_name(curves[change.to].backend), backend_name(curves[change.from].backend));
+                           route_name(curves, change.to), route_name(curves, change.from));
     }
     if (found.empty()) text_ += format_text("  it is the same for any number of {} tokens\n", what);
   }
 
   const CostReport& r_;
   const Style& style_;
+  const std::vector<Route> routes_ = routes_of(r_);
+  size_t n_cells_ = 0;
   std::string text_;
 };
 
@@ -154,15 +163,17 @@ OrderedJson curve_json(const CostCurve& curve) {
           {"energy_reason", curve.energy_reason.empty() ? OrderedJson(nullptr) : OrderedJson(curve.energy_reason)},
           {"setup", cost_json(curve.setup)},
           {"prompt", points_json(curve.prompt)},
-          {"steps", std::move(steps)}};
+          {"steps", std::move(steps)},
+          {"kv_out_seconds", curve.kv_out_seconds},
+          {"kv_in_seconds", curve.kv_in_seconds}};
 }
 
 OrderedJson crossovers_json(const CostReport& r, int ExpectedJob::* varied, int most) {
   OrderedJson list = OrderedJson::array();
   for (const Crossover& change : crossovers(r.set.curves, r.job, varied, std::max(most, 1), r.prefer)) {
     list.push_back({{"tokens", change.tokens},
-                    {"from", backend_name(r.set.curves[change.from].backend)},
-                    {"to", backend_name(r.set.curves[change.to].backend)}});
+                    {"from", route_name(r.set.curves, change.from)},
+                    {"to", route_name(r.set.curves, change.to)}});
   }
   return list;
 }
@@ -200,15 +211,24 @@ OrderedJson cost_json(const Cost& cost) {
 OrderedJson cost_json(const JobCost& cost) {
   return {{"setup", cost_json(cost.setup)},
           {"prompt", cost_json(cost.prompt)},
+          {"moving", cost_json(cost.moving)},
           {"decode", cost_json(cost.decode)},
           {"total", cost_json(cost.total)}};
+}
+
+std::vector<Route> routes_of(const CostReport& report) {
+  std::vector<Route> routes;
+  for (size_t i = 0; i < report.set.curves.size(); ++i) routes.push_back({.reads = i, .writes = i});
+  if (const auto split = best_split(report.set.curves, report.job, report.prefer)) routes.push_back(*split);
+  return routes;
 }
 
 std::string cost_page(const CostReport& report, const Style& style) { return CostPage(report, style).render(); }
 
 std::string cost_json(const CostReport& report) {
   const CurveSet& set = report.set;
-  const DeviceChoice choice = choose_device(set.curves, report.job, report.prefer);
+  const RouteChoice choice = choose_route(set.curves, report.job, report.prefer);
+  const std::vector<Route> routes = routes_of(report);
   OrderedJson devices = OrderedJson::array(), left_out = OrderedJson::array();
   for (size_t i = 0; i < set.curves.size(); ++i) {
     OrderedJson device = curve_json(set.curves[i]);
@@ -217,16 +237,26 @@ std::string cost_json(const CostReport& report) {
     if (!report.measured.empty()) device["job_measured"] = cost_json(report.measured[i]);
     devices.push_back(std::move(device));
   }
+  OrderedJson split = nullptr;
+  if (routes.size() > set.curves.size()) {
+    split = {{"route", route_name(set.curves, routes.back())},
+             {"reads", backend_name(set.curves[routes.back().reads].backend)},
+             {"writes", backend_name(set.curves[routes.back().writes].backend)},
+             {"job", cost_json(predict(set.curves, routes.back(), report.job))}};
+    if (!report.measured.empty()) split["job_measured"] = cost_json(report.measured.back());
+  }
   for (const DeviceLeftOut& left : set.left_out) left_out.push_back({{"device", left.device}, {"reason", left.reason}});
   const OrderedJson json = {
       {"model", set.model_path},
       {"name", set.model_name},
       {"job", job_json(report.job, report.prefer)},
       {"devices", std::move(devices)},
+      {"two_devices", std::move(split)},
       {"left_out", std::move(left_out)},
       {"choice",
-       {{"backend", backend_name(set.curves[choice.index].backend)},
-        {"device", set.curves[choice.index].device},
+       {{"backend", choice.route.is_split() ? "both" : backend_name(set.curves[choice.route.reads].backend)},
+        {"device", set.curves[choice.route.reads].device},
+        {"writes_on", set.curves[choice.route.writes].device},
         {"reason", choice.reason}}},
       {"crossovers",
        {{"prompt_tokens", crossovers_json(report, &ExpectedJob::n_prompt, set.n_ctx - report.job.n_generate)},

@@ -15,8 +15,11 @@ struct CostReport {
   const CurveSet& set;
   ExpectedJob job;
   Prefer prefer;
-  std::vector<JobCost> measured = {};  // the job itself on each device; empty: not run
+  std::vector<JobCost> measured = {};  // the job itself by each of routes_of(); empty: not run
 };
+
+// The ways of the job that are compared: each device alone, and the best of those with two.
+std::vector<Route> routes_of(const CostReport& report);
 
 std::string cost_page(const CostReport& report, const Style& style);
 std::string cost_json(const CostReport& report);

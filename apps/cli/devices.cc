@@ -62,8 +62,8 @@ Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& mod
   TERN_TRY(const CurveSet set, flags.curves(model_path, command.calibrate));
   CostReport report{.set = set, .job = flags.job_within(set.n_ctx), .prefer = flags.prefer};
   if (command.check) {
-    for (const CostCurve& curve : set.curves) {
-      TERN_TRY(const JobCost cost, measure_job(curve, flags.load(set.model_path), report.job));
+    for (const Route& route : routes_of(report)) {
+      TERN_TRY(const JobCost cost, measure_job(set.curves, route, flags.load(set.model_path), report.job));
       report.measured.push_back(cost);
     }
   }

@@ -35,8 +35,10 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
   TERN_TRY(const ModelPlace place, options.model.place());
   const auto load = std::make_shared<LoadOptions>(options.model.load);
   load->model_path = place.path;
+  load->job.any_length = true;
   if (pinned) {
     TERN_TRY(*load, options.model.resolved());
+    load->job.any_length = true;
   }
   TERN_TRY(std::string own_template, template_of(options));
   if (!own_template.empty()) load->chat_template = std::move(own_template);

@@ -8,6 +8,7 @@ std::string with_flags(std::string_view message) {
   static constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
       {"use the cpu backend", "-b cpu"},
       {"use the webgpu backend", "-b webgpu"},
+      {"measure the costs first", "tern devices --calibrate"},
       {"use the file's head", "--head f16"},
       {"another head", "--head"},
       {"choose another type", "--type"},

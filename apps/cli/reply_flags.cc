@@ -364,6 +364,10 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   line("finish", explain(result.reason));
   line("context", format_text("{} of {} tokens", session.n_used(), session.n_ctx()));
   line("KV cache", format_text("{} in {}", human_bytes(session.kv_bytes()), kv_name(session.kv_type())));
+  for (const DeviceShare& share : engine.device_shares()) {
+    line("on " + share.device, format_text("{} tokens of prompts, {} of replies; keys and values of {} brought there",
+                                           share.prompt_tokens, share.single_tokens, share.tokens_brought));
+  }
   if (const auto gpu = engine.gpu_stats()) {
     for (const auto& [name, value] : gpu_stats_lines(*gpu)) line(name, value);
   }

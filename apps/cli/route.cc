@@ -26,12 +26,27 @@ The figures are predictions from the costs that 'tern devices --explain' shows. 
 first, which takes up to 20 s for a model. What a model's answers are worth is not weighed.
 )";
 
-// A model on a device.
+constexpr size_t kRouteWidth = 16;
+
+// A model on a device, or on two.
 struct Candidate {
   std::string model;
   std::string path;
-  CostCurve curve;
+  std::vector<CostCurve> curves;  // of the model
+  Route route;
 };
+
+JobCost cost_of(const Candidate& one, const ExpectedJob& job) { return predict(one.curves, one.route, job); }
+
+// What the job costs on each device, and on two where they are better than one.
+void add_candidates(std::vector<Candidate>& all, const CurveSet& set, const ExpectedJob& job, Prefer prefer) {
+  const auto add = [&](const Route& route) {
+    all.push_back({.model = set.model_name, .path = set.model_path, .curves = set.curves, .route = route});
+  };
+  for (size_t i = 0; i < set.curves.size(); ++i) add({.reads = i, .writes = i});
+  const Route best = choose_route(set.curves, job, prefer).route;
+  if (best.is_split()) add(best);
+}
 
 struct RouteCommand {
   std::vector<std::string> models;
@@ -47,14 +62,14 @@ std::string RouteCommand::page(const std::vector<Candidate>& all, const std::vec
   const Style style = Style::of(STDOUT_FILENO);
   size_t width = 5;
   for (const Candidate& one : all) width = std::max(width, display_width(one_line(one.model)));
-  std::string text =
-      style.dim(format_text("  {}  {}{}{}{}{}", pad("model", width), pad("device", 8), pad_left("loading", 12),
-                            pad_left("reading", 12), pad_left("writing", 12), pad_left("in all", 22))) +
-      "\n";
+  std::string text = style.dim(format_text("  {}  {}{}{}{}{}", pad("model", width), pad("device", kRouteWidth),
+                                           pad_left("loading", 12), pad_left("reading", 12), pad_left("writing", 12),
+                                           pad_left("in all", 22))) +
+                     "\n";
   for (size_t i = 0; i < all.size(); ++i) {
-    const JobCost cost = predict(all[i].curve, costs.job);
+    const JobCost cost = cost_of(all[i], costs.job);
     text += format_text("{} {}  {}{}{}{}{}\n", i == chosen ? "*" : " ", pad(one_line(all[i].model), width),
-                        pad(backend_name(all[i].curve.backend), 8),
+                        pad(route_name(all[i].curves, all[i].route), kRouteWidth),
                         pad_left(costs.job.counts_setup ? seconds_text(cost.setup.seconds) : "-", 12),
                         pad_left(seconds_text(cost.prompt.seconds), 12),
                         pad_left(seconds_text(cost.decode.seconds), 12), pad_left(cost_text(cost.total), 22));
@@ -63,7 +78,7 @@ std::string RouteCommand::page(const std::vector<Candidate>& all, const std::vec
     text += format_text("  {}  {}: {}\n", one_line(left.device), style.dim("left out"), one_line(left.reason));
   const Candidate& best = all[chosen];
   text += format_text("\n  {} {} on {}: {} for {} + {} tokens\n", style.bold("choice"), one_line(best.model),
-                      backend_name(best.curve.backend), cost_text(predict(best.curve, costs.job).total),
+                      route_name(best.curves, best.route), cost_text(cost_of(best, costs.job).total),
                       costs.job.n_prompt, costs.job.n_generate);
   return text;
 }
@@ -74,13 +89,14 @@ std::string RouteCommand::json(const std::vector<Candidate>& all, const std::vec
   const auto place = [](const Candidate& one) -> Json {
     return {{"model", one.path},
             {"name", one.model},
-            {"backend", backend_name(one.curve.backend)},
-            {"device", one.curve.device}};
+            {"backend", one.route.is_split() ? "both" : backend_name(one.curves[one.route.reads].backend)},
+            {"device", one.curves[one.route.reads].device},
+            {"writes_on", one.curves[one.route.writes].device}};
   };
   Json candidates = Json::array(), left = Json::array();
   for (const Candidate& one : all) {
     Json json = place(one);
-    json.update(cost_json(predict(one.curve, costs.job)));
+    json.update(cost_json(cost_of(one, costs.job)));
     candidates.push_back(std::move(json));
   }
   for (const DeviceLeftOut& one : left_out) left.push_back({{"device", one.device}, {"reason", one.reason}});
@@ -92,33 +108,38 @@ std::string RouteCommand::json(const std::vector<Candidate>& all, const std::vec
 }
 
 Result<ExitCode> RouteCommand::run() {
-  std::vector<Candidate> all;
-  std::vector<CostCurve> curves;
+  std::vector<CurveSet> sets;
   std::vector<DeviceLeftOut> left_out;
   int n_ctx = std::numeric_limits<int>::max();
   for (const std::string& name : models) {
     TERN_TRY(const std::string path, path_of_model(name));
-    const Result<CurveSet> found = costs.curves(path, /*again=*/false);
+    Result<CurveSet> found = costs.curves(path, /*again=*/false);
     if (!found && found.error().code != ErrorCode::kInvalidArgument) return std::unexpected(found.error());
     if (!found) {  // its context is too short
       left_out.push_back({.device = name, .reason = found.error().message});
       continue;
     }
-    const CurveSet& set = *found;
+    const CurveSet& set = sets.emplace_back(*std::move(found));
     n_ctx = std::min(n_ctx, set.n_ctx);
     for (const DeviceLeftOut& left : set.left_out) {
       left_out.push_back({.device = set.model_name + " on " + left.device, .reason = left.reason});
     }
-    for (const CostCurve& curve : set.curves) {
-      all.push_back({.model = set.model_name, .path = set.model_path, .curve = curve});
-      curves.push_back(curve);
-    }
   }
-  if (all.empty()) return fail(ErrorCode::kInvalidArgument, "{}", left_out.back().reason);
+  if (sets.empty()) return fail(ErrorCode::kInvalidArgument, "{}", left_out.back().reason);
   costs.job = costs.job_within(n_ctx);
-  const DeviceChoice choice = choose_device(curves, costs.job, costs.prefer);
-  TERN_TRY_STATUS(print(costs.as_json() ? json(all, left_out, choice.index) : page(all, left_out, choice.index)));
-  if (choice.reason.contains("; by speed")) print_note("chosen by speed, since not all joules are known");
+  std::vector<Candidate> all;
+  for (const CurveSet& set : sets) add_candidates(all, set, costs.job, costs.prefer);
+  const auto has_joules = [&](const Candidate& one) { return cost_of(one, costs.job).total.joules.has_value(); };
+  const bool by_energy = costs.prefer == Prefer::kEnergy && std::ranges::all_of(all, has_joules);
+  const auto best = std::ranges::min_element(all, {}, [&](const Candidate& one) {
+    const Cost total = cost_of(one, costs.job).total;
+    return by_energy ? *total.joules : total.seconds;
+  });
+  const auto chosen = static_cast<size_t>(best - all.begin());
+  TERN_TRY_STATUS(print(costs.as_json() ? json(all, left_out, chosen) : page(all, left_out, chosen)));
+  if (costs.prefer == Prefer::kEnergy && !by_energy) {
+    print_note("chosen by speed, since not all joules are known");
+  }
   return ExitCode::kDone;
 }
 

@@ -149,6 +149,7 @@ Result<ExitCode> ServeCommand::answer_until_end(server::ApiServer& server, const
 Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   TERN_TRY(std::string own_template, template_of(*this));
   if (!own_template.empty()) model.load.chat_template = std::move(own_template);
+  model.load.job.any_length = true;
   TERN_TRY(const Engine engine, load_engine(model));
   if (interrupt.interrupted()) return ExitCode::kInterrupted;
   const ModelInfo& info = engine.info();

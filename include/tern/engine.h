@@ -177,6 +177,8 @@ class Engine {
   Sampling sampling(const SampleOptions& asked = {}) const;  // what a reply with these options is chosen with
   std::optional<GpuStats> gpu_stats() const;                 // so far; none if no GPU computes
 
+  std::vector<DeviceShare> device_shares() const;  // so far, the CPU's first; empty where one device computes
+
   // The kernels of the token decoded last, in the order of their first use. They are run again to be timed, unseen
   // by any session. Empty if no GPU computes, or no token has been decoded yet. kDeviceLost.
   Result<std::vector<GpuKernel>> gpu_kernels() const;

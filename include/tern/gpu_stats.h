@@ -35,6 +35,14 @@ struct GpuStats {
   double record_ms_per_token = 0;  // the host's work: recording and submitting its dispatches
 };
 
+// What one of two devices has done of a model's work so far (BackendKind::kBoth).
+struct DeviceShare {
+  std::string device;           // "cpu", "webgpu"
+  uint64_t prompt_tokens = 0;   // run with others of their sequence
+  uint64_t single_tokens = 0;   // run alone, as those of replies are
+  uint64_t tokens_brought = 0;  // whose keys and values came from the other device, in whole blocks
+};
+
 // A kernel and its share of a decoded token.
 struct GpuKernel {
   std::string name;    // "ternary_matvec"; kernels with the same name may have different texts

@@ -14,7 +14,9 @@ namespace tern {
 
 using TokenId = int32_t;
 
-enum class BackendKind { kAuto, kCpu, kWebGpu, kRef };
+// kBoth: the model on the CPU and on a GPU, each pass where it costs least; what that is has to have been measured
+// (tern/routing.h).
+enum class BackendKind { kAuto, kCpu, kWebGpu, kRef, kBoth };
 
 // What `auto` chooses a device by, where it has been measured what each costs (tern/routing.h). kGpu: a GPU where there
 // is one, as without such costs.
@@ -26,6 +28,7 @@ struct ExpectedJob {
   int n_generate = 128;
   int n_parallel = 1;         // such jobs at a time
   bool counts_setup = false;  // loading the model is a part of it
+  bool any_length = false;    // the model, once loaded, has jobs of all lengths, of which these are common ones
 };
 
 // How keys and values are stored in the KV cache. kQ8_0: int8, with a scale in f16 for every 32 of a head: half the
@@ -77,7 +80,7 @@ enum class Pooling {
 
 struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
-  BackendKind backend = BackendKind::kAuto;  // auto: the one that suits `job`, or the GPU
+  BackendKind backend = BackendKind::kAuto;  // auto: what suits `job`, which may be both; or the GPU
   Prefer prefer = Prefer::kSpeed;            // what auto goes by, where costs of both devices are kept,
   ExpectedJob job = {};                      // … and what for; else it takes a GPU where there is one
   int n_threads = 0;                         // 0: one per CPU that this process may use, which is also the most

@@ -41,13 +41,16 @@ struct CostCurve {
   Cost setup = {};                      // until the first pass, and what that takes beyond a later one
   std::vector<CurvePoint> prompt = {};  // reading a whole prompt of so many tokens; at least one, the tokens ascend
   std::vector<StepCurve> steps = {};    // for one reply, and then for more at a time, ascending
-  std::string energy_source = {};       // "powercap (package-0)"; empty: not measured, because of
-  std::string energy_reason = {};       // … this
+  // Seconds to read a token's keys and values, all layers', from the device, and to write them to it.
+  double kv_out_seconds = 0, kv_in_seconds = 0;
+  std::string energy_source = {};  // "powercap (package-0)"; empty: not measured, because of
+  std::string energy_reason = {};  // … this
 };
 
 struct JobCost {
   Cost setup;
   Cost prompt;
+  Cost moving;  // the prompt's keys and values from the device that reads to the one that writes; without joules: 0
   Cost decode;  // the tokens after the first, which belongs to the prompt
   Cost total;   // with the set-up where the job counts it
 };
@@ -56,18 +59,42 @@ struct JobCost {
 // their prompts one after the other and write together.
 JobCost predict(const CostCurve& curve, const ExpectedJob& job);
 
-// Which of them is cheapest, and why in one line: "webgpu takes 0.4 s for 512 + 128 tokens, cpu 1.3 s". By speed where
-// energy is asked for and not known of all; the reason says so. At least one; of equal ones the first.
-struct DeviceChoice {
-  size_t index = 0;
-  std::string reason;
+// Which device reads the prompts of a job and which writes the replies, both by their curves.
+struct Route {
+  size_t reads = 0, writes = 0;
+  bool is_split() const { return reads != writes; }
+  bool operator==(const Route&) const = default;
 };
-DeviceChoice choose_device(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer);
+// "webgpu", "webgpu, then cpu".
+std::string route_name(std::span<const CostCurve> curves, const Route& route);
 
-// Where the choice changes as one number of the job grows from 1 to `most`: from this number on it is `to`.
+// As predict() of one curve; where the route is split, the model is loaded on both devices.
+JobCost predict(std::span<const CostCurve> curves, const Route& route, const ExpectedJob& job);
+
+// The cheapest way through the devices of one model, at least one, and why in one line. By speed where energy is asked
+// for and not known of all; the reason says so. A device alone is chosen where a second one brings less than 5 %; of
+// equal ones the first.
+struct RouteChoice {
+  Route route;
+  std::string reason;  // "webgpu, then cpu takes 0.4 s for 512 + 128 tokens, cpu 0.9 s, webgpu 0.5 s"
+};
+RouteChoice choose_route(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer);
+// The cheapest of those that are split; none with fewer than two devices.
+std::optional<Route> best_split(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer);
+
+// For jobs of all lengths that a context of n_ctx holds, the model being loaded: what the best device alone costs, as a
+// multiple of what each job costs where it is cheapest, on one device or on two; the mean over lengths. 1: one device
+// is the best for all.
+struct ManyJobs {
+  size_t alone = 0;  // the best device for all
+  double factor = 1;
+};
+ManyJobs many_jobs(std::span<const CostCurve> curves, int n_ctx, Prefer prefer);
+
+// Where the route changes as one number of the job grows from 1 to `most`: from this number on it is `to`.
 struct Crossover {
   int tokens = 0;
-  size_t from = 0, to = 0;
+  Route from, to;
 };
 std::vector<Crossover> crossovers(std::span<const CostCurve> curves, ExpectedJob job, int ExpectedJob::* varied,
                                   int most, Prefer prefer);
@@ -102,8 +129,10 @@ struct CurveSet {
 // steps, say).
 Result<CurveSet> cost_curves(const CurveOptions& options);
 
-// Runs such a job on the curve's device: what it took, to compare with what predict() says. Errors: those of loading
-// the model there; kInvalidArgument: the job is longer than the context.
-Result<JobCost> measure_job(const CostCurve& curve, const LoadOptions& load, const ExpectedJob& job);
+// Runs such a job on the route's device, or on both, where each pass is placed by itself: what it took, to compare with
+// what predict() says; moving is a part of writing. Errors: those of loading the model there; kInvalidArgument: the job
+// is longer than the context.
+Result<JobCost> measure_job(std::span<const CostCurve> curves, const Route& route, const LoadOptions& load,
+                            const ExpectedJob& job);
 
 }  // namespace tern

@@ -82,6 +82,7 @@ class Scheduler {
     int kv_blocks_used = 0;  // that belong to replies, each counted once
     int kv_blocks_kept = 0;  // … to nobody, for prompts that begin alike
     int kv_block_tokens = 0;
+    std::vector<DeviceShare> shares = {};  // see Engine::device_shares()
   };
   Stats stats() const;
 

@@ -99,7 +99,13 @@ typedef struct tern_engine tern_engine;
 /* What is being done, and how much of the total, in `unit`s. The texts live until the callback returns. */
 typedef void (*tern_on_progress)(void* user, const char* what, uint64_t done, uint64_t total, const char* unit);
 
-enum { TERN_BACKEND_AUTO = 0, TERN_BACKEND_CPU = 1, TERN_BACKEND_WEBGPU = 2, TERN_BACKEND_REF = 3 };
+enum {
+  TERN_BACKEND_AUTO = 0,
+  TERN_BACKEND_CPU = 1,
+  TERN_BACKEND_WEBGPU = 2,
+  TERN_BACKEND_REF = 3,
+  TERN_BACKEND_BOTH = 4 /* the CPU and a GPU, each pass where it costs least by what `tern devices --calibrate` kept */
+};
 
 /* What AUTO chooses a device by, where `tern devices --calibrate` has measured what each costs. ENERGY: by speed where
  * joules cannot be counted. GPU, and all of them where nothing has been measured: a GPU where there is one. */

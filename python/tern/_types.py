@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 if TYPE_CHECKING:
     from ._engine import Grammar
 
-Backend = Literal["auto", "cpu", "webgpu", "ref"]
-BACKENDS: dict[str, int] = {"auto": 0, "cpu": 1, "webgpu": 2, "ref": 3}
+Backend = Literal["auto", "cpu", "webgpu", "ref", "both"]
+BACKENDS: dict[str, int] = {"auto": 0, "cpu": 1, "webgpu": 2, "ref": 3, "both": 4}
 
 Prefer = Literal["speed", "energy", "gpu"]
 PREFERENCES: dict[str, int] = {"speed": 0, "energy": 1, "gpu": 2}

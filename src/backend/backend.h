@@ -142,6 +142,7 @@ class Executable {
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
   virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
+  virtual std::vector<DeviceShare> device_shares() const { return {}; }
 
   // Measures a token of each slice, where there are blocks for `repeats` + 1 more, `repeats` times, and takes medians.
   // kNotSupported where steps cannot be timed.

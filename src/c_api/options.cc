@@ -118,7 +118,7 @@ Result<LoadOptions> read_options(const tern_load_options* given) {
   to.chat_template = text_or_empty(from.chat_template);
   to.gpu.adapter = text_or_empty(from.gpu_adapter);
   to.gpu.cache_dir = text_or_empty(from.gpu_cache_dir);
-  TRY(to.backend, read_enum(from.backend, BackendKind::kRef, "tern_load_options.backend"));
+  TRY(to.backend, read_enum(from.backend, BackendKind::kBoth, "tern_load_options.backend"));
   TRY(to.head, read_enum(from.head, HeadKind::kExact, "tern_load_options.head"));
   TRY(to.pin_threads, read_bool(from.pin_threads, "tern_load_options.pin_threads"));
   TRY(to.prefer, read_enum(from.prefer, Prefer::kGpu, "tern_load_options.prefer"));

@@ -2,10 +2,12 @@
 
 #include <vector>
 
+#include "backend/both/both_backend.h"
 #include "base/fnv1a.h"
 #include "base/format_text.h"
 #include "base/system_info.h"
 #include "engine/backends.h"
+#include "engine/pass_costs.h"
 #include "quant/format.h"
 #include "routing/curve_file.h"
 #include "tern/engine.h"
@@ -58,8 +60,10 @@ bool has_curves_for(const LoadOptions& options) {
          !gpu.validation && !gpu.robustness;
 }
 
-std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads) {
-  if (options.prefer == Prefer::kGpu || !has_curves_for(options)) return std::nullopt;
+namespace {
+
+// Of the CPU and of the GPU.
+std::optional<std::array<CostCurve, 2>> kept_curves(const Model& model, const LoadOptions& options, int n_threads) {
   const CurveFolder kept(default_curve_folder(), std::string(version()));
   if (!kept.exists()) return std::nullopt;  // most people's, whose start is not to be slower
   const std::string of_model = curve_model(model, options.head);
@@ -69,9 +73,63 @@ std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptio
   if (!gpu) return std::nullopt;
   auto on_gpu = kept.find(gpu_curve_device(gpu->name, gpu->driver), of_model);
   if (!on_gpu) return std::nullopt;
-  const std::vector<CostCurve> curves = {*std::move(cpu), *std::move(on_gpu)};
-  DeviceChoice choice = choose_device(curves, options.job, options.prefer);
-  return ChosenDevice{.backend = curves[choice.index].backend, .reason = std::move(choice.reason)};
+  return std::array{*std::move(cpu), *std::move(on_gpu)};
+}
+
+// For jobs that come once the model is loaded. Two copies of it have to be worth their memory.
+ChosenDevice choose_for_many(const std::array<CostCurve, 2>& curves, const Model& model, Prefer prefer) {
+  constexpr double kWorthTwoCopies = 1.1;
+  const ManyJobs jobs = many_jobs(curves, model.config.n_ctx, prefer);
+  const BackendKind alone = curves[jobs.alone].backend;
+  if (jobs.factor < kWorthTwoCopies) {
+    return {.backend = alone,
+            .reason = format_text("{} alone costs {:.2f} times what jobs of all lengths do where each is cheapest",
+                                  backend_name(alone), jobs.factor)};
+  }
+  return {.backend = BackendKind::kBoth,
+          .reason = format_text("cpu and webgpu, for jobs of all lengths: {} alone would cost {:.2f} times as much",
+                                backend_name(alone), jobs.factor),
+          .curves = curves};
+}
+
+}  // namespace
+
+std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads) {
+  if (options.prefer == Prefer::kGpu || !has_curves_for(options)) return std::nullopt;
+  const auto curves = kept_curves(model, options, n_threads);
+  if (!curves) return std::nullopt;
+  if (options.job.any_length) return choose_for_many(*curves, model, options.prefer);
+  RouteChoice choice = choose_route(*curves, options.job, options.prefer);
+  if (choice.route.is_split()) {
+    return ChosenDevice{.backend = BackendKind::kBoth, .reason = std::move(choice.reason), .curves = curves};
+  }
+  return ChosenDevice{.backend = (*curves)[choice.route.reads].backend, .reason = std::move(choice.reason)};
+}
+
+Result<ChosenDevice> both_by_curves(const Model& model, const LoadOptions& options, int n_threads) {
+  if (!has_curves_for(options)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "what passes cost on two devices is known with fused steps, whole batches and all of a GPU's features: "
+                "leave such options as they are by default, or choose one device");
+  }
+  auto curves = kept_curves(model, options, n_threads);
+  if (!curves) {
+    return fail(ErrorCode::kNotFound,
+                "it is not known what this model costs on the CPU and on the GPU, so passes cannot be shared out; "
+                "measure the costs first");
+  }
+  const ExpectedJob& job = options.job;
+  const RouteChoice choice = choose_route(*curves, job, options.prefer);
+  return ChosenDevice{.backend = BackendKind::kBoth,
+                      .reason = format_text("cpu and webgpu, by costs: {}", choice.reason),
+                      .curves = *std::move(curves)};
+}
+
+std::unique_ptr<Executable> combine_by_curves(std::array<std::unique_ptr<Executable>, 2> devices,
+                                              const std::array<CostCurve, 2>& curves, const LoadOptions& options) {
+  return both::combine({both::Device{.name = "cpu", .executable = std::move(devices[0])},
+                        both::Device{.name = "webgpu", .executable = std::move(devices[1])}},
+                       PassCosts(curves, options.prefer, options.job.n_generate));
 }
 
 }  // namespace tern

@@ -1,11 +1,16 @@
 // What `auto` computes on, where it has been measured what that costs.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "backend/backend.h"
+#include "base/result.h"
 #include "model/model.h"
 #include "tern/options.h"
+#include "tern/routing.h"
 
 namespace tern {
 
@@ -20,11 +25,18 @@ bool has_curves_for(const LoadOptions& options);
 
 struct ChosenDevice {
   BackendKind backend = BackendKind::kCpu;
-  std::string reason;  // one line
+  std::string reason;                                   // one line
+  std::optional<std::array<CostCurve, 2>> curves = {};  // of the CPU and the GPU, where it is kBoth
 };
 
 // By the curves that are kept of the CPU with so many threads and of the GPU that these options lead to. None where one
 // of them is not kept, which costs one look at a file, or where there is no such GPU.
 std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads);
+// These curves, for LoadOptions that ask for both. kNotFound.
+Result<ChosenDevice> both_by_curves(const Model& model, const LoadOptions& options, int n_threads);
+
+// The two executables, the CPU's first, as one that runs each pass where that costs least.
+std::unique_ptr<Executable> combine_by_curves(std::array<std::unique_ptr<Executable>, 2> devices,
+                                              const std::array<CostCurve, 2>& curves, const LoadOptions& options);
 
 }  // namespace tern

@@ -28,6 +28,7 @@ Sampling Engine::sampling(const SampleOptions& asked) const {
 }
 
 std::optional<GpuStats> Engine::gpu_stats() const { return impl_->executable->gpu_stats(); }
+std::vector<DeviceShare> Engine::device_shares() const { return impl_->executable->device_shares(); }
 Result<std::vector<GpuKernel>> Engine::gpu_kernels() const { return impl_->executable->gpu_kernels(); }
 bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }
 const Tokenizer& Engine::tokenizer() const { return *impl_->tokenizer; }
@@ -78,7 +79,7 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
       const int n = static_cast<int>(std::min<int64_t>(most, INT_MAX));
       return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_kept = n});
     }
-    const bool is_host = !executable->gpu_adapter();  // a GPU knows itself what fits
+    const bool is_host = backend != BackendKind::kWebGpu;  // a GPU knows itself what fits
     const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
     const uint64_t each = std::max<uint64_t>(store->block_bytes(), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };

@@ -33,6 +33,7 @@ struct Engine::Impl {
   BackendKind backend = BackendKind::kCpu;  // what kAuto became
   bool embeddings = false;                  // the plan ends before the head
   Plan plan;
+  std::unique_ptr<Plan> gpu_plan;  // beside that of the CPU, where both compute
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;
   double load_seconds = 0;

@@ -1,5 +1,6 @@
 // From a file to an engine: what it holds, on which backend it computes, and what is told of it.
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "backend/kv_layout.h"
@@ -63,20 +64,41 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
   });
 }
 
-Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOptions& load, CompileOptions options) {
-  impl.backend = backend;
+Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind backend, const LoadOptions& load,
+                                                CompileOptions options, Plan& plan) {
   const int most = backend == BackendKind::kWebGpu ? kMostRepliesOnGpu : kMostReplies;
   options.max_logit_rows = std::min(most, options.max_batch);
   if (!load.embeddings) {
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }
   const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
-  impl.plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions, .embeddings = load.embeddings});
+  plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions, .embeddings = load.embeddings});
   options.end_phase("plan");
   PhaseTimes* const times = options.times;
   if (backend != BackendKind::kWebGpu) options.times = nullptr;
-  TRY(impl.executable, compile_on(backend, impl.plan, options, *impl.pool));
+  auto executable = compile_on(backend, plan, options, *impl.pool);
   if (times) times->end(backend == BackendKind::kWebGpu ? "checks" : "weights");
+  return executable;
+}
+
+Result<void> compile_for(Engine::Impl& impl, BackendKind backend, const LoadOptions& load,
+                         const CompileOptions& options) {
+  impl.backend = backend;
+  TRY(impl.executable, compile_one(impl, backend, load, options, impl.plan));
+  return {};
+}
+
+Result<void> compile_for_both(Engine::Impl& impl, const ChosenDevice& chosen, const LoadOptions& load,
+                              const CompileOptions& options) {
+  impl.backend = BackendKind::kBoth;
+  impl.info.choice = chosen.reason;
+  impl.gpu_plan = std::make_unique<Plan>();
+  std::array<std::unique_ptr<Executable>, 2> devices;
+  LoadOptions on_gpu = load;
+  if (load.head == HeadKind::kExact) on_gpu.head = HeadKind::kFile;  // the same text
+  TRY(devices[1], compile_one(impl, BackendKind::kWebGpu, on_gpu, options, *impl.gpu_plan));
+  TRY(devices[0], compile_one(impl, BackendKind::kCpu, load, options, impl.plan));
+  impl.executable = combine_by_curves(std::move(devices), *chosen.curves, load);
   return {};
 }
 
@@ -90,12 +112,25 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, Phase
     compile.most_batch = std::min(kMostBatchOnGpu, impl.model.config.n_ctx);
   }
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
+  if (options.backend == BackendKind::kBoth) {
+    TRY(const ChosenDevice chosen, both_by_curves(impl.model, options, impl.pool->size()));
+    return compile_for_both(impl, chosen, options, compile);
+  }
   if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
   const bool is_named = !options.gpu.adapter.empty();
   if (is_named || (options.head != HeadKind::kExact && may_have_gpu())) {
     if (const auto chosen = choose_by_curves(impl.model, options, impl.pool->size())) {
       impl.info.choice = chosen->reason;
       if (chosen->backend == BackendKind::kCpu) return compile_for(impl, BackendKind::kCpu, options, compile);
+      if (chosen->backend == BackendKind::kBoth) {
+        const auto on_both = compile_for_both(impl, *chosen, options, compile);
+        if (on_both) return {};
+        compile.end_phase("GPU");
+        impl.executable.reset();
+        impl.gpu_plan.reset();
+        impl.info.choice.clear();
+        warn("only one device is used: {}", on_both.error().message);
+      }
     }
     compile.only_hardware_gpu = true;
     const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options, compile);
@@ -136,6 +171,7 @@ int n_threads(const Engine::Impl& impl) {
       return 1;
     case BackendKind::kAuto:
     case BackendKind::kCpu:
+    case BackendKind::kBoth:
       return impl.pool->size();
   }
   CHECK(false);

@@ -368,6 +368,7 @@ Scheduler::Stats Scheduler::Impl::stats() const {
   stats.kv_blocks_used = blocks_->stats().n_used;
   stats.kv_blocks_kept = blocks_->stats().n_kept;
   stats.kv_block_tokens = blocks_->block_tokens();
+  stats.shares = model_.executable.device_shares();
   return stats;
 }
 

@@ -16,8 +16,6 @@ std::string amount(double value, std::string_view unit) {
   return format_text("{:.0f} µ{}", value * 1e6, unit);
 }
 
-std::string_view short_name(const CostCurve& curve) { return backend_name(curve.backend); }
-
 std::string job_text(const ExpectedJob& job) {
   std::string text = format_text("{} + {} tokens", job.n_prompt, job.n_generate);
   if (job.n_parallel > 1) text += format_text(", {} at a time", job.n_parallel);
@@ -25,16 +23,46 @@ std::string job_text(const ExpectedJob& job) {
   return text;
 }
 
-std::string reason(std::span<const CostCurve> curves, std::span<const JobCost> costs, size_t chosen,
-                   const ExpectedJob& job, bool by_energy) {
-  const auto cost = [&](size_t i) {
-    return by_energy ? amount(*costs[i].total.joules, "J") : amount(costs[i].total.seconds, "s");
-  };
-  std::string text = format_text("{} takes {} for {}", short_name(curves[chosen]), cost(chosen), job_text(job));
-  for (size_t i = 0; i < curves.size(); ++i) {
-    if (i != chosen) text += format_text(", {} {}", short_name(curves[i]), cost(i));
+double amount_of(const JobCost& cost, bool by_energy) { return by_energy ? *cost.total.joules : cost.total.seconds; }
+
+// names[i] costs costs[i].
+std::string reason(std::span<const std::string> names, std::span<const JobCost> costs, size_t chosen,
+                   const ExpectedJob& job, Prefer prefer, bool by_energy) {
+  const auto cost = [&](size_t i) { return amount(amount_of(costs[i], by_energy), by_energy ? "J" : "s"); };
+  std::string text = format_text("{} takes {} for {}", names[chosen], cost(chosen), job_text(job));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i != chosen) text += format_text(", {} {}", names[i], cost(i));
   }
+  if (prefer == Prefer::kEnergy && !by_energy) text += "; by speed, since not all joules are known";
   return text;
+}
+
+bool is_by_energy(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer) {
+  return prefer == Prefer::kEnergy && std::ranges::all_of(curves, [&](const CostCurve& curve) {
+           return predict(curve, job).total.joules.has_value();
+         });
+}
+
+std::vector<Route> split_routes(std::span<const CostCurve> curves) {
+  std::vector<Route> routes;
+  for (size_t reads = 0; reads < curves.size(); ++reads) {
+    for (size_t writes = 0; writes < curves.size(); ++writes) {
+      if (reads != writes) routes.push_back({.reads = reads, .writes = writes});
+    }
+  }
+  return routes;
+}
+
+std::vector<Route> single_routes(std::span<const CostCurve> curves) {
+  std::vector<Route> routes;
+  for (size_t i = 0; i < curves.size(); ++i) routes.push_back({.reads = i, .writes = i});
+  return routes;
+}
+
+Route cheapest(std::span<const CostCurve> curves, std::span<const Route> routes, const ExpectedJob& job,
+               bool by_energy) {
+  return *std::ranges::min_element(
+      routes, {}, [&](const Route& route) { return amount_of(predict(curves, route, job), by_energy); });
 }
 
 }  // namespace
@@ -49,22 +77,63 @@ std::string_view backend_name(BackendKind kind) {
       return "webgpu";
     case BackendKind::kRef:
       return "ref";
+    case BackendKind::kBoth:
+      return "both";
   }
   CHECK(false);
 }
 
-DeviceChoice choose_device(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer) {
+std::string route_name(std::span<const CostCurve> curves, const Route& route) {
+  const std::string_view reads = backend_name(curves[route.reads].backend);
+  if (!route.is_split()) return std::string(reads);
+  return format_text("{}, then {}", reads, backend_name(curves[route.writes].backend));
+}
+
+std::optional<Route> best_split(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer) {
+  const auto splits = split_routes(curves);
+  if (splits.empty()) return std::nullopt;
+  return cheapest(curves, splits, job, is_by_energy(curves, job, prefer));
+}
+
+RouteChoice choose_route(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer) {
   CHECK(!curves.empty());
+  constexpr double kEnough = 0.95;  // of what a device alone takes; a prediction is not better than that
+  const bool by_energy = is_by_energy(curves, job, prefer);
+  std::vector<Route> routes = single_routes(curves);
+  Route chosen = cheapest(curves, routes, job, by_energy);
+  const auto cost_of = [&](const Route& route) { return amount_of(predict(curves, route, job), by_energy); };
+  if (const auto split = best_split(curves, job, prefer); split && cost_of(*split) < kEnough * cost_of(chosen)) {
+    routes.push_back(*split);
+    chosen = *split;
+  }
   std::vector<JobCost> costs;
-  for (const CostCurve& curve : curves) costs.push_back(predict(curve, job));
-  const bool all_known = std::ranges::all_of(costs, [](const JobCost& cost) { return cost.total.joules.has_value(); });
-  const bool by_energy = prefer == Prefer::kEnergy && all_known;
-  const auto cheapest = std::ranges::min_element(
-      costs, {}, [&](const JobCost& cost) { return by_energy ? *cost.total.joules : cost.total.seconds; });
-  const auto chosen = static_cast<size_t>(cheapest - costs.begin());
-  DeviceChoice choice{.index = chosen, .reason = reason(curves, costs, chosen, job, by_energy)};
-  if (prefer == Prefer::kEnergy && !by_energy) choice.reason += "; by speed, since not all joules are known";
-  return choice;
+  std::vector<std::string> names;
+  for (const Route& route : routes) {
+    costs.push_back(predict(curves, route, job));
+    names.push_back(route_name(curves, route));
+  }
+  const auto at = static_cast<size_t>(std::ranges::find(routes, chosen) - routes.begin());
+  return {.route = chosen, .reason = reason(names, costs, at, job, prefer, by_energy)};
+}
+
+ManyJobs many_jobs(std::span<const CostCurve> curves, int n_ctx, Prefer prefer) {
+  CHECK(!curves.empty());
+  constexpr int kPrompts[] = {16, 128, 512, 2048}, kReplies[] = {16, 128, 512};
+  std::vector<double> alone(curves.size());
+  double n_jobs = 0;
+  for (const int n_prompt : kPrompts) {
+    for (const int n_generate : kReplies) {
+      if (n_jobs > 0 && n_prompt + n_generate > n_ctx) continue;
+      const ExpectedJob job{.n_prompt = n_prompt, .n_generate = n_generate};
+      const bool by_energy = is_by_energy(curves, job, prefer);
+      const auto cost_of = [&](const Route& route) { return amount_of(predict(curves, route, job), by_energy); };
+      const double best = std::max(cost_of(choose_route(curves, job, prefer).route), 1e-9);
+      for (size_t i = 0; i < curves.size(); ++i) alone[i] += cost_of({.reads = i, .writes = i}) / best;
+      n_jobs += 1;
+    }
+  }
+  const auto least = std::ranges::min_element(alone);
+  return {.alone = static_cast<size_t>(least - alone.begin()), .factor = *least / n_jobs};
 }
 
 std::vector<Crossover> crossovers(std::span<const CostCurve> curves, ExpectedJob job, int ExpectedJob::* varied,
@@ -72,15 +141,15 @@ std::vector<Crossover> crossovers(std::span<const CostCurve> curves, ExpectedJob
   constexpr int kLooks = 64;  // lengths at which the choice is looked at; what changes twice in between is not seen
   const auto choice_at = [&](int tokens) {
     job.*varied = tokens;
-    return choose_device(curves, job, prefer).index;
+    return choose_route(curves, job, prefer).route;
   };
   std::vector<Crossover> found;
   int last = 1;
-  size_t before = choice_at(last);
+  Route before = choice_at(last);
   for (int look = 1; look <= kLooks && last < most; ++look) {
     const int at =
         std::max(static_cast<int>(std::lround(std::pow(most, static_cast<double>(look) / kLooks))), last + 1);
-    const size_t choice = choice_at(std::min(at, most));
+    const Route choice = choice_at(std::min(at, most));
     if (choice != before) {
       int same = last, other = std::min(at, most);
       while (other - same > 1) {

@@ -95,6 +95,7 @@ Cost step_cost(std::span<const StepCurve> steps, int replies, int tokens) {
 JobCost predict(const CostCurve& curve, const ExpectedJob& job) {
   JobCost cost{.setup = curve.setup,
                .prompt = times(prompt_cost(curve.prompt, std::max(job.n_prompt, 1)), job.n_parallel),
+               .moving = {},
                .decode = {},
                .total = {}};
   if (cost.prompt.joules) cost.decode.joules = 0;
@@ -106,8 +107,25 @@ JobCost predict(const CostCurve& curve, const ExpectedJob& job) {
   return cost;
 }
 
+JobCost predict(std::span<const CostCurve> curves, const Route& route, const ExpectedJob& job) {
+  const CostCurve& reader = curves[route.reads];
+  const CostCurve& writer = curves[route.writes];
+  JobCost cost = predict(reader, job);
+  if (!route.is_split()) return cost;
+  const JobCost written = predict(writer, job);
+  cost.setup = sum(reader.setup, writer.setup);
+  cost.moving.seconds = (reader.kv_out_seconds + writer.kv_in_seconds) * job.n_prompt * job.n_parallel;
+  if (cost.prompt.joules && written.decode.joules) cost.moving.joules = 0;
+  cost.decode = written.decode;
+  cost.total = sum(sum(cost.prompt, cost.moving), cost.decode);
+  if (job.counts_setup) cost.total = sum(cost.total, cost.setup);
+  return cost;
+}
+
 Result<void> check_curve(const CostCurve& curve) {
   TRY_STATUS(check_cost(curve.setup));
+  TRY_STATUS(check_cost({.seconds = curve.kv_out_seconds}));
+  TRY_STATUS(check_cost({.seconds = curve.kv_in_seconds}));
   TRY_STATUS(check_points(curve.prompt, 1));
   if (curve.steps.empty()) return fail(ErrorCode::kCorruption, "there is no curve of steps");
   int before = 0;

@@ -14,7 +14,7 @@
 namespace tern {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr size_t kMostBytes = size_t{1} << 20;  // a curve has a few kilobytes
 
 // [tokens, seconds] or [tokens, seconds, joules].
@@ -93,6 +93,7 @@ std::string curve_text(const CostCurve& curve, std::string_view version) {
                      {"setup", std::move(setup)},
                      {"prompt", points_json(curve.prompt)},
                      {"steps", std::move(steps)},
+                     {"kv_seconds", {curve.kv_out_seconds, curve.kv_in_seconds}},
                      {"energy_source", curve.energy_source},
                      {"energy_reason", curve.energy_reason}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -118,6 +119,12 @@ Result<CostCurve> parse_curve(std::string_view text, std::string_view version, s
   TRY(curve.prompt, read_points(*prompt, path));
   TRY(const Json* steps, needed(json, "steps", Json::value_t::array, path));
   TRY(curve.steps, read_steps(*steps, path));
+  TRY(const Json* kv_seconds, needed(json, "kv_seconds", Json::value_t::array, path));
+  if (kv_seconds->size() != 2 || !kv_seconds->front().is_number() || !kv_seconds->back().is_number()) {
+    return fail(ErrorCode::kCorruption, "{}: \"kv_seconds\" is not two numbers", path);
+  }
+  curve.kv_out_seconds = kv_seconds->front().get<double>();
+  curve.kv_in_seconds = kv_seconds->back().get<double>();
   TRY(curve.energy_source, string_or(json, "energy_source", "", path));
   TRY(curve.energy_reason, string_or(json, "energy_reason", "", path));
   if (const auto right = check_curve(curve); !right) {

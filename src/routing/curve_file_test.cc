@@ -19,6 +19,8 @@ CostCurve some_curve() {
   curve.device = "webgpu: a \"GPU\", driver 5";
   curve.energy_source = "nvml (a GPU)";
   curve.steps[1].points[0].cost.joules.reset();
+  curve.kv_out_seconds = 0.03125;
+  curve.kv_in_seconds = 0.5;
   return curve;
 }
 
@@ -44,6 +46,8 @@ TEST(CurveText, ComesBackToTheBit) {
   EXPECT_EQ(again->backend, curve.backend);
   EXPECT_EQ(again->energy_source, curve.energy_source);
   expect_same(again->setup, curve.setup);
+  EXPECT_EQ(again->kv_out_seconds, curve.kv_out_seconds);
+  EXPECT_EQ(again->kv_in_seconds, curve.kv_in_seconds);
   expect_same(again->prompt, curve.prompt);
   ASSERT_EQ(again->steps.size(), curve.steps.size());
   for (size_t i = 0; i < curve.steps.size(); ++i) {
@@ -56,10 +60,13 @@ TEST(CurveText, ComesBackToTheBit) {
 TEST(CurveText, WhatIsNoneIsRefused) {
   const std::string right = curve_text(some_curve(), "1.2.3");
   EXPECT_FALSE(parse_curve(right, "1.2.4", "file")) << "another version's kernels";
-  const std::pair<const char*, const char*> changes[] = {{"\"format\": 1", "\"format\": 2"},
-                                                         {"\"format\": 1", "\"format\": \"1\""},
+  const std::pair<const char*, const char*> changes[] = {{"\"format\": 2", "\"format\": 1"},
+                                                         {"\"format\": 2", "\"format\": \"2\""},
                                                          {"\"webgpu\"", "\"ref\""},
                                                          {"\"prompt\": [", "\"prompts\": ["},
+                                                         {"\"kv_seconds\": [", "\"kv_seconds\": [7,"},
+                                                         {"\"kv_seconds\": [", "\"kv_seconds\": [[],"},
+                                                         {"0.03125", "-0.03125"},
                                                          {"\"replies\": 8", "\"replies\": 1"},
                                                          {"\"replies\": 8", "\"replies\": -8"},
                                                          {"\"replies\": 8", "\"replies\": 1e99"},

@@ -86,6 +86,8 @@ Result<CostCurve> measure(const Device& device, const LoadOptions& load, const s
                   .setup = loaded.cost,
                   .prompt = std::move(costs.prompt),
                   .steps = std::move(costs.steps),
+                  .kv_out_seconds = costs.kv_out_seconds,
+                  .kv_in_seconds = costs.kv_in_seconds,
                   .energy_source = {},
                   .energy_reason = energy.reason};
   curve.setup.seconds += device.seconds_to_find + costs.first_pass_seconds;
@@ -176,11 +178,15 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
   return set;
 }
 
-Result<JobCost> measure_job(const CostCurve& curve, const LoadOptions& load, const ExpectedJob& job) {
-  TRY(const Engine engine, Engine::load(on_device(load, curve.backend)));
+Result<JobCost> measure_job(std::span<const CostCurve> curves, const Route& route, const LoadOptions& load,
+                            const ExpectedJob& job) {
+  LoadOptions there = on_device(load, route.is_split() ? BackendKind::kBoth : curves[route.reads].backend);
+  there.job = job;
+  TRY(const Engine engine, Engine::load(there));
   const int n_decoded = std::max(job.n_generate - 1, 0);
-  const JobCost expected = predict(curve, job);
-  const double seconds_of_run = std::max(expected.prompt.seconds + expected.decode.seconds, 1e-3);
+  const JobCost expected = predict(curves, route, job);
+  const double seconds_of_run =
+      std::max(expected.total.seconds - (job.counts_setup ? expected.setup.seconds : 0), 1e-3);
   TRY(const BenchResult rates, bench(engine, {.n_prompt = job.n_prompt,
                                               .n_generate = n_decoded,
                                               .repeats = static_cast<int>(std::clamp(1 / seconds_of_run, 1.0, 9.0)),
@@ -191,6 +197,7 @@ Result<JobCost> measure_job(const CostCurve& curve, const LoadOptions& load, con
   };
   JobCost cost{.setup = {.seconds = engine.impl().load_seconds},
                .prompt = seconds(job.n_prompt, rates.prefill),
+               .moving = {},
                .decode = seconds(n_decoded, rates.decode),
                .total = {}};
   cost.total.seconds = cost.prompt.seconds + cost.decode.seconds + (job.counts_setup ? cost.setup.seconds : 0);

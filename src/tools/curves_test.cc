@@ -79,11 +79,11 @@ TEST_F(Curves, ShortContextsAreToldBeforeAnythingIsMeasured) {
 TEST_F(Curves, AJobCanBeRunToCompare) {
   const CurveSet set = cost_curves(options()).value();
   const ExpectedJob job{.n_prompt = 30, .n_generate = 10, .counts_setup = true};
-  const JobCost cost = measure_job(set.curves.front(), options().load, job).value();
+  const JobCost cost = measure_job(set.curves, {}, options().load, job).value();
   EXPECT_GT(cost.prompt.seconds, 0);
   EXPECT_GT(cost.decode.seconds, 0);
   EXPECT_DOUBLE_EQ(cost.total.seconds, cost.setup.seconds + cost.prompt.seconds + cost.decode.seconds);
-  EXPECT_EQ(measure_job(set.curves.front(), options().load, {.n_prompt = 300}).error().code,
+  EXPECT_EQ(measure_job(set.curves, {}, options().load, {.n_prompt = 300}).error().code,
             ErrorCode::kInvalidArgument);
 }
 

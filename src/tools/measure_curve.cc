@@ -20,6 +20,7 @@ constexpr int kMostPromptRuns = 5;    // of a prompt
 constexpr int kBlocks = 3;            // of steps, of which the shortest counts
 constexpr int kMostStepsOfBlock = 16;
 constexpr int kWarmUpSteps = 2;
+constexpr int kMostMoves = 16;
 constexpr int kReplies[] = {1, 4, 16};
 constexpr int kContexts[] = {0, 256, 1024, 4096};  // tokens before a step
 constexpr int kMostContextOfMany = 256;            // … of several replies, whose keys and values are many
@@ -48,6 +49,7 @@ class Measuring {
       if (replies > most) break;
       TRY_STATUS(measure_steps(replies, begin + options_.budget));
     }
+    TRY_STATUS(measure_moving());
     if (!costs_.energy_reason.empty()) forget_joules();
     return std::move(costs_);
   }
@@ -256,6 +258,27 @@ class Measuring {
       curve.points.push_back(point);
     }
     if (!curve.points.empty()) costs_.steps.push_back(std::move(curve));
+    return {};
+  }
+
+  // A block's, there and back, the shortest of a few times.
+  Result<void> measure_moving() {
+    TRY(Place place, make_place(1, 1));
+    const KvBlockId block = place.blocks.front().front();
+    std::vector<std::byte> contents(place.store->block_bytes());
+    std::vector<Cost> out, in;
+    const double begin = clock_();
+    while (out.size() < 2 || (std::ssize(out) < kMostMoves && clock_() - begin < kLongEnough)) {
+      const double start = clock_();
+      TRY_STATUS(place.store->read(block, contents));
+      const double middle = clock_();
+      TRY_STATUS(place.store->write(block, contents));
+      const double end = clock_();
+      out.push_back({.seconds = middle - start});
+      in.push_back({.seconds = end - middle});
+    }
+    costs_.kv_out_seconds = least_of(out).seconds / place.store->block_tokens();
+    costs_.kv_in_seconds = least_of(in).seconds / place.store->block_tokens();
     return {};
   }
 

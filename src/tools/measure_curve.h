@@ -28,6 +28,7 @@ struct MeasuredCosts {
   double first_pass_seconds = 0;  // beyond what a later one takes
   std::vector<CurvePoint> prompt;
   std::vector<StepCurve> steps;
+  double kv_out_seconds = 0, kv_in_seconds = 0;  // of a token's keys and values, read from a store and written to it
   std::string energy_reason;  // why there are no joules although there is a reader: it failed
 };
 

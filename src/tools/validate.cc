@@ -237,6 +237,11 @@ Result<void> compare_cached(const Engine& engine, std::span<const TokenId> token
 }  // namespace
 
 Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& options) {
+  if (load.backend == BackendKind::kBoth) {
+    return fail(ErrorCode::kNotSupported,
+                "two devices are validated one after the other: use the cpu backend, then "
+                "use the webgpu backend");
+  }
   TRY(const Engine engine, Engine::load(load));
   TRY(const Input input, choose_input(engine, options));
   const std::span<const TokenId> tokens = input.tokens;

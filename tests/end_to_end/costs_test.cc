@@ -183,5 +183,74 @@ TEST_F(CostsOfAGpu, DecideWhatAutoTakes) {
   EXPECT_EQ(choice_of(bench(named)), std::pair(std::string("web"), Json())) << "what is unreadable is not gone by";
 }
 
+// The GPU reads prompts at no cost and the CPU writes: as the CPU alone, but for rounding.
+class CostsOfTwoDevices : public CostsOfAGpu {
+ protected:
+  static constexpr const char* kPrompt =
+      "Once upon a time there was a little dog who lived in a house near the sea, and every day he went";
+  void SetUp() override {
+    CostsOfAGpu::SetUp();
+    if (IsSkipped()) return;
+    model_ = default_model();
+    explain({"--gpu", kGpu});
+    for (const fs::path& file : kept()) {
+      Json curve = Json::parse(read_file(file));
+      const bool is_cpu = curve.at("backend") == "cpu";
+      curve["setup"] = {0};
+      curve["prompt"] = {{1, is_cpu ? 1.0 : 1e-6}};
+      curve["steps"] = {{{"replies", 1}, {"points", {{0, is_cpu ? 1e-6 : 1.0}}}}};
+      curve["kv_seconds"] = {1e-9, 1e-9};
+      std::ofstream(file, std::ios::trunc) << curve.dump();
+    }
+  }
+  RunResult run(const std::string& backend, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"run", "-m", model_, "-b", backend, "-n", "30", "--temp", "0", "-p", kPrompt};
+    if (backend != "cpu") arguments.insert(arguments.end(), {"--gpu", kGpu});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tern(arguments);
+  }
+};
+
+TEST_F(CostsOfTwoDevices, OneReadsAndTheOtherWrites) {
+  const RunResult on_cpu = run("cpu"), both = run("both", {"--stats"}), chosen = run("auto", {"--stats"});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_EQ(both.out, on_cpu.out);
+  EXPECT_EQ(chosen.out, on_cpu.out);
+  for (const RunResult* result : {&both, &chosen}) {
+    for (const char* part : {"both: cpu (", "webgpu, then cpu takes ",
+                             "0 tokens of prompts, 29 of replies; keys and values of 64 brought there",
+                             "24 tokens of prompts, 0 of replies; keys and values of 0 brought there"}) {
+      EXPECT_TRUE(result->err.contains(part)) << part << " is missing from\n" << result->err;
+    }
+  }
+  // What one device has kept the other goes on with.
+  const std::string cache = folder_.path("cache.kv");
+  ASSERT_EQ(run("both", {"--prompt-cache", cache}).exit_code, 0);
+  const RunResult again = run("cpu", {"--prompt-cache", cache, "--stats"});
+  EXPECT_EQ(again.out, on_cpu.out);
+  EXPECT_TRUE(again.err.contains(" in the cache")) << again.err;
+  const RunResult q8 = run("both", {"--kv", "q8_0"});
+  EXPECT_EQ(q8.out, run("cpu", {"--kv", "q8_0"}).out);
+}
+
+TEST_F(CostsOfTwoDevices, AreComparedWithEachAlone) {
+  const Json report = explain({"--gpu", kGpu, "--check", "--loaded"});
+  EXPECT_EQ(report.at("choice").at("backend"), "both");
+  EXPECT_EQ(report.at("two_devices").at("route"), "webgpu, then cpu");
+  EXPECT_GT(report.at("two_devices").at("job_measured").at("total").at("seconds").get<double>(), 0);
+  const RunResult page = tern({"devices", "--explain", "-m", model_, "-p", "64", "-n", "32", "--gpu", kGpu});
+  for (const char* part : {"webgpu, then cpu", "moving", "choice webgpu, then cpu takes "}) {
+    EXPECT_TRUE(page.out.contains(part)) << part << " is missing from\n" << page.out;
+  }
+}
+
+TEST_F(Costs, TwoDevicesNeedThem) {
+  EXPECT_TRUE(failed_with(tern({"run", "-m", model_, "-b", "both", "-p", "x"}), 1,
+                          {"not known what this model costs", "tern devices --calibrate"}));
+  EXPECT_TRUE(failed_with(tern({"run", "-m", model_, "-b", "both", "--no-fuse", "-p", "x"}), 2, {"one device"}));
+  EXPECT_TRUE(failed_with(tern({"run", "-m", model_, "-b", "both", "--prefer", "gpu", "-p", "x"}), 2, {"--prefer"}));
+  EXPECT_TRUE(failed_with(tern({"validate", "-m", model_, "-b", "both"}), 1, {"-b cpu", "-b webgpu"}));
+}
+
 }  // namespace
 }  // namespace tern::test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <format>
+#include <tuple>
 
 #include "server/api/reply_options.h"
 
@@ -112,6 +113,19 @@ void ModelMetrics::write(MetricFamilies& to, const std::string& labels, const Mo
   gauge("tern_kv_blocks_used", "Blocks of keys and values that belong to replies.", s.kv_blocks_used);
   gauge("tern_kv_blocks_kept", "Blocks that are kept for prompts that begin alike.", s.kv_blocks_kept);
   gauge("tern_kv_block_tokens", "Tokens of a block.", s.kv_block_tokens);
+  const std::tuple<const char*, const char*, uint64_t DeviceShare::*> shared_out[] = {
+      {"tern_device_prompt_tokens_total", "Tokens of prompts by the device that ran them.",
+       &DeviceShare::prompt_tokens},
+      {"tern_device_reply_tokens_total", "Tokens of replies by the device that ran them.", &DeviceShare::single_tokens},
+      {"tern_device_tokens_brought_total", "Tokens whose keys and values came from the other device.",
+       &DeviceShare::tokens_brought}};
+  for (const auto& [name, help, part] : shared_out) {
+    std::string lines;
+    for (const DeviceShare& share : s.shares) {
+      lines += std::format("{}{} {}\n", name, joined(labels, std::format("device=\"{}\"", share.device)), share.*part);
+    }
+    if (!lines.empty()) to.add(name, "counter", help, lines);
+  }
   if (has_energy) one("tern_energy_joules_total", "counter", "Of the processor, in these passes.", joules_);
   std::string ends;
   for (const auto& [reason, n] : ends_) {

@@ -8,4 +8,14 @@ std::optional<ChosenDevice> choose_by_curves(const Model& /*model*/, const LoadO
   return std::nullopt;
 }
 
+Result<ChosenDevice> both_by_curves(const Model& /*model*/, const LoadOptions& /*options*/, int /*n_threads*/) {
+  return fail(ErrorCode::kNotSupported, "a page computes on one device");
+}
+
+std::unique_ptr<Executable> combine_by_curves(std::array<std::unique_ptr<Executable>, 2> /*devices*/,
+                                              const std::array<CostCurve, 2>& /*curves*/,
+                                              const LoadOptions& /*options*/) {
+  return nullptr;
+}
+
 }  // namespace tern
