@@ -12,9 +12,11 @@ class EnergyReader {
  public:
   virtual ~EnergyReader() = default;
 
-  // Since some start; never less than the time before. All domains together. The counters move about once a
-  // millisecond, and are the machine's: what else runs is in them.
+  // Since some start; never less than the time before. All domains together. The counters are the machine's: what else
+  // runs is in them.
   virtual Result<double> joules() = 0;
+  // How often the counters move.
+  virtual double seconds_between_updates() const { return 0.001; }
 
   virtual std::string source() const = 0;  // "powercap (package-0, dram)"
 };

@@ -83,8 +83,7 @@ TEST_F(Curves, AJobCanBeRunToCompare) {
   EXPECT_GT(cost.prompt.seconds, 0);
   EXPECT_GT(cost.decode.seconds, 0);
   EXPECT_DOUBLE_EQ(cost.total.seconds, cost.setup.seconds + cost.prompt.seconds + cost.decode.seconds);
-  EXPECT_EQ(measure_job(set.curves, {}, options().load, {.n_prompt = 300}).error().code,
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(measure_job(set.curves, {}, options().load, {.n_prompt = 300}).error().code, ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ class NvmlReader final : public EnergyReader {
   ~NvmlReader() override { nvml_.shutdown(); }
 
   // Since its driver was loaded; the counter has 64 bits.
+  double seconds_between_updates() const override { return 0.1; }  // as seen on an H100
   Result<double> joules() override {
     unsigned long long millijoules = 0;
     if (const int status = nvml_.energy(device_, &millijoules)) return nvml_error(nvml_, status, "read joules");
@@ -45,6 +47,9 @@ class NvmlReader final : public EnergyReader {
 class SumReader final : public EnergyReader {
  public:
   SumReader(std::unique_ptr<EnergyReader> a, std::unique_ptr<EnergyReader> b) : a_(std::move(a)), b_(std::move(b)) {}
+  double seconds_between_updates() const override {
+    return std::max(a_->seconds_between_updates(), b_->seconds_between_updates());
+  }
   Result<double> joules() override {
     TRY(const double a, a_->joules());
     TRY(const double b, b_->joules());

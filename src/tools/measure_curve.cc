@@ -15,7 +15,8 @@ constexpr int kLeastContext = 8;
 constexpr int kMostPrompt = 4096;     // tokens; a longer one goes on as the last two lengths do
 constexpr int kFirstPrompt = 8;       // after one token
 constexpr double kPromptShare = 0.5;  // of the budget
-constexpr double kLongEnough = 0.08;  // seconds of measuring, after which a figure is taken; counters move by the ms
+constexpr double kLongEnough = 0.08;  // seconds of measuring, after which a figure is taken
+constexpr int kUpdates = 3;           // of an energy counter, in what its watts are taken from
 constexpr int kMostPromptRuns = 5;    // of a prompt
 constexpr int kBlocks = 3;            // of steps, of which the shortest counts
 constexpr int kMostStepsOfBlock = 16;
@@ -27,9 +28,7 @@ constexpr int kMostContextOfMany = 256;            // … of several replies, wh
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// What else runs on the machine makes a measurement longer and never shorter.
-Cost least_of(const std::vector<Cost>& costs) { return *std::ranges::min_element(costs, {}, &Cost::seconds); }
-
+// Of several measurements the shortest counts: what else runs on the machine makes them longer and never shorter.
 class Measuring {
  public:
   Measuring(Executable& executable, const MeasureOptions& options)
@@ -67,16 +66,24 @@ class Measuring {
     std::optional<double> joules;
   };
 
-  // A counter that fails is given up, and seconds are measured all the same.
-  Reading read() {
-    Reading reading{.seconds = clock_(), .joules = {}};
-    if (!options_.energy || !costs_.energy_reason.empty()) return reading;
-    if (const auto joules = options_.energy->joules()) {
-      reading.joules = *joules;
-    } else {
-      costs_.energy_reason = joules.error().message;
-    }
+  // Before what is measured and after it: a GPU's counter takes milliseconds to read, which are to be outside.
+  Reading reading_before() {
+    Reading reading{.seconds = 0, .joules = joules()};
+    reading.seconds = clock_();
     return reading;
+  }
+  Reading reading_after() {
+    Reading reading{.seconds = clock_(), .joules = {}};
+    reading.joules = joules();
+    return reading;
+  }
+  // A counter that fails is given up, and seconds are measured all the same.
+  std::optional<double> joules() {
+    if (!options_.energy || !costs_.energy_reason.empty()) return {};
+    const auto joules = options_.energy->joules();
+    if (joules) return *joules;
+    costs_.energy_reason = joules.error().message;
+    return {};
   }
 
   void forget_joules() {
@@ -86,10 +93,17 @@ class Measuring {
     }
   }
 
-  static Cost cost_between(const Reading& begin, const Reading& end, int n) {
-    Cost cost{.seconds = (end.seconds - begin.seconds) / n};
-    if (begin.joules && end.joules) cost.joules = (*end.joules - *begin.joules) / n;
+  // So many seconds, at the watts that there were between the readings.
+  static Cost cost_of(double seconds, const Reading& begin, const Reading& end) {
+    Cost cost{.seconds = seconds};
+    const double elapsed = end.seconds - begin.seconds;
+    if (begin.joules && end.joules && elapsed > 0) cost.joules = (*end.joules - *begin.joules) / elapsed * seconds;
     return cost;
+  }
+  // Whether the counter, if there is one, has moved often enough since.
+  bool has_watts(const Reading& begin) const {
+    if (!begin.joules) return true;
+    return clock_() - begin.seconds >= kUpdates * options_.energy->seconds_between_updates();
   }
 
   Result<Place> make_place(int replies, int n_ctx) {
@@ -146,11 +160,10 @@ class Measuring {
     return {};
   }
 
-  Result<Cost> time_prompt(Place& place, int n) {
-    const Reading begin = read();
+  Result<double> time_prompt(Place& place, int n) {
+    const double start = clock_();
     TRY_STATUS(run_prompt(place, n));
-    const Reading end = read();
-    return cost_between(begin, end, 1);
+    return clock_() - start;
   }
 
   Result<void> measure_prompts(double until) {
@@ -159,28 +172,32 @@ class Measuring {
     const int most = place.n_ctx;
     for (int n = kFirstPrompt; n < most; n *= 2) lengths.push_back(n);
     lengths.push_back(most);
-    TRY(const Cost first, time_prompt(place, 1));
+    TRY(const double first, time_prompt(place, 1));
     for (const int n : lengths) {
       if (!costs_.prompt.empty()) {
         const CurvePoint& last = costs_.prompt.back();
         if (clock_() + last.cost.seconds * n / last.tokens > until) break;
       }
-      std::vector<Cost> runs;
+      std::vector<double> runs;
       double spent = 0;
+      Reading before = reading_before();
       // Kernels for so many tokens may be compiled in the first run of that length.
-      TRY(const Cost warm_up, time_prompt(place, n));
-      if (warm_up.seconds > kLongEnough && clock_() + warm_up.seconds > until) {
+      TRY(const double warm_up, time_prompt(place, n));
+      if (warm_up > kLongEnough && clock_() + warm_up > until) {
         runs.push_back(warm_up);
-        spent = warm_up.seconds;
+        spent = warm_up;
+      } else {
+        before = reading_before();
       }
-      while (runs.empty() || (spent < kLongEnough && std::ssize(runs) < kMostPromptRuns)) {
-        TRY(const Cost cost, time_prompt(place, n));
-        runs.push_back(cost);
-        spent += cost.seconds;
+      while (runs.empty() || (spent < kLongEnough && std::ssize(runs) < kMostPromptRuns) || !has_watts(before)) {
+        TRY(const double seconds, time_prompt(place, n));
+        runs.push_back(seconds);
+        spent += seconds;
       }
-      costs_.prompt.push_back({.tokens = n, .cost = least_of(runs)});
+      const Reading after = reading_after();
+      costs_.prompt.push_back({.tokens = n, .cost = cost_of(std::ranges::min(runs), before, after)});
     }
-    costs_.first_pass_seconds = std::max(first.seconds - costs_.prompt.front().cost.seconds, 0.0);
+    costs_.first_pass_seconds = std::max(first - costs_.prompt.front().cost.seconds, 0.0);
     return {};
   }
 
@@ -223,6 +240,14 @@ class Measuring {
   };
 
   Result<CurvePoint> time_steps(Place& place, int pos, int most_of_block) {
+    const Reading before = reading_before();
+    TRY(CurvePoint point, time_stream(place, pos, most_of_block));
+    while (!has_watts(before)) TRY_STATUS(time_stream(place, pos, most_of_block).transform([](auto) {}));
+    point.cost = cost_of(point.cost.seconds, before, reading_after());
+    return point;
+  }
+
+  Result<CurvePoint> time_stream(Place& place, int pos, int most_of_block) {
     Steps steps(*this, place, pos);
     TRY_STATUS(steps.begin(kWarmUpSteps + kBlocks * most_of_block));
     const double start = clock_();
@@ -231,10 +256,10 @@ class Measuring {
     const int n = std::clamp(static_cast<int>(std::lround(kLongEnough / each)), 1, most_of_block);
     CurvePoint least;
     for (int block = 0; block < kBlocks; ++block) {
-      const Reading begin = read();
+      const double begin = clock_();
       for (int i = 0; i < n; ++i) TRY_STATUS(steps.take());
-      const Reading end = read();
-      const CurvePoint point{.tokens = pos + kWarmUpSteps + block * n + n / 2, .cost = cost_between(begin, end, n)};
+      const double seconds = (clock_() - begin) / n;
+      const CurvePoint point{.tokens = pos + kWarmUpSteps + block * n + n / 2, .cost = {.seconds = seconds}};
       if (block == 0 || point.cost.seconds < least.cost.seconds) least = point;
     }
     return least;
@@ -266,7 +291,7 @@ class Measuring {
     TRY(Place place, make_place(1, 1));
     const KvBlockId block = place.blocks.front().front();
     std::vector<std::byte> contents(place.store->block_bytes());
-    std::vector<Cost> out, in;
+    std::vector<double> out, in;
     const double begin = clock_();
     while (out.size() < 2 || (std::ssize(out) < kMostMoves && clock_() - begin < kLongEnough)) {
       const double start = clock_();
@@ -274,11 +299,11 @@ class Measuring {
       const double middle = clock_();
       TRY_STATUS(place.store->write(block, contents));
       const double end = clock_();
-      out.push_back({.seconds = middle - start});
-      in.push_back({.seconds = end - middle});
+      out.push_back(middle - start);
+      in.push_back(end - middle);
     }
-    costs_.kv_out_seconds = least_of(out).seconds / place.store->block_tokens();
-    costs_.kv_in_seconds = least_of(in).seconds / place.store->block_tokens();
+    costs_.kv_out_seconds = std::ranges::min(out) / place.store->block_tokens();
+    costs_.kv_in_seconds = std::ranges::min(in) / place.store->block_tokens();
     return {};
   }
 

@@ -16,7 +16,8 @@ class Formula {
   double token = 0;  // of a prompt of more than one token
   double step = 0;   // of a pass
   double context_token = 0;
-  double row = 0;  // of each reply
+  double row = 0;     // of each reply
+  double waited = 0;  // by others than the executable
 
   explicit Formula(const fake::Log& log) : log_(log) {}
 
@@ -35,7 +36,7 @@ class Formula {
         streamed += step / stream.together + row + context_token * (stream.pos + i);
       }
     }
-    return sum_ + streamed;
+    return sum_ + streamed + waited;
   }
 
  private:
@@ -51,9 +52,12 @@ class FiveWatts final : public EnergyReader {
   explicit FiveWatts(Formula& formula, int fails_at = -1) : formula_(formula), fails_at_(fails_at) {}
   Result<double> joules() override {
     if (n_++ == fails_at_) return fail(ErrorCode::kIo, "the counter is gone");
-    return 5 * formula_.seconds();
+    formula_.waited += seconds_to_read;
+    return 5 * (formula_.seconds() - formula_.waited);
   }
   std::string source() const override { return "five watts"; }
+
+  double seconds_to_read = 0;
 
  private:
   Formula& formula_;
@@ -135,6 +139,15 @@ TEST_F(MeasureCosts, JoulesAreThoseBetweenTheReadings) {
     for (const CurvePoint& point : curve.points) EXPECT_NEAR(point.cost.joules.value(), 5 * point.cost.seconds, 1e-9);
   }
   EXPECT_EQ(costs.energy_reason, "");
+}
+
+TEST_F(MeasureCosts, ReadingACounterIsNoPartOfAnyCost) {
+  FiveWatts watts(formula_);
+  watts.seconds_to_read = 0.003;
+  const MeasuredCosts costs = measure(script(), {.budget = 1e6, .energy = &watts}).value();
+  EXPECT_NEAR(costs.prompt.front().cost.seconds, 0.011, 1e-9);
+  EXPECT_NEAR(prompt_cost(costs.prompt, 24).seconds, 0.01 + 0.001 + 0.024, 1e-6);
+  EXPECT_NEAR(step_cost(costs.steps, 1, 900).seconds, 0.011 + 9e-4, 1e-5);
 }
 
 TEST_F(MeasureCosts, ACounterThatFailsIsGivenUp) {
