@@ -60,7 +60,7 @@ std::string CostFlags::given() const {
 }
 
 LoadOptions CostFlags::load(const std::string& model_path) const {
-  return {.model_path = model_path, .n_threads = n_threads, .gpu = {.adapter = gpu}};
+  return {.model_path = model_path, .prefer = prefer, .n_threads = n_threads, .gpu = {.adapter = gpu}};
 }
 
 Result<CurveSet> CostFlags::curves(const std::string& model_path, bool again) const {

@@ -108,10 +108,14 @@ class CostPage {
         return part == &JobCost::moving && !routes_[i].is_split() ? "-" : cost_text(costs[i].*part);
       });
       if (r_.measured.empty() || part == &JobCost::moving) continue;
-      row("  measured", [&](size_t i) { return seconds_text((r_.measured[i].*part).seconds); });
+      row("  measured", [&](size_t i) {
+        return r_.measured[i] ? seconds_text(((*r_.measured[i]).*part).seconds) : std::string("-");
+      });
       row("  predicted / measured", [&](size_t i) {
-        const double measured = (r_.measured[i].*part).seconds;
-        return measured > 0 ? human_number((costs[i].*part).seconds / measured) : std::string("-");
+        const double measured = r_.measured[i] ? ((*r_.measured[i]).*part).seconds : 0;
+        double predicted = (costs[i].*part).seconds;
+        if (part == &JobCost::decode) predicted += costs[i].moving.seconds;  // as it is measured
+        return measured > 0 ? human_number(predicted / measured) : std::string("-");
       });
     }
   }
@@ -234,7 +238,7 @@ std::string cost_json(const CostReport& report) {
     OrderedJson device = curve_json(set.curves[i]);
     device["measured_now"] = static_cast<bool>(set.measured[i]);
     device["job"] = cost_json(predict(set.curves[i], report.job));
-    if (!report.measured.empty()) device["job_measured"] = cost_json(report.measured[i]);
+    if (!report.measured.empty()) device["job_measured"] = cost_json(*report.measured[i]);
     devices.push_back(std::move(device));
   }
   OrderedJson split = nullptr;
@@ -243,7 +247,9 @@ std::string cost_json(const CostReport& report) {
              {"reads", backend_name(set.curves[routes.back().reads].backend)},
              {"writes", backend_name(set.curves[routes.back().writes].backend)},
              {"job", cost_json(predict(set.curves, routes.back(), report.job))}};
-    if (!report.measured.empty()) split["job_measured"] = cost_json(report.measured.back());
+    if (!report.measured.empty() && report.measured.back()) {
+      split["job_measured"] = cost_json(*report.measured.back());
+    }
   }
   for (const DeviceLeftOut& left : set.left_out) left_out.push_back({{"device", left.device}, {"reason", left.reason}});
   const OrderedJson json = {

@@ -15,7 +15,8 @@ struct CostReport {
   const CurveSet& set;
   ExpectedJob job;
   Prefer prefer;
-  std::vector<JobCost> measured = {};  // the job itself by each of routes_of(); empty: not run
+  // The job itself by each of routes_of(), where it could be run; empty: not run.
+  std::vector<std::optional<JobCost>> measured = {};
 };
 
 // The ways of the job that are compared: each device alone, and the best of those with two.

@@ -63,8 +63,10 @@ Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& mod
   CostReport report{.set = set, .job = flags.job_within(set.n_ctx), .prefer = flags.prefer};
   if (command.check) {
     for (const Route& route : routes_of(report)) {
-      TERN_TRY(const JobCost cost, measure_job(set.curves, route, flags.load(set.model_path), report.job));
-      report.measured.push_back(cost);
+      const auto cost = measure_job(set.curves, route, flags.load(set.model_path), report.job);
+      if (!cost && !route.is_split()) return std::unexpected(cost.error());
+      if (!cost) print_note(format_text("{} cannot be run: {}", route_name(set.curves, route), cost.error().message));
+      report.measured.push_back(cost ? std::optional(*cost) : std::nullopt);
     }
   }
   if (!command.svg.empty()) TERN_TRY_STATUS(write_cost_picture(report, command.svg));

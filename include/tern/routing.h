@@ -65,6 +65,9 @@ struct Route {
   bool is_split() const { return reads != writes; }
   bool operator==(const Route&) const = default;
 };
+// Keys and values move in blocks of so many tokens.
+inline constexpr int kMovedTogether = 64;
+
 // "webgpu", "webgpu, then cpu".
 std::string route_name(std::span<const CostCurve> curves, const Route& route);
 

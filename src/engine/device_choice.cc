@@ -1,6 +1,7 @@
 #include "engine/device_choice.h"
 
-#include <vector>
+#include <algorithm>
+#include <utility>
 
 #include "backend/both/both_backend.h"
 #include "base/fnv1a.h"
@@ -63,17 +64,27 @@ bool has_curves_for(const LoadOptions& options) {
 namespace {
 
 // Of the CPU and of the GPU.
-std::optional<std::array<CostCurve, 2>> kept_curves(const Model& model, const LoadOptions& options, int n_threads) {
+Result<std::array<CostCurve, 2>> kept_curves(const Model& model, const LoadOptions& options, int n_threads) {
+  const auto unknown = [&] {
+    const bool is_usual = options.head == HeadKind::kAuto || options.head == HeadKind::kFile;
+    return fail(ErrorCode::kNotFound,
+                "it is not known what this model costs{} on the CPU and on the GPU, so passes cannot be shared out; {}",
+                is_usual ? "" : " with such a head", is_usual ? "measure the costs first" : "use the file's head");
+  };
   const CurveFolder kept(default_curve_folder(), std::string(version()));
-  if (!kept.exists()) return std::nullopt;  // most people's, whose start is not to be slower
+  if (!kept.exists()) return unknown();  // most people's, whose start is not to be slower
   const std::string of_model = curve_model(model, options.head);
   auto cpu = kept.find(cpu_curve_device(n_threads), of_model);
-  if (!cpu) return std::nullopt;
-  const auto gpu = find_gpu(options.gpu.adapter);
-  if (!gpu) return std::nullopt;
-  auto on_gpu = kept.find(gpu_curve_device(gpu->name, gpu->driver), of_model);
-  if (!on_gpu) return std::nullopt;
+  if (!cpu) return unknown();
+  TRY(const FoundGpu gpu, find_gpu(options.gpu.adapter));
+  auto on_gpu = kept.find(gpu_curve_device(gpu.name, gpu.driver), of_model);
+  if (!on_gpu) return unknown();
   return std::array{*std::move(cpu), *std::move(on_gpu)};
+}
+
+BackendKind better_alone(const std::array<CostCurve, 2>& curves, const LoadOptions& options) {
+  const auto seconds = [&](const CostCurve& curve) { return predict(curve, options.job).total.seconds; };
+  return std::ranges::min_element(curves, {}, seconds)->backend;
 }
 
 // For jobs that come once the model is loaded. Two copies of it have to be worth their memory.
@@ -89,6 +100,7 @@ ChosenDevice choose_for_many(const std::array<CostCurve, 2>& curves, const Model
   return {.backend = BackendKind::kBoth,
           .reason = format_text("cpu and webgpu, for jobs of all lengths: {} alone would cost {:.2f} times as much",
                                 backend_name(alone), jobs.factor),
+          .alone = alone,
           .curves = curves};
 }
 
@@ -101,7 +113,10 @@ std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptio
   if (options.job.any_length) return choose_for_many(*curves, model, options.prefer);
   RouteChoice choice = choose_route(*curves, options.job, options.prefer);
   if (choice.route.is_split()) {
-    return ChosenDevice{.backend = BackendKind::kBoth, .reason = std::move(choice.reason), .curves = curves};
+    return ChosenDevice{.backend = BackendKind::kBoth,
+                        .reason = std::move(choice.reason),
+                        .alone = better_alone(*curves, options),
+                        .curves = *curves};
   }
   return ChosenDevice{.backend = (*curves)[choice.route.reads].backend, .reason = std::move(choice.reason)};
 }
@@ -112,17 +127,15 @@ Result<ChosenDevice> both_by_curves(const Model& model, const LoadOptions& optio
                 "what passes cost on two devices is known with fused steps, whole batches and all of a GPU's features: "
                 "leave such options as they are by default, or choose one device");
   }
-  auto curves = kept_curves(model, options, n_threads);
-  if (!curves) {
-    return fail(ErrorCode::kNotFound,
-                "it is not known what this model costs on the CPU and on the GPU, so passes cannot be shared out; "
-                "measure the costs first");
+  if (options.prefer == Prefer::kGpu) {
+    return fail(ErrorCode::kInvalidArgument,
+                "two devices share passes by speed or by energy, not by preferring the GPU");
   }
-  const ExpectedJob& job = options.job;
-  const RouteChoice choice = choose_route(*curves, job, options.prefer);
+  TRY(auto curves, kept_curves(model, options, n_threads));
+  const RouteChoice choice = choose_route(curves, options.job, options.prefer);
   return ChosenDevice{.backend = BackendKind::kBoth,
                       .reason = format_text("cpu and webgpu, by costs: {}", choice.reason),
-                      .curves = *std::move(curves)};
+                      .curves = std::move(curves)};
 }
 
 std::unique_ptr<Executable> combine_by_curves(std::array<std::unique_ptr<Executable>, 2> devices,

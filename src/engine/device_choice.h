@@ -23,9 +23,17 @@ std::string curve_model(const Model& model, HeadKind head);
 // Whether curves are of what these options ask for: not of a plan without fusions, nor of a GPU without its features.
 bool has_curves_for(const LoadOptions& options);
 
+// A page computes on one device.
+#ifdef __EMSCRIPTEN__
+inline constexpr bool kMayHaveTwoDevices = false;
+#else
+inline constexpr bool kMayHaveTwoDevices = true;
+#endif
+
 struct ChosenDevice {
   BackendKind backend = BackendKind::kCpu;
   std::string reason;                                   // one line
+  BackendKind alone = BackendKind::kCpu;                // the better one, where it is kBoth and only one can be had
   std::optional<std::array<CostCurve, 2>> curves = {};  // of the CPU and the GPU, where it is kBoth
 };
 

@@ -81,10 +81,12 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
     }
     const bool is_host = backend != BackendKind::kWebGpu;  // a GPU knows itself what fits
     const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
-    const uint64_t each = std::max<uint64_t>(store->block_bytes(), 1);
+    // On two devices each block is there twice, maybe both times in this memory.
+    const bool is_twice = backend == BackendKind::kBoth;
+    const uint64_t each = std::max<uint64_t>(store->block_bytes() * (is_twice ? 2 : 1), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
     const KvBlocks::Options options{.max_blocks = available == 0 ? INT_MAX : most(available / 4 * 3),
-                                    .max_kept = available == 0 ? 0 : most(available / 8)};
+                                    .max_kept = available == 0 || is_twice ? 0 : most(available / 8)};
     blocks = std::make_shared<KvBlocks>(std::move(store), options);
   }
   return blocks;

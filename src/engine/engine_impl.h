@@ -1,6 +1,7 @@
 // What an Engine and a Session are made of; shared with src/tools.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "model/model.h"
 #include "plan/plan.h"
 #include "tern/engine.h"
+#include "tern/routing.h"
 #include "text/chat_template.h"
 #include "text/turn_tokenizer.h"
 
@@ -53,6 +55,9 @@ struct Engine::Impl {
  private:
   std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by the tokens of a block
 };
+
+// Engine::load; for BackendKind::kBoth by these curves, of the CPU and the GPU, instead of those that are kept.
+Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostCurve, 2>* curves);
 
 struct Session::Impl {
   Impl(const Engine::Impl& of, std::unique_ptr<Sequence> sequence, KvType type, std::unique_ptr<Drafter> drafter)

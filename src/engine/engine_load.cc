@@ -104,7 +104,8 @@ Result<void> compile_for_both(Engine::Impl& impl, const ChosenDevice& chosen, co
 
 // kAuto: what is cheaper by the costs that are kept of both; without them, and where that is the GPU, the GPU where
 // there is one that computes and holds the model, or the one asked for by name; else, and for an exact head, the CPU.
-Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, PhaseTimes& times) {
+Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const std::array<CostCurve, 2>* curves,
+                           PhaseTimes& times) {
   CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress, .times = &times};
   if (options.max_batch > 0) {
     compile.max_batch = options.max_batch;
@@ -112,7 +113,8 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, Phase
     compile.most_batch = std::min(kMostBatchOnGpu, impl.model.config.n_ctx);
   }
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
-  if (options.backend == BackendKind::kBoth) {
+  if (kMayHaveTwoDevices && options.backend == BackendKind::kBoth) {
+    if (curves) return compile_for_both(impl, {.backend = BackendKind::kBoth, .curves = *curves}, options, compile);
     TRY(const ChosenDevice chosen, both_by_curves(impl.model, options, impl.pool->size()));
     return compile_for_both(impl, chosen, options, compile);
   }
@@ -122,7 +124,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, Phase
     if (const auto chosen = choose_by_curves(impl.model, options, impl.pool->size())) {
       impl.info.choice = chosen->reason;
       if (chosen->backend == BackendKind::kCpu) return compile_for(impl, BackendKind::kCpu, options, compile);
-      if (chosen->backend == BackendKind::kBoth) {
+      if (kMayHaveTwoDevices && chosen->backend == BackendKind::kBoth) {
         const auto on_both = compile_for_both(impl, *chosen, options, compile);
         if (on_both) return {};
         compile.end_phase("GPU");
@@ -130,6 +132,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, Phase
         impl.gpu_plan.reset();
         impl.info.choice.clear();
         warn("only one device is used: {}", on_both.error().message);
+        if (chosen->alone == BackendKind::kCpu) return compile_for(impl, BackendKind::kCpu, options, compile);
       }
     }
     compile.only_hardware_gpu = true;
@@ -179,7 +182,9 @@ int n_threads(const Engine::Impl& impl) {
 
 }  // namespace
 
-Result<Engine> Engine::load(const LoadOptions& options) {
+Result<Engine> Engine::load(const LoadOptions& options) { return load_by_curves(options, nullptr); }
+
+Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostCurve, 2>* curves) {
   const auto start = std::chrono::steady_clock::now();
   if (options.n_threads < 0 || options.n_threads > kMostThreads) {
     return fail(ErrorCode::kInvalidArgument, "{} threads: give 1 to {}, or 0 for one per CPU", options.n_threads,
@@ -192,7 +197,7 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   if (path.empty()) {
     TRY(path, default_model_path());
   }
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_unique<Engine::Impl>();
   // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
   const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
   PhaseTimes times;
@@ -206,8 +211,9 @@ Result<Engine> Engine::load(const LoadOptions& options) {
   if (options.embeddings) {
     TRY(impl->info.pooling, read_pooling(impl->model));
   }
-  auto compiled =
-      impl->head.replace_in(impl->model, options.head).and_then([&] { return compile_model(*impl, options, times); });
+  auto compiled = impl->head.replace_in(impl->model, options.head).and_then([&] {
+    return compile_model(*impl, options, curves, times);
+  });
   if (!compiled) {
     Error error = std::move(compiled).error();
     error.message = path + ": " + error.message;

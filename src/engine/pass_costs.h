@@ -16,7 +16,7 @@ namespace tern {
 class PassCosts {
  public:
   PassCosts(std::array<CostCurve, 2> curves, Prefer prefer, int n_reply);
-  double operator()(size_t device, Batch slices, int64_t n_missing) const;
+  double operator()(size_t device, Batch slices, const std::array<int64_t, 2>& missing) const;
 
  private:
   double amount(const Cost& cost) const { return by_energy_ ? *cost.joules : cost.seconds; }

@@ -39,22 +39,24 @@ class Slices {
 };
 
 size_t cheapest(const PassCosts& costs, Batch slices, std::array<int64_t, 2> missing = {}) {
-  return costs(kGpu, slices, missing[kGpu]) < costs(kCpu, slices, missing[kCpu]) ? kGpu : kCpu;
+  return costs(kGpu, slices, missing) < costs(kCpu, slices, missing) ? kGpu : kCpu;
 }
 
 TEST(PassCosts, ArePassMovingAndWhatComesOfIt) {
   const PassCosts costs(each_has_its_own(), Prefer::kSpeed, 100);
   // On the GPU 512 tokens take 0.512 s, then they move, and the CPU writes 100.
-  EXPECT_NEAR(costs(kGpu, Slices().add(512, 0), 0), 0.512 + 512 * 5e-5 + 100 * 0.01, 1e-9);
-  EXPECT_NEAR(costs(kCpu, Slices().add(512, 0), 0), 5.12 + 100 * 0.01, 1e-9);
+  EXPECT_NEAR(costs(kGpu, Slices().add(512, 0), {}), 0.512 + 512 * 5e-5 + 100 * 0.01, 1e-9);
+  EXPECT_NEAR(costs(kCpu, Slices().add(512, 0), {}), 5.12 + 100 * 0.01, 1e-9);
   // A later piece of a prompt costs what it adds.
-  EXPECT_NEAR(costs(kGpu, Slices().add(256, 256), 64), 64 * 5e-5 + 0.256 + 512 * 5e-5 + 100 * 0.01, 1e-9);
-  EXPECT_NEAR(costs(kCpu, Slices().add(1, 500), 0), 0.01 + 100 * 0.01, 1e-9);
-  EXPECT_NEAR(costs(kGpu, Slices().add(1, 500), 0), 0.02 + 512 * 5e-5 + 100 * 0.01, 1e-9);
+  EXPECT_NEAR(costs(kGpu, Slices().add(256, 256), {256, 64}), 64 * 5e-5 + 0.256 + 512 * 5e-5 + 100 * 0.01, 1e-9);
+  EXPECT_NEAR(costs(kGpu, Slices().add(256, 256), {0, 64}), 64 * 5e-5 + 0.256 + 256 * 5e-5 + 100 * 0.01, 1e-9)
+      << "the CPU has the beginning";
+  EXPECT_NEAR(costs(kCpu, Slices().add(1, 500), {}), 0.01 + 100 * 0.01, 1e-9);
+  EXPECT_NEAR(costs(kGpu, Slices().add(1, 500), {}), 0.02 + 64 * 5e-5 + 100 * 0.01, 1e-9);
   // Eight replies take twice as long as one, here.
   Slices eight;
   for (int i = 0; i < 8; ++i) eight.add(1, 500);
-  EXPECT_NEAR(costs(kCpu, eight, 0), 0.02 + 100 * 0.02, 1e-9);
+  EXPECT_NEAR(costs(kCpu, eight, {}), 0.02 + 100 * 0.02, 1e-9);
 }
 
 TEST(PassCosts, PromptsGoWhereReadingAndWritingTogetherCostLeast) {
@@ -64,6 +66,14 @@ TEST(PassCosts, PromptsGoWhereReadingAndWritingTogetherCostLeast) {
   EXPECT_EQ(cheapest(PassCosts(each_has_its_own(), Prefer::kSpeed, 1), Slices().add(1, 512), {512, 0}), kGpu)
       << "one is not";
   EXPECT_EQ(cheapest(costs, Slices().add(1, 600), {0, 600}), kCpu) << "and there it stays";
+}
+
+// A curve that is a constant and a slope: few tokens after many cost a pass.
+TEST(PassCosts, APieceOfAPromptIsAPass) {
+  auto curves = each_has_its_own();
+  for (CurvePoint& point : curves[kGpu].prompt) point.cost.seconds += 0.1;
+  const PassCosts costs(curves, Prefer::kSpeed, 1);
+  EXPECT_NEAR(costs(kGpu, Slices().add(64, 512), {}), 0.1 + 0.064 + 64 * 5e-5 + 0.01, 1e-9);
 }
 
 // Whoever goes later saves nothing by it, though fewer positions than a block has were written by then.
@@ -79,7 +89,7 @@ TEST(PassCosts, ByEnergyWhereItIsKnown) {
   EXPECT_EQ(cheapest(PassCosts(each_has_its_own(), Prefer::kEnergy, 100), Slices().add(512, 0)), kCpu)
       << "300 watts for a tenth of the time";
   auto curves = each_has_its_own();
-  for (CurvePoint& point : curves[kCpu].prompt) point.cost.joules.reset();
+  curves[kCpu].steps[1].points[2].cost.joules.reset();
   EXPECT_EQ(cheapest(PassCosts(curves, Prefer::kEnergy, 100), Slices().add(512, 0)), kGpu);
 }
 

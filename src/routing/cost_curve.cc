@@ -114,7 +114,8 @@ JobCost predict(std::span<const CostCurve> curves, const Route& route, const Exp
   if (!route.is_split()) return cost;
   const JobCost written = predict(writer, job);
   cost.setup = sum(reader.setup, writer.setup);
-  cost.moving.seconds = (reader.kv_out_seconds + writer.kv_in_seconds) * job.n_prompt * job.n_parallel;
+  const int n_moved = (job.n_prompt + kMovedTogether - 1) / kMovedTogether * kMovedTogether;
+  cost.moving.seconds = (reader.kv_out_seconds + writer.kv_in_seconds) * n_moved * job.n_parallel;
   if (cost.prompt.joules && written.decode.joules) cost.moving.joules = 0;
   cost.decode = written.decode;
   cost.total = sum(sum(cost.prompt, cost.moving), cost.decode);

@@ -181,7 +181,8 @@ Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options
   result.decode = spread_of(std::move(rates.decode));
   result.bytes_per_token = engine.info().bytes_per_token;
   result.decode_gb_per_s = static_cast<double>(result.bytes_per_token) * result.decode.median / 1e9;
-  if (!options.memory || engine.impl().backend == BackendKind::kWebGpu) return result;
+  const BackendKind backend = engine.impl().backend;
+  if (!options.memory || backend == BackendKind::kWebGpu || backend == BackendKind::kBoth) return result;
   result.machine_gb_per_s = measure_read_bandwidth(*engine.impl().pool, bandwidth_buffer_bytes()) / 1e9;
   return result;
 }

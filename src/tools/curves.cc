@@ -1,5 +1,6 @@
 // The cost curves of a model on this machine: kept, or measured and kept.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <utility>
@@ -195,7 +196,12 @@ Result<JobCost> measure_job(std::span<const CostCurve> curves, const Route& rout
                             const ExpectedJob& job) {
   LoadOptions there = on_device(load, route.is_split() ? BackendKind::kBoth : curves[route.reads].backend);
   there.job = job;
-  TRY(const Engine engine, Engine::load(there));
+  std::array<CostCurve, 2> both;
+  if (route.is_split()) {
+    const bool is_first = curves[route.reads].backend == BackendKind::kCpu;
+    both = {curves[is_first ? route.reads : route.writes], curves[is_first ? route.writes : route.reads]};
+  }
+  TRY(const Engine engine, load_by_curves(there, route.is_split() ? &both : nullptr));
   const int n_decoded = std::max(job.n_generate - 1, 0);
   const JobCost expected = predict(curves, route, job);
   const double seconds_of_run =

@@ -29,7 +29,7 @@ struct MeasuredCosts {
   std::vector<CurvePoint> prompt;
   std::vector<StepCurve> steps;
   double kv_out_seconds = 0, kv_in_seconds = 0;  // of a token's keys and values, read from a store and written to it
-  std::string energy_reason;  // why there are no joules although there is a reader: it failed
+  std::string energy_reason;                     // why there are no joules although there is a reader: it failed
 };
 
 // Any tokens do, since time does not depend on what is said. kInvalidArgument: a context of fewer than 8 tokens; and

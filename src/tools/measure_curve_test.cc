@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "backend/fake/fake_backend.h"
 #include "routing/cost_curve.h"
 
@@ -53,11 +56,15 @@ class FiveWatts final : public EnergyReader {
   Result<double> joules() override {
     if (n_++ == fails_at_) return fail(ErrorCode::kIo, "the counter is gone");
     formula_.waited += seconds_to_read;
-    return 5 * (formula_.seconds() - formula_.waited);
+    const double seconds = formula_.seconds() - formula_.waited;
+    return 5 * (updates > 0.001 ? std::floor(seconds / updates) * updates : seconds);
   }
   std::string source() const override { return "five watts"; }
 
+  double seconds_between_updates() const override { return updates; }
+
   double seconds_to_read = 0;
+  double updates = 0.001;  // seconds between them, and what is read is the counter's last
 
  private:
   Formula& formula_;
@@ -148,6 +155,17 @@ TEST_F(MeasureCosts, ReadingACounterIsNoPartOfAnyCost) {
   EXPECT_NEAR(costs.prompt.front().cost.seconds, 0.011, 1e-9);
   EXPECT_NEAR(prompt_cost(costs.prompt, 24).seconds, 0.01 + 0.001 + 0.024, 1e-6);
   EXPECT_NEAR(step_cost(costs.steps, 1, 900).seconds, 0.011 + 9e-4, 1e-5);
+}
+
+TEST_F(MeasureCosts, ACounterThatSeldomMovesIsWaitedFor) {
+  FiveWatts watts(formula_);
+  watts.updates = 0.1;
+  const MeasuredCosts costs = measure(script(), {.budget = 1e6, .energy = &watts}).value();
+  const auto is_right = [](const CurvePoint& point) {
+    EXPECT_NEAR(point.cost.joules.value() / point.cost.seconds, 5, 5 * 0.34) << point.tokens;
+  };
+  for (const CurvePoint& point : costs.prompt) is_right(point);
+  for (const StepCurve& curve : costs.steps) std::ranges::for_each(curve.points, is_right);
 }
 
 TEST_F(MeasureCosts, ACounterThatFailsIsGivenUp) {

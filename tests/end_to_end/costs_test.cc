@@ -167,6 +167,7 @@ TEST_F(CostsOfAGpu, DecideWhatAutoTakes) {
   const Json costs = explain(named);
   ASSERT_EQ(costs.at("devices").size(), 2u) << costs.at("left_out");
   EXPECT_EQ(costs.at("devices").at(1).at("backend"), "webgpu");
+  for (const Json& device : costs.at("devices")) EXPECT_GT(device.at("kv_out_seconds").get<double>(), 0);
   rewrite_gpu(100);
   EXPECT_EQ(choice_of(bench(named)).first, "cpu");
   EXPECT_TRUE(choice_of(bench(named)).second.get<std::string>().starts_with("cpu takes "));

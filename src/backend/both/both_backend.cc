@@ -4,6 +4,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -71,17 +72,22 @@ Result<Rows> run_on(Executable& executable, KvStore& store, std::span<const Slic
 // A device's own, whose tokens are counted.
 class CountedStream final : public TokenStream {
  public:
-  CountedStream(std::unique_ptr<TokenStream> stream, uint64_t& n_tokens)
-      : stream_(std::move(stream)), n_tokens_(n_tokens) {}
+  CountedStream(std::unique_ptr<TokenStream> stream, uint64_t& n_tokens, bool& is_lost)
+      : stream_(std::move(stream)), n_tokens_(n_tokens), is_lost_(is_lost) {}
   Result<std::span<const TokenId>> next() override {
-    TRY(const auto tokens, stream_->next());
-    n_tokens_ += tokens.size();
+    auto tokens = stream_->next();
+    if (tokens) {
+      n_tokens_ += tokens->size();
+    } else {
+      is_lost_ |= tokens.error().code == ErrorCode::kDeviceLost;
+    }
     return tokens;
   }
 
  private:
   std::unique_ptr<TokenStream> stream_;
   uint64_t& n_tokens_;
+  bool& is_lost_;
 };
 
 class BothExecutable final : public Executable {
@@ -127,7 +133,7 @@ class BothExecutable final : public Executable {
     for (const Slice& start : starts) {
       both.written(device, start.blocks, start.first_pos, start.first_pos + n_tokens);
     }
-    return std::make_unique<CountedStream>(std::move(stream), shares_[device].single_tokens);
+    return std::make_unique<CountedStream>(std::move(stream), shares_[device].single_tokens, is_lost_[device]);
   }
 
   std::optional<std::string> own_head() const override { return first_of(&Executable::own_head); }
@@ -170,23 +176,25 @@ class BothExecutable final : public Executable {
   int batch_of_prompts() const {
     const std::vector<TokenId> tokens(static_cast<size_t>(most(&Executable::max_batch)));
     const Slice prompt{.tokens = tokens, .logits = WantLogits::kNone};
-    return devices_[cost_(1, {&prompt, 1}, 0) < cost_(0, {&prompt, 1}, 0) ? 1 : 0]->max_batch();
+    return devices_[cost_(1, {&prompt, 1}, {}) < cost_(0, {&prompt, 1}, {}) ? 1 : 0]->max_batch();
   }
 
   size_t cheapest(const BothKvStore& store, Batch slices) const {
-    std::array<double, kDevices> costs{};
+    Missing missing{};
     for (size_t device = 0; device < kDevices; ++device) {
-      int64_t missing = 0;
-      for (const Slice& slice : slices) missing += store.n_missing(device, slice.blocks, slice.first_pos);
-      costs[device] = cost_(device, slices, missing);
+      for (const Slice& slice : slices) missing[device] += store.n_missing(device, slice.blocks, slice.first_pos);
     }
-    return costs[1] < costs[0] ? 1 : 0;
+    for (size_t device = 0; device < kDevices; ++device) {
+      if (is_lost_[device] && missing[1 - device] == 0) return 1 - device;
+    }
+    return cost_(1, slices, missing) < cost_(0, slices, missing) ? 1 : 0;
   }
 
   std::array<std::unique_ptr<Executable>, kDevices> devices_;
   PassCost cost_;
   int max_batch_ = 0;
   std::array<DeviceShare, kDevices> shares_;
+  std::array<bool, kDevices> is_lost_{};
   std::array<Rows, kDevices> rows_;
   std::vector<float> logits_;  // of both devices, in the order of the batch
 };
@@ -211,13 +219,23 @@ Result<std::span<const float>> BothExecutable::run(KvStore& store, Batch batch) 
       (n > 1 ? shares_[device].prompt_tokens : shares_[device].single_tokens) += n;
     }
   }
-  const auto run_device = [&](size_t device) { return run_on(*devices_[device], both.on(device), slices[device]); };
+  const auto run_device = [&](size_t device) {
+    auto rows = run_on(*devices_[device], both.on(device), slices[device]);
+    if (!rows) is_lost_[device] |= rows.error().code == ErrorCode::kDeviceLost;
+    return rows;
+  };
   for (size_t device = 0; device < kDevices; ++device) {
     if (!slices[1 - device].empty()) continue;
     TRY(rows_[device], run_device(device));
     return rows_[device].values;
   }
-  auto second = std::async(std::launch::async, run_device, size_t{1});
+  std::future<Result<Rows>> second;
+  try {
+    second = std::async(std::launch::async, run_device, size_t{1});
+  } catch (const std::system_error&) {
+    // The system starts no more threads: one after the other, then.
+    second = std::async(std::launch::deferred, run_device, size_t{1});
+  }
   auto first = run_device(0);
   auto other = second.get();
   TRY(rows_[0], std::move(first));
