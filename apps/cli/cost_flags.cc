@@ -4,6 +4,7 @@
 
 #include "cli/help.h"
 #include "cli/progress_bar.h"
+#include "cli/run_quietly.h"
 
 namespace tern::cli {
 namespace {
@@ -69,6 +70,14 @@ Result<CurveSet> CostFlags::curves(const std::string& model_path, bool again) co
   const int n_generate = options_[1]->count() > 0 ? job.n_generate : 1;
   CurveOptions options{.load = load(model_path), .least_ctx = n_prompt + n_generate, .again = again};
   options.load.on_progress = bar.callback();
+  options.start_seconds = [&](BackendKind backend) {
+    std::vector<std::string> arguments = {
+        "run", "-b", std::string(backend_name(backend)), "-n", "1", "-p", "a", "--temp", "0", "--ignore-eos"};
+    arguments.insert(arguments.end(), {"-t", std::to_string(n_threads)});
+    if (!model_path.empty()) arguments.insert(arguments.end(), {"-m", model_path});
+    if (!gpu.empty() && backend == BackendKind::kWebGpu) arguments.insert(arguments.end(), {"--gpu", gpu});
+    return run_self_quietly(arguments);
+  };
   return cost_curves(options);
 }
 

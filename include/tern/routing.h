@@ -2,6 +2,7 @@
 // measured once for each model and device and kept in the user's cache folder (docs/devices.md).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -109,6 +110,9 @@ struct CurveOptions {
   int least_ctx = 0;        // tokens of context that the model has to have
   bool again = false;       // measure also what is kept
   std::string folder = {};  // where curves are kept; empty: in the user's cache folder
+  // Seconds of a program of its own that loads the model on a backend, writes a token and ends, as only such a program
+  // opens a driver for the first time; an error, and without it: loading counts as it takes in this one.
+  std::function<Result<double>(BackendKind)> start_seconds = {};
 };
 
 // A device that has no curve, and why.

@@ -10,6 +10,7 @@
 #include "engine/backends.h"
 #include "engine/device_choice.h"
 #include "engine/engine_impl.h"
+#include "routing/cost_curve.h"
 #include "routing/curve_file.h"
 #include "tern/routing.h"
 #include "tern/tools.h"
@@ -85,7 +86,22 @@ Result<Loaded> load_twice(const LoadOptions& load, EnergyReader* energy) {
   return Loaded{.engine = std::move(engine), .cost = cost};
 }
 
-Result<CostCurve> measure(const Device& device, const LoadOptions& load, const std::string& model) {
+// The shortest start, of those that there is time for. 0: not known.
+double seconds_of_start(const CurveOptions& options, BackendKind backend) {
+  constexpr int kMostStarts = 3;  // in the first, files may come from the disk, and kernels may be compiled
+  constexpr double kEnough = 6;   // seconds, after which no other one is begun
+  double least = 0, all = 0;
+  for (int i = 0; options.start_seconds && i < kMostStarts && all < kEnough; ++i) {
+    const auto seconds = options.start_seconds(backend);
+    if (!seconds) return 0;
+    least = i == 0 ? *seconds : std::min(least, *seconds);
+    all += *seconds;
+  }
+  return least;
+}
+
+Result<CostCurve> measure(const Device& device, const LoadOptions& load, const std::string& model,
+                          double start_seconds) {
   const Energy energy = open_energy(device);
   TRY(const Loaded loaded, load_twice(on_device(load, device.backend), energy.reader.get()));
   const ModelInfo& info = loaded.engine.info();
@@ -105,6 +121,9 @@ Result<CostCurve> measure(const Device& device, const LoadOptions& load, const s
                   .energy_source = {},
                   .energy_reason = energy.reason};
   curve.setup.seconds += device.seconds_to_find + costs.first_pass_seconds;
+  if (start_seconds > 0) {
+    curve.setup.seconds = std::max(start_seconds - prompt_cost(curve.prompt, 1).seconds, 0.0);
+  }
   if (!energy.reader) return curve;
   if (costs.energy_reason.empty()) {
     curve.energy_source = energy.reader->source();
@@ -176,7 +195,7 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
     set.measured.push_back(!known);
     if (!known) {
       if (load.on_progress) load.on_progress({.what = "measuring " + device.name, .done = 0, .total = 1, .unit = ""});
-      auto measured = measure(device, load, of_model);
+      auto measured = measure(device, load, of_model, seconds_of_start(options, device.backend));
       // What cannot run the model has no curve; but without the CPU's there is nothing to compare with.
       if (!measured && device.backend == BackendKind::kCpu) return std::unexpected(measured.error());
       if (!measured) {

@@ -1,8 +1,10 @@
 // The costs of a model on this machine, in a folder of the test's own.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 
+#include "routing/cost_curve.h"
 #include "routing/curve_file.h"
 #include "tern/routing.h"
 #include "tools/test_support.h"
@@ -74,6 +76,22 @@ TEST_F(Curves, ShortContextsAreToldBeforeAnythingIsMeasured) {
   CurveOptions missing = options();
   missing.load.model_path = "/nowhere.gguf";
   EXPECT_EQ(cost_curves(missing).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Curves, LoadingIsTheShortestStartOfAProgram) {
+  CurveOptions with = options();
+  int n_starts = 0;
+  with.start_seconds = [&](BackendKind) -> Result<double> { return std::array{1.75, 1.5, 1.625}[n_starts++]; };
+  const CostCurve curve = cost_curves(with).value().curves.front();
+  EXPECT_EQ(n_starts, 3);
+  EXPECT_DOUBLE_EQ(curve.setup.seconds, 1.5 - prompt_cost(curve.prompt, 1).seconds);
+  with.again = true;
+  n_starts = 0;
+  with.start_seconds = [&](BackendKind) -> Result<double> { return 7.0 + n_starts++; };
+  EXPECT_GT(cost_curves(with).value().curves.front().setup.seconds, 6);
+  EXPECT_EQ(n_starts, 1) << "there is no time for more";
+  with.start_seconds = [](BackendKind) -> Result<double> { return fail(ErrorCode::kIo, "no programs here"); };
+  EXPECT_LT(cost_curves(with).value().curves.front().setup.seconds, 6) << "as it takes in this one";
 }
 
 TEST_F(Curves, AJobCanBeRunToCompare) {
