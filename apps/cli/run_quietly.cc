@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/format_text.h"
+#include "cli/common.h"
 
 namespace tern::cli {
 
