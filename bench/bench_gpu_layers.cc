@@ -30,12 +30,12 @@ int run(int argc, char** argv) {
   auto opened = open_device({.adapter = argc > 1 ? argv[1] : ""});
   if (!opened) return std::fprintf(stderr, "%s\n", opened.error().message.c_str()), 1;
   Device& device = **opened;
-  TernaryLayersConfig c{.n_layers = number("layers", 30),
-                        .d_model = 2560,
-                        .d_ff = 6912,
-                        .heads = {20, 5, 128},
-                        .eps = 1e-5f,
-                        .caps = {.packed_dot = true, .subgroup = device.features().subgroup_min}};
+  TernaryLayersConfig c{{.n_layers = number("layers", 30),
+                         .d_model = 2560,
+                         .d_ff = 6912,
+                         .heads = {20, 5, 128},
+                         .eps = 1e-5f,
+                         .caps = {.packed_dot = true, .subgroup = device.features().subgroup_min}}};
   if (options.contains("tiny")) c.d_model = 256, c.d_ff = 512, c.heads = {4, 2, 64};
   c.workgroup = number("workgroup", c.workgroup);
   c.qkv_lanes = number("qkv", c.qkv_lanes);
@@ -45,7 +45,7 @@ int run(int argc, char** argv) {
   c.most_ahead = number("ahead", c.most_ahead);
   c.in_turns = device.adapter().type == AdapterType::kSoftware;
   c.most_splits = number("splits", std::min(c.most_splits, c.caps.subgroup));
-  c.place_matrices(1);
+  CHECK(c.place_matrices(1));
   const uint64_t matrix_bytes = uint64_t{16} * c.n_layers * c.layer_vectors;
   if (options.contains("same")) c.layer_vectors = 0;
   const uint32_t pos = number("pos", 128), n_blocks = pos / kBlockPositions + 1;
@@ -87,7 +87,7 @@ int run(int argc, char** argv) {
   }
   const auto exchange = buffer("words", 4 * c.n_words());
   const uint32_t patience = 200'000;
-  (void)device.write(*exchange, 4 * TernaryLayersConfig::kPatience, std::as_bytes(std::span(&patience, 1)));
+  (void)device.write(*exchange, 4 * LayersShape::kPatience, std::as_bytes(std::span(&patience, 1)));
   const BufferView views[] = {{w.get(), 0, 0},      {vectors.get(), 0, 0}, {x.get(), 0, 0},       {angles.get(), 0, 0},
                               {params.get(), 0, 0}, {kv.get(), 0, 0},      {exchange.get(), 0, 0}};
   const auto bindings = device.bind(**pipeline, views).value();
@@ -119,7 +119,7 @@ int run(int argc, char** argv) {
     const double since = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%4u x %4u, pos %5u: least %.4f ms, median %.4f, most %.4f; failed %u; x %.5f %.5f; %.1f s\n", n,
                 c.workgroup, pos, times.front() * 1e3, times[times.size() / 2] * 1e3, times.back() * 1e3,
-                after[TernaryLayersConfig::kFailed], result[0], result[c.d_model - 1], since);
+                after[LayersShape::kFailed], result[0], result[c.d_model - 1], since);
   }
   return 0;
 }

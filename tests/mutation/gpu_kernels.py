@@ -455,12 +455,38 @@ ONE_DISPATCH = [
     Mutant("one dispatch: sum of the activations not taken off", "ternary_layers", r"f32\((sum\w*) - sg\w*\) / x_scale", "f32($1) / x_scale", "LogitsAreThoseOfTheSteps"),
 ]
 
+ONE_DISPATCH_OF_FLOATS = [
+    Mutant("one dispatch of floats: any tag will do", "float_layers", r"(\(odd\w*|\(\(found\w* \^ \w+\)) & 3u\) == 0u", "true", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the same tag in all layers", "float_layers", r"let tag = \(last_tag \+ 1u \+ layer\)", "let tag = (last_tag + 1u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the first layer's matrices for all", "float_layers", r"let units_at_(\d+) = layer \*", "let units_at_$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the first layer's scales for all", "float_layers", r"let scales_at_(\d+) = layer \*", "let scales_at_$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the first layer's gains for all", "float_layers", r"let vectors_at(_\d+)? = (\w+) \*", "let vectors_at$1 = 0u * $2 *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the first layer's head gains for all", "float_layers", r"let gains_at(_\d+)? = layer \*", "let gains_at$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: gains of queries for keys", "float_layers", r"select\((\d+)u, (\d+)u, is_query(\w*)\)", "select($2u, $2u, is_query$3)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: values are normed as heads", "float_layers", r"let head_factor(_\d+)? = select\(1f, (\w+), slot(\w*) <= (\d+)u\)", "let head_factor$1 = select(1f, $2, slot$3 <= $4u + 1u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: squares of other heads", "float_layers", r"head_squares\[slot(\w*) \*", "head_squares[0u * slot$1 *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: heads are not normed", "float_layers", r"let normed(_\d+)? = (turned_\w+) \* head_factor\w*", "let normed$1 = $2", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: words of a block in another order", "float_layers", r"let row_of_block(_\d+)? = \((\w+) & 3u\) \* 32u", "let row_of_block$1 = (($2 & 3u) ^ 1u) * 32u", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: rows after the first block in the first", "float_layers", r"& 4294967168u\)", "& 0u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: a run's scale is its greatest value", "float_layers", r"let run_scale(_\d+)? = (\w+) / 127f", "let run_scale$1 = $2", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: runs of half the values", "float_layers", r"subgroupShuffleXor\(most(\w*), 4u\)", "subgroupShuffleXor(most$1, 0u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: squares of one subgroup for all", "float_layers", r"let squares_part(_\d+)? = squares_of_group\[.*\];", "let squares_part$1 = squares_of_group[0u];", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the norm's factor is left out", "float_layers", r"let norm_factor(_\d+)? = .*;", "let norm_factor$1 = 1f;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the last unit of a row is left out", "float_layers", r"let start(_\d+)? = min\((.*)\) \*", "let start$1 = min($2) * 1u + 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: gate for up", "float_layers", r"let up(_\d+)? = (\w+) \*", "let up$1 = gate$1 + 0f * $2 *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: residual of other rows", "float_layers", r"let x_new(_\d+)? = residual\[(\w+)\]", "let x_new$1 = residual[$2 ^ 1u]", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the token's key is not kept", "float_layers", r"kv\[key_of_layer\w* \+ 0u\] = [^;]*;", "", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the window is not looked at", "float_layers", r"let unseen(_\d+)? = .*;", "let unseen$1 = 0u;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the last row of a share is not computed", "float_layers", r"(let end_row(_\d+)? = .*);", "$1 - u32(wg.x == 0u);", "LogitsAreThoseOfTheSteps"),
+]
+
 # Test programs, what stands before and after a test's name in them, and their mutants.
 SUITES = [
     ("gpu_conform_test", "*", "/{variant}", CONFORM),
     ("gpu_device_sampler_test", "DeviceSamplerTest.", "", DEVICE_SAMPLER),
     ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
     ("gpu_one_dispatch_test", "GpuOneDispatch.", "", ONE_DISPATCH),
+    ("gpu_one_dispatch_test", "GpuOneDispatchOfFloats.", "", ONE_DISPATCH_OF_FLOATS),
 ]
 
 

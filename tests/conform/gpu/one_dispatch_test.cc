@@ -1,5 +1,5 @@
-// All layers of a token in one dispatch: against the same layers step by step. The first layers of the default model; a
-// driver on a CPU runs as many workgroups at the same time as it has threads.
+// All layers of a token in one dispatch: against the same layers step by step. The first layers of the default model,
+// and small models of other families; a driver on a CPU runs as many workgroups at the same time as it has threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "conform/gpu/story_rows.h"
+#include "conform/gpu/tiny_model.h"
 #include "model/model.h"
 
 namespace tern {
@@ -42,14 +43,17 @@ class GpuOneDispatch : public testing::Test {
     model.config.n_ctx = kContext;
     model.weights.layers.resize(n_layers);
     model.config.n_layers = static_cast<int>(n_layers);
-    Made made{.plan = std::make_unique<Plan>(make_plan(model.config, model.weights, {.fuse = fuse})),
-              .executable = nullptr};
+    return compile(make_plan(model.config, model.weights, {.fuse = fuse}), use, "ternary_layers", find, replace);
+  }
+  static Made compile(Plan plan, OneDispatchUse use, const std::string& kernel, const std::string& find,
+                      const std::string& replace) {
+    Made made{.plan = std::make_unique<Plan>(std::move(plan)), .executable = nullptr};
     const CompileOptions options{.max_batch = 128, .gpu = {.without = {"serial"}, .one_dispatch = use}};
     auto compiled = gpu::compile(*made.plan, options, [=](const gpu::DeviceOptions& wanted) {
       return gpu::open_device(wanted).transform([&](std::unique_ptr<gpu::Device> device) {
         const auto rewrite = [=](const wgsl::Module& module) {
           wgsl::Module other = gpu::mutated(module);
-          if (module.name == "ternary_layers" && !find.empty()) {
+          if (module.name == kernel && !find.empty()) {
             const std::string text =
                 std::exchange(other.text, std::regex_replace(other.text, std::regex(find), replace));
             EXPECT_NE(other.text, text) << find;
@@ -230,8 +234,85 @@ TEST_F(GpuOneDispatch, IsNotUsedWhereTheTrialFails) {
 
 TEST_F(GpuOneDispatch, IsNotThereForOtherPlans) {
   const Made one = make(OneDispatchUse::kOn, 2, "", "", Fusions::none());
-  EXPECT_TRUE(one.gpu().why_in_steps().contains("not ternary, or not fused")) << one.gpu().why_in_steps();
+  EXPECT_TRUE(one.gpu().why_in_steps().contains("its steps are not fused")) << one.gpu().why_in_steps();
   EXPECT_FALSE(one_by_one(*one.executable, 10, 2).empty());
+}
+
+// ---- Layers with float activations
+
+class GpuOneDispatchOfFloats : public GpuOneDispatch {
+ protected:
+  Made make(const TinyShape& shape, OneDispatchUse use, const std::string& find = "", const std::string& replace = "") {
+    TinyModel& model = tiny_models_.emplace_back(shape);
+    model.config.n_ctx = kContext;
+    return compile(make_plan(model.config, model.weights, {.fuse = Fusions::all()}), use, "float_layers", find,
+                   replace);
+  }
+  // The logits of tokens one by one, after as many as `n_prompt` at once.
+  static std::vector<Rows> rows(Executable& e, size_t n_prompt, size_t n) {
+    const auto cache = e.new_cache(kContext, KvType::kF16).value();
+    std::vector<TokenId> tokens;
+    for (size_t i = 0; i < n_prompt + n; ++i) tokens.push_back(static_cast<TokenId>((i * 97 + 13) % 300));
+    if (n_prompt > 0) feed(e, *cache, std::span(tokens).first(n_prompt), 128, 0);
+    std::vector<Rows> rows;
+    for (size_t i = n_prompt; i < tokens.size(); ++i) {
+      rows.push_back(feed(e, *cache, std::span(tokens).subspan(i, 1), 1, static_cast<int>(i)));
+    }
+    return rows;
+  }
+
+  static TinyShape bonsai(Format format = Format::kQ8_0) {
+    return {.name = "bonsai", .parts = {.head_norms = true}, .format = format};
+  }
+
+  std::deque<TinyModel> tiny_models_;
+};
+
+TEST_F(GpuOneDispatchOfFloats, LogitsAreThoseOfTheSteps) {
+  TinyShape gelu{.name = "gelu", .act = GluAct::kGeluTanh, .pairs = RopePairs::kInterleaved, .format = Format::kQ8_0};
+  TinyShape phi3{.name = "phi3",
+                 .layers = {{.window = 9}, {.window = 9}},
+                 .n_kv_heads = 4,
+                 .head_dim = 96,
+                 .format = Format::kQ4_0};
+  // More heads share keys and values than workgroup memory has room for.
+  TinyShape shared_heads{.name = "shared", .n_heads = 8, .n_kv_heads = 1, .head_dim = 128, .format = Format::kQ8_0};
+  shared_heads.parts.head_norms = true;
+  for (const TinyShape& shape :
+       {bonsai(), bonsai(Format::kQ1_0), bonsai(Format::kQ4_K), bonsai(Format::kQ6_K), gelu, phi3, shared_heads}) {
+    SCOPED_TRACE(shape.name + " " + std::string(format_info(shape.format).name));
+    const Made one = make(shape, OneDispatchUse::kOn), steps = make(shape, OneDispatchUse::kOff);
+    ASSERT_EQ(one.gpu().why_in_steps(), "");
+    expect_close(rows(*one.executable, 0, 4), rows(*steps.executable, 0, 4));
+    expect_close(rows(*one.executable, 62, 4), rows(*steps.executable, 62, 4));  // over the end of a block
+    EXPECT_LT(dispatches(one), 8);
+    if (HasFailure()) break;
+  }
+}
+
+TEST_F(GpuOneDispatchOfFloats, LongHistoriesAndTheSameTwice) {
+  const Made one = make(bonsai(), OneDispatchUse::kOn), steps = make(bonsai(), OneDispatchUse::kOff);
+  const auto first = rows(*one.executable, 300, 3);
+  expect_close(first, rows(*steps.executable, 300, 3));
+  EXPECT_EQ(rows(*one.executable, 300, 3), first);
+}
+
+TEST_F(GpuOneDispatchOfFloats, IsNotThereForOtherLayers) {
+  struct Case {
+    TinyShape shape;
+    const char* why;
+  };
+  const Case cases[] = {
+      {{.name = "f16", .format = Format::kF16}, "the format of its weights"},
+      {{.name = "biases", .biases = true, .format = Format::kQ8_0}, "its steps are not fused"},
+      {{.name = "softcap", .softcap = 30, .format = Format::kQ8_0}, "a bound of its scores"},
+      {{.name = "windows", .windows = {9, 0}, .format = Format::kQ8_0}, "layers that differ"},
+  };
+  for (const auto& [shape, why] : cases) {
+    const Made one = make(shape, OneDispatchUse::kOn);
+    EXPECT_TRUE(one.gpu().why_in_steps().contains(why)) << shape.name << ": " << one.gpu().why_in_steps();
+    EXPECT_FALSE(rows(*one.executable, 10, 2).empty());
+  }
 }
 
 }  // namespace

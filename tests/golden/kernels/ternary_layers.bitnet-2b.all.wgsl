@@ -38,7 +38,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
   let table = params[0u * 3u + 4u];
   let n_pos = pos + 1u;
   let first_pos = split * n_pos / splits;
-  let end_pos = select(first_pos, (split + 1u) * n_pos / splits, is_used);
+  let next_split = split + 1u;
+  let end_pos = select(first_pos, next_split * n_pos / splits, is_used);
   let lane_of_pos = tid % 16u;
   let group_of_pos = tid / 16u;
   let newest = first_pos + group_of_pos;
@@ -583,7 +584,24 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     }
     workgroupBarrier();
     let n_used = min((end_pos - first_pos + 1u) / 2u, 16u);
-    if ((tid / 32u) < n_used) {
+    var greatest: f32 = -3e+38f;
+    var total: f32 = 0f;
+    var acc_2: vec4<f32> = vec4<f32>();
+    var acc_3: vec4<f32> = vec4<f32>();
+    var greatest_1: f32 = -3e+38f;
+    var total_1: f32 = 0f;
+    var acc_4: vec4<f32> = vec4<f32>();
+    var acc_5: vec4<f32> = vec4<f32>();
+    var greatest_2: f32 = -3e+38f;
+    var total_2: f32 = 0f;
+    var acc_6: vec4<f32> = vec4<f32>();
+    var acc_7: vec4<f32> = vec4<f32>();
+    var greatest_3: f32 = -3e+38f;
+    var total_3: f32 = 0f;
+    var acc_8: vec4<f32> = vec4<f32>();
+    var acc_9: vec4<f32> = vec4<f32>();
+    let has_positions = (tid / 32u) < n_used;
+    if (has_positions) {
       let from_dim = (lane_of_pos + 0u) * 8u + 0u;
       let d0 = turned[from_dim];
       let d1 = turned[from_dim + 1u];
@@ -632,22 +650,6 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let d2_7 = turned[from_dim_7 + 2u];
       let d3_7 = turned[from_dim_7 + 3u];
       let d4_7 = vec4<f32>(d0_7, d1_7, d2_7, d3_7);
-      var greatest: f32 = -3e+38f;
-      var total: f32 = 0f;
-      var acc_2: vec4<f32> = vec4<f32>();
-      var acc_3: vec4<f32> = vec4<f32>();
-      var greatest_1: f32 = -3e+38f;
-      var total_1: f32 = 0f;
-      var acc_4: vec4<f32> = vec4<f32>();
-      var acc_5: vec4<f32> = vec4<f32>();
-      var greatest_2: f32 = -3e+38f;
-      var total_2: f32 = 0f;
-      var acc_6: vec4<f32> = vec4<f32>();
-      var acc_7: vec4<f32> = vec4<f32>();
-      var greatest_3: f32 = -3e+38f;
-      var total_3: f32 = 0f;
-      var acc_8: vec4<f32> = vec4<f32>();
-      var acc_9: vec4<f32> = vec4<f32>();
       let is_seen = newest < end_pos;
       let k_low = unpack2x16float(k8.x);
       let k_high = unpack2x16float(k8.y);
@@ -956,6 +958,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
         acc_9 = acc_9 * shrink_7 + v4_19 * weight_7;
         greatest_3 = most_9;
       }
+    }
+    if (has_positions) {
       var most_10: f32 = greatest;
       let mine_2 = most_10;
       let sg_63 = subgroupShuffleXor(mine_2, 16u);
@@ -1224,7 +1228,7 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
         out_sum += sums[sums_row_5 + dim] * shrink_12;
         weights += sums[sums_row_5 + 129u] * shrink_12;
       }
-      let part_at = ((kv_head * 4u + head_1) * 16u + split) * 130u;
+      let part_at = ((kv_head * 4u + head_1 + 0u) * 16u + split) * 130u;
       if (is_used) {
         let place_10 = part_at + dim + 6464u;
         let whole = out_sum;

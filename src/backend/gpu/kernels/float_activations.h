@@ -1,5 +1,5 @@
 // A row of activations in the float kernels for few tokens: normed on the way, as floats or int8, and multiplied with
-// units of weights. Included by float_linear.cc alone.
+// units of weights. Included by the files of such kernels alone.
 #pragma once
 
 #include <algorithm>
@@ -160,15 +160,100 @@ class Activations {
   Shared<Vec4<F32>> staged_;
 };
 
-// The same as int8: each run of 32 has a scale, so a unit's sum is made of as many as it has runs.
+// A row of activations as int8 in workgroup memory, and what it makes with units of weights. Each run of 32 has a
+// scale, so a unit's sum is made of as many as it has runs. The row lies in pieces of 16 values, half a run, in an
+// order in which neighbouring units' lie side by side.
+class Int8Row {
+ public:
+  static constexpr uint32_t kPiece = 16;
+
+  // staged: [cols / kPiece] or more. runs: (scale, sum), [cols / kRun] or more.
+  Int8Row(const WeightCoding& coding, uint32_t cols, const Dot4& dot4, const Shared<Vec4<U32>>& staged,
+          const Shared<Vec2<F32>>& runs)
+      : coding_(coding), cols_(cols), dot4_(dot4), staged_(staged), runs_(runs) {}
+
+  void store_piece(const Name<U32>& piece, const std::vector<Name<I8x4>>& words) const {
+    staged_[piece % pieces_per_unit() * units() + piece / pieces_per_unit()] =
+        call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+  }
+  void store_run(const Name<U32>& run, const Name<F32>& scale, const Name<F32>& sum) const {
+    const uint32_t runs_per_unit = std::max(1u, pieces_per_unit() / 2);
+    auto where = let("run_at", run % runs_per_unit * units() + run / runs_per_unit);
+    runs_[where] = vec2f(scale, sum);
+  }
+  bool needs_sums() const { return UnpackBytes(dot4_, coding_).needs_sum(); }  // of both matrices of a pair alike
+
+  void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
+           const std::vector<Var<F32>>& sums) const {
+    std::vector<Var<F32>> parts;
+    for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
+    std::optional<Var<F32>> x_sum;
+    if (have_mins(matrices)) x_sum = var("x_sum", 0.0f);
+    const uint32_t words_per_run = std::min(4u, coding_.bits());
+    for (uint32_t first = 0; first < 4; first += words_per_run) {
+      const auto x = run_of_unit(i, first / words_per_run);
+      auto scale_and_sum = let("run", runs_[run_index(i, first / words_per_run)]);
+      if (x_sum) *x_sum += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
+      for_rows(matrices, [&](size_t r, const Rows& m) {
+        const UnpackBytes bytes(dot4_, m.w->coding);
+        auto dot = var("dot_of_bytes", 0);
+        for (uint32_t k = 0; k < words_per_run; ++k) {
+          for (uint32_t step = 0; step < bytes.quads_per_word(); ++step) {
+            dot = bytes.add(dot, loaded[r].unit, first + k, step, x[k * bytes.quads_per_word() + step]);
+          }
+        }
+        parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
+      });
+    }
+    add_scaled(loaded, parts, x_sum, sums);
+  }
+
+ private:
+  uint32_t units() const { return cols_ / coding_.values(); }
+  uint32_t pieces_per_unit() const { return coding_.values() / kPiece; }
+
+  // The words of run `run` of unit i, or where it has but half a run, those.
+  std::vector<Name<I8x4>> run_of_unit(const Name<U32>& i, uint32_t run) const {
+    std::vector<Name<I8x4>> words;
+    const uint32_t pieces = std::min(2u, pieces_per_unit());
+    for (uint32_t piece = run * pieces; piece < (run + 1) * pieces; ++piece) {
+      auto four = let("x16", staged_[i + piece * units()]);
+      for (uint32_t k = 0; k < 4; ++k) words.push_back(let("x4", packed<I8x4>(at(four, k))));
+    }
+    return words;
+  }
+  // Σ of the integers in `x`: the stored one of their run, unless they are but half of it.
+  Temp<F32> sum_of(const std::vector<Name<I8x4>>& x, const Name<Vec2<F32>>& scale_and_sum) const {
+    if (needs_sums()) return e(at(scale_and_sum, 1));
+    auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
+    auto sum = var("sum_of_unit", 0);
+    for (const Name<I8x4>& x4 : x) sum = sum + dot4_(x4, ones);
+    return f32(sum);
+  }
+  Temp<U32> run_index(const Name<U32>& i, uint32_t run) const {
+    return pieces_per_unit() == 1 ? i / 2u : i + run * units();
+  }
+
+  WeightCoding coding_;
+  uint32_t cols_;
+  Dot4 dot4_;
+  Shared<Vec4<U32>> staged_;
+  Shared<Vec2<F32>> runs_;
+};
+
+// What is multiplied to make a run's values int8, from the greatest magnitude: too small to divide by counts as zero.
+inline Name<F32> to_int8(const Name<F32>& of_run) {
+  return let("to_int8", select(0.0f, 127.0f / of_run, of_run > 1e-35f));
+}
+
+// A row of x as such.
 class Int8Activations {
  public:
   Int8Activations(Input& in, const Dot4& dot4)
       : c_(in.config()),
         in_(in),
-        dot4_(dot4),
-        staged_(shared<Vec4<U32>>("staged", c_.cols / kPiece)),
-        runs_(shared<Vec2<F32>>("runs", c_.cols / kRun)) {
+        row_{c_.coding, c_.cols, dot4, shared<Vec4<U32>>("staged", c_.cols / kPiece),
+             shared<Vec2<F32>>("runs", c_.cols / kRun)} {
     CHECK(c_.cols % kRun == 0 && c_.workgroup % 2 == 0);
   }
 
@@ -206,37 +291,13 @@ class Int8Activations {
 
   void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
            const std::vector<Var<F32>>& sums) const {
-    std::vector<Var<F32>> parts;
-    for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
-    std::optional<Var<F32>> x_sum;
-    if (have_mins(matrices)) x_sum = var("x_sum", 0.0f);
-    const uint32_t words_per_run = std::min(4u, c_.coding.bits());
-    for (uint32_t first = 0; first < 4; first += words_per_run) {
-      const auto x = run_of_unit(i, first / words_per_run);
-      auto scale_and_sum = let("run", runs_[run_index(i, first / words_per_run)]);
-      if (x_sum) *x_sum += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
-      for_rows(matrices, [&](size_t r, const Rows& m) {
-        const UnpackBytes bytes(dot4_, m.w->coding);
-        auto dot = var("dot_of_bytes", 0);
-        for (uint32_t k = 0; k < words_per_run; ++k) {
-          for (uint32_t step = 0; step < bytes.quads_per_word(); ++step) {
-            dot = bytes.add(dot, loaded[r].unit, first + k, step, x[k * bytes.quads_per_word() + step]);
-          }
-        }
-        parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
-      });
-    }
-    add_scaled(loaded, parts, x_sum, sums);
+    row_.add(matrices, loaded, i, sums);
   }
 
   Name<F32> factor() { return in_.factor(); }
 
  private:
-  static constexpr uint32_t kPiece = 16;
-
-  uint32_t units() const { return c_.cols / c_.coding.values(); }
-  uint32_t pieces_per_unit() const { return c_.coding.values() / kPiece; }
-  bool needs_sums() const { return UnpackBytes(dot4_, c_.coding).needs_sum(); }  // of both matrices of a pair alike
+  static constexpr uint32_t kPiece = Int8Row::kPiece;
 
   // Writes four quads, unless `end` pieces there are and this is none of them (0: it is).
   void stage_piece(const Name<U32>& piece, const Name<Vec4<F32>>* quads, uint32_t end) {
@@ -248,26 +309,21 @@ class Int8Activations {
     auto of_piece = let("of_piece", most);
     auto of_run = reduce_lanes(Reduce::kMax, c_.caps, of_piece, in_.tid(), 2, c_.workgroup);
     auto scale = let("scale", of_run / 127.0f);
-    // What is too small to divide by counts as zero.
-    auto to_int8 = let("to_int8", select(0.0f, 127.0f / of_run, of_run > 1e-35f));
+    auto factor = to_int8(of_run);
     std::vector<Name<I8x4>> words;
     auto sum = var("sum_of_piece", 0);
     for (uint32_t k = 0; k < kPiece / 4; ++k) {
-      auto q = let("q4", call<Vec4<I32>>("vec4<i32>", round(quads[k] * to_int8)));
+      auto q = let("q4", call<Vec4<I32>>("vec4<i32>", round(quads[k] * factor)));
       words.push_back(pack_int8(c_.caps, q));
-      if (needs_sums()) sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+      if (row_.needs_sums()) sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
     }
     auto sum_of_run = let("sum_of_piece", f32(sum));
-    if (needs_sums()) sum_of_run = reduce_lanes(Reduce::kSum, c_.caps, sum_of_run, in_.tid(), 2, c_.workgroup);
+    if (row_.needs_sums()) sum_of_run = reduce_lanes(Reduce::kSum, c_.caps, sum_of_run, in_.tid(), 2, c_.workgroup);
     const auto store = [&] {
-      const uint32_t per_unit = pieces_per_unit();
-      staged_[piece % per_unit * units() + piece / per_unit] =
-          call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+      row_.store_piece(piece, words);
       when((piece & 1u) == 0u, [&] {
         auto run = let("run_of_row", piece / 2u);
-        const uint32_t runs_per_unit = std::max(1u, per_unit / 2);
-        auto where = let("run_at", run % runs_per_unit * units() + run / runs_per_unit);
-        runs_[where] = vec2f(scale, sum_of_run);
+        row_.store_run(run, scale, sum_of_run);
       });
     };
     if (end == 0) {
@@ -277,33 +333,9 @@ class Int8Activations {
     }
   }
 
-  // The words of run `run` of unit i, or where it has but half a run, those.
-  std::vector<Name<I8x4>> run_of_unit(const Name<U32>& i, uint32_t run) const {
-    std::vector<Name<I8x4>> words;
-    const uint32_t pieces = std::min(2u, pieces_per_unit());
-    for (uint32_t piece = run * pieces; piece < (run + 1) * pieces; ++piece) {
-      auto four = let("x16", staged_[i + piece * units()]);
-      for (uint32_t k = 0; k < 4; ++k) words.push_back(let("x4", packed<I8x4>(at(four, k))));
-    }
-    return words;
-  }
-  // Σ of the integers in `x`: the stored one of their run, unless they are but half of it.
-  Temp<F32> sum_of(const std::vector<Name<I8x4>>& x, const Name<Vec2<F32>>& scale_and_sum) const {
-    if (needs_sums()) return e(at(scale_and_sum, 1));
-    auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
-    auto sum = var("sum_of_unit", 0);
-    for (const Name<I8x4>& x4 : x) sum = sum + dot4_(x4, ones);
-    return f32(sum);
-  }
-  Temp<U32> run_index(const Name<U32>& i, uint32_t run) const {
-    return pieces_per_unit() == 1 ? i / 2u : i + run * units();
-  }
-
   const FloatLinearConfig& c_;
   Input& in_;
-  Dot4 dot4_;
-  Shared<Vec4<U32>> staged_;
-  Shared<Vec2<F32>> runs_;
+  Int8Row row_;
 };
 
 }  // namespace tern::gpu::float_matvec

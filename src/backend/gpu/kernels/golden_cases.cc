@@ -6,6 +6,7 @@
 #include "backend/gpu/kernels/attention.h"
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/embed.h"
+#include "backend/gpu/kernels/float_layers.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/grouped_attention.h"
@@ -151,8 +152,8 @@ class Cases {
 
   void add_layers() {
     TernaryLayersConfig c{
-        .n_layers = 30, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps};
-    c.place_matrices(1);
+        {.n_layers = 30, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};
+    CHECK(c.place_matrices(1));
     TernaryLayersConfig other = c;  // of which a hash is enough
     other.interleaved = true;
     other.workgroup = 256;
@@ -161,6 +162,21 @@ class Cases {
     other.kv_heads_of_workgroup = 2;
     add("ternary_layers.in_turns", ternary_layers(other));
     add("ternary_layers", ternary_layers(c));
+
+    FloatLayersConfig f{
+        {.n_layers = 28, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};
+    const auto add_floats = [&](const char* name, const WeightCoding& coding) {
+      for (auto* matrix : {&f.qkv, &f.output, &f.gate, &f.up, &f.down}) matrix->coding = coding;
+      if (f.place_matrices(256) && fits(f)) add(name, float_layers(f));
+    };
+    f.words_in_quads = true;
+    const WeightCoding signs{.words = WeightWords::kSigns, .group = 128};
+    f.heads_normed = true, f.head_eps = kEps;
+    add_floats("float_layers.codes4_f16_mins", {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kF16});
+    f.heads_at_once = 2, f.caps.subgroup = 8, f.workgroup = 64, f.most_splits = 8;
+    add_floats("float_layers.subgroup8", signs);
+    f.heads_at_once = 8, f.caps = caps_.caps, f.workgroup = 512, f.most_splits = 16;
+    add_floats("float_layers", {.words = WeightWords::kCodes8, .zero = 128, .group = 32});
   }
 
   static wgsl::MatrixShape matrix(uint32_t m, uint32_t n, uint32_t k) { return {wgsl::MatrixTypes::kI8ToI32, m, n, k}; }

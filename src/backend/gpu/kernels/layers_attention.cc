@@ -1,20 +1,53 @@
 #include "backend/gpu/kernels/layers_attention.h"
 
+#include <bit>
 #include <cmath>
 
-namespace tern::gpu::layers {
+namespace tern::gpu {
 
-LayersAttention::LayersAttention(const TernaryLayersConfig& c, const In<"angles", Vec2<F32>>& angles,
+bool fits(const LayersShape& c) {
+  const uint32_t subgroup = c.caps.subgroup;
+  if (subgroup < 8 || !c.caps.packed_dot || c.workgroup % subgroup != 0) return false;
+  return std::has_single_bit(c.subgroups()) && c.subgroups() <= subgroup && c.heads.head_dim % 8 == 0 &&
+         c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 && c.d_model % 16 == 0 && c.d_ff % 16 == 0 &&
+         c.q_width() % 16 == 0 && c.most_splits <= subgroup && std::has_single_bit(c.most_splits);
+}
+
+uint32_t layers_workgroup_bytes(const LayersShape& c) {
+  const auto in_16s = [](uint32_t bytes) { return (bytes + 15) / 16 * 16; };
+  return in_16s(4 * c.most_rows) + in_16s(4 * (c.group_heads() + 2) * c.heads.head_dim) +
+         in_16s(4 * c.subgroups() * c.heads_in_memory() * c.sums_stride());
+}
+
+namespace layers {
+namespace {
+
+// The lanes that add up the squares of a head's pairs, and how often they are found in it.
+uint32_t lanes_of_squares(const LayersShape& c) { return std::min(c.heads.head_dim / 2, c.caps.subgroup); }
+uint32_t parts_of_head(const LayersShape& c) { return c.heads.head_dim / 2 / lanes_of_squares(c); }
+
+}  // namespace
+
+bool can_norm_heads(const LayersShape& c) {
+  const uint32_t lanes = lanes_of_squares(c);
+  return std::has_single_bit(lanes) && c.heads.head_dim / 2 % lanes == 0;
+}
+
+uint32_t head_norms_bytes(const LayersShape& c) { return 4 * (c.group_heads() + 2) * parts_of_head(c); }
+
+LayersAttention::LayersAttention(const LayersShape& c, const In<"angles", Vec2<F32>>& angles,
                                  const ParamsBuffer& params, const Cache& kv, const Exchange& exchange,
-                                 const LayerBuiltins& b)
+                                 const LayerBuiltins& b, const std::optional<HeadNorms>& norms)
     : c_(c),
       angles_(angles),
       params_(params),
       kv_(kv),
       exchange_(exchange),
       b_(b),
+      norms_(norms),
       turned_(shared<F32>("turned", (c.group_heads() + 2) * c.heads.head_dim)),
-      sums_(shared<F32>("sums", c.workgroup / c.caps.subgroup * c.group_heads() * c.sums_stride())) {
+      sums_(shared<F32>("sums", c.subgroups() * c.heads_in_memory() * c.sums_stride())) {
+  if (norms_) squares_ = shared<F32>("head_squares", head_norms_bytes(c) / 4);
   for (uint32_t i = 0; i < c_.kv_heads_of_workgroup; ++i) {
     here_.push_back(look_around(i));
     here_.back().newest_at = key_at(here_.back(), here_.back().newest);
@@ -35,8 +68,7 @@ void LayersAttention::attend(const Name<U32>& layer, const std::vector<Loaded>& 
 }
 
 Name<U32> LayersAttention::splits() const {
-  const uint32_t at_once = (c_.heads.n_kv_heads + c_.kv_heads_of_workgroup - 1) / c_.kv_heads_of_workgroup;
-  return let("splits", max(1u, min(b_.n_wg.x / at_once, c_.most_splits)));
+  return let("splits", max(1u, min(b_.n_wg.x / c_.workgroups_of_heads(), c_.most_splits)));
 }
 LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
   const HeadShape& h = c_.heads;
@@ -50,9 +82,16 @@ LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
   here.pos = let("pos", row_word(params_, e(0u), kRowPos));
   here.table = let("table", row_word(params_, e(0u), kRowTable));
   auto n_pos = let("n_pos", here.pos + 1u);
-  here.first = let("first_pos", here.split * n_pos / here.splits);
+  const auto part_from = [&](const auto& split) -> Temp<U32> {
+    if (c_.window == 0) return split * n_pos / here.splits;
+    // The positions before the window are as if they were not there.
+    auto unseen = let("unseen", max(n_pos, c_.window) - c_.window);
+    return unseen + split * (n_pos - unseen) / here.splits;
+  };
+  here.first = let("first_pos", part_from(here.split));
   // Who has no head sees no position: its key and value would be written where another's are.
-  here.end = let("end_pos", select(here.first, (here.split + 1u) * n_pos / here.splits, here.is_used));
+  auto next_split = let("next_split", here.split + 1u);
+  here.end = let("end_pos", select(here.first, part_from(next_split), here.is_used));
   here.lane = let("lane_of_pos", b_.tid % lanes);
   here.group = let("group_of_pos", b_.tid / lanes);
   here.newest = let("newest", here.first + here.group);
@@ -80,6 +119,81 @@ LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer, c
   }
   return loaded;
 }
+// The heads: pairs that RoPE turns, of the queries, then of the key and the value.
+void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const {
+  const HeadShape& h = c_.heads;
+  const uint32_t wg = c_.workgroup, heads = c_.group_heads(), half = h.head_dim / 2, n_pairs = (heads + 2) * half;
+  std::vector<Pair> pairs;
+  for (uint32_t k = 0; k * wg < n_pairs; ++k) {
+    Pair p;
+    p.index = let("pair", min(b_.tid + k * wg, n_pairs - 1));
+    p.slot = let("slot", p.index / half);
+    auto pair = let("pair_of_head", p.index % half);
+    const auto& angle = here.angles[k];
+    p.is_query = let("is_query", p.slot < heads);
+    auto is_value = let("is_value", p.slot == heads + 1);
+    auto of_kv = let("of_kv", here.kv_head + h.n_heads + select(0u, e(h.n_kv_heads), is_value));
+    auto head = let("head", select(of_kv, here.kv_head * heads + p.slot, p.is_query));
+    auto safe_head = let("safe_slot", select(0u, head, here.is_used));
+    p.a_at = let("a_at", c_.interleaved ? pair * 2u : e(pair));
+    p.b_at = let("b_at", c_.interleaved ? pair * 2u + 1u : pair + half);
+    const auto gain_at = [&](const Name<U32>& at) {
+      auto gains =
+          let("gains_at", layer * norms_->layer_values + select(norms_->k_gain, e(norms_->q_gain), p.is_query));
+      auto gain = let("head_gain", norms_->vectors[gains + at]);
+      return let("head_gain", select(gain, 1.0f, is_value));
+    };
+    Name<F32> gain_a, gain_b;
+    if (norms_) gain_a = gain_at(p.a_at), gain_b = gain_at(p.b_at);
+    auto place_a = let("place", safe_head * h.head_dim + p.a_at + c_.qkv_words());
+    auto place_b = let("place", safe_head * h.head_dim + p.b_at + c_.qkv_words());
+    const auto values = exchange_.take({place_a, place_b}, tag);
+    p.a = values[0], p.b = values[1];
+    auto a = norms_ ? let("weighted", p.a * gain_a) : p.a;
+    auto b = norms_ ? let("weighted", p.b * gain_b) : p.b;
+    auto turn = let("turn", select(angle, vec2f(1.0f, 0.0f), is_value));
+    auto factor = let("q_factor", select(1.0f, e(1.0f / std::sqrt(static_cast<float>(h.head_dim))), p.is_query));
+    p.turned_a = let("turned_a", (a * at(turn, 0) - b * at(turn, 1)) * factor);
+    p.turned_b = let("turned_b", (b * at(turn, 0) + a * at(turn, 1)) * factor);
+    pairs.push_back(p);
+  }
+  const auto factors = norms_ ? norm_factors(pairs) : std::vector<Name<F32>>();
+  for (uint32_t k = 0; k < pairs.size(); ++k) {
+    const Pair& p = pairs[k];
+    auto a = norms_ ? let("normed", p.turned_a * factors[k]) : p.turned_a;
+    auto b = norms_ ? let("normed", p.turned_b * factors[k]) : p.turned_b;
+    // Keys and values as the cache will have them.
+    auto cached = let("cached", pack2x16float(vec2f(a, b)));
+    auto rounded = let("as_cached", unpack2x16float(cached));
+    when(b_.tid + k * wg < n_pairs, [&] {
+      turned_[p.slot * h.head_dim + p.a_at] = select(at(rounded, 0), a, p.is_query);
+      turned_[p.slot * h.head_dim + p.b_at] = select(at(rounded, 1), b, p.is_query);
+    });
+  }
+  workgroupBarrier();
+}
+
+// RoPE is linear, so the factor of a head's norm comes last. Neighbouring invocations have neighbouring pairs.
+std::vector<Name<F32>> LayersAttention::norm_factors(const std::vector<Pair>& pairs) const {
+  const uint32_t lanes = lanes_of_squares(c_), parts = parts_of_head(c_), heads = c_.group_heads();
+  const uint32_t n_pairs = (heads + 2) * (c_.heads.head_dim / 2);
+  for (uint32_t k = 0; k < pairs.size(); ++k) {
+    const Pair& p = pairs[k];
+    auto mine = let("my_squares", p.a * p.a + p.b * p.b);
+    auto sum = reduce_lanes(Reduce::kSum, c_.caps, mine, b_.tid, lanes, c_.workgroup);
+    when(b_.tid % lanes == 0u && b_.tid + k * c_.workgroup < n_pairs, [&] { squares_[p.index / lanes] = sum; });
+  }
+  workgroupBarrier();
+  std::vector<Name<F32>> factors;
+  for (const Pair& p : pairs) {
+    auto total = var("head_total", 0.0f);
+    for (uint32_t part = 0; part < parts; ++part) total += squares_[p.slot * parts + part];
+    auto factor = let("head_factor", 1.0f / sqrt(total / static_cast<float>(c_.heads.head_dim) + norms_->eps));
+    factors.push_back(let("head_factor", select(1.0f, factor, p.slot <= heads)));  // values have no norm
+  }
+  return factors;
+}
+
 // A workgroup has a head of keys and values, all query heads that share it, and a part of the positions. `lanes` of a
 // subgroup share a position, 8 · vectors dimensions each.
 void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest,
@@ -94,37 +208,7 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
   const auto &first = here.first, &end = here.end, &lane = here.lane, &group = here.group;
   const uint32_t value_behind = c_.value_behind();
 
-  // The heads: pairs that RoPE turns, of the queries, then of the key and the value.
-  const Shared<F32>& turned = turned_;
-  const uint32_t half = h.head_dim / 2, n_pairs = (heads + 2) * half;
-  for (uint32_t k = 0; k * wg < n_pairs; ++k) {
-    auto i = let("pair", min(b_.tid + k * wg, n_pairs - 1));
-    auto slot = let("slot", i / half);
-    auto pair = let("pair_of_head", i % half);
-    const auto& angle = here.angles[k];
-    auto is_query = let("is_query", slot < heads);
-    auto is_value = let("is_value", slot == heads + 1);
-    auto of_kv = let("of_kv", kv_head + h.n_heads + select(0u, e(h.n_kv_heads), is_value));
-    auto head = let("head", select(of_kv, kv_head * heads + slot, is_query));
-    auto safe_head = let("safe_slot", select(0u, head, is_used));
-    auto a_of_head = let("a_at", c_.interleaved ? pair * 2u : e(pair));
-    auto b_of_head = let("b_at", c_.interleaved ? pair * 2u + 1u : pair + half);
-    auto place_a = let("place", safe_head * h.head_dim + a_of_head + c_.qkv_words());
-    auto place_b = let("place", safe_head * h.head_dim + b_of_head + c_.qkv_words());
-    const auto values = exchange_.take({place_a, place_b}, tag);
-    auto turn = let("turn", select(angle, vec2f(1.0f, 0.0f), is_value));
-    auto factor = let("q_factor", select(1.0f, e(1.0f / std::sqrt(static_cast<float>(h.head_dim))), is_query));
-    auto a = let("turned_a", (values[0] * at(turn, 0) - values[1] * at(turn, 1)) * factor);
-    auto b = let("turned_b", (values[1] * at(turn, 0) + values[0] * at(turn, 1)) * factor);
-    // Keys and values as the cache will have them.
-    auto cached = let("cached", pack2x16float(vec2f(a, b)));
-    auto rounded = let("as_cached", unpack2x16float(cached));
-    when(b_.tid + k * wg < n_pairs, [&] {
-      turned[slot * h.head_dim + a_of_head] = select(at(rounded, 0), a, is_query);
-      turned[slot * h.head_dim + b_of_head] = select(at(rounded, 1), b, is_query);
-    });
-  }
-  workgroupBarrier();
+  take_heads(here, layer, tag);
 
   // Eight dimensions of a slot from vector i of this lane on.
   const uint32_t stride = c_.sums_stride();
@@ -132,10 +216,10 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
     std::vector<Name<Vec4<F32>>> quads;
     for (uint32_t half_of_8 = 0; half_of_8 < 2; ++half_of_8) {
       auto from = let("from_dim", (lane + i * lanes) * 8u + (slot * h.head_dim + half_of_8 * 4));
-      auto a = let("d0", turned[from]);
-      auto b = let("d1", turned[from + 1u]);
-      auto c = let("d2", turned[from + 2u]);
-      auto d = let("d3", turned[from + 3u]);
+      auto a = let("d0", turned_[from]);
+      auto b = let("d1", turned_[from + 1u]);
+      auto c = let("d2", turned_[from + 2u]);
+      auto d = let("d3", turned_[from + 3u]);
       quads.push_back(let("d4", vec4f(a, b, c, d)));
     }
     return quads;
@@ -143,6 +227,13 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
   const uint32_t per_subgroup = subgroup / lanes;
   auto n_used = let("n_used", min((end - first + (per_subgroup - 1)) / per_subgroup, n_groups));
   const Shared<F32>& sums = sums_;
+  std::vector<Var<F32>> greatest, total;
+  std::vector<Var<Vec4<F32>>> acc;  // [head][2 · vectors]
+  for (uint32_t head = 0; head < heads; ++head) {
+    greatest.push_back(var("greatest", kLowestScore));
+    total.push_back(var("total", 0.0f));
+    for (uint32_t i = 0; i < 2 * vectors; ++i) acc.push_back(var<Vec4<F32>>("acc"));
+  }
   const auto of_subgroup = [&] {
     std::vector<std::vector<Name<Vec4<F32>>>> q;  // [head][2 · vectors]
     for (uint32_t head = 0; head < heads; ++head) {
@@ -150,13 +241,6 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
       for (uint32_t i = 0; i < vectors; ++i) {
         for (auto& quad : quads_of(head, i)) q.back().push_back(quad);
       }
-    }
-    std::vector<Var<F32>> greatest, total;
-    std::vector<Var<Vec4<F32>>> acc;  // [head][2 · vectors]
-    for (uint32_t head = 0; head < heads; ++head) {
-      greatest.push_back(var("greatest", kLowestScore));
-      total.push_back(var("total", 0.0f));
-      for (uint32_t i = 0; i < 2 * vectors; ++i) acc.push_back(var<Vec4<F32>>("acc"));
     }
     const auto attend = [&](const Name<U32>& p, const Loaded& loaded) {
       auto is_seen = let("is_seen", p < end);
@@ -217,75 +301,84 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
       auto at = key_at(here, p);
       attend(p, load_position(layer, at));
     });
-
-    // Positions of a subgroup, then of the workgroup.
-    for (uint32_t head = 0; head < heads; ++head) {
-      auto most = var("most", greatest[head]);
-      for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
-        auto mine = let("mine", most);
-        auto other = subgroupShuffleXor(mine, mask);
-        most = max(mine, other);
-      }
-      auto top_of_subgroup = let("of_subgroup", most);
-      auto shrink = let("shrink", exp(greatest[head] - top_of_subgroup));
-      const auto added = [&](Name<F32> value) {
-        for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
-          auto other = subgroupShuffleXor(value, mask);
-          value = let("sum", value + other);
-        }
-        return value;
-      };
-      auto my_total = let("my_total", total[head] * shrink);
-      auto all_total = added(my_total);
-      auto row = let("sums_row", (b_.tid / subgroup * heads + head) * stride);
-      for (uint32_t i = 0; i < 2 * vectors; ++i) {
-        for (uint32_t k = 0; k < 4; ++k) {
-          auto mine = let("mine", at(acc[head * 2 * vectors + i], k) * shrink);
-          auto sum = added(mine);
-          when(b_.tid % subgroup < lanes, [&] { sums[row + ((lane + (i / 2) * lanes) * 8u + (i % 2 * 4 + k))] = sum; });
-        }
-      }
-      when(b_.tid % subgroup == 0u, [&] {
-        sums[row + h.head_dim] = top_of_subgroup;
-        sums[row + (h.head_dim + 1)] = all_total;
-      });
-    }
   };
-  when(b_.tid / subgroup < n_used, of_subgroup);
-  workgroupBarrier();
-  loop("out_value", b_.tid, heads * h.head_dim, wg, [&](const Name<U32>& j) {
-    auto head = let("head", j / h.head_dim);
-    auto dim = let("dim", j % h.head_dim);
-    auto most = var("most", kLowestScore);
-    loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
-      auto row = let("sums_row", (head + i * heads) * stride);
-      auto top = let("top", sums[row + h.head_dim]);
-      most = max(most, top);
+  auto has_positions = let("has_positions", b_.tid / subgroup < n_used);
+  when(has_positions, of_subgroup);
+
+  // Positions of a subgroup, then of the workgroup: for as many heads at once as there is room for.
+  const uint32_t at_a_time = c_.heads_in_memory();
+  for (uint32_t from = 0; from < heads; from += at_a_time) {
+    if (from > 0) workgroupBarrier();  // those before have been read
+    const uint32_t n_heads = std::min(at_a_time, heads - from);
+    when(has_positions, [&] {
+      for (uint32_t head = from; head < from + n_heads; ++head) {
+        auto most = var("most", greatest[head]);
+        for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
+          auto mine = let("mine", most);
+          auto other = subgroupShuffleXor(mine, mask);
+          most = max(mine, other);
+        }
+        auto top_of_subgroup = let("of_subgroup", most);
+        auto shrink = let("shrink", exp(greatest[head] - top_of_subgroup));
+        const auto added = [&](Name<F32> value) {
+          for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
+            auto other = subgroupShuffleXor(value, mask);
+            value = let("sum", value + other);
+          }
+          return value;
+        };
+        auto my_total = let("my_total", total[head] * shrink);
+        auto all_total = added(my_total);
+        auto row = let("sums_row", (b_.tid / subgroup * at_a_time + (head - from)) * stride);
+        for (uint32_t i = 0; i < 2 * vectors; ++i) {
+          for (uint32_t k = 0; k < 4; ++k) {
+            auto mine = let("mine", at(acc[head * 2 * vectors + i], k) * shrink);
+            auto sum = added(mine);
+            when(b_.tid % subgroup < lanes,
+                 [&] { sums[row + ((lane + (i / 2) * lanes) * 8u + (i % 2 * 4 + k))] = sum; });
+          }
+        }
+        when(b_.tid % subgroup == 0u, [&] {
+          sums[row + h.head_dim] = top_of_subgroup;
+          sums[row + (h.head_dim + 1)] = all_total;
+        });
+      }
     });
-    auto value = var("out_sum", 0.0f);
-    auto weights = var("weights", 0.0f);
-    loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
-      auto row = let("sums_row", (head + i * heads) * stride);
-      auto top = let("top", sums[row + h.head_dim]);
-      auto shrink = let("shrink", exp(top - most));
-      value += sums[row + dim] * shrink;
-      weights += sums[row + (h.head_dim + 1)] * shrink;
-    });
-    auto part = let("part_at", ((kv_head * heads + head) * c_.most_splits + split) * c_.part_stride());
-    when(is_used, [&] {
-      auto place = let("place", part + dim + c_.part_words());
-      auto whole = let("whole", value);
-      exchange_.put(place, whole, tag);
-      when(dim == 0u, [&] {
-        auto top_place = let("place", part + (h.head_dim + c_.part_words()));
-        auto top = let("top_of_all", most);
-        exchange_.put(top_place, top, tag);
-        auto sum_place = let("place", part + (h.head_dim + 1 + c_.part_words()));
-        auto weight = let("whole_weight", weights);
-        exchange_.put(sum_place, weight, tag);
+    workgroupBarrier();
+    loop("out_value", b_.tid, n_heads * h.head_dim, wg, [&](const Name<U32>& j) {
+      auto head = let("head", j / h.head_dim);
+      auto dim = let("dim", j % h.head_dim);
+      auto most = var("most", kLowestScore);
+      loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
+        auto row = let("sums_row", (head + i * at_a_time) * stride);
+        auto top = let("top", sums[row + h.head_dim]);
+        most = max(most, top);
+      });
+      auto value = var("out_sum", 0.0f);
+      auto weights = var("weights", 0.0f);
+      loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
+        auto row = let("sums_row", (head + i * at_a_time) * stride);
+        auto top = let("top", sums[row + h.head_dim]);
+        auto shrink = let("shrink", exp(top - most));
+        value += sums[row + dim] * shrink;
+        weights += sums[row + (h.head_dim + 1)] * shrink;
+      });
+      auto part = let("part_at", ((kv_head * heads + head + from) * c_.most_splits + split) * c_.part_stride());
+      when(is_used, [&] {
+        auto place = let("place", part + dim + c_.part_words());
+        auto whole = let("whole", value);
+        exchange_.put(place, whole, tag);
+        when(dim == 0u, [&] {
+          auto top_place = let("place", part + (h.head_dim + c_.part_words()));
+          auto top = let("top_of_all", most);
+          exchange_.put(top_place, top, tag);
+          auto sum_place = let("place", part + (h.head_dim + 1 + c_.part_words()));
+          auto weight = let("whole_weight", weights);
+          exchange_.put(sum_place, weight, tag);
+        });
       });
     });
-  });
+  }
 }
 
 // Attention's result from the parts: `lanes` share a value.
@@ -314,10 +407,10 @@ void LayersAttention::merge(const Name<U32>& tag) const {
     auto weight = reduce_lanes(Reduce::kSum, c_.caps, my_weight, b_.tid, lanes, c_.workgroup);
     when(lane == 0u && from + group < share.end, [&] {
       auto result = let("result", value / weight);
-      auto to = let("place", out + c_.attention_words());
-      exchange_.put(to, result, tag);
+      exchange_.put(exchange_.place(c_.attention_words(), out), result, tag);
     });
   });
 }
 
-}  // namespace tern::gpu::layers
+}  // namespace layers
+}  // namespace tern::gpu

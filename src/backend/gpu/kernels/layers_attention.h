@@ -1,6 +1,9 @@
-// Attention of ternary_layers: a workgroup has heads of keys and values, and a part of the positions; then the parts of
-// all become one.
+// Attention of kernels for all layers: a workgroup has heads of keys and values, and a part of the positions; then the
+// parts of all become one.
 #pragma once
+
+#include <optional>
+#include <vector>
 
 #include "backend/gpu/kernels/layers_exchange.h"
 
@@ -8,10 +11,24 @@ namespace tern::gpu::layers {
 
 using Cache = InOut<"kv", Vec4<F16x2>>;
 
+using Vectors = In<"vectors", F32>;
+
+// RMS norms of the heads of queries and keys: where their gains are in what a layer has of `vectors`.
+struct HeadNorms {
+  Vectors vectors;
+  uint32_t layer_values, q_gain, k_gain;
+  float eps;
+};
+
+// Whether that is done for heads of this shape.
+bool can_norm_heads(const LayersShape& c);
+uint32_t head_norms_bytes(const LayersShape& c);  // of workgroup memory
+
 class LayersAttention {
  public:
-  LayersAttention(const TernaryLayersConfig& c, const In<"angles", Vec2<F32>>& angles, const ParamsBuffer& params,
-                  const Cache& kv, const Exchange& exchange, const LayerBuiltins& b);
+  LayersAttention(const LayersShape& c, const In<"angles", Vec2<F32>>& angles, const ParamsBuffer& params,
+                  const Cache& kv, const Exchange& exchange, const LayerBuiltins& b,
+                  const std::optional<HeadNorms>& norms = {});
 
   struct Loaded {
     Name<U32> at;
@@ -26,10 +43,13 @@ class LayersAttention {
 
  private:
   struct Here;
+  struct Pair;
   Name<U32> splits() const;
   Here look_around(uint32_t nth) const;
   Name<U32> key_at(const Here& here, const Name<U32>& p) const;
   Loaded load_position(const Name<U32>& layer, const Name<U32>& at) const;
+  void take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const;
+  std::vector<Name<F32>> norm_factors(const std::vector<Pair>& pairs) const;
   void attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest, const Name<U32>& tag) const;
 
   // What attention has to know that is the same in all layers.
@@ -43,13 +63,22 @@ class LayersAttention {
     Name<U32> layer_vectors;              // of the cache
   };
 
-  TernaryLayersConfig c_;
+  // Two values of a head that RoPE turns together.
+  struct Pair {
+    Name<U32> index, slot, a_at, b_at;  // of all pairs; which of the heads; where in it
+    Name<Bool> is_query;
+    Name<F32> a, b;                // as the projections gave them
+    Name<F32> turned_a, turned_b;  // but for the norm's factor
+  };
+
+  LayersShape c_;
   In<"angles", Vec2<F32>> angles_;
   ParamsBuffer params_;
   Cache kv_;
   const Exchange& exchange_;
   LayerBuiltins b_;
-  Shared<F32> turned_, sums_;
+  std::optional<HeadNorms> norms_;
+  Shared<F32> turned_, sums_, squares_;
   std::vector<Here> here_;  // of each of the heads that it has
 };
 

@@ -1,9 +1,9 @@
-// What the parts of ternary_layers share: words between workgroups, and which rows a workgroup has.
+// What the parts of those kernels share: words between workgroups, and which rows a workgroup has.
 #pragma once
 
 #include <vector>
 
-#include "backend/gpu/kernels/ternary_layers.h"
+#include "backend/gpu/kernels/layers_shape.h"
 
 namespace tern::gpu {
 
@@ -24,8 +24,22 @@ struct LayerBuiltins {
 // Words that other workgroups write, or read.
 class Exchange {
  public:
-  Exchange(const TernaryLayersConfig& c, const LayerWords& words)
-      : c_(c), words_(words), patience_(var("patience", atomicLoad(words[TernaryLayersConfig::kPatience]))) {}
+  Exchange(const LayersShape& c, const LayerWords& words)
+      : c_(c), words_(words), patience_(var("patience", atomicLoad(words[LayersShape::kPatience]))) {}
+
+  // Where the word of row `row` of a region in blocks is.
+  Name<U32> place(uint32_t region, const Name<U32>& row) const {
+    if (!c_.words_in_quads) return let("place", row + region);
+    auto in_block = let("row_of_block", (row & 3u) * 32u + ((row >> 2u) & 31u));
+    return let("place", (row & ~127u) + in_block + region);
+  }
+  // Those of rows 4i … 4i + 3, with words_in_quads.
+  static std::vector<Name<U32>> places_of_quad(uint32_t region, const Name<U32>& i) {
+    auto first = let("place", i / 32u * 128u + i % 32u + region);
+    std::vector<Name<U32>> places{first};
+    for (uint32_t j = 1; j < 4; ++j) places.push_back(let("place", first + 32 * j));
+    return places;
+  }
 
   void put(const Name<U32>& place, const Name<F32>& value, const Name<U32>& tag) const {
     auto value_bits = let("value_bits", bitcast<U32>(value));
@@ -60,7 +74,7 @@ class Exchange {
     });
     // Who has waited in vain once does not wait again, and tells the others.
     when(waits != 0u, [&] {
-      when(patience_ != 1u, [&] { atomicAdd(words_[TernaryLayersConfig::kFailed], 1u); });
+      when(patience_ != 1u, [&] { atomicAdd(words_[LayersShape::kFailed], 1u); });
       patience_ = 1u;
     });
     std::vector<Name<F32>> values;
@@ -72,11 +86,11 @@ class Exchange {
   // Whether somebody has waited in vain: looked for now and then.
   Name<Bool> has_given_up(const Name<U32>& tries) const {
     auto n_failed = var("n_failed", 0u);
-    when((tries & 255u) == 255u, [&] { n_failed = atomicLoad(words_[TernaryLayersConfig::kFailed]); });
+    when((tries & 255u) == 255u, [&] { n_failed = atomicLoad(words_[LayersShape::kFailed]); });
     return let("given_up", n_failed != 0u);
   }
 
-  const TernaryLayersConfig& c_;
+  const LayersShape& c_;
   LayerWords words_;
   Var<U32> patience_;
 };
@@ -86,6 +100,47 @@ struct Share {
   Share(const LayerBuiltins& b, uint32_t n)
       : first(let("first_row", b.wg.x * n / b.n_wg.x)), end(let("end_row", (b.wg.x + 1u) * n / b.n_wg.x)) {}
   Name<U32> first, end;
+};
+
+// A workgroup has the same rows of x all along, and adds to them as they are, not as others see them.
+class Residual {
+ public:
+  Residual(const LayersShape& c, const Exchange& exchange, const LayerBuiltins& b)
+      : c_(c), exchange_(exchange), b_(b), rows_(shared<F32>("residual", c.most_rows)), mine_(b, c.d_model) {}
+
+  void load(const InOut<"x", F32>& x, const Name<U32>& tag) const {
+    for_mine([&](const Name<U32>& row) {
+      auto value = let("x_value", x[row]);
+      rows_[row - mine_.first] = value;
+      exchange_.put(exchange_.place(c_.x_words(), row), value, tag);
+    });
+  }
+  // To a row of x, of which others are told.
+  void add(const Name<U32>& row, const Name<F32>& value, uint32_t region, const Name<U32>& tag) const {
+    auto mine = let("mine_at", row - mine_.first);
+    auto sum = let("x_new", rows_[mine] + value);
+    rows_[mine] = sum;
+    exchange_.put(exchange_.place(region, row), sum, tag);
+  }
+  void store(const InOut<"x", F32>& x) const {
+    workgroupBarrier();
+    for_mine([&](const Name<U32>& row) {
+      auto value = let("x_value", rows_[row - mine_.first]);
+      x[row] = value;
+    });
+  }
+
+ private:
+  template <class Body>
+  void for_mine(const Body& body) const {
+    loop("row", mine_.first + b_.tid, mine_.end, c_.workgroup, body);
+  }
+
+  const LayersShape& c_;
+  const Exchange& exchange_;
+  LayerBuiltins b_;
+  Shared<F32> rows_;
+  Share mine_;
 };
 
 }  // namespace layers

@@ -1,6 +1,5 @@
 #include "backend/gpu/kernels/ternary_layers.h"
 
-#include <bit>
 #include <vector>
 
 #include "backend/gpu/kernels/layers_attention.h"
@@ -14,7 +13,6 @@ using namespace layers;
 namespace {
 
 using Weights = In<"w", TernaryWeights>;
-using Vectors = In<"vectors", F32>;
 using Words = LayerWords;
 
 class Layers {
@@ -27,11 +25,10 @@ class Layers {
         vectors_(vectors),
         x_(x),
         b_(b),
-        exchange_(c, words),
+        exchange_(c_, words),
         staged_(shared<QuantizedWords>("staged", whole_blocks(c.widest_row()) / 16)),
-        residual_(shared<F32>("residual", c.most_rows)),
-        mine_(b, c.d_model),
-        last_tag_(let("last_tag", atomicLoad(words[TernaryLayersConfig::kTag]))),
+        residual_(c_, exchange_, b),
+        last_tag_(let("last_tag", atomicLoad(words[LayersShape::kTag]))),
         attention_(c, angles, params, kv, exchange_, b),
         qkv_(product(c.qkv_width(), c.d_model, c.qkv_lanes, {c.qkv_at}, c.x_words(), c.qkv_gain(), {0, 1, 2})),
         output_(
@@ -40,14 +37,8 @@ class Layers {
         down_(product(c.d_model, c.d_ff, c.wide_lanes, {c.down_at}, c.ffn_words(), c.down_gain(), {6})) {}
 
   void run(const Words& words) {
-    // Each workgroup has the same rows of x all along, and adds to them as they are, not as others see them.
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
-    loop("row", mine_.first + b_.tid, mine_.end, c_.workgroup, [&](const Name<U32>& row) {
-      auto value = let("x_value", x_[row]);
-      residual_[row - mine_.first] = value;
-      auto place = let("place", row + c_.x_words());
-      exchange_.put(place, value, first_tag);
-    });
+    residual_.load(x_, first_tag);
     // What a product reads is asked for while the one before is computed, so that it is there when the activations are.
     const Next next(*this);
     loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
@@ -68,7 +59,7 @@ class Layers {
       const ActivationScale x_of_output = quantise(output_, for_output, tag);
       const Asked for_glu = ask(glu_, layer);
       multiply(output_, layer, for_output, x_of_output, [&](const auto& row, const auto& dots, const auto& scale) {
-        add(row, let("value", dequantise(dots[0], scale, for_output.scales[0])), c_.middle_words(), tag);
+        residual_.add(row, let("value", dequantise(dots[0], scale, for_output.scales[0])), c_.middle_words(), tag);
       });
       const ActivationScale x_of_glu = quantise(glu_, for_glu, tag);
       const Asked for_down = ask(down_, layer);
@@ -81,16 +72,12 @@ class Layers {
       auto next_layer = let("next_layer", min(layer + 1u, c_.n_layers - 1));
       next.ask(next_layer);
       multiply(down_, layer, for_down, x_of_down, [&](const auto& row, const auto& dots, const auto& scale) {
-        add(row, let("value", dequantise(dots[0], scale, for_down.scales[0])), c_.x_words(), next_tag);
+        residual_.add(row, let("value", dequantise(dots[0], scale, for_down.scales[0])), c_.x_words(), next_tag);
       });
     });
-    workgroupBarrier();
-    loop("row", mine_.first + b_.tid, mine_.end, c_.workgroup, [&](const Name<U32>& row) {
-      auto value = let("x_value", residual_[row - mine_.first]);
-      x_[row] = value;
-    });
+    residual_.store(x_);
     when(b_.wg.x == 0u && b_.tid == 0u,
-         [&] { atomicStore(words[TernaryLayersConfig::kTag], (last_tag_ + 1u + c_.n_layers) & kTagMask); });
+         [&] { atomicStore(words[LayersShape::kTag], (last_tag_ + 1u + c_.n_layers) & kTagMask); });
   }
 
  private:
@@ -199,14 +186,6 @@ class Layers {
     auto place = let("place", row + region);
     exchange_.put(place, value, tag);
   }
-  // To a row of x.
-  void add(const Name<U32>& row, const Name<F32>& value, uint32_t region, const Name<U32>& tag) const {
-    auto mine = let("mine_at", row - mine_.first);
-    auto sum = let("x_new", residual_[mine] + value);
-    residual_[mine] = sum;
-    put(region, row, sum, tag);
-  }
-
   // Of values that are not negative, as integers: an instruction where there is one.
   Name<F32> most_of_subgroup(const Name<F32>& value) const {
     auto most = subgroupMax(bitcast<U32>(value));
@@ -315,8 +294,7 @@ class Layers {
   LayerBuiltins b_;
   Exchange exchange_;
   Shared<QuantizedWords> staged_;
-  Shared<F32> residual_;
-  Share mine_;
+  Residual residual_;
   Name<U32> last_tag_;
   LayersAttention attention_;
   Product qkv_, output_, glu_, down_;
@@ -324,23 +302,10 @@ class Layers {
 
 }  // namespace
 
-bool fits(const TernaryLayersConfig& c) {
-  const uint32_t subgroup = c.caps.subgroup;
-  if (subgroup < 8 || !c.caps.packed_dot || c.workgroup % subgroup != 0) return false;
-  const uint32_t subgroups = c.workgroup / subgroup, lanes = c.lanes_of_position();
-  return std::has_single_bit(subgroups) && subgroups <= subgroup && std::has_single_bit(lanes) &&
-         c.heads.head_dim % (8 * lanes) == 0 && c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 &&
-         c.d_model % 16 == 0 && c.d_ff % 16 == 0 && c.q_width() % 16 == 0 && c.most_splits <= subgroup &&
-         std::has_single_bit(c.most_splits);
-}
-
 uint32_t ternary_layers_workgroup_bytes(const TernaryLayersConfig& c) {
-  const uint32_t subgroups = c.workgroup / c.caps.subgroup;
-  const uint32_t staged = whole_blocks(c.widest_row()), residual = 4 * c.most_rows;
-  const uint32_t turned = 4 * (c.group_heads() + 2) * c.heads.head_dim;
-  const uint32_t sums = 4 * subgroups * c.group_heads() * c.sums_stride();
-  const uint32_t of_products = 4 * ((subgroups * 8 + 15) / 16 * 16 + (subgroups * 4 + 15) / 16 * 16);
-  return staged + residual + turned + sums + of_products;
+  const uint32_t subgroups = c.subgroups(),
+                 of_products = (subgroups * 8 + 15) / 16 * 16 + (subgroups * 4 + 15) / 16 * 16;
+  return layers_workgroup_bytes(c) + whole_blocks(c.widest_row()) + 4 * of_products;
 }
 
 TernaryLayersKernel ternary_layers(const TernaryLayersConfig& c) {

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "backend/gpu/record/layouts.h"
+#include "backend/gpu/weights/pack.h"
 #include "base/bytes.h"
 #include "base/check.h"
-#include "plan/step_weights.h"
 
 namespace tern::gpu {
 namespace {
@@ -23,49 +23,143 @@ std::unexpected<Error> no(std::string_view why) {
   return fail(ErrorCode::kNotSupported, "the layers of a token cannot be one dispatch here: {}", why);
 }
 
-std::array<const Tensor*, 6> matrices_of(const LayersInOne::Layer& l) {
-  return {l.qkv->wq, l.qkv->wk, l.qkv->wv, l.output->w, l.glu->w_gate, l.glu->w_up};
-}
+constexpr std::string_view kTooLarge = "its layers are more than the GPU binds at once";
+
+enum Matrix { kQuery, kKey, kValue, kOutput, kGate, kUp, kDown };
 
 bool are_alike(const LayersInOne::Layer& a, const LayersInOne::Layer& b) {
-  const auto same_shape = [](const Tensor* v, const Tensor* w) { return v->rows == w->rows && v->cols == w->cols; };
-  return std::ranges::equal(matrices_of(a), matrices_of(b), same_shape) && same_shape(a.down->w, b.down->w) &&
-         a.qkv->n_heads == b.qkv->n_heads && a.qkv->n_kv_heads == b.qkv->n_kv_heads && a.qkv->rope == b.qkv->rope &&
-         a.qkv->pairs == b.qkv->pairs && a.glu->act == b.glu->act && a.x == b.x && a.eps == b.eps &&
-         a.output->norm.eps == b.eps && a.glu->norm.eps == b.eps && a.down->norm.eps == b.eps;
+  const auto same = [&](const Tensor* v, const Tensor* w) {
+    return v->rows == w->rows && v->cols == w->cols && (a.is_ternary || coding_of(*v) == coding_of(*w));
+  };
+  const auto same_row = [](const Tensor* v, const Tensor* w) { return v->cols == w->cols; };
+  return std::ranges::equal(a.matrices, b.matrices, same) && std::ranges::equal(a.gains, b.gains, same_row) &&
+         a.heads == b.heads && a.rope == b.rope && a.pairs == b.pairs && a.window == b.window && a.act == b.act &&
+         a.x == b.x && a.eps == b.eps && a.head_eps == b.head_eps && a.is_ternary == b.is_ternary;
 }
 
-// Of different names.
-size_t n_ternary_matrices(const Plan& plan) {
-  std::set<std::string_view> names;
-  for (const Step& step : plan.steps) {
-    for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
-      if (role == WeightRole::kTernary) names.insert(w->name);
-    });
-  }
-  return names.size();
+HeadShape head_shape(const auto& step) {
+  return {static_cast<uint32_t>(step.n_heads), static_cast<uint32_t>(step.n_kv_heads),
+          static_cast<uint32_t>(step.head_dim)};
 }
 
 // The five steps of a layer from steps[i] on, where that is what is there.
-Result<LayersInOne::Layer> layer_at(const Plan& plan, size_t i) {
-  LayersInOne::Layer layer{.qkv = step_at<step::TernaryQkv>(plan, i),
-                           .output = step_at<step::TernaryLinearAdd>(plan, i + 2),
-                           .down = step_at<step::TernaryLinearAdd>(plan, i + 4),
-                           .glu = step_at<step::TernaryGlu>(plan, i + 3),
-                           .x = {},
-                           .gain = nullptr,
-                           .eps = 0};
-  const auto* attention = step_at<step::Attention>(plan, i + 1);
-  if (!layer.qkv || !attention || !layer.output || !layer.glu || !layer.down) return no("layers of another kind");
-  if (attention->window != 0 || attention->softcap != 0) return no("attention with a window or a bound of its scores");
-  layer.x = layer.qkv->in, layer.gain = layer.qkv->norm.gain, layer.eps = layer.qkv->norm.eps;
+Result<LayersInOne::Layer> ternary_layer_at(const Plan& plan, size_t i, const step::Attention& attention, int nth) {
+  const auto* qkv = step_at<step::TernaryQkv>(plan, i);
+  const auto* output = step_at<step::TernaryLinearAdd>(plan, i + 2);
+  const auto* glu = step_at<step::TernaryGlu>(plan, i + 3);
+  const auto* down = step_at<step::TernaryLinearAdd>(plan, i + 4);
+  if (!qkv || !output || !glu || !down) return no("layers of another kind");
+  LayersInOne::Layer layer{
+      .x = qkv->in,
+      .matrices = {qkv->wq, qkv->wk, qkv->wv, output->w, glu->w_gate, glu->w_up, down->w},
+      .gains = {qkv->norm.gain, output->norm.gain, glu->norm.gain, down->norm.gain},
+      .heads = head_shape(*qkv),
+      .rope = qkv->rope,
+      .pairs = qkv->pairs,
+      .act = glu->act,
+      .eps = qkv->norm.eps,
+      .is_ternary = true,
+  };
+  // Before the first layer it is a step of its own.
   const auto* norm = i > 0 ? step_at<step::RmsNormQuantize>(plan, i - 1) : nullptr;
-  if (norm && norm->out == layer.qkv->in) layer.x = norm->in, layer.gain = norm->gain, layer.eps = norm->eps;
-  if (!layer.gain || !layer.output->norm.gain || !layer.glu->norm.gain || !layer.down->norm.gain)
-    return no("norms that are steps of their own");
-  if (layer.output->x != layer.x || layer.glu->in != layer.x || layer.down->x != layer.x)
-    return no("layers of another kind");
+  if (norm && norm->out == qkv->in) layer.x = norm->in, layer.gains[0] = norm->gain, layer.eps = norm->eps;
+  for (const float eps : {output->norm.eps, glu->norm.eps, down->norm.eps}) {
+    if (eps != layer.eps) return no("norms that differ");
+  }
+  if (output->x != layer.x || glu->in != layer.x || down->x != layer.x) return no("layers of another kind");
+  if (attention.q != qkv->q || output->in != attention.out || down->in != glu->out) return no("layers of another kind");
+  if (qkv->layer != nth || attention.layer != nth) return no("layers of another kind");
   return layer;
+}
+
+Result<LayersInOne::Layer> float_layer_at(const Plan& plan, size_t i, const step::Attention& attention, int nth) {
+  const auto* qkv = step_at<step::FloatQkv>(plan, i);
+  const auto* output = step_at<step::FloatLinearAdd>(plan, i + 2);
+  const auto* glu = step_at<step::FloatGlu>(plan, i + 3);
+  const auto* down = step_at<step::FloatLinearAdd>(plan, i + 4);
+  if (!qkv || !output || !glu || !down) return no("layers of another kind");
+  const step::FloatHeads& heads = qkv->heads;
+  LayersInOne::Layer layer{
+      .x = qkv->in,
+      .matrices = {qkv->wq, qkv->wk, qkv->wv, output->w, glu->w_gate, glu->w_up, down->w},
+      .gains = {qkv->norm.gain, glu->norm.gain},
+      .heads = head_shape(heads),
+      .rope = heads.rope,
+      .pairs = heads.pairs,
+      .act = glu->act,
+      .eps = qkv->norm.eps,
+  };
+  if (heads.q_gain || heads.k_gain) {
+    layer.gains.insert(layer.gains.end(), {heads.q_gain, heads.k_gain});
+    layer.head_eps = heads.eps;
+  }
+  if (glu->norm.eps != layer.eps) return no("norms that differ");
+  if (output->x != layer.x || glu->in != layer.x || down->x != layer.x) return no("layers of another kind");
+  if (attention.q != heads.q || output->in != attention.out || down->in != glu->out)
+    return no("layers of another kind");
+  if (heads.layer != nth || attention.layer != nth) return no("layers of another kind");
+  return layer;
+}
+
+// What the kernels take the shapes of the others to be, from those of some.
+bool have_shapes(const LayersInOne::Layer& l) {
+  const HeadShape& h = l.heads;
+  const auto q = static_cast<int>(h.n_heads * h.head_dim), kv = static_cast<int>(h.n_kv_heads * h.head_dim);
+  const int d_model = l.matrices[kQuery]->cols, d_ff = l.matrices[kGate]->rows;
+  const auto has = [&](Matrix which, int rows, int cols) {
+    return l.matrices[which]->rows == rows && l.matrices[which]->cols == cols;
+  };
+  const int head = static_cast<int>(h.head_dim);
+  const std::vector<int> widths = l.is_ternary ? std::vector<int>{d_model, q, d_model, d_ff}
+                                  : l.head_eps ? std::vector<int>{d_model, d_model, head, head}
+                                               : std::vector<int>{d_model, d_model};
+  const auto width = [](const Tensor* gain) { return gain->cols; };
+  return has(kQuery, q, d_model) && has(kKey, kv, d_model) && has(kValue, kv, d_model) && has(kOutput, d_model, q) &&
+         has(kGate, d_ff, d_model) && has(kUp, d_ff, d_model) && has(kDown, d_model, d_ff) &&
+         std::ranges::equal(l.gains, widths, {}, width);
+}
+
+Result<LayersInOne::Layer> layer_at(const Plan& plan, size_t i, int nth) {
+  const auto* attention = step_at<step::Attention>(plan, i + 1);
+  if (!attention) return no("layers of another kind");
+  if (attention->softcap != 0) return no("attention with a bound of its scores");
+  TRY(auto layer, step_at<step::TernaryQkv>(plan, i) ? ternary_layer_at(plan, i, *attention, nth)
+                                                     : float_layer_at(plan, i, *attention, nth));
+  layer.window = attention->window;
+  if (std::ranges::contains(layer.gains, nullptr)) return no("norms that are steps of their own");
+  if (!have_shapes(layer)) return no("the model's shape");
+  return layer;
+}
+
+bool begins_layer(const Plan& plan, size_t i) {
+  return step_at<step::TernaryQkv>(plan, i) || step_at<step::FloatQkv>(plan, i);
+}
+
+// That one layer is as the next; where they begin and end.
+Result<LayersInOne> find_layers(const Plan& plan) {
+  LayersInOne found;
+  size_t i = 0;
+  while (i < plan.steps.size() && !begins_layer(plan, i)) ++i;
+  found.first_step = static_cast<int>(i);
+  if (i > 0 && step_at<step::RmsNormQuantize>(plan, i - 1)) --found.first_step;
+  for (; begins_layer(plan, i); i += 5) {
+    TRY(const auto layer, layer_at(plan, i, static_cast<int>(found.layers.size())));
+    if (!found.layers.empty() && !are_alike(found.layers.front(), layer)) return no("layers that differ");
+    found.layers.push_back(layer);
+  }
+  found.end_step = static_cast<int>(i);
+  if (found.layers.empty() || std::ssize(found.layers) != plan.config.n_layers) return no("its steps are not fused");
+  const auto* last = step_at<step::TernaryLinearAdd>(plan, i - 1);
+  if (last && last->next.gain) return no("the last layer leaves statistics");
+  std::set<StoredBytes::Identity> of_matrices;
+  for (const auto& layer : found.layers) {
+    for (const Tensor* w : layer.matrices) {
+      found.matrices.matrices.push_back(w);
+      of_matrices.insert(w->data.identity());
+    }
+  }
+  if (of_matrices.size() != found.matrices.matrices.size()) return no("layers that share matrices");
+  return found;
 }
 
 // The invocations of a workgroup: 16 subgroups, or as many as a subgroup has lanes, for their sums are added up by one.
@@ -73,108 +167,151 @@ uint32_t workgroup_for(const Limits& limits, uint32_t subgroup) {
   return std::min({limits.invocations, 512u, subgroup * subgroup});
 }
 
+Result<FloatLayersConfig> float_config(const Device& device, const LayersInOne::Layer& l, const LayersShape& shape) {
+  FloatLayersConfig c{shape};
+  c.words_in_quads = true;
+  c.qkv.coding = coding_of(*l.matrices[kQuery]);
+  if (coding_of(*l.matrices[kKey]) != c.qkv.coding || coding_of(*l.matrices[kValue]) != c.qkv.coding)
+    return no("queries, keys and values in different formats");
+  c.output.coding = coding_of(*l.matrices[kOutput]);
+  c.gate.coding = coding_of(*l.matrices[kGate]);
+  c.up.coding = coding_of(*l.matrices[kUp]);
+  c.down.coding = coding_of(*l.matrices[kDown]);
+  c.heads_normed = l.head_eps.has_value();
+  c.head_eps = l.head_eps.value_or(0);
+  if (!fits(c)) return no("the model's shape, or the format of its weights");
+  // Where workgroup memory is small, attention goes through it in steps.
+  while (c.heads_at_once > 1 && float_layers_workgroup_bytes(c) > device.limits().workgroup_bytes) c.heads_at_once /= 2;
+  if (!c.place_matrices(device.limits().offset_alignment)) return no(kTooLarge);
+  return c;
+}
+
 }  // namespace
 
-Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan) {
+Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool int8_x) {
   const Features& f = device.features();
-  const bool is_software = device.adapter().type == AdapterType::kSoftware;
   if (!f.subgroups || f.subgroup_min != f.subgroup_max || f.subgroup_min < 8)
     return no("the GPU has no subgroups of one size");
-  LayersInOne found;
-  size_t i = 0;
-  while (i < plan.steps.size() && !std::get_if<step::TernaryQkv>(&plan.steps[i].body)) ++i;
-  found.first_step = static_cast<int>(i);
-  if (i > 0 && step_at<step::RmsNormQuantize>(plan, i - 1)) --found.first_step;
-  for (; step_at<step::TernaryQkv>(plan, i); i += 5) {
-    TRY(const auto layer, layer_at(plan, i));
-    if (!found.layers.empty() && !are_alike(found.layers.front(), layer)) return no("layers that differ");
-    found.layers.push_back(layer);
-  }
-  found.end_step = static_cast<int>(i);
-  if (found.layers.empty() || std::ssize(found.layers) != plan.config.n_layers)
-    return no("its layers are not ternary, or not fused");
-  if (!are_alike(found.layers.front(), found.layers.front())) return no("norms that differ");
-  if (n_ternary_matrices(plan) != 7 * found.layers.size()) return no("ternary matrices outside of the layers");
-  if (found.layers.back().down->next.gain) return no("the last layer leaves statistics");
+  TRY(LayersInOne found, find_layers(plan));
   const LayersInOne::Layer& l = found.layers.front();
-  TernaryLayersConfig& c = found.config;
-  c.n_layers = static_cast<uint32_t>(found.layers.size());
-  c.d_model = static_cast<uint32_t>(l.qkv->wq->cols);
-  c.d_ff = static_cast<uint32_t>(l.glu->w_gate->rows);
-  c.heads = {static_cast<uint32_t>(l.qkv->n_heads), static_cast<uint32_t>(l.qkv->n_kv_heads),
-             static_cast<uint32_t>(l.qkv->head_dim)};
-  c.interleaved = l.qkv->pairs == RopePairs::kInterleaved;
-  c.eps = l.eps;
-  c.act = activation(l.glu->act);
-  c.caps = caps_of(device);
-  c.caps.subgroup = f.subgroup_min;
-  c.workgroup = workgroup_for(device.limits(), c.caps.subgroup);
-  c.most_splits = std::min(c.most_splits, c.caps.subgroup);
-  if (is_software) {  // as many workgroups as it has threads, which may be two
-    c.in_turns = true;
-    c.most_rows = ceil_div(c.d_model, 2u);
-    c.kv_heads_of_workgroup = ceil_div(c.heads.n_kv_heads, 2u);
+  LayersShape shape;
+  shape.n_layers = static_cast<uint32_t>(found.layers.size());
+  shape.d_model = static_cast<uint32_t>(l.matrices[kQuery]->cols);
+  shape.d_ff = static_cast<uint32_t>(l.matrices[kGate]->rows);
+  shape.heads = l.heads;
+  shape.interleaved = l.pairs == RopePairs::kInterleaved;
+  shape.window = static_cast<uint32_t>(l.window);
+  shape.eps = l.eps;
+  shape.act = activation(l.act);
+  shape.caps = caps_of(device);
+  shape.caps.subgroup = f.subgroup_min;
+  shape.workgroup = workgroup_for(device.limits(), shape.caps.subgroup);
+  shape.most_splits = std::min(shape.most_splits, shape.caps.subgroup);
+  if (device.adapter().type == AdapterType::kSoftware) {  // as many workgroups as it has threads, which may be two
+    shape.in_turns = true;
+    shape.most_rows = ceil_div(shape.d_model, 2u);
+    shape.kv_heads_of_workgroup = ceil_div(l.heads.n_kv_heads, 2u);
   }
-  if (!fits(c)) return no("the model's shape");
-  if (ternary_layers_workgroup_bytes(c) > device.limits().workgroup_bytes)
-    return no("the GPU has too little workgroup memory");
-  if (device.limits().storage_buffers < 7) return no("the GPU binds too few buffers");
   // Where a layer's matrices are, each from a multiple of what offsets have to be on.
-  c.place_matrices(std::max(device.limits().offset_alignment / 16, 1u));
-  found.matrix_bytes = uint64_t{16} * c.layer_vectors * c.n_layers;
-  if (found.matrix_bytes > std::min(device.limits().binding_bytes, device.limits().buffer_bytes))
-    return no("its layers are more than the GPU binds at once");
+  const uint32_t alignment = device.limits().offset_alignment;
+  uint32_t room = 0, n_buffers = 7;
+  if (l.is_ternary) {
+    TernaryLayersConfig c{shape};
+    if (!fits(c)) return no("the model's shape");
+    if (!c.place_matrices(std::max(alignment / 16, 1u))) return no(kTooLarge);
+    found.matrices.bytes = uint64_t{16} * c.layer_vectors * c.n_layers;
+    room = ternary_layers_workgroup_bytes(c);
+    found.config = c;
+  } else {
+    if (!plan.int8_on_read || !int8_x) return no("activations that stay f32");
+    TRY(const FloatLayersConfig c, float_config(device, l, shape));
+    found.matrices.bytes = uint64_t{16} * c.layer_units * c.n_layers;
+    found.matrices.scale_bytes = uint64_t{4} * c.layer_scales * c.n_layers;
+    room = float_layers_workgroup_bytes(c);
+    n_buffers = 8;
+    found.config = c;
+  }
+  if (room > device.limits().workgroup_bytes) return no("the GPU has too little workgroup memory");
+  if (device.limits().storage_buffers < n_buffers) return no("the GPU binds too few buffers");
+  if (std::max(found.matrices.bytes, found.matrices.scale_bytes) >
+      std::min(device.limits().binding_bytes, device.limits().buffer_bytes))
+    return no(kTooLarge);
   return found;
 }
 
 Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device& device, KernelLibrary& kernels, WeightStore& weights,
                                                          LayersInOne layers) {
   std::unique_ptr<OneDispatch> one(new OneDispatch(device, kernels, std::move(layers)));
-  const TernaryLayersConfig& c = one->config();
   one->matrices_ = weights.together();
-  CHECK(one->matrices_ && one->matrices_->bytes() == one->layers_.matrix_bytes);
-  for (size_t l = 0; l < one->layers_.layers.size(); ++l) {  // where the kernel takes them to be
-    const auto& layer = one->layers_.layers[l];
-    const auto is_at = [&](std::initializer_list<const Tensor*> matrices, uint32_t at) -> Result<void> {
-      const std::vector<const Tensor*> all(matrices);
-      TRY(const BufferView view, weights.ternary(all));
-      CHECK(view.buffer == one->matrices_ && view.offset == (l * c.layer_vectors + at) * uint64_t{16});
-      return {};
-    };
-    TRY_STATUS(is_at({layer.qkv->wq, layer.qkv->wk, layer.qkv->wv}, c.qkv_at));
-    TRY_STATUS(is_at({layer.output->w}, c.output_at));
-    TRY_STATUS(is_at({layer.glu->w_gate}, c.gate_at));
-    TRY_STATUS(is_at({layer.glu->w_up}, c.up_at));
-    TRY_STATUS(is_at({layer.down->w}, c.down_at));
-  }
+  one->scales_ = weights.scales_together();
+  TRY_STATUS(one->check_places(weights));
   TRY_STATUS(one->put_vectors());
-  TRY(one->words_, device.new_buffer("words between workgroups", uint64_t{4} * c.n_words(), BufferUse::kWork));
+  TRY(one->words_,
+      device.new_buffer("words between workgroups", uint64_t{4} * one->shape().n_words(), BufferUse::kWork));
   TRY_STATUS(one->reset(Patience::kUsual));
   return one;
 }
 
-// The norms' gains and the matrices' scales of each layer, side by side.
+// That all matrices are where the kernel takes them to be.
+Result<void> OneDispatch::check_places(WeightStore& weights) const {
+  CHECK(matrices_ && matrices_->bytes() == layers_.matrices.bytes);
+  for (size_t l = 0; l < layers_.layers.size(); ++l) {
+    const std::span<const Tensor* const> all = layers_.layers[l].matrices;
+    const std::span<const Tensor* const> qkv = all.first(kOutput);
+    if (const auto* ternary = std::get_if<TernaryLayersConfig>(&layers_.config)) {
+      const auto is_at = [&](std::span<const Tensor* const> matrices, uint32_t at) -> Result<void> {
+        TRY(const BufferView view, weights.ternary(matrices));
+        CHECK(view.buffer == matrices_ && view.offset == (l * ternary->layer_vectors + at) * uint64_t{16});
+        return {};
+      };
+      TRY_STATUS(is_at(qkv, ternary->qkv_at));
+      TRY_STATUS(is_at(all.subspan(kOutput, 1), ternary->output_at));
+      TRY_STATUS(is_at(all.subspan(kGate, 1), ternary->gate_at));
+      TRY_STATUS(is_at(all.subspan(kUp, 1), ternary->up_at));
+      TRY_STATUS(is_at(all.subspan(kDown, 1), ternary->down_at));
+      continue;
+    }
+    const auto& c = std::get<FloatLayersConfig>(layers_.config);
+    const auto is_at = [&](std::span<const Tensor* const> matrices,
+                           const FloatLayersConfig::Matrix& at) -> Result<void> {
+      TRY(const FloatMatrix* matrix, weights.matrix(matrices));
+      CHECK(matrix->parts.size() == 1);
+      const BufferView &units = matrix->parts.front().units, &scales = matrix->parts.front().scales;
+      CHECK(units.buffer == matrices_ && units.offset == (l * c.layer_units + at.units_at) * uint64_t{16});
+      CHECK(scales.buffer == scales_ && scales.offset == (l * c.layer_scales + at.scales_at) * uint64_t{4});
+      return {};
+    };
+    TRY_STATUS(is_at(qkv, c.qkv));
+    TRY_STATUS(is_at(all.subspan(kOutput, 1), c.output));
+    TRY_STATUS(is_at(all.subspan(kGate, 1), c.gate));
+    TRY_STATUS(is_at(all.subspan(kUp, 1), c.up));
+    TRY_STATUS(is_at(all.subspan(kDown, 1), c.down));
+  }
+  return {};
+}
+
+// The norms' gains of each layer side by side, and behind them a ternary one's scales.
 Result<void> OneDispatch::put_vectors() {
-  const TernaryLayersConfig& c = config();
-  std::vector<float> values(size_t{c.n_layers} * c.layer_values());
+  const auto n = std::visit([](const auto& c) { return c.layer_values(); }, layers_.config);
+  std::vector<float> values(layers_.layers.size() * n);
   Scratch scratch;
   for (size_t l = 0; l < layers_.layers.size(); ++l) {
     const auto& layer = layers_.layers[l];
-    const auto of_layer = std::span(values).subspan(l * c.layer_values(), c.layer_values());
-    const auto put = [&](const Tensor& gain, uint32_t at, uint32_t n) -> Result<void> {
-      CHECK(static_cast<uint32_t>(gain.cols) == n);
-      TRY(const Bytes row, gain.data.read(0, row_bytes(gain.format, gain.cols), scratch));
-      format_info(gain.format).decode(row, of_layer.subspan(at, n));
-      for (float& value : of_layer.subspan(at, n)) value *= gain.scale;
-      return {};
-    };
-    TRY_STATUS(put(*layer.gain, c.qkv_gain(), c.d_model));
-    TRY_STATUS(put(*layer.output->norm.gain, c.output_gain(), c.q_width()));
-    TRY_STATUS(put(*layer.glu->norm.gain, c.glu_gain(), c.d_model));
-    TRY_STATUS(put(*layer.down->norm.gain, c.down_gain(), c.d_ff));
-    size_t i = c.scales();
-    for (const Tensor* w : matrices_of(layer)) of_layer[i++] = w->scale;
-    of_layer[i] = layer.down->w->scale;
+    const auto of_layer = std::span(values).subspan(l * n, n);
+    size_t at = 0;
+    for (const Tensor* gain : layer.gains) {
+      const auto width = static_cast<size_t>(gain->cols);
+      CHECK(at + width <= n);
+      TRY(const Bytes row, gain->data.read(0, row_bytes(gain->format, gain->cols), scratch));
+      format_info(gain->format).decode(row, of_layer.subspan(at, width));
+      for (float& value : of_layer.subspan(at, width)) value *= gain->scale;
+      at += width;
+    }
+    if (layer.is_ternary) {
+      for (const Tensor* w : layer.matrices) of_layer[at++] = w->scale;
+      ++at;
+    }
+    CHECK(at == n);
   }
   const Bytes bytes = std::as_bytes(std::span(values));
   TRY(vectors_, device_.new_buffer("the layers' vectors", bytes.size(), BufferUse::kWeights));
@@ -184,11 +321,17 @@ Result<void> OneDispatch::put_vectors() {
 Result<RecordedDispatch> OneDispatch::record(const BufferView& x, const BufferView& angles, const BufferView& params,
                                              const GpuKvStore& store) const {
   CHECK(store.all_layers().buffer && store.type() == KvType::kF16);
-  return kernels_.record(kernels_.traced(ternary_layers, config()), Extent{}, View<TernaryWeights>{{matrices_, 0, 0}},
-                         View<wgsl::F32>{{vectors_.get(), 0, 0}}, View<wgsl::F32>{x},
-                         View<wgsl::Vec2<wgsl::F32>>{angles}, View<wgsl::U32>{params},
-                         View<wgsl::Vec4<wgsl::F16x2>>{store.all_layers()},
-                         View<wgsl::Atomic<wgsl::U32>>{{words_.get(), 0, 0}});
+  const BufferView matrices{matrices_, 0, 0}, vectors{vectors_.get(), 0, 0};
+  const View<wgsl::Vec4<wgsl::F16x2>> kv{store.all_layers()};
+  const View<wgsl::Atomic<wgsl::U32>> words{{words_.get(), 0, 0}};
+  if (const auto* c = std::get_if<TernaryLayersConfig>(&layers_.config)) {
+    return kernels_.record(kernels_.traced(ternary_layers, *c), Extent{}, View<TernaryWeights>{matrices},
+                           View<wgsl::F32>{vectors}, View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles},
+                           View<wgsl::U32>{params}, kv, words);
+  }
+  return kernels_.record(kernels_.traced(float_layers, std::get<FloatLayersConfig>(layers_.config)), Extent{},
+                         View<WeightUnits>{matrices}, View<wgsl::U32>{{scales_, 0, 0}}, View<wgsl::F32>{vectors},
+                         View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles}, View<wgsl::U32>{params}, kv, words);
 }
 
 bool OneDispatch::has_failed(Bytes outcome) {
@@ -200,8 +343,8 @@ bool OneDispatch::has_failed(Bytes outcome) {
 Result<void> OneDispatch::reset(Patience patience) const {
   // A look takes about a microsecond; of a software device much less than what it waits for.
   const uint32_t unit = device_.adapter().type == AdapterType::kSoftware ? 1'000'000 : 1'000;
-  std::vector<uint32_t> words(config().n_words());
-  words[TernaryLayersConfig::kPatience] = patience == Patience::kUsual ? 50 * unit : unit;
+  std::vector<uint32_t> words(shape().n_words());
+  words[LayersShape::kPatience] = patience == Patience::kUsual ? 50 * unit : unit;
   return device_.write(*words_, 0, std::as_bytes(std::span(words)));
 }
 

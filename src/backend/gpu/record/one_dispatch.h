@@ -1,11 +1,15 @@
-// All layers of a token as one dispatch (kernels/ternary_layers.h): which plans and devices there is one for, what it
+// All layers of a token as one dispatch (kernels/layers_shape.h): which plans and devices there is one for, what it
 // needs beside what the steps need, and what is known of how it does.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "backend/gpu/kernels/float_layers.h"
 #include "backend/gpu/kernels/ternary_layers.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/record/kernel_library.h"
@@ -17,20 +21,29 @@ namespace tern::gpu {
 // The steps of a plan that one dispatch can compute, and the shape that they have in common.
 struct LayersInOne {
   struct Layer {
-    const step::TernaryQkv* qkv;
-    const step::TernaryLinearAdd *output, *down;
-    const step::TernaryGlu* glu;
     SlotId x;
-    const Tensor* gain;  // of the norm before qkv, which is a step of its own before the first layer
-    float eps;
+    std::array<const Tensor*, 7> matrices;  // of queries, keys, values, output, gate, up, down
+    std::vector<const Tensor*> gains;       // in the order in which the kernel has them
+    HeadShape heads;
+    int rope = 0;  // of Config::ropes
+    RopePairs pairs = {};
+    int window = 0;  // 0: all positions are seen
+    GluAct act = {};
+    float eps = 0;
+    std::optional<float> head_eps = {};  // of the norms of queries' and keys' heads
+    bool is_ternary = false;
   };
   std::vector<Layer> layers;
   int first_step = 0, end_step = 0;  // of the plan
-  TernaryLayersConfig config;        // but for where the matrices are
-  uint64_t matrix_bytes = 0;         // of the layers' matrices together (WeightStore::keep_together)
+  std::variant<TernaryLayersConfig, FloatLayersConfig> config;
+  WeightStore::Together matrices;
+
+  const LayersShape& shape() const {
+    return std::visit([](const auto& c) -> const LayersShape& { return c; }, config);
+  }
 };
-// kNotSupported, saying what the plan or the device has or lacks.
-Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan);
+// kNotSupported, saying what the plan or the device has or lacks. int8_x: Layouts::int8_x.
+Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool int8_x);
 
 class OneDispatch {
  public:
@@ -40,9 +53,9 @@ class OneDispatch {
 
   int first_step() const { return layers_.first_step; }
   int end_step() const { return layers_.end_step; }
-  const TernaryLayersConfig& config() const { return layers_.config; }
+  const LayersShape& shape() const { return layers_.shape(); }
   SlotId x() const { return layers_.layers.front().x; }
-  int rope() const { return layers_.layers.front().qkv->rope; }
+  int rope() const { return layers_.layers.front().rope; }
 
   // x: the slot's row. For stores whose layers are together, of keys and values as f16.
   Result<RecordedDispatch> record(const BufferView& x, const BufferView& angles, const BufferView& params,
@@ -55,9 +68,9 @@ class OneDispatch {
   Result<void> reset(Patience patience) const;
 
   // Two words: how many invocations have waited in vain since reset(), and what was copied to token_slot().
-  BufferView outcome() const { return {words_.get(), 4 * TernaryLayersConfig::kFailed, 8}; }
+  BufferView outcome() const { return {words_.get(), 4 * LayersShape::kFailed, 8}; }
   static bool has_failed(Bytes outcome);
-  BufferView token_slot() const { return {words_.get(), 4 * TernaryLayersConfig::kToken, 4}; }
+  BufferView token_slot() const { return {words_.get(), 4 * LayersShape::kToken, 4}; }
 
   // With how many workgroups it is used; 0: it is not.
   uint32_t workgroups() const { return workgroups_; }
@@ -67,11 +80,12 @@ class OneDispatch {
   OneDispatch(Device& device, KernelLibrary& kernels, LayersInOne layers)
       : device_(device), kernels_(kernels), layers_(std::move(layers)) {}
   Result<void> put_vectors();
+  Result<void> check_places(WeightStore& weights) const;
 
   Device& device_;
   KernelLibrary& kernels_;
   LayersInOne layers_;
-  const Buffer* matrices_ = nullptr;
+  const Buffer *matrices_ = nullptr, *scales_ = nullptr;
   std::unique_ptr<Buffer> vectors_, words_;
   uint32_t workgroups_ = 0;
 };

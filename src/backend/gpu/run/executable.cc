@@ -67,7 +67,14 @@ Result<void> GpuExecutable::load() {
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));
   if (in_one) {
-    TRY(one_, OneDispatch::create(*device_, kernels_, weights_, std::move(*in_one)));
+    auto one = OneDispatch::create(*device_, kernels_, weights_, std::move(*in_one));
+    if (one) {
+      one_ = std::move(*one);
+    } else if (one.error().code == ErrorCode::kOutOfMemory) {
+      why_in_steps_ = one.error().message;
+    } else {
+      return std::unexpected(std::move(one).error());
+    }
   }
   TRY(sampler_, DeviceSampler::create({.device = *device_,
                                        .kernels = kernels_,
@@ -143,12 +150,12 @@ Result<void> GpuExecutable::plan_one_dispatch(std::optional<LayersInOne>& layers
     return {};
   }
   if (use == OneDispatchUse::kAuto && device_->adapter().type == AdapterType::kSoftware) return {};
-  auto found = layers_in_one(*device_, plan_);
+  auto found = layers_in_one(*device_, plan_, layouts_.int8_x);
   if (!found) {
     why_in_steps_ = found.error().message;
     return {};
   }
-  if (const auto kept = weights_.keep_together(found->matrix_bytes); !kept) {
+  if (const auto kept = weights_.keep_together(found->matrices); !kept) {
     if (kept.error().code != ErrorCode::kOutOfMemory) return kept;
     why_in_steps_ = kept.error().message;  // in pieces they may find room
     return {};

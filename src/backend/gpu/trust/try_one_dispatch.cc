@@ -85,9 +85,9 @@ class Trial {
 
   // How many run at the same time; 0: too few.
   Result<uint32_t> most_workgroups() {
-    const uint32_t too_many = one_.config().most_workgroups() + 1;
+    const uint32_t too_many = one_.shape().most_workgroups() + 1;
     uint32_t fits = 0, fails = too_many;
-    for (uint32_t n = one_.config().least_workgroups(); fits + 1 < fails;) {
+    for (uint32_t n = one_.shape().least_workgroups(); fits + 1 < fails;) {
       TRY(const bool together, runs_together(n));
       (together ? fits : fails) = n;
       if (!together && fits == 0) return 0;
@@ -147,13 +147,14 @@ class Trial {
     return all[kRuns / 2];
   }
 
-  // All that run at the same time may be a few too many: each has less to do, and has more to wait for.
+  // All that run at the same time may be a few too many: each has less to do, and has more to wait for. Which is the
+  // fastest may differ from start to start, and what a token comes to may not.
   Result<OneDispatchTrial> fastest(uint32_t most) {
     OneDispatchTrial trial{.workgroups = most};
     if (!device_.features().timestamps) return trial;
     TRY(trial.seconds_in_steps, seconds(0));
     for (const uint32_t n : {most, most * 31 / 32, most * 29 / 32}) {
-      if (n < one_.config().least_workgroups()) continue;
+      if (n < one_.shape().least_workgroups() || one_.shape().splits(n) != one_.shape().splits(most)) continue;
       TRY(const double time, seconds(n));
       if (trial.seconds == 0 || time < trial.seconds) trial.workgroups = n, trial.seconds = time;
     }

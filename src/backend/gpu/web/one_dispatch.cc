@@ -7,7 +7,7 @@
 
 namespace tern::gpu {
 
-Result<LayersInOne> layers_in_one(const Device&, const Plan&) {
+Result<LayersInOne> layers_in_one(const Device&, const Plan&, bool) {
   return fail(ErrorCode::kNotSupported, "pages compute the layers of a token step by step");
 }
 

@@ -4,10 +4,12 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "base/check.h"
 #include "base/half.h"
 #include "quant/format.h"
+#include "quant/q1_0.h"
 
 namespace tern::gpu {
 namespace {
@@ -18,8 +20,9 @@ void pack_unit(const uint8_t* codes, uint32_t* words) {
   constexpr uint32_t kQuads = 8 / kBits;  // of a word
   uint32_t unit[4] = {};
   for (uint32_t q = 0; q < 4 * kQuads; ++q) {
-    for (uint32_t i = 0; i < 4; ++i)
-      unit[q / kQuads] |= static_cast<uint32_t>(codes[4 * q + i]) << (q % kQuads * kBits + 8 * i);
+    uint32_t four;
+    std::memcpy(&four, codes + 4 * q, sizeof four);  // none has bits beyond its own
+    unit[q / kQuads] |= four << (q % kQuads * kBits);
   }
   std::memcpy(words, unit, sizeof unit);
 }
@@ -51,6 +54,27 @@ uint8_t plane_code(const Coding& coding, const WeightCoding& plane, uint8_t code
   return static_cast<uint8_t>(coding.level(code) + static_cast<int>(plane.zero));
 }
 
+// The codes of a format as those of the plane: where that turns some of their bits, without looking each of them up.
+class PlaneCodes {
+ public:
+  PlaneCodes(const Coding& coding, const WeightCoding& plane) {
+    const auto n = static_cast<size_t>(coding.n_codes);
+    for (size_t code = 0; code < n; ++code) codes_[code] = plane_code(coding, plane, static_cast<uint8_t>(code));
+    for (size_t code = 0; code < n; ++code) are_flipped_ = are_flipped_ && codes_[code] == (code ^ codes_[0]);
+  }
+  void make_of(std::span<uint8_t> codes) const {
+    if (are_flipped_) {
+      for (uint8_t& code : codes) code ^= codes_[0];
+    } else {
+      for (uint8_t& code : codes) code = codes_[code];
+    }
+  }
+
+ private:
+  std::array<uint8_t, 256> codes_ = {};
+  bool are_flipped_ = true;
+};
+
 struct ScalesOf {
   size_t n_groups;  // of a block
   float own;        // the tensor's scale
@@ -78,19 +102,46 @@ void put_scales(const Coding& coding, const WeightCoding& plane, const BlockPart
   }
 }
 
+// The bits at even places into the lower half, those at odd places into the upper one.
+uint32_t unshuffled(uint32_t x) {
+  const auto swap = [&x](uint32_t mask, int distance) {
+    const uint32_t other = (x ^ (x >> distance)) & mask;
+    x ^= other ^ (other << distance);
+  };
+  swap(0x22222222, 1);
+  swap(0x0C0C0C0C, 2);
+  swap(0x00F000F0, 4);
+  swap(0x0000FF00, 8);
+  return x;
+}
+
+// Without unpacking: of 32 neighbours the bit of value 4s + i goes to bit 8i + s, and is set where the value is −1.
+void pack_signs(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
+  const size_t block_scales = plane.scales_of_row(kQ1_0Block);
+  const Coding& coding = format_info(Format::kQ1_0).coding;
+  BlockParts parts = {};
+  for (size_t b = 0; b * sizeof(Q1_0Block) < row.size(); ++b) {
+    Q1_0Block block;
+    std::memcpy(&block, row.data() + b * sizeof block, sizeof block);
+    uint32_t words[4];
+    std::memcpy(words, block.bits, sizeof words);
+    for (uint32_t& word : words) word = unshuffled(unshuffled(~word));
+    std::memcpy(units + 4 * b, words, sizeof words);
+    parts.d = block.d;
+    put_scales(coding, plane, parts, {1, t.scale}, scales + b * block_scales);
+  }
+}
+
 void pack_blocks(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
   const FormatInfo& format = format_info(t.format);
   const auto block = static_cast<size_t>(format.block), block_bytes = static_cast<size_t>(format.block_bytes);
   const size_t n_groups = block / static_cast<size_t>(format.coding.group);
   const size_t block_scales = plane.scales_of_row(static_cast<uint32_t>(block));
-  std::array<uint8_t, 256> codes;
-  for (size_t code = 0; code < static_cast<size_t>(format.coding.n_codes); ++code) {
-    codes[code] = plane_code(format.coding, plane, static_cast<uint8_t>(code));
-  }
+  const PlaneCodes plane_codes(format.coding, plane);
   BlockParts parts = {};
   for (size_t b = 0; b * block_bytes < row.size(); ++b) {
     format.unpack(row.data() + b * block_bytes, parts);
-    for (size_t i = 0; i < block; ++i) parts.codes[i] = codes[parts.codes[i]];
+    plane_codes.make_of(std::span(parts.codes).first(block));
     pack_codes(plane.words, parts.codes, block, units + b * (block * plane.bits() / 32));
     put_scales(format.coding, plane, parts, {n_groups, t.scale}, scales + b * block_scales);
   }
@@ -102,6 +153,7 @@ void pack_row(const Tensor& t, const WeightCoding& c, Bytes row, uint32_t* units
     if (c.group > 0) *scales = t.scale;
     return;
   }
+  if (t.format == Format::kQ1_0 && c.words == WeightWords::kSigns) return pack_signs(t, c, row, units, scales);
   if (c.has_codes()) return pack_blocks(t, c, row, units, scales);
   std::vector<float> values(static_cast<size_t>(t.cols));
   format_info(t.format).decode(row, values);

@@ -62,8 +62,8 @@ Result<std::unique_ptr<Buffer>> WeightStore::upload(const std::string& label, st
 // The plane of scales, written as they come. f16 scales go two to a word, so one may have to wait for the next.
 class WeightStore::ScalesWriter {
  public:
-  ScalesWriter(WeightStore& store, const WeightCoding& coding, const Buffer& buffer)
-      : store_(store), coding_(coding), buffer_(buffer) {}
+  ScalesWriter(WeightStore& store, const WeightCoding& coding, const BufferView& to)
+      : store_(store), coding_(coding), buffer_(*to.buffer), at_(to.offset) {}
 
   // Room for n more, valid until flush().
   std::span<float> next(uint64_t n) {
@@ -89,25 +89,43 @@ class WeightStore::ScalesWriter {
   const Buffer& buffer_;
   std::vector<float> waiting_;
   size_t n_left_ = 0;
-  uint64_t at_ = 0;  // byte in the buffer
+  uint64_t at_;  // byte in the buffer
 };
 
-Result<void> WeightStore::keep_together(uint64_t bytes) {
-  TRY(auto buffer, device_.new_buffer("the layers' matrices", bytes, BufferUse::kWeights));
-  together_ = buffers_.emplace_back(std::move(buffer)).get();
+Result<void> WeightStore::keep_together(const Together& what) {
+  TRY(auto matrices, device_.new_buffer("the layers' matrices", what.bytes, BufferUse::kWeights));
+  std::unique_ptr<Buffer> scales;
+  if (what.scale_bytes > 0) {
+    TRY(scales, device_.new_buffer("the layers' scales", what.scale_bytes, BufferUse::kWeights));
+    scales_together_.buffer = buffers_.emplace_back(std::move(scales)).get();
+  }
+  together_.buffer = buffers_.emplace_back(std::move(matrices)).get();
+  for (const Tensor* tensor : what.matrices) in_layers_.insert(tensor->data.identity());
   return {};
 }
 
+Result<BufferView> WeightStore::new_view(const std::string& label, uint64_t bytes) {
+  TRY(auto buffer, device_.new_buffer(label, bytes, BufferUse::kWeights));
+  return BufferView{buffers_.emplace_back(std::move(buffer)).get(), 0, 0};
+}
+
+BufferView WeightStore::take(Room& room, uint64_t bytes) const {
+  CHECK(room.used + bytes <= room.buffer->bytes());
+  const BufferView view{room.buffer, room.used, bytes};
+  room.used = round_up(room.used + bytes, uint64_t{device_.limits().offset_alignment});
+  return view;
+}
+
 Result<BufferView> WeightStore::upload_together(std::span<const StoredBytes> parts) {
-  const uint64_t first = together_used_;
-  uint64_t at = first;
+  uint64_t bytes = 0;
+  for (const StoredBytes& part : parts) bytes += part.size();
+  const BufferView view = take(together_, bytes);
+  uint64_t at = view.offset;
   for (const StoredBytes& part : parts) {
-    CHECK(at + part.size() <= together_->bytes());
-    TRY_STATUS(write(*together_, at, part));
+    TRY_STATUS(write(*view.buffer, at, part));
     at += part.size();
   }
-  together_used_ = round_up(at, uint64_t{device_.limits().offset_alignment});
-  return BufferView{together_, first, at - first};
+  return view;
 }
 
 Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices) {
@@ -127,7 +145,7 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
                 key, total >> 20, device_.limits().binding_bytes >> 20);
   }
   BufferView view;
-  if (together_) {
+  if (is_together(*matrices.front())) {
     TRY(view, upload_together(pieces));
   } else {
     TRY(auto buffer, upload(key, pieces));
@@ -203,18 +221,23 @@ Result<FloatMatrix::Part> WeightStore::upload_packed(const WeightCoding& coding,
   uint64_t n_rows = 0;
   for (const RowSpan& span : rows) n_rows += span.count;
   FloatMatrix::Part part{.coding = coding, .units = {}, .scales = {}, .count = static_cast<uint32_t>(n_rows)};
-  TRY(auto units, device_.new_buffer(first.name, n_rows * row_bytes, BufferUse::kWeights));
-  part.units.buffer = buffers_.emplace_back(std::move(units)).get();
-  if (coding.group == 0) {
-    TRY(part.scales, no_scales());
+  if (is_together(first)) {
+    part.units = take(together_, n_rows * row_bytes);
   } else {
-    TRY(auto scales, device_.new_buffer("scales", scale_bytes(coding, n_rows, first.cols), BufferUse::kWeights));
-    part.scales.buffer = buffers_.emplace_back(std::move(scales)).get();
+    TRY(part.units, new_view(first.name, n_rows * row_bytes));
   }
-  ScalesWriter scales(*this, coding, *part.scales.buffer);
+  const uint64_t of_scales = coding.group == 0 ? 0 : scale_bytes(coding, n_rows, first.cols);
+  if (of_scales == 0) {
+    TRY(part.scales, no_scales());
+  } else if (is_together(first)) {
+    part.scales = take(scales_together_, of_scales);
+  } else {
+    TRY(part.scales, new_view("scales", of_scales));
+  }
+  ScalesWriter scales(*this, coding, part.scales);
   uint64_t at = 0;  // byte of the part
   for (const RowSpan& span : rows) {
-    TRY_STATUS(pack(coding, span, *part.units.buffer, at, scales));
+    TRY_STATUS(pack(coding, span, *part.units.buffer, part.units.offset + at, scales));
     at += span.count * row_bytes;
   }
   TRY_STATUS(scales.flush(true));

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,11 +34,17 @@ class WeightStore {
   WeightStore(Device& device, uint64_t total_bytes, OnProgress on_progress, ThreadPool* pool)
       : device_(device), total_(total_bytes), on_progress_(std::move(on_progress)), pool_(pool) {}
 
-  // Ternary matrices from here on lie in one buffer of so many bytes, one behind the other in the order in which they
-  // are first asked for, each from a multiple of the device's offset_alignment on.
-  Result<void> keep_together(uint64_t bytes);
-  // That buffer; null without.
-  const Buffer* together() const { return together_; }
+  // These matrices lie in one buffer of so many bytes, one behind the other in the order in which they are first asked
+  // for, each from a multiple of the device's offset_alignment on; and in the same way the scales of packed ones in
+  // another.
+  struct Together {
+    uint64_t bytes = 0, scale_bytes = 0;
+    std::vector<const Tensor*> matrices = {};
+  };
+  Result<void> keep_together(const Together& what);
+  // Those buffers; null without.
+  const Buffer* together() const { return together_.buffer; }
+  const Buffer* scales_together() const { return scales_together_.buffer; }
 
   // The I2_S matrices, rows after rows, as one. kNotSupported where that is greater than a binding may be.
   Result<BufferView> ternary(std::span<const Tensor* const> matrices);
@@ -73,6 +80,14 @@ class WeightStore {
     const Tensor* tensor;
     uint64_t first, count;
   };
+  // A buffer that is filled from its start on.
+  struct Room {
+    const Buffer* buffer = nullptr;
+    uint64_t used = 0;
+  };
+  bool is_together(const Tensor& tensor) const { return in_layers_.contains(tensor.data.identity()); }
+  BufferView take(Room& room, uint64_t bytes) const;
+  Result<BufferView> new_view(const std::string& label, uint64_t bytes);
   Result<BufferView> upload_together(std::span<const StoredBytes> parts);
   Result<std::unique_ptr<Buffer>> upload(const std::string& label, std::span<const StoredBytes> parts);
   Result<FloatMatrix::Part> upload_packed(const WeightCoding& coding, std::span<const RowSpan> rows);
@@ -97,8 +112,8 @@ class WeightStore {
   std::map<MatrixKey, FloatMatrix> matrices_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   const Buffer* no_scales_ = nullptr;
-  const Buffer* together_ = nullptr;
-  uint64_t together_used_ = 0;
+  Room together_, scales_together_;
+  std::set<StoredBytes::Identity> in_layers_;
   Scratch scratch_;
 };
 

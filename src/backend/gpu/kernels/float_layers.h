@@ -1,0 +1,50 @@
+// All layers of a model with float activations and packed weights for one token in one dispatch, whose workgroups stay
+// until the end (layers_shape.h).
+#pragma once
+
+#include "backend/gpu/kernels/layers_shape.h"
+#include "backend/gpu/kernels/packed_weights.h"
+
+namespace tern::gpu {
+
+struct FloatLayersConfig : LayersShape {
+  // A matrix of layer 0: where it begins in `w`, in vec4s, and in `scales`, in words. All layers have the same codings.
+  struct Matrix {
+    WeightCoding coding = {};  // of codes
+    uint32_t units_at = 0, scales_at = 0;
+    bool operator==(const Matrix&) const = default;
+  };
+  Matrix qkv = {}, output = {}, gate = {}, up = {}, down = {};
+  uint32_t layer_units = 0, layer_scales = 0;  // how far the next layer's are behind them
+
+  float head_eps = 0;
+  bool heads_normed = false;
+
+  uint32_t lanes = 16;      // invocations that share a row, where it has so many units
+  uint32_t most_ahead = 8;  // vec4s of weights that an invocation asks for before it waits for activations
+
+  // One matrix behind the other, each from a multiple of `bytes` on. False where they are too large to be counted.
+  bool place_matrices(uint32_t bytes);
+
+  // `vectors`, for each layer: the gains of its two norms, then those of the heads' if there are any.
+  uint32_t qkv_gain() const { return 0; }
+  uint32_t glu_gain() const { return d_model; }
+  uint32_t q_gain() const { return 2 * d_model; }
+  uint32_t k_gain() const { return q_gain() + heads.head_dim; }
+  uint32_t layer_values() const { return 2 * d_model + (heads_normed ? 2 * heads.head_dim : 0); }
+
+  bool operator==(const FloatLayersConfig&) const = default;
+};
+
+// As ternary_layers. Grid: the same.
+using FloatLayersKernel =
+    wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, wgsl::In<"vectors", wgsl::F32>,
+                 wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
+                 wgsl::InOut<"kv", wgsl::Vec4<wgsl::F16x2>>, wgsl::InOut<"words", wgsl::Atomic<wgsl::U32>>,
+                 wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+FloatLayersKernel float_layers(const FloatLayersConfig& c);
+
+bool fits(const FloatLayersConfig& c);
+uint32_t float_layers_workgroup_bytes(const FloatLayersConfig& c);
+
+}  // namespace tern::gpu
