@@ -585,8 +585,8 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_24 = subgroupShuffleXor(sum_17, 1u);
     let sum_18 = sum_17 + sg_24;
     if ((lane_of_row_1 == 0u) && (row_2 < end_row_1)) {
-      let value_8 = sum_18 * norm_factor;
       let place_9 = row_2 + 2624u;
+      let value_8 = sum_18 * norm_factor;
       let value_bits_1 = bitcast<u32>(value_8);
       let half_1 = select(2u, 0u, (value_bits_1 & 2139095040u) == 2139095040u);
       let rounded_1 = value_bits_1 + half_1;
@@ -866,8 +866,8 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sg_28 = subgroupShuffleXor(sum_21, 1u);
       let sum_22 = sum_21 + sg_28;
       if ((lane_of_row_1 == 0u) && (row_3 < end_row_1)) {
-        let value_9 = sum_22 * norm_factor;
         let place_10 = row_3 + 2624u;
+        let value_9 = sum_22 * norm_factor;
         let value_bits_2 = bitcast<u32>(value_9);
         let half_2 = select(2u, 0u, (value_bits_2 & 2139095040u) == 2139095040u);
         let rounded_2 = value_bits_2 + half_2;

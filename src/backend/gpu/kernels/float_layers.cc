@@ -133,7 +133,9 @@ class FloatLayers {
       const Name<F32> of_qkv = stage(qkv_, for_qkv, tag);
       const auto newest = attention_.load_positions(layer);
       multiply(qkv_, for_qkv, [&](const auto& row, const auto& dots) {
-        exchange_.put(let("place", row + c_.qkv_words()), let("value", dots[0] * of_qkv), tag);
+        auto place = let("place", row + c_.qkv_words());
+        auto value = let("value", dots[0] * of_qkv);
+        exchange_.put(place, value, tag);
       });
       attention_.attend(layer, newest, tag);
       const Asked for_output = ask(output_, layer);
@@ -147,7 +149,8 @@ class FloatLayers {
       multiply(glu_, for_glu, [&](const auto& row, const auto& dots) {
         auto gate = let("gate", dots[0] * of_glu);
         auto up = let("up", dots[1] * of_glu);
-        exchange_.put(exchange_.place(c_.ffn_words(), row), let("value", gated(c_.act, gate, up)), tag);
+        auto value = let("value", gated(c_.act, gate, up));
+        exchange_.put(exchange_.place(c_.ffn_words(), row), value, tag);
       });
       stage(down_, for_down, tag);
       auto next_layer = let("next_layer", min(layer + 1u, c_.n_layers - 1));
