@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/float_activations.h"
+#include "backend/gpu/kernels/input_quads.h"
 #include "backend/gpu/kernels/layers_attention.h"
 #include "base/bytes.h"
 
@@ -43,58 +44,6 @@ struct From {
   Name<U32> first;
   auto operator[](Temp<U32> i) const { return buffer[first + std::move(i)]; }
 };
-
-// How the invocations of a workgroup have the columns of a product's activations: four neighbours at a time.
-struct InputQuads {
-  uint32_t workgroup, cols;
-
-  uint32_t n() const { return cols / 4; }
-  uint32_t takes() const { return (n() + workgroup - 1) / workgroup; }
-  bool is_whole(uint32_t k) const { return (k + 1) * workgroup <= n(); }
-  // Past the end the last one once more.
-  Name<U32> at(const LocalIndex& tid, uint32_t k) const {
-    return is_whole(k) ? let("quad", tid + k * workgroup) : let("quad", min(tid + k * workgroup, n() - 1));
-  }
-  // body() on those who have one.
-  template <class Body>
-  void where_there(const LocalIndex& tid, uint32_t k, const Body& body) const {
-    if (is_whole(k)) return body();
-    when(tid + k * workgroup < n(), body);
-  }
-  // Of a vector that begins at values[first].
-  template <class Vector>
-  std::vector<Name<Vec4<F32>>> load(const Vector& values, const Name<U32>& first, const LocalIndex& tid) const {
-    std::vector<Name<Vec4<F32>>> loaded;
-    for (uint32_t k = 0; k < takes(); ++k) {
-      auto from = let("from_value", first + at(tid, k) * 4u);
-      auto a = let("v0", values[from]);
-      auto b = let("v1", values[from + 1u]);
-      auto c = let("v2", values[from + 2u]);
-      auto d = let("v3", values[from + 3u]);
-      loaded.push_back(let("gain", vec4f(a, b, c, d)));
-    }
-    return loaded;
-  }
-  // The words of a region, once they are there.
-  std::vector<Name<Vec4<F32>>> take(const Exchange& exchange, uint32_t region, const LocalIndex& tid,
-                                    const Name<U32>& tag) const {
-    std::vector<Name<U32>> places;
-    for (uint32_t k = 0; k < takes(); ++k) {
-      for (const auto& place : exchange.places_of_quad(region, at(tid, k))) places.push_back(place);
-    }
-    const auto words = exchange.take(places, tag);
-    std::vector<Name<Vec4<F32>>> taken;
-    for (uint32_t k = 0; k < takes(); ++k) {
-      taken.push_back(let("v", vec4f(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3])));
-    }
-    return taken;
-  }
-};
-
-Name<F32> greatest_of(const Name<Vec4<F32>>& v) {
-  auto size = let("size", abs(v));
-  return let("most", max(max(at(size, 0), at(size, 1)), max(at(size, 2), at(size, 3))));
-}
 
 class FloatLayers {
  public:
@@ -153,8 +102,7 @@ class FloatLayers {
         exchange_.put(exchange_.place(c_.ffn_words(), row), value, tag);
       });
       stage(down_, for_down, tag);
-      auto next_layer = let("next_layer", min(layer + 1u, c_.n_layers - 1));
-      next.ask(next_layer);
+      next.ask(let("next_layer", min(layer + 1u, c_.n_layers - 1)));
       multiply(down_, for_down,
                [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.x_words(), next_tag); });
     });
@@ -180,7 +128,7 @@ class FloatLayers {
   // The product of matrices of as many rows each with the row of words from `region` on, normed where there is a gain.
   struct Product {
     std::vector<const FloatLayersConfig::Matrix*> matrices;
-    uint32_t rows, cols, region, lanes;
+    uint32_t cols, region, lanes;
     Share share;
     Int8Row x;
     std::optional<uint32_t> gain;
@@ -194,7 +142,6 @@ class FloatLayers {
     uint32_t lanes = std::min(c_.lanes, c_.caps.subgroup);
     while (lanes > 1 && lanes / 2 * coding.values() >= cols) lanes /= 2;
     return {.matrices = std::move(matrices),
-            .rows = rows,
             .cols = cols,
             .region = region,
             .lanes = lanes,

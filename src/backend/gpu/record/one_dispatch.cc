@@ -42,6 +42,13 @@ HeadShape head_shape(const auto& step) {
           static_cast<uint32_t>(step.head_dim)};
 }
 
+// Whether the five steps of the layer's number `nth` follow each other: each reads what the one before has written.
+bool are_chained(SlotId x, SlotId q, int qkv_layer, const step::Attention& attention, const auto& output,
+                 const auto& glu, const auto& down, int nth) {
+  return output.x == x && glu.in == x && down.x == x && attention.q == q && output.in == attention.out &&
+         down.in == glu.out && qkv_layer == nth && attention.layer == nth;
+}
+
 // The five steps of a layer from steps[i] on, where that is what is there.
 Result<LayersInOne::Layer> ternary_layer_at(const Plan& plan, size_t i, const step::Attention& attention, int nth) {
   const auto* qkv = step_at<step::TernaryQkv>(plan, i);
@@ -66,9 +73,8 @@ Result<LayersInOne::Layer> ternary_layer_at(const Plan& plan, size_t i, const st
   for (const float eps : {output->norm.eps, glu->norm.eps, down->norm.eps}) {
     if (eps != layer.eps) return no("norms that differ");
   }
-  if (output->x != layer.x || glu->in != layer.x || down->x != layer.x) return no("layers of another kind");
-  if (attention.q != qkv->q || output->in != attention.out || down->in != glu->out) return no("layers of another kind");
-  if (qkv->layer != nth || attention.layer != nth) return no("layers of another kind");
+  if (!are_chained(layer.x, qkv->q, qkv->layer, attention, *output, *glu, *down, nth))
+    return no("layers of another kind");
   return layer;
 }
 
@@ -94,10 +100,8 @@ Result<LayersInOne::Layer> float_layer_at(const Plan& plan, size_t i, const step
     layer.head_eps = heads.eps;
   }
   if (glu->norm.eps != layer.eps) return no("norms that differ");
-  if (output->x != layer.x || glu->in != layer.x || down->x != layer.x) return no("layers of another kind");
-  if (attention.q != heads.q || output->in != attention.out || down->in != glu->out)
+  if (!are_chained(layer.x, heads.q, heads.layer, attention, *output, *glu, *down, nth))
     return no("layers of another kind");
-  if (heads.layer != nth || attention.layer != nth) return no("layers of another kind");
   return layer;
 }
 
@@ -255,37 +259,30 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device& device, KernelL
 // That all matrices are where the kernel takes them to be.
 Result<void> OneDispatch::check_places(WeightStore& weights) const {
   CHECK(matrices_ && matrices_->bytes() == layers_.matrices.bytes);
+  const auto* ternary = std::get_if<TernaryLayersConfig>(&layers_.config);
+  const auto* floats = std::get_if<FloatLayersConfig>(&layers_.config);
   for (size_t l = 0; l < layers_.layers.size(); ++l) {
     const std::span<const Tensor* const> all = layers_.layers[l].matrices;
-    const std::span<const Tensor* const> qkv = all.first(kOutput);
-    if (const auto* ternary = std::get_if<TernaryLayersConfig>(&layers_.config)) {
-      const auto is_at = [&](std::span<const Tensor* const> matrices, uint32_t at) -> Result<void> {
-        TRY(const BufferView view, weights.ternary(matrices));
-        CHECK(view.buffer == matrices_ && view.offset == (l * ternary->layer_vectors + at) * uint64_t{16});
-        return {};
-      };
-      TRY_STATUS(is_at(qkv, ternary->qkv_at));
-      TRY_STATUS(is_at(all.subspan(kOutput, 1), ternary->output_at));
-      TRY_STATUS(is_at(all.subspan(kGate, 1), ternary->gate_at));
-      TRY_STATUS(is_at(all.subspan(kUp, 1), ternary->up_at));
-      TRY_STATUS(is_at(all.subspan(kDown, 1), ternary->down_at));
-      continue;
-    }
-    const auto& c = std::get<FloatLayersConfig>(layers_.config);
-    const auto is_at = [&](std::span<const Tensor* const> matrices,
-                           const FloatLayersConfig::Matrix& at) -> Result<void> {
-      TRY(const FloatMatrix* matrix, weights.matrix(matrices));
+    const std::span<const Tensor* const> bound[] = {all.first(kOutput), all.subspan(kOutput, 1), all.subspan(kGate, 1),
+                                                    all.subspan(kUp, 1), all.subspan(kDown, 1)};
+    for (size_t i = 0; i < std::size(bound); ++i) {
+      if (ternary) {
+        const uint32_t places[] = {ternary->qkv_at, ternary->output_at, ternary->gate_at, ternary->up_at,
+                                   ternary->down_at};
+        TRY(const BufferView view, weights.ternary(bound[i]));
+        CHECK(view.buffer == matrices_ && view.offset == (l * ternary->layer_vectors + places[i]) * uint64_t{16});
+        continue;
+      }
+      const FloatLayersConfig::Matrix* const places[] = {&floats->qkv, &floats->output, &floats->gate, &floats->up,
+                                                         &floats->down};
+      TRY(const FloatMatrix* matrix, weights.matrix(bound[i]));
       CHECK(matrix->parts.size() == 1);
       const BufferView &units = matrix->parts.front().units, &scales = matrix->parts.front().scales;
-      CHECK(units.buffer == matrices_ && units.offset == (l * c.layer_units + at.units_at) * uint64_t{16});
-      CHECK(scales.buffer == scales_ && scales.offset == (l * c.layer_scales + at.scales_at) * uint64_t{4});
-      return {};
-    };
-    TRY_STATUS(is_at(qkv, c.qkv));
-    TRY_STATUS(is_at(all.subspan(kOutput, 1), c.output));
-    TRY_STATUS(is_at(all.subspan(kGate, 1), c.gate));
-    TRY_STATUS(is_at(all.subspan(kUp, 1), c.up));
-    TRY_STATUS(is_at(all.subspan(kDown, 1), c.down));
+      CHECK(units.buffer == matrices_);
+      CHECK(units.offset == (l * floats->layer_units + places[i]->units_at) * uint64_t{16});
+      CHECK(scales.buffer == scales_);
+      CHECK(scales.offset == (l * floats->layer_scales + places[i]->scales_at) * uint64_t{4});
+    }
   }
   return {};
 }
