@@ -178,7 +178,8 @@ test('a server that is busy: when to try again', async () => {
   const tab = await open(server);
   await tab.ready();
   const abort = new AbortController();
-  const body = JSON.stringify({prompt: 'A', max_tokens: 900, ignore_eos: true, stream: true});  // for longer than the page takes
+  // 900 tokens: for longer than the page takes.
+  const body = JSON.stringify({prompt: 'A', max_tokens: 900, ignore_eos: true, stream: true});
   const others = async (n) => {
     // A body that nobody reads would be thrown away, with its connection.
     fetch(`${server.url}v1/completions`, {method: 'POST', body, signal: abort.signal})
