@@ -68,6 +68,13 @@ if(TERN_SANITIZE MATCHES "address")
   file(REAL_PATH "${TERN_SYMBOLIZER}" TERN_SYMBOLIZER)  # suppressions name functions; a path through links is not taken
 endif()
 
+# For tests that do less under a sanitizer, where they would take minutes.
+function(tern_tell_sanitized name)
+  if(TERN_SANITIZE AND TARGET ${name})
+    target_compile_definitions(${name} PRIVATE TERN_SANITIZED)
+  endif()
+endfunction()
+
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
 # TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
 # LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).

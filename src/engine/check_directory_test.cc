@@ -3,10 +3,9 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
+#include "base/read_file_test_support.h"
 #include "tern/file_preview.h"
 
 namespace tern {
@@ -22,8 +21,7 @@ struct Remote {
 
   explicit Remote(const std::string& golden) {
     for (const auto& entry : fs::directory_iterator(TERN_SOURCE_DIR "/tests/golden/" + golden)) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      files[entry.path().filename()] = {std::istreambuf_iterator<char>(file), {}};
+      files[entry.path().filename()] = file_bytes(entry.path());
     }
   }
 

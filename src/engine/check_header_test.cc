@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "base/read_file_test_support.h"
 #include "file/gguf_writer.h"
 #include "tern/file_preview.h"
 
@@ -14,8 +13,8 @@ namespace {
 const std::string kDefaultModel = TERN_SOURCE_DIR "/models/tern-stories.gguf";
 
 std::vector<char> bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = file_bytes(path);
+  return {bytes.begin(), bytes.end()};
 }
 
 // A preview of the file that counts the bytes it was asked for.

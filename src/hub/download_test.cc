@@ -32,7 +32,7 @@ class DownloadTest : public testing::Test {
     done_ = file->bytes_done();
     return status;
   }
-  std::string fetched() const { return bytes_of(folder_.path("blob.incomplete")); }
+  std::string fetched() const { return file_bytes(folder_.path("blob.incomplete")); }
   size_t gets() { return hub_.server().count("GET", "model.gguf"); }
 
   void expect_whole(const Result<DownloadStatus>& status) {

@@ -21,7 +21,7 @@ class PartialFileTest : public testing::Test {
     if (!file) std::abort();
     return *std::move(file);
   }
-  std::string state() const { return bytes_of(folder_.path("blob.state")); }
+  std::string state() const { return file_bytes(folder_.path("blob.state")); }
 
   TestFolder folder_;
 };
@@ -37,7 +37,7 @@ TEST_F(PartialFileTest, TakesChunksInAnyOrder) {
   ASSERT_TRUE(file.append(1, as_bytes("opqrst")));
   EXPECT_EQ(file.bytes_done(), 25u);
   ASSERT_TRUE(file.finish(folder_.path("done")));
-  EXPECT_EQ(bytes_of(folder_.path("done")), "abcdefghijklmnopqrstuvwxy");
+  EXPECT_EQ(file_bytes(folder_.path("done")), "abcdefghijklmnopqrstuvwxy");
   EXPECT_FALSE(fs::exists(folder_.path("blob.incomplete")));
   EXPECT_FALSE(fs::exists(folder_.path("blob.state")));
 }

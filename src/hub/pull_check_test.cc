@@ -58,7 +58,7 @@ TEST_F(PullCheckTest, AHostWithoutRangesIsNotAsked) {
   options_.check = check_reading(100, fail(ErrorCode::kNotSupported, "no such family"));
   const auto path = pull();
   ASSERT_TRUE(path) << path.error().message;
-  EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
+  EXPECT_TRUE(file_bytes(*path) == hub_.files["model-i2_s.gguf"].bytes);
 }
 
 // A Hugging Face directory on the hub: its weights are large, what describes them is small.

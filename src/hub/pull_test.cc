@@ -16,8 +16,8 @@ TEST_F(PullTest, BuildsTheCacheOfHuggingFaceHub) {
   ASSERT_TRUE(path) << path.error().message;
   EXPECT_EQ(*path, repo("snapshots/" + hub_.commit + "/model-i2_s.gguf"));
   EXPECT_EQ(fs::read_symlink(*path), "../../blobs/" + hub_.digest("model-i2_s.gguf"));
-  EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
-  EXPECT_EQ(bytes_of(repo("refs/main")), hub_.commit);
+  EXPECT_TRUE(file_bytes(*path) == hub_.files["model-i2_s.gguf"].bytes);
+  EXPECT_EQ(file_bytes(repo("refs/main")), hub_.commit);
   EXPECT_TRUE(fs::exists(folder_.path("hub/.locks/models--owner--model/" + hub_.digest("model-i2_s.gguf") + ".lock")));
   EXPECT_EQ(partial_files(), 0u);
 }
@@ -26,14 +26,14 @@ TEST_F(PullTest, FetchesALargeFileInParts) {
   hub_.files["model-i2_s.gguf"].bytes = test_bytes(9'000'000);
   const auto path = pull();
   ASSERT_TRUE(path) << path.error().message;
-  EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
+  EXPECT_TRUE(file_bytes(*path) == hub_.files["model-i2_s.gguf"].bytes);
   EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 2u);
 }
 
 TEST_F(PullTest, ChecksSmallFilesByTheirGitDigest) {
   const auto path = pull("owner/model:README.md");
   ASSERT_TRUE(path) << path.error().message;
-  EXPECT_EQ(bytes_of(*path), "# A model\n");
+  EXPECT_EQ(file_bytes(*path), "# A model\n");
   EXPECT_EQ(fs::read_symlink(*path).filename().string().size(), 40u);
   fs::remove_all(folder_.path("hub"));
   hub_.files["README.md"].announced_digest = std::string(40, 'a');
@@ -61,7 +61,7 @@ TEST_F(PullTest, TakesWhatHuggingFaceHubDownloaded) {
   options_.offline = true;
   const auto path = pull();
   ASSERT_TRUE(path) << path.error().message;
-  EXPECT_EQ(bytes_of(*path), "GGUF");
+  EXPECT_EQ(file_bytes(*path), "GGUF");
   EXPECT_EQ(requests(), 0u);
 }
 
@@ -75,8 +75,8 @@ TEST_F(PullTest, BringsANewerVersionAndKeepsWhatDidNotChange) {
   options_.prefer_cached = false;
   const auto path = pull();
   ASSERT_TRUE(path) << path.error().message;
-  EXPECT_EQ(bytes_of(*path).size(), 1000u);
-  EXPECT_EQ(bytes_of(repo("refs/main")), hub_.commit);
+  EXPECT_EQ(file_bytes(*path).size(), 1000u);
+  EXPECT_EQ(file_bytes(repo("refs/main")), hub_.commit);
   hub_.commit = std::string(40, 'c');
   const size_t before = hub_.server().count("GET", "/resolve/");
   ASSERT_TRUE(pull());  // another commit with the same file
@@ -121,7 +121,7 @@ TEST_F(PullTest, FetchesAnewWhatAnEarlierRunLeftDamaged) {
   options_.on_note = [&](std::string_view note) { notes += std::string(note) + "\n"; };
   const auto path = pull();
   ASSERT_TRUE(path) << path.error().message;
-  EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
+  EXPECT_TRUE(file_bytes(*path) == hub_.files["model-i2_s.gguf"].bytes);
   EXPECT_NE(notes.find("damaged"), std::string::npos) << notes;
 }
 
@@ -130,7 +130,7 @@ TEST_F(PullTest, FetchesAnewWhatIsTooShortInTheCache) {
   ASSERT_TRUE(path);
   fs::resize_file(repo("blobs/" + hub_.digest("model-i2_s.gguf")), 10);
   ASSERT_EQ(pull(), *path);
-  EXPECT_TRUE(bytes_of(*path) == hub_.files["model-i2_s.gguf"].bytes);
+  EXPECT_TRUE(file_bytes(*path) == hub_.files["model-i2_s.gguf"].bytes);
 }
 
 TEST_F(PullTest, AsksEachFileWhereTheListingHasNamesOnly) {
@@ -175,7 +175,7 @@ TEST_F(PullTest, DoesNotTakePartOfAModelForAllOfIt) {
   fs::remove(path + "/model-00002-of-00002.safetensors");
   options_.prefer_cached = true;
   EXPECT_EQ(pull(), path);
-  EXPECT_EQ(bytes_of(path + "/model-00002-of-00002.safetensors"), test_bytes(100, 2));
+  EXPECT_EQ(file_bytes(path + "/model-00002-of-00002.safetensors"), test_bytes(100, 2));
   fs::remove(path + "/model-00002-of-00002.safetensors");
   options_.offline = true;
   EXPECT_NE(failure().find("only some of its files are in the cache"), std::string::npos) << failure();
@@ -188,7 +188,7 @@ TEST_F(PullTest, BringsAllPartsOfASplitFile) {
   ASSERT_TRUE(path) << path.error().message;
   EXPECT_TRUE(path->ends_with("/q/m-00001-of-00002.gguf"));
   EXPECT_EQ(fs::read_symlink(*path), "../../../blobs/" + hub_.digest("q/m-00001-of-00002.gguf"));
-  EXPECT_EQ(bytes_of(fs::path(*path).parent_path() / "m-00002-of-00002.gguf"), test_bytes(100, 2));
+  EXPECT_EQ(file_bytes(fs::path(*path).parent_path() / "m-00002-of-00002.gguf"), test_bytes(100, 2));
 }
 
 TEST_F(PullTest, SendsTheTokenAndExplainsWhereItIsMissing) {
@@ -284,7 +284,7 @@ TEST_F(PullTest, MayHappenTwiceAtOnce) {
     ASSERT_TRUE(path) << path.error().message;
     EXPECT_EQ(*path, *paths[0]);
   }
-  EXPECT_TRUE(bytes_of(*paths[0]) == hub_.files["model-i2_s.gguf"].bytes);
+  EXPECT_TRUE(file_bytes(*paths[0]) == hub_.files["model-i2_s.gguf"].bytes);
   EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 1u);
   EXPECT_EQ(partial_files(), 0u);
 }

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
+
+#include "base/read_file_test_support.h"
 
 namespace tern::hub {
 
@@ -36,10 +37,5 @@ class TestFolder {
  private:
   std::string path_;
 };
-
-inline std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace tern::hub

@@ -1,4 +1,4 @@
-// A reply is the same, token for token and number for number, alone and among others.
+// A reply is the same, token for token and number for number, alone and among others. Sanitizers see shorter prompts.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -55,6 +55,12 @@ std::vector<Request> guessing(std::vector<Request> requests) {
   for (size_t i = 0; i < requests.size(); ++i) requests[i].options.speculate = i % 6 == 5 ? 0 : static_cast<int>(i % 9);
   return requests;
 }
+
+#ifdef TERN_SANITIZED
+constexpr int kShorter = 4;
+#else
+constexpr int kShorter = 1;
+#endif
 
 class Batches : public testing::Test {
  protected:
@@ -129,15 +135,15 @@ TEST_F(Batches, ARepliesRestIsTheSameAfterItsBeginning) {
 TEST_F(Batches, TernaryModel) {
   const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
-  expect_same_alone_and_together(plan, KvType::kF16, 512, 480);
+  expect_same_alone_and_together(plan, KvType::kF16, 512, 480 / kShorter);
 }
 
 TEST_F(Batches, FloatModelWithLongPrompts) {
   conform::FloatModel model;
   model.config.n_ctx = 2048;
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
-  expect_same_alone_and_together(plan, KvType::kF16, 2048, 2000);
-  expect_same_alone_and_together(plan, KvType::kQ8_0, 512, 400);
+  expect_same_alone_and_together(plan, KvType::kF16, 2048, 2000 / kShorter);
+  expect_same_alone_and_together(plan, KvType::kQ8_0, 512, 400 / kShorter);
 }
 
 }  // namespace

@@ -8,13 +8,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/read_file_test_support.h"
+
 namespace tern::golden {
 namespace {
 
 // The float32 values of a NumPy .npy file of version 1.
 std::vector<float> read_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::string bytes = file_bytes(path);
   EXPECT_EQ(bytes.substr(1, 5), "NUMPY") << path;
   const size_t data = 10 + static_cast<unsigned char>(bytes[8]) + 256u * static_cast<unsigned char>(bytes[9]);
   std::vector<float> values((bytes.size() - data) / sizeof(float));
