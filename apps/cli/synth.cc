@@ -67,7 +67,7 @@ Command add_synth(CLI::App& tern) {
       ->type_name("NAME")
       ->group("Shape");
   app->add_option("--type", options.type,
-                  "Format of the linear layers: i2_s, tq2_0, q1_0, q4_0 … (default: the preset's own)")
+                  "Format of the linear layers: i2_s, tq2_0, q1_0, q4_0, q4_k_m … (default: the preset's own)")
       ->type_name("TYPE")
       ->group("Shape");
   app->add_option("--head", options.head,

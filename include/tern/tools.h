@@ -91,7 +91,7 @@ Result<ConvertResult> convert(const ConvertOptions& options);
 
 struct SynthOptions {
   std::string preset = "bitnet-2b-4t";  // one of synth_presets()
-  std::string type = {};                // linear layers: i2_s, tq1_0, tq2_0, q1_0 …; empty: the preset's own
+  std::string type = {};                // linear layers: i2_s, tq1_0, q4_k, q4_k_m …; empty: the preset's own
   std::string head = {};                // token embedding: f16, f32, bf16, q8_0, q6_k …; empty: the preset's own
   std::string tokenizer = {};           // bytes: a token a byte, so that it can be served; empty: none
   uint64_t seed = 0;

@@ -32,7 +32,7 @@ inline constexpr bool kMayHaveTwoDevices = true;
 
 struct ChosenDevice {
   BackendKind backend = BackendKind::kCpu;
-  std::string reason;                                   // one line
+  std::string reason = {};                              // one line
   BackendKind alone = BackendKind::kCpu;                // the better one, where it is kBoth and only one can be had
   std::optional<std::array<CostCurve, 2>> curves = {};  // of the CPU and the GPU, where it is kBoth
 };

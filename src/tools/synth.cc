@@ -1,4 +1,5 @@
 // Writes a random model of a preset's shape, as a stream.
+#include <algorithm>
 #include <vector>
 
 #include "base/format_text.h"
@@ -33,6 +34,36 @@ std::vector<Format> linear_formats(SynthFamily family) {
   const std::vector<Format> floats = head_formats();
   formats.insert(formats.end(), floats.begin(), floats.end());
   return formats;
+}
+
+// The mixtures that llama.cpp's quantize makes under these names: `more` for the values and down projections of some
+// layers, and where queries, keys and values are one matrix, `qkv` for it in all of them.
+struct Mixture {
+  std::string_view name;
+  Format most, more, qkv;
+};
+constexpr Mixture kMixtures[] = {{"q4_k_m", Format::kQ4_K, Format::kQ6_K, Format::kQ5_K},
+                                 {"q5_k_m", Format::kQ5_K, Format::kQ6_K, Format::kQ6_K}};
+
+const Mixture* find_mixture(std::string_view name) {
+  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
+  for (const Mixture& mixture : kMixtures) {
+    if (std::ranges::equal(mixture.name, name, same)) return &mixture;
+  }
+  return nullptr;
+}
+
+void mix(const Mixture& mixture, int n_layers, std::span<SynthTensor> tensors) {
+  const auto set = [&](int layer, std::string_view part, Format format) {
+    const auto tensor = std::ranges::find(tensors, format_text("blk.{}.{}.weight", layer, part), &SynthTensor::name);
+    if (tensor != tensors.end()) tensor->format = format;
+  };
+  for (int layer = 0; layer < n_layers; ++layer) {
+    set(layer, "attn_qkv", mixture.qkv);
+    if (!has_more_bits(layer, n_layers)) continue;
+    set(layer, "attn_v", mixture.more);
+    set(layer, "ffn_down", mixture.more);
+  }
 }
 
 Result<const SynthShape*> choose_shape(const std::string& preset) {
@@ -96,7 +127,11 @@ Result<void> synth(const SynthOptions& options) {
   TRY(const SynthShape* shape, choose_shape(options.preset));
   const std::string type = options.type.empty() ? std::string(shape->type) : options.type;
   const std::string head_type = options.head.empty() ? std::string(shape->head) : options.head;
-  TRY(const Format linear, choose_type("synth: the type of the linear layers", type, linear_formats(shape->family)));
+  const Mixture* mixture = find_mixture(type);
+  if (mixture && !std::ranges::contains(linear_formats(shape->family), mixture->most)) mixture = nullptr;
+  TRY(const Format linear,
+      choose_type("synth: the type of the linear layers", mixture ? std::string(format_info(mixture->most).name) : type,
+                  linear_formats(shape->family)));
   TRY(const Format head, choose_type("synth: the type of the head", head_type, head_formats()));
   if (!options.tokenizer.empty() && options.tokenizer != "bytes") {
     return fail(ErrorCode::kInvalidArgument, "synth: no tokenizer is named \"{}\"; there is bytes", options.tokenizer);
@@ -106,7 +141,8 @@ Result<void> synth(const SynthOptions& options) {
                 kFewestTokensOfBytes, shape->name, shape->n_vocab);
   }
   if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "synth: name the file to write");
-  const std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
+  std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
+  if (mixture) mix(*mixture, shape->n_layers, tensors);
   TRY_STATUS(check_blocks(*shape, tensors));
   uint64_t total = 0;
   for (const SynthTensor& tensor : tensors) total += tensor.in_file().bytes();

@@ -48,6 +48,13 @@ struct SynthTensor {
 // residual stream.
 std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed);
 
+// Whether a mixture of formats has more bits for some of this layer's matrices: the first and the last eighth of the
+// layers have, and every third one between.
+constexpr bool has_more_bits(int layer, int n_layers) {
+  const int eighth = n_layers / 8;
+  return layer < eighth || layer >= 7 * n_layers / 8 || (layer - eighth) % 3 == 2;
+}
+
 // Rows [first, first + n), each with blocks of its own. out.size() is n · row_bytes(format, cols).
 void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out);
 

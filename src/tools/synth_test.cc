@@ -76,6 +76,24 @@ TEST(Synth, EveryLinearFormatHoldsTheSameWeights) {
   }
 }
 
+TEST(Synth, MixturesHaveMoreBitsInSomeLayers) {
+  const SynthModel file({.preset = "tiny-qwen3", .type = "Q4_K_M"});
+  const auto model = open_model(file.str());
+  ASSERT_TRUE(model) << model.error().message;
+  std::string more;
+  for (const Layer& layer : model->weights.layers) {
+    EXPECT_EQ(layer.attn_q.format, Format::kQ4_K);
+    EXPECT_EQ(layer.ffn_up.format, Format::kQ4_K);
+    EXPECT_EQ(layer.attn_v.format, layer.ffn_down.format);
+    more += layer.ffn_down.format == Format::kQ6_K ? 'M' : layer.ffn_down.format == Format::kQ4_K ? '.' : '?';
+  }
+  EXPECT_EQ(more, ".M");
+  std::string of_28;
+  for (int layer = 0; layer < 28; ++layer) of_28 += has_more_bits(layer, 28) ? 'M' : '.';
+  EXPECT_EQ(of_28, "MMM..M..M..M..M..M..M..MMMMM");
+  EXPECT_EQ(synth_to("x.gguf", {.preset = "tiny", .type = "q4_k_m"}).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(Synth, RowsDoNotDependOnHowTheyAreSplit) {
   const auto tensors = synth_tensors(*find_synth_shape("tiny"), Format::kI2_S, Format::kQ8_0, 9);
   for (const SynthTensor& tensor : tensors) {

@@ -51,6 +51,8 @@ CONFORM = [
     Mutant("rows of the tile clamped one too early", "ternary_matmul", r"min\((first_row[^;]*?), (\d+)u\);", "min($1, $2u - 1u);", "GpuTernary.Matmul:*GpuTernary.MatmulAdd"),
     Mutant("barrier after staging missing", "ternary_matmul", r"(\n +)workgroupBarrier\(\);", "$1", "GpuTernary.Matmul"),
     Mutant("one token's activations for all", "ternary_matvec", r"let x_base = wg\.y", "let x_base = 0u", "GpuTernary.Matvec"),
+    Mutant("layers of words after the first are not counted", "layer_places", r"select\(0u, 4294967295u,", "select(0u, 0u,", "GpuLayerKinds.*"),
+    Mutant("the kind of a layer in another word", "layer_places", r"(bits_of_kind\w*) = select\((bits_of_kind\w*), (\d+u), layer_word == 1u\)", "$1 = select($2, $3, layer_word == 2u)", "GpuLayerKinds.*"),
     Mutant("several rows: the first row's activations for all", "normed_.*_columns", r"let x_row = token", "let x_row = 0u", "GpuColumns.*"),
     Mutant("several rows: the first row's statistics for all", "normed_.*_columns", r"let parts_row = token", "let parts_row = 0u", "GpuColumns.*"),
     Mutant("several rows: the first row's scale for all", "normed_.*_columns", r"let x_scale = x_scales\[\w+\]", "let x_scale = x_scales[0u]", "GpuColumns.*"),
@@ -458,8 +460,8 @@ ONE_DISPATCH = [
 ONE_DISPATCH_OF_FLOATS = [
     Mutant("one dispatch of floats: any tag will do", "float_layers", r"(\(odd\w*|\(\(found\w* \^ \w+\)) & 3u\) == 0u", "true", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of floats: the same tag in all layers", "float_layers", r"let tag = \(last_tag \+ 1u \+ layer\)", "let tag = (last_tag + 1u)", "LogitsAreThoseOfTheSteps"),
-    Mutant("one dispatch of floats: the first layer's matrices for all", "float_layers", r"let units_at_(\d+) = layer \*", "let units_at_$1 = 0u *", "LogitsAreThoseOfTheSteps"),
-    Mutant("one dispatch of floats: the first layer's scales for all", "float_layers", r"let scales_at_(\d+) = layer \*", "let scales_at_$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the first layer's matrices for all", "float_layers", r"let units_of_layer(_\d+)? = (\w+) \*", "let units_of_layer$1 = 0u * $2 *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: the first layer's scales for all", "float_layers", r"let scales_of_layer(_\d+)? = (\w+) \*", "let scales_of_layer$1 = 0u * $2 *", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of floats: the first layer's gains for all", "float_layers", r"let vectors_at(_\d+)? = (\w+) \*", "let vectors_at$1 = 0u * $2 *", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of floats: the first layer's head gains for all", "float_layers", r"let gains_at(_\d+)? = layer \*", "let gains_at$1 = 0u *", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of floats: gains of queries for keys", "float_layers", r"select\((\d+)u, (\d+)u, is_query(\w*)\)", "select($2u, $2u, is_query$3)", "LogitsAreThoseOfTheSteps"),
@@ -478,6 +480,13 @@ ONE_DISPATCH_OF_FLOATS = [
     Mutant("one dispatch of floats: the token's key is not kept", "float_layers", r"kv\[key_of_layer\w* \+ 0u\] = [^;]*;", "", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of floats: the window is not looked at", "float_layers", r"let unseen(_\d+)? = .*;", "let unseen$1 = 0u;", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of floats: the last row of a share is not computed", "float_layers", r"(let end_row(_\d+)? = .*);", "$1 - u32(wg.x == 0u);", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of floats: kinds of layers: none before", "float_layers", r"let below(_\d+)? = .*;", "let below$1 = 0u;", "LayersInDifferentFormats"),
+    Mutant("one dispatch of floats: kinds of layers: the neighbour's kind", "float_layers", r"let is_other(_\d+)? = \(\(bits_of_kind(\w*) >> (\w+)\)", "let is_other$1 = ((bits_of_kind$2 >> ($3 ^ 1u))", "LayersInDifferentFormats"),
+    Mutant("one dispatch of floats: kinds of layers: places of the first kind for all", "float_layers", r"(of_kind\w*) = select\((of_kind\w*), \d+u,", "$1 = select($2, $2,", "LayersInDifferentFormats"),
+    Mutant("one dispatch of floats: kinds of layers: any form will do", "float_layers", r"let has_form(_\d+)? = .*;", "let has_form$1 = true;", "LayersInDifferentFormats"),
+    Mutant("one dispatch of floats: kinds of layers: scales of the first kind for all", "float_layers", r"(scales_before\w*) (=|\+=) [^;]*n_before[^;]*;", "$1 = 0u;", "LayersInDifferentFormats"),
+    Mutant("one dispatch of floats: values with what is staged for queries", "float_layers", r"narrow_v\[(i\w* \+|\w+ \+)", "narrow[$1", "LayersInDifferentFormats"),
+    Mutant("one dispatch of floats: values over keys", "float_layers", r"let place(_\d+)? = (row\w*) \+ 704u;", "let place$1 = $2 + 320u;", "LayersInDifferentFormats"),
 ]
 
 # Test programs, what stands before and after a test's name in them, and their mutants.

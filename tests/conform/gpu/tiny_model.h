@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,11 @@ struct TinyShape {
   RopePairs pairs = RopePairs::kHalves;
   int n_heads = 4, n_kv_heads = 2, head_dim = 64;
   Format format = Format::kF32;  // of the linear layers and the embedding
-  Format head = Format::kF32;    // same as `format`: tied
+  struct Others {
+    std::optional<Format> qk = {}, v = {}, output = {}, gate_up = {}, down = {};
+  };
+  std::vector<Others> others = {};  // instead, of some matrices in the first layers
+  Format head = Format::kF32;       // same as `format`: tied
 };
 
 // Two layers, or as many as the shape has, whose every tensor is random.
@@ -71,17 +76,19 @@ class TinyModel {
     const std::string blk = "blk." + std::to_string(i) + ".";
     const int q_width = c.q_width(i), kv_width = c.kv_width(i), d_ff = c.layer(i).d_ff;
     const Format f = shape_.format;
+    const auto at = static_cast<size_t>(i);
+    const TinyShape::Others others = at < shape_.others.size() ? shape_.others[at] : TinyShape::Others{};
     const LayerParts& parts = shape_.parts;
     Layer l;
     l.attn_norm = gain(blk + "attn_norm.weight", c.d_model);
-    l.attn_q = linear(blk + "attn_q", q_width, c.d_model, f);
-    l.attn_k = linear(blk + "attn_k", kv_width, c.d_model, f);
-    l.attn_v = linear(blk + "attn_v", kv_width, c.d_model, f);
-    l.attn_output = linear(blk + "attn_output", c.d_model, q_width, f);
+    l.attn_q = linear(blk + "attn_q", q_width, c.d_model, others.qk.value_or(f));
+    l.attn_k = linear(blk + "attn_k", kv_width, c.d_model, others.qk.value_or(f));
+    l.attn_v = linear(blk + "attn_v", kv_width, c.d_model, others.v.value_or(f));
+    l.attn_output = linear(blk + "attn_output", c.d_model, q_width, others.output.value_or(f));
     l.ffn_norm = gain(blk + "ffn_norm.weight", c.d_model);
-    l.ffn_gate = linear(blk + "ffn_gate", d_ff, c.d_model, f);
-    l.ffn_up = linear(blk + "ffn_up", d_ff, c.d_model, f);
-    l.ffn_down = linear(blk + "ffn_down", c.d_model, d_ff, f);
+    l.ffn_gate = linear(blk + "ffn_gate", d_ff, c.d_model, others.gate_up.value_or(f));
+    l.ffn_up = linear(blk + "ffn_up", d_ff, c.d_model, others.gate_up.value_or(f));
+    l.ffn_down = linear(blk + "ffn_down", c.d_model, d_ff, others.down.value_or(f));
     if (parts.head_norms) l.attn_q_norm = gain(blk + "attn_q_norm.weight", c.head_dim);
     if (parts.head_norms) l.attn_k_norm = gain(blk + "attn_k_norm.weight", c.head_dim);
     if (parts.sub_norms) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", q_width);
@@ -98,16 +105,19 @@ class TinyModel {
     return l;
   }
 
-  // Weights whose products with normed rows are of magnitude 1.
+  // Weights whose products with normed rows are of magnitude 1. Groups of a row, and rows, differ in their scales where
+  // the format can tell.
   Tensor matrix(const std::string& name, int rows, int cols, Format format) {
     bytes_.emplace_back(tensor_bytes(format, rows, cols));
     const bool is_i2s = format == Format::kI2_S;
     const float size = 1.5f / std::sqrt(static_cast<float>(cols));
     std::vector<float> row(static_cast<size_t>(cols));
     for (int r = 0; r < rows; ++r) {
-      for (float& v : row) {
-        v = format_info(format).is_ternary ? static_cast<float>(random_.integer(-1, 1)) * (is_i2s ? 1 : size)
-                                           : static_cast<float>(random_.integer(-1000, 1000)) * 1e-3f * size;
+      float of_group = size;
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (i % 16 == 0) of_group = size * static_cast<float>(scales_.integer(8, 24)) / 16;
+        row[i] = format_info(format).is_ternary ? static_cast<float>(random_.integer(-1, 1)) * (is_i2s ? 1 : size)
+                                                : static_cast<float>(random_.integer(-1000, 1000)) * 1e-3f * of_group;
       }
       const uint64_t stride = row_bytes(format, cols);
       format_info(format).encode(row, MutableBytes(bytes_.back()).subspan(static_cast<uint64_t>(r) * stride, stride));
@@ -127,7 +137,7 @@ class TinyModel {
   }
 
   TinyShape shape_;
-  conform::Values random_{77};
+  conform::Values random_{77}, scales_{78};
   std::deque<std::vector<std::byte>> bytes_;
 };
 

@@ -49,14 +49,14 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let safe_head = min(kv_head, 4u);
   let block = params[table + safe_pos / 64u];
   let key_at = ((block * 10u + safe_head) * 64u + safe_pos % 64u) * 16u + lane_of_pos;
-  let first_row_1 = wg.x * 3840u / n_wg.x;
-  let end_row_1 = (wg.x + 1u) * 3840u / n_wg.x;
-  let first_row_2 = wg.x * 2560u / n_wg.x;
-  let end_row_2 = (wg.x + 1u) * 2560u / n_wg.x;
-  let first_row_3 = wg.x * 6912u / n_wg.x;
-  let end_row_3 = (wg.x + 1u) * 6912u / n_wg.x;
-  let first_row_4 = wg.x * 2560u / n_wg.x;
-  let end_row_4 = (wg.x + 1u) * 2560u / n_wg.x;
+  let first_row_1 = wg.x * 2560u / n_wg.x;
+  let end_row_1 = (wg.x + 1u) * 2560u / n_wg.x;
+  let first_row_2 = wg.x * 6912u / n_wg.x;
+  let end_row_2 = (wg.x + 1u) * 6912u / n_wg.x;
+  let first_row_3 = wg.x * 2560u / n_wg.x;
+  let end_row_3 = (wg.x + 1u) * 2560u / n_wg.x;
+  let first_row_4 = wg.x * 3840u / n_wg.x;
+  let end_row_4 = (wg.x + 1u) * 3840u / n_wg.x;
   let first_tag = (last_tag + 1u) & 3u;
   for (var row = first_row + tid; row < end_row; row += 512u) {
     let x_value = x[row];
@@ -68,12 +68,32 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let rounded = value_bits + half;
     atomicStore(&words[place], (rounded & 4294967292u) | first_tag);
   }
+  var next_gain: vec4<f32> = vec4<f32>();
+  var next_gain_1: vec4<f32> = vec4<f32>();
+  var next_unit: vec4<u32> = vec4<u32>();
+  var next_unit_1: vec4<u32> = vec4<u32>();
+  var next_unit_2: vec4<u32> = vec4<u32>();
+  var next_unit_3: vec4<u32> = vec4<u32>();
+  var next_unit_4: vec4<u32> = vec4<u32>();
+  var next_unit_5: vec4<u32> = vec4<u32>();
+  var next_unit_6: vec4<u32> = vec4<u32>();
+  var next_unit_7: vec4<u32> = vec4<u32>();
+  var next_scale: f32 = f32();
+  var next_scale_1: f32 = f32();
+  var next_scale_2: f32 = f32();
+  var next_scale_3: f32 = f32();
+  var next_scale_4: f32 = f32();
+  var next_scale_5: f32 = f32();
+  var next_scale_6: f32 = f32();
+  var next_scale_7: f32 = f32();
   let first_layer = 0u;
+  let units_of_layer = first_layer * 4341760u;
+  let scales_of_layer = first_layer * 1085440u;
   let lane_of_row = tid & 15u;
-  let row_1 = first_row_1 + tid / 16u;
-  let units_at = first_layer * 4341760u + 0u;
-  let scales_at = first_layer * 1085440u + 0u;
-  let start = min(row_1, end_row_1 - 1u) * 160u;
+  let row_1 = first_row_4 + tid / 16u;
+  let units_at = units_of_layer + 0u;
+  let scales_at = scales_of_layer + 0u;
+  let start = min(row_1, end_row_4 - 1u) * 160u;
   let i = lane_of_row + 0u;
   let at = start + i;
   let unit = w[units_at + at];
@@ -122,6 +142,22 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let block_8 = at_7 / 2u;
   let halves_7 = scales[scales_at + block_8 / 2u] >> ((block_8 & 1u) * 16u);
   let scale_7 = unpack2x16float(halves_7);
+  next_unit = unit;
+  next_scale = scale.x;
+  next_unit_1 = unit_1;
+  next_scale_1 = scale_1.x;
+  next_unit_2 = unit_2;
+  next_scale_2 = scale_2.x;
+  next_unit_3 = unit_3;
+  next_scale_3 = scale_3.x;
+  next_unit_4 = unit_4;
+  next_scale_4 = scale_4.x;
+  next_unit_5 = unit_5;
+  next_scale_5 = scale_5.x;
+  next_unit_6 = unit_6;
+  next_scale_6 = scale_6.x;
+  next_unit_7 = unit_7;
+  next_scale_7 = scale_7.x;
   let vectors_at = first_layer * 5376u + 0u;
   let quad = tid + 0u;
   let from_value = vectors_at + quad * 4u;
@@ -137,47 +173,13 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
   let v2_1 = vectors[from_value_1 + 2u];
   let v3_1 = vectors[from_value_1 + 3u];
   let gain_1 = vec4<f32>(v0_1, v1_1, v2_1, v3_1);
-  var next_unit: vec4<u32> = unit;
-  var next_scale: f32 = scale.x;
-  var next_unit_1: vec4<u32> = unit_1;
-  var next_scale_1: f32 = scale_1.x;
-  var next_unit_2: vec4<u32> = unit_2;
-  var next_scale_2: f32 = scale_2.x;
-  var next_unit_3: vec4<u32> = unit_3;
-  var next_scale_3: f32 = scale_3.x;
-  var next_unit_4: vec4<u32> = unit_4;
-  var next_scale_4: f32 = scale_4.x;
-  var next_unit_5: vec4<u32> = unit_5;
-  var next_scale_5: f32 = scale_5.x;
-  var next_unit_6: vec4<u32> = unit_6;
-  var next_scale_6: f32 = scale_6.x;
-  var next_unit_7: vec4<u32> = unit_7;
-  var next_scale_7: f32 = scale_7.x;
-  var next_gain: vec4<f32> = gain;
-  var next_gain_1: vec4<f32> = gain_1;
+  next_gain = gain;
+  next_gain_1 = gain_1;
   for (var layer = 0u; layer < 28u; layer += 1u) {
     let tag = (last_tag + 1u + layer) & 3u;
     let next_tag = (tag + 1u) & 3u;
-    let lane_of_row_1 = tid & 15u;
-    let row_2 = first_row_1 + tid / 16u;
-    let units_at_1 = layer * 4341760u + 0u;
-    let scales_at_1 = layer * 1085440u + 0u;
-    let unit_8 = next_unit;
-    let scale_8 = next_scale;
-    let unit_9 = next_unit_1;
-    let scale_9 = next_scale_1;
-    let unit_10 = next_unit_2;
-    let scale_10 = next_scale_2;
-    let unit_11 = next_unit_3;
-    let scale_11 = next_scale_3;
-    let unit_12 = next_unit_4;
-    let scale_12 = next_scale_4;
-    let unit_13 = next_unit_5;
-    let scale_13 = next_scale_5;
-    let unit_14 = next_unit_6;
-    let scale_14 = next_scale_6;
-    let unit_15 = next_unit_7;
-    let scale_15 = next_scale_7;
+    let units_of_layer_1 = layer * 4341760u;
+    let scales_of_layer_1 = layer * 1085440u;
     let gain_2 = next_gain;
     let gain_3 = next_gain_1;
     let quad_2 = tid + 0u;
@@ -361,7 +363,27 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let key_of_layer = layer * kv_layer + key_at;
     let k8 = kv[key_of_layer + 0u];
     let v8 = kv[key_of_layer + 5120u];
-    let start_1 = min(row_2, end_row_1 - 1u) * 160u;
+    let lane_of_row_1 = tid & 15u;
+    let row_2 = first_row_4 + tid / 16u;
+    let units_at_1 = units_of_layer_1 + 0u;
+    let scales_at_1 = scales_of_layer_1 + 0u;
+    let unit_8 = next_unit;
+    let scale_8 = next_scale;
+    let unit_9 = next_unit_1;
+    let scale_9 = next_scale_1;
+    let unit_10 = next_unit_2;
+    let scale_10 = next_scale_2;
+    let unit_11 = next_unit_3;
+    let scale_11 = next_scale_3;
+    let unit_12 = next_unit_4;
+    let scale_12 = next_scale_4;
+    let unit_13 = next_unit_5;
+    let scale_13 = next_scale_5;
+    let unit_14 = next_unit_6;
+    let scale_14 = next_scale_6;
+    let unit_15 = next_unit_7;
+    let scale_15 = next_scale_7;
+    let start_1 = min(row_2, end_row_4 - 1u) * 160u;
     var acc: f32 = 0f;
     let i_8 = lane_of_row_1 + 0u;
     var part: f32 = 0f;
@@ -584,7 +606,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_17 = sum_16 + sg_23;
     let sg_24 = subgroupShuffleXor(sum_17, 1u);
     let sum_18 = sum_17 + sg_24;
-    if ((lane_of_row_1 == 0u) && (row_2 < end_row_1)) {
+    if ((lane_of_row_1 == 0u) && (row_2 < end_row_4)) {
       let place_9 = row_2 + 2624u;
       let value_8 = sum_18 * norm_factor;
       let value_bits_1 = bitcast<u32>(value_8);
@@ -592,9 +614,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let rounded_1 = value_bits_1 + half_1;
       atomicStore(&words[place_9], (rounded_1 & 4294967292u) | tag);
     }
-    for (var more = first_row_1 + 32u; more < end_row_1; more += 32u) {
+    for (var more = first_row_4 + 32u; more < end_row_4; more += 32u) {
       let row_3 = more + tid / 16u;
-      let start_2 = min(row_3, end_row_1 - 1u) * 160u;
+      let start_2 = min(row_3, end_row_4 - 1u) * 160u;
       let i_20 = lane_of_row_1 + 0u;
       let at_10 = start_2 + i_20;
       let unit_18 = w[units_at_1 + at_10];
@@ -865,7 +887,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sum_21 = sum_20 + sg_27;
       let sg_28 = subgroupShuffleXor(sum_21, 1u);
       let sum_22 = sum_21 + sg_28;
-      if ((lane_of_row_1 == 0u) && (row_3 < end_row_1)) {
+      if ((lane_of_row_1 == 0u) && (row_3 < end_row_4)) {
         let place_10 = row_3 + 2624u;
         let value_9 = sum_22 * norm_factor;
         let value_bits_2 = bitcast<u32>(value_9);
@@ -1645,10 +1667,10 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       }
     }
     let lane_of_row_2 = tid & 15u;
-    let row_4 = first_row_2 + tid / 16u;
-    let units_at_2 = layer * 4341760u + 614400u;
-    let scales_at_2 = layer * 1085440u + 153600u;
-    let start_3 = min(row_4, end_row_2 - 1u) * 160u;
+    let row_4 = first_row_1 + tid / 16u;
+    let units_at_2 = units_of_layer_1 + 614400u;
+    let scales_at_2 = scales_of_layer_1 + 153600u;
+    let start_3 = min(row_4, end_row_1 - 1u) * 160u;
     let i_42 = lane_of_row_2 + 0u;
     let at_20 = start_3 + i_42;
     let unit_28 = w[units_at_2 + at_20];
@@ -1949,12 +1971,12 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     }
     workgroupBarrier();
     let lane_of_row_3 = tid & 15u;
-    let row_5 = first_row_3 + tid / 16u;
-    let units_at_3 = layer * 4341760u + 1024000u;
-    let scales_at_3 = layer * 1085440u + 256000u;
-    let units_at_4 = layer * 4341760u + 2129920u;
-    let scales_at_4 = layer * 1085440u + 532480u;
-    let start_4 = min(row_5, end_row_3 - 1u) * 160u;
+    let row_5 = first_row_2 + tid / 16u;
+    let units_at_3 = units_of_layer_1 + 1024000u;
+    let scales_at_3 = scales_of_layer_1 + 256000u;
+    let units_at_4 = units_of_layer_1 + 2129920u;
+    let scales_at_4 = scales_of_layer_1 + 532480u;
+    let start_4 = min(row_5, end_row_2 - 1u) * 160u;
     let i_50 = lane_of_row_3 + 0u;
     let at_28 = start_4 + i_50;
     let unit_36 = w[units_at_3 + at_28];
@@ -2014,7 +2036,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let v2_3 = vectors[from_value_4 + 2u];
     let v3_3 = vectors[from_value_4 + 3u];
     let gain_5 = vec4<f32>(v0_3, v1_3, v2_3, v3_3);
-    let start_5 = min(row_4, end_row_2 - 1u) * 160u;
+    let start_5 = min(row_4, end_row_1 - 1u) * 160u;
     var acc_10: f32 = 0f;
     let i_54 = lane_of_row_2 + 0u;
     var part_20: f32 = 0f;
@@ -2237,7 +2259,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_116 = sum_115 + sg_132;
     let sg_133 = subgroupShuffleXor(sum_116, 1u);
     let sum_117 = sum_116 + sg_133;
-    if ((lane_of_row_2 == 0u) && (row_4 < end_row_2)) {
+    if ((lane_of_row_2 == 0u) && (row_4 < end_row_1)) {
       let mine_at = row_4 - first_row;
       let x_new = residual[mine_at] + sum_117;
       residual[mine_at] = x_new;
@@ -2248,9 +2270,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let rounded_7 = value_bits_7 + half_7;
       atomicStore(&words[place_28], (rounded_7 & 4294967292u) | tag);
     }
-    for (var more_1 = first_row_2 + 32u; more_1 < end_row_2; more_1 += 32u) {
+    for (var more_1 = first_row_1 + 32u; more_1 < end_row_1; more_1 += 32u) {
       let row_6 = more_1 + tid / 16u;
-      let start_6 = min(row_6, end_row_2 - 1u) * 160u;
+      let start_6 = min(row_6, end_row_1 - 1u) * 160u;
       let i_66 = lane_of_row_2 + 0u;
       let at_38 = start_6 + i_66;
       let unit_46 = w[units_at_2 + at_38];
@@ -2521,7 +2543,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sum_120 = sum_119 + sg_136;
       let sg_137 = subgroupShuffleXor(sum_120, 1u);
       let sum_121 = sum_120 + sg_137;
-      if ((lane_of_row_2 == 0u) && (row_6 < end_row_2)) {
+      if ((lane_of_row_2 == 0u) && (row_6 < end_row_1)) {
         let mine_at_1 = row_6 - first_row;
         let x_new_1 = residual[mine_at_1] + sum_121;
         residual[mine_at_1] = x_new_1;
@@ -2712,10 +2734,10 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_136 = sum_135 + sg_158;
     let norm_factor_1 = 1f / sqrt(sum_136 / 2560f + 1e-05f);
     let lane_of_row_4 = tid & 15u;
-    let row_7 = first_row_4 + tid / 16u;
-    let units_at_5 = layer * 4341760u + 3235840u;
-    let scales_at_5 = layer * 1085440u + 808960u;
-    let start_7 = min(row_7, end_row_4 - 1u) * 432u;
+    let row_7 = first_row_3 + tid / 16u;
+    let units_at_5 = units_of_layer_1 + 3235840u;
+    let scales_at_5 = scales_of_layer_1 + 808960u;
+    let start_7 = min(row_7, end_row_3 - 1u) * 432u;
     let i_86 = lane_of_row_4 + 0u;
     let at_48 = start_7 + i_86;
     let unit_56 = w[units_at_5 + at_48];
@@ -2764,7 +2786,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let block_57 = at_55 / 2u;
     let halves_55 = scales[scales_at_5 + block_57 / 2u] >> ((block_57 & 1u) * 16u);
     let scale_63 = unpack2x16float(halves_55);
-    let start_8 = min(row_5, end_row_3 - 1u) * 160u;
+    let start_8 = min(row_5, end_row_2 - 1u) * 160u;
     var acc_12: f32 = 0f;
     var acc_13: f32 = 0f;
     let i_94 = lane_of_row_3 + 0u;
@@ -3181,7 +3203,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_143 = sum_142 + sg_165;
     let sg_166 = subgroupShuffleXor(sum_143, 1u);
     let sum_144 = sum_143 + sg_166;
-    if ((lane_of_row_3 == 0u) && (row_5 < end_row_3)) {
+    if ((lane_of_row_3 == 0u) && (row_5 < end_row_2)) {
       let gate = sum_140 * norm_factor_1;
       let up = sum_144 * norm_factor_1;
       let positive = max(gate, 0f);
@@ -3193,9 +3215,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let rounded_9 = value_bits_9 + half_9;
       atomicStore(&words[place_38], (rounded_9 & 4294967292u) | tag);
     }
-    for (var more_2 = first_row_3 + 32u; more_2 < end_row_3; more_2 += 32u) {
+    for (var more_2 = first_row_2 + 32u; more_2 < end_row_2; more_2 += 32u) {
       let row_8 = more_2 + tid / 16u;
-      let start_9 = min(row_8, end_row_3 - 1u) * 160u;
+      let start_9 = min(row_8, end_row_2 - 1u) * 160u;
       let i_110 = lane_of_row_3 + 0u;
       let at_68 = start_9 + i_110;
       let unit_76 = w[units_at_3 + at_68];
@@ -3656,7 +3678,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sum_151 = sum_150 + sg_173;
       let sg_174 = subgroupShuffleXor(sum_151, 1u);
       let sum_152 = sum_151 + sg_174;
-      if ((lane_of_row_3 == 0u) && (row_8 < end_row_3)) {
+      if ((lane_of_row_3 == 0u) && (row_8 < end_row_2)) {
         let gate_1 = sum_148 * norm_factor_1;
         let up_1 = sum_152 * norm_factor_1;
         let positive_1 = max(gate_1, 0f);
@@ -3927,11 +3949,13 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     }
     workgroupBarrier();
     let next_layer = min(layer + 1u, 27u);
+    let units_of_layer_2 = next_layer * 4341760u;
+    let scales_of_layer_2 = next_layer * 1085440u;
     let lane_of_row_5 = tid & 15u;
-    let row_9 = first_row_1 + tid / 16u;
-    let units_at_6 = next_layer * 4341760u + 0u;
-    let scales_at_6 = next_layer * 1085440u + 0u;
-    let start_10 = min(row_9, end_row_1 - 1u) * 160u;
+    let row_9 = first_row_4 + tid / 16u;
+    let units_at_6 = units_of_layer_2 + 0u;
+    let scales_at_6 = scales_of_layer_2 + 0u;
+    let start_10 = min(row_9, end_row_4 - 1u) * 160u;
     let i_130 = lane_of_row_5 + 0u;
     let at_88 = start_10 + i_130;
     let unit_96 = w[units_at_6 + at_88];
@@ -3980,21 +4004,6 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let block_97 = at_95 / 2u;
     let halves_95 = scales[scales_at_6 + block_97 / 2u] >> ((block_97 & 1u) * 16u);
     let scale_103 = unpack2x16float(halves_95);
-    let vectors_at_2 = next_layer * 5376u + 0u;
-    let quad_24 = tid + 0u;
-    let from_value_5 = vectors_at_2 + quad_24 * 4u;
-    let v0_4 = vectors[from_value_5];
-    let v1_4 = vectors[from_value_5 + 1u];
-    let v2_4 = vectors[from_value_5 + 2u];
-    let v3_4 = vectors[from_value_5 + 3u];
-    let gain_6 = vec4<f32>(v0_4, v1_4, v2_4, v3_4);
-    let quad_25 = min(tid + 512u, 639u);
-    let from_value_6 = vectors_at_2 + quad_25 * 4u;
-    let v0_5 = vectors[from_value_6];
-    let v1_5 = vectors[from_value_6 + 1u];
-    let v2_5 = vectors[from_value_6 + 2u];
-    let v3_5 = vectors[from_value_6 + 3u];
-    let gain_7 = vec4<f32>(v0_5, v1_5, v2_5, v3_5);
     next_unit = unit_96;
     next_scale = scale_96.x;
     next_unit_1 = unit_97;
@@ -4011,9 +4020,24 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     next_scale_6 = scale_102.x;
     next_unit_7 = unit_103;
     next_scale_7 = scale_103.x;
+    let vectors_at_2 = next_layer * 5376u + 0u;
+    let quad_24 = tid + 0u;
+    let from_value_5 = vectors_at_2 + quad_24 * 4u;
+    let v0_4 = vectors[from_value_5];
+    let v1_4 = vectors[from_value_5 + 1u];
+    let v2_4 = vectors[from_value_5 + 2u];
+    let v3_4 = vectors[from_value_5 + 3u];
+    let gain_6 = vec4<f32>(v0_4, v1_4, v2_4, v3_4);
+    let quad_25 = min(tid + 512u, 639u);
+    let from_value_6 = vectors_at_2 + quad_25 * 4u;
+    let v0_5 = vectors[from_value_6];
+    let v1_5 = vectors[from_value_6 + 1u];
+    let v2_5 = vectors[from_value_6 + 2u];
+    let v3_5 = vectors[from_value_6 + 3u];
+    let gain_7 = vec4<f32>(v0_5, v1_5, v2_5, v3_5);
     next_gain = gain_6;
     next_gain_1 = gain_7;
-    let start_11 = min(row_7, end_row_4 - 1u) * 432u;
+    let start_11 = min(row_7, end_row_3 - 1u) * 432u;
     var acc_16: f32 = 0f;
     let i_138 = lane_of_row_4 + 0u;
     var part_80: f32 = 0f;
@@ -4678,7 +4702,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_167 = sum_166 + sg_201;
     let sg_202 = subgroupShuffleXor(sum_167, 1u);
     let sum_168 = sum_167 + sg_202;
-    if ((lane_of_row_4 == 0u) && (row_7 < end_row_4)) {
+    if ((lane_of_row_4 == 0u) && (row_7 < end_row_3)) {
       let mine_at_2 = row_7 - first_row;
       let x_new_2 = residual[mine_at_2] + sum_168;
       residual[mine_at_2] = x_new_2;
@@ -4689,9 +4713,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let rounded_11 = value_bits_11 + half_11;
       atomicStore(&words[place_56], (rounded_11 & 4294967292u) | next_tag);
     }
-    for (var more_3 = first_row_4 + 32u; more_3 < end_row_4; more_3 += 32u) {
+    for (var more_3 = first_row_3 + 32u; more_3 < end_row_3; more_3 += 32u) {
       let row_10 = more_3 + tid / 16u;
-      let start_12 = min(row_10, end_row_4 - 1u) * 432u;
+      let start_12 = min(row_10, end_row_3 - 1u) * 432u;
       let i_184 = lane_of_row_4 + 0u;
       let at_115 = start_12 + i_184;
       let unit_123 = w[units_at_5 + at_115];
@@ -5404,7 +5428,7 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sum_171 = sum_170 + sg_205;
       let sg_206 = subgroupShuffleXor(sum_171, 1u);
       let sum_172 = sum_171 + sg_206;
-      if ((lane_of_row_4 == 0u) && (row_10 < end_row_4)) {
+      if ((lane_of_row_4 == 0u) && (row_10 < end_row_3)) {
         let mine_at_3 = row_10 - first_row;
         let x_new_3 = residual[mine_at_3] + sum_172;
         residual[mine_at_3] = x_new_3;

@@ -166,7 +166,9 @@ class Cases {
     FloatLayersConfig f{
         {.n_layers = 28, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};
     const auto add_floats = [&](const char* name, const WeightCoding& coding) {
-      for (auto* matrix : {&f.qkv, &f.output, &f.gate, &f.up, &f.down}) matrix->coding = coding;
+      f.kinds.resize(1);
+      auto& k = f.kinds.front();
+      for (auto* matrix : {&k.qk, &k.v, &k.output, &k.gate, &k.up, &k.down}) matrix->coding = coding;
       if (f.place_matrices(256) && fits(f)) add(name, float_layers(f));
     };
     f.words_in_quads = true;
@@ -176,6 +178,17 @@ class Cases {
     f.heads_at_once = 2, f.caps.subgroup = 8, f.workgroup = 64, f.most_splits = 8;
     add_floats("float_layers.subgroup8", signs);
     f.heads_at_once = 8, f.caps = caps_.caps, f.workgroup = 512, f.most_splits = 16;
+    // As Q4_K, but for the values and down projections of some layers, which are as Q6_K.
+    FloatLayersConfig::Kind some;
+    for (auto* matrix : {&some.qk, &some.v, &some.output, &some.gate, &some.up, &some.down}) {
+      matrix->coding = {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kBytes};
+    }
+    f.kinds = {some, some};
+    for (auto* matrix : {&f.kinds[1].v, &f.kinds[1].down}) {
+      matrix->coding = {.words = WeightWords::kCodes8, .zero = 128, .group = 16};
+    }
+    f.kinds[1].layers = {0b1111'0010'0100'1001'0010'0100'0111};
+    if (f.place_matrices(256) && fits(f)) add("float_layers.kinds", float_layers(f));
     add_floats("float_layers", {.words = WeightWords::kCodes8, .zero = 128, .group = 32});
   }
 

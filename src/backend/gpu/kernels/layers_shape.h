@@ -64,7 +64,8 @@ struct LayersShape {
 
   uint32_t subgroups() const { return workgroup / caps.subgroup; }
   uint32_t sums_stride() const { return heads.head_dim + 4; }
-  // Each has at least a row of everything: who has none would not hold those up that it reads from.
+  // Each has at least a row of everything that all of them read: who has none would not hold those up that it reads
+  // from. Values may be fewer, where they are a product of their own beside that of queries and keys.
   uint32_t most_workgroups() const { return std::min({d_model, d_ff, q_width(), qkv_width(), 1023u}); }
   // Parts of a head's history, which are added up in their order: with another number sums differ in their last bits.
   uint32_t splits(uint32_t workgroups) const {

@@ -27,10 +27,9 @@ constexpr std::string_view kTooLarge = "its layers are more than the GPU binds a
 
 enum Matrix { kQuery, kKey, kValue, kOutput, kGate, kUp, kDown };
 
+// Codings may differ.
 bool are_alike(const LayersInOne::Layer& a, const LayersInOne::Layer& b) {
-  const auto same = [&](const Tensor* v, const Tensor* w) {
-    return v->rows == w->rows && v->cols == w->cols && (a.is_ternary || coding_of(*v) == coding_of(*w));
-  };
+  const auto same = [](const Tensor* v, const Tensor* w) { return v->rows == w->rows && v->cols == w->cols; };
   const auto same_row = [](const Tensor* v, const Tensor* w) { return v->cols == w->cols; };
   return std::ranges::equal(a.matrices, b.matrices, same) && std::ranges::equal(a.gains, b.gains, same_row) &&
          a.heads == b.heads && a.rope == b.rope && a.pairs == b.pairs && a.window == b.window && a.act == b.act &&
@@ -171,18 +170,46 @@ uint32_t workgroup_for(const Limits& limits, uint32_t subgroup) {
   return std::min({limits.invocations, 512u, subgroup * subgroup});
 }
 
-Result<FloatLayersConfig> float_config(const Device& device, const LayersInOne::Layer& l, const LayersShape& shape) {
+// As they are asked for: queries, keys and values together.
+std::array<std::span<const Tensor* const>, 5> bound_matrices(const LayersInOne::Layer& layer) {
+  const std::span<const Tensor* const> all = layer.matrices;
+  return {all.first(kOutput), all.subspan(kOutput, 1), all.subspan(kGate, 1), all.subspan(kUp, 1),
+          all.subspan(kDown, 1)};
+}
+
+// The kinds of layers that there are.
+Result<std::vector<FloatLayersConfig::Kind>> find_kinds(std::span<const LayersInOne::Layer> layers) {
+  std::vector<FloatLayersConfig::Kind> kinds;
+  for (size_t l = 0; l < layers.size(); ++l) {
+    const auto coding = [&](Matrix which) { return coding_of(*layers[l].matrices[which]); };
+    if (coding(kKey) != coding(kQuery)) return no("queries and keys in different formats");
+    FloatLayersConfig::Kind kind;
+    kind.qk.coding = coding(kQuery);
+    kind.v.coding = coding(kValue);
+    kind.output.coding = coding(kOutput);
+    kind.gate.coding = coding(kGate);
+    kind.up.coding = coding(kUp);
+    kind.down.coding = coding(kDown);
+    const auto same = [&](FloatLayersConfig::Kind other) { return other.layers = {}, other == kind; };
+    auto found = std::ranges::find_if(kinds, same);
+    if (found == kinds.end()) {
+      if (kinds.size() == FloatLayersConfig::kMostKinds) return no("formats that differ from layer to layer");
+      found = kinds.insert(kinds.end(), kind);
+    }
+    if (l < FloatLayersConfig::kMostLayersOfKinds) found->layers[l / 32] |= 1u << l % 32;
+  }
+  if (kinds.size() > 1 && layers.size() > FloatLayersConfig::kMostLayersOfKinds)
+    return no("so many layers in different formats");
+  return kinds;
+}
+
+Result<FloatLayersConfig> float_config(const Device& device, std::span<const LayersInOne::Layer> layers,
+                                       const LayersShape& shape) {
   FloatLayersConfig c{shape};
   c.words_in_quads = true;
-  c.qkv.coding = coding_of(*l.matrices[kQuery]);
-  if (coding_of(*l.matrices[kKey]) != c.qkv.coding || coding_of(*l.matrices[kValue]) != c.qkv.coding)
-    return no("queries, keys and values in different formats");
-  c.output.coding = coding_of(*l.matrices[kOutput]);
-  c.gate.coding = coding_of(*l.matrices[kGate]);
-  c.up.coding = coding_of(*l.matrices[kUp]);
-  c.down.coding = coding_of(*l.matrices[kDown]);
-  c.heads_normed = l.head_eps.has_value();
-  c.head_eps = l.head_eps.value_or(0);
+  TRY(c.kinds, find_kinds(layers));
+  c.heads_normed = layers.front().head_eps.has_value();
+  c.head_eps = layers.front().head_eps.value_or(0);
   if (!fits(c)) return no("the model's shape, or the format of its weights");
   // Where workgroup memory is small, attention goes through it in steps.
   while (c.heads_at_once > 1 && float_layers_workgroup_bytes(c) > device.limits().workgroup_bytes) c.heads_at_once /= 2;
@@ -228,9 +255,9 @@ Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool i
     found.config = c;
   } else {
     if (!plan.int8_on_read || !int8_x) return no("activations that stay f32");
-    TRY(const FloatLayersConfig c, float_config(device, l, shape));
-    found.matrices.bytes = uint64_t{16} * c.layer_units * c.n_layers;
-    found.matrices.scale_bytes = uint64_t{4} * c.layer_scales * c.n_layers;
+    TRY(const FloatLayersConfig c, float_config(device, found.layers, shape));
+    found.matrices.bytes = 16 * c.all_units();
+    found.matrices.scale_bytes = 4 * c.all_scales();
     room = float_layers_workgroup_bytes(c);
     n_buffers = 8;
     found.config = c;
@@ -259,30 +286,41 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device& device, KernelL
 // That all matrices are where the kernel takes them to be.
 Result<void> OneDispatch::check_places(WeightStore& weights) const {
   CHECK(matrices_ && matrices_->bytes() == layers_.matrices.bytes);
-  const auto* ternary = std::get_if<TernaryLayersConfig>(&layers_.config);
   const auto* floats = std::get_if<FloatLayersConfig>(&layers_.config);
+  return floats ? check_places(*floats, weights) : check_places(std::get<TernaryLayersConfig>(layers_.config), weights);
+}
+
+Result<void> OneDispatch::check_places(const TernaryLayersConfig& c, WeightStore& weights) const {
+  const uint32_t places[] = {c.qkv_at, c.output_at, c.gate_at, c.up_at, c.down_at};
   for (size_t l = 0; l < layers_.layers.size(); ++l) {
-    const std::span<const Tensor* const> all = layers_.layers[l].matrices;
-    const std::span<const Tensor* const> bound[] = {all.first(kOutput), all.subspan(kOutput, 1), all.subspan(kGate, 1),
-                                                    all.subspan(kUp, 1), all.subspan(kDown, 1)};
-    for (size_t i = 0; i < std::size(bound); ++i) {
-      if (ternary) {
-        const uint32_t places[] = {ternary->qkv_at, ternary->output_at, ternary->gate_at, ternary->up_at,
-                                   ternary->down_at};
-        TRY(const BufferView view, weights.ternary(bound[i]));
-        CHECK(view.buffer == matrices_ && view.offset == (l * ternary->layer_vectors + places[i]) * uint64_t{16});
-        continue;
-      }
-      const FloatLayersConfig::Matrix* const places[] = {&floats->qkv, &floats->output, &floats->gate, &floats->up,
-                                                         &floats->down};
-      TRY(const FloatMatrix* matrix, weights.matrix(bound[i]));
-      CHECK(matrix->parts.size() == 1);
-      const BufferView &units = matrix->parts.front().units, &scales = matrix->parts.front().scales;
-      CHECK(units.buffer == matrices_);
-      CHECK(units.offset == (l * floats->layer_units + places[i]->units_at) * uint64_t{16});
-      CHECK(scales.buffer == scales_);
-      CHECK(scales.offset == (l * floats->layer_scales + places[i]->scales_at) * uint64_t{4});
+    const auto bound = bound_matrices(layers_.layers[l]);
+    for (size_t i = 0; i < bound.size(); ++i) {
+      TRY(const BufferView view, weights.ternary(bound[i]));
+      CHECK(view.buffer == matrices_ && view.offset == (l * c.layer_vectors + places[i]) * uint64_t{16});
     }
+  }
+  return {};
+}
+
+Result<void> OneDispatch::check_places(const FloatLayersConfig& c, WeightStore& weights) const {
+  uint64_t units = 0, words = 0;  // of the layers before
+  for (size_t l = 0; l < layers_.layers.size(); ++l) {
+    const FloatLayersConfig::Kind& kind = c.kind_of(static_cast<uint32_t>(l));
+    std::vector<const FloatLayersConfig::Matrix*> places{&kind.qk};
+    if (kind.v.coding != kind.qk.coding) places.push_back(&kind.v);
+    places.insert(places.end(), {&kind.output, &kind.gate, &kind.up, &kind.down});
+    auto place = places.begin();
+    for (const auto& bound : bound_matrices(layers_.layers[l])) {
+      TRY(const FloatMatrix* matrix, weights.matrix(bound));
+      for (const FloatMatrix::Part& part : matrix->parts) {
+        CHECK(place != places.end() && part.coding == (*place)->coding);
+        CHECK(part.units.buffer == matrices_ && part.units.offset == (units + (*place)->units_at) * 16);
+        CHECK(part.scales.buffer == scales_ && part.scales.offset == (words + (*place)->scales_at) * 4);
+        ++place;
+      }
+    }
+    CHECK(place == places.end());
+    units += kind.units, words += kind.scales;
   }
   return {};
 }

@@ -81,6 +81,8 @@ class OneDispatch {
       : device_(device), kernels_(kernels), layers_(std::move(layers)) {}
   Result<void> put_vectors();
   Result<void> check_places(WeightStore& weights) const;
+  Result<void> check_places(const TernaryLayersConfig& c, WeightStore& weights) const;
+  Result<void> check_places(const FloatLayersConfig& c, WeightStore& weights) const;
 
   Device& device_;
   KernelLibrary& kernels_;

@@ -98,7 +98,8 @@ void GpuExecutable::set_layouts(const Layouts& layouts) {
 Result<void> GpuExecutable::check() {
   PhaseTimes* const times = std::exchange(options_.times, nullptr);  // they end with the load
   in_control_ = nullptr;
-  work_->ropes().reserve(options_.max_batch);
+  work_->ropes().reserve(
+      std::max(options_.max_batch, one_ ? positions_of_trial(plan_.config, one_->shape()) : options_.max_batch));
   const auto store = checked_store();
   if (times) times->end("checks");
   if (store) {
@@ -175,7 +176,7 @@ Result<void> GpuExecutable::try_one_dispatch(const GpuKvStore& store) {
     return {};
   }
   const bool is_wanted = options_.gpu.one_dispatch == OneDispatchUse::kOn;
-  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, *one_);
+  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, *one_, options_.max_batch);
   if (!trial) {
     if (trial.error().code == ErrorCode::kDeviceLost) return std::unexpected(trial.error());
     why_in_steps_ = trial.error().message;
@@ -232,7 +233,7 @@ std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type, bool together
 
 Result<std::unique_ptr<GpuKvStore>> GpuExecutable::new_spare_store(bool together) const {
   auto store = make_store(KvType::kF16, together);
-  TRY_STATUS(store->reserve(1));
+  TRY_STATUS(store->reserve(together ? kBlocksOfTrial : 1));
   return store;
 }
 

@@ -13,16 +13,27 @@
 namespace tern::gpu {
 namespace {
 
-// Tokens that are compared, and before those. An odd number: words have other tags then when they are computed again.
-constexpr int kCompared = 7, kHistory = 24;
+// Tokens that are compared, behind how many others, and far from the first one. Together an odd number: words have
+// other tags then when they are computed again.
+constexpr int kCompared = 7, kHistory = 24, kFar = 2;
+static_assert(kFar % 2 == 0 && kHistory + kCompared < kKvBlock);
 // Of the squared difference over the square; see check_products.cc. Values that a rounding turns to the next int8 make
 // much less.
 constexpr double kMostErrorOfLayers = 0.05;
 
+constexpr KvBlockId kOwnBlock = kBlocksOfTrial - 1;  // of tokens far from the first; the others hold histories
+
 class Trial {
  public:
-  Trial(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, const OneDispatch& one)
-      : device_(device), plan_(plan), program_(program), work_(work), one_(one) {}
+  Trial(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, const OneDispatch& one,
+        int max_batch)
+      : device_(device),
+        plan_(plan),
+        program_(program),
+        work_(work),
+        one_(one),
+        max_batch_(max_batch),
+        history_(plan.config, one.shape(), one.shape().most_splits) {}
 
   Result<OneDispatchTrial> run() {
     OneDispatchTrial trial;
@@ -38,14 +49,19 @@ class Trial {
   }
 
  private:
-  // The layers of tokens [first, first + n), in one dispatch of so many workgroups, or step by step.
-  Result<std::vector<Command>> commands(int first, int n, uint32_t in_one) {
+  // The layers of tokens [first, first + n), in one dispatch of so many workgroups, or step by step. `seed`: which
+  // tokens.
+  Result<std::vector<Command>> commands(std::span<const KvBlockId> blocks, int first, int n, int seed,
+                                        uint32_t in_one) {
     std::vector<TokenId> tokens(static_cast<size_t>(n));
     const int range = std::max(plan_.config.n_vocab / 2, 1);
-    for (int i = 0; i < n; ++i) tokens[static_cast<size_t>(i)] = range + (first + i) * 7 % range;
+    for (int i = 0; i < n; ++i) tokens[static_cast<size_t>(i)] = range + (seed + i) * 7 % range;
     for (TokenId& token : tokens) token = std::min(token, plan_.config.n_vocab - 1);
-    const std::vector<KvBlockId> blocks(1);
-    const Slice slice{.tokens = tokens, .first_pos = first, .blocks = blocks, .n_ctx = kKvBlock};
+    const int room = static_cast<int>(std::ssize(blocks)) * kKvBlock;
+    const Slice slice{.tokens = tokens,
+                      .first_pos = first,
+                      .blocks = blocks,
+                      .n_ctx = std::max(first + n, std::min(room, plan_.config.n_ctx))};
     BatchWords words;
     words.set({&slice, 1}, work_.ropes());
     words.shape.in_one = in_one;
@@ -55,17 +71,29 @@ class Trial {
     program_.commands(words.shape, commands, 0, one_.end_step());
     return commands;
   }
+  // Of a token at `pos`. One far from the first has its key and value in a block that nobody reads as something else
+  // meanwhile.
+  Result<std::vector<Command>> commands_of_token(int pos, uint32_t in_one) {
+    std::vector<KvBlockId> blocks;
+    for (int i = 0; i < kv_blocks_for(pos + 1); ++i) blocks.push_back(history_.block(i));
+    if (blocks.size() > 1) blocks.back() = kOwnBlock;
+    return commands(blocks, pos, 1, pos, in_one);
+  }
 
+  // Fills the blocks, each as if it were the first.
   Result<void> run_history() {
-    for (int pos = 0; pos < kHistory; ++pos) {
-      TRY(const auto list, commands(pos, 1, 0));
-      TRY_STATUS(device_.submit(list));
+    for (KvBlockId block = 0; block < kOwnBlock; ++block) {
+      for (int pos = 0; pos < kKvBlock; pos += max_batch_) {
+        const int n = std::min(max_batch_, kKvBlock - pos);
+        TRY(const auto list, commands({&block, 1}, pos, n, kKvBlock * block + pos, 0));
+        TRY_STATUS(device_.submit(list));
+      }
     }
     return {};
   }
 
   Result<std::vector<float>> row(int pos, uint32_t in_one) {
-    TRY(const auto list, commands(pos, 1, in_one));
+    TRY(const auto list, commands_of_token(pos, in_one));
     TRY_STATUS(device_.submit(list));
     std::vector<float> x(static_cast<size_t>(plan_.config.d_model));
     BufferView view = work_.view(one_.x());
@@ -76,7 +104,7 @@ class Trial {
 
   Result<bool> runs_together(uint32_t workgroups) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kForTrials));
-    TRY(const auto list, commands(kHistory, 1, workgroups));
+    TRY(const auto list, commands_of_token(kHistory, workgroups));
     TRY_STATUS(device_.submit(list));
     std::array<uint32_t, 2> outcome{};
     TRY_STATUS(device_.read(one_.outcome(), std::as_writable_bytes(std::span(outcome))));
@@ -96,12 +124,19 @@ class Trial {
     return fits;
   }
 
-  // The rows of some tokens, each of which attends to the keys and values of those before.
+  // The rows of some tokens, each of which attends to the keys and values of those before: of some, and of many.
   using Tokens = std::vector<std::vector<float>>;
   Result<Tokens> tokens(uint32_t in_one) {
+    std::vector<int> positions(kCompared);
+    std::iota(positions.begin(), positions.end(), kHistory);
+    int end = history_.n_positions;
+    if (end % kKvBlock != 0 && end % kKvBlock < kFar) end -= kFar;  // all in one block
+    if (end > kKvBlock) {
+      for (int pos = end - kFar; pos < end; ++pos) positions.push_back(pos);
+    }
     Tokens rows;
-    for (int i = 0; i < kCompared; ++i) {
-      TRY(auto x, row(kHistory + i, in_one));
+    for (const int pos : positions) {
+      TRY(auto x, row(pos, in_one));
       rows.push_back(std::move(x));
     }
     return rows;
@@ -110,6 +145,7 @@ class Trial {
   // Why the results are of no use; empty where they are right.
   Result<std::string> what_is_wrong(uint32_t workgroups) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
+    history_ = LongHistory(plan_.config, one_.shape(), one_.shape().splits(workgroups));
     TRY(const Tokens in_one, tokens(workgroups));
     TRY(const Tokens again, tokens(workgroups));
     TRY(const Tokens in_steps, tokens(0));
@@ -140,7 +176,7 @@ class Trial {
     constexpr int kRuns = 5;
     std::array<double, kRuns> all{};
     for (double& one_run : all) {
-      TRY(const auto list, commands(kHistory + kCompared, 1, in_one));
+      TRY(const auto list, commands_of_token(kHistory + kCompared, in_one));
       TRY(one_run, device_.time_whole(list));
     }
     std::ranges::sort(all);
@@ -166,13 +202,15 @@ class Trial {
   const Program& program_;
   const WorkBuffers& work_;
   const OneDispatch& one_;
+  int max_batch_;
+  LongHistory history_;
 };
 
 }  // namespace
 
 Result<OneDispatchTrial> try_one_dispatch(Device& device, const Plan& plan, const Program& program,
-                                          const WorkBuffers& work, const OneDispatch& one) {
-  return Trial(device, plan, program, work, one).run();
+                                          const WorkBuffers& work, const OneDispatch& one, int max_batch) {
+  return Trial(device, plan, program, work, one, max_batch).run();
 }
 
 }  // namespace tern::gpu

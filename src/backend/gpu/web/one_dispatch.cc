@@ -21,8 +21,8 @@ Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView
 Result<void> OneDispatch::reset(Patience) const { CHECK(false); }
 bool OneDispatch::has_failed(Bytes) { CHECK(false); }
 
-Result<OneDispatchTrial> try_one_dispatch(Device&, const Plan&, const Program&, const WorkBuffers&,
-                                          const OneDispatch&) {
+Result<OneDispatchTrial> try_one_dispatch(Device&, const Plan&, const Program&, const WorkBuffers&, const OneDispatch&,
+                                          int) {
   CHECK(false);
 }
 

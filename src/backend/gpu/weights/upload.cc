@@ -23,8 +23,8 @@ Result<void> upload_alone(const Tensor* w, WeightRole role, WeightStore& store) 
   return role == WeightRole::kTernary ? store.ternary({&w, 1}).transform(done) : store.matrix(*w).transform(done);
 }
 
-// Queries, keys and values are bound as one. Ternary ones also one by one, of which the one then holds the parts where
-// these can be bound. The matrices of a gated float layer have to be alike.
+// Queries, keys and values of one format are bound as one. Ternary ones also one by one, of which the one then holds
+// the parts where these can be bound. The matrices of a gated float layer have to be alike.
 Result<void> upload(const StepBody& body, WeightStore& store) {
   bool has_matrices = false;
   if (const auto* ternary = std::get_if<step::TernaryQkv>(&body)) {

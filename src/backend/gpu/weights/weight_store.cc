@@ -267,24 +267,29 @@ Result<const FloatMatrix*> WeightStore::matrix(std::span<const Tensor* const> ma
   for (const Tensor* tensor : matrices) key.first.push_back(tensor->data.identity());
   if (const auto found = matrices_.find(key); found != matrices_.end()) return &found->second;
   FloatMatrix matrix;
-  const WeightCoding coding = coding_of(*matrices.front());
-  std::vector<RowSpan> spans;
-  uint64_t bytes = 0;
-  bool is_one = true;
-  for (const Tensor* tensor : matrices) {
-    spans.push_back({tensor, 0, static_cast<uint64_t>(tensor->rows)});
-    bytes += spans.back().count * unit_row_bytes(coding, tensor->cols);
-    is_one = is_one && coding_of(*tensor) == coding && tensor->cols == matrices.front()->cols;
-  }
-  if (is_one && bytes <= most_bytes()) {
-    TRY(auto part, upload_packed(coding, spans));
-    matrix.parts.push_back(part);
-  } else {
-    uint32_t first = 0;
+  uint32_t first = 0;
+  while (!matrices.empty()) {
+    // Those that are alike are a part together.
+    const WeightCoding coding = coding_of(*matrices.front());
+    std::vector<RowSpan> spans;
+    uint64_t n_rows = 0;
     for (const Tensor* tensor : matrices) {
-      TRY_STATUS(add_parts(*tensor, coding_of(*tensor), first, matrix));
-      first += static_cast<uint32_t>(tensor->rows);
+      const bool is_like_them = coding_of(*tensor) == coding && tensor->cols == matrices.front()->cols;
+      const auto rows = static_cast<uint64_t>(tensor->rows);
+      if (!is_like_them || (n_rows + rows) * unit_row_bytes(coding, tensor->cols) > most_bytes()) break;
+      spans.push_back({tensor, 0, rows});
+      n_rows += rows;
     }
+    if (spans.empty()) {  // more than can be bound at once
+      TRY_STATUS(add_parts(*matrices.front(), coding, first, matrix));
+      n_rows = static_cast<uint64_t>(matrices.front()->rows);
+    } else {
+      TRY(auto part, upload_packed(coding, spans));
+      part.first = first;
+      matrix.parts.push_back(part);
+    }
+    first += static_cast<uint32_t>(n_rows);
+    matrices = matrices.subspan(std::max(spans.size(), size_t{1}));
   }
   return &matrices_.emplace(std::move(key), std::move(matrix)).first->second;
 }

@@ -51,8 +51,8 @@ class WeightStore {
   // A vector as f32. kCorruption where it has values that are not finite: gains are multiplied with what is made int8,
   // where no NaN shows.
   Result<BufferView> vector(const Tensor& tensor);
-  // The matrices, rows after rows, in the planes that hold their formats (pack.h): one part where they are of one
-  // format and may be bound at once. Bytes that were uploaded before are not uploaded again.
+  // The matrices, rows after rows, in the planes that hold their formats (pack.h): neighbours of one format that may be
+  // bound at once are one part. Bytes that were uploaded before are not uploaded again.
   Result<const FloatMatrix*> matrix(std::span<const Tensor* const> matrices);
   Result<const FloatMatrix*> matrix(const Tensor& tensor);
   // The values as f32, whatever the format.
