@@ -71,6 +71,8 @@ constexpr auto kFloatRows = list_of([](const FormatInfo& info) { return info.is_
 
 constexpr char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
+}  // namespace
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -78,8 +80,6 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   }
   return true;
 }
-
-}  // namespace
 
 const FormatInfo& format_info(Format format) {
   const auto index = static_cast<size_t>(format);

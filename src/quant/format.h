@@ -85,6 +85,8 @@ std::span<const Format> float_row_formats();
 uint64_t tensor_bytes(Format format, int64_t rows, int64_t cols);
 uint64_t row_bytes(Format format, int64_t cols);
 
+// As names of formats are compared.
+bool equal_ignoring_case(std::string_view a, std::string_view b);
 // By lower- or upper-case name, "i2_s"; nullptr if there is none.
 const FormatInfo* find_format(std::string_view name);
 

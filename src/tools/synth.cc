@@ -46,9 +46,8 @@ constexpr Mixture kMixtures[] = {{"q4_k_m", Format::kQ4_K, Format::kQ6_K, Format
                                  {"q5_k_m", Format::kQ5_K, Format::kQ6_K, Format::kQ6_K}};
 
 const Mixture* find_mixture(std::string_view name) {
-  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
   for (const Mixture& mixture : kMixtures) {
-    if (std::ranges::equal(mixture.name, name, same)) return &mixture;
+    if (equal_ignoring_case(mixture.name, name)) return &mixture;
   }
   return nullptr;
 }

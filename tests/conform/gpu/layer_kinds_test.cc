@@ -67,8 +67,8 @@ TEST_P(GpuLayerKinds, EveryLayersPlaceAndForm) {
       expected.insert(expected.end(), {units, scales, units + kind.down.units_at, kind.down.coding.zero});
       units += kind.units, scales += kind.scales;
     }
-    EXPECT_EQ(units, c.all_units());
-    EXPECT_EQ(scales, c.all_scales());
+    EXPECT_EQ(units, c.of_all_layers(&Config::Kind::units));
+    EXPECT_EQ(scales, c.of_all_layers(&Config::Kind::scales));
     auto found = std::vector<uint32_t>(expected.size(), 99);
     bench().run(places(c), {.x = c.n_layers}, out<U32>(found));
     EXPECT_EQ(found, expected) << c.n_layers << " layers";

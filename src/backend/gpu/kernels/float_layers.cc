@@ -16,35 +16,31 @@ using namespace layers;
 using namespace float_matvec;
 
 bool FloatLayersConfig::place_matrices(uint32_t bytes) {
+  const uint64_t units_of_place = std::max(bytes / 16, 1u), words_of_place = std::max(bytes / 4, 1u);
   for (Kind& kind : kinds) {
     uint64_t units = 0, words = 0;
-    const auto next = [&](Matrix& m, uint64_t rows, uint32_t cols) {
+    const auto align = [&] { units = round_up(units, units_of_place), words = round_up(words, words_of_place); };
+    const auto add = [&](Matrix& m, uint64_t rows, uint32_t cols) {
       m.units_at = static_cast<uint32_t>(units), m.scales_at = static_cast<uint32_t>(words);
-      const uint64_t numbers = rows * m.coding.scales_of_row(cols);
-      units = round_up(units + rows * (cols / m.coding.values()), uint64_t{std::max(bytes / 16, 1u)});
-      words = round_up(words + (m.coding.has_scale_words() ? numbers : ceil_div(numbers, uint64_t{2})),
-                       uint64_t{std::max(bytes / 4, 1u)});
+      units += rows * (cols / m.coding.values());
+      words += m.coding.scale_words(rows, cols);  // of whole words: a head has a multiple of eight rows
     };
-    const uint32_t v_rows = heads.n_kv_heads * heads.head_dim, qk_rows = qkv_width() - v_rows;
-    if (kind.v.coding == kind.qk.coding) {
-      next(kind.qk, qkv_width(), d_model);
-      const WeightCoding& coding = kind.qk.coding;
-      const uint32_t numbers = qk_rows * coding.scales_of_row(d_model);
-      CHECK(coding.has_scale_words() || numbers % 2 == 0);  // a head has a multiple of eight rows
-      kind.v.units_at = kind.qk.units_at + qk_rows * (d_model / coding.values());
-      kind.v.scales_at = kind.qk.scales_at + (coding.has_scale_words() ? numbers : numbers / 2);
-    } else {
-      next(kind.qk, qk_rows, d_model);
-      next(kind.v, v_rows, d_model);
-    }
-    next(kind.output, d_model, q_width());
-    next(kind.gate, d_ff, d_model);
-    next(kind.up, d_ff, d_model);
-    next(kind.down, d_model, d_ff);
+    add(kind.qk, q_width() + kv_width(), d_model);
+    if (kind.v.coding != kind.qk.coding) align();
+    add(kind.v, kv_width(), d_model);
+    align();
+    add(kind.output, d_model, q_width());
+    align();
+    add(kind.gate, d_ff, d_model);
+    align();
+    add(kind.up, d_ff, d_model);
+    align();
+    add(kind.down, d_model, d_ff);
+    align();
     kind.units = static_cast<uint32_t>(units), kind.scales = static_cast<uint32_t>(words);
     if (std::max(units, words) > UINT32_MAX) return false;
   }
-  return std::max(all_units(), all_scales()) <= UINT32_MAX;
+  return std::max(of_all_layers(&Kind::units), of_all_layers(&Kind::scales)) <= UINT32_MAX;
 }
 
 const FloatLayersConfig::Kind& FloatLayersConfig::kind_of(uint32_t layer) const {
@@ -56,15 +52,10 @@ const FloatLayersConfig::Kind& FloatLayersConfig::kind_of(uint32_t layer) const 
 bool FloatLayersConfig::has_v_alone() const {
   return std::ranges::any_of(kinds, [](const Kind& kind) { return kind.v.coding != kind.qk.coding; });
 }
-uint64_t FloatLayersConfig::all_units() const {
-  uint64_t units = 0;
-  for (uint32_t layer = 0; layer < n_layers; ++layer) units += kind_of(layer).units;
-  return units;
-}
-uint64_t FloatLayersConfig::all_scales() const {
-  uint64_t words = 0;
-  for (uint32_t layer = 0; layer < n_layers; ++layer) words += kind_of(layer).scales;
-  return words;
+uint64_t FloatLayersConfig::of_all_layers(uint32_t Kind::* number) const {
+  uint64_t sum = 0;
+  for (uint32_t layer = 0; layer < n_layers; ++layer) sum += kind_of(layer).*number;
+  return sum;
 }
 
 namespace {
@@ -97,11 +88,10 @@ class FloatLayers {
         output_(products_.product({&Kind::output}, c.d_model, c.q_width(), c.attention_words(), wide_, std::nullopt)),
         glu_(products_.product({&Kind::gate, &Kind::up}, c.d_ff, c.d_model, c.middle_words(), narrow_, c.glu_gain())),
         down_(products_.product({&Kind::down}, c.d_model, c.d_ff, c.ffn_words(), wide_, std::nullopt)) {
-    const uint32_t v_rows = c.heads.n_kv_heads * c.heads.head_dim;
-    const uint32_t qk_rows = c.has_v_alone() ? c.qkv_width() - v_rows : c.qkv_width();
+    const uint32_t qk_rows = c.has_v_alone() ? c.q_width() + c.kv_width() : c.qkv_width();
     qkv_.push_back(products_.product({&Kind::qk}, qk_rows, c.d_model, c.x_words(), narrow_, c.qkv_gain()));
     if (!c.has_v_alone()) return;
-    qkv_.push_back(products_.product({&Kind::v}, v_rows, c.d_model, c.x_words(),
+    qkv_.push_back(products_.product({&Kind::v}, c.kv_width(), c.d_model, c.x_words(),
                                      LayersProducts::memory("narrow_v", "narrow_v_runs", c.d_model), std::nullopt));
     qkv_.back().first_out = qk_rows;
   }

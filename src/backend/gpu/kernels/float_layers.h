@@ -41,8 +41,7 @@ struct FloatLayersConfig : LayersShape {
   // One matrix behind the other, each from a multiple of `bytes` on, but values right behind keys of the same coding.
   // False where they are too large to be counted.
   bool place_matrices(uint32_t bytes);
-  uint64_t all_units() const;  // of all layers
-  uint64_t all_scales() const;
+  uint64_t of_all_layers(uint32_t Kind::* number) const;  // Kind::units or Kind::scales, added up
 
   // `vectors`, for each layer: the gains of its two norms, then those of the heads' if there are any.
   uint32_t qkv_gain() const { return 0; }

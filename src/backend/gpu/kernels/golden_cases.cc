@@ -165,12 +165,16 @@ class Cases {
 
     FloatLayersConfig f{
         {.n_layers = 28, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};
-    const auto add_floats = [&](const char* name, const WeightCoding& coding) {
-      f.kinds.resize(1);
-      auto& k = f.kinds.front();
+    const auto kind_of = [](const WeightCoding& coding) {
+      FloatLayersConfig::Kind k;
       for (auto* matrix : {&k.qk, &k.v, &k.output, &k.gate, &k.up, &k.down}) matrix->coding = coding;
+      return k;
+    };
+    const auto add_kinds = [&](const char* name, const std::vector<FloatLayersConfig::Kind>& kinds) {
+      f.kinds = kinds;
       if (f.place_matrices(256) && fits(f)) add(name, float_layers(f));
     };
+    const auto add_floats = [&](const char* name, const WeightCoding& coding) { add_kinds(name, {kind_of(coding)}); };
     f.words_in_quads = true;
     const WeightCoding signs{.words = WeightWords::kSigns, .group = 128};
     f.heads_normed = true, f.head_eps = kEps;
@@ -179,16 +183,11 @@ class Cases {
     add_floats("float_layers.subgroup8", signs);
     f.heads_at_once = 8, f.caps = caps_.caps, f.workgroup = 512, f.most_splits = 16;
     // As Q4_K, but for the values and down projections of some layers, which are as Q6_K.
-    FloatLayersConfig::Kind some;
-    for (auto* matrix : {&some.qk, &some.v, &some.output, &some.gate, &some.up, &some.down}) {
-      matrix->coding = {.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kBytes};
-    }
-    f.kinds = {some, some};
-    for (auto* matrix : {&f.kinds[1].v, &f.kinds[1].down}) {
-      matrix->coding = {.words = WeightWords::kCodes8, .zero = 128, .group = 16};
-    }
-    f.kinds[1].layers = {0b1111'0010'0100'1001'0010'0100'0111};
-    if (f.place_matrices(256) && fits(f)) add("float_layers.kinds", float_layers(f));
+    const auto most = kind_of({.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kBytes});
+    auto some = most;
+    some.v.coding = some.down.coding = {.words = WeightWords::kCodes8, .zero = 128, .group = 16};
+    some.layers = {0b1111'0010'0100'1001'0010'0100'0111};
+    add_kinds("float_layers.kinds", {most, some});
     add_floats("float_layers", {.words = WeightWords::kCodes8, .zero = 128, .group = 32});
   }
 

@@ -30,11 +30,7 @@ struct InputQuads {
     std::vector<Name<Vec4<F32>>> loaded;
     for (uint32_t k = 0; k < takes(); ++k) {
       auto from = let("from_value", first + at(tid, k) * 4u);
-      auto a = let("v0", values[from]);
-      auto b = let("v1", values[from + 1u]);
-      auto c = let("v2", values[from + 2u]);
-      auto d = let("v3", values[from + 3u]);
-      loaded.push_back(let("gain", vec4f(a, b, c, d)));
+      loaded.push_back(load_quad(values, from, "v", "gain"));
     }
     return loaded;
   }

@@ -126,11 +126,7 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
     std::vector<Name<Vec4<F32>>> quads;
     for (uint32_t half_of_8 = 0; half_of_8 < 2; ++half_of_8) {
       auto from = let("from_dim", (lane + i * lanes) * 8u + (slot * h.head_dim + half_of_8 * 4));
-      auto a = let("d0", turned_[from]);
-      auto b = let("d1", turned_[from + 1u]);
-      auto c = let("d2", turned_[from + 2u]);
-      auto d = let("d3", turned_[from + 3u]);
-      quads.push_back(let("d4", vec4f(a, b, c, d)));
+      quads.push_back(load_quad(turned_, from, "d", "d4"));
     }
     return quads;
   };

@@ -1,6 +1,7 @@
 // What the parts of those kernels share: words between workgroups, and which rows a workgroup has.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "backend/gpu/kernels/layers_shape.h"
@@ -94,6 +95,16 @@ class Exchange {
   LayerWords words_;
   Var<U32> patience_;
 };
+
+// values[from], … values[from + 3], for values that lie one by one. `part`: what they are called, with a number.
+template <class Values>
+Name<Vec4<F32>> load_quad(const Values& values, const Name<U32>& from, const std::string& part, const char* name) {
+  auto a = let(part + "0", values[from]);
+  auto b = let(part + "1", values[from + 1u]);
+  auto c = let(part + "2", values[from + 2u]);
+  auto d = let(part + "3", values[from + 3u]);
+  return let(name, vec4f(a, b, c, d));
+}
 
 // The rows [first, end) of n that a workgroup has.
 struct Share {

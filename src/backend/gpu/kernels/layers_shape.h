@@ -44,7 +44,8 @@ struct LayersShape {
   }
   uint32_t value_behind() const { return heads.n_kv_heads * kBlockPositions * heads.head_dim / 8; }  // vec4s from a key
   uint32_t q_width() const { return heads.n_heads * heads.head_dim; }
-  uint32_t qkv_width() const { return (heads.n_heads + 2 * heads.n_kv_heads) * heads.head_dim; }
+  uint32_t kv_width() const { return heads.n_kv_heads * heads.head_dim; }  // of keys, and of values
+  uint32_t qkv_width() const { return q_width() + 2 * kv_width(); }
 
   // `words`: what is kept from token to token, then what workgroups tell each other. All but the host's is 0 at first.
   static constexpr uint32_t kTag = 0;       // the tag that was used last

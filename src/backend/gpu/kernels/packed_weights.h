@@ -46,6 +46,11 @@ struct WeightCoding {
   // In the plane of scales: f16 numbers or words that a row has.
   uint32_t scales_of_row(uint32_t cols) const;
   bool has_scale_words() const { return f32_scales || has_mins(); }
+  // Words of it that so many rows have, one behind the other.
+  uint64_t scale_words(uint64_t rows, uint32_t cols) const {
+    const uint64_t numbers = rows * scales_of_row(cols);
+    return has_scale_words() ? numbers : (numbers + 1) / 2;
+  }
 };
 
 using WeightUnits = wgsl::Vec4<wgsl::U32>;

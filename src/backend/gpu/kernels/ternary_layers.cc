@@ -48,7 +48,7 @@ class Layers {
       const ActivationScale x_of_qkv = quantise(qkv_, for_qkv, tag);
       const auto newest = attention_.load_positions(layer);
       multiply(qkv_, layer, for_qkv, x_of_qkv, [&](const auto& row, const auto& dots, const auto& scale) {
-        const uint32_t first_key = c_.q_width(), first_value = first_key + c_.heads.n_kv_heads * c_.heads.head_dim;
+        const uint32_t first_key = c_.q_width(), first_value = first_key + c_.kv_width();
         auto of_k_or_v = let("of_k_or_v", select(for_qkv.scales[2], for_qkv.scales[1], row < first_value));
         auto w_scale = let("w_scale", select(of_k_or_v, for_qkv.scales[0], row < first_key));
         put(c_.qkv_words(), row, let("value", dequantise(dots[0], scale, w_scale)), tag);

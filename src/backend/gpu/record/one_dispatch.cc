@@ -256,8 +256,8 @@ Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool i
   } else {
     if (!plan.int8_on_read || !int8_x) return no("activations that stay f32");
     TRY(const FloatLayersConfig c, float_config(device, found.layers, shape));
-    found.matrices.bytes = 16 * c.all_units();
-    found.matrices.scale_bytes = 4 * c.all_scales();
+    found.matrices.bytes = 16 * c.of_all_layers(&FloatLayersConfig::Kind::units);
+    found.matrices.scale_bytes = 4 * c.of_all_layers(&FloatLayersConfig::Kind::scales);
     room = float_layers_workgroup_bytes(c);
     n_buffers = 8;
     found.config = c;

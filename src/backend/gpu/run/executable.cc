@@ -98,8 +98,8 @@ void GpuExecutable::set_layouts(const Layouts& layouts) {
 Result<void> GpuExecutable::check() {
   PhaseTimes* const times = std::exchange(options_.times, nullptr);  // they end with the load
   in_control_ = nullptr;
-  work_->ropes().reserve(
-      std::max(options_.max_batch, one_ ? positions_of_trial(plan_.config, one_->shape()) : options_.max_batch));
+  const int of_trial = one_ ? positions_of_trial(plan_.config, one_->shape()) : 0;
+  work_->ropes().reserve(std::max(options_.max_batch, of_trial));
   const auto store = checked_store();
   if (times) times->end("checks");
   if (store) {

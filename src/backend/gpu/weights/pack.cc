@@ -206,9 +206,7 @@ uint64_t unit_row_bytes(const WeightCoding& coding, int cols) {
 }
 
 uint64_t scale_bytes(const WeightCoding& coding, uint64_t rows, int cols) {
-  if (coding.group == 0) return 4;
-  const uint64_t n = rows * coding.scales_of_row(static_cast<uint32_t>(cols));
-  return coding.has_scale_words() ? 4 * n : (n + 1) / 2 * 4;
+  return coding.group == 0 ? 4 : 4 * coding.scale_words(rows, static_cast<uint32_t>(cols));
 }
 
 bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding) {
