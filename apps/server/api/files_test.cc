@@ -123,7 +123,7 @@ TEST_F(Files, ABatchSendsNobodyAway) {
   with.max_waiting = 0;
   with.slots = true;
   const RunningServer server(std::move(with));
-  const std::string id = create(server, upload(server, lines(4, 16)));
+  const std::string id = create(server, upload(server, lines(4, 150)));
   ASSERT_TRUE(is_soon([&] { return n_running(server) == 1; }));
   const auto answer = server.post(kText, completion("Once upon a time", 4));
   EXPECT_EQ(answer.status, 200) << answer.text;

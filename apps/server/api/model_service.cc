@@ -223,15 +223,24 @@ void ModelService::end_cancelled(const std::shared_ptr<RunningReplies>& replies)
   }
 }
 
+// From here on the status counts those that have been taken since it was last refreshed.
 void ModelService::refresh_status() {
+  int n_to_begin = 0;
+  for (const auto& replies : to_begin_) {
+    n_to_begin += static_cast<int>(std::ranges::count_if(
+        replies->replies_, [](const RunningReplies::Reply& reply) { return reply.id == 0 && !reply.is_over; }));
+  }
   const std::scoped_lock lock(mutex_);
-  status_ = {.n_running = scheduler_.n_running(), .n_waiting = scheduler_.n_waiting(), .scheduler = scheduler_.stats()};
+  status_ = {.n_running = scheduler_.n_running(),
+             .n_waiting = scheduler_.n_waiting() + n_to_begin,
+             .scheduler = scheduler_.stats()};
+  n_asked_ -= std::exchange(n_taken_, 0);
 }
 
 void ModelService::run(const std::stop_token& stop) {
   bool is_busy = false;
   refresh_status();
-  std::vector<std::shared_ptr<RunningReplies>> asked, cancelled;
+  std::vector<std::shared_ptr<RunningReplies>> cancelled;
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
@@ -240,13 +249,12 @@ void ModelService::run(const std::stop_token& stop) {
         changed_.notify_all();
         changed_.wait(lock, stop, [&] { return !asked_.empty() || !cancelled_.empty() || !errands_.empty(); });
       }
-      asked.swap(asked_);
-      n_asked_ = 0;
+      std::ranges::move(asked_, std::back_inserter(to_begin_));
+      asked_.clear();
+      n_taken_ = n_asked_;
       cancelled.swap(cancelled_);
     }
     run_errands();
-    std::ranges::move(asked, std::back_inserter(to_begin_));
-    asked.clear();
     for (const auto& replies : cancelled) end_cancelled(replies);
     cancelled.clear();
     begin_more();
