@@ -133,6 +133,7 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
   if (impl_->embeddings) return fail(ErrorCode::kInvalidArgument, "the model was loaded for vectors only");
   SchedulerOptions complete = options;
   if (complete.n_ctx == 0) complete.n_ctx = impl_->model.config.n_ctx;
+  TRY_STATUS(impl_->executable->expect(options.max_replies));
   TRY(auto blocks, impl_->kv_blocks(complete.n_ctx, options.kv_type, options.max_kv_tokens));
   if (options.max_kept_bytes >= 0) {
     const auto each = static_cast<int64_t>(std::max<uint64_t>(blocks->store().block_bytes(), 1));

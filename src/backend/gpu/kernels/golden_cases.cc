@@ -23,6 +23,7 @@
 #include "backend/gpu/kernels/ternary_matmul.h"
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/kernels/ternary_rows.h"
 
 namespace tern::gpu {
 namespace {
@@ -162,6 +163,13 @@ class Cases {
     other.kv_heads_of_workgroup = 2;
     add("ternary_layers.in_turns", ternary_layers(other));
     add("ternary_layers", ternary_layers(c));
+
+    TernaryRowsConfig rows{c};
+    rows.words_in_units = true;
+    rows.rows = 4, rows.most_splits = 8, rows.most_rows = 64;
+    if (fits(rows)) add("ternary_rows.of_4", ternary_rows(rows));
+    rows.rows = 8, rows.most_splits = 4, rows.heads_at_once = 1;
+    if (fits(rows)) add("ternary_rows", ternary_rows(rows));
 
     FloatLayersConfig f{
         {.n_layers = 28, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};

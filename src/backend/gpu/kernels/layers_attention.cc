@@ -33,6 +33,10 @@ LayersAttention::LayersAttention(const LayersShape& c, const In<"angles", Vec2<F
       turned_(shared<F32>("turned", (c.group_heads() + 2) * c.heads.head_dim)),
       sums_(shared<F32>("sums", c.subgroups() * c.heads_in_memory() * c.sums_stride())) {
   if (norms_) squares_ = shared<F32>("head_squares", head_norms_bytes(c) / 4);
+  if (c_.rows > 1) {
+    n_rows_ = let("n_rows", min(params[kNTokens], c_.rows));
+    return;
+  }
   for (uint32_t i = 0; i < c_.kv_heads_of_workgroup; ++i) {
     here_.push_back(look_around(i));
     here_.back().newest_at = key_at(here_.back(), here_.back().newest);
@@ -41,7 +45,7 @@ LayersAttention::LayersAttention(const LayersShape& c, const In<"angles", Vec2<F
 
 std::vector<LayersAttention::Loaded> LayersAttention::load_positions(const Name<U32>& layer) const {
   std::vector<Loaded> loaded;
-  for (const Here& here : here_) loaded.push_back(load_position(layer, here.newest_at));
+  for (const Here& here : here_) loaded.push_back(load_position(here.layer_vectors, layer, here.newest_at));
   return loaded;
 }
 
@@ -52,20 +56,59 @@ void LayersAttention::attend(const Name<U32>& layer, const std::vector<Loaded>& 
   }
 }
 
+// A workgroup has a head of keys and values of a row, then perhaps another one.
+void LayersAttention::attend_rows(const Name<U32>& layer, const Name<U32>& tag) const {
+  auto at_once = let("pairs_at_once", b_.n_wg.x / splits());
+  auto n_rounds = let("n_rounds", (n_rows_ * c_.heads.n_kv_heads + at_once - 1u) / at_once);
+  loop("nth", 0u, n_rounds, 1u, [&](const Name<U32>& nth) {
+    workgroupBarrier();  // what was in workgroup memory has been read
+    const Here here = look_around_row(nth);
+    attend_with(here, layer, load_position(here.layer_vectors, layer, here.newest_at), tag);
+  });
+}
+
 Name<U32> LayersAttention::splits() const {
+  if (c_.rows > 1) return let("splits", max(1u, min(b_.n_wg.x / (n_rows_ * c_.heads.n_kv_heads), c_.most_splits)));
   return let("splits", max(1u, min(b_.n_wg.x / c_.workgroups_of_heads(), c_.most_splits)));
 }
 LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
-  const HeadShape& h = c_.heads;
-  const uint32_t lanes = c_.lanes_of_position();
   Here here;
   here.splits = splits();
   here.kv_head = nth == 0 ? let("kv_head", b_.wg.x / here.splits)
                           : let("kv_head", b_.wg.x / here.splits + b_.n_wg.x / here.splits * nth);
   here.split = let("split", b_.wg.x % here.splits);
-  here.is_used = let("is_used", here.kv_head < h.n_kv_heads);
-  here.pos = let("pos", row_word(params_, e(0u), kRowPos));
-  here.table = let("table", row_word(params_, e(0u), kRowTable));
+  here.is_used = let("is_used", here.kv_head < c_.heads.n_kv_heads);
+  find_positions(here, [] { return e(0u); });
+  return here;
+}
+
+LayersAttention::Here LayersAttention::look_around_row(const Name<U32>& nth) const {
+  Here here;
+  here.splits = splits();
+  auto at_once = let("pairs_at_once", b_.n_wg.x / here.splits);
+  auto group = let("group_of_splits", b_.wg.x / here.splits);
+  auto pair = let("pair_of_head", group + at_once * nth);
+  here.is_used = let("is_used", group < at_once && pair < n_rows_ * c_.heads.n_kv_heads);
+  auto safe = let("safe_pair", select(0u, pair, here.is_used));
+  here.kv_head = let("kv_head", safe % c_.heads.n_kv_heads);
+  here.split = let("split", b_.wg.x % here.splits);
+  auto row = let("row_of_head", safe / c_.heads.n_kv_heads);
+  here.row_words = let("row_words", row * c_.row_words());
+  find_positions(here, [&] { return e(row); });
+  here.newest_at = key_at(here, here.newest);
+  return here;
+}
+
+Name<U32> LayersAttention::in_row(const Here& here, const Name<U32>& place) {
+  return here.row_words ? let("place", place + *here.row_words) : place;
+}
+
+// Of a row of the batch.
+void LayersAttention::find_positions(Here& here, const std::function<Temp<U32>()>& row) const {
+  const HeadShape& h = c_.heads;
+  const uint32_t lanes = c_.lanes_of_position();
+  here.pos = let("pos", row_word(params_, row(), kRowPos));
+  here.table = let("table", row_word(params_, row(), kRowTable));
   auto n_pos = let("n_pos", here.pos + 1u);
   const auto part_from = [&](const auto& split) -> Temp<U32> {
     if (c_.window == 0) return split * n_pos / here.splits;
@@ -82,12 +125,11 @@ LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
   here.newest = let("newest", here.first + here.group);
   here.layer_vectors = let("kv_layer", raw<U32>("arrayLength(&kv)") / c_.n_layers);
   const uint32_t half = h.head_dim / 2, n_pairs = (c_.group_heads() + 2) * half;
-  auto angles_at = let("angles_at", (row_word(params_, e(0u), kRowAngles) + here.pos) * half);
+  auto angles_at = let("angles_at", (row_word(params_, row(), kRowAngles) + here.pos) * half);
   for (uint32_t k = 0; k * c_.workgroup < n_pairs; ++k) {
     auto pair = let("pair", min(b_.tid + k * c_.workgroup, n_pairs - 1) % half);
     here.angles.push_back(let("angle", angles_[angles_at + pair]));
   }
-  return here;
 }
 Name<U32> LayersAttention::key_at(const Here& here, const Name<U32>& p) const {
   auto safe = let("safe_pos", min(p, here.pos));
@@ -95,9 +137,10 @@ Name<U32> LayersAttention::key_at(const Here& here, const Name<U32>& p) const {
   auto block = kv_block(params_, here.table, safe);
   return let("key_at", kv_place(c_.heads, block, safe_head, safe) * (c_.heads.head_dim / 8) + here.lane);
 }
-LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer, const Name<U32>& at) const {
+LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer_vectors, const Name<U32>& layer,
+                                                       const Name<U32>& at) const {
   const uint32_t lanes = c_.lanes_of_position(), vectors = c_.heads.head_dim / 8 / lanes;
-  Loaded loaded{let("key_of_layer", layer * here_.front().layer_vectors + at), {}, {}};
+  Loaded loaded{let("key_of_layer", layer * layer_vectors + at), {}, {}};
   for (uint32_t i = 0; i < vectors; ++i) loaded.k.push_back(let("k8", kv_[loaded.at + i * lanes]));
   for (uint32_t i = 0; i < vectors; ++i) {
     loaded.v.push_back(let("v8", kv_[loaded.at + (c_.value_behind() + i * lanes)]));
@@ -205,7 +248,7 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
     loop("from_pos", first + at_once, end, at_once, [&](const Name<U32>& from) {
       auto p = let("p", from + group);
       auto at = key_at(here, p);
-      attend(p, load_position(layer, at));
+      attend(p, load_position(here.layer_vectors, layer, at));
     });
   };
   auto has_positions = let("has_positions", b_.tid / subgroup < n_used);
@@ -271,14 +314,14 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
       });
       auto part = let("part_at", ((kv_head * heads + head + from) * c_.most_splits + split) * c_.part_stride());
       when(is_used, [&] {
-        auto place = let("place", part + dim + c_.part_words());
+        auto place = in_row(here, let("place", part + dim + c_.part_words()));
         auto whole = let("whole", value);
         exchange_.put(place, whole, tag);
         when(dim == 0u, [&] {
-          auto top_place = let("place", part + (h.head_dim + c_.part_words()));
+          auto top_place = in_row(here, let("place", part + (h.head_dim + c_.part_words())));
           auto top = let("top_of_all", most);
           exchange_.put(top_place, top, tag);
-          auto sum_place = let("place", part + (h.head_dim + 1 + c_.part_words()));
+          auto sum_place = in_row(here, let("place", part + (h.head_dim + 1 + c_.part_words())));
           auto weight = let("whole_weight", weights);
           exchange_.put(sum_place, weight, tag);
         });

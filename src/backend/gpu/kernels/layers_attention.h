@@ -2,6 +2,7 @@
 // parts of all become one.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -41,13 +42,20 @@ class LayersAttention {
   // From the parts to the result.
   void merge(const Name<U32>& tag) const;
 
+  // The same for several rows of x. How many there are, and how many parts each one's histories have:
+  const Name<U32>& n_rows() const { return n_rows_; }
+  Name<U32> splits() const;
+  void attend_rows(const Name<U32>& layer, const Name<U32>& tag) const;
+
  private:
   struct Here;
   struct Pair;
-  Name<U32> splits() const;
   Here look_around(uint32_t nth) const;
+  Here look_around_row(const Name<U32>& nth) const;
+  void find_positions(Here& here, const std::function<Temp<U32>()>& row) const;
+  static Name<U32> in_row(const Here& here, const Name<U32>& place);
   Name<U32> key_at(const Here& here, const Name<U32>& p) const;
-  Loaded load_position(const Name<U32>& layer, const Name<U32>& at) const;
+  Loaded load_position(const Name<U32>& layer_vectors, const Name<U32>& layer, const Name<U32>& at) const;
   void take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const;
   std::vector<Name<F32>> norm_factors(const std::vector<Pair>& pairs) const;
   void attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest, const Name<U32>& tag) const;
@@ -55,6 +63,7 @@ class LayersAttention {
   // What attention has to know that is the same in all layers.
   struct Here {
     Name<U32> splits, kv_head, split;
+    std::optional<Name<U32>> row_words;  // where the row's words are behind those of the first; none: it is the first
     Name<Bool> is_used;                   // whether there is a head for this workgroup
     Name<U32> pos, table, first, end;     // the token's, its blocks, and the workgroup's part of the positions
     Name<U32> lane, group;                // of a position, and of the workgroup
@@ -79,7 +88,8 @@ class LayersAttention {
   LayerBuiltins b_;
   std::optional<HeadNorms> norms_;
   Shared<F32> turned_, sums_, squares_;
-  std::vector<Here> here_;  // of each of the heads that it has
+  Name<U32> n_rows_;        // where there may be several
+  std::vector<Here> here_;  // of each of the heads that it has, where there are not
 };
 
 }  // namespace tern::gpu::layers

@@ -30,6 +30,10 @@ class Exchange {
 
   // Where the word of row `row` of a region in blocks is.
   Name<U32> place(uint32_t region, const Name<U32>& row) const {
+    if (c_.words_in_units) {
+      auto in_block = let("row_of_block", (row & 15u) * 32u + ((row >> 4u) & 31u));
+      return let("place", (row & ~511u) + in_block + region);
+    }
     if (!c_.words_in_quads) return let("place", row + region);
     auto in_block = let("row_of_block", (row & 3u) * 32u + ((row >> 2u) & 31u));
     return let("place", (row & ~127u) + in_block + region);
@@ -39,6 +43,13 @@ class Exchange {
     auto first = let("place", i / 32u * 128u + i % 32u + region);
     std::vector<Name<U32>> places{first};
     for (uint32_t j = 1; j < 4; ++j) places.push_back(let("place", first + 32 * j));
+    return places;
+  }
+  // Those of rows 16i … 16i + 15, with words_in_units. `base`: of the row of x that they belong to.
+  static std::vector<Name<U32>> places_of_unit(uint32_t region, const Name<U32>& base, const Name<U32>& i) {
+    auto first = let("place", base + i / 32u * 512u + i % 32u + region);
+    std::vector<Name<U32>> places{first};
+    for (uint32_t j = 1; j < 16; ++j) places.push_back(let("place", first + 32 * j));
     return places;
   }
 

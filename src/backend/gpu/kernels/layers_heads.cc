@@ -47,8 +47,8 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
     };
     Name<F32> gain_a, gain_b;
     if (norms_) gain_a = gain_at(p.a_at), gain_b = gain_at(p.b_at);
-    auto place_a = let("place", safe_head * h.head_dim + p.a_at + c_.qkv_words());
-    auto place_b = let("place", safe_head * h.head_dim + p.b_at + c_.qkv_words());
+    auto place_a = in_row(here, let("place", safe_head * h.head_dim + p.a_at + c_.qkv_words()));
+    auto place_b = in_row(here, let("place", safe_head * h.head_dim + p.b_at + c_.qkv_words()));
     const auto values = exchange_.take({place_a, place_b}, tag);
     p.a = values[0], p.b = values[1];
     auto a = norms_ ? let("weighted", p.a * gain_a) : p.a;

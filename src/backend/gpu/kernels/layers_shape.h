@@ -17,6 +17,7 @@ namespace tern::gpu {
 
 struct LayersShape {
   uint32_t n_layers = 0, d_model = 0, d_ff = 0;
+  uint32_t rows = 1;         // of x, at most: tokens of as many sequences; a power of two
   HeadShape heads = {};      // head_dim a multiple of 8
   bool interleaved = false;  // pairs of RoPE
   uint32_t window = 0;       // positions that a token sees, its own included; 0: all
@@ -34,6 +35,9 @@ struct LayersShape {
   // The words of a block lie so that a subgroup whose lanes read neighbouring words has four neighbouring rows on each
   // lane after four reads.
   bool words_in_quads = false;
+  // The words of a block lie so that a subgroup whose lanes read neighbouring words has 16 neighbouring rows on each
+  // lane after 16 reads.
+  bool words_in_units = false;
 
   uint32_t group_heads() const { return heads.n_heads / heads.n_kv_heads; }
   uint32_t heads_in_memory() const { return std::min(group_heads(), heads_at_once); }
@@ -52,25 +56,30 @@ struct LayersShape {
   static constexpr uint32_t kPatience = 1;  // how often a word is looked at; the host's
   static constexpr uint32_t kFailed = 32;   // how many invocations have waited in vain, ever
   static constexpr uint32_t kToken = 33;    // for the host, which reads both at once
-  // Rows that are multiplied with are in whole blocks of 128.
-  static constexpr uint32_t in_blocks(uint32_t rows) { return (rows + 127) / 128 * 128; }
-  uint32_t x_words() const { return 64; }
+  // Rows that are multiplied with are in whole blocks. Those of the first row of x; the others' lie row_words() apart.
+  uint32_t words_block() const { return words_in_units ? 512 : 128; }
+  uint32_t in_blocks(uint32_t width) const { return (width + words_block() - 1) / words_block() * words_block(); }
+  static constexpr uint32_t x_words() { return 64; }
   uint32_t qkv_words() const { return x_words() + in_blocks(d_model); }
   uint32_t part_words() const { return qkv_words() + qkv_width(); }
   uint32_t part_stride() const { return heads.head_dim + 2; }  // Σ e·v, the greatest score, Σ e
   uint32_t attention_words() const { return part_words() + heads.n_heads * most_splits * part_stride(); }
   uint32_t middle_words() const { return attention_words() + in_blocks(q_width()); }  // x after attention
   uint32_t ffn_words() const { return middle_words() + in_blocks(d_model); }
-  uint32_t n_words() const { return ffn_words() + in_blocks(d_ff); }
+  uint32_t row_words() const { return ffn_words() + in_blocks(d_ff) - x_words(); }
+  // Of several rows, what each workgroup adds to a row's statistics, in each of four places of a layer.
+  static constexpr uint32_t kMostWorkgroups = 1024, kStages = 4;
+  uint32_t stats_words() const { return x_words() + rows * row_words(); }
+  uint32_t n_words() const { return stats_words() + (rows > 1 ? kStages * rows * 2 * kMostWorkgroups : 0); }
 
   uint32_t subgroups() const { return workgroup / caps.subgroup; }
   uint32_t sums_stride() const { return heads.head_dim + 4; }
   // Each has at least a row of everything that all of them read: who has none would not hold those up that it reads
   // from. Values may be fewer, where they are a product of their own beside that of queries and keys.
-  uint32_t most_workgroups() const { return std::min({d_model, d_ff, q_width(), qkv_width(), 1023u}); }
+  uint32_t most_workgroups() const { return std::min({d_model, d_ff, q_width(), qkv_width(), kMostWorkgroups - 1}); }
   // Parts of a head's history, which are added up in their order: with another number sums differ in their last bits.
-  uint32_t splits(uint32_t workgroups) const {
-    return std::max(1u, std::min(workgroups / workgroups_of_heads(), most_splits));
+  uint32_t splits(uint32_t workgroups, uint32_t n_rows = 1) const {
+    return std::max(1u, std::min(workgroups / (n_rows * workgroups_of_heads()), most_splits));
   }
   uint32_t workgroups_of_heads() const {
     return (heads.n_kv_heads + kv_heads_of_workgroup - 1) / kv_heads_of_workgroup;

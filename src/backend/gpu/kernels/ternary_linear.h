@@ -23,6 +23,7 @@ struct TernaryConfig {
   uint32_t most_ahead = 8;  // vec4s of weights that an invocation loads before its activations are ready
   // Loops instead of written-out rounds and planes: for drivers to which compiling is dearer than running a loop.
   bool in_loops = false;
+  bool loops_planes = false;  // of several rows of activations: planes alone
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
   uint32_t row_vectors() const { return whole_blocks(cols) / 64; }  // vec4s of a row of weights
 
@@ -236,18 +237,29 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply_columns(const std::vect
   CHECK((columns & (columns - 1)) == 0 && columns <= c_.lanes && c_.lanes <= c_.caps.subgroup && !c_.in_loops);
   std::vector<Var<I32>> sums;  // [row][column]
   for (size_t i = 0; i < starts.size() * columns; ++i) sums.push_back(var("acc", 0));
+  const auto add_plane = [&]<class P, class Codes>(const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i,
+                                                   const P& plane, const Codes& codes_of) {
+    std::vector<Name<I8x4>> unpacked;  // once for all columns
+    for (const auto& row : w) {
+      for (uint32_t k = 0; k < 4; ++k) unpacked.push_back(let("codes", codes_of(at(row, k))));
+    }
+    for (uint32_t column = 0; column < columns; ++column) {
+      auto q = let("q4", quad(column, i, plane));
+      for (uint32_t k = 0; k < 4; ++k) {
+        for (size_t r = 0; r < w.size(); ++r) sums[r * columns + column] += dot4_(unpacked[4 * r + k], at(q, k));
+      }
+    }
+  };
   const auto add = [&](const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i) {
+    if (c_.loops_planes) {
+      loop("plane", 0u, 4u, 1u, [&](const Name<U32>& plane) {
+        auto shift = let("shift", 6u - plane * 2u);
+        add_plane(w, i, plane, [&](auto&& word) { return codes(std::forward<decltype(word)>(word), shift); });
+      });
+      return;
+    }
     for (uint32_t p = 0; p < 4; ++p) {
-      std::vector<Name<I8x4>> unpacked;  // once for all columns
-      for (const auto& row : w) {
-        for (uint32_t k = 0; k < 4; ++k) unpacked.push_back(let("codes", codes(at(row, k), p)));
-      }
-      for (uint32_t column = 0; column < columns; ++column) {
-        auto q = let("q4", quad(column, i, p));
-        for (uint32_t k = 0; k < 4; ++k) {
-          for (size_t r = 0; r < w.size(); ++r) sums[r * columns + column] += dot4_(unpacked[4 * r + k], at(q, k));
-        }
-      }
+      add_plane(w, i, p, [&](auto&& word) { return codes(std::forward<decltype(word)>(word), p); });
     }
   };
   for (uint32_t k = 0; k < ahead_.size(); ++k) {

@@ -46,6 +46,7 @@ class GpuKvStore final : public KvStore {
   // What runs the plan, and with which buffers: those of the store and RoPE's.
   struct Version {
     uint64_t of_store = 0, of_ropes = 0;
+    uint64_t of_ways = 0;  // in which the program computes the layers
     bool operator==(const Version&) const = default;
   };
   Program program;

@@ -152,6 +152,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(tokens));
   shape = in_best_way(shape, store);
+  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.n_tokens));
   std::vector<Command> model, choice;
   store.program.commands(shape, model);
   sampler_->greedy().commands(shape, choice);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "backend/gpu/record/layouts.h"
 #include "backend/gpu/weights/pack.h"
@@ -217,6 +218,26 @@ Result<FloatLayersConfig> float_config(const Device& device, std::span<const Lay
   return c;
 }
 
+Result<TernaryRowsConfig> rows_config(const Device& device, const TernaryLayersConfig& of_one, uint32_t rows) {
+  TernaryRowsConfig c{of_one};
+  c.rows = rows;
+  c.words_in_units = true;
+  c.kv_heads_of_workgroup = 1;
+  c.most_splits = std::min(c.most_splits, c.caps.subgroup / rows);
+  if (device.adapter().type != AdapterType::kSoftware) c.most_rows = std::min(c.most_rows, 64u);
+  if (!fits(c)) return no("the model's shape, for several rows");
+  // Where workgroup memory is small, attention goes through it in steps, and rows in pieces.
+  while (ternary_rows(c).module.needs.workgroup_bytes > device.limits().workgroup_bytes) {
+    if (c.heads_at_once > 1) {
+      c.heads_at_once /= 2;
+    } else {
+      c.staged_bytes /= 2;
+    }
+    if (!fits(c)) return no("the GPU has too little workgroup memory for several rows");
+  }
+  return c;
+}
+
 }  // namespace
 
 Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool int8_x) {
@@ -277,10 +298,30 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device& device, KernelL
   one->scales_ = weights.scales_together();
   TRY_STATUS(one->check_places(weights));
   TRY_STATUS(one->put_vectors());
-  TRY(one->words_,
-      device.new_buffer("words between workgroups", uint64_t{4} * one->shape().n_words(), BufferUse::kWork));
-  TRY_STATUS(one->reset(Patience::kUsual));
+  TRY_STATUS(one->make_words());
   return one;
+}
+
+Result<void> OneDispatch::make_words() {
+  TRY(words_, device_.new_buffer("words between workgroups", uint64_t{4} * shape().n_words(), BufferUse::kWork));
+  return reset(Patience::kUsual);
+}
+
+Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int fewest, int most) const {
+  const auto* of_one = std::get_if<TernaryLayersConfig>(&layers_.config);
+  if (!of_one) return no("several rows of float activations");
+  TRY(const TernaryRowsConfig c, rows_config(device_, *of_one, static_cast<uint32_t>(most)));
+  std::unique_ptr<OneDispatch> one(new OneDispatch(device_, kernels_, layers_));
+  one->layers_.config = c;
+  one->fewest_rows_ = fewest;
+  one->matrices_ = matrices_;
+  one->vectors_ = vectors_;
+  TRY_STATUS(one->make_words());
+  return one;
+}
+
+Result<void> OneDispatch::ready(int n_rows) {
+  return std::exchange(n_rows_, n_rows) == n_rows ? Result<void>() : reset(Patience::kUsual);
 }
 
 // That all matrices are where the kernel takes them to be.
@@ -354,17 +395,22 @@ Result<void> OneDispatch::put_vectors() {
 }
 
 Result<RecordedDispatch> OneDispatch::record(const BufferView& x, const BufferView& angles, const BufferView& params,
-                                             const GpuKvStore& store) const {
+                                             const GpuKvStore& store, const When& when) const {
   CHECK(store.all_layers().buffer && store.type() == KvType::kF16);
   const BufferView matrices{matrices_, 0, 0}, vectors{vectors_.get(), 0, 0};
   const View<wgsl::Vec4<wgsl::F16x2>> kv{store.all_layers()};
   const View<wgsl::Atomic<wgsl::U32>> words{{words_.get(), 0, 0}};
+  const auto record_ternary = [&](const auto& kernel) {
+    return kernels_.record(kernel, Extent{.when = when}, View<TernaryWeights>{matrices}, View<wgsl::F32>{vectors},
+                           View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles}, View<wgsl::U32>{params}, kv, words);
+  };
   if (const auto* c = std::get_if<TernaryLayersConfig>(&layers_.config)) {
-    return kernels_.record(kernels_.traced(ternary_layers, *c), Extent{}, View<TernaryWeights>{matrices},
-                           View<wgsl::F32>{vectors}, View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles},
-                           View<wgsl::U32>{params}, kv, words);
+    return record_ternary(kernels_.traced(ternary_layers, *c));
   }
-  return kernels_.record(kernels_.traced(float_layers, std::get<FloatLayersConfig>(layers_.config)), Extent{},
+  if (const auto* c = std::get_if<TernaryRowsConfig>(&layers_.config)) {
+    return record_ternary(kernels_.traced(ternary_rows, *c));
+  }
+  return kernels_.record(kernels_.traced(float_layers, std::get<FloatLayersConfig>(layers_.config)), Extent{.when = when},
                          View<WeightUnits>{matrices}, View<wgsl::U32>{{scales_, 0, 0}}, View<wgsl::F32>{vectors},
                          View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles}, View<wgsl::U32>{params}, kv, words);
 }

@@ -11,6 +11,7 @@
 
 #include "backend/gpu/kernels/float_layers.h"
 #include "backend/gpu/kernels/ternary_layers.h"
+#include "backend/gpu/kernels/ternary_rows.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/weights/weight_store.h"
@@ -35,7 +36,7 @@ struct LayersInOne {
   };
   std::vector<Layer> layers;
   int first_step = 0, end_step = 0;  // of the plan
-  std::variant<TernaryLayersConfig, FloatLayersConfig> config;
+  std::variant<TernaryLayersConfig, FloatLayersConfig, TernaryRowsConfig> config;
   WeightStore::Together matrices;
 
   const LayersShape& shape() const {
@@ -50,6 +51,8 @@ class OneDispatch {
   // After the weights have been uploaded, the layers' matrices together.
   static Result<std::unique_ptr<OneDispatch>> create(Device& device, KernelLibrary& kernels, WeightStore& weights,
                                                      LayersInOne layers);
+  // Of the same layers, for a token of each of `fewest` to `most` sequences. kNotSupported, saying why.
+  Result<std::unique_ptr<OneDispatch>> for_rows(int fewest, int most) const;
 
   int first_step() const { return layers_.first_step; }
   int end_step() const { return layers_.end_step; }
@@ -57,28 +60,36 @@ class OneDispatch {
   SlotId x() const { return layers_.layers.front().x; }
   int rope() const { return layers_.layers.front().rope; }
 
-  // x: the slot's row. For stores whose layers are together, of keys and values as f16.
+  // x: the slot's rows. For stores whose layers are together, of keys and values as f16. `when`: for which runs.
   Result<RecordedDispatch> record(const BufferView& x, const BufferView& angles, const BufferView& params,
-                                  const GpuKvStore& store) const;
+                                  const GpuKvStore& store, const When& when) const;
 
-  // As if it had never run. Before each run with another number of workgroups than the last: the words of parts that
-  // nobody wrote in the last token may have any tag. Every wait looks at a word at most so often. kForTrials: enough to
+  // As if it had never run. Before each run with another number of workgroups, or rows, than the last: the words of
+  // parts that nobody wrote in the last token may have any tag. Every wait looks at a word at most so often. kForTrials: enough to
   // see whether workgroups run at the same time, without waiting long where they do not.
   enum class Patience { kUsual, kForTrials };
   Result<void> reset(Patience patience) const;
+  // Before a run with so many rows: resets it where the last had another number.
+  Result<void> ready(int n_rows);
 
-  // Two words: how many invocations have waited in vain since reset(), and what was copied to token_slot().
-  BufferView outcome() const { return {words_.get(), 4 * LayersShape::kFailed, 8}; }
+  // How many invocations have waited in vain since reset(), then what was copied to token_slot(), for each row a word.
+  BufferView outcome(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kFailed, 4 + 4 * n_rows}; }
   static bool has_failed(Bytes outcome);
-  BufferView token_slot() const { return {words_.get(), 4 * LayersShape::kToken, 4}; }
+  BufferView token_slot(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kToken, 4 * n_rows}; }
 
-  // With how many workgroups it is used; 0: it is not.
-  uint32_t workgroups() const { return workgroups_; }
-  void use(uint32_t workgroups) { workgroups_ = workgroups; }
+  int fewest_rows() const { return fewest_rows_; }
+  int most_rows() const { return static_cast<int>(shape().rows); }
+
+  // With how many workgroups it is used for so many rows; 0: it is not.
+  uint32_t workgroups(int n_rows) const { return n_rows >= used_from_ ? workgroups_ : 0; }
+  void use(uint32_t workgroups, int from_rows) { workgroups_ = workgroups, used_from_ = from_rows; }
+  void leave() { workgroups_ = 0; }
+  bool is_used() const { return workgroups_ > 0; }
 
  private:
   OneDispatch(Device& device, KernelLibrary& kernels, LayersInOne layers)
       : device_(device), kernels_(kernels), layers_(std::move(layers)) {}
+  Result<void> make_words();
   Result<void> put_vectors();
   Result<void> check_places(WeightStore& weights) const;
   Result<void> check_places(const TernaryLayersConfig& c, WeightStore& weights) const;
@@ -88,8 +99,11 @@ class OneDispatch {
   KernelLibrary& kernels_;
   LayersInOne layers_;
   const Buffer *matrices_ = nullptr, *scales_ = nullptr;
-  std::unique_ptr<Buffer> vectors_, words_;
+  std::shared_ptr<Buffer> vectors_;
+  std::unique_ptr<Buffer> words_;
   uint32_t workgroups_ = 0;
+  int fewest_rows_ = 1, used_from_ = 1;
+  int n_rows_ = 1;  // of the last run
 };
 
 }  // namespace tern::gpu

@@ -20,10 +20,18 @@ bool Recorder::is_in_one(int step) const {
 
 Result<void> Recorder::record_layers() {
   TRY(const auto turns, angles(c_.one->rope()));
-  TRY(auto recorded, c_.one->record(c_.work.view(c_.one->x()), turns.view, params().view, store_));
-  recorded.step = c_.one->first_step();
-  recorded.way = Way::kInOne;
-  program_.add(std::move(recorded));
+  const auto add = [&](const OneDispatch& one, const When& when) -> Result<void> {
+    TRY(auto recorded, one.record(c_.work.view(one.x()), turns.view, params().view, store_, when));
+    recorded.step = one.first_step();
+    recorded.way = Way::kInOne;
+    program_.add(std::move(recorded));
+    return {};
+  };
+  TRY_STATUS(add(*c_.one, {.max_tokens = 1}));
+  for (const auto& one : c_.of_rows) {
+    const When when{.min_tokens = one->fewest_rows(), .max_tokens = one->most_rows(), .slices = Slices::kOneEach};
+    TRY_STATUS(add(*one, when));
+  }
   return {};
 }
 

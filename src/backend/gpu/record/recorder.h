@@ -42,6 +42,7 @@ struct RecorderContext {
   int max_batch;
   Layouts layouts;
   const OneDispatch* one = nullptr;  // null: there is none
+  std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
 };
 
 // From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of ternary layers that

@@ -28,6 +28,8 @@ Result<std::vector<T>> read_all(Device& device, BufferView view, size_t count) {
   return values;
 }
 
+constexpr std::string_view kKvTooLarge = "keys and values of all layers are more than the GPU binds at once";
+
 }  // namespace
 
 GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options)
@@ -141,7 +143,8 @@ RecorderContext GpuExecutable::context() const {
           .plan = plan_,
           .max_batch = options_.max_batch,
           .layouts = layouts_,
-          .one = one_.get()};
+          .one = one_.get(),
+          .of_rows = of_rows_};
 }
 
 Result<void> GpuExecutable::plan_one_dispatch(std::optional<LayersInOne>& layers) {
@@ -168,41 +171,84 @@ Result<void> GpuExecutable::plan_one_dispatch(std::optional<LayersInOne>& layers
 // Whatever is wrong with it, there are the steps.
 Result<void> GpuExecutable::try_one_dispatch(const GpuKvStore& store) {
   if (!one_) return {};
-  one_->use(0);
+  one_->leave();
   why_in_steps_.clear();
   if (only_in_steps_) return {};
   if (!store.all_layers().buffer) {
-    why_in_steps_ = "keys and values of all layers are more than the GPU binds at once";
+    why_in_steps_ = kKvTooLarge;
     return {};
   }
-  const bool is_wanted = options_.gpu.one_dispatch == OneDispatchUse::kOn;
-  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, *one_, options_.max_batch);
-  if (!trial) {
-    if (trial.error().code == ErrorCode::kDeviceLost) return std::unexpected(trial.error());
-    why_in_steps_ = trial.error().message;
-  } else if (trial->workgroups == 0) {
-    why_in_steps_ = trial->why_not;
-  } else if (!is_wanted && trial->seconds == 0) {
-    why_in_steps_ = "the GPU does not tell what takes how long";
-  } else if (!is_wanted && trial->seconds > 0.97 * trial->seconds_in_steps) {
-    why_in_steps_ = "it is not faster on this GPU";
-  } else {
-    TRY_STATUS(one_->reset(OneDispatch::Patience::kUsual));
-    one_->use(trial->workgroups);
-  }
+  TRY(why_in_steps_, try_one_dispatch(*one_, store));
   return {};
 }
 
+Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const GpuKvStore& store) {
+  const bool is_wanted = options_.gpu.one_dispatch == OneDispatchUse::kOn;
+  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, one, options_.max_batch);
+  if (!trial) {
+    if (trial.error().code == ErrorCode::kDeviceLost) return std::unexpected(trial.error());
+    return trial.error().message;
+  }
+  if (trial->workgroups == 0) return trial->why_not;
+  if (!is_wanted && trial->times.empty()) return "the GPU does not tell what takes how long";
+  const auto from = is_wanted ? one.fewest_rows() : trial->faster_from();
+  if (!from) return "it is not faster on this GPU";
+  TRY_STATUS(one.reset(OneDispatch::Patience::kUsual));
+  one.use(trial->workgroups, *from);
+  return std::string();
+}
+
+// A dispatch for up to four rows and one for up to eight.
+Result<void> GpuExecutable::expect(int n_sequences) {
+  if (n_sequences < 2 || !one_ || !one_->is_used() || only_in_steps_) return {};
+  if (!of_rows_.empty() || !why_rows_in_steps_.empty()) return {};  // it has been tried
+  const int most = std::min(options_.max_batch, max_logit_rows());
+  for (const auto [fewest, rows] : {std::pair(2, 4), {5, 8}}) {
+    if (n_sequences < fewest || rows > most) break;
+    auto made = one_->for_rows(fewest, rows);
+    if (made) {
+      of_rows_.push_back(*std::move(made));
+    } else {
+      why_rows_in_steps_ = made.error().message;
+    }
+  }
+  if (of_rows_.empty()) return {};
+  ++n_ways_;
+  in_control_ = nullptr;
+  work_->ropes().reserve(positions_of_trial(plan_.config, one_->shape()));
+  const auto store = make_store(KvType::kF16, /*together=*/true);
+  const auto room = store->reserve(blocks_of_trial(of_rows_.back()->shape().rows));
+  if (!room && room.error().code == ErrorCode::kDeviceLost) return std::unexpected(room.error());
+  for (const auto& one : of_rows_) {
+    std::string why = room ? std::string(kKvTooLarge) : room.error().message;
+    if (room && store->all_layers().buffer) {
+      TRY(why, try_one_dispatch(*one, *store));
+    }
+    if (!why.empty()) why_rows_in_steps_ = why;
+  }
+  std::erase_if(of_rows_, [](const auto& one) { return !one->is_used(); });
+  ++n_ways_;
+  return {};
+}
+
+OneDispatch* GpuExecutable::one_for(int n_rows) const {
+  if (n_rows == 1) return one_.get();
+  const auto found = std::ranges::find_if(of_rows_, [&](const auto& one) {
+    return n_rows >= one->fewest_rows() && n_rows <= one->most_rows();
+  });
+  return found == of_rows_.end() ? nullptr : found->get();
+}
+
 RunShape GpuExecutable::in_best_way(RunShape shape, const GpuKvStore& store) const {
-  const bool may = one_ && store.all_layers().buffer && store.type() == KvType::kF16 && !observer_;
-  shape.in_one = may && !only_in_steps_ && shape.n_tokens == 1 ? one_->workgroups() : 0;
+  const OneDispatch* one = shape.one_each && !only_in_steps_ && !observer_ ? one_for(shape.n_tokens) : nullptr;
+  shape.in_one = one && store.all_layers().buffer && store.type() == KvType::kF16 ? one->workgroups(shape.n_tokens) : 0;
   return shape;
 }
 
-void GpuExecutable::leave_one_dispatch() {
-  if (one_->workgroups() == 0) return;
-  one_->use(0);
-  why_in_steps_ = "workgroups have waited for each other in vain";
+void GpuExecutable::leave_one_dispatch(OneDispatch& one) {
+  if (!one.is_used()) return;
+  one.leave();
+  (&one == one_.get() ? why_in_steps_ : why_rows_in_steps_) = "workgroups have waited for each other in vain";
   warn("the GPU {} did not run all workgroups of a token at the same time; from here on each step is a dispatch",
        device_->adapter().name);
 }
@@ -223,7 +269,7 @@ std::string GpuExecutable::description() const {
 Result<std::unique_ptr<KvStore>> GpuExecutable::new_kv_store(int block_tokens, KvType type) const {
   TRY_STATUS(check_heads(type));
   CHECK(block_tokens == kKvBlock);
-  return make_store(type, one_ && one_->workgroups() > 0 && !only_in_steps_);
+  return make_store(type, one_ && one_->is_used() && !only_in_steps_);
 }
 
 std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type, bool together) const {
@@ -233,15 +279,16 @@ std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type, bool together
 
 Result<std::unique_ptr<GpuKvStore>> GpuExecutable::new_spare_store(bool together) const {
   auto store = make_store(KvType::kF16, together);
-  TRY_STATUS(store->reserve(together ? kBlocksOfTrial : 1));
+  TRY_STATUS(store->reserve(together ? blocks_of_trial(1) : 1));
   return store;
 }
 
 Result<void> GpuExecutable::prepare(GpuKvStore& store, int n_pos) const {
   work_->ropes().reserve(n_pos);
-  const GpuKvStore::Version version{store.version(), work_->ropes().version()};
+  const GpuKvStore::Version version{store.version(), work_->ropes().version(), n_ways_};
   if (store.recorded == version) return {};
-  if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes && !store.has_parted()) {
+  if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes &&
+             store.recorded.of_ways == version.of_ways && !store.has_parted()) {
     TRY_STATUS(store.program.rebind(*device_, store.replaced()));
   } else {
     Program program;
@@ -280,7 +327,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     if (!outcome) return false;
     TRY(const Bytes words, outcome->wait());
     if (!OneDispatch::has_failed(words)) return false;
-    leave_one_dispatch();
+    leave_one_dispatch(*one_for(shape.n_tokens));
     return true;
   };
   if (observer_) {
@@ -289,7 +336,9 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     commands_.clear();
     store.program.commands(shape, commands_);
     if (shape.in_one > 0) {
-      TRY(outcome, device_->read_later(one_->outcome(), commands_));
+      OneDispatch& one = *one_for(shape.n_tokens);
+      TRY_STATUS(one.ready(shape.n_tokens));
+      TRY(outcome, device_->read_later(one.outcome(), commands_));
     } else {
       TRY_STATUS(device_->submit(commands_));
     }

@@ -34,6 +34,7 @@ class GpuExecutable final : public Executable {
   bool decodes() const override { return true; }
   int kv_block_tokens(int) const override { return kKvBlock; }
   Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const override;
+  Result<void> expect(int n_sequences) override;
   using Executable::decode;
   using Executable::run;
   Result<std::span<const float>> run(KvStore& store, Batch batch) override;
@@ -56,6 +57,13 @@ class GpuExecutable final : public Executable {
 
   // Why the layers of a token are computed step by step; empty where they are not, or nobody wants anything else.
   const std::string& why_in_steps() const { return why_in_steps_; }
+  const std::string& why_rows_in_steps() const { return why_rows_in_steps_; }  // … and those of several, once expected
+
+  // Workgroups of the dispatch that computes the layers of a token of each of so many sequences; 0: there is none.
+  uint32_t workgroups_in_one(int n_sequences) const {
+    const OneDispatch* one = one_for(n_sequences);
+    return one ? one->workgroups(n_sequences) : 0;
+  }
 
   // For what compares layouts.
   Device& device() { return *device_; }
@@ -74,11 +82,15 @@ class GpuExecutable final : public Executable {
   // Looks whether the layers can be one dispatch, before weights are uploaded, and whether they had better be, after.
   Result<void> plan_one_dispatch(std::optional<LayersInOne>& layers);
   Result<void> try_one_dispatch(const GpuKvStore& store);
+  // Finds out with how many workgroups it is used; 0, and why not, where it is not.
+  Result<std::string> try_one_dispatch(OneDispatch& one, const GpuKvStore& store);
+  // That of a run with so many rows, each of another sequence; null: there is none.
+  OneDispatch* one_for(int n_rows) const;
   Result<std::unique_ptr<GpuKvStore>> checked_store();
   // The way in which a run computes the layers.
   RunShape in_best_way(RunShape shape, const GpuKvStore& store) const;
   // Workgroups of a run that computed them as one have waited in vain: from now on it is not done so.
-  void leave_one_dispatch();
+  void leave_one_dispatch(OneDispatch& one);
   Result<void> check_heads(KvType type) const;
   RecorderContext context() const;
   uint64_t bytes_moved(const Step& step, KvType type, int pos, int n_rows) const;
@@ -112,6 +124,9 @@ class GpuExecutable final : public Executable {
   std::vector<std::string> failed_tests_;
   std::unique_ptr<OneDispatch> one_;       // null: the layers are always computed step by step
   std::string why_in_steps_;               // why that is so; empty: nobody asked for anything else
+  std::vector<std::unique_ptr<OneDispatch>> of_rows_;  // of tokens of several sequences
+  std::string why_rows_in_steps_;                      // likewise
+  uint64_t n_ways_ = 0;                                // that were added since programs were first recorded
   bool only_in_steps_ = false;             // for the time being
   bool attends_without_matrices_ = false;  // whatever the layouts say: they were found wrong
   StepObserver observer_;

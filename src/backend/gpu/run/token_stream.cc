@@ -48,7 +48,7 @@ class GpuTokenStream final : public TokenStream {
     TRY(Bytes bytes, under_way_.front().ids->wait());
     if (under_way_.front().in_one) {
       if (OneDispatch::has_failed(bytes)) {  // this step and those after it are computed again, in the other way
-        executable_.leave_one_dispatch();
+        executable_.leave_one_dispatch(*under_way_.front().in_one);
         executable_.in_control_ = nullptr;
         return next();
       }
@@ -138,12 +138,14 @@ class GpuTokenStream final : public TokenStream {
     sampler_->commands(shape_, e.commands_);
     if (draws_) TRY_STATUS(e.sampler_->set_draws(step_, draw()));
     BufferView ids = e.sampler_->ids(step_, rows_.size());
-    if (shape_.in_one > 0) {  // with the token goes whether it is one
-      e.commands_.push_back({.grid = {}, .from = ids, .to = e.one_->token_slot()});
-      ids = e.one_->outcome();
+    OneDispatch* const one = shape_.in_one > 0 ? e.one_for(shape_.n_tokens) : nullptr;
+    if (one) {  // with the tokens goes whether they are some
+      TRY_STATUS(one->ready(shape_.n_tokens));
+      e.commands_.push_back({.grid = {}, .from = ids, .to = one->token_slot(rows_.size())});
+      ids = one->outcome(rows_.size());
     }
     TRY(auto back, e.device_->read_later(ids, e.commands_));
-    under_way_.push_back({std::move(back), shape_.in_one > 0});
+    under_way_.push_back({std::move(back), one});
     for (Row& row : rows_) ++row.pos;
     ++step_;
     --n_left_;
@@ -165,7 +167,7 @@ class GpuTokenStream final : public TokenStream {
   uint64_t step_ = 0;
   struct Step {
     std::unique_ptr<ReadBack> ids;
-    bool in_one;  // before the token is how many invocations have waited in vain
+    OneDispatch* in_one;  // before the tokens is how many invocations have waited in vain; null: it was step by step
   };
   std::deque<Step> under_way_;
   std::vector<float> drawn_;  // the random numbers [steps, rows] of steps that were not taken, of which

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <numeric>
 #include <vector>
 
@@ -21,8 +22,6 @@ static_assert(kFar % 2 == 0 && kHistory + kCompared < kKvBlock);
 // much less.
 constexpr double kMostErrorOfLayers = 0.05;
 
-constexpr KvBlockId kOwnBlock = kBlocksOfTrial - 1;  // of tokens far from the first; the others hold histories
-
 class Trial {
  public:
   Trial(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, const OneDispatch& one,
@@ -33,6 +32,7 @@ class Trial {
         work_(work),
         one_(one),
         max_batch_(max_batch),
+        n_rows_(static_cast<int>(one.shape().rows)),
         history_(plan.config, one.shape(), one.shape().most_splits) {}
 
   Result<OneDispatchTrial> run() {
@@ -49,58 +49,82 @@ class Trial {
   }
 
  private:
-  // The layers of tokens [first, first + n), in one dispatch of so many workgroups, or step by step. `seed`: which
-  // tokens.
-  Result<std::vector<Command>> commands(std::span<const KvBlockId> blocks, int first, int n, int seed,
-                                        uint32_t in_one) {
-    std::vector<TokenId> tokens(static_cast<size_t>(n));
-    const int range = std::max(plan_.config.n_vocab / 2, 1);
-    for (int i = 0; i < n; ++i) tokens[static_cast<size_t>(i)] = range + (seed + i) * 7 % range;
-    for (TokenId& token : tokens) token = std::min(token, plan_.config.n_vocab - 1);
-    const int room = static_cast<int>(std::ssize(blocks)) * kKvBlock;
-    const Slice slice{.tokens = tokens,
-                      .first_pos = first,
-                      .blocks = blocks,
-                      .n_ctx = std::max(first + n, std::min(room, plan_.config.n_ctx))};
+  // The layers of these slices, in one dispatch of so many workgroups, or step by step.
+  Result<std::vector<Command>> commands(Batch batch, uint32_t in_one) {
     BatchWords words;
-    words.set({&slice, 1}, work_.ropes());
+    words.set(batch, work_.ropes());
     words.shape.in_one = in_one;
     TRY_STATUS(device_.write(work_.params(), 0, std::as_bytes(std::span(words.params))));
-    TRY_STATUS(device_.write(work_.tokens(), 0, std::as_bytes(std::span(tokens))));
+    TRY_STATUS(device_.write(work_.tokens(), 0, std::as_bytes(std::span(words.tokens))));
     std::vector<Command> commands;
     program_.commands(words.shape, commands, 0, one_.end_step());
     return commands;
   }
-  // Of a token at `pos`. One far from the first has its key and value in a block that nobody reads as something else
-  // meanwhile.
+  // `seed`: which tokens.
+  std::vector<TokenId> some_tokens(int n, int seed) const {
+    std::vector<TokenId> tokens(static_cast<size_t>(n));
+    const int range = std::max(plan_.config.n_vocab / 2, 1);
+    for (int i = 0; i < n; ++i) tokens[static_cast<size_t>(i)] = range + (seed + i) * 7 % range;
+    for (TokenId& token : tokens) token = std::min(token, plan_.config.n_vocab - 1);
+    return tokens;
+  }
+  // Of tokens [first, first + size) of a sequence in these blocks.
+  Slice slice(std::span<const TokenId> tokens, int first, std::span<const KvBlockId> blocks) const {
+    const int room = static_cast<int>(std::ssize(blocks)) * kKvBlock, end = first + static_cast<int>(tokens.size());
+    return {.tokens = tokens,
+            .first_pos = first,
+            .blocks = blocks,
+            .n_ctx = std::max(end, std::min(room, plan_.config.n_ctx))};
+  }
+  // Of a token at `pos`; of several rows, those after the first are each a position further back. One far from the
+  // first has its key and value in a block that nobody reads as something else meanwhile, and so has each of several.
   Result<std::vector<Command>> commands_of_token(int pos, uint32_t in_one) {
-    std::vector<KvBlockId> blocks;
-    for (int i = 0; i < kv_blocks_for(pos + 1); ++i) blocks.push_back(history_.block(i));
-    if (blocks.size() > 1) blocks.back() = kOwnBlock;
-    return commands(blocks, pos, 1, pos, in_one);
+    return commands_of_token(pos, in_one, n_rows_);
+  }
+  Result<std::vector<Command>> commands_of_token(int pos, uint32_t in_one, int n_rows) {
+    std::deque<std::vector<KvBlockId>> blocks;
+    std::deque<std::vector<TokenId>> tokens;
+    std::vector<Slice> slices;
+    for (int row = 0; row < n_rows; ++row) {
+      const int at = pos - row;
+      std::vector<KvBlockId>& of_row = blocks.emplace_back();
+      for (int i = 0; i < kv_blocks_for(at + 1); ++i) of_row.push_back(history_.block(i));
+      if (of_row.size() > 1) {
+        of_row.back() = kHistoryBlocks + row;
+      } else if (n_rows_ > 1) {
+        of_row.back() = kHistoryBlocks + n_rows_ + row;
+      }
+      slices.push_back(slice(tokens.emplace_back(some_tokens(1, at + kKvBlock * row)), at, of_row));
+    }
+    return commands(slices, in_one);
   }
 
-  // Fills the blocks, each as if it were the first.
+  // Fills blocks, each as if it were the first.
   Result<void> run_history() {
-    for (KvBlockId block = 0; block < kOwnBlock; ++block) {
-      for (int pos = 0; pos < kKvBlock; pos += max_batch_) {
-        const int n = std::min(max_batch_, kKvBlock - pos);
-        TRY(const auto list, commands({&block, 1}, pos, n, kKvBlock * block + pos, 0));
+    for (KvBlockId block = 0; block < blocks_of_trial(one_.shape().rows); ++block) {
+      const bool is_far = block >= kHistoryBlocks && block < kHistoryBlocks + n_rows_;
+      for (int pos = 0; pos < kKvBlock && !is_far; pos += max_batch_) {
+        const auto tokens = some_tokens(std::min(max_batch_, kKvBlock - pos), kKvBlock * block + pos);
+        const Slice part = slice(tokens, pos, {&block, 1});
+        TRY(const auto list, commands({&part, 1}, 0));
         TRY_STATUS(device_.submit(list));
       }
     }
     return {};
   }
 
-  Result<std::vector<float>> row(int pos, uint32_t in_one) {
+  // One after the other.
+  Result<std::vector<float>> rows(int pos, uint32_t in_one) {
     TRY(const auto list, commands_of_token(pos, in_one));
     TRY_STATUS(device_.submit(list));
-    std::vector<float> x(static_cast<size_t>(plan_.config.d_model));
+    std::vector<float> x(static_cast<size_t>(n_rows_ * plan_.config.d_model));
     BufferView view = work_.view(one_.x());
     view.bytes = x.size() * sizeof(float);
     TRY_STATUS(device_.read(view, std::as_writable_bytes(std::span(x))));
     return x;
   }
+
+  uint32_t splits(uint32_t workgroups) const { return one_.shape().splits(workgroups, one_.shape().rows); }
 
   Result<bool> runs_together(uint32_t workgroups) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kForTrials));
@@ -134,18 +158,18 @@ class Trial {
     if (end > kKvBlock) {
       for (int pos = end - kFar; pos < end; ++pos) positions.push_back(pos);
     }
-    Tokens rows;
+    Tokens all;
     for (const int pos : positions) {
-      TRY(auto x, row(pos, in_one));
-      rows.push_back(std::move(x));
+      TRY(auto x, rows(pos, in_one));
+      all.push_back(std::move(x));
     }
-    return rows;
+    return all;
   }
 
   // Why the results are of no use; empty where they are right.
   Result<std::string> what_is_wrong(uint32_t workgroups) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
-    history_ = LongHistory(plan_.config, one_.shape(), one_.shape().splits(workgroups));
+    history_ = LongHistory(plan_.config, one_.shape(), splits(workgroups));
     TRY(const Tokens in_one, tokens(workgroups));
     TRY(const Tokens again, tokens(workgroups));
     TRY(const Tokens in_steps, tokens(0));
@@ -171,12 +195,12 @@ class Trial {
     return format_text("the GPU computes wrongly (a relative error of {:.2g})", std::sqrt(worst));
   }
 
-  Result<double> seconds(uint32_t in_one) {
+  Result<double> seconds(int n_rows, uint32_t in_one) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
     constexpr int kRuns = 5;
     std::array<double, kRuns> all{};
     for (double& one_run : all) {
-      TRY(const auto list, commands_of_token(kHistory + kCompared, in_one));
+      TRY(const auto list, commands_of_token(kHistory + kCompared, in_one, n_rows));
       TRY(one_run, device_.time_whole(list));
     }
     std::ranges::sort(all);
@@ -188,11 +212,19 @@ class Trial {
   Result<OneDispatchTrial> fastest(uint32_t most) {
     OneDispatchTrial trial{.workgroups = most};
     if (!device_.features().timestamps) return trial;
-    TRY(trial.seconds_in_steps, seconds(0));
+    double least_time = 0;
     for (const uint32_t n : {most, most * 31 / 32, most * 29 / 32}) {
-      if (n < one_.shape().least_workgroups() || one_.shape().splits(n) != one_.shape().splits(most)) continue;
-      TRY(const double time, seconds(n));
-      if (trial.seconds == 0 || time < trial.seconds) trial.workgroups = n, trial.seconds = time;
+      if (n < one_.shape().least_workgroups() || splits(n) != splits(most)) continue;
+      TRY(const double time, seconds(n_rows_, n));
+      if (least_time == 0 || time < least_time) trial.workgroups = n, least_time = time;
+    }
+    for (int n = one_.fewest_rows(); n <= n_rows_; ++n) {
+      OneDispatchTrial::Times times{.n_rows = n, .seconds = least_time};
+      if (n < n_rows_) {
+        TRY(times.seconds, seconds(n, trial.workgroups));
+      }
+      TRY(times.in_steps, seconds(n, 0));
+      trial.times.push_back(times);
     }
     return trial;
   }
@@ -202,7 +234,7 @@ class Trial {
   const Program& program_;
   const WorkBuffers& work_;
   const OneDispatch& one_;
-  int max_batch_;
+  int max_batch_, n_rows_;
   LongHistory history_;
 };
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/one_dispatch.h"
@@ -14,7 +16,25 @@ namespace tern::gpu {
 struct OneDispatchTrial {
   uint32_t workgroups = 0;  // with which it is fastest; 0: it cannot be used
   std::string why_not = {};
-  double seconds = 0, seconds_in_steps = 0;  // of a token's layers; 0 where the device does not tell
+  // What the layers take with ever more rows; empty where the device does not tell.
+  struct Times {
+    int n_rows = 1;
+    double seconds = 0, in_steps = 0;
+  };
+  std::vector<Times> times = {};
+
+  // From how many rows on it is faster; none: it is not.
+  std::optional<int> faster_from() const {
+    std::optional<int> from;
+    for (const Times& t : times) {
+      if (t.seconds > 0.97 * t.in_steps) {
+        from.reset();
+      } else if (!from) {
+        from = t.n_rows;
+      }
+    }
+    return from;
+  }
 };
 
 // A long history, as a trial has it: of blocks that each part of it has, the first ones are one block again and again,
@@ -37,13 +57,16 @@ struct LongHistory {
     return of_part < first_blocks ? 0 : 1 + (of_part - first_blocks) % 2;
   }
 };
-inline constexpr int kBlocksOfTrial = 4;
+// Those of histories, and each row's own: of tokens near the first, where there are several rows, and of those far from
+// it.
+inline constexpr int kHistoryBlocks = 3;
+constexpr int blocks_of_trial(uint32_t rows) { return kHistoryBlocks + static_cast<int>(rows > 1 ? 2 * rows : 1); }
 
 // How many positions it needs RoPE's angles of.
 inline int positions_of_trial(const Config& config, const LayersShape& shape) {
   return std::max(kKvBlock, LongHistory(config, shape, shape.most_splits).n_positions);
 }
-// Runs tokens in both ways. `program` is of a store with kBlocksOfTrial blocks, which it overwrites. Errors are those
+// Runs tokens in both ways. `program` is of a store with as many blocks as above, which it overwrites. Errors are those
 // of the device; wrong results and workgroups that wait in vain are no errors.
 Result<OneDispatchTrial> try_one_dispatch(Device& device, const Plan& plan, const Program& program,
                                           const WorkBuffers& work, const OneDispatch& one, int max_batch);

@@ -15,9 +15,11 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device&, KernelLibrary&
   CHECK(false);
 }
 Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView&, const BufferView&,
-                                             const GpuKvStore&) const {
+                                             const GpuKvStore&, const When&) const {
   CHECK(false);
 }
+Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int, int) const { CHECK(false); }
+Result<void> OneDispatch::ready(int) { CHECK(false); }
 Result<void> OneDispatch::reset(Patience) const { CHECK(false); }
 bool OneDispatch::has_failed(Bytes) { CHECK(false); }
 
