@@ -111,8 +111,8 @@ class Executable {
   // have been run; what was there from it on is overwritten.
   virtual Result<std::span<const float>> run(KvStore& store, Batch batch) = 0;
 
-  // Tokens of up to so many sequences are going to be run together: what has to be tried or compiled for that had better
-  // be now.
+  // Tokens of up to so many sequences are going to be run together: what has to be tried or compiled for that had
+  // better be now.
   virtual Result<void> expect(int /*n_sequences*/) { return {}; }
 
   // Whether decode() may give a stream.

@@ -489,12 +489,46 @@ ONE_DISPATCH_OF_FLOATS = [
     Mutant("one dispatch of floats: values over keys", "float_layers", r"let place(_\d+)? = (row\w*) \+ 704u;", "let place$1 = $2 + 320u;", "LayersInDifferentFormats"),
 ]
 
+ONE_DISPATCH_OF_ROWS = [
+    Mutant("one dispatch of rows: any tag will do", "ternary_rows", r"(\(odd\w*|\(\(found\w* \^ \w+\)) & 3u\) == 0u", "true", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: the same tag in all layers", "ternary_rows", r"let tag = \(last_tag \+ 1u \+ layer\)", "let tag = (last_tag + 1u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: the same tags for all tokens", "ternary_rows", r"atomicStore\(&words\[0u\], [^;]*\);", "atomicStore(&words[0u], last_tag);", "HistoriesInParts"),
+    Mutant("one dispatch of rows: gains of the next layer are this one's", "ternary_rows", r"let next_vectors(_\d+)? = min\(layer \+ 1u,", "let next_vectors$1 = min(layer,", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: the first layer's keys for all", "ternary_rows", r"let key_of_layer(_\d+)? = layer \*", "let key_of_layer$1 = 0u *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: the first row's words for all", "ternary_rows", r"let words_of_team = row_of_team \*", "let words_of_team = 0u * row_of_team *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: heads of the first row for all", "ternary_rows", r"let row_words(_\d+)? = (row_of_head\w*) \*", "let row_words$1 = 0u * $2 *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: positions of the first row for all", "ternary_rows", r"params\[(row_of_head\w*) \* 3u \+ 3u\]", "params[$1 * 0u + 3u]", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: blocks of the first row for all", "ternary_rows", r"params\[(row_of_head\w*) \* 3u \+ 4u\]", "params[$1 * 0u + 4u]", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: statistics of the neighbouring row", "ternary_rows", r"row_stats\[(team\w*) \*", "row_stats[($1 ^ 1u) *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: statistics of one workgroup for all", "ternary_rows", r"let safe_part(_\d+)? = .*;", "let safe_part$1 = 0u;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: the last workgroup's statistics are left out", "ternary_rows", r"\((part\w*) < n_wg\.x\)", "($1 + 1u < n_wg.x)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: what is made is told without its gain", "ternary_rows", r"let vg(_\d+)? = (\w+) \* gain\w*;", "let vg$1 = $2;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: sum of the activations not taken off", "ternary_rows", r"f32\((\w+) - x_sum_of_row(\w*)\)", "f32($1)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: another row's sum of activations", "ternary_rows", r"row_sums\[my_row \*", "row_sums[(my_row ^ 1u) *", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: another row's scale", "ternary_rows", r"row_scales\[my_row\]", "row_scales[my_row ^ 1u]", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: half blocks of a row in another order", "ternary_rows", r"let staged_at(_\d+)? = (\w+) \* (\d+)u \+ \(\((\w+) >> 1u\)", "let staged_at$1 = $2 * $3u + (($4 >> 2u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: words of a block in another order", "ternary_rows", r"let row_of_block(_\d+)? = \((\w+) & 15u\) \* 32u", "let row_of_block$1 = (($2 & 15u) ^ 1u) * 32u", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: values after the first block in the first", "ternary_rows", r"& 4294966784u\)", "& 0u)", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: a value's scale for a key", "ternary_rows", r"let of_k_or_v(_\d+)? = select\((\w+), (\w+),", "let of_k_or_v$1 = select($2, $2,", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: residual of other columns", "ternary_rows", r"let x_new(_\d+)? = residual\[(\w+)\]", "let x_new$1 = residual[$2 ^ 1u]", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: parts of the history are not weighed", "ternary_rows", r"let shrink(_\d+)? = select\(0f, exp\(.*\), lane_of_value < (\w+)\);", "let shrink$1 = select(0f, 1f, lane_of_value < $2);", "HistoriesInParts"),
+    Mutant("one dispatch of rows: a part is left out", "ternary_rows", r"lane_of_value < splits", "lane_of_value + 1u < splits", "HistoriesInParts"),
+    Mutant("one dispatch of rows: parts of other rows", "ternary_rows", r"let safe_my_row(_\d+)? = min\((\w+),", "let safe_my_row$1 = min($2 ^ 1u,", "HistoriesInParts"),
+    Mutant("one dispatch of rows: only the first heads of a round", "ternary_rows", r"let n_rounds(_\d+)? = .*;", "let n_rounds$1 = 1u;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: heads of the round before once more", "ternary_rows", r"let pair_of_head(_\d+)? = (\w+) \+ (\w+) \* nth(\w*);", "let pair_of_head$1 = $2;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: rows of weights after the first ones of a group are left out", "ternary_rows", r"for \(var more(_\d+)? = (.*); more(_\d+)? < (\w+);", "for (var more$1 = $2; more$1 < 0u * $4;", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch of rows: a piece's dot products replace those before", "ternary_rows", r"let total_so_far(_\d+)? = (\w+) \+ unfinished\[\w+\];", "let total_so_far$1 = $2;", "RowsInPieces"),
+    Mutant("one dispatch of rows: the first piece of weights for all", "ternary_rows", r"(let start\w* = layer \* \d+u \+ safe_row\w* \* \d+u \+) (\d+)u;", "$1 ($2u / 64u * 64u);", "RowsInPieces"),
+    Mutant("one dispatch of rows: the first piece of activations for all", "ternary_rows", r"let safe_unit(_\d+)? = (min\(.*\)) \+ (\d+)u;", "let safe_unit$1 = $2;", "RowsInPieces"),
+]
+
 # Test programs, what stands before and after a test's name in them, and their mutants.
 SUITES = [
     ("gpu_conform_test", "*", "/{variant}", CONFORM),
     ("gpu_device_sampler_test", "DeviceSamplerTest.", "", DEVICE_SAMPLER),
     ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
     ("gpu_one_dispatch_test", "GpuOneDispatch.", "", ONE_DISPATCH),
+    ("gpu_one_dispatch_test", "GpuOneDispatchOfRows.", "", ONE_DISPATCH_OF_ROWS),
     ("gpu_one_dispatch_test", "GpuOneDispatchOfFloats.", "", ONE_DISPATCH_OF_FLOATS),
 ]
 

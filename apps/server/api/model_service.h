@@ -154,7 +154,7 @@ class ModelService {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<std::shared_ptr<RunningReplies>> asked_, cancelled_;  // since the last step
-  int n_asked_ = 0;          // replies that the status does not count yet
+  int n_asked_ = 0;                                                 // replies that the status does not count yet
   int n_taken_ = 0;          // … of them those in to_begin_; the scheduler's thread's
   int n_in_background_ = 0;  // replies asked, waiting or running
   struct PendingErrand {

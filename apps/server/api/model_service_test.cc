@@ -42,8 +42,8 @@ std::shared_ptr<RunningReplies> replies(size_t n) {
 class ModelServiceCounts : public testing::Test {
  protected:
   void SetUp() override {
-    service_ = ModelService::start(stories(), {.scheduler = {.max_replies = 1}, .max_waiting = 1, .observer = &gate_})
-                   .value();
+    service_ =
+        ModelService::start(stories(), {.scheduler = {.max_replies = 1}, .max_waiting = 1, .observer = &gate_}).value();
   }
   void TearDown() override {
     gate_.open();

@@ -52,7 +52,8 @@ class GpuOneDispatch : public testing::Test {
   static Made compile(Plan plan, OneDispatchUse use, const std::string& kernel, const std::string& find,
                       const std::string& replace) {
     Made made{.plan = std::make_unique<Plan>(std::move(plan)), .executable = nullptr};
-    const CompileOptions options{.max_batch = 128, .max_logit_rows = 8, .gpu = {.without = {"serial"}, .one_dispatch = use}};
+    const CompileOptions options{
+        .max_batch = 128, .max_logit_rows = 8, .gpu = {.without = {"serial"}, .one_dispatch = use}};
     auto compiled = gpu::compile(*made.plan, options, [=](const gpu::DeviceOptions& wanted) {
       return gpu::open_device(wanted).transform([&](std::unique_ptr<gpu::Device> device) {
         const auto rewrite = [=](const wgsl::Module& module) {
@@ -325,7 +326,8 @@ class GpuOneDispatchOfRows : public GpuOneDispatch {
     const auto random = [&] { return (state = state * 1664525 + 1013904223) >> 16; };
     const auto matrix = [&](Tensor& tensor, int rows, int cols) {
       std::vector<std::byte>& bytes = bytes_.emplace_back(tensor_bytes(Format::kI2_S, rows, cols));
-      for (std::byte& b : bytes) b = static_cast<std::byte>(random() % 3 | random() % 3 << 2 | random() % 3 << 4 | random() % 3 << 6);
+      for (std::byte& b : bytes)
+        b = static_cast<std::byte>(random() % 3 | random() % 3 << 2 | random() % 3 << 4 | random() % 3 << 6);
       tensor.rows = rows, tensor.cols = cols, tensor.data = bytes;
     };
     model.config.d_ff = d_ff;
@@ -374,6 +376,16 @@ TEST_F(GpuOneDispatchOfRows, LogitsAreThoseOfTheSteps) {
   }
   EXPECT_EQ(together(*one.executable, {30, 63, 20}, 3), together(*one.executable, {30, 63, 20}, 3));
   EXPECT_EQ(streamed(one, {30, 63, 20}, 12), streamed(steps, {30, 63, 20}, 12));
+}
+
+// As on a GPU that runs more workgroups at the same time, but with heads one after the other.
+TEST_F(GpuOneDispatchOfRows, HistoriesInParts) {
+  const Made steps = make(OneDispatchUse::kOff, 1);
+  const Made one =
+      make(OneDispatchUse::kOn, 1, R"(let splits(_\d+)? = .*;)", "let splits$1 = 2u;", Fusions::all(), "ternary_rows");
+  ASSERT_TRUE(one.executable->expect(4));
+  ASSERT_EQ(one.gpu().why_rows_in_steps(), "");
+  expect_rows_close(together(*one.executable, {40, 9, 300}, 3), together(*steps.executable, {40, 9, 300}, 3), 3);
 }
 
 // Rows wider than there is room for as int8 values go through workgroup memory in pieces.

@@ -63,7 +63,7 @@ class LayersAttention {
   // What attention has to know that is the same in all layers.
   struct Here {
     Name<U32> splits, kv_head, split;
-    std::optional<Name<U32>> row_words;  // where the row's words are behind those of the first; none: it is the first
+    std::optional<Name<U32>> row_words;   // where the row's words are behind those of the first; none: it is the first
     Name<Bool> is_used;                   // whether there is a head for this workgroup
     Name<U32> pos, table, first, end;     // the token's, its blocks, and the workgroup's part of the positions
     Name<U32> lane, group;                // of a position, and of the workgroup

@@ -28,7 +28,8 @@ class RowsLayers {
         x_(x),
         b_(b),
         exchange_(c_, words),
-        staged_(shared<QuantizedWords>("staged", c.rows * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16)),
+        staged_(
+            shared<QuantizedWords>("staged", c.rows * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16)),
         residual_(shared<F32>("residual", c.rows * c.most_rows)),
         row_stats_(shared<Vec2<F32>>("row_stats", c.subgroups())),
         made_(shared<Vec2<F32>>("made_stats", c.subgroups() * c.rows)),
@@ -60,9 +61,7 @@ class RowsLayers {
       auto next_tag = let("next_tag", (tag + 1u) & kTagMask);
       auto vectors_at = let("vectors_at", layer * c_.layer_values());
       auto next_vectors = let("next_vectors", min(layer + 1u, c_.n_layers - 1) * c_.layer_values());
-      const auto w_scale = [&](uint32_t which) {
-        return let("w_scale", vectors_[vectors_at + (c_.scales() + which)]);
-      };
+      const auto w_scale = [&](uint32_t which) { return let("w_scale", vectors_[vectors_at + (c_.scales() + which)]); };
       const Asked for_qkv = ask(qkv_, layer);
       const auto q_scale = w_scale(0), k_scale = w_scale(1), v_scale = w_scale(2);
       multiply(qkv_, layer, for_qkv, tag, [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
@@ -115,9 +114,9 @@ class RowsLayers {
   uint32_t subgroups_of_team() const { return team() / c_.caps.subgroup; }
 
   static uint32_t gain_of(const TernaryLayersConfig& c, Stage stage) {
-    constexpr uint32_t (TernaryLayersConfig::*kGains[])() const = {
-        &TernaryLayersConfig::qkv_gain, &TernaryLayersConfig::output_gain, &TernaryLayersConfig::glu_gain,
-        &TernaryLayersConfig::down_gain};
+    constexpr uint32_t (TernaryLayersConfig::* kGains[])()
+        const = {&TernaryLayersConfig::qkv_gain, &TernaryLayersConfig::output_gain, &TernaryLayersConfig::glu_gain,
+                 &TernaryLayersConfig::down_gain};
     return (c.*kGains[stage])();
   }
   uint32_t region_of(Stage stage) const {
@@ -200,9 +199,8 @@ class RowsLayers {
   }
   template <class Body>
   void for_mine(const Body& body) const {
-    loop("col", x_share_.first + b_.tid / c_.rows, x_share_.end, c_.workgroup / c_.rows, [&](const Name<U32>& col) {
-      when(is_row_, [&] { body(col); });
-    });
+    loop("col", x_share_.first + b_.tid / c_.rows, x_share_.end, c_.workgroup / c_.rows,
+         [&](const Name<U32>& col) { when(is_row_, [&] { body(col); }); });
   }
   void load_residual() const {
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
@@ -278,8 +276,8 @@ class RowsLayers {
     for (uint32_t i = 0; i < p.pieces.size(); ++i) {
       asked.starts.emplace_back();
       for (const uint32_t matrix : p.matrices) {
-        asked.starts.back().push_back(
-            let("start", layer * c_.layer_vectors + safe * (whole_blocks(p.cols) / 64) + (matrix + i * c_.most_columns() / 64)));
+        asked.starts.back().push_back(let("start", layer * c_.layer_vectors + safe * (whole_blocks(p.cols) / 64) +
+                                                       (matrix + i * c_.most_columns() / 64)));
       }
     }
     for (uint32_t i = 0; i < p.pieces.size(); ++i) {
@@ -406,15 +404,16 @@ class RowsLayers {
           for (uint32_t i = 0; i < 4; ++i) {
             const size_t v = 16 * k + 4 * i;
             auto weighted = let("vg4", vec4f(found[v], found[v + 1], found[v + 2], found[v + 3]));
-            auto limited = let("limited", clamp(round(weighted * factor), splat<Vec4<F32>>(-128.0f),
-                                                splat<Vec4<F32>>(127.0f)));
+            auto limited =
+                let("limited", clamp(round(weighted * factor), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
             auto q = let("q", call<Vec4<I32>>("vec4<i32>", limited));
             words.push_back(pack_int8(c_.caps, q));
             q_sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
           }
           // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
           const auto& u = units[k];
-          auto where = let("staged_at", team_ * (4 * vectors) + ((u >> 1u) & 3u) * vectors + ((u >> 3u) * 2u + (u & 1u)));
+          auto where =
+              let("staged_at", team_ * (4 * vectors) + ((u >> 1u) & 3u) * vectors + ((u >> 3u) * 2u + (u & 1u)));
           staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
         });
       }
@@ -486,14 +485,14 @@ bool fits(const TernaryRowsConfig& c) {
 
 TernaryLayersKernel ternary_rows(const TernaryRowsConfig& c) {
   CHECK(fits(c));
-  return kernel("ternary_rows", c.workgroup,
-                [&](In<"w", TernaryWeights> w, Vectors vectors, InOut<"x", F32> x, In<"angles", Vec2<F32>> angles,
-                    ParamsBuffer params, Cache kv, LayerWords words, WorkgroupId wg, NumWorkgroups n_wg,
-                    LocalIndex tid) {
-                  writer->diagnostic_off("subgroup_uniformity");
-                  RowsLayers layers(c, w, vectors, x, angles, params, kv, words, {wg, n_wg, tid});
-                  layers.run(words);
-                });
+  return kernel(
+      "ternary_rows", c.workgroup,
+      [&](In<"w", TernaryWeights> w, Vectors vectors, InOut<"x", F32> x, In<"angles", Vec2<F32>> angles,
+          ParamsBuffer params, Cache kv, LayerWords words, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+        writer->diagnostic_off("subgroup_uniformity");
+        RowsLayers layers(c, w, vectors, x, angles, params, kv, words, {wg, n_wg, tid});
+        layers.run(words);
+      });
 }
 
 }  // namespace tern::gpu

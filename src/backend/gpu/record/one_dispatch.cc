@@ -410,9 +410,10 @@ Result<RecordedDispatch> OneDispatch::record(const BufferView& x, const BufferVi
   if (const auto* c = std::get_if<TernaryRowsConfig>(&layers_.config)) {
     return record_ternary(kernels_.traced(ternary_rows, *c));
   }
-  return kernels_.record(kernels_.traced(float_layers, std::get<FloatLayersConfig>(layers_.config)), Extent{.when = when},
-                         View<WeightUnits>{matrices}, View<wgsl::U32>{{scales_, 0, 0}}, View<wgsl::F32>{vectors},
-                         View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles}, View<wgsl::U32>{params}, kv, words);
+  return kernels_.record(kernels_.traced(float_layers, std::get<FloatLayersConfig>(layers_.config)),
+                         Extent{.when = when}, View<WeightUnits>{matrices}, View<wgsl::U32>{{scales_, 0, 0}},
+                         View<wgsl::F32>{vectors}, View<wgsl::F32>{x}, View<wgsl::Vec2<wgsl::F32>>{angles},
+                         View<wgsl::U32>{params}, kv, words);
 }
 
 bool OneDispatch::has_failed(Bytes outcome) {

@@ -65,8 +65,8 @@ class OneDispatch {
                                   const GpuKvStore& store, const When& when) const;
 
   // As if it had never run. Before each run with another number of workgroups, or rows, than the last: the words of
-  // parts that nobody wrote in the last token may have any tag. Every wait looks at a word at most so often. kForTrials: enough to
-  // see whether workgroups run at the same time, without waiting long where they do not.
+  // parts that nobody wrote in the last token may have any tag. Every wait looks at a word at most so often.
+  // kForTrials: enough to see whether workgroups run at the same time, without waiting long where they do not.
   enum class Patience { kUsual, kForTrials };
   Result<void> reset(Patience patience) const;
   // Before a run with so many rows: resets it where the last had another number.

@@ -41,7 +41,7 @@ struct RecorderContext {
   const Plan& plan;
   int max_batch;
   Layouts layouts;
-  const OneDispatch* one = nullptr;  // null: there is none
+  const OneDispatch* one = nullptr;                            // null: there is none
   std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
 };
 

@@ -233,9 +233,8 @@ Result<void> GpuExecutable::expect(int n_sequences) {
 
 OneDispatch* GpuExecutable::one_for(int n_rows) const {
   if (n_rows == 1) return one_.get();
-  const auto found = std::ranges::find_if(of_rows_, [&](const auto& one) {
-    return n_rows >= one->fewest_rows() && n_rows <= one->most_rows();
-  });
+  const auto found = std::ranges::find_if(
+      of_rows_, [&](const auto& one) { return n_rows >= one->fewest_rows() && n_rows <= one->most_rows(); });
   return found == of_rows_.end() ? nullptr : found->get();
 }
 
@@ -288,7 +287,7 @@ Result<void> GpuExecutable::prepare(GpuKvStore& store, int n_pos) const {
   const GpuKvStore::Version version{store.version(), work_->ropes().version(), n_ways_};
   if (store.recorded == version) return {};
   if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes &&
-             store.recorded.of_ways == version.of_ways && !store.has_parted()) {
+      store.recorded.of_ways == version.of_ways && !store.has_parted()) {
     TRY_STATUS(store.program.rebind(*device_, store.replaced()));
   } else {
     Program program;

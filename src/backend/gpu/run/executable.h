@@ -122,13 +122,13 @@ class GpuExecutable final : public Executable {
   std::unique_ptr<DeviceSampler> sampler_;
   Layouts layouts_;
   std::vector<std::string> failed_tests_;
-  std::unique_ptr<OneDispatch> one_;       // null: the layers are always computed step by step
-  std::string why_in_steps_;               // why that is so; empty: nobody asked for anything else
+  std::unique_ptr<OneDispatch> one_;                   // null: the layers are always computed step by step
+  std::string why_in_steps_;                           // why that is so; empty: nobody asked for anything else
   std::vector<std::unique_ptr<OneDispatch>> of_rows_;  // of tokens of several sequences
   std::string why_rows_in_steps_;                      // likewise
   uint64_t n_ways_ = 0;                                // that were added since programs were first recorded
-  bool only_in_steps_ = false;             // for the time being
-  bool attends_without_matrices_ = false;  // whatever the layouts say: they were found wrong
+  bool only_in_steps_ = false;                         // for the time being
+  bool attends_without_matrices_ = false;              // whatever the layouts say: they were found wrong
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing

@@ -14,8 +14,8 @@ Result<LayersInOne> layers_in_one(const Device&, const Plan&, bool) {
 Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device&, KernelLibrary&, WeightStore&, LayersInOne) {
   CHECK(false);
 }
-Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView&, const BufferView&,
-                                             const GpuKvStore&, const When&) const {
+Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView&, const BufferView&, const GpuKvStore&,
+                                             const When&) const {
   CHECK(false);
 }
 Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int, int) const { CHECK(false); }
