@@ -517,7 +517,7 @@ ONE_DISPATCH_OF_ROWS = [
     Mutant("one dispatch of rows: only the first heads of a round", "ternary_rows", r"let n_rounds(_\d+)? = .*;", "let n_rounds$1 = 1u;", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of rows: heads of the round before once more", "ternary_rows", r"let pair_of_head(_\d+)? = (\w+) \+ (\w+) \* nth(\w*);", "let pair_of_head$1 = $2;", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch of rows: rows of weights after the first ones of a group are left out", "ternary_rows", r"for \(var more(_\d+)? = (.*); more(_\d+)? < (\w+);", "for (var more$1 = $2; more$1 < 0u * $4;", "LogitsAreThoseOfTheSteps"),
-    Mutant("one dispatch of rows: a piece's dot products replace those before", "ternary_rows", r"let total_so_far(_\d+)? = (\w+) \+ unfinished\[\w+\];", "let total_so_far$1 = $2;", "RowsInPieces"),
+    Mutant("one dispatch of rows: a piece's dot products replace those before", "ternary_rows", r"let total_so_far(_\d+)? = (\w+) \+ .*;", "let total_so_far$1 = $2;", "RowsInPieces"),
     Mutant("one dispatch of rows: the first piece of weights for all", "ternary_rows", r"(let start\w* = layer \* \d+u \+ safe_row\w* \* \d+u \+) (\d+)u;", "$1 ($2u / 64u * 64u);", "RowsInPieces"),
     Mutant("one dispatch of rows: the first piece of activations for all", "ternary_rows", r"let safe_unit(_\d+)? = (min\(.*\)) \+ (\d+)u;", "let safe_unit$1 = $2;", "RowsInPieces"),
 ]

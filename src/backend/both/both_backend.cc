@@ -116,6 +116,10 @@ class BothExecutable final : public Executable {
   }
 
   Result<std::span<const float>> run(KvStore& store, Batch batch) override;
+  Result<void> expect(int n_sequences) override {
+    for (const auto& device : devices_) TRY_STATUS(device->expect(n_sequences));
+    return {};
+  }
 
   bool decodes() const override {
     return std::ranges::any_of(devices_, [](const auto& device) { return device->decodes(); });

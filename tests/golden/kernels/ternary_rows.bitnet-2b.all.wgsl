@@ -17,7 +17,6 @@ var<workgroup> row_scales: array<f32, 8>;
 var<workgroup> row_sums: array<i32, 16>;
 var<workgroup> turned: array<f32, 768>;
 var<workgroup> sums: array<f32, 2112>;
-var<workgroup> unfinished: array<i32, 512>;
 
 @compute @workgroup_size(512)
 fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
@@ -4839,7 +4838,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_150 = sum_149 + sg_248;
     if (((lane_of_row_5 < 8u) && is_row) && (row_5 < end_row_4)) {
       let unfinished_at = (row_5 - first_row_4) * 8u + my_row;
-      unfinished[unfinished_at] = sum_150;
+      sums[unfinished_at] = f32(sum_150);
     }
     for (var more_3 = first_row_4 + 32u; more_3 < end_row_4; more_3 += 32u) {
       let group_of_row_7 = tid / 16u;
@@ -4952,7 +4951,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sum_158 = sum_157 + sg_256;
       if (((lane_of_row_8 < 8u) && is_row) && (row_7 < end_row_4)) {
         let unfinished_at_1 = (row_7 - first_row_4) * 8u + my_row;
-        unfinished[unfinished_at_1] = sum_158;
+        sums[unfinished_at_1] = f32(sum_158);
       }
     }
     workgroupBarrier();
@@ -5457,7 +5456,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sum_171 = sum_170 + sg_269;
     if (((lane_of_row_6 < 8u) && is_row) && (row_5 < end_row_4)) {
       let unfinished_at_2 = (row_5 - first_row_4) * 8u + my_row;
-      let total_so_far = sum_171 + unfinished[unfinished_at_2];
+      let total_so_far = sum_171 + i32(sums[unfinished_at_2]);
       let value_203 = f32(total_so_far - x_sum_of_row_3) / x_scale_7 * w_scale_6;
       let mine_at_3 = my_row * 64u + (row_5 - first_row);
       let x_new_2 = residual[mine_at_3] + value_203;
@@ -5585,7 +5584,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let sum_179 = sum_178 + sg_277;
       if (((lane_of_row_11 < 8u) && is_row) && (row_8 < end_row_4)) {
         let unfinished_at_3 = (row_8 - first_row_4) * 8u + my_row;
-        let total_so_far_1 = sum_179 + unfinished[unfinished_at_3];
+        let total_so_far_1 = sum_179 + i32(sums[unfinished_at_3]);
         let value_204 = f32(total_so_far_1 - x_sum_of_row_3) / x_scale_7 * w_scale_6;
         let mine_at_4 = my_row * 64u + (row_8 - first_row);
         let x_new_3 = residual[mine_at_4] + value_204;

@@ -166,9 +166,9 @@ class Cases {
 
     TernaryRowsConfig rows{c};
     rows.words_in_units = true;
-    rows.rows = 4, rows.most_splits = 8, rows.most_rows = 64;
+    rows.tokens = 4, rows.most_splits = 8, rows.most_rows = 64, rows.heads_at_once = 1;
     if (fits(rows)) add("ternary_rows.of_4", ternary_rows(rows));
-    rows.rows = 8, rows.most_splits = 4, rows.heads_at_once = 1;
+    rows.tokens = 8, rows.most_splits = 4;
     if (fits(rows)) add("ternary_rows", ternary_rows(rows));
 
     FloatLayersConfig f{

@@ -128,6 +128,14 @@ TEST(KernelGoldens, EveryFileAndHashHasItsKernel) {
   }
 }
 
+// As much workgroup memory as NVIDIA's driver gives.
+TEST(KernelGoldens, SeveralRowsOfALargeModelFitInto48KiB) {
+  for (const GoldenCase& c : golden_cases()) {
+    if (!c.file.starts_with("ternary_rows.")) continue;
+    EXPECT_LE(c.module.needs.workgroup_bytes, 48u * 1024) << c.file;
+  }
+}
+
 // The text is all that the pipeline cache sees of a Config.
 TEST(KernelGoldens, TracingTwiceGivesTheSameText) {
   const auto first = golden_cases(), second = golden_cases();

@@ -31,10 +31,10 @@ LayersAttention::LayersAttention(const LayersShape& c, const In<"angles", Vec2<F
       b_(b),
       norms_(norms),
       turned_(shared<F32>("turned", (c.group_heads() + 2) * c.heads.head_dim)),
-      sums_(shared<F32>("sums", c.subgroups() * c.heads_in_memory() * c.sums_stride())) {
+      sums_(shared<F32>("sums", idle_values(c))) {
   if (norms_) squares_ = shared<F32>("head_squares", head_norms_bytes(c) / 4);
-  if (c_.rows > 1) {
-    n_rows_ = let("n_rows", min(params[kNTokens], c_.rows));
+  if (c_.tokens > 1) {
+    n_rows_ = let("n_rows", min(params[kNTokens], c_.tokens));
     return;
   }
   for (uint32_t i = 0; i < c_.kv_heads_of_workgroup; ++i) {
@@ -68,7 +68,7 @@ void LayersAttention::attend_rows(const Name<U32>& layer, const Name<U32>& tag) 
 }
 
 Name<U32> LayersAttention::splits() const {
-  if (c_.rows > 1) return let("splits", max(1u, min(b_.n_wg.x / (n_rows_ * c_.heads.n_kv_heads), c_.most_splits)));
+  if (c_.tokens > 1) return let("splits", max(1u, min(b_.n_wg.x / (n_rows_ * c_.heads.n_kv_heads), c_.most_splits)));
   return let("splits", max(1u, min(b_.n_wg.x / c_.workgroups_of_heads(), c_.most_splits)));
 }
 LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {

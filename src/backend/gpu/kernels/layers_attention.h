@@ -46,6 +46,9 @@ class LayersAttention {
   const Name<U32>& n_rows() const { return n_rows_; }
   Name<U32> splits() const;
   void attend_rows(const Name<U32>& layer, const Name<U32>& tag) const;
+  // Workgroup memory that is only used there, between one barrier and the next.
+  const Shared<F32>& idle_memory() const { return sums_; }
+  static uint32_t idle_values(const LayersShape& c) { return c.subgroups() * c.heads_in_memory() * c.sums_stride(); }
 
  private:
   struct Here;

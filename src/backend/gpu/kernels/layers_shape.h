@@ -1,5 +1,5 @@
 // What the kernels that compute all layers of a token in one dispatch have in common (ternary_layers.h,
-// float_layers.h): the model's shape, how work is laid out, and the words between workgroups.
+// ternary_rows.h, float_layers.h): the model's shape, how work is laid out, and the words between workgroups.
 //
 // Workgroups, which stay until the end, give each other values without a barrier between them: a word carries a float's
 // upper 30 bits and a tag of two bits, the number of the layer that it was written in. It is stored and loaded
@@ -17,7 +17,7 @@ namespace tern::gpu {
 
 struct LayersShape {
   uint32_t n_layers = 0, d_model = 0, d_ff = 0;
-  uint32_t rows = 1;         // of x, at most: tokens of as many sequences; a power of two
+  uint32_t tokens = 1;       // at most, each of another sequence, and each a row of x; a power of two
   HeadShape heads = {};      // head_dim a multiple of 8
   bool interleaved = false;  // pairs of RoPE
   uint32_t window = 0;       // positions that a token sees, its own included; 0: all
@@ -69,8 +69,8 @@ struct LayersShape {
   uint32_t row_words() const { return ffn_words() + in_blocks(d_ff) - x_words(); }
   // Of several rows, what each workgroup adds to a row's statistics, in each of four places of a layer.
   static constexpr uint32_t kMostWorkgroups = 1024, kStages = 4;
-  uint32_t stats_words() const { return x_words() + rows * row_words(); }
-  uint32_t n_words() const { return stats_words() + (rows > 1 ? kStages * rows * 2 * kMostWorkgroups : 0); }
+  uint32_t stats_words() const { return x_words() + tokens * row_words(); }
+  uint32_t n_words() const { return stats_words() + (tokens > 1 ? kStages * tokens * 2 * kMostWorkgroups : 0); }
 
   uint32_t subgroups() const { return workgroup / caps.subgroup; }
   uint32_t sums_stride() const { return heads.head_dim + 4; }

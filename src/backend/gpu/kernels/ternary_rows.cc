@@ -29,15 +29,15 @@ class RowsLayers {
         b_(b),
         exchange_(c_, words),
         staged_(
-            shared<QuantizedWords>("staged", c.rows * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16)),
-        residual_(shared<F32>("residual", c.rows * c.most_rows)),
+            shared<QuantizedWords>("staged", c.tokens * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16)),
+        residual_(shared<F32>("residual", c.tokens * c.most_rows)),
         row_stats_(shared<Vec2<F32>>("row_stats", c.subgroups())),
-        made_(shared<Vec2<F32>>("made_stats", c.subgroups() * c.rows)),
-        scales_(shared<F32>("row_scales", c.rows)),
+        made_(shared<Vec2<F32>>("made_stats", c.subgroups() * c.tokens)),
+        scales_(shared<F32>("row_scales", c.tokens)),
         sums_(shared<I32>("row_sums", c.subgroups())),
         last_tag_(let("last_tag", atomicLoad(words[LayersShape::kTag]))),
         attention_(c_, angles, params, kv, exchange_, b),
-        my_row_(let("my_row", b.tid & (c.rows - 1))),
+        my_row_(let("my_row", b.tid & (c.tokens - 1))),
         is_row_(let("is_row", my_row_ < attention_.n_rows())),
         my_words_(let("my_words", my_row_ * c.row_words())),
         team_(let("team", b.tid / team())),
@@ -50,8 +50,10 @@ class RowsLayers {
         output_(product(c.d_model, c.q_width(), c.square_lanes, {c.output_at}, c.attention_words(), kBeforeOutput)),
         glu_(product(c.d_ff, c.d_model, c.glu_lanes, {c.gate_at, c.up_at}, c.middle_words(), kBeforeGlu)),
         down_(product(c.d_model, c.d_ff, c.wide_lanes, {c.down_at}, c.ffn_words(), kBeforeDown)) {
-    const bool in_pieces = std::max(output_.pieces.size(), down_.pieces.size()) > 1;
-    if (in_pieces) unfinished_ = shared<I32>("unfinished", c.rows * c.most_rows);
+    const uint32_t n_unfinished = c.tokens * c.most_rows;
+    if (std::max(output_.pieces.size(), down_.pieces.size()) == 1) return;
+    const bool has_room = n_unfinished <= LayersAttention::idle_values(c);
+    unfinished_ = has_room ? attention_.idle_memory() : shared<F32>("unfinished", n_unfinished);
   }
 
   void run(const LayerWords& words) {
@@ -110,7 +112,7 @@ class RowsLayers {
  private:
   using Dots = std::vector<Name<I32>>;
 
-  uint32_t team() const { return c_.workgroup / c_.rows; }
+  uint32_t team() const { return c_.workgroup / c_.tokens; }
   uint32_t subgroups_of_team() const { return team() / c_.caps.subgroup; }
 
   static uint32_t gain_of(const TernaryLayersConfig& c, Stage stage) {
@@ -128,7 +130,7 @@ class RowsLayers {
   // Where part `i` of a row's statistics is: of Σx², and of max |x·gain|.
   std::vector<Name<U32>> stat_places(Stage stage, const Name<U32>& row, const Name<U32>& i) const {
     constexpr uint32_t kMost = LayersShape::kMostWorkgroups;
-    auto first = let("stats_at", row * (2 * kMost) + i + (c_.stats_words() + stage * c_.rows * 2 * kMost));
+    auto first = let("stats_at", row * (2 * kMost) + i + (c_.stats_words() + stage * c_.tokens * 2 * kMost));
     auto second = let("stats_at", first + kMost);
     return {first, second};
   }
@@ -166,12 +168,12 @@ class RowsLayers {
     // All invocations have to call it.
     void tell() const {
       const TernaryRowsConfig& c = l_.c_;
-      const uint32_t subgroup = c.caps.subgroup, n_sub = c.subgroups(), n = n_sub * c.rows;
+      const uint32_t subgroup = c.caps.subgroup, n_sub = c.subgroups(), n = n_sub * c.tokens;
       auto my_squares = let("my_squares", squares_);
       auto my_largest = let("my_largest", largest_);
-      auto s = l_.over_lanes(Reduce::kSum, my_squares, c.rows, subgroup);
-      auto m = l_.over_lanes(Reduce::kMax, my_largest, c.rows, subgroup);
-      when(l_.b_.tid % subgroup < c.rows, [&] { l_.made_[l_.my_row_ * n_sub + l_.b_.tid / subgroup] = vec2f(s, m); });
+      auto s = l_.over_lanes(Reduce::kSum, my_squares, c.tokens, subgroup);
+      auto m = l_.over_lanes(Reduce::kMax, my_largest, c.tokens, subgroup);
+      when(l_.b_.tid % subgroup < c.tokens, [&] { l_.made_[l_.my_row_ * n_sub + l_.b_.tid / subgroup] = vec2f(s, m); });
       workgroupBarrier();
       auto of_subgroup = let("made_of_subgroup", l_.made_[l_.b_.tid & (n - 1)]);
       auto all_squares = l_.over_lanes(Reduce::kSum, let("squares_part", at(of_subgroup, 0)), 1, n_sub);
@@ -199,7 +201,7 @@ class RowsLayers {
   }
   template <class Body>
   void for_mine(const Body& body) const {
-    loop("col", x_share_.first + b_.tid / c_.rows, x_share_.end, c_.workgroup / c_.rows,
+    loop("col", x_share_.first + b_.tid / c_.tokens, x_share_.end, c_.workgroup / c_.tokens,
          [&](const Name<U32>& col) { when(is_row_, [&] { body(col); }); });
   }
   void load_residual() const {
@@ -334,12 +336,12 @@ class RowsLayers {
     const auto quads = [&]<class P>(uint32_t row, const Name<U32>& i, const P& plane) {
       return staged_[i + plane * t.row_vectors() + row * 4 * t.row_vectors()];
     };
-    auto totals = dots.multiply_columns(asked.starts[piece], load(), c_.rows, quads);
-    when(dots.lane() < c_.rows && is_row_ && asked.row < p.share.end, [&] {
+    auto totals = dots.multiply_columns(asked.starts[piece], load(), c_.tokens, quads);
+    when(dots.lane() < c_.tokens && is_row_ && asked.row < p.share.end, [&] {
       if (p.pieces.size() > 1) {
-        auto where = let("unfinished_at", (asked.row - p.share.first) * c_.rows + my_row_);
-        if (piece > 0) totals[0] = let("total_so_far", totals[0] + unfinished_[where]);
-        if (!scale) unfinished_[where] = totals[0];
+        auto where = let("unfinished_at", (asked.row - p.share.first) * c_.tokens + my_row_);
+        if (piece > 0) totals[0] = let("total_so_far", totals[0] + i32(unfinished_[where]));
+        if (!scale) unfinished_[where] = f32(totals[0]);
       }
       if (scale) body(asked.row, totals, *scale);
     });
@@ -423,7 +425,7 @@ class RowsLayers {
   // Attention's results from their parts, of which as many lanes of a subgroup have one each.
   void merge(const Name<U32>& vectors_at, const Name<U32>& tag) const {
     const HeadShape& h = c_.heads;
-    const uint32_t rows = c_.rows, lanes = c_.most_splits, at_once = c_.workgroup / (rows * lanes);
+    const uint32_t rows = c_.tokens, lanes = c_.most_splits, at_once = c_.workgroup / (rows * lanes);
     const Share share(b_, c_.q_width());
     auto n_splits = attention_.splits();
     auto lane = let("lane_of_value", b_.tid / rows % lanes);
@@ -458,7 +460,7 @@ class RowsLayers {
   Exchange exchange_;
   Shared<QuantizedWords> staged_;  // [rows, 4 planes, half blocks]
   Shared<F32> residual_;           // [rows, most_rows]
-  Shared<I32> unfinished_;         // [most_rows, rows]: dot products of the pieces so far
+  Shared<F32> unfinished_;         // [most_rows, rows]: dot products of the pieces so far, exact
   Shared<Vec2<F32>> row_stats_, made_;
   Shared<F32> scales_;
   Shared<I32> sums_;  // of int8 activations, of each subgroup's
@@ -475,12 +477,13 @@ class RowsLayers {
 }  // namespace
 
 bool fits(const TernaryRowsConfig& c) {
+  constexpr uint32_t kMostExact = (1u << 24) / 256;  // whose dot products are exact as floats: 2 · 128 each
   const uint32_t subgroup = c.caps.subgroup;
-  if (!fits(static_cast<const LayersShape&>(c)) || !std::has_single_bit(c.rows) || c.rows < 2) return false;
+  if (!fits(static_cast<const LayersShape&>(c)) || !std::has_single_bit(c.tokens) || c.tokens < 2) return false;
   const uint32_t least_lanes = std::min({c.qkv_lanes, c.square_lanes, c.glu_lanes, c.wide_lanes, subgroup});
-  return c.words_in_units && c.rows <= least_lanes && c.workgroup / c.rows % subgroup == 0 && c.workgroup >= c.rows &&
-         c.rows * c.most_splits <= subgroup && c.subgroups() * c.rows <= c.workgroup &&
-         c.most_columns() % (64 * subgroup) == 0 && c.pieces(c.d_model) == 1;
+  return c.words_in_units && c.tokens <= least_lanes && c.workgroup / c.tokens % subgroup == 0 &&
+         c.workgroup >= c.tokens && c.tokens * c.most_splits <= subgroup && c.subgroups() * c.tokens <= c.workgroup &&
+         c.most_columns() % (64 * subgroup) == 0 && c.pieces(c.d_model) == 1 && c.widest_row() <= kMostExact;
 }
 
 TernaryLayersKernel ternary_rows(const TernaryRowsConfig& c) {

@@ -14,7 +14,7 @@ struct TernaryRowsConfig : TernaryLayersConfig {
   uint32_t staged_bytes = 32768;  // of int8 activations in workgroup memory; wider rows go through it in pieces
   uint32_t units_at_once = 2;     // runs of 16 values that an invocation waits for together
 
-  uint32_t most_columns() const { return staged_bytes / rows / 128 * 128; }
+  uint32_t most_columns() const { return staged_bytes / tokens / 128 * 128; }
   uint32_t pieces(uint32_t cols) const { return (cols + most_columns() - 1) / most_columns(); }
 
   bool operator==(const TernaryRowsConfig&) const = default;

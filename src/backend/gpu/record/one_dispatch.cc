@@ -220,7 +220,7 @@ Result<FloatLayersConfig> float_config(const Device& device, std::span<const Lay
 
 Result<TernaryRowsConfig> rows_config(const Device& device, const TernaryLayersConfig& of_one, uint32_t rows) {
   TernaryRowsConfig c{of_one};
-  c.rows = rows;
+  c.tokens = rows;
   c.words_in_units = true;
   c.kv_heads_of_workgroup = 1;
   c.most_splits = std::min(c.most_splits, c.caps.subgroup / rows);

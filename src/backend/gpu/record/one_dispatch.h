@@ -78,7 +78,7 @@ class OneDispatch {
   BufferView token_slot(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kToken, 4 * n_rows}; }
 
   int fewest_rows() const { return fewest_rows_; }
-  int most_rows() const { return static_cast<int>(shape().rows); }
+  int most_rows() const { return static_cast<int>(shape().tokens); }
 
   // With how many workgroups it is used for so many rows; 0: it is not.
   uint32_t workgroups(int n_rows) const { return n_rows >= used_from_ ? workgroups_ : 0; }

@@ -198,37 +198,41 @@ Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const GpuK
   return std::string();
 }
 
-// A dispatch for up to four rows and one for up to eight.
 Result<void> GpuExecutable::expect(int n_sequences) {
-  if (n_sequences < 2 || !one_ || !one_->is_used() || only_in_steps_) return {};
-  if (!of_rows_.empty() || !why_rows_in_steps_.empty()) return {};  // it has been tried
-  const int most = std::min(options_.max_batch, max_logit_rows());
-  for (const auto [fewest, rows] : {std::pair(2, 4), {5, 8}}) {
-    if (n_sequences < fewest || rows > most) break;
-    auto made = one_->for_rows(fewest, rows);
-    if (made) {
-      of_rows_.push_back(*std::move(made));
-    } else {
-      why_rows_in_steps_ = made.error().message;
-    }
+  if (!one_ || !one_->is_used() || only_in_steps_) return {};
+  for (; n_tried_ < kRowsInOne.size() && n_sequences >= kRowsInOne[n_tried_].fewest; ++n_tried_) {
+    const auto [fewest, most] = kRowsInOne[n_tried_];
+    if (most > std::min(options_.max_batch, max_logit_rows())) return {};
+    TRY(const std::string why, add_one_dispatch(fewest, most));
+    if (why.empty()) continue;
+    why_rows_in_steps_ = why;
+    if (options_.gpu.one_dispatch == OneDispatchUse::kOn)
+      warn("{}; each step of {} to {} tokens is a dispatch", why, fewest, most);
   }
-  if (of_rows_.empty()) return {};
-  ++n_ways_;
+  return {};
+}
+
+Result<std::string> GpuExecutable::add_one_dispatch(int fewest, int most) {
+  auto made = one_->for_rows(fewest, most);
+  if (!made) {
+    if (made.error().code == ErrorCode::kDeviceLost) return std::unexpected(std::move(made).error());
+    return made.error().message;
+  }
   in_control_ = nullptr;
   work_->ropes().reserve(positions_of_trial(plan_.config, one_->shape()));
-  const auto store = make_store(KvType::kF16, /*together=*/true);
-  const auto room = store->reserve(blocks_of_trial(of_rows_.back()->shape().rows));
-  if (!room && room.error().code == ErrorCode::kDeviceLost) return std::unexpected(room.error());
-  for (const auto& one : of_rows_) {
-    std::string why = room ? std::string(kKvTooLarge) : room.error().message;
-    if (room && store->all_layers().buffer) {
-      TRY(why, try_one_dispatch(*one, *store));
-    }
-    if (!why.empty()) why_rows_in_steps_ = why;
-  }
-  std::erase_if(of_rows_, [](const auto& one) { return !one->is_used(); });
+  of_rows_.push_back(*std::move(made));
   ++n_ways_;
-  return {};
+  const auto store = make_store(KvType::kF16, /*together=*/true);
+  auto why = store->reserve(blocks_of_trial(static_cast<uint32_t>(most))).and_then([&]() -> Result<std::string> {
+    if (!store->all_layers().buffer) return std::string(kKvTooLarge);
+    return try_one_dispatch(*of_rows_.back(), *store);
+  });
+  if (!of_rows_.back()->is_used()) {
+    of_rows_.pop_back();
+    ++n_ways_;
+  }
+  if (!why && why.error().code != ErrorCode::kDeviceLost) return why.error().message;
+  return why;
 }
 
 OneDispatch* GpuExecutable::one_for(int n_rows) const {

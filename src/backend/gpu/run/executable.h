@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "backend/backend.h"
@@ -21,6 +22,12 @@
 namespace tern::gpu {
 
 class GpuTokenStream;
+
+// The rows that there are dispatches for, of tokens of as many sequences.
+struct RowsInOne {
+  int fewest, most;
+};
+inline constexpr std::array<RowsInOne, 2> kRowsInOne = {{{2, 4}, {5, 8}}};
 
 class GpuExecutable final : public Executable {
  public:
@@ -84,6 +91,8 @@ class GpuExecutable final : public Executable {
   Result<void> try_one_dispatch(const GpuKvStore& store);
   // Finds out with how many workgroups it is used; 0, and why not, where it is not.
   Result<std::string> try_one_dispatch(OneDispatch& one, const GpuKvStore& store);
+  // The same of one for so many rows, which is made.
+  Result<std::string> add_one_dispatch(int fewest, int most);
   // That of a run with so many rows, each of another sequence; null: there is none.
   OneDispatch* one_for(int n_rows) const;
   Result<std::unique_ptr<GpuKvStore>> checked_store();
@@ -126,6 +135,7 @@ class GpuExecutable final : public Executable {
   std::string why_in_steps_;                           // why that is so; empty: nobody asked for anything else
   std::vector<std::unique_ptr<OneDispatch>> of_rows_;  // of tokens of several sequences
   std::string why_rows_in_steps_;                      // likewise
+  size_t n_tried_ = 0;                                 // of kRowsInOne
   uint64_t n_ways_ = 0;                                // that were added since programs were first recorded
   bool only_in_steps_ = false;                         // for the time being
   bool attends_without_matrices_ = false;              // whatever the layouts say: they were found wrong

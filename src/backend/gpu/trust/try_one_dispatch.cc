@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "backend/gpu/run/batch_words.h"
@@ -32,7 +33,7 @@ class Trial {
         work_(work),
         one_(one),
         max_batch_(max_batch),
-        n_rows_(static_cast<int>(one.shape().rows)),
+        n_rows_(static_cast<int>(one.shape().tokens)),
         history_(plan.config, one.shape(), one.shape().most_splits) {}
 
   Result<OneDispatchTrial> run() {
@@ -43,8 +44,10 @@ class Trial {
       trial.why_not = "the GPU does not run enough workgroups at the same time";
       return trial;
     }
-    TRY(trial.why_not, what_is_wrong(most));
-    if (!trial.why_not.empty()) return trial;
+    for (const int n_rows : std::set{n_rows_, one_.fewest_rows()}) {
+      TRY(trial.why_not, what_is_wrong(most, n_rows));
+      if (!trial.why_not.empty()) return trial;
+    }
     return fastest(most);
   }
 
@@ -78,9 +81,6 @@ class Trial {
   }
   // Of a token at `pos`; of several rows, those after the first are each a position further back. One far from the
   // first has its key and value in a block that nobody reads as something else meanwhile, and so has each of several.
-  Result<std::vector<Command>> commands_of_token(int pos, uint32_t in_one) {
-    return commands_of_token(pos, in_one, n_rows_);
-  }
   Result<std::vector<Command>> commands_of_token(int pos, uint32_t in_one, int n_rows) {
     std::deque<std::vector<KvBlockId>> blocks;
     std::deque<std::vector<TokenId>> tokens;
@@ -101,7 +101,7 @@ class Trial {
 
   // Fills blocks, each as if it were the first.
   Result<void> run_history() {
-    for (KvBlockId block = 0; block < blocks_of_trial(one_.shape().rows); ++block) {
+    for (KvBlockId block = 0; block < blocks_of_trial(one_.shape().tokens); ++block) {
       const bool is_far = block >= kHistoryBlocks && block < kHistoryBlocks + n_rows_;
       for (int pos = 0; pos < kKvBlock && !is_far; pos += max_batch_) {
         const auto tokens = some_tokens(std::min(max_batch_, kKvBlock - pos), kKvBlock * block + pos);
@@ -114,21 +114,30 @@ class Trial {
   }
 
   // One after the other.
-  Result<std::vector<float>> rows(int pos, uint32_t in_one) {
-    TRY(const auto list, commands_of_token(pos, in_one));
+  Result<std::vector<float>> rows(int pos, uint32_t in_one, int n_rows) {
+    TRY(const auto list, commands_of_token(pos, in_one, n_rows));
     TRY_STATUS(device_.submit(list));
-    std::vector<float> x(static_cast<size_t>(n_rows_ * plan_.config.d_model));
+    std::vector<float> x(static_cast<size_t>(n_rows * plan_.config.d_model));
     BufferView view = work_.view(one_.x());
     view.bytes = x.size() * sizeof(float);
     TRY_STATUS(device_.read(view, std::as_writable_bytes(std::span(x))));
     return x;
   }
 
-  uint32_t splits(uint32_t workgroups) const { return one_.shape().splits(workgroups, one_.shape().rows); }
+  uint32_t splits(uint32_t workgroups, int n_rows) const {
+    return one_.shape().splits(workgroups, static_cast<uint32_t>(n_rows));
+  }
+  // Whatever number of rows there is.
+  bool has_splits_of(uint32_t workgroups, uint32_t others) const {
+    for (int n = one_.fewest_rows(); n <= n_rows_; ++n) {
+      if (splits(workgroups, n) != splits(others, n)) return false;
+    }
+    return true;
+  }
 
   Result<bool> runs_together(uint32_t workgroups) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kForTrials));
-    TRY(const auto list, commands_of_token(kHistory, workgroups));
+    TRY(const auto list, commands_of_token(kHistory, workgroups, n_rows_));
     TRY_STATUS(device_.submit(list));
     std::array<uint32_t, 2> outcome{};
     TRY_STATUS(device_.read(one_.outcome(), std::as_writable_bytes(std::span(outcome))));
@@ -150,29 +159,30 @@ class Trial {
 
   // The rows of some tokens, each of which attends to the keys and values of those before: of some, and of many.
   using Tokens = std::vector<std::vector<float>>;
-  Result<Tokens> tokens(uint32_t in_one) {
+  Result<Tokens> tokens(uint32_t in_one, int n_rows) {
     std::vector<int> positions(kCompared);
     std::iota(positions.begin(), positions.end(), kHistory);
     int end = history_.n_positions;
-    if (end % kKvBlock != 0 && end % kKvBlock < kFar) end -= kFar;  // all in one block
+    // All in one block, those of other rows, too.
+    if (const int in_last = end % kKvBlock; in_last != 0 && in_last < kFar + n_rows - 1) end -= in_last;
     if (end > kKvBlock) {
       for (int pos = end - kFar; pos < end; ++pos) positions.push_back(pos);
     }
     Tokens all;
     for (const int pos : positions) {
-      TRY(auto x, rows(pos, in_one));
+      TRY(auto x, rows(pos, in_one, n_rows));
       all.push_back(std::move(x));
     }
     return all;
   }
 
   // Why the results are of no use; empty where they are right.
-  Result<std::string> what_is_wrong(uint32_t workgroups) {
+  Result<std::string> what_is_wrong(uint32_t workgroups, int n_rows) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
-    history_ = LongHistory(plan_.config, one_.shape(), splits(workgroups));
-    TRY(const Tokens in_one, tokens(workgroups));
-    TRY(const Tokens again, tokens(workgroups));
-    TRY(const Tokens in_steps, tokens(0));
+    history_ = LongHistory(plan_.config, one_.shape(), splits(workgroups, n_rows));
+    TRY(const Tokens in_one, tokens(workgroups, n_rows));
+    TRY(const Tokens again, tokens(workgroups, n_rows));
+    TRY(const Tokens in_steps, tokens(0, n_rows));
     // Who reads what others are still writing seldom reads the same twice.
     const auto same_bits = [](const std::vector<float>& a, const std::vector<float>& b) {
       return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
@@ -214,7 +224,7 @@ class Trial {
     if (!device_.features().timestamps) return trial;
     double least_time = 0;
     for (const uint32_t n : {most, most * 31 / 32, most * 29 / 32}) {
-      if (n < one_.shape().least_workgroups() || splits(n) != splits(most)) continue;
+      if (n < one_.shape().least_workgroups() || !has_splits_of(n, most)) continue;
       TRY(const double time, seconds(n_rows_, n));
       if (least_time == 0 || time < least_time) trial.workgroups = n, least_time = time;
     }
