@@ -45,11 +45,13 @@ struct Mixture {
 constexpr Mixture kMixtures[] = {{"q4_k_m", Format::kQ4_K, Format::kQ6_K, Format::kQ5_K},
                                  {"q5_k_m", Format::kQ5_K, Format::kQ6_K, Format::kQ6_K}};
 
-const Mixture* find_mixture(std::string_view name) {
+// Those that there are for these formats of linear layers.
+std::vector<const Mixture*> mixtures_of(std::span<const Format> formats) {
+  std::vector<const Mixture*> mixtures;
   for (const Mixture& mixture : kMixtures) {
-    if (equal_ignoring_case(mixture.name, name)) return &mixture;
+    if (std::ranges::contains(formats, mixture.most)) mixtures.push_back(&mixture);
   }
-  return nullptr;
+  return mixtures;
 }
 
 void mix(const Mixture& mixture, int n_layers, std::span<SynthTensor> tensors) {
@@ -126,11 +128,16 @@ Result<void> synth(const SynthOptions& options) {
   TRY(const SynthShape* shape, choose_shape(options.preset));
   const std::string type = options.type.empty() ? std::string(shape->type) : options.type;
   const std::string head_type = options.head.empty() ? std::string(shape->head) : options.head;
-  const Mixture* mixture = find_mixture(type);
-  if (mixture && !std::ranges::contains(linear_formats(shape->family), mixture->most)) mixture = nullptr;
+  const std::vector<Format> formats = linear_formats(shape->family);
+  const Mixture* mixture = nullptr;
+  std::vector<std::string_view> mixtures;
+  for (const Mixture* one : mixtures_of(formats)) {
+    mixtures.push_back(one->name);
+    if (equal_ignoring_case(one->name, type)) mixture = one;
+  }
   TRY(const Format linear,
       choose_type("synth: the type of the linear layers", mixture ? std::string(format_info(mixture->most).name) : type,
-                  linear_formats(shape->family)));
+                  formats, mixtures));
   TRY(const Format head, choose_type("synth: the type of the head", head_type, head_formats()));
   if (!options.tokenizer.empty() && options.tokenizer != "bytes") {
     return fail(ErrorCode::kInvalidArgument, "synth: no tokenizer is named \"{}\"; there is bytes", options.tokenizer);

@@ -13,11 +13,13 @@ std::string lower_case(std::string_view text) {
 
 }  // namespace
 
-Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices) {
+Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices,
+                           std::span<const std::string_view> others) {
   const FormatInfo* found = find_format(name);
   if (found && std::ranges::find(choices, found->format) != choices.end()) return found->format;
   std::string names;
   for (const Format format : choices) names += (names.empty() ? "" : ", ") + lower_case(format_info(format).name);
+  for (const std::string_view other : others) names += ", " + std::string(other);
   return fail(ErrorCode::kInvalidArgument, "{} cannot be \"{}\"; choose one of {}", what, name, names);
 }
 

@@ -12,8 +12,10 @@
 
 namespace tern {
 
-// kInvalidArgument: no format's name, or none of `choices`; the message, which starts with `what`, lists them.
-Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices);
+// kInvalidArgument: no format's name, or none of `choices`; the message, which starts with `what`, lists them, and
+// `others`, names that the caller would have taken.
+Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices,
+                           std::span<const std::string_view> others = {});
 
 GgmlType ggml_type_of(Format format);
 
