@@ -45,15 +45,6 @@ struct Mixture {
 constexpr Mixture kMixtures[] = {{"q4_k_m", Format::kQ4_K, Format::kQ6_K, Format::kQ5_K},
                                  {"q5_k_m", Format::kQ5_K, Format::kQ6_K, Format::kQ6_K}};
 
-// Those that there are for these formats of linear layers.
-std::vector<const Mixture*> mixtures_of(std::span<const Format> formats) {
-  std::vector<const Mixture*> mixtures;
-  for (const Mixture& mixture : kMixtures) {
-    if (std::ranges::contains(formats, mixture.most)) mixtures.push_back(&mixture);
-  }
-  return mixtures;
-}
-
 void mix(const Mixture& mixture, int n_layers, std::span<SynthTensor> tensors) {
   const auto set = [&](int layer, std::string_view part, Format format) {
     const auto tensor = std::ranges::find(tensors, format_text("blk.{}.{}.weight", layer, part), &SynthTensor::name);
@@ -131,9 +122,10 @@ Result<void> synth(const SynthOptions& options) {
   const std::vector<Format> formats = linear_formats(shape->family);
   const Mixture* mixture = nullptr;
   std::vector<std::string_view> mixtures;
-  for (const Mixture* one : mixtures_of(formats)) {
-    mixtures.push_back(one->name);
-    if (equal_ignoring_case(one->name, type)) mixture = one;
+  for (const Mixture& one : kMixtures) {
+    if (!std::ranges::contains(formats, one.most)) continue;
+    mixtures.push_back(one.name);
+    if (equal_ignoring_case(one.name, type)) mixture = &one;
   }
   TRY(const Format linear,
       choose_type("synth: the type of the linear layers", mixture ? std::string(format_info(mixture->most).name) : type,

@@ -85,6 +85,19 @@ class Dot4 {
 // Four int8 in one word from four i32 in −128 … 127.
 wgsl::Name<wgsl::I8x4> pack_int8(const Caps& caps, const wgsl::Name<wgsl::Vec4<wgsl::I32>>& v);
 
+// Four values that were scaled, as int8, and their sum.
+template <wgsl::ValueOf<wgsl::Vec4<wgsl::F32>> V>
+wgsl::Name<wgsl::Vec4<wgsl::I32>> to_int8(V&& scaled) {
+  using namespace wgsl;
+  auto limited =
+      let("limited", clamp(round(std::forward<V>(scaled)), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
+  return let("q", call<Vec4<I32>>("vec4<i32>", limited));
+}
+inline wgsl::Temp<wgsl::I32> sum_of(const wgsl::Name<wgsl::Vec4<wgsl::I32>>& q) {
+  using wgsl::at;
+  return at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+}
+
 // What becomes of a linear layer's results.
 enum class Store {
   kSet,  // y = w·x

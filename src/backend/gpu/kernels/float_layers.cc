@@ -141,8 +141,7 @@ class FloatLayers {
                [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.x_words(), next_tag); });
     });
     residual_.store(x_);
-    when(b_.wg.x == 0u && b_.tid == 0u,
-         [&] { atomicStore(words_[LayersShape::kTag], (last_tag_ + 1u + c_.n_layers) & kTagMask); });
+    keep_last_tag(c_, words_, b_, last_tag_);
   }
 
  private:

@@ -107,6 +107,13 @@ class Exchange {
   Var<U32> patience_;
 };
 
+// The tag that the layers of a token have used last, for the next one.
+inline void keep_last_tag(const LayersShape& c, const LayerWords& words, const LayerBuiltins& b,
+                          const Name<U32>& last_tag) {
+  when(b.wg.x == 0u && b.tid == 0u,
+       [&] { atomicStore(words[LayersShape::kTag], (last_tag + 1u + c.n_layers) & kTagMask); });
+}
+
 // values[from], … values[from + 3], for values that lie one by one. `part`: what they are called, with a number.
 template <class Values>
 Name<Vec4<F32>> load_quad(const Values& values, const Name<U32>& from, const std::string& part, const char* name) {

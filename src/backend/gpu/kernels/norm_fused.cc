@@ -107,11 +107,9 @@ ActivationScale NormedRow::quantize(const StoreUnit& store) const {
     const auto stage = [&] {
       std::vector<Name<I8x4>> words;
       for (uint32_t i = 0; i < 4; ++i) {
-        auto limited = let("limited", clamp(round(weighted[4 * k + i] * factor_and_scale), splat<Vec4<F32>>(-128.0f),
-                                            splat<Vec4<F32>>(127.0f)));
-        auto q = let("q", call<Vec4<I32>>("vec4<i32>", limited));
+        auto q = to_int8(weighted[4 * k + i] * factor_and_scale);
         words.push_back(pack_int8(c_.caps, q));
-        sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+        sum += sum_of(q);
       }
       store(units[k], call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]));
     };

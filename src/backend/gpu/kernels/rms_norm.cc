@@ -61,10 +61,9 @@ void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again
   auto base = let("base", wg.y * (4 * quantized_stride(c.width)));
   auto sum = var("sum", 0);
   each_again([&](const auto& v, const Name<U32>& i) {
-    auto limited = let("limited", clamp(round(v * scale), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
-    auto q = let("q", call<Vec4<I32>>("vec4<i32>", limited));
+    auto q = to_int8(v * scale);
     y[base + i] = pack_int8(c.caps, q);
-    sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+    sum += sum_of(q);
   });
   auto my_sum = let("my_sum", sum);
   auto total = reduce_workgroup(Reduce::kSum, c.caps, my_sum, tid, c.workgroup);

@@ -174,15 +174,12 @@ class NormedColumns {
       auto value = let("v", x_[x_row + unit * 4u + i]);
       auto gain = let("g", gain_[unit * 4u + i]);
       auto weighted = let("vg", value * gain);
-      auto limited = let(
-          "limited", clamp(round(weighted * factor.with_scale), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
-      auto q = let("q", call<Vec4<I32>>("vec4<i32>", limited));
+      auto q = to_int8(weighted * factor.with_scale);
       words.push_back(pack_int8(c_.caps, q));
-      sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+      sum += sum_of(q);
     }
-    // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
-    auto where = let("staged_at", column_ * (4 * c_.row_vectors()) + ((unit >> 1u) & 3u) * c_.row_vectors() +
-                                      ((unit >> 3u) * 2u + (unit & 1u)));
+    auto row = column_ * (4 * c_.row_vectors());
+    auto where = let("staged_at", staged_unit(std::move(row), unit, c_.row_vectors()));
     staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
   }
 

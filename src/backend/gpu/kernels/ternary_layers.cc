@@ -76,8 +76,7 @@ class Layers {
       });
     });
     residual_.store(x_);
-    when(b_.wg.x == 0u && b_.tid == 0u,
-         [&] { atomicStore(words[LayersShape::kTag], (last_tag_ + 1u + c_.n_layers) & kTagMask); });
+    keep_last_tag(c_, words, b_, last_tag_);
   }
 
  private:

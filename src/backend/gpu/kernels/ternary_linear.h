@@ -10,6 +10,13 @@ namespace tern::gpu {
 using TernaryWeights = wgsl::Vec4<wgsl::I2sWord>;
 using QuantizedWords = wgsl::Vec4<wgsl::I8x4>;
 
+// Where 16 neighbouring values of a row are in workgroup memory, in the order in which they are multiplied: unit u is
+// half u % 2 of plane u/2 % 4 of block u/8. `row`: where the row is; `vectors`: TernaryConfig::row_vectors().
+template <wgsl::ValueOf<wgsl::U32> Row>
+wgsl::Temp<wgsl::U32> staged_unit(Row&& row, const wgsl::Name<wgsl::U32>& unit, uint32_t vectors) {
+  return std::forward<Row>(row) + ((unit >> 1u) & 3u) * vectors + ((unit >> 3u) * 2u + (unit & 1u));
+}
+
 struct TernaryConfig {
   uint32_t rows, cols;  // cols a multiple of 4
   Store store = Store::kSet;

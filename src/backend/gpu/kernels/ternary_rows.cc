@@ -1,6 +1,8 @@
 #include "backend/gpu/kernels/ternary_rows.h"
 
+#include <array>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include "backend/gpu/kernels/layers_attention.h"
@@ -46,10 +48,10 @@ class RowsLayers {
         team_row_(let("row_of_team", min(team_, attention_.n_rows() - 1u))),
         team_words_(let("words_of_team", team_row_ * c.row_words())),
         x_share_(b, c.d_model),
-        qkv_(product(c.qkv_width(), c.d_model, c.qkv_lanes, {c.qkv_at}, c.x_words(), kBeforeQkv)),
-        output_(product(c.d_model, c.q_width(), c.square_lanes, {c.output_at}, c.attention_words(), kBeforeOutput)),
-        glu_(product(c.d_ff, c.d_model, c.glu_lanes, {c.gate_at, c.up_at}, c.middle_words(), kBeforeGlu)),
-        down_(product(c.d_model, c.d_ff, c.wide_lanes, {c.down_at}, c.ffn_words(), kBeforeDown)) {
+        qkv_(product(c.qkv_width(), c.d_model, c.qkv_lanes, {c.qkv_at}, kBeforeQkv)),
+        output_(product(c.d_model, c.q_width(), c.square_lanes, {c.output_at}, kBeforeOutput)),
+        glu_(product(c.d_ff, c.d_model, c.glu_lanes, {c.gate_at, c.up_at}, kBeforeGlu)),
+        down_(product(c.d_model, c.d_ff, c.wide_lanes, {c.down_at}, kBeforeDown)) {
     const uint32_t n_unfinished = c.tokens * c.most_rows;
     if (std::max(output_.pieces.size(), down_.pieces.size()) == 1) return;
     const bool has_room = n_unfinished <= LayersAttention::idle_values(c);
@@ -105,8 +107,7 @@ class RowsLayers {
       made.tell();
     });
     store_residual();
-    when(b_.wg.x == 0u && b_.tid == 0u,
-         [&] { atomicStore(words[LayersShape::kTag], (last_tag_ + 1u + c_.n_layers) & kTagMask); });
+    keep_last_tag(c_, words, b_, last_tag_);
   }
 
  private:
@@ -115,17 +116,11 @@ class RowsLayers {
   uint32_t team() const { return c_.workgroup / c_.tokens; }
   uint32_t subgroups_of_team() const { return team() / c_.caps.subgroup; }
 
-  static uint32_t gain_of(const TernaryLayersConfig& c, Stage stage) {
-    constexpr uint32_t (TernaryLayersConfig::* kGains[])()
-        const = {&TernaryLayersConfig::qkv_gain, &TernaryLayersConfig::output_gain, &TernaryLayersConfig::glu_gain,
-                 &TernaryLayersConfig::down_gain};
-    return (c.*kGains[stage])();
+  uint32_t gain_of(Stage stage) const {
+    return std::array{c_.qkv_gain(), c_.output_gain(), c_.glu_gain(), c_.down_gain()}[stage];
   }
   uint32_t region_of(Stage stage) const {
-    return stage == kBeforeQkv      ? c_.x_words()
-           : stage == kBeforeOutput ? c_.attention_words()
-           : stage == kBeforeGlu    ? c_.middle_words()
-                                    : c_.ffn_words();
+    return std::array{c_.x_words(), c_.attention_words(), c_.middle_words(), c_.ffn_words()}[stage];
   }
   // Where part `i` of a row's statistics is: of Σx², and of max |x·gain|.
   std::vector<Name<U32>> stat_places(Stage stage, const Name<U32>& row, const Name<U32>& i) const {
@@ -158,7 +153,7 @@ class RowsLayers {
           largest_(var("largest", 0.0f)) {}
     // On the invocations of rows that are there.
     void add(const Name<U32>& col, const Name<F32>& value) const {
-      auto gain = let("gain", l_.vectors_[vectors_at_ + col + gain_of(l_.c_, stage_)]);
+      auto gain = let("gain", l_.vectors_[vectors_at_ + col + l_.gain_of(stage_)]);
       auto weighted = let("vg", value * gain);
       squares_ += value * value;
       largest_ = max(largest_, abs(weighted));
@@ -231,24 +226,18 @@ class RowsLayers {
 
   // ---- Products
 
-  // Of a layer's matrices, of as many rows each, with the normed rows of words from `region` on; in pieces of columns.
+  // Of a layer's matrices, of as many rows each, with the rows that are normed before them; in pieces of columns.
   struct Product {
     std::vector<TernaryConfig> pieces;
     Share share;
     std::vector<uint32_t> matrices;  // where layer 0's are
-    uint32_t cols, region;
+    uint32_t cols;
     Stage stage;
     const TernaryConfig& tiling() const { return pieces.front(); }
     uint32_t groups() const { return tiling().workgroup / tiling().lanes; }
   };
-  Product product(uint32_t rows, uint32_t cols, uint32_t lanes, std::vector<uint32_t> matrices, uint32_t region,
-                  Stage stage) const {
-    Product p{.pieces = {},
-              .share = Share(b_, rows),
-              .matrices = std::move(matrices),
-              .cols = cols,
-              .region = region,
-              .stage = stage};
+  Product product(uint32_t rows, uint32_t cols, uint32_t lanes, std::vector<uint32_t> matrices, Stage stage) const {
+    Product p{.pieces = {}, .share = Share(b_, rows), .matrices = std::move(matrices), .cols = cols, .stage = stage};
     for (uint32_t first = 0; first < cols; first += c_.most_columns()) {
       p.pieces.push_back({.rows = rows,
                           .cols = std::min(cols - first, c_.most_columns()),
@@ -397,7 +386,8 @@ class RowsLayers {
       for (uint32_t k = 0; k < c_.units_at_once; ++k) {
         units.push_back(let("unit", from + lane_ + k * team()));
         auto safe = let("safe_unit", min(units.back(), n_units - 1) + first);
-        for (const auto& place : Exchange::places_of_unit(p.region, team_words_, safe)) places.push_back(place);
+        for (const auto& place : Exchange::places_of_unit(region_of(p.stage), team_words_, safe))
+          places.push_back(place);
       }
       const auto found = exchange_.take(places, tag);
       for (uint32_t k = 0; k < c_.units_at_once; ++k) {
@@ -406,16 +396,11 @@ class RowsLayers {
           for (uint32_t i = 0; i < 4; ++i) {
             const size_t v = 16 * k + 4 * i;
             auto weighted = let("vg4", vec4f(found[v], found[v + 1], found[v + 2], found[v + 3]));
-            auto limited =
-                let("limited", clamp(round(weighted * factor), splat<Vec4<F32>>(-128.0f), splat<Vec4<F32>>(127.0f)));
-            auto q = let("q", call<Vec4<I32>>("vec4<i32>", limited));
+            auto q = to_int8(weighted * factor);
             words.push_back(pack_int8(c_.caps, q));
-            q_sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
+            q_sum += sum_of(q);
           }
-          // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
-          const auto& u = units[k];
-          auto where =
-              let("staged_at", team_ * (4 * vectors) + ((u >> 1u) & 3u) * vectors + ((u >> 3u) * 2u + (u & 1u)));
+          auto where = let("staged_at", staged_unit(team_ * (4 * vectors), units[k], vectors));
           staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
         });
       }
