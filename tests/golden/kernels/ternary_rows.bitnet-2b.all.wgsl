@@ -9,14 +9,14 @@ diagnostic(off, subgroup_uniformity);
 @group(0) @binding(4) var<storage, read> params: array<u32>;
 @group(0) @binding(5) var<storage, read_write> kv: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> words: array<atomic<u32>>;
-var<workgroup> staged: array<vec4<u32>, 2048>;
 var<workgroup> residual: array<f32, 512>;
+var<workgroup> turned: array<f32, 768>;
+var<workgroup> sums: array<f32, 2112>;
+var<workgroup> staged: array<vec4<u32>, 2048>;
 var<workgroup> row_stats: array<vec2<f32>, 16>;
 var<workgroup> made_stats: array<vec2<f32>, 128>;
 var<workgroup> row_scales: array<f32, 8>;
 var<workgroup> row_sums: array<i32, 16>;
-var<workgroup> turned: array<f32, 768>;
-var<workgroup> sums: array<f32, 2112>;
 
 @compute @workgroup_size(512)
 fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {

@@ -1,50 +1,15 @@
-// All layers of a token as one dispatch (kernels/layers_shape.h): which plans and devices there is one for, what it
-// needs beside what the steps need, and what is known of how it does.
+// All layers of a token as one dispatch (kernels/layers_shape.h): what it needs beside what the steps need, and what is
+// known of how it does.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
 
-#include "backend/gpu/kernels/float_layers.h"
-#include "backend/gpu/kernels/ternary_layers.h"
-#include "backend/gpu/kernels/ternary_rows.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/layers_in_one.h"
 #include "backend/gpu/weights/weight_store.h"
-#include "plan/plan.h"
 
 namespace tern::gpu {
-
-// The steps of a plan that one dispatch can compute, and the shape that they have in common.
-struct LayersInOne {
-  struct Layer {
-    SlotId x;
-    std::array<const Tensor*, 7> matrices;  // of queries, keys, values, output, gate, up, down
-    std::vector<const Tensor*> gains;       // in the order in which the kernel has them
-    HeadShape heads;
-    int rope = 0;  // of Config::ropes
-    RopePairs pairs = {};
-    int window = 0;  // 0: all positions are seen
-    GluAct act = {};
-    float eps = 0;
-    std::optional<float> head_eps = {};  // of the norms of queries' and keys' heads
-    bool is_ternary = false;
-  };
-  std::vector<Layer> layers;
-  int first_step = 0, end_step = 0;  // of the plan
-  std::variant<TernaryLayersConfig, FloatLayersConfig, TernaryRowsConfig> config;
-  WeightStore::Together matrices;
-
-  const LayersShape& shape() const {
-    return std::visit([](const auto& c) -> const LayersShape& { return c; }, config);
-  }
-};
-// kNotSupported, saying what the plan or the device has or lacks. int8_x: Layouts::int8_x.
-Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool int8_x);
 
 class OneDispatch {
  public:

@@ -1,0 +1,51 @@
+// Which plans and devices there is one dispatch for that computes all layers of a token (record/one_dispatch.h), and
+// how it is laid out.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "backend/gpu/kernels/float_layers.h"
+#include "backend/gpu/kernels/ternary_layers.h"
+#include "backend/gpu/kernels/ternary_rows.h"
+#include "backend/gpu/weights/weight_store.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+// The steps of a plan that one dispatch can compute, and the shape that they have in common.
+struct LayersInOne {
+  struct Layer {
+    SlotId x;
+    std::array<const Tensor*, 7> matrices;  // of queries, keys, values, output, gate, up, down
+    std::vector<const Tensor*> gains;       // in the order in which the kernel has them
+    HeadShape heads;
+    int rope = 0;  // of Config::ropes
+    RopePairs pairs = {};
+    int window = 0;  // 0: all positions are seen
+    GluAct act = {};
+    float eps = 0;
+    std::optional<float> head_eps = {};  // of the norms of queries' and keys' heads
+    bool is_ternary = false;
+  };
+  std::vector<Layer> layers;
+  int first_step = 0, end_step = 0;  // of the plan
+  std::variant<TernaryLayersConfig, FloatLayersConfig, TernaryRowsConfig> config;
+  WeightStore::Together matrices;
+
+  const LayersShape& shape() const {
+    return std::visit([](const auto& c) -> const LayersShape& { return c; }, config);
+  }
+};
+// kNotSupported, saying what the plan or the device has or lacks. int8_x: Layouts::int8_x.
+Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool int8_x);
+// The same for a token of each of up to `rows` sequences.
+Result<TernaryRowsConfig> rows_in_one(const Device& device, const LayersInOne& layers, uint32_t rows);
+
+// A layer's matrices as they are asked for: queries, keys and values together.
+std::array<std::span<const Tensor* const>, 5> bound_matrices(const LayersInOne::Layer& layer);
+
+}  // namespace tern::gpu
