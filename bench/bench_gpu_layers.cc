@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const auto pipeline = device.pipeline(kernel.module);
   if (!pipeline) return std::fprintf(stderr, "%s\n", pipeline.error().message.c_str()), 1;
+  const double compiled = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto buffer = [&](const char* name, uint64_t bytes) {
     return std::move(device.new_buffer(name, bytes, BufferUse::kWork)).value();
   };
@@ -116,10 +117,10 @@ int run(int argc, char** argv) {
     (void)device.read({exchange.get(), 0, 0}, std::as_writable_bytes(std::span(after)));
     std::vector<float> result(c.d_model);
     (void)device.read({x.get(), 0, 0}, std::as_writable_bytes(std::span(result)));
-    const double since = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::printf("%4u x %4u, pos %5u: least %.4f ms, median %.4f, most %.4f; failed %u; x %.5f %.5f; %.1f s\n", n,
-                c.workgroup, pos, times.front() * 1e3, times[times.size() / 2] * 1e3, times.back() * 1e3,
-                after[LayersShape::kFailed], result[0], result[c.d_model - 1], since);
+    std::printf(
+        "%4u x %4u, pos %5u: least %.4f ms, median %.4f, most %.4f; failed %u; x %.5f %.5f; compiled in %.2f s\n", n,
+        c.workgroup, pos, times.front() * 1e3, times[times.size() / 2] * 1e3, times.back() * 1e3,
+        after[LayersShape::kFailed], result[0], result[c.d_model - 1], compiled);
   }
   return 0;
 }

@@ -107,8 +107,6 @@ class Layers {
   // What a product reads of a layer beside activations: of weights, those of the invocation's first row.
   struct Asked {
     TernaryDots dots;
-    Name<U32> row;
-    std::vector<Name<U32>> starts;
     std::vector<Name<F32>> gains, scales;
   };
   std::vector<Name<U32>> starts_of(const Product& p, const Name<U32>& layer, const Name<U32>& row) const {
@@ -127,10 +125,9 @@ class Layers {
   }
   template <class Load>
   Asked ask_with(const Product& p, const Name<U32>& layer, const Load& load) const {
-    Asked asked{TernaryDots(p.tiling, b_.tid), {}, {}, {}, {}};
-    asked.row = let("row", p.share.first + asked.dots.group());
-    asked.starts = starts_of(p, layer, asked.row);
-    asked.dots.load_weights(asked.starts, load);
+    Asked asked{TernaryDots(p.tiling, b_.tid), {}, {}};
+    auto row = let("row", p.share.first + asked.dots.group());
+    asked.dots.load_weights(starts_of(p, layer, row), load);
     return asked;
   }
   Asked ask(const Product& p, const Name<U32>& layer) const {
@@ -185,13 +182,9 @@ class Layers {
     auto place = let("place", row + region);
     exchange_.put(place, value, tag);
   }
-  // Of values that are not negative, as integers: an instruction where there is one.
-  Name<F32> most_of_subgroup(const Name<F32>& value) const {
-    auto most = subgroupMax(bitcast<U32>(value));
-    return let("most", bitcast<F32>(most));
-  }
-
-  // The row of n values from words[region] on, normed and quantised into staged_, as NormedRow does.
+  // The row of n values from words[region] on, normed and quantised into staged_, as NormedRow does. All by shuffles:
+  // on NVIDIA GPUs (driver 580) subgroupAdd and subgroupMax of integers gave 0 in some kernels of this text, in others
+  // not.
   ActivationScale quantise(const Product& p, const Asked& asked, const Name<U32>& tag) const {
     const uint32_t wg = c_.workgroup, n = p.tiling.cols;
     const auto& gains = asked.gains;
@@ -218,13 +211,14 @@ class Layers {
     const uint32_t lanes = c_.caps.subgroup, parts = wg / lanes;
     CHECK(parts <= lanes);
     auto s = reduce_lanes(Reduce::kSum, c_.caps, my_squares, b_.tid, lanes, wg);
-    auto l = most_of_subgroup(my_largest);
+    auto l = reduce_lanes(Reduce::kMax, c_.caps, my_largest, b_.tid, lanes, wg);
     auto group_stats = shared<Vec2<F32>>("group_stats", parts);
     when((b_.tid & (lanes - 1)) == 0u, [&] { group_stats[b_.tid / lanes] = vec2f(s, l); });
     workgroupBarrier();
     auto of_group = let("of_group", group_stats[b_.tid & (parts - 1)]);
     auto all_squares = reduce_lanes(Reduce::kSum, c_.caps, at(of_group, 0), b_.tid, parts, wg);
-    auto all_largest = most_of_subgroup(at(of_group, 1));
+    auto largest_of_group = let("largest_of_group", at(of_group, 1));
+    auto all_largest = reduce_lanes(Reduce::kMax, c_.caps, largest_of_group, b_.tid, parts, wg);
     const auto [factor_and_scale, scale] = norm_scales(all_squares, all_largest, n, c_.eps);
     auto sum = var("q_sum", 0);
     const uint32_t row_vectors = whole_blocks(n) / 64;
@@ -252,14 +246,12 @@ class Layers {
       }
     }
     auto my_sum = let("my_sum", sum);
-    auto group_sum = subgroupAdd(my_sum);
+    auto group_sum = reduce_lanes(Reduce::kSum, c_.caps, my_sum, b_.tid, lanes, wg);
     auto group_sums = shared<I32>("group_sums", parts);
     when((b_.tid & (lanes - 1)) == 0u, [&] { group_sums[b_.tid / lanes] = group_sum; });
     workgroupBarrier();
-    auto sum_of_group =
-        let("sum_of_group", select(0, group_sums[b_.tid & (parts - 1)], (b_.tid & (lanes - 1)) < parts));
-    auto whole_sum = subgroupAdd(sum_of_group);
-    return {scale, whole_sum};
+    auto sum_of_group = let("sum_of_group", group_sums[b_.tid & (parts - 1)]);
+    return {scale, reduce_lanes(Reduce::kSum, c_.caps, sum_of_group, b_.tid, parts, wg)};
   }
 
   // body(row, its dot product with each of the matrices, the scale of the activations), on the first lane of the row's
@@ -273,16 +265,27 @@ class Layers {
     const auto quads = [&]<class P>(const Name<U32>& i, const P& plane) {
       return staged_[plane * t.row_vectors() + i];
     };
-    const auto store = [&](const TernaryDots& dots, const Name<U32>& row, const std::vector<Name<I32>>& totals) {
-      when(dots.lane() == 0u && row < p.share.end, [&] { body(row, totals, scale); });
-    };
-    store(asked.dots, asked.row, asked.dots.multiply(asked.starts, load, quads));
-    loop("more", p.share.first + groups, p.share.end, groups, [&](const Name<U32>& more) {
+    std::vector<Var<TernaryWeights>> kept;
+    for (const auto& round : asked.dots.ahead()) {
+      for (const auto& unit : round) kept.push_back(var("w_of_row", unit));
+    }
+    loop("first_of_groups", p.share.first, p.share.end, groups, [&](const Name<U32>& first) {
       TernaryDots dots(t, b_.tid);
-      auto row = let("row", more + dots.group());
+      auto row = let("row", first + dots.group());
       const auto starts = starts_of(p, layer, row);
-      dots.load_weights(starts, load);
-      store(dots, row, dots.multiply(starts, load, quads));
+      size_t i = 0;
+      dots.load_weights(starts, [&](size_t, const Temp<U32>&) { return e(kept[i++]); });
+      const auto totals = dots.multiply(starts, load, quads);
+      when(dots.lane() == 0u && row < p.share.end, [&] { body(row, totals, scale); });
+      if (kept.empty()) return;
+      when(first + groups < p.share.end, [&] {
+        TernaryDots later(t, b_.tid);
+        later.load_weights(starts_of(p, layer, let("later_row", row + groups)), load);
+        i = 0;
+        for (const auto& round : later.ahead()) {
+          for (const auto& unit : round) kept[i++] = unit;
+        }
+      });
     });
   }
 
