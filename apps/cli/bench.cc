@@ -37,8 +37,8 @@ so it cannot be faster than memory; the 'memory' line shows how close it comes.
 processor, and memory where it has a counter of its own: other programs are included in the figures, a GPU is not. On
 most systems only root may read them.
 
-'bench ops' times every dispatch of one token on the GPU. 'alone' is the same work in one submit, with
-nothing else running; its weights may come from the GPU's cache.
+'bench ops' times every dispatch of one token on the GPU, or with -N of a step in which each of N replies gets one.
+'alone' is the same work in one submit, with nothing else running; its weights may come from the GPU's cache.
 
 'bench kernels' needs no model. It packs one random matrix in several ways (floats, two bits a weight, base 3 with five
 weights to a byte), multiplies by each, checks the results, and prints how much each reads and how fast it is.
@@ -119,7 +119,7 @@ std::string json(const ModelInfo& info, const BenchOptions& options, const Bench
 }
 
 Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
-  OpBenchOptions ops{.kv_type = options.kv_type};
+  OpBenchOptions ops{.kv_type = options.kv_type, .n_parallel = options.n_parallel};
   if (generate->count() > 0) ops.pos = options.n_generate;
   if (repeats->count() > 0) ops.repeats = options.repeats;
   TERN_TRY(const OpBenchResult result, bench_ops(engine, ops));

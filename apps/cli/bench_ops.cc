@@ -37,9 +37,9 @@ std::string bench_ops_table(const ModelInfo& info, const OpBenchOptions& options
     text += row(op.name, op.kernel, cells(op.dispatches, op.us, op.us_alone, op.bytes, op.share)) + "\n";
   }
   text += row("all", "", cells(result.dispatches, result.sum_us, alone, result.bytes, 1)) + "\n\n";
-  text +=
-      format_text("  a token takes {:.1f} µs while tokens are generated; its operations add up to {:.0f} % of that\n",
-                  result.token_us, result.token_us > 0 ? 100 * result.sum_us / result.token_us : 0);
+  text += format_text("  {} takes {:.1f} µs while tokens are generated; its operations add up to {:.0f} % of that\n",
+                      options.n_parallel > 1 ? format_text("a step of {} tokens", options.n_parallel) : "a token",
+                      result.token_us, result.token_us > 0 ? 100 * result.sum_us / result.token_us : 0);
   text += format_text("  position {}, KV cache in {}, medians of {} runs\n", options.pos, kv_name(options.kv_type),
                       options.repeats);
   return text;
@@ -58,10 +58,19 @@ std::string bench_ops_json(const ModelInfo& info, const OpBenchOptions& options,
                    {"gb_per_s", op.gb_per_s},
                    {"share", op.share}});
   }
-  const Json json = {{"tern", version()},          {"model", info.path},      {"name", info.name},
-                     {"backend", info.backend},    {"position", options.pos}, {"kv", kv_name(options.kv_type)},
-                     {"repeats", options.repeats}, {"ops", std::move(ops)},   {"dispatches", result.dispatches},
-                     {"bytes", result.bytes},      {"sum_us", result.sum_us}, {"token_us", result.token_us}};
+  const Json json = {{"tern", version()},
+                     {"model", info.path},
+                     {"name", info.name},
+                     {"backend", info.backend},
+                     {"position", options.pos},
+                     {"kv", kv_name(options.kv_type)},
+                     {"parallel", options.n_parallel},
+                     {"repeats", options.repeats},
+                     {"ops", std::move(ops)},
+                     {"dispatches", result.dispatches},
+                     {"bytes", result.bytes},
+                     {"sum_us", result.sum_us},
+                     {"token_us", result.token_us}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

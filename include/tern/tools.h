@@ -159,6 +159,7 @@ struct OpBenchOptions {
   int pos = 0;  // tokens already in the context
   int repeats = 20;
   KvType kv_type = KvType::kF16;
+  int n_parallel = 1;  // sequences of which each has a token computed, all at the same position
 };
 
 // One kind of operation: the same kernel for the same purpose, in all layers.

@@ -133,7 +133,6 @@ class Executable {
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const;
   // The slice's blocks are the cache's.
   Result<std::span<const float>> run(KvCache& cache, Slice slice);
-  Result<TokenTimes> time_ops(KvCache& cache, int pos, int repeats);
   Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
                                               const DeviceSampling& sampling);
 

@@ -39,11 +39,4 @@ Result<std::unique_ptr<TokenStream>> Executable::decode(KvCache& cache, TokenId 
   return decode(cache.store(), {&start, 1}, n_tokens, {&sampling, 1});
 }
 
-Result<TokenTimes> Executable::time_ops(KvCache& cache, int pos, int repeats) {
-  CHECK(pos + repeats + 2 <= cache.n_ctx());
-  const TokenId token = 0;
-  const Slice slice = cache.place({.tokens = {&token, 1}, .first_pos = pos});
-  return time_ops(cache.store(), {&slice, 1}, repeats);
-}
-
 }  // namespace tern

@@ -1,10 +1,34 @@
 // Where the time of a token goes.
-#include "backend/kv_cache.h"
+#include <numeric>
+
 #include "base/result.h"
 #include "engine/engine_impl.h"
 #include "tern/tools.h"
 
 namespace tern {
+namespace {
+
+// A token of each of the sequences, each with blocks of its own.
+Result<TokenTimes> time_ops(Executable& executable, const OpBenchOptions& options, int n_ctx) {
+  TRY_STATUS(executable.expect(options.n_parallel));
+  const int of_block = executable.kv_block_tokens(n_ctx), each = (n_ctx + of_block - 1) / of_block;
+  TRY(const auto store, executable.new_kv_store(of_block, options.kv_type));
+  std::vector<KvBlockId> blocks(static_cast<size_t>(each * options.n_parallel));
+  std::iota(blocks.begin(), blocks.end(), 0);
+  TRY_STATUS(store->reserve(static_cast<int>(blocks.size())));
+  for (const KvBlockId block : blocks) TRY_STATUS(store->allocate(block));
+  const TokenId token = 0;
+  std::vector<Slice> slices;
+  for (size_t first = 0; first < blocks.size(); first += static_cast<size_t>(each)) {
+    slices.push_back({.tokens = {&token, 1},
+                      .first_pos = options.pos,
+                      .blocks = std::span(blocks).subspan(first, static_cast<size_t>(each)),
+                      .n_ctx = n_ctx});
+  }
+  return executable.time_ops(*store, slices, options.repeats);
+}
+
+}  // namespace
 
 Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& options) {
   if (options.pos < 0 || options.repeats < 1) {
@@ -18,8 +42,12 @@ Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& opti
                 options.repeats + 2, engine.info().name, engine.info().n_ctx);
   }
   Executable& executable = *engine.impl().executable;
-  TRY(const auto cache, executable.new_cache(static_cast<int>(n_ctx), options.kv_type));
-  TRY(const TokenTimes times, executable.time_ops(*cache, options.pos, options.repeats));
+  const int most = std::min({executable.max_slices(), executable.max_logit_rows(), executable.max_batch()});
+  if (options.n_parallel < 1 || options.n_parallel > most) {
+    return fail(ErrorCode::kInvalidArgument, "bench ops: {} sequences at a time; give 1 to {}", options.n_parallel,
+                most);
+  }
+  TRY(const TokenTimes times, time_ops(executable, options, static_cast<int>(n_ctx)));
   OpBenchResult result;
   result.token_us = times.seconds * 1e6;
   for (const OpTime& op : times.ops) {

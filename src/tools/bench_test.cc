@@ -87,10 +87,11 @@ TEST_F(Bench, OperationsAreOnlyTimedOnAGpu) {
   EXPECT_NE(result.error().message.find("use the webgpu backend"), std::string::npos) << result.error().message;
 }
 
-TEST_F(Bench, OperationsNeedRoomInTheContext) {
+TEST_F(Bench, OperationsNeedRoomInTheContextAndInABatch) {
   const int n_ctx = engine_.info().n_ctx;
   for (const OpBenchOptions& options :
-       {OpBenchOptions{.pos = -1}, OpBenchOptions{.repeats = 0}, OpBenchOptions{.pos = n_ctx - 21, .repeats = 20}}) {
+       {OpBenchOptions{.pos = -1}, OpBenchOptions{.repeats = 0}, OpBenchOptions{.pos = n_ctx - 21, .repeats = 20},
+        OpBenchOptions{.n_parallel = 0}, OpBenchOptions{.n_parallel = 1'000'000}}) {
     const auto result = bench_ops(engine_, options);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);

@@ -99,6 +99,21 @@ TEST_F(Gpu, BenchTimesEveryOperationOfAToken) {
   EXPECT_GT(report["token_us"].get<double>(), 0);
   // The model's ternary weights, a quarter of a byte each, and its head of 16-bit floats.
   EXPECT_GT(report["bytes"].get<double>(), 12e6);
+  EXPECT_EQ(report["parallel"], 1);
+}
+
+TEST_F(Gpu, BenchTimesEveryOperationOfAStepOfSeveralReplies) {
+  const RunResult result =
+      run_tern({"bench", "ops", "-m", default_model(), "-b", "webgpu", "-r", "1", "-N", "3"}, environment());
+  if (result.err.find("cannot measure times") != std::string::npos) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("a step of 3 tokens takes"), std::string::npos) << result.out;
+  // Whose logits are wanted has to be said where there are several rows.
+  EXPECT_NE(result.out.find("select_rows"), std::string::npos) << result.out;
+  const RunResult too_many =
+      run_tern({"bench", "ops", "-m", default_model(), "-b", "webgpu", "-N", "1000"}, environment());
+  EXPECT_EQ(too_many.exit_code, 2) << too_many.out;
+  EXPECT_NE(too_many.err.find("1000 sequences at a time; give 1 to "), std::string::npos) << too_many.err;
 }
 
 // Every kernel that touches the cache has a variant for each of its types.

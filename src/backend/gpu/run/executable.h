@@ -50,7 +50,6 @@ class GpuExecutable final : public Executable {
   std::optional<GpuStats> gpu_stats() const override;
   std::optional<GpuAdapter> gpu_adapter() const override;
   Result<std::vector<GpuKernel>> gpu_kernels() override;
-  using Executable::time_ops;
   Result<TokenTimes> time_ops(KvStore& store, Batch tokens, int repeats) override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
