@@ -215,6 +215,10 @@ CONFORM = [
     Mutant("activations of the group before", "float_matmul_matrix_add", r"(let x_stored\w* = )first_token", "$010u", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
     Mutant("half a block of activations twice", "float_matmul_matrix_add", r"\w+ % (\d+)u \* 64u", "0u", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
     Mutant("activations' stage is the first one", "float_matmul_matrix_add", r"(let x_to_quad\w* = )base", "$010u", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
+    Mutant("each split multiplies the first one's columns", "float_matmul_matrix_add", r"(let first_column\w* = base) \+ [^;]*;", "$1;", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
+    Mutant("sums without the second split's", "float_matmul_matrix_add", r"(let sum_of_row_1 = sum_of_row) \+ sums\[[^\]]*\];", "$1;", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
+    Mutant("splits' sums in another part of the tile", "float_matmul_matrix_add", r"(let part_at\w* = subgroup) % \w+", "$1", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
+    Mutant("subgroups of later splits have other tokens' parts", "float_matmul_matrix_add", r"(let split\w* = subgroup) / \w+", "$1", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
     Mutant("gate's weights for up", "float_glu_matmul_matrix", r"w_up\[", "w_gate[", "GpuFloatMatrices.MatmulOnSubgroupMatrices", variant="no_dot4"),
     Mutant("a head's rows past the end are not the last ones", "logits_matrix", r"min\((wg\.x \* \w+ \+ [^,;]*), [^;)]*\)", "($1)", "GpuFloatMatrices.AHead*", variant="no_dot4"),
     Mutant("keys normed with the queries' gain", "qkv_heads", r"k_gain\[", "q_gain[", "GpuQkvHeads.*"),
@@ -454,7 +458,9 @@ ONE_DISPATCH = [
     Mutant("one dispatch: the token's key is not kept", "ternary_layers", r"kv\[key_of_layer\w* \+ 0u\] = [^;]*;", "", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch: bytes of a word in another order", "ternary_layers", r"<< 16u", "<< 8u", "LogitsAreThoseOfTheSteps"),
     Mutant("one dispatch: the last row of a share is not computed", "ternary_layers", r"(let end_row(_\d+)? = .*);", "$1 - u32(wg.x == 0u);", "LogitsAreThoseOfTheSteps"),
-    Mutant("one dispatch: sum of the activations not taken off", "ternary_layers", r"f32\((sum\w*) - sg\w*\) / x_scale", "f32($1) / x_scale", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: sum of the activations not taken off", "ternary_layers", r"f32\((sum\w*) - sum\w*\) / x_scale", "f32($1) / x_scale", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: rows of later rounds with the first one's weights", "ternary_layers", r"(w_of_row\w*) = w4\w*;", "", "LogitsAreThoseOfTheSteps"),
+    Mutant("one dispatch: rows of later rounds with weights of the round's own rows", "ternary_layers", r"(let later_row\w* = row\w*) \+ \w+", "$1", "LogitsAreThoseOfTheSteps"),
 ]
 
 ONE_DISPATCH_OF_FLOATS = [

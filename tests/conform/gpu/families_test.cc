@@ -166,7 +166,11 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
     if (int8) {
       EXPECT_GT(few, kFloats) << "was anything int8?";
     }
-    EXPECT_LT(nmse(logits_of(**gpu, tokens, 32), expected), std::max(close, kF16Matrices)) << "all at once";
+    // As many as are not multiplied in tiles, one more, and all.
+    const int before_tiles = gpu::Layouts{}.float_tiles_from - 1;
+    for (const int at_once : {before_tiles, before_tiles + 1, 32}) {
+      EXPECT_LT(nmse(logits_of(**gpu, tokens, at_once), expected), std::max(close, kF16Matrices)) << at_once;
+    }
   };
   Fusions of_floats = Fusions::all();
   of_floats.int8_on_read = false;
@@ -177,7 +181,7 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   if (GetParam().windows[0] > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
 }
 
-// A prompt on subgroup matrices, layers and attention, against one without; in big tiles.
+// A prompt on subgroup matrices, layers and attention, against one without; in big tiles, and in those of few tokens.
 class GpuFamiliesMatrices : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([](const TinyShape& s) {
                            return s.name == "gemma2";  // windows, soft caps, and none
@@ -191,19 +195,32 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
   const auto gpu = gpu::compile(plan, {.max_batch = 64, .gpu = {.without = {"serial"}}}).value();
   auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
   if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
-  const auto tokens = some_tokens(50);
-  const auto logits = [&](const gpu::Layouts& layouts) {
+  const auto all_tokens = some_tokens(50);
+  const auto logits = [&](const gpu::Layouts& layouts, size_t n = 50) {
     executable.set_layouts(layouts);
     const auto cache = gpu->new_cache(64, KvType::kF16).value();
-    const auto row = gpu->run(*cache, {.tokens = tokens, .first_pos = 0});
+    const auto row = gpu->run(*cache, {.tokens = std::span(all_tokens).first(n), .first_pos = 0});
     EXPECT_TRUE(row) << row.error().message;
     return row ? std::vector<float>(row->begin(), row->end()) : std::vector<float>();
   };
   const auto without = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false});
-  const auto with = logits({.big_tiles_from = 1, .software_matrices = true});
-  ASSERT_EQ(with.size(), without.size());
-  EXPECT_LT(nmse(with, without), 3 * kF16Matrices);
-  EXPECT_NE(with, without) << "were there any?";
+  std::vector<std::vector<float>> all;
+  for (const gpu::Layouts& layouts :
+       {gpu::Layouts{.most_in_few_tiles = 0, .big_tiles_from = 1, .software_matrices = true},
+        gpu::Layouts{.software_matrices = true}}) {
+    const auto with = logits(layouts);
+    ASSERT_EQ(with.size(), without.size());
+    EXPECT_LT(nmse(with, without), 3 * kF16Matrices);
+    EXPECT_NE(with, without) << "were there any?";
+    all.push_back(with);
+  }
+  EXPECT_NE(all[0], all[1]) << "sums of shared columns have another order";
+  // Where one kernel ends and the next begins: with as few as there are tiles for, one more than the smallest has, and
+  // one more than are in such tiles.
+  for (const size_t n : {7, 8, 16, 17, 24, 25}) {
+    const auto few = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false}, n);
+    EXPECT_LT(nmse(logits({.most_in_few_tiles = 24, .software_matrices = true}, n), few), 3 * kF16Matrices) << n;
+  }
 }
 
 // Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a

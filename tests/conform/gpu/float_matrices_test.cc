@@ -111,10 +111,12 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 70;
-  const gpu::PromptTile tiles[] = {{2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}};
+  // The latter two with columns shared out.
+  const gpu::PromptTile tiles[] = {
+      {2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}, {1, 1, 2, 2, 2, 64, 2}, {2, 1, 1, 2, 1, 64, 4}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
     const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
-    gpu::PromptTile tile = tiles[seed / 2 % 2];  // in turns
+    gpu::PromptTile tile = tiles[seed / 2 % std::size(tiles)];  // in turns
     if (!MatrixKernels::fits(bench(), *shape, tile)) tile = {1, 1, 1, 2, 1};
     if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
     const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);

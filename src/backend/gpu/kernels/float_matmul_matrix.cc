@@ -37,7 +37,7 @@ struct Tile : MatrixTile {
 Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
                const LocalIndex& tid, const ParamsBuffer& params) {
   const MatrixTileShape shape = tile_shape(c, n_matrices);
-  CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % c.shape.k == 0);
+  CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % (c.shape.k * c.tile.splits) == 0);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
   auto staged = shared<F16>("staged", shape.staged());
   auto n_tokens = let("n_tokens", params[kNTokens]);

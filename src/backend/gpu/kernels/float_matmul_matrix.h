@@ -10,9 +10,9 @@ namespace tern::gpu {
 
 inline constexpr uint32_t kMostTileTokens = 128;
 
-// A workgroup computes a tile of tokens × rows; each subgroup owns a part of the tile. Block by block of columns
-// weights are staged in workgroup memory as f16, for matrices B[columns, rows], and so are activations, for matrices
-// A[tokens, columns], which a kernel of their own has made f16.
+// A workgroup computes a tile of tokens × rows; each subgroup has a part of the tile, or shares it. Block by block of
+// columns weights are staged in workgroup memory as f16, for matrices B[columns, rows], and so are activations, for
+// matrices A[tokens, columns], which a kernel of their own has made f16.
 struct FloatMatrixMatmulConfig {
   uint32_t rows;  // of y
   uint32_t cols;  // whole units of the coding, and a multiple of 32
@@ -24,7 +24,7 @@ struct FloatMatrixMatmulConfig {
   uint32_t subgroup;                    // every subgroup's size
   PromptTile tile = {};
   uint32_t tile_rows = 0, tile_tokens = 0;  // the former of each matrix; fit sets both
-  uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens; }
+  uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens * tile.splits; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
   uint32_t workgroup_bytes(uint32_t n_matrices) const;
 

@@ -1,7 +1,8 @@
 // What the matrix kernels for prompts have in common: a workgroup's tile of tokens × rows, block by block from
-// workgroup memory, each subgroup with a part of it.
+// workgroup memory, each subgroup with a part of it, or with a share of a part's columns.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct MatrixTileShape {
   uint32_t tokens_of_subgroup() const { return tile.matrices_of_tokens * shape.m; }
   uint32_t rows() const { return rows_of_subgroup() * tile.subgroup_rows; }  // likewise
   uint32_t tokens() const { return tokens_of_subgroup() * tile.subgroup_tokens; }
-  uint32_t subgroups() const { return tile.subgroup_rows * tile.subgroup_tokens; }
+  uint32_t parts() const { return tile.subgroup_rows * tile.subgroup_tokens; }  // of the tile
+  uint32_t subgroups() const { return parts() * tile.splits; }
   uint32_t workgroup() const { return subgroup * subgroups(); }
   // Values of a stage in workgroup memory: the rows of each matrix, then the tokens.
   uint32_t stage() const { return (n_matrices * rows() + tokens()) * stride; }
@@ -41,6 +43,7 @@ struct MatrixTile {
   wgsl::Name<wgsl::U32> first_row, first_token;        // of the matrix, of the batch
   wgsl::Name<wgsl::U32> subgroup;                      // which this is
   wgsl::Name<wgsl::U32> subgroup_row, subgroup_token;  // of the tile: where this subgroup's part starts
+  std::optional<wgsl::Name<wgsl::U32>> split;          // which of a part's subgroups this is, where it has several
 };
 
 inline MatrixTile matrix_tile(const MatrixTileShape& s, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid) {
@@ -49,8 +52,13 @@ inline MatrixTile matrix_tile(const MatrixTileShape& s, const wgsl::WorkgroupId&
   auto first_token = let("first_token", wg.y * s.tokens());
   auto subgroup = let("subgroup", tid / s.subgroup);
   auto subgroup_row = let("subgroup_row", subgroup % s.tile.subgroup_rows * s.rows_of_subgroup());
-  auto subgroup_token = let("subgroup_token", subgroup / s.tile.subgroup_rows * s.tokens_of_subgroup());
-  return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token};
+  if (s.tile.splits == 1) {
+    auto subgroup_token = let("subgroup_token", subgroup / s.tile.subgroup_rows * s.tokens_of_subgroup());
+    return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token, {}};
+  }
+  auto part = let("part_of_tile", subgroup % s.parts());
+  auto subgroup_token = let("subgroup_token", part / s.tile.subgroup_rows * s.tokens_of_subgroup());
+  return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token, let("split", subgroup / s.parts())};
 }
 
 // The sums of a subgroup's part: A × A → S, in matrices of M tokens, N rows and K columns.
@@ -74,10 +82,12 @@ class TileSums {
       workgroupBarrier();
       auto next = let("next_block", min(block + 1u, n_blocks - 1));
       fetch(next);  // on its way while this one is multiplied
-      const auto multiply_columns = [&](const Name<U32>& k) { add_columns(staged, base, k); };
-      const bool written_out = s().block / K <= 4;
-      for (uint32_t k = 0; written_out && k < s().block; k += K) multiply_columns(let("k", k));
-      if (!written_out) loop("k", 0u, s().block, K, multiply_columns);
+      const uint32_t columns = s().block / s().tile.splits;
+      auto first = t_.split ? let("first_column", base + *t_.split * columns) : base;
+      const auto multiply_columns = [&](const Name<U32>& k) { add_columns(staged, first, k); };
+      const bool written_out = columns / K <= 4;
+      for (uint32_t k = 0; written_out && k < columns; k += K) multiply_columns(let("k", k));
+      if (!written_out) loop("k", 0u, columns, K, multiply_columns);
       // With two stages the next block goes where everybody has read.
       if (s().tile.stages == 1) workgroupBarrier();
     });
@@ -89,7 +99,9 @@ class TileSums {
   void for_each(const Sums& through, const Take& take) const {
     using namespace wgsl;
     auto first = let("sums_at", t_.subgroup * (M * N));
+    auto first_of_part = t_.split ? let("part_at", t_.subgroup % s().parts() * (M * N)) : first;
     auto lane = let("lane", t_.tid % s().subgroup);
+    if (t_.split) lane = let("lane_of_part", lane + *t_.split * s().subgroup);
     for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
       for (uint32_t n = 0; n < s().tile.matrices_of_rows; ++n) {
         workgroupBarrier();
@@ -97,12 +109,17 @@ class TileSums {
           subgroupMatrixStore(through, first + i * s().sums_of_matrix(), sum(i, m, n), N);
         }
         workgroupBarrier();
-        loop("i", lane, M * N, s().subgroup, [&](const Name<U32>& i) {
+        loop("i", lane, M * N, s().subgroup * s().tile.splits, [&](const Name<U32>& i) {
           auto token = let("token", t_.first_token + t_.subgroup_token + i / N + m * M);
           auto row = let("row", t_.first_row + t_.subgroup_row + i % N + n * N);
           std::vector<Name<S>> sums;
           for (uint32_t w = 0; w < s().n_matrices; ++w) {
-            sums.push_back(let("sum_of_row", through[first + i + w * s().sums_of_matrix()]));
+            auto sum = let("sum_of_row", through[first_of_part + i + w * s().sums_of_matrix()]);
+            for (uint32_t split = 1; split < s().tile.splits; ++split) {
+              const uint32_t behind = w * s().sums_of_matrix() + split * s().parts() * (M * N);
+              sum = let("sum_of_row", sum + through[first_of_part + i + behind]);
+            }
+            sums.push_back(sum);
           }
           take(row, token, std::span<const Name<S>>(sums));
         });

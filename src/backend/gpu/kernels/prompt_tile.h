@@ -10,6 +10,9 @@ struct PromptTile {
   uint32_t matrices_of_rows = 2, matrices_of_tokens = 2;  // subgroup matrices along each side of a subgroup's part
   uint32_t stages = 1;    // 2: the next block is staged while others still multiply this one
   uint32_t columns = 32;  // of float layers that are staged at a time: a multiple of 32
+  // Of float layers: subgroups that share a part of the tile, each with as many of the staged columns. Their sums are
+  // added up at the end.
+  uint32_t splits = 1;
 
   bool operator==(const PromptTile&) const = default;
 };

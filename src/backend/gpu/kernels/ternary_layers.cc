@@ -183,8 +183,7 @@ class Layers {
     exchange_.put(place, value, tag);
   }
   // The row of n values from words[region] on, normed and quantised into staged_, as NormedRow does. All by shuffles:
-  // on NVIDIA GPUs (driver 580) subgroupAdd and subgroupMax of integers gave 0 in some kernels of this text, in others
-  // not.
+  // on NVIDIA GPUs (driver 580) subgroupAdd and subgroupMax of integers gave 0 in some variants of this kernel.
   ActivationScale quantise(const Product& p, const Asked& asked, const Name<U32>& tag) const {
     const uint32_t wg = c_.workgroup, n = p.tiling.cols;
     const auto& gains = asked.gains;

@@ -35,7 +35,7 @@ struct Tile : MatrixTile {
 Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg, const LocalIndex& tid,
                const ParamsBuffer& params) {
   const MatrixTileShape shape = tile_shape(c, n_matrices);
-  CHECK(c.cols % 4 == 0 && shape.block % c.shape.k == 0);
+  CHECK(c.cols % 4 == 0 && shape.block % c.shape.k == 0 && c.tile.splits == 1);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens());
   auto staged = shared<MatrixI8x4>("staged", c.workgroup_bytes(n_matrices) / 4);
   auto n_tokens = let("n_tokens", params[kNTokens]);

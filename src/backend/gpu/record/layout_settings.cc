@@ -1,7 +1,7 @@
 #include "backend/gpu/record/layout_settings.h"
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <optional>
 
@@ -93,6 +93,18 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.most_in_columns = static_cast<int>(a);
   } else if (name == "fcols") {
     l.columns = a;
+  } else if (name == "fewtiles") {
+    l.most_in_few_tiles = static_cast<int>(a);
+  } else if (name == "fewsplits") {
+    l.few_tile_splits = std::bit_floor(std::max(a, 1u));
+  } else if (name == "fewblock") {
+    l.few_tile_block = a;
+  } else if (name == "ftilesfrom") {
+    l.float_tiles_from = static_cast<int>(a);
+  } else if (name == "fcolsfrom") {
+    l.columns_from = static_cast<int>(a);
+  } else if (name == "headcolsfrom") {
+    l.head_columns_from = static_cast<int>(a);
   } else if (name == "headm") {
     l.head_matrices_from = static_cast<int>(a);
   } else if (name == "split") {

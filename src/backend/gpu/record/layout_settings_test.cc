@@ -22,6 +22,15 @@ TEST(LayoutSettings, SetWhatTheyName) {
   EXPECT_EQ(l.groups_rounds, 3u);
   EXPECT_TRUE(apply_setting(l, "int8=0"));
   EXPECT_FALSE(l.int8_x);
+  EXPECT_TRUE(apply_setting(l, "fewtiles=24") && apply_setting(l, "fewsplits=7") && apply_setting(l, "fewblock=128"));
+  EXPECT_EQ(l.most_in_few_tiles, 24);
+  EXPECT_EQ(l.few_tile_splits, 4u);
+  EXPECT_EQ(l.few_tile_block, 128u);
+  EXPECT_TRUE(apply_setting(l, "ftilesfrom=9") && apply_setting(l, "fcolsfrom=4") &&
+              apply_setting(l, "headcolsfrom=5"));
+  EXPECT_EQ(l.float_tiles_from, 9);
+  EXPECT_EQ(l.columns_from, 4);
+  EXPECT_EQ(l.head_columns_from, 5);
 }
 
 TEST(LayoutSettings, RefuseWhatIsNoSetting) {

@@ -33,7 +33,7 @@ struct Layouts {
   // compute two each. Up to `few_columns` tokens so many at a time, then `columns_of_ternary`, where there is room in
   // workgroup memory; from `most_in_columns` tokens on the matrix kernels run. 0: these do from kMatmulTokens on.
   MatvecLayout ternary_columns = {16, 2, 256};
-  uint32_t few_columns = 4, columns_of_ternary = 4;
+  uint32_t few_columns = 2, columns_of_ternary = 4;
   int most_in_columns = 32;
   // Where there are int8 matrices: from so many tokens on they are used, with so many subgroups in a workgroup
   // (kernels/ternary_batch.h).
@@ -41,7 +41,18 @@ struct Layouts {
   uint32_t batch_subgroups = 8, batch_glu_subgroups = 2;
   uint32_t stage_bits = 8;  // float weights of at most so many bits: activations go through workgroup memory
   bool int8_x = true;       // where the plan allows: activations become int8 where packed weights meet them
-  uint32_t columns = 4;     // rows of x that a workgroup multiplies with float weights, where there are few
+  // Rows of x that a workgroup multiplies with float weights where there are few, from so many on; with a head of more
+  // than four bits, which takes its time to be read, from fewer on.
+  uint32_t columns = 4;
+  int columns_from = 3, head_columns_from = 2;
+  // From so many tokens on float weights are multiplied in tiles, where there are none for few tokens; at least
+  // kMatmulTokens.
+  int float_tiles_from = 13;
+  // Of up to so many tokens, tiles on matrices are of few rows and few tokens, so that there are enough of them: where
+  // tiles of many tokens are not enough either (big_tiles_from), and up to 32 tokens anyway. Up to so many subgroups, a
+  // power of two, share a block of up to so many columns.
+  int most_in_few_tiles = 64;
+  uint32_t few_tile_splits = 8, few_tile_block = 256;
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;

@@ -45,15 +45,15 @@ struct RecorderContext {
   std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
 };
 
-// From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of ternary layers that
-// have kernels for several tokens, from Recorder::most_in_columns() on.
+// From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of layers that have
+// kernels for several tokens, from Recorder::most_in_columns(), or in_float_tiles(), on.
 inline constexpr int kMatmulTokens = 8;
 inline constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
 inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};
 
 // Of a matrix kernel that computes `rows` outputs in tiles.
 template <class Tiles>
-Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when = kManyTokens) {
+Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when) {
   return {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
           .axis = Axis::kY,
           .rows_per_workgroup = tiles.tile_tokens,
@@ -211,7 +211,10 @@ class Recorder {
     const step::FloatNormOnRead* norm;  // null: none
     When when;
   };
-  Result<std::vector<FloatRead>> float_reads(SlotId in, const step::FloatNormOnRead& norm);
+  Result<std::vector<FloatRead>> float_reads(SlotId in, const step::FloatNormOnRead& norm, const When& few);
+  // For which runs a matrix is multiplied in tiles: from kMatmulTokens on where there are tiles for few tokens, or no
+  // kernels for several rows (in_columns), and else from Layouts::float_tiles_from on.
+  When in_float_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const;
   // The same for few rows at a time, where there is room in workgroup memory; else with one column.
   FloatLinearConfig in_columns(FloatLinearConfig config, Rows rows) const;
   FloatLinearConfig float_config(const Tensor& w, const WeightCoding& coding, const FloatRead& read,
@@ -228,15 +231,20 @@ class Recorder {
   std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
                                                              uint32_t n_matrices, const PromptTile& tile) const;
   std::vector<Tiled<FloatMatrixMatmulConfig>> float_matrix_configs(const Tensor& w, const WeightCoding& coding,
-                                                                   uint32_t n_matrices, uint32_t rows) const;
+                                                                   uint32_t n_matrices, uint32_t rows,
+                                                                   const When& when) const;
+  // For so few tokens that tiles of many would leave most of the GPU idle: `tokens`, times 16 rows of each matrix.
+  std::optional<FloatMatrixMatmulConfig> few_tokens_config(const Tensor& w, const WeightCoding& coding,
+                                                           uint32_t n_matrices, uint32_t tokens) const;
   struct HalvedTokens {
     View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;
   };
-  Result<HalvedTokens> halve_tokens(SlotId in);
-  Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm);
-  Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store);
-  Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts);
+  Result<HalvedTokens> halve_tokens(SlotId in, const When& when);
+  Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when);
+  Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store,
+                            const When& when);
+  Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
 
   // Norms inside other steps. The first gives the int8 slot of a step's input, and records the norm that fills it where
   // the step's own kernel does not norm.
@@ -346,7 +354,8 @@ class Recorder {
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
 
   // Which runs the vector kernels are for, and whether there are others.
-  When few_tokens() const { return c_.layouts.serial ? When{} : kFewTokens; }
+  When few_tokens() const { return before(kManyTokens); }
+  When before(const When& many) const { return c_.layouts.serial ? When{} : When{.max_tokens = many.min_tokens - 1}; }
   bool has_matmuls() const { return c_.max_batch >= kMatmulTokens && !c_.layouts.serial; }
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
   uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }

@@ -19,8 +19,8 @@ Grid grid_of(uint32_t n, uint32_t most) {
 
 constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
 
-// From how many rows of x on several are multiplied at a time.
-constexpr int kColumnRows = 3;
+// Of the smallest tile on matrices; the next one has twice as many.
+constexpr uint32_t kFewTokensOfTile = 16;
 
 }  // namespace
 
@@ -89,8 +89,9 @@ Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, 
     if (const auto several = in_columns(config, extent.rows); several.columns > 1 && read.when.max_tokens > 1) {
       Extent of_several = extent;
       of_several.rows_per_workgroup = several.columns;
-      of_several.when.min_rows = kColumnRows;
-      extent.when.max_rows = kColumnRows - 1;
+      const bool is_slow_head = extent.rows == Rows::kLogits && part.coding.bits() > 4;
+      of_several.when.min_rows = is_slow_head ? c_.layouts.head_columns_from : c_.layouts.columns_from;
+      extent.when.max_rows = std::min(extent.when.max_rows, of_several.when.min_rows - 1);
       TRY_STATUS(dispatch(traced(float_linear_columns, several), of_several, units, scales, x, gain,
                           View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
@@ -102,7 +103,8 @@ Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, 
 
 // How a step's input is read: by kernels for few tokens, which norm it themselves, and by those for many, for which a
 // kernel of its own norms it first. The row whose logits are wanted may be where it was.
-Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const step::FloatNormOnRead& norm) {
+Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const step::FloatNormOnRead& norm,
+                                                               const When& few) {
   if (norm.gain && c_.layouts.serial) {
     TRY_STATUS(record(step::RmsNorm{in, norm.gain, norm.eps, norm.normed}));
     return std::vector<FloatRead>{{norm.normed, nullptr, {}}};
@@ -111,13 +113,21 @@ Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const 
   if (alias_ && alias_->out == in) {
     return std::vector<FloatRead>{{alias_->in, on_read, {.max_tokens = 1}}, {in, on_read, {.min_tokens = 2}}};
   }
-  return std::vector<FloatRead>{{in, on_read, rows_of(in) == Rows::kTokens ? few_tokens() : When{}}};
+  return std::vector<FloatRead>{{in, on_read, rows_of(in) == Rows::kTokens ? few : When{}}};
+}
+
+When Recorder::in_float_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const {
+  if (c_.layouts.most_in_few_tiles >= kMatmulTokens && few_tokens_config(w, coding, 1, kFewTokensOfTile))
+    return kManyTokens;
+  const FloatLinearConfig one = float_config(w, coding, {}, layout);
+  const bool has_columns = c_.layouts.columns > 1 && in_columns(one, Rows::kTokens).columns == c_.layouts.columns;
+  return {.min_tokens = has_columns ? std::max(c_.layouts.float_tiles_from, kMatmulTokens) : kMatmulTokens};
 }
 
 // What the matrix kernels read; no workgroup of theirs sees a whole row.
-Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& norm) {
+Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when) {
   if (!norm.gain) return in;
-  TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, kManyTokens));
+  TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));
   return norm.normed;
 }
 
@@ -146,42 +156,87 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
 }
 
 std::vector<Tiled<FloatMatrixMatmulConfig>> Recorder::float_matrix_configs(const Tensor& w, const WeightCoding& coding,
-                                                                           uint32_t n_matrices, uint32_t rows) const {
+                                                                           uint32_t n_matrices, uint32_t rows,
+                                                                           const When& when) const {
   const PromptTiles& tiles = n_matrices == 1 ? c_.layouts.float_tiles : c_.layouts.float_glu_tiles;
-  return in_tiles(tiles, rows, c_.layouts.big_tiles_from, kManyTokens,
-                  [&](const PromptTile& tile) { return float_matrix_config(w, coding, n_matrices, tile); });
+  const auto config_with = [&](const PromptTile& tile) { return float_matrix_config(w, coding, n_matrices, tile); };
+  constexpr int kFew = kFewTokensOfTile;
+  int most = c_.layouts.most_in_few_tiles;
+  const auto small = config_with(tiles.small);
+  if (small && ceil_div(rows, small->tile_rows) >= c_.layouts.big_tiles_from) most = std::min(most, 2 * kFew);
+  std::vector<Tiled<FloatMatrixMatmulConfig>> all;
+  When many = when;
+  for (const auto& [tokens, last] : {std::pair{kFew, std::min(kFew, most)}, {2 * kFew, most}}) {
+    if (last < many.min_tokens) continue;
+    const auto few = few_tokens_config(w, coding, n_matrices, static_cast<uint32_t>(tokens));
+    if (!few) continue;
+    all.push_back({*few, many});
+    all.back().when.max_tokens = last;
+    many.min_tokens = last + 1;
+  }
+  auto of_many = in_tiles(tiles, rows, c_.layouts.big_tiles_from, many, config_with);
+  all.insert(all.end(), of_many.begin(), of_many.end());
+  return all;
 }
 
-Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in) {
+std::optional<FloatMatrixMatmulConfig> Recorder::few_tokens_config(const Tensor& w, const WeightCoding& coding,
+                                                                   uint32_t n_matrices, uint32_t tokens) const {
+  const auto any = float_matrix_config(w, coding, n_matrices, {});
+  if (!any) return std::nullopt;
+  const wgsl::MatrixShape& shape = any->shape;
+  constexpr uint32_t kRows = 16;
+  if (kRows % shape.n != 0 || tokens % shape.m != 0) return std::nullopt;
+  const uint32_t most_bytes = c_.device.limits().workgroup_bytes;
+  for (uint32_t columns = c_.layouts.few_tile_block; columns >= 32; columns /= 2) {
+    if (any->cols % columns != 0) continue;
+    for (const uint32_t stages : {2u, 1u}) {
+      FloatMatrixMatmulConfig config = *any;
+      config.tile = {.subgroup_rows = 1,
+                     .subgroup_tokens = 1,
+                     .matrices_of_rows = kRows / shape.n,
+                     .matrices_of_tokens = tokens / shape.m,
+                     .stages = stages,
+                     .columns = columns,
+                     .splits = std::min(c_.layouts.few_tile_splits, columns / 32)};
+      config = fit(config);
+      if (config.workgroup() <= c_.device.limits().invocations && config.workgroup_bytes(n_matrices) <= most_bytes)
+        return config;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in, const When& when) {
   TRY(const Buffer* buffer, c_.work.halves());
   const View<wgsl::Vec4<wgsl::F16>> halves{{buffer, 0, 0}};
   const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(traced(gpu::halve_tokens, {.width = width(in), .caps = caps_}),
-                      {.axis = Axis::kY, .when = kManyTokens}, c_.work.float_quads(in), halves, scales));
+  TRY_STATUS(dispatch(traced(gpu::halve_tokens, {.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = when},
+                      c_.work.float_quads(in), halves, scales));
   return HalvedTokens{halves, scales};
 }
 
-Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store) {
+Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store,
+                                    const When& when) {
   std::optional<HalvedTokens> x;
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    auto all_tiles = float_matrix_configs(w, part.coding, 1, part.count);
-    for (auto& [tiles, when] : all_tiles) {
+    auto all_tiles = float_matrix_configs(w, part.coding, 1, part.count, when);
+    for (auto& [tiles, when_used] : all_tiles) {
       if (!x) {
-        TRY(x, halve_tokens(in));
+        TRY(x, halve_tokens(in, when));
       }
       tiles.rows = width(out);
       tiles.store = store;
-      TRY_STATUS(dispatch(traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, when),
+      TRY_STATUS(dispatch(traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, when_used),
                           View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x->x, x->scales,
                           View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
     if (!all_tiles.empty()) continue;
     const FloatMatmulConfig config{
         .rows = width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
-    TRY_STATUS(dispatch(traced(gpu::float_matmul, config), per_tile(config, part.count), View<WeightUnits>{part.units},
-                        View<wgsl::U32>{part.scales}, c_.work.float_quads(in), View<RowRange>{constant}, params(),
-                        c_.work.floats(out)));
+    TRY_STATUS(dispatch(traced(gpu::float_matmul, config), per_tile(config, part.count, when),
+                        View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, c_.work.float_quads(in),
+                        View<RowRange>{constant}, params(), c_.work.floats(out)));
   }
   return {};
 }
@@ -190,7 +245,8 @@ Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices
                                          const step::FloatNormOnRead& norm, SlotId out, Store store,
                                          const MatvecLayout& layout) {
   TRY(const FloatMatrix* w, c_.weights.matrix(matrices));
-  TRY(auto reads, float_reads(in, norm));
+  const When many = in_float_tiles(*matrices.front(), w->parts.front().coding, layout);
+  TRY(auto reads, float_reads(in, norm, before(many)));
   if (rows_of(in) == Rows::kLogits && store == Store::kSet && matrices.size() == 1) {
     TRY(const bool is_multiplied, head_matmul(*w, *matrices.front(), in, norm, out));
     for (FloatRead& read : reads) {
@@ -199,8 +255,8 @@ Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices
   }
   for (const FloatRead& read : reads) TRY_STATUS(float_matvec(*w, *matrices.front(), read, out, store, layout));
   if (rows_of(in) == Rows::kLogits || !has_matmuls()) return {};
-  TRY(const SlotId many, normed_input(in, norm));
-  return float_matmul(*w, *matrices.front(), many, out, store);
+  TRY(const SlotId normed, normed_input(in, norm, many));
+  return float_matmul(*w, *matrices.front(), normed, out, store, many);
 }
 
 const MatvecLayout& Recorder::float_layout(const Tensor& w) const {
@@ -219,7 +275,8 @@ Result<void> Recorder::record(const step::FloatLinearAdd& s) {
 
 Result<void> Recorder::record(const step::FloatGlu& s) {
   TRY(const auto parts, c_.weights.glu(*s.w_gate, *s.w_up));
-  TRY(const auto reads, float_reads(s.in, s.norm));
+  const When many = in_float_tiles(*s.w_gate, parts.gate->coding, c_.layouts.float_glu);
+  TRY(const auto reads, float_reads(s.in, s.norm, before(many)));
   for (const FloatRead& read : reads) {
     FloatLinearConfig config = float_config(*s.w_gate, parts.gate->coding, read, c_.layouts.float_glu);
     config.up_coding = parts.up->coding;
@@ -234,26 +291,26 @@ Result<void> Recorder::record(const step::FloatGlu& s) {
     if (const auto several = in_columns(config, extent.rows); several.columns > 1) {
       Extent of_several = extent;
       of_several.rows_per_workgroup = several.columns;
-      of_several.when.min_rows = kColumnRows;
-      extent.when.max_rows = kColumnRows - 1;
+      of_several.when.min_rows = c_.layouts.columns_from;
+      extent.when.max_rows = of_several.when.min_rows - 1;
       TRY_STATUS(dispatch(traced(float_glu_columns, several), of_several, gate, gate_scales, up, up_scales, x, gain,
                           params(), c_.work.floats(s.out)));
     }
     TRY_STATUS(
         dispatch(traced(float_glu, config), extent, gate, gate_scales, up, up_scales, x, gain, c_.work.floats(s.out)));
   }
-  return has_matmuls() ? glu_matmul(s, parts) : Result<void>();
+  return has_matmuls() ? glu_matmul(s, parts, many) : Result<void>();
 }
 
-Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts) {
-  TRY(const SlotId in, normed_input(s.in, s.norm));
-  auto all_tiles = float_matrix_configs(*s.w_gate, parts.gate->coding, 2, static_cast<uint32_t>(s.w_gate->rows));
+Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when) {
+  TRY(const SlotId in, normed_input(s.in, s.norm, when));
+  auto all_tiles = float_matrix_configs(*s.w_gate, parts.gate->coding, 2, static_cast<uint32_t>(s.w_gate->rows), when);
   if (!all_tiles.empty()) {
-    TRY(const HalvedTokens x, halve_tokens(in));
-    for (auto& [tiles, when] : all_tiles) {
+    TRY(const HalvedTokens x, halve_tokens(in, when));
+    for (auto& [tiles, when_used] : all_tiles) {
       tiles.up_coding = parts.up->coding;
       tiles.act = activation(s.act);
-      TRY_STATUS(dispatch(traced(float_glu_matmul_matrix, tiles), per_tile(tiles, tiles.rows, when),
+      TRY_STATUS(dispatch(traced(float_glu_matmul_matrix, tiles), per_tile(tiles, tiles.rows, when_used),
                           View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
                           View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, x.x, x.scales,
                           params(), c_.work.floats(s.out)));
@@ -266,9 +323,10 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Gl
                                  .up_coding = parts.up->coding,
                                  .act = activation(s.act),
                                  .tile_rows = 32};
-  return dispatch(traced(float_glu_matmul, config), per_tile(config, config.rows), View<WeightUnits>{parts.gate->units},
-                  View<wgsl::U32>{parts.gate->scales}, View<WeightUnits>{parts.up->units},
-                  View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in), params(), c_.work.floats(s.out));
+  return dispatch(traced(float_glu_matmul, config), per_tile(config, config.rows, when),
+                  View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
+                  View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, c_.work.float_quads(in),
+                  params(), c_.work.floats(s.out));
 }
 
 Result<void> Recorder::record(const step::FloatQkv& s) {
