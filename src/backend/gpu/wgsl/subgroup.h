@@ -22,7 +22,6 @@ inline void begin_subgroup_operation() {
     return let("sg", call<TypeOf<A>>(#name, std::forward<A>(a))); \
   }
 WGSL_SUBGROUP_1(subgroupAdd)
-WGSL_SUBGROUP_1(subgroupMax)
 WGSL_SUBGROUP_1(subgroupBroadcastFirst)
 #undef WGSL_SUBGROUP_1
 // NOLINTEND(bugprone-macro-parentheses)
