@@ -358,7 +358,7 @@ CONFORM = [
     Mutant("values weighed for the first head", "attention_split_of_groups", r"(acc_1 \+= value\w* \* w\w*)\.y", "$1.x", "GpuAttention.SplitAndMerged"),
     Mutant("greatest of the first head for all", "attention_split_of_groups", r"all_greatest\.y", "all_greatest.x", "GpuAttention.SplitAndMerged"),
     Mutant("queries of the first head for all", "attention_split_of_groups", r"queries\[i(_\d+)?\] = q\[row \* (\d+)u \+ i(_\d+)?\]", "queries[i$1] = q[row * $2u + i$3 % $2u]", "GpuAttention.SplitAndMerged"),
-    Mutant("barrier before the queries are read missing", "attention_split_of_groups", r"workgroupBarrier\(\);(\n +for \(var first)", "$1", "GpuAttention.SplitAndMerged"),
+    Mutant("barrier before queries and places are read missing", "attention_split_of_groups", r"workgroupBarrier\(\);(\n +let in_chunk)", "$1", "GpuAttention.SplitAndMerged"),
     Mutant("values with the next group's scale, heads together", "attention_split_of_groups", r"my_quad / 8u", "(my_quad / 8u ^ 1u)", "GpuAttention.SplitAndMergedFromCodes"),
     Mutant("values with the scales of keys, heads together", "attention_split_of_groups", r"let value_at = key_at \+ \d+u", "let value_at = key_at", "GpuAttention.SplitAndMergedFromCodes"),
 

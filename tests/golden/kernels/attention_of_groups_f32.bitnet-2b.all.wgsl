@@ -35,7 +35,6 @@ fn attention_of_groups(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgr
   for (var i = tid; i < 128u; i += 256u) {
     queries[i] = q[row * 32u + i] * 0.088388346f;
   }
-  workgroupBarrier();
   for (var first = wg.z * 256u; first < n_pos; first += n_wg.z * 256u) {
     let pos = min(first + tid, n_pos - 1u);
     let block = params[table + pos / 64u];

@@ -33,7 +33,6 @@ fn attention_split_of_groups(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_
   for (var i = tid; i < 128u; i += 256u) {
     queries[i] = q[row * 32u + i] * 0.088388346f;
   }
-  workgroupBarrier();
   for (var first = wg.z * 64u; first < n_pos; first += n_wg.z * 64u) {
     if (tid < 64u) {
       let pos = min(first + tid, n_pos - 1u);

@@ -73,7 +73,7 @@ class GroupedBody {
     const float scale = 1.0f / std::sqrt(static_cast<float>(c_.heads.head_dim));
     loop("i", tid_, together_ * quads_, c_.workgroup,
          [&](const Name<U32>& i) { queries_[i] = q_[row_ * quads_ + i] * scale; });
-    workgroupBarrier();
+    // They are read behind the barrier that a chunk's places have.
     auto start = c_.window > 0 ? max(n_pos_, c_.window) - c_.window + wg_.z * c_.chunk : wg_.z * c_.chunk;
     loop("first", std::move(start), n_pos_, n_wg_.z * c_.chunk, [&](const Name<U32>& first) { take_chunk(first); });
   }
