@@ -62,7 +62,7 @@ CONFORM = [
     Mutant("several rows: half of the lanes missing in a sum", "normed_.*_columns", r"subgroupShuffleXor\((mine\w*|given\w*), 1u\)", "subgroupShuffleXor($1, 2u)", "GpuColumns.*"),
     Mutant("several rows: barrier before the products missing", "normed_matvec_add_columns", r"workgroupBarrier\(\);(\n +var acc|\n +let i)", "$1", "GpuColumns.MatvecAdd*"),
     Mutant("several rows: statistics of the wrong row", "normed_.*_columns", r"let stats_token = wg\.y", "let stats_token = 1u + wg.y", "GpuColumns.*"),
-    Mutant("several rows: keys of rows past the end are stored", "normed_qkv_columns", r"if \(to_token(_\d+)? < n_tokens\)", "if (true)", "GpuColumns.Qkv"),
+    Mutant("several rows: keys of rows past the end are stored", "normed_qkv_columns", r"if \(to_token(_\d+)? < n_tokens(_\d+)?\)", "if (true)", "GpuColumns.Qkv"),
     Mutant("several rows: the first row's position for all", "normed_qkv_columns", r"let pos = params\[to_token\w* \* 3u \+ 3u\]", "let pos = params[3u]", "GpuColumns.Qkv"),
     Mutant("several rows: the first row's angle for all", "normed_qkv_columns", r"let my_token = ", "let my_token = 0u * ", "GpuColumns.Qkv"),
     Mutant("a batch: columns past the end are multiplied", "batch_.*", r"select\(0u, (\w+), exists(_\d+)?\)", "$1", "GpuBatch.*"),

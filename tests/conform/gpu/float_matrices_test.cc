@@ -115,7 +115,7 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const gpu::PromptTile tiles[] = {
       {2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}, {1, 1, 2, 2, 2, 64, 2}, {2, 1, 1, 2, 1, 64, 4}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
-    const int n = 35, rows = 41, cols = std::max(block_of(format), 32) * 2;
+    const int n = 35, rows = 41, cols = std::max(block_of(format), 64) * 2;
     gpu::PromptTile tile = tiles[seed / 2 % std::size(tiles)];  // in turns
     if (!MatrixKernels::fits(bench(), *shape, tile)) tile = {1, 1, 1, 2, 1};
     if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
