@@ -1,5 +1,8 @@
 // Where the time of a token goes.
+#include <algorithm>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/engine_impl.h"

@@ -52,13 +52,12 @@ inline MatrixTile matrix_tile(const MatrixTileShape& s, const wgsl::WorkgroupId&
   auto first_token = let("first_token", wg.y * s.tokens());
   auto subgroup = let("subgroup", tid / s.subgroup);
   auto subgroup_row = let("subgroup_row", subgroup % s.tile.subgroup_rows * s.rows_of_subgroup());
-  if (s.tile.splits == 1) {
-    auto subgroup_token = let("subgroup_token", subgroup / s.tile.subgroup_rows * s.tokens_of_subgroup());
-    return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token, {}};
-  }
-  auto part = let("part_of_tile", subgroup % s.parts());
+  const bool is_split = s.tile.splits > 1;
+  auto part = is_split ? let("part_of_tile", subgroup % s.parts()) : subgroup;
   auto subgroup_token = let("subgroup_token", part / s.tile.subgroup_rows * s.tokens_of_subgroup());
-  return {s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token, let("split", subgroup / s.parts())};
+  MatrixTile tile{s, tid, first_row, first_token, subgroup, subgroup_row, subgroup_token, {}};
+  if (is_split) tile.split = let("split", subgroup / s.parts());
+  return tile;
 }
 
 // The sums of a subgroup's part: A × A → S, in matrices of M tokens, N rows and K columns.

@@ -143,38 +143,56 @@ class Layers {
     return asked;
   }
 
+  // Weights that were loaded ahead, in variables.
+  class KeptWeights {
+   public:
+    KeptWeights(const char* name, const TernaryDots& dots) {
+      for (const auto& round : dots.ahead()) {
+        for (const auto& unit : round) units_.push_back(var(name, unit));
+      }
+    }
+    bool empty() const { return units_.empty(); }
+    void keep(const TernaryDots& dots) const {
+      size_t i = 0;
+      for (const auto& round : dots.ahead()) {
+        for (const auto& unit : round) units_[i++] = unit;
+      }
+    }
+    // For TernaryDots::load_weights, which asks for them in the same order; n: how many it has had.
+    auto load(size_t& n) const {
+      return [this, &n](size_t, const Temp<U32>&) { return e(units_[n++]); };
+    }
+
+   private:
+    std::vector<Var<TernaryWeights>> units_;
+  };
+
   // What the first product of the next layer reads, kept over the end of a layer.
   class Next {
    public:
-    explicit Next(const Layers& layers) : l_(layers) {
-      auto first = let("first_layer", 0u);
-      const Asked asked = l_.ask(l_.qkv_, first);
-      for (const auto& round : asked.dots.ahead()) {
-        for (const auto& unit : round) weights_.push_back(var("next_w", unit));
-      }
-      for (const auto& gain : asked.gains) gains_.push_back(var("next_gain", gain));
-      for (const auto& scale : asked.scales) scales_.push_back(var("next_scale", scale));
-    }
+    explicit Next(const Layers& layers) : Next(layers, layers.ask(layers.qkv_, let("first_layer", 0u))) {}
     void ask(const Name<U32>& layer) const {
       const Asked asked = l_.ask(l_.qkv_, layer);
-      size_t i = 0;
-      for (const auto& round : asked.dots.ahead()) {
-        for (const auto& unit : round) weights_[i++] = unit;
-      }
-      for (i = 0; i < gains_.size(); ++i) gains_[i] = asked.gains[i];
-      for (i = 0; i < scales_.size(); ++i) scales_[i] = asked.scales[i];
+      weights_.keep(asked.dots);
+      for (size_t i = 0; i < gains_.size(); ++i) gains_[i] = asked.gains[i];
+      for (size_t i = 0; i < scales_.size(); ++i) scales_[i] = asked.scales[i];
     }
     Asked asked(const Name<U32>& layer) const {
-      size_t i = 0;
-      Asked asked = l_.ask_with(l_.qkv_, layer, [&](size_t, const Temp<U32>&) { return e(weights_[i++]); });
+      size_t n = 0;
+      Asked asked = l_.ask_with(l_.qkv_, layer, weights_.load(n));
       for (const auto& gain : gains_) asked.gains.push_back(let("gain", gain));
       for (const auto& scale : scales_) asked.scales.push_back(let("w_scale", scale));
       return asked;
     }
 
    private:
+    Next(const Layers& layers, const Asked& asked) : l_(layers), weights_("next_w", asked.dots) {
+      for (const auto& gain : asked.gains) gains_.push_back(var("next_gain", gain));
+      for (const auto& scale : asked.scales) scales_.push_back(var("next_scale", scale));
+    }
+
     const Layers& l_;
-    std::vector<Var<TernaryWeights>> weights_;
+    KeptWeights weights_;
     std::vector<Var<F32>> gains_, scales_;
   };
 
@@ -264,26 +282,20 @@ class Layers {
     const auto quads = [&]<class P>(const Name<U32>& i, const P& plane) {
       return staged_[plane * t.row_vectors() + i];
     };
-    std::vector<Var<TernaryWeights>> kept;
-    for (const auto& round : asked.dots.ahead()) {
-      for (const auto& unit : round) kept.push_back(var("w_of_row", unit));
-    }
+    const KeptWeights kept("w_of_row", asked.dots);
     loop("first_of_groups", p.share.first, p.share.end, groups, [&](const Name<U32>& first) {
       TernaryDots dots(t, b_.tid);
       auto row = let("row", first + dots.group());
       const auto starts = starts_of(p, layer, row);
-      size_t i = 0;
-      dots.load_weights(starts, [&](size_t, const Temp<U32>&) { return e(kept[i++]); });
+      size_t n = 0;
+      dots.load_weights(starts, kept.load(n));
       const auto totals = dots.multiply(starts, load, quads);
       when(dots.lane() == 0u && row < p.share.end, [&] { body(row, totals, scale); });
       if (kept.empty()) return;
       when(first + groups < p.share.end, [&] {
         TernaryDots later(t, b_.tid);
         later.load_weights(starts_of(p, layer, let("later_row", row + groups)), load);
-        i = 0;
-        for (const auto& round : later.ahead()) {
-          for (const auto& unit : round) kept[i++] = unit;
-        }
+        kept.keep(later);
       });
     });
   }

@@ -1,5 +1,6 @@
 #include "backend/gpu/record/layout_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
