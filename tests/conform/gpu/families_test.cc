@@ -223,6 +223,35 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
   }
 }
 
+// A head of packed weights for several rows of logits, in tiles of each size and where one ends and the next begins,
+// against the kernel for columns.
+TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
+  const TinyModel model(GetParam());
+  Fusions fuse = Fusions::all();
+  fuse.int8_on_read = false;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
+  const auto gpu = gpu::compile(plan, {.max_batch = 64, .max_logit_rows = 64, .gpu = {.without = {"serial"}}}).value();
+  auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
+  if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
+  const auto all_tokens = some_tokens(50);
+  const auto all_logits = [&](const gpu::Layouts& layouts, size_t n) {
+    executable.set_layouts(layouts);
+    const auto cache = gpu->new_cache(64, KvType::kF16).value();
+    const auto rows =
+        gpu->run(*cache, {.tokens = std::span(all_tokens).first(n), .first_pos = 0, .logits = WantLogits::kAll});
+    EXPECT_TRUE(rows) << rows.error().message;
+    return rows ? std::vector<float>(rows->begin(), rows->end()) : std::vector<float>();
+  };
+  const int from = gpu::Layouts{}.head_tiles_from;
+  for (const int n : {from - 1, from, 16, 17, 32, 33, 50}) {
+    const auto columns = all_logits({.head_tiles_from = INT_MAX, .software_matrices = true}, static_cast<size_t>(n));
+    const auto tiles = all_logits({.software_matrices = true}, static_cast<size_t>(n));
+    ASSERT_EQ(tiles.size(), columns.size());
+    EXPECT_LT(nmse(tiles, columns), kF16Matrices) << n;
+    EXPECT_EQ(tiles == columns, n < from) << n << " rows: were there any tiles?";
+  }
+}
+
 // Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a
 // prompt that ends just before attention is split. To the bit on a software driver. A GPU's compiler may fuse
 // multiplications with additions in one kernel and not in the other; then a key that is rounded to f16 can go either

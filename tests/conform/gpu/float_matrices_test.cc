@@ -3,6 +3,7 @@
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/logits_matrix.h"
+#include "base/half.h"
 #include "conform/gpu/float_data.h"
 
 namespace tern::conform {
@@ -58,12 +59,16 @@ class MatrixKernels {
     return {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(static_cast<uint32_t>(n_), c.tile_tokens)};
   }
   std::vector<uint32_t> params() const { return batch_params(3, static_cast<uint32_t>(n_)); }
-  std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y) const {
+  // Of logits: the first row of the batch is nobody's, and there are as many rows of logits as of x.
+  std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y,
+                            bool of_logits = false) const {
     const Planes planes(w);
-    const auto c = config(w, shape, store);
+    auto c = config(w, shape, store);
+    c.of_logits = of_logits;
+    const std::vector<uint32_t> listed = {1, 4, kPoison, static_cast<uint32_t>(n_)};
     bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
-               in<Vec4<F16>>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
-               out<F32>(y));
+               in<Vec4<F16>>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)),
+               in<U32>(of_logits ? listed : params()), out<F32>(y));
     return y;
   }
   std::vector<float> glu(const Tensor& gate, const Tensor& up, const MatrixShape& shape) const {
@@ -128,6 +133,7 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
     auto expected = before;
     ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
     const auto y = kernels.linear(w.tensor, *shape, Store::kAdd, before);
+    EXPECT_EQ(kernels.linear(w.tensor, *shape, Store::kAdd, before, true), y) << "as many rows of logits";
     std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
     ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
     ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
@@ -144,6 +150,34 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
       const double g = std::abs(gates[i]), u = std::abs(ups[i]);
       ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
           << format_info(format).name << " " << i;
+    }
+  }
+}
+
+// Halves of normed rows are the halves of what the reference norms, but for floats' rounding.
+TEST_P(GpuFloatMatrices, NormsOnTheWayToHalves) {
+  if (!bench().device().features().f16) GTEST_SKIP() << "no f16";
+  constexpr int kN = 19;
+  constexpr uint32_t kRestAt = 64, kCols = 1056;  // some invocations have two quads
+  constexpr float kEps = 1e-3f;
+  auto x = random(size_t{kN} * kCols, 3);
+  for (size_t i = 0; i < kCols; ++i) x[i] *= 1e-2f;  // where eps counts
+  const auto gain = random(kCols, 4);
+  std::vector<float> expected(x.size());
+  ref::rms_norm({x.data(), gain.data(), kEps, kN, kCols, expected.data()});
+  for (const uint32_t rest_at : {0u, kRestAt}) {
+    std::vector<uint16_t> halves(size_t{2} * kRestAt * kCols);
+    auto scales = poisoned<float>(kN);
+    bench().run(gpu::norm_halves({.width = kCols, .caps = caps(), .rest_at = rest_at, .eps = kEps}), {.y = kN},
+                in<Vec4<F32>>(x), in<Vec4<F32>>(gain), out<Vec4<F16>>(halves), out<F32>(scales));
+    for (uint32_t t = 0; t < kN; ++t) {
+      for (uint32_t i = 0; i < kCols; ++i) {
+        const size_t at = gpu::grouped_half(kCols, t) + gpu::grouped_column(i);
+        float value = f16_to_f32(halves[at]);
+        if (rest_at > 0) value += f16_to_f32(halves[at + size_t{rest_at} * kCols]);
+        const float y = expected[t * kCols + i], rounding = rest_at > 0 ? 0x1p-20f : 0x1p-10f;
+        ASSERT_NEAR(value / scales[t], y, rounding * std::abs(y) + 0x1p-24f / scales[t]) << t << " " << i;
+      }
     }
   }
 }

@@ -32,6 +32,12 @@ struct BatchRow {
 inline constexpr uint32_t kNTokens = 0, kLogitRows = 1, kStep = 2, kFirstRow = 3;  // indices into `params`
 inline constexpr uint32_t kRowPos = 0, kRowTable = 1, kRowAngles = 2, kRowWords = 3;
 
+// How many rows of logits are wanted.
+inline wgsl::Name<wgsl::U32> n_logit_rows(const ParamsBuffer& params, std::string_view name) {
+  auto list = wgsl::let("list", params[kLogitRows]);
+  return wgsl::let(name, params[list - 1u]);
+}
+
 // One of the words of a row of the batch.
 template <wgsl::ValueOf<wgsl::U32> Row>
 wgsl::Temp<wgsl::U32> row_word(const ParamsBuffer& params, Row&& row, uint32_t word) {

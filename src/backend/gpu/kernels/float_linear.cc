@@ -163,12 +163,7 @@ Columns one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain&
 Columns several_columns(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const ParamsBuffer& params,
                         const WorkgroupId& wg, const LocalIndex& tid) {
   Columns columns;
-  if (c.of_logits) {
-    auto list = let("list", params[kLogitRows]);
-    columns.n_rows = let("n_rows", params[list - 1u]);
-  } else {
-    columns.n_rows = let("n_rows", params[kNTokens]);
-  }
+  columns.n_rows = c.of_logits ? n_logit_rows(params, "n_rows") : let("n_rows", params[kNTokens]);
   auto last = let("last_x", *columns.n_rows - 1u);
   for (uint32_t column = 0; column < c.columns; ++column) {
     columns.rows.push_back(let("x_row", wg.z * c.columns + column));

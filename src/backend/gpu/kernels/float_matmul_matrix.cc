@@ -40,7 +40,7 @@ Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name
   CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % (c.shape.k * c.tile.splits) == 0);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
   auto staged = shared<F16>("staged", shape.staged());
-  auto n_tokens = let("n_tokens", params[kNTokens]);
+  auto n_tokens = c.of_logits ? n_logit_rows(params, "n_tokens") : let("n_tokens", params[kNTokens]);
   return {matrix_tile(shape, wg, tid), c, n_tokens, n_rows, staged};
 }
 
@@ -214,6 +214,44 @@ void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const
   CHECK(with_f16_shape(t.c.shape, use));
 }
 
+// value(i): quad i of the row.
+template <class Value>
+void write_halves(const HalveTokensConfig& c, const Value& value, const Out<"halves", Vec4<F16>>& halves,
+                  const Out<"token_scales", F32>& scales, const WorkgroupId& wg, const LocalIndex& tid) {
+  auto peak = var("peak", 0.0f);
+  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+    auto v = let("v", abs(value(i)));
+    auto low = let("low", max(at(v, 0), at(v, 1)));
+    auto high = let("high", max(at(v, 2), at(v, 3)));
+    peak = max(peak, max(low, high));
+  });
+  auto mine = let("mine", peak);
+  auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
+  // 2^e ≤ peak < 2^(e+1) has the exponent bits 127 + e; 2^(10 − e) has 137 − e, the rest of 264.
+  auto exponent = let("exponent", clamp(bitcast<U32>(top) >> 23u, 64u, 200u));
+  auto scale = let("scale", bitcast<F32>((264u - exponent) << 23u));
+  when(tid == 0u, [&] { scales[wg.y] = scale; });
+  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+    // Four of the group's columns.
+    auto index = let("index",
+                     grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
+    auto exact = let("exact", value(i) * scale);
+    if (c.rest_at == 0) {
+      halves[index] = vec4h(exact);
+      return;
+    }
+    // By bits: compilers take the difference from a conversion and back for 0.
+    std::vector<Name<F32>> first;
+    for (uint32_t i4 = 0; i4 < 4; ++i4) {
+      auto as_bits = let("as_bits", bitcast<U32>(at(exact, i4)));
+      first.push_back(let("first_bits", bitcast<F32>(as_bits & 0xFFFFE000u)));
+    }
+    auto high = let("high_bits", vec4f(first[0], first[1], first[2], first[3]));
+    halves[index] = vec4h(high);
+    halves[index + c.rest_at * (c.width / 4)] = vec4h(exact - high);
+  });
+}
+
 }  // namespace
 
 uint32_t FloatMatrixMatmulConfig::workgroup_bytes(uint32_t n_matrices) const {
@@ -236,38 +274,25 @@ HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
   return kernel(
       c.rest_at > 0 ? "halve_tokens_exactly" : "halve_tokens", c.workgroup,
       [&](FloatX x, Out<"halves", Vec4<F16>> halves, Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
-        auto peak = var("peak", 0.0f);
+        write_halves(c, [&](const Name<U32>& i) { return e(x[wg.y * (c.width / 4) + i]); }, halves, scales, wg, tid);
+      });
+}
+
+NormHalvesKernel norm_halves(const HalveTokensConfig& c) {
+  return kernel(
+      c.rest_at > 0 ? "norm_halves_exactly" : "norm_halves", c.workgroup,
+      [&](FloatX x, In<"gain", Vec4<F32>> gain, Out<"halves", Vec4<F16>> halves, Out<"token_scales", F32> scales,
+          WorkgroupId wg, LocalIndex tid) {
+        auto squares = var("squares", 0.0f);
         loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-          auto v = let("v", abs(x[wg.y * (c.width / 4) + i]));
-          auto low = let("low", max(at(v, 0), at(v, 1)));
-          auto high = let("high", max(at(v, 2), at(v, 3)));
-          peak = max(peak, max(low, high));
+          auto v = let("v", x[wg.y * (c.width / 4) + i]);
+          squares += dot(v, v);
         });
-        auto mine = let("mine", peak);
-        auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
-        // 2^e ≤ peak < 2^(e+1) has the exponent bits 127 + e; 2^(10 − e) has 137 − e, the rest of 264.
-        auto exponent = let("exponent", clamp(bitcast<U32>(top) >> 23u, 64u, 200u));
-        auto scale = let("scale", bitcast<F32>((264u - exponent) << 23u));
-        when(tid == 0u, [&] { scales[wg.y] = scale; });
-        loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-          // Four of the group's columns.
-          auto index = let(
-              "index", grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
-          auto exact = let("exact", x[wg.y * (c.width / 4) + i] * scale);
-          if (c.rest_at == 0) {
-            halves[index] = vec4h(exact);
-            return;
-          }
-          // By bits: compilers take the difference from a conversion and back for 0.
-          std::vector<Name<F32>> first;
-          for (uint32_t i4 = 0; i4 < 4; ++i4) {
-            auto as_bits = let("as_bits", bitcast<U32>(at(exact, i4)));
-            first.push_back(let("first_bits", bitcast<F32>(as_bits & 0xFFFFE000u)));
-          }
-          auto high = let("high_bits", vec4f(first[0], first[1], first[2], first[3]));
-          halves[index] = vec4h(high);
-          halves[index + c.rest_at * (c.width / 4)] = vec4h(exact - high);
-        });
+        auto mine = let("my_squares", squares);
+        auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+        auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+        const auto value = [&](const Name<U32>& i) { return x[wg.y * (c.width / 4) + i] * factor * gain[i]; };
+        write_halves(c, value, halves, scales, wg, tid);
       });
 }
 

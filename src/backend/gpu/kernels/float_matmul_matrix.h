@@ -23,6 +23,7 @@ struct FloatMatrixMatmulConfig {
   wgsl::MatrixShape shape;              // kF16ToF32; m is of tokens, n of rows
   uint32_t subgroup;                    // every subgroup's size
   PromptTile tile = {};
+  bool of_logits = false;                   // x has the rows whose logits are wanted
   uint32_t tile_rows = 0, tile_tokens = 0;  // the former of each matrix; fit sets both
   uint32_t workgroup() const { return subgroup * tile.subgroup_rows * tile.subgroup_tokens * tile.splits; }
   // Of workgroup memory; n_matrices is 2 for the glu kernel.
@@ -46,6 +47,7 @@ struct HalveTokensConfig {
   // From this row on, a multiple of 16, the same rows again with what the first 11 bits leave: together 22 bits. 0:
   // only the first.
   uint32_t rest_at = 0;
+  float eps = 0;  // of the norm, where there is one
 
   bool operator==(const HalveTokensConfig&) const = default;
 };
@@ -75,6 +77,12 @@ inline GroupedQuad grouped_quad(const wgsl::Name<wgsl::U32>& i, uint32_t columns
 using HalveTokensKernel = wgsl::Kernel<FloatX, wgsl::Out<"halves", wgsl::Vec4<wgsl::F16>>,
                                        wgsl::Out<"token_scales", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 HalveTokensKernel halve_tokens(const HalveTokensConfig& c);
+
+// The same of x normed: x / √(mean of its squares + eps) · gain.
+using NormHalvesKernel =
+    wgsl::Kernel<FloatX, wgsl::In<"gain", wgsl::Vec4<wgsl::F32>>, wgsl::Out<"halves", wgsl::Vec4<wgsl::F16>>,
+                 wgsl::Out<"token_scales", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+NormHalvesKernel norm_halves(const HalveTokensConfig& c);
 
 // Groups of whole tiles of tokens: there must be memory for them.
 using Halves = wgsl::In<"x", wgsl::Vec4<wgsl::F16>>;

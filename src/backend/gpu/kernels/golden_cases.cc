@@ -101,6 +101,8 @@ class Cases {
     add_float_matrix_matmuls(16, 16, 16);
     add("halve_tokens", halve_tokens({.width = m_.width, .caps = {}}));
     add("halve_tokens_exactly", halve_tokens({.width = m_.width, .caps = {}, .rest_at = 64}));
+    add("norm_halves", norm_halves({.width = m_.width, .caps = {}, .eps = 1e-6f}));
+    add("norm_halves_exactly", norm_halves({.width = m_.width, .caps = {}, .rest_at = 64, .eps = 1e-6f}));
   }
 
   // Those that do.
@@ -231,6 +233,9 @@ class Cases {
                                          .shape = {wgsl::MatrixTypes::kF16ToF32, m, n, k},
                                          .subgroup = m == 8 ? 8u : 32u});
     add("float_matmul_matrix_" + suffix, float_matmul_matrix(c));
+    auto of_logits = c;
+    of_logits.of_logits = true;
+    add("float_matmul_matrix_of_logits_" + suffix, float_matmul_matrix(of_logits));
     add("logits_matrix_" + suffix,
         logits_matrix({.rows = m_.width, .cols = m_.ffn, .shape = c.shape, .subgroup = c.subgroup, .rest_at = 64}));
     c.up_coding = c.coding;

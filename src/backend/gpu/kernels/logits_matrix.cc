@@ -123,8 +123,7 @@ LogitsMatrixKernel logits_matrix(const LogitsMatrixConfig& c) {
       [&](In<"w", Vec4<F16>> w, In<"x", Vec4<F16>> x, TokenScales token_scales, RowRange range, ParamsBuffer params,
           Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
         auto n_rows = let("n_rows", range.get<"count">());
-        auto list = let("list", params[kLogitRows]);
-        auto n_tokens = let("n_tokens", params[list - 1u]);
+        auto n_tokens = n_logit_rows(params, "n_tokens");
         auto split = let("split", tid / c.subgroup);
         const uint32_t n = c.rows_of_subgroup();
         // The last rows are computed by more than one subgroup, where they do not fill the tile.

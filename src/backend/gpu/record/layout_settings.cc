@@ -49,6 +49,16 @@ PromptTile* tile_of(Layouts& l, std::string_view name) {
   return found == std::end(all) ? nullptr : found->second;
 }
 
+// In place of the one for as many tokens, or beside those there are; without rows there is none.
+bool set_tile(std::vector<Layouts::FewTile>& tiles, const Layouts::FewTile& tile) {
+  if (tile.tokens == 0 || !std::has_single_bit(tile.splits)) return false;
+  std::erase_if(tiles, [&](const Layouts::FewTile& other) { return other.tokens == tile.tokens; });
+  if (tile.rows == 0) return true;
+  const auto next = std::ranges::find_if(tiles, [&](const auto& other) { return other.tokens > tile.tokens; });
+  tiles.insert(next, tile);
+  return true;
+}
+
 bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
   if (name == "norm") {
     l.norm_workgroup = a;
@@ -96,10 +106,10 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.columns = a;
   } else if (name == "fewtiles") {
     l.most_in_few_tiles = static_cast<int>(a);
-  } else if (name == "fewsplits") {
-    l.few_tile_splits = std::bit_floor(std::max(a, 1u));
-  } else if (name == "fewblock") {
-    l.few_tile_block = a;
+  } else if (name == "fewfrom") {
+    l.few_tiles_from = static_cast<int>(a);
+  } else if (name == "headtilesfrom") {
+    l.head_tiles_from = static_cast<int>(a);
   } else if (name == "ftilesfrom") {
     l.float_tiles_from = static_cast<int>(a);
   } else if (name == "fcolsfrom") {
@@ -125,6 +135,10 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
   const auto numbers = numbers_of(setting.substr(equals + 1));
   if (!numbers) return false;
   const auto [a, b, c, d, stages, columns] = numbers->values;
+  if (name == "fewtile" || name == "headtile") {
+    if (numbers->n < 4 || numbers->n > 5) return false;
+    return set_tile(name == "fewtile" ? layouts.few_tiles : layouts.head_tiles, {a, b, c, d, std::max(stages, 1u)});
+  }
   if (MatvecLayout* matvec = matvec_of(layouts, name)) {
     if (numbers->n == 3) *matvec = {a, b, c};
     return numbers->n == 3;

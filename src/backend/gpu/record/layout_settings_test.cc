@@ -22,10 +22,17 @@ TEST(LayoutSettings, SetWhatTheyName) {
   EXPECT_EQ(l.groups_rounds, 3u);
   EXPECT_TRUE(apply_setting(l, "int8=0"));
   EXPECT_FALSE(l.int8_x);
-  EXPECT_TRUE(apply_setting(l, "fewtiles=24") && apply_setting(l, "fewsplits=7") && apply_setting(l, "fewblock=128"));
+  using Tiles = std::vector<Layouts::FewTile>;
+  EXPECT_TRUE(apply_setting(l, "fewtiles=24") && apply_setting(l, "fewtile=16x16x4x128"));
   EXPECT_EQ(l.most_in_few_tiles, 24);
-  EXPECT_EQ(l.few_tile_splits, 4u);
-  EXPECT_EQ(l.few_tile_block, 128u);
+  EXPECT_EQ(l.few_tiles, (Tiles{{16, 16, 4, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}}));
+  EXPECT_TRUE(apply_setting(l, "headtile=64x16x4x128x2") && apply_setting(l, "headtile=16x0x1x0"));
+  EXPECT_EQ(l.head_tiles, (Tiles{{32, 128, 2, 64, 4}, {64, 16, 4, 128, 2}}));
+  EXPECT_FALSE(apply_setting(l, "headtile=64x16x3x128")) << "splits are a power of two";
+  EXPECT_FALSE(apply_setting(l, "fewtile=64x16x4"));
+  EXPECT_TRUE(apply_setting(l, "fewfrom=12") && apply_setting(l, "headtilesfrom=3"));
+  EXPECT_EQ(l.few_tiles_from, 12);
+  EXPECT_EQ(l.head_tiles_from, 3);
   EXPECT_TRUE(apply_setting(l, "ftilesfrom=9") && apply_setting(l, "fcolsfrom=4") &&
               apply_setting(l, "headcolsfrom=5"));
   EXPECT_EQ(l.float_tiles_from, 9);

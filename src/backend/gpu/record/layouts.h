@@ -49,10 +49,21 @@ struct Layouts {
   // kMatmulTokens.
   int float_tiles_from = 13;
   // Of up to so many tokens, tiles on matrices are of few rows and few tokens, so that there are enough of them: where
-  // tiles of many tokens are not enough either (big_tiles_from), and up to 32 tokens anyway. Up to so many subgroups, a
-  // power of two, share a block of up to so many columns.
+  // tiles of many tokens are not enough either (big_tiles_from), and up to 32 tokens anyway.
   int most_in_few_tiles = 64;
-  uint32_t few_tile_splits = 8, few_tile_block = 256;
+  // A tile of up to so many tokens and of so many rows of each matrix, both multiples of 16, for runs of up to so many
+  // tokens, or of any where it is the last. Up to so many subgroups, a power of two, share a block of up to so many
+  // columns.
+  struct FewTile {
+    uint32_t tokens, rows, splits, columns;
+    uint32_t subgroup_rows = 1;  // subgroups beside each other, each with its part of the rows
+    bool operator==(const FewTile&) const = default;
+  };
+  std::vector<FewTile> few_tiles = {{16, 32, 8, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
+  int few_tiles_from = 9;  // tokens, where there are kernels for several rows; at least kMatmulTokens
+  // A head of packed weights, for several rows of logits: from so many on.
+  std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {32, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
+  int head_tiles_from = 5;
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;

@@ -233,17 +233,26 @@ class Recorder {
   std::vector<Tiled<FloatMatrixMatmulConfig>> float_matrix_configs(const Tensor& w, const WeightCoding& coding,
                                                                    uint32_t n_matrices, uint32_t rows,
                                                                    const When& when) const;
-  // For so few tokens that tiles of many would leave most of the GPU idle: `tokens`, times 16 rows of each matrix.
+  // For so few tokens that tiles of many would leave most of the GPU idle: such a tile, and such tiles for 1 to `most`
+  // rows of x, each for as many as it holds, the last one for all that are left.
   std::optional<FloatMatrixMatmulConfig> few_tokens_config(const Tensor& w, const WeightCoding& coding,
-                                                           uint32_t n_matrices, uint32_t tokens) const;
+                                                           uint32_t n_matrices, const Layouts::FewTile& wanted) const;
+  struct FewTokens {
+    FloatMatrixMatmulConfig config;
+    int most;
+  };
+  std::vector<FewTokens> few_tokens_configs(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
+                                            std::span<const Layouts::FewTile> wanted, int most) const;
   struct HalvedTokens {
     View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;
   };
-  Result<HalvedTokens> halve_tokens(SlotId in, const When& when);
+  // Of logits, where that is what rows `in` are wanted for; from row `rest_at` on what rounding took, unless it is 0.
+  Result<HalvedTokens> halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when, Rows rows,
+                                    uint32_t rest_at = 0);
   Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when);
-  Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store,
-                            const When& when);
+  Result<void> float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
+                            SlotId out, Store store, const When& when);
   Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
 
   // Norms inside other steps. The first gives the int8 slot of a step's input, and records the norm that fills it where
@@ -289,9 +298,16 @@ class Recorder {
   Result<int> in_batches(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
                          const NextViews& next);
   Result<int> in_batches(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm);
-  // The head for many rows of logits; false where this device or format has no such kernel.
+  // The head for many rows of logits, from so many on; false where this device or format has no such kernel.
+  int head_products_from(const Tensor& w) const {
+    return w.format == Format::kF16 ? c_.layouts.head_matrices_from : c_.layouts.head_tiles_from;
+  }
   Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            SlotId out);
+  Result<bool> f16_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
+                               SlotId out);
+  Result<bool> packed_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                  const step::FloatNormOnRead& norm, SlotId out);
 
   RmsNormConfig norm_config(SlotId x, float eps) const;
   Result<void> norm_quantize(const step::RmsNormQuantize& s, const When& when);

@@ -134,7 +134,44 @@ Result<int> Recorder::in_batches(const step::TernaryQkv& s, const TernaryConfig&
 
 Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                    const step::FloatNormOnRead& norm, SlotId out) {
-  if (c_.layouts.serial || w.format != Format::kF16 || c_.max_batch < c_.layouts.head_matrices_from) return false;
+  if (c_.layouts.serial || c_.max_batch < head_products_from(w)) return false;
+  return w.format == Format::kF16 ? f16_head_matmul(matrix, w, in, norm, out)
+                                  : packed_head_matmul(matrix, w, in, norm, out);
+}
+
+// One part of the activations in f16 is more than the codes of packed weights have; an F16 head needs both.
+Result<bool> Recorder::packed_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                          const step::FloatNormOnRead& norm, SlotId out) {
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    if (!part.coding.has_codes() || !few_tokens_config(w, part.coding, 1, c_.layouts.head_tiles.front())) return false;
+  }
+  When when{.min_tokens = 2, .min_rows = c_.layouts.head_tiles_from};
+  TRY(const HalvedTokens x, halve_tokens(in, norm, when, Rows::kLogits));
+  for (const FloatMatrix::Part& part : matrix.parts) {
+    TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
+    When some = when;
+    for (const auto& [config, most] : few_tokens_configs(w, part.coding, 1, c_.layouts.head_tiles, INT_MAX)) {
+      if (most < some.min_rows) continue;
+      FloatMatrixMatmulConfig tiles = config;
+      tiles.rows = width(out);
+      tiles.of_logits = true;
+      some.max_rows = most;
+      const Extent extent{.grid = {.x = ceil_div(part.count, tiles.tile_rows)},
+                          .axis = Axis::kY,
+                          .rows = Rows::kLogits,
+                          .rows_per_workgroup = tiles.tile_tokens,
+                          .when = some};
+      TRY_STATUS(dispatch(traced(float_matmul_matrix, tiles), extent, View<WeightUnits>{part.units},
+                          View<wgsl::U32>{part.scales}, x.x, x.scales, View<RowRange>{constant}, params(),
+                          c_.work.floats(out)));
+      if (most < INT_MAX) some.min_rows = most + 1;
+    }
+  }
+  return true;
+}
+
+Result<bool> Recorder::f16_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                       const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles = float_matrix_config(w, matrix.parts.front().coding, 1, {});
   if (!tiles) return false;
   LogitsMatrixConfig config{.rows = width(out),
@@ -149,17 +186,7 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
     if (part.count < config.rows_of_subgroup()) return false;
   }
   const When when{.min_tokens = 2, .min_rows = c_.layouts.head_matrices_from};
-  SlotId x = in;
-  if (norm.gain) {
-    TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));
-    x = norm.normed;
-  }
-  TRY(const Buffer* buffer, c_.work.logit_halves(width(x)));
-  const BufferView halves{buffer, 0, 0};
-  const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(traced(gpu::halve_tokens, {.width = width(x), .caps = caps_, .rest_at = config.rest_at}),
-                      {.axis = Axis::kY, .rows = Rows::kLogits, .when = when}, c_.work.float_quads(x),
-                      View<wgsl::Vec4<wgsl::F16>>{halves}, scales));
+  TRY(const HalvedTokens x, halve_tokens(in, norm, when, Rows::kLogits, config.rest_at));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
     for (const uint32_t tokens : {16u, 32u}) {
@@ -172,7 +199,7 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
       if (tokens == 16) extent.when.max_rows = 16;
       if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
       TRY_STATUS(dispatch(traced(logits_matrix, config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units},
-                          View<wgsl::Vec4<wgsl::F16>>{halves}, scales, View<RowRange>{constant}, params(),
+                          x.x, x.scales, View<RowRange>{constant}, params(),
                           c_.work.floats(out)));
     }
   }

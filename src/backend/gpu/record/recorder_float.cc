@@ -19,9 +19,6 @@ Grid grid_of(uint32_t n, uint32_t most) {
 
 constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
 
-// Of the smallest tile on matrices; the next one has twice as many.
-constexpr uint32_t kFewTokensOfTile = 16;
-
 }  // namespace
 
 Result<void> Recorder::record(const step::Embed& s) {
@@ -117,11 +114,12 @@ Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const 
 }
 
 When Recorder::in_float_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const {
-  if (c_.layouts.most_in_few_tiles >= kMatmulTokens && few_tokens_config(w, coding, 1, kFewTokensOfTile))
-    return kManyTokens;
   const FloatLinearConfig one = float_config(w, coding, {}, layout);
   const bool has_columns = c_.layouts.columns > 1 && in_columns(one, Rows::kTokens).columns == c_.layouts.columns;
-  return {.min_tokens = has_columns ? std::max(c_.layouts.float_tiles_from, kMatmulTokens) : kMatmulTokens};
+  if (!has_columns) return kManyTokens;
+  const int most = c_.layouts.most_in_few_tiles;
+  const bool has_few = most >= kMatmulTokens && !few_tokens_configs(w, coding, 1, c_.layouts.few_tiles, most).empty();
+  return {.min_tokens = std::max(has_few ? c_.layouts.few_tiles_from : c_.layouts.float_tiles_from, kMatmulTokens)};
 }
 
 // What the matrix kernels read; no workgroup of theirs sees a whole row.
@@ -160,19 +158,16 @@ std::vector<Tiled<FloatMatrixMatmulConfig>> Recorder::float_matrix_configs(const
                                                                            const When& when) const {
   const PromptTiles& tiles = n_matrices == 1 ? c_.layouts.float_tiles : c_.layouts.float_glu_tiles;
   const auto config_with = [&](const PromptTile& tile) { return float_matrix_config(w, coding, n_matrices, tile); };
-  constexpr int kFew = kFewTokensOfTile;
   int most = c_.layouts.most_in_few_tiles;
   const auto small = config_with(tiles.small);
-  if (small && ceil_div(rows, small->tile_rows) >= c_.layouts.big_tiles_from) most = std::min(most, 2 * kFew);
+  if (small && ceil_div(rows, small->tile_rows) >= c_.layouts.big_tiles_from) most = std::min(most, 32);
   std::vector<Tiled<FloatMatrixMatmulConfig>> all;
   When many = when;
-  for (const auto& [tokens, last] : {std::pair{kFew, std::min(kFew, most)}, {2 * kFew, most}}) {
-    if (last < many.min_tokens) continue;
-    const auto few = few_tokens_config(w, coding, n_matrices, static_cast<uint32_t>(tokens));
-    if (!few) continue;
-    all.push_back({*few, many});
-    all.back().when.max_tokens = last;
-    many.min_tokens = last + 1;
+  for (const FewTokens& few : few_tokens_configs(w, coding, n_matrices, c_.layouts.few_tiles, most)) {
+    if (few.most < many.min_tokens) continue;
+    all.push_back({few.config, many});
+    all.back().when.max_tokens = few.most;
+    many.min_tokens = few.most + 1;
   }
   auto of_many = in_tiles(tiles, rows, c_.layouts.big_tiles_from, many, config_with);
   all.insert(all.end(), of_many.begin(), of_many.end());
@@ -180,24 +175,24 @@ std::vector<Tiled<FloatMatrixMatmulConfig>> Recorder::float_matrix_configs(const
 }
 
 std::optional<FloatMatrixMatmulConfig> Recorder::few_tokens_config(const Tensor& w, const WeightCoding& coding,
-                                                                   uint32_t n_matrices, uint32_t tokens) const {
+                                                                   uint32_t n_matrices,
+                                                                   const Layouts::FewTile& wanted) const {
   const auto any = float_matrix_config(w, coding, n_matrices, {});
   if (!any) return std::nullopt;
   const wgsl::MatrixShape& shape = any->shape;
-  constexpr uint32_t kRows = 16;
-  if (kRows % shape.n != 0 || tokens % shape.m != 0) return std::nullopt;
+  if (wanted.rows % (wanted.subgroup_rows * shape.n) != 0 || wanted.tokens % shape.m != 0) return std::nullopt;
   const uint32_t most_bytes = c_.device.limits().workgroup_bytes;
-  for (uint32_t columns = c_.layouts.few_tile_block; columns >= 32; columns /= 2) {
+  for (uint32_t columns = wanted.columns; columns >= 32; columns /= 2) {
     if (any->cols % columns != 0) continue;
     for (const uint32_t stages : {2u, 1u}) {
       FloatMatrixMatmulConfig config = *any;
-      config.tile = {.subgroup_rows = 1,
+      config.tile = {.subgroup_rows = wanted.subgroup_rows,
                      .subgroup_tokens = 1,
-                     .matrices_of_rows = kRows / shape.n,
-                     .matrices_of_tokens = tokens / shape.m,
+                     .matrices_of_rows = wanted.rows / (wanted.subgroup_rows * shape.n),
+                     .matrices_of_tokens = wanted.tokens / shape.m,
                      .stages = stages,
                      .columns = columns,
-                     .splits = std::min(c_.layouts.few_tile_splits, columns / 32)};
+                     .splits = std::min(wanted.splits, columns / 16)};
       config = fit(config);
       if (config.workgroup() <= c_.device.limits().invocations && config.workgroup_bytes(n_matrices) <= most_bytes)
         return config;
@@ -206,24 +201,49 @@ std::optional<FloatMatrixMatmulConfig> Recorder::few_tokens_config(const Tensor&
   return std::nullopt;
 }
 
-Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in, const When& when) {
-  TRY(const Buffer* buffer, c_.work.halves());
-  const View<wgsl::Vec4<wgsl::F16>> halves{{buffer, 0, 0}};
-  const View<wgsl::F32> scales{{&c_.work.token_scales(), 0, 0}};
-  TRY_STATUS(dispatch(traced(gpu::halve_tokens, {.width = width(in), .caps = caps_}), {.axis = Axis::kY, .when = when},
-                      c_.work.float_quads(in), halves, scales));
-  return HalvedTokens{halves, scales};
+std::vector<Recorder::FewTokens> Recorder::few_tokens_configs(const Tensor& w, const WeightCoding& coding,
+                                                              uint32_t n_matrices,
+                                                              std::span<const Layouts::FewTile> wanted,
+                                                              int most) const {
+  std::vector<FewTokens> all;
+  for (const Layouts::FewTile& tile : wanted) {
+    if (const auto config = few_tokens_config(w, coding, n_matrices, tile)) {
+      all.push_back({*config, std::min(static_cast<int>(tile.tokens), most)});
+    }
+  }
+  if (!all.empty()) all.back().most = most;
+  return all;
 }
 
-Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, SlotId out, Store store,
-                                    const When& when) {
+Result<Recorder::HalvedTokens> Recorder::halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when,
+                                                      Rows rows, uint32_t rest_at) {
+  const bool of_logits = rows == Rows::kLogits;
+  TRY(const Buffer* buffer, of_logits ? c_.work.logit_halves(width(in)) : c_.work.halves());
+  const HalvedTokens halved{{{buffer, 0, 0}}, {{&c_.work.token_scales(), 0, 0}}};
+  HalveTokensConfig config{.width = width(in), .caps = caps_, .rest_at = rest_at};
+  const Extent extent{.axis = Axis::kY, .rows = rows, .when = when};
+  const auto x = c_.work.float_quads(in);
+  if (norm.gain) {
+    config.eps = norm.eps;
+    TRY(const BufferView gain, c_.weights.vector(*norm.gain));
+    TRY_STATUS(dispatch(traced(gpu::norm_halves, config), extent, x, View<wgsl::Vec4<wgsl::F32>>{gain}, halved.x,
+                        halved.scales));
+  } else {
+    TRY_STATUS(dispatch(traced(gpu::halve_tokens, config), extent, x, halved.x, halved.scales));
+  }
+  return halved;
+}
+
+Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                    const step::FloatNormOnRead& norm, SlotId out, Store store, const When& when) {
   std::optional<HalvedTokens> x;
+  std::optional<SlotId> normed;
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
     auto all_tiles = float_matrix_configs(w, part.coding, 1, part.count, when);
     for (auto& [tiles, when_used] : all_tiles) {
       if (!x) {
-        TRY(x, halve_tokens(in, when));
+        TRY(x, halve_tokens(in, norm, when, Rows::kTokens));
       }
       tiles.rows = width(out);
       tiles.store = store;
@@ -232,10 +252,13 @@ Result<void> Recorder::float_matmul(const FloatMatrix& matrix, const Tensor& w, 
                           View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
     if (!all_tiles.empty()) continue;
+    if (!normed) {
+      TRY(normed, normed_input(in, norm, when));
+    }
     const FloatMatmulConfig config{
         .rows = width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
     TRY_STATUS(dispatch(traced(gpu::float_matmul, config), per_tile(config, part.count, when),
-                        View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, c_.work.float_quads(in),
+                        View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, c_.work.float_quads(*normed),
                         View<RowRange>{constant}, params(), c_.work.floats(out)));
   }
   return {};
@@ -250,13 +273,12 @@ Result<void> Recorder::float_linear_step(std::span<const Tensor* const> matrices
   if (rows_of(in) == Rows::kLogits && store == Store::kSet && matrices.size() == 1) {
     TRY(const bool is_multiplied, head_matmul(*w, *matrices.front(), in, norm, out));
     for (FloatRead& read : reads) {
-      if (is_multiplied) read.when.max_rows = c_.layouts.head_matrices_from - 1;
+      if (is_multiplied) read.when.max_rows = head_products_from(*matrices.front()) - 1;
     }
   }
   for (const FloatRead& read : reads) TRY_STATUS(float_matvec(*w, *matrices.front(), read, out, store, layout));
   if (rows_of(in) == Rows::kLogits || !has_matmuls()) return {};
-  TRY(const SlotId normed, normed_input(in, norm, many));
-  return float_matmul(*w, *matrices.front(), normed, out, store, many);
+  return float_matmul(*w, *matrices.front(), in, norm, out, store, many);
 }
 
 const MatvecLayout& Recorder::float_layout(const Tensor& w) const {
@@ -303,10 +325,9 @@ Result<void> Recorder::record(const step::FloatGlu& s) {
 }
 
 Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when) {
-  TRY(const SlotId in, normed_input(s.in, s.norm, when));
   auto all_tiles = float_matrix_configs(*s.w_gate, parts.gate->coding, 2, static_cast<uint32_t>(s.w_gate->rows), when);
   if (!all_tiles.empty()) {
-    TRY(const HalvedTokens x, halve_tokens(in, when));
+    TRY(const HalvedTokens x, halve_tokens(s.in, s.norm, when, Rows::kTokens));
     for (auto& [tiles, when_used] : all_tiles) {
       tiles.up_coding = parts.up->coding;
       tiles.act = activation(s.act);
@@ -317,6 +338,7 @@ Result<void> Recorder::glu_matmul(const step::FloatGlu& s, const WeightStore::Gl
     }
     return {};
   }
+  TRY(const SlotId in, normed_input(s.in, s.norm, when));
   const FloatMatmulConfig config{.rows = static_cast<uint32_t>(s.w_gate->rows),
                                  .cols = static_cast<uint32_t>(s.w_gate->cols),
                                  .coding = parts.gate->coding,

@@ -254,7 +254,7 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   // One token; as many as the first kernels for several are for, and the first for two matrices of them; and a prompt
   // for which all are those of prompts.
   std::vector<int> numbers = {
-      1, kMatmulTokens, static_cast<int>(kMostBatchTokens) / 2 + 1,
+      1, std::max(kMatmulTokens, layouts.few_tiles_from), static_cast<int>(kMostBatchTokens) / 2 + 1,
       std::max({layouts.most_in_columns, layouts.most_in_batches, layouts.most_in_few_tiles}) + 1};
   // And as many as there can be, for which tiles are larger.
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
