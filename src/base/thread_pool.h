@@ -51,6 +51,16 @@ class ThreadPool {
     run_erased(Task::of(body), Wait::kForAvailable);
   }
 
+  // Calls body(i) once for each i in [0, n), whoever comes first for the next one, and returns when all are done.
+  // Otherwise as run_with_available.
+  template <class Body>
+  void share_out(size_t n, Body&& body) {
+    std::atomic<size_t> next = 0;
+    run_with_available([&](int) {
+      for (size_t i = next.fetch_add(1); i < n; i = next.fetch_add(1)) body(i);
+    });
+  }
+
   // Inside run, not inside run_with_available: waits until every worker has called barrier() as often as this one.
   // Writes before it are visible after it.
   void barrier();

@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <vector>
 
@@ -144,6 +145,17 @@ std::vector<int> cpus_of_this_thread() {
     if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+TEST(ThreadPool, SharesOutEachPieceOnce) {
+  for (const int n_threads : {1, 4}) {
+    ThreadPool pool({.n_threads = n_threads});
+    for (const size_t n : {0u, 1u, 3u, 1000u}) {
+      std::vector<std::atomic<int>> calls(n);
+      pool.share_out(n, [&](size_t i) { ++calls[i]; });
+      for (size_t i = 0; i < n; ++i) ASSERT_EQ(calls[i], 1) << i << " of " << n << ", " << n_threads << " threads";
+    }
+  }
 }
 
 TEST(ThreadPool, PinsWorkersAndGivesTheCallerItsCpusBack) {

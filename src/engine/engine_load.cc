@@ -19,7 +19,13 @@ namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kMostReplies = 64, kMostRepliesOnGpu = 32;  // whose logits are computed in one pass
+constexpr int kMostReplies = 64;  // whose logits are computed in one pass
+// A tab has one conversation, and the rows of its guesses; the rest would be memory.
+#ifdef __EMSCRIPTEN__
+constexpr int kMostRepliesOnGpu = 32;
+#else
+constexpr int kMostRepliesOnGpu = kMostReplies;
+#endif
 
 ModelInfo describe_model(const Model& model) {
   const Config& c = model.config;

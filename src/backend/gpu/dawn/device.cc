@@ -5,6 +5,7 @@
 
 #include "backend/gpu/dawn/compile_threads.h"
 #include "backend/gpu/device/device_checks.h"
+#include "base/bytes.h"
 #include "base/thread_pool.h"
 
 namespace tern::gpu {
@@ -20,15 +21,11 @@ constexpr uint64_t kWorthStaging = uint64_t{1} << 18;
 
 // As memcpy, on as many threads as it is worth. A file that is mapped is as a rule first touched here.
 void copy(Bytes from, MutableBytes to, ThreadPool* pool) {
-  constexpr size_t kWorthThreads = size_t{1} << 20, kLine = 64;
+  constexpr size_t kWorthThreads = size_t{1} << 20, kShare = size_t{1} << 18;
   if (!pool || from.size() < kWorthThreads) return std::ranges::copy(from, to.begin()), void();
-  const size_t workers = static_cast<size_t>(pool->size());
-  const auto begin_of = [&](size_t w) {
-    return w == workers ? from.size() : from.size() * w / workers / kLine * kLine;
-  };
-  pool->run([&](int worker) {
-    const size_t begin = begin_of(static_cast<size_t>(worker)), end = begin_of(static_cast<size_t>(worker) + 1);
-    std::ranges::copy(from.subspan(begin, end - begin), to.begin() + static_cast<ptrdiff_t>(begin));
+  pool->share_out(ceil_div(from.size(), kShare), [&](size_t i) {
+    const size_t begin = i * kShare, n = std::min(kShare, from.size() - begin);
+    std::ranges::copy(from.subspan(begin, n), to.begin() + static_cast<ptrdiff_t>(begin));
   });
 }
 

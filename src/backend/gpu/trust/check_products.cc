@@ -251,10 +251,11 @@ class Check {
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
                             int max_batch, int max_logit_rows, const Layouts& layouts) {
   Check check(device, plan, program, work, max_logit_rows);
-  // One token; as many as the first kernels for several are for, and the first for two matrices of them; and a prompt
-  // for which all are those of prompts.
+  // One token; as many as the first kernels for several are for, and the first for two matrices of them; as many as are
+  // in the largest tiles for few, of which a trial's history is, too; and a prompt for which all are those of prompts.
   std::vector<int> numbers = {
       1, std::max(kMatmulTokens, layouts.few_tiles_from), static_cast<int>(kMostBatchTokens) / 2 + 1,
+      layouts.most_in_few_tiles,
       std::max({layouts.most_in_columns, layouts.most_in_batches, layouts.most_in_few_tiles}) + 1};
   // And as many as there can be, for which tiles are larger.
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;

@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "quant/format.h"
 #include "quant/q1_0.h"
+#include "quant/q8_0.h"
 
 namespace tern::gpu {
 namespace {
@@ -54,17 +55,24 @@ uint8_t plane_code(const Coding& coding, const WeightCoding& plane, uint8_t code
   return static_cast<uint8_t>(coding.level(code) + static_cast<int>(plane.zero));
 }
 
-// The codes of a format as those of the plane: where that turns some of their bits, without looking each of them up.
+// The codes of a format as those of the plane: where that turns some of their bits, or adds a number, without looking
+// each of them up.
 class PlaneCodes {
  public:
   PlaneCodes(const Coding& coding, const WeightCoding& plane) {
     const auto n = static_cast<size_t>(coding.n_codes);
     for (size_t code = 0; code < n; ++code) codes_[code] = plane_code(coding, plane, static_cast<uint8_t>(code));
-    for (size_t code = 0; code < n; ++code) are_flipped_ = are_flipped_ && codes_[code] == (code ^ codes_[0]);
+    for (size_t code = 0; code < n; ++code) {
+      are_flipped_ = are_flipped_ && codes_[code] == (code ^ codes_[0]);
+      are_shifted_ = are_shifted_ && codes_[code] == static_cast<uint8_t>(code + codes_[0]);
+    }
   }
   void make_of(std::span<uint8_t> codes) const {
+    const uint8_t of_zero = codes_[0];  // in a register, which `codes` cannot be an alias of
     if (are_flipped_) {
-      for (uint8_t& code : codes) code ^= codes_[0];
+      for (uint8_t& code : codes) code ^= of_zero;
+    } else if (are_shifted_) {
+      for (uint8_t& code : codes) code = static_cast<uint8_t>(code + of_zero);
     } else {
       for (uint8_t& code : codes) code = codes_[code];
     }
@@ -72,7 +80,7 @@ class PlaneCodes {
 
  private:
   std::array<uint8_t, 256> codes_ = {};
-  bool are_flipped_ = true;
+  bool are_flipped_ = true, are_shifted_ = true;
 };
 
 struct ScalesOf {
@@ -132,6 +140,23 @@ void pack_signs(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t*
   }
 }
 
+// Bytes as they lie, but for their zero.
+void pack_bytes(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
+  const size_t block_scales = plane.scales_of_row(kQ8_0Block);
+  const Coding& coding = format_info(Format::kQ8_0).coding;
+  BlockParts parts = {};
+  for (size_t b = 0; b * sizeof(Q8_0Block) < row.size(); ++b) {
+    Q8_0Block block;
+    std::memcpy(&block, row.data() + b * sizeof block, sizeof block);
+    uint32_t words[kQ8_0Block / 4];
+    std::memcpy(words, block.q, sizeof words);
+    for (uint32_t& word : words) word ^= 0x80808080;
+    std::memcpy(units + b * std::size(words), words, sizeof words);
+    parts.d = block.d;
+    put_scales(coding, plane, parts, {1, t.scale}, scales + b * block_scales);
+  }
+}
+
 void pack_blocks(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
   const FormatInfo& format = format_info(t.format);
   const auto block = static_cast<size_t>(format.block), block_bytes = static_cast<size_t>(format.block_bytes);
@@ -154,6 +179,7 @@ void pack_row(const Tensor& t, const WeightCoding& c, Bytes row, uint32_t* units
     return;
   }
   if (t.format == Format::kQ1_0 && c.words == WeightWords::kSigns) return pack_signs(t, c, row, units, scales);
+  if (t.format == Format::kQ8_0 && c.words == WeightWords::kCodes8) return pack_bytes(t, c, row, units, scales);
   if (c.has_codes()) return pack_blocks(t, c, row, units, scales);
   std::vector<float> values(static_cast<size_t>(t.cols));
   format_info(t.format).decode(row, values);
@@ -227,16 +253,18 @@ void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std
   }
 }
 
-std::vector<uint32_t> pack_scales(const WeightCoding& coding, std::span<const float> scales) {
-  std::vector<uint32_t> words(std::max<size_t>(1, coding.has_scale_words() ? scales.size() : (scales.size() + 1) / 2));
-  for (size_t i = 0; i < scales.size(); ++i) {
-    if (coding.has_scale_words()) {
-      words[i] = std::bit_cast<uint32_t>(scales[i]);
-    } else {
-      words[i / 2] |= static_cast<uint32_t>(f32_to_f16(scales[i])) << (16 * (i % 2));
-    }
+size_t words_of_scales(const WeightCoding& coding, size_t n_scales) {
+  return coding.has_scale_words() ? n_scales : (n_scales + 1) / 2;
+}
+
+void pack_scales(const WeightCoding& coding, std::span<const float> scales, std::span<uint32_t> words) {
+  CHECK(words.size() == words_of_scales(coding, scales.size()));
+  if (coding.has_scale_words()) {
+    std::ranges::transform(scales, words.begin(), [](float scale) { return std::bit_cast<uint32_t>(scale); });
+    return;
   }
-  return words;
+  const auto half = [&](size_t i) { return i < scales.size() ? uint32_t{f32_to_f16(scales[i])} : 0; };
+  for (size_t i = 0; i < words.size(); ++i) words[i] = half(2 * i) | half(2 * i + 1) << 16;
 }
 
 }  // namespace tern::gpu

@@ -26,7 +26,9 @@ bool is_plain_copy(const Tensor& tensor, const WeightCoding& coding);
 void pack_rows(const Tensor& tensor, const WeightCoding& coding, Bytes rows, std::span<uint32_t> units,
                std::span<float> scales);
 
-// The plane of scales.
-std::vector<uint32_t> pack_scales(const WeightCoding& coding, std::span<const float> scales);
+// The plane of so many scales: how many words it has, and what they are. Two halves share a word; behind the last of an
+// odd number is 0.
+size_t words_of_scales(const WeightCoding& coding, size_t n_scales);
+void pack_scales(const WeightCoding& coding, std::span<const float> scales, std::span<uint32_t> words);
 
 }  // namespace tern::gpu

@@ -14,6 +14,8 @@ namespace {
 // Read, packed or written at once, and between two signs of progress. Up to three times as much is in use: what was
 // read, its words, its scales.
 constexpr uint64_t kPieceBytes = 4u << 20;
+// What a thread packs before it asks for more.
+constexpr uint64_t kShareBytes = 1u << 17;
 
 }  // namespace
 
@@ -24,11 +26,9 @@ void WeightStore::pack_rows_on_pool(const Tensor& tensor, const WeightCoding& co
   if (!pool_ || units.size_bytes() < kWorthThreads) return pack_rows(tensor, coding, rows, units, scales);
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), count = rows.size() / in_bytes;
   const size_t row_units = units.size() / count, row_scales = scales.size() / count;
-  const auto workers = static_cast<uint64_t>(pool_->size());
-  pool_->run([&](int worker) {
-    const uint64_t begin = count * static_cast<uint64_t>(worker) / workers;
-    const uint64_t n = count * (static_cast<uint64_t>(worker) + 1) / workers - begin;
-    if (n == 0) return;
+  const uint64_t at_once = std::max<uint64_t>(1, kShareBytes / (row_units * sizeof(uint32_t)));
+  pool_->share_out(ceil_div(count, at_once), [&](size_t i) {
+    const uint64_t begin = i * at_once, n = std::min(at_once, count - begin);
     pack_rows(tensor, coding, rows.subspan(begin * in_bytes, n * in_bytes),
               units.subspan(begin * row_units, n * row_units), scales.subspan(begin * row_scales, n * row_scales));
   });
@@ -74,9 +74,10 @@ class WeightStore::ScalesWriter {
   Result<void> flush(bool is_last) {
     const size_t n = is_last || coding_.has_scale_words() ? waiting_.size() : waiting_.size() & ~size_t{1};
     if (n > 0) {
-      const auto words = pack_scales(coding_, std::span(waiting_).first(n));
-      TRY_STATUS(store_.write(buffer_, at_, std::as_bytes(std::span(words))));
-      at_ += words.size() * sizeof(uint32_t);
+      words_.resize(words_of_scales(coding_, n));
+      pack(std::span(waiting_).first(n));
+      TRY_STATUS(store_.write(buffer_, at_, std::as_bytes(std::span(words_))));
+      at_ += words_.size() * sizeof(uint32_t);
     }
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<ptrdiff_t>(n));
     n_left_ = waiting_.size();
@@ -84,10 +85,25 @@ class WeightStore::ScalesWriter {
   }
 
  private:
+  // On as many threads as it is worth.
+  void pack(std::span<const float> scales) {
+    constexpr size_t kWorthThreads = 1u << 15;
+    if (!store_.pool_ || scales.size() < kWorthThreads) return pack_scales(coding_, scales, words_);
+    const size_t of_word = coding_.has_scale_words() ? 1 : 2;
+    constexpr size_t kAtOnce = 1u << 13;
+    store_.pool_->share_out(ceil_div(words_.size(), kAtOnce), [&](size_t i) {
+      const size_t first = i * kAtOnce, end = std::min(first + kAtOnce, words_.size());
+      const size_t end_scale = std::min(end * of_word, scales.size());
+      pack_scales(coding_, scales.subspan(first * of_word, end_scale - first * of_word),
+                  std::span(words_).subspan(first, end - first));
+    });
+  }
+
   WeightStore& store_;
   const WeightCoding& coding_;
   const Buffer& buffer_;
   std::vector<float> waiting_;
+  std::vector<uint32_t> words_;
   size_t n_left_ = 0;
   uint64_t at_;  // byte in the buffer
 };
