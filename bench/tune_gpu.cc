@@ -4,9 +4,11 @@
 //   [--no-norms | --no-fuse] [--wgsl DIR]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
 //   | madefrom=N | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N
-//   | headm=N | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE]...
+//   | headm=N | fcolsfrom=N | headcolsfrom=N | ftilesfrom=N | fewfrom=N | fewtiles=N | headtilesfrom=N
+//   | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE | fewtile=FEW | headtile=FEW]...
 //
-// TILE is a PromptTile's numbers with x between them.
+// TILE is a PromptTile's numbers with x between them, FEW those of Layouts::FewTile; with 0 rows there is none for so
+// many tokens.
 //
 // With --rows, so many sequences decode together; times are of a step, rates of all of them. With --prompt a prompt of
 // so many tokens is read, --batch at a time; times and rates are the prompt's, dispatches those of its last batch.

@@ -148,7 +148,8 @@ void Q6_K::unpack(const Block& block, BlockParts& parts) {
     const Place at = place_of(first);
     const uint8_t *low = block.low + at.low, *high = block.high + at.high;
     for (int l = 0; l < 32; ++l) {
-      parts.codes[first + l] = static_cast<uint8_t>((low[l] >> at.low_shift & 15) | (high[l] >> at.high_shift & 3) << 4);
+      parts.codes[first + l] =
+          static_cast<uint8_t>((low[l] >> at.low_shift & 15) | (high[l] >> at.high_shift & 3) << 4);
     }
   }
 }

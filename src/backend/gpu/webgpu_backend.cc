@@ -67,10 +67,12 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   const uint64_t weights = memory_need(plan, options, 0, KvType::kF16).weights;
   const auto has_room = [&](int n) {
     // Ternary prompts on matrices have their queries, keys and values twice.
-    const uint64_t bytes = activation_bytes(plan, n, options.max_logit_rows) +
-                           (plan.config.int8_activations ? qkv_rows_bytes(plan, n) : 0);
+    const uint64_t twice = plan.config.int8_activations ? qkv_rows_bytes(plan, n) : 0;
+    const uint64_t bytes = activation_bytes(plan, n, options.max_logit_rows) + twice;
     const bool fits = adapter.memory_bytes == 0 || weights + bytes <= adapter.memory_bytes;
-    return fits && (!is_own || bytes <= adapter.memory_bytes / kPartOfMemory) &&
+    // Rows of logits are as many however many tokens there are at a time.
+    const uint64_t of_tokens = activation_bytes(plan, n, 1) + twice;
+    return fits && (!is_own || of_tokens <= adapter.memory_bytes / kPartOfMemory) &&
            std::ranges::all_of(plan.buffers, [&](const auto& buffer) {
              return device_bytes(buffer, n, options.max_logit_rows) <= device.limits().binding_bytes;
            });

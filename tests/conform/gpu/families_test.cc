@@ -217,7 +217,7 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
   EXPECT_NE(all[0], all[1]) << "sums of shared columns have another order";
   // Where one kernel ends and the next begins: with as few as there are tiles for, one more than the smallest has, and
   // one more than are in such tiles.
-  for (const size_t n : {7, 8, 16, 17, 24, 25}) {
+  for (const size_t n : {8, 9, 16, 17, 24, 25}) {
     const auto few = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false}, n);
     EXPECT_LT(nmse(logits({.most_in_few_tiles = 24, .software_matrices = true}, n), few), 3 * kF16Matrices) << n;
   }

@@ -233,8 +233,8 @@ void write_halves(const HalveTokensConfig& c, const Value& value, const Out<"hal
   when(tid == 0u, [&] { scales[wg.y] = scale; });
   loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
     // Four of the group's columns.
-    auto index = let("index",
-                     grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
+    auto index =
+        let("index", grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
     auto exact = let("exact", value(i) * scale);
     if (c.rest_at == 0) {
       halves[index] = vec4h(exact);
@@ -279,21 +279,20 @@ HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
 }
 
 NormHalvesKernel norm_halves(const HalveTokensConfig& c) {
-  return kernel(
-      c.rest_at > 0 ? "norm_halves_exactly" : "norm_halves", c.workgroup,
-      [&](FloatX x, In<"gain", Vec4<F32>> gain, Out<"halves", Vec4<F16>> halves, Out<"token_scales", F32> scales,
-          WorkgroupId wg, LocalIndex tid) {
-        auto squares = var("squares", 0.0f);
-        loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-          auto v = let("v", x[wg.y * (c.width / 4) + i]);
-          squares += dot(v, v);
-        });
-        auto mine = let("my_squares", squares);
-        auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
-        auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
-        const auto value = [&](const Name<U32>& i) { return x[wg.y * (c.width / 4) + i] * factor * gain[i]; };
-        write_halves(c, value, halves, scales, wg, tid);
-      });
+  return kernel(c.rest_at > 0 ? "norm_halves_exactly" : "norm_halves", c.workgroup,
+                [&](FloatX x, In<"gain", Vec4<F32>> gain, Out<"halves", Vec4<F16>> halves,
+                    Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
+                  auto squares = var("squares", 0.0f);
+                  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+                    auto v = let("v", x[wg.y * (c.width / 4) + i]);
+                    squares += dot(v, v);
+                  });
+                  auto mine = let("my_squares", squares);
+                  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+                  auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+                  const auto value = [&](const Name<U32>& i) { return x[wg.y * (c.width / 4) + i] * factor * gain[i]; };
+                  write_halves(c, value, halves, scales, wg, tid);
+                });
 }
 
 FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {

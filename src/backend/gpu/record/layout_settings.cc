@@ -51,7 +51,10 @@ PromptTile* tile_of(Layouts& l, std::string_view name) {
 
 // In place of the one for as many tokens, or beside those there are; without rows there is none.
 bool set_tile(std::vector<Layouts::FewTile>& tiles, const Layouts::FewTile& tile) {
-  if (tile.tokens == 0 || !std::has_single_bit(tile.splits)) return false;
+  const bool is_some = std::has_single_bit(tile.tokens) && tile.tokens >= 16 && tile.tokens <= 128;
+  if (!is_some || tile.rows % 16 != 0) return false;
+  const bool has_columns = std::has_single_bit(tile.columns) && tile.columns >= 32;
+  if (tile.rows > 0 && !(has_columns && std::has_single_bit(tile.splits))) return false;
   std::erase_if(tiles, [&](const Layouts::FewTile& other) { return other.tokens == tile.tokens; });
   if (tile.rows == 0) return true;
   const auto next = std::ranges::find_if(tiles, [&](const auto& other) { return other.tokens > tile.tokens; });

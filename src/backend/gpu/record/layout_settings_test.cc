@@ -27,9 +27,12 @@ TEST(LayoutSettings, SetWhatTheyName) {
   EXPECT_EQ(l.most_in_few_tiles, 24);
   EXPECT_EQ(l.few_tiles, (Tiles{{16, 16, 4, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}}));
   EXPECT_TRUE(apply_setting(l, "headtile=64x16x4x128x2") && apply_setting(l, "headtile=16x0x1x0"));
-  EXPECT_EQ(l.head_tiles, (Tiles{{32, 128, 2, 64, 4}, {64, 16, 4, 128, 2}}));
+  EXPECT_EQ(l.head_tiles, (Tiles{{64, 16, 4, 128, 2}}));
   EXPECT_FALSE(apply_setting(l, "headtile=64x16x3x128")) << "splits are a power of two";
-  EXPECT_FALSE(apply_setting(l, "fewtile=64x16x4"));
+  for (const std::string_view wrong : {"fewtile=64x16x4", "fewtile=48x16x4x128", "fewtile=8x16x4x128",
+                                       "fewtile=16x24x4x128", "fewtile=16x16x4x96", "fewtile=256x16x4x128"}) {
+    EXPECT_FALSE(apply_setting(l, wrong)) << wrong;
+  }
   EXPECT_TRUE(apply_setting(l, "fewfrom=12") && apply_setting(l, "headtilesfrom=3"));
   EXPECT_EQ(l.few_tiles_from, 12);
   EXPECT_EQ(l.head_tiles_from, 3);

@@ -62,7 +62,7 @@ struct Layouts {
   std::vector<FewTile> few_tiles = {{16, 32, 8, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
   int few_tiles_from = 9;  // tokens, where there are kernels for several rows; at least kMatmulTokens
   // A head of packed weights, for several rows of logits: from so many on.
-  std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {32, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
+  std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
   int head_tiles_from = 5;
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;

@@ -3,10 +3,13 @@
 // what leads up to it, recorder.cc the rest.
 #pragma once
 
+#include <algorithm>
 #include <climits>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "backend/gpu/kernels/attention.h"
 #include "backend/gpu/kernels/common.h"
@@ -212,8 +215,9 @@ class Recorder {
     When when;
   };
   Result<std::vector<FloatRead>> float_reads(SlotId in, const step::FloatNormOnRead& norm, const When& few);
-  // For which runs a matrix is multiplied in tiles: from kMatmulTokens on where there are tiles for few tokens, or no
-  // kernels for several rows (in_columns), and else from Layouts::float_tiles_from on.
+  // For which runs a matrix is multiplied in tiles: from kMatmulTokens on where there are no kernels for several rows
+  // (in_columns), else from Layouts::few_tiles_from on where there are tiles for few tokens, and from float_tiles_from
+  // on where not.
   When in_float_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const;
   // The same for few rows at a time, where there is room in workgroup memory; else with one column.
   FloatLinearConfig in_columns(FloatLinearConfig config, Rows rows) const;
@@ -247,7 +251,8 @@ class Recorder {
     View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;
   };
-  // Of logits, where that is what rows `in` are wanted for; from row `rest_at` on what rounding took, unless it is 0.
+  // `in` as f16, normed where there is a norm: the batch's rows, or those whose logits are wanted. From row `rest_at`
+  // on what rounding took from them, unless it is 0.
   Result<HalvedTokens> halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when, Rows rows,
                                     uint32_t rest_at = 0);
   Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when);
@@ -300,7 +305,7 @@ class Recorder {
   Result<int> in_batches(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm);
   // The head for many rows of logits, from so many on; false where this device or format has no such kernel.
   int head_products_from(const Tensor& w) const {
-    return w.format == Format::kF16 ? c_.layouts.head_matrices_from : c_.layouts.head_tiles_from;
+    return std::max(2, w.format == Format::kF16 ? c_.layouts.head_matrices_from : c_.layouts.head_tiles_from);
   }
   Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            SlotId out);

@@ -142,15 +142,18 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
 // One part of the activations in f16 is more than the codes of packed weights have; an F16 head needs both.
 Result<bool> Recorder::packed_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                           const step::FloatNormOnRead& norm, SlotId out) {
+  const auto tiles_of = [&](const WeightCoding& coding) {
+    return few_tokens_configs(w, coding, 1, c_.layouts.head_tiles, INT_MAX);
+  };
   for (const FloatMatrix::Part& part : matrix.parts) {
-    if (!part.coding.has_codes() || !few_tokens_config(w, part.coding, 1, c_.layouts.head_tiles.front())) return false;
+    if (!part.coding.has_codes() || tiles_of(part.coding).empty()) return false;
   }
-  When when{.min_tokens = 2, .min_rows = c_.layouts.head_tiles_from};
+  const When when{.min_tokens = 2, .min_rows = head_products_from(w)};
   TRY(const HalvedTokens x, halve_tokens(in, norm, when, Rows::kLogits));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
     When some = when;
-    for (const auto& [config, most] : few_tokens_configs(w, part.coding, 1, c_.layouts.head_tiles, INT_MAX)) {
+    for (const auto& [config, most] : tiles_of(part.coding)) {
       if (most < some.min_rows) continue;
       FloatMatrixMatmulConfig tiles = config;
       tiles.rows = width(out);
@@ -185,7 +188,7 @@ Result<bool> Recorder::f16_head_matmul(const FloatMatrix& matrix, const Tensor& 
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (part.count < config.rows_of_subgroup()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = c_.layouts.head_matrices_from};
+  const When when{.min_tokens = 2, .min_rows = head_products_from(w)};
   TRY(const HalvedTokens x, halve_tokens(in, norm, when, Rows::kLogits, config.rest_at));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
@@ -198,9 +201,8 @@ Result<bool> Recorder::f16_head_matmul(const FloatMatrix& matrix, const Tensor& 
                     .when = when};
       if (tokens == 16) extent.when.max_rows = 16;
       if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
-      TRY_STATUS(dispatch(traced(logits_matrix, config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units},
-                          x.x, x.scales, View<RowRange>{constant}, params(),
-                          c_.work.floats(out)));
+      TRY_STATUS(dispatch(traced(logits_matrix, config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units}, x.x, x.scales,
+                          View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
   }
   return true;

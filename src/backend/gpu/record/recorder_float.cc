@@ -122,7 +122,7 @@ When Recorder::in_float_tiles(const Tensor& w, const WeightCoding& coding, const
   return {.min_tokens = std::max(has_few ? c_.layouts.few_tiles_from : c_.layouts.float_tiles_from, kMatmulTokens)};
 }
 
-// What the matrix kernels read; no workgroup of theirs sees a whole row.
+// What the matrix kernels without subgroup matrices read; no workgroup of theirs sees a whole row.
 Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when) {
   if (!norm.gain) return in;
   TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "backend/gpu/record/recorder.h"
 #include "backend/gpu/run/batch_words.h"
@@ -118,7 +120,7 @@ class Check {
       : device_(device), plan_(plan), program_(program), work_(work), max_logit_rows_(max_logit_rows) {}
 
   // All kernels at a time, those of a token after so many positions included.
-  Result<void> prepare(std::span<const int> numbers_of_tokens, std::span<const int> positions) {
+  Result<void> prepare(const std::set<int>& numbers_of_tokens, std::span<const int> positions) {
     std::vector<Command> commands;
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
@@ -251,15 +253,15 @@ class Check {
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
                             int max_batch, int max_logit_rows, const Layouts& layouts) {
   Check check(device, plan, program, work, max_logit_rows);
-  // One token; as many as the first kernels for several are for, and the first for two matrices of them; as many as are
-  // in the largest tiles for few, of which a trial's history is, too; and a prompt for which all are those of prompts.
-  std::vector<int> numbers = {
-      1, std::max(kMatmulTokens, layouts.few_tiles_from), static_cast<int>(kMostBatchTokens) / 2 + 1,
-      layouts.most_in_few_tiles,
-      std::max({layouts.most_in_columns, layouts.most_in_batches, layouts.most_in_few_tiles}) + 1};
-  // And as many as there can be, for which tiles are larger.
+  // One token; as many as the first tiles are for, and the first for two matrices of them; and a prompt for which all
+  // kernels are those of prompts.
+  std::set<int> numbers = {1, std::max(kMatmulTokens, layouts.few_tiles_from),
+                           static_cast<int>(kMostBatchTokens) / 2 + 1,
+                           std::max({layouts.most_in_columns, layouts.most_in_batches, layouts.most_in_few_tiles}) + 1};
+  // As many as are still in columns; as many as are in the largest tiles for few, and as a trial's history has at a
+  // time; and as many as there can be, for which tiles are larger.
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
-  if (has_tiles) numbers.push_back(max_batch);
+  if (has_tiles) numbers.insert({layouts.head_tiles_from - 1, layouts.most_in_few_tiles, kKvBlock, max_batch});
   std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
   // A GPU compiles them now, a software driver, which takes longer, when it needs them.
   std::vector<int> positions;
