@@ -5,6 +5,7 @@
 // free cores; there the thread that others wait for needs the core that a spinning thread would burn.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -51,13 +52,15 @@ class ThreadPool {
     run_erased(Task::of(body), Wait::kForAvailable);
   }
 
-  // Calls body(i) once for each i in [0, n), whoever comes first for the next one, and returns when all are done.
-  // Otherwise as run_with_available.
+  // Calls body(first, count) with ranges of `at_once`, the last perhaps of fewer, that cover [0, n) once: whoever comes
+  // first has the next one. Returns when all are done. Otherwise as run_with_available.
   template <class Body>
-  void share_out(size_t n, Body&& body) {
+  void share_out(size_t n, size_t at_once, Body&& body) {
     std::atomic<size_t> next = 0;
     run_with_available([&](int) {
-      for (size_t i = next.fetch_add(1); i < n; i = next.fetch_add(1)) body(i);
+      for (size_t first = next.fetch_add(at_once); first < n; first = next.fetch_add(at_once)) {
+        body(first, std::min(at_once, n - first));
+      }
     });
   }
 

@@ -152,7 +152,9 @@ TEST(ThreadPool, SharesOutEachPieceOnce) {
     ThreadPool pool({.n_threads = n_threads});
     for (const size_t n : {0u, 1u, 3u, 1000u}) {
       std::vector<std::atomic<int>> calls(n);
-      pool.share_out(n, [&](size_t i) { ++calls[i]; });
+      pool.share_out(n, 3, [&](size_t first, size_t count) {
+        for (size_t i = first; i < first + count; ++i) ++calls[i];
+      });
       for (size_t i = 0; i < n; ++i) ASSERT_EQ(calls[i], 1) << i << " of " << n << ", " << n_threads << " threads";
     }
   }

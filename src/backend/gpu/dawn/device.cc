@@ -5,7 +5,6 @@
 
 #include "backend/gpu/dawn/compile_threads.h"
 #include "backend/gpu/device/device_checks.h"
-#include "base/bytes.h"
 #include "base/thread_pool.h"
 
 namespace tern::gpu {
@@ -23,8 +22,7 @@ constexpr uint64_t kWorthStaging = uint64_t{1} << 18;
 void copy(Bytes from, MutableBytes to, ThreadPool* pool) {
   constexpr size_t kWorthThreads = size_t{1} << 20, kShare = size_t{1} << 18;
   if (!pool || from.size() < kWorthThreads) return std::ranges::copy(from, to.begin()), void();
-  pool->share_out(ceil_div(from.size(), kShare), [&](size_t i) {
-    const size_t begin = i * kShare, n = std::min(kShare, from.size() - begin);
+  pool->share_out(from.size(), kShare, [&](size_t begin, size_t n) {
     std::ranges::copy(from.subspan(begin, n), to.begin() + static_cast<ptrdiff_t>(begin));
   });
 }

@@ -56,9 +56,10 @@ inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};
 
 // Of a matrix kernel that computes `rows` outputs in tiles.
 template <class Tiles>
-Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when) {
+Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when, Rows of = Rows::kTokens) {
   return {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
           .axis = Axis::kY,
+          .rows = of,
           .rows_per_workgroup = tiles.tile_tokens,
           .when = when};
 }
@@ -237,16 +238,14 @@ class Recorder {
   std::vector<Tiled<FloatMatrixMatmulConfig>> float_matrix_configs(const Tensor& w, const WeightCoding& coding,
                                                                    uint32_t n_matrices, uint32_t rows,
                                                                    const When& when) const;
-  // For so few tokens that tiles of many would leave most of the GPU idle: such a tile, and such tiles for 1 to `most`
-  // rows of x, each for as many as it holds, the last one for all that are left.
-  std::optional<FloatMatrixMatmulConfig> few_tokens_config(const Tensor& w, const WeightCoding& coding,
-                                                           uint32_t n_matrices, const Layouts::FewTile& wanted) const;
+  // For so few tokens that tiles of many would leave most of the GPU idle: such tiles for `fewest` to `most` rows of x,
+  // each for as many as it holds, the last one for all that are left.
   struct FewTokens {
     FloatMatrixMatmulConfig config;
-    int most;
+    int fewest, most;
   };
   std::vector<FewTokens> few_tokens_configs(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
-                                            std::span<const Layouts::FewTile> wanted, int most) const;
+                                            std::span<const Layouts::FewTile> wanted, int fewest, int most) const;
   struct HalvedTokens {
     View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;

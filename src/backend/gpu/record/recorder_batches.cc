@@ -143,7 +143,7 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
 Result<bool> Recorder::packed_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                           const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles_of = [&](const WeightCoding& coding) {
-    return few_tokens_configs(w, coding, 1, c_.layouts.head_tiles, INT_MAX);
+    return few_tokens_configs(w, coding, 1, c_.layouts.head_tiles, head_products_from(w), INT_MAX);
   };
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (!part.coding.has_codes() || tiles_of(part.coding).empty()) return false;
@@ -152,22 +152,13 @@ Result<bool> Recorder::packed_head_matmul(const FloatMatrix& matrix, const Tenso
   TRY(const HalvedTokens x, halve_tokens(in, norm, when, Rows::kLogits));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
-    When some = when;
-    for (const auto& [config, most] : tiles_of(part.coding)) {
-      if (most < some.min_rows) continue;
-      FloatMatrixMatmulConfig tiles = config;
+    for (auto& [tiles, fewest, most] : tiles_of(part.coding)) {
       tiles.rows = width(out);
       tiles.of_logits = true;
-      some.max_rows = most;
-      const Extent extent{.grid = {.x = ceil_div(part.count, tiles.tile_rows)},
-                          .axis = Axis::kY,
-                          .rows = Rows::kLogits,
-                          .rows_per_workgroup = tiles.tile_tokens,
-                          .when = some};
-      TRY_STATUS(dispatch(traced(float_matmul_matrix, tiles), extent, View<WeightUnits>{part.units},
-                          View<wgsl::U32>{part.scales}, x.x, x.scales, View<RowRange>{constant}, params(),
-                          c_.work.floats(out)));
-      if (most < INT_MAX) some.min_rows = most + 1;
+      const When some{.min_tokens = 2, .min_rows = fewest, .max_rows = most};
+      TRY_STATUS(dispatch(traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, some, Rows::kLogits),
+                          View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x.x, x.scales,
+                          View<RowRange>{constant}, params(), c_.work.floats(out)));
     }
   }
   return true;

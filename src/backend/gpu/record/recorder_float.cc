@@ -19,6 +19,30 @@ Grid grid_of(uint32_t n, uint32_t most) {
 
 constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
 
+// With such a tile, and as many columns and stages of it as there is room for.
+std::optional<FloatMatrixMatmulConfig> with_few_tile(const FloatMatrixMatmulConfig& any, const Layouts::FewTile& wanted,
+                                                     uint32_t n_matrices, const Limits& limits) {
+  const wgsl::MatrixShape& shape = any.shape;
+  if (wanted.rows % (wanted.subgroup_rows * shape.n) != 0 || wanted.tokens % shape.m != 0) return std::nullopt;
+  for (uint32_t columns = wanted.columns; columns >= 32; columns /= 2) {
+    if (any.cols % columns != 0) continue;
+    for (const uint32_t stages : {2u, 1u}) {
+      FloatMatrixMatmulConfig config = any;
+      config.tile = {.subgroup_rows = wanted.subgroup_rows,
+                     .subgroup_tokens = 1,
+                     .matrices_of_rows = wanted.rows / (wanted.subgroup_rows * shape.n),
+                     .matrices_of_tokens = wanted.tokens / shape.m,
+                     .stages = stages,
+                     .columns = columns,
+                     .splits = std::min(wanted.splits, columns / 16)};
+      config = fit(config);
+      if (config.workgroup() <= limits.invocations && config.workgroup_bytes(n_matrices) <= limits.workgroup_bytes)
+        return config;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<void> Recorder::record(const step::Embed& s) {
@@ -117,9 +141,9 @@ When Recorder::in_float_tiles(const Tensor& w, const WeightCoding& coding, const
   const FloatLinearConfig one = float_config(w, coding, {}, layout);
   const bool has_columns = c_.layouts.columns > 1 && in_columns(one, Rows::kTokens).columns == c_.layouts.columns;
   if (!has_columns) return kManyTokens;
-  const int most = c_.layouts.most_in_few_tiles;
-  const bool has_few = most >= kMatmulTokens && !few_tokens_configs(w, coding, 1, c_.layouts.few_tiles, most).empty();
-  return {.min_tokens = std::max(has_few ? c_.layouts.few_tiles_from : c_.layouts.float_tiles_from, kMatmulTokens)};
+  const Layouts& l = c_.layouts;
+  const bool has_few = !few_tokens_configs(w, coding, 1, l.few_tiles, kMatmulTokens, l.most_in_few_tiles).empty();
+  return {.min_tokens = std::max(has_few ? l.few_tiles_from : l.float_tiles_from, kMatmulTokens)};
 }
 
 // What the matrix kernels without subgroup matrices read; no workgroup of theirs sees a whole row.
@@ -163,55 +187,37 @@ std::vector<Tiled<FloatMatrixMatmulConfig>> Recorder::float_matrix_configs(const
   if (small && ceil_div(rows, small->tile_rows) >= c_.layouts.big_tiles_from) most = std::min(most, 32);
   std::vector<Tiled<FloatMatrixMatmulConfig>> all;
   When many = when;
-  for (const FewTokens& few : few_tokens_configs(w, coding, n_matrices, c_.layouts.few_tiles, most)) {
-    if (few.most < many.min_tokens) continue;
-    all.push_back({few.config, many});
-    all.back().when.max_tokens = few.most;
-    many.min_tokens = few.most + 1;
+  const auto few_tiles = few_tokens_configs(w, coding, n_matrices, c_.layouts.few_tiles, when.min_tokens, most);
+  for (const auto& [config, first, last] : few_tiles) {
+    all.push_back({config, when});
+    all.back().when.min_tokens = first;
+    all.back().when.max_tokens = last;
+    many.min_tokens = last + 1;
   }
   auto of_many = in_tiles(tiles, rows, c_.layouts.big_tiles_from, many, config_with);
   all.insert(all.end(), of_many.begin(), of_many.end());
   return all;
 }
 
-std::optional<FloatMatrixMatmulConfig> Recorder::few_tokens_config(const Tensor& w, const WeightCoding& coding,
-                                                                   uint32_t n_matrices,
-                                                                   const Layouts::FewTile& wanted) const {
-  const auto any = float_matrix_config(w, coding, n_matrices, {});
-  if (!any) return std::nullopt;
-  const wgsl::MatrixShape& shape = any->shape;
-  if (wanted.rows % (wanted.subgroup_rows * shape.n) != 0 || wanted.tokens % shape.m != 0) return std::nullopt;
-  const uint32_t most_bytes = c_.device.limits().workgroup_bytes;
-  for (uint32_t columns = wanted.columns; columns >= 32; columns /= 2) {
-    if (any->cols % columns != 0) continue;
-    for (const uint32_t stages : {2u, 1u}) {
-      FloatMatrixMatmulConfig config = *any;
-      config.tile = {.subgroup_rows = wanted.subgroup_rows,
-                     .subgroup_tokens = 1,
-                     .matrices_of_rows = wanted.rows / (wanted.subgroup_rows * shape.n),
-                     .matrices_of_tokens = wanted.tokens / shape.m,
-                     .stages = stages,
-                     .columns = columns,
-                     .splits = std::min(wanted.splits, columns / 16)};
-      config = fit(config);
-      if (config.workgroup() <= c_.device.limits().invocations && config.workgroup_bytes(n_matrices) <= most_bytes)
-        return config;
-    }
-  }
-  return std::nullopt;
-}
-
 std::vector<Recorder::FewTokens> Recorder::few_tokens_configs(const Tensor& w, const WeightCoding& coding,
                                                               uint32_t n_matrices,
-                                                              std::span<const Layouts::FewTile> wanted,
+                                                              std::span<const Layouts::FewTile> wanted, int fewest,
                                                               int most) const {
-  std::vector<FewTokens> all;
+  const auto any = float_matrix_config(w, coding, n_matrices, {});
+  if (!any) return {};
+  std::vector<FloatMatrixMatmulConfig> configs;
   for (const Layouts::FewTile& tile : wanted) {
-    if (const auto config = few_tokens_config(w, coding, n_matrices, tile)) {
-      all.push_back({*config, std::min(static_cast<int>(tile.tokens), most)});
-    }
+    if (const auto config = with_few_tile(*any, tile, n_matrices, c_.device.limits())) configs.push_back(*config);
   }
-  if (!all.empty()) all.back().most = most;
+  std::vector<FewTokens> all;
+  for (const FloatMatrixMatmulConfig& config : configs) {
+    const bool is_last = &config == &configs.back();
+    const int last = is_last ? most : std::min(static_cast<int>(config.tile_tokens), most);
+    if (last < fewest) continue;
+    all.push_back({config, fewest, last});
+    if (last == most) break;
+    fewest = last + 1;
+  }
   return all;
 }
 

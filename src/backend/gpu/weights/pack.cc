@@ -123,38 +123,32 @@ uint32_t unshuffled(uint32_t x) {
   return x;
 }
 
-// Without unpacking: of 32 neighbours the bit of value 4s + i goes to bit 8i + s, and is set where the value is −1.
-void pack_signs(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
-  const size_t block_scales = plane.scales_of_row(kQ1_0Block);
-  const Coding& coding = format_info(Format::kQ1_0).coding;
+// Without unpacking: what follows a block's scale, word by word.
+template <class Traits, class Word>
+void pack_words(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales,
+                const Word& word_of) {
+  constexpr size_t kBlock = sizeof(typename Traits::Block), kOfScale = sizeof(BlockParts::d);
+  const size_t block_scales = plane.scales_of_row(Traits::kValues);
   BlockParts parts = {};
-  for (size_t b = 0; b * sizeof(Q1_0Block) < row.size(); ++b) {
-    Q1_0Block block;
-    std::memcpy(&block, row.data() + b * sizeof block, sizeof block);
-    uint32_t words[4];
-    std::memcpy(words, block.bits, sizeof words);
-    for (uint32_t& word : words) word = unshuffled(unshuffled(~word));
-    std::memcpy(units + 4 * b, words, sizeof words);
-    parts.d = block.d;
-    put_scales(coding, plane, parts, {1, t.scale}, scales + b * block_scales);
+  for (size_t b = 0; b * kBlock < row.size(); ++b) {
+    const auto* const block = row.data() + b * kBlock;
+    uint32_t words[(kBlock - kOfScale) / sizeof(uint32_t)];
+    std::memcpy(&parts.d, block, kOfScale);
+    std::memcpy(words, block + kOfScale, sizeof words);
+    for (uint32_t& word : words) word = word_of(word);
+    std::memcpy(units + b * std::size(words), words, sizeof words);
+    put_scales(Traits::kCoding, plane, parts, {1, t.scale}, scales + b * block_scales);
   }
+}
+
+// Of 32 neighbours the bit of value 4s + i goes to bit 8i + s, and is set where the value is −1.
+void pack_signs(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
+  pack_words<Q1_0>(t, plane, row, units, scales, [](uint32_t word) { return unshuffled(unshuffled(~word)); });
 }
 
 // Bytes as they lie, but for their zero.
 void pack_bytes(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
-  const size_t block_scales = plane.scales_of_row(kQ8_0Block);
-  const Coding& coding = format_info(Format::kQ8_0).coding;
-  BlockParts parts = {};
-  for (size_t b = 0; b * sizeof(Q8_0Block) < row.size(); ++b) {
-    Q8_0Block block;
-    std::memcpy(&block, row.data() + b * sizeof block, sizeof block);
-    uint32_t words[kQ8_0Block / 4];
-    std::memcpy(words, block.q, sizeof words);
-    for (uint32_t& word : words) word ^= 0x80808080;
-    std::memcpy(units + b * std::size(words), words, sizeof words);
-    parts.d = block.d;
-    put_scales(coding, plane, parts, {1, t.scale}, scales + b * block_scales);
-  }
+  pack_words<Q8_0>(t, plane, row, units, scales, [](uint32_t word) { return word ^ 0x80808080; });
 }
 
 void pack_blocks(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {

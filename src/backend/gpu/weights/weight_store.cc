@@ -27,8 +27,7 @@ void WeightStore::pack_rows_on_pool(const Tensor& tensor, const WeightCoding& co
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), count = rows.size() / in_bytes;
   const size_t row_units = units.size() / count, row_scales = scales.size() / count;
   const uint64_t at_once = std::max<uint64_t>(1, kShareBytes / (row_units * sizeof(uint32_t)));
-  pool_->share_out(ceil_div(count, at_once), [&](size_t i) {
-    const uint64_t begin = i * at_once, n = std::min(at_once, count - begin);
+  pool_->share_out(count, at_once, [&](uint64_t begin, uint64_t n) {
     pack_rows(tensor, coding, rows.subspan(begin * in_bytes, n * in_bytes),
               units.subspan(begin * row_units, n * row_units), scales.subspan(begin * row_scales, n * row_scales));
   });
@@ -89,13 +88,10 @@ class WeightStore::ScalesWriter {
   void pack(std::span<const float> scales) {
     constexpr size_t kWorthThreads = 1u << 15;
     if (!store_.pool_ || scales.size() < kWorthThreads) return pack_scales(coding_, scales, words_);
-    const size_t of_word = coding_.has_scale_words() ? 1 : 2;
-    constexpr size_t kAtOnce = 1u << 13;
-    store_.pool_->share_out(ceil_div(words_.size(), kAtOnce), [&](size_t i) {
-      const size_t first = i * kAtOnce, end = std::min(first + kAtOnce, words_.size());
-      const size_t end_scale = std::min(end * of_word, scales.size());
-      pack_scales(coding_, scales.subspan(first * of_word, end_scale - first * of_word),
-                  std::span(words_).subspan(first, end - first));
+    constexpr size_t kAtOnce = 1u << 14;  // whole words
+    store_.pool_->share_out(scales.size(), kAtOnce, [&](size_t first, size_t n) {
+      const std::span words = std::span(words_).subspan(words_of_scales(coding_, first));
+      pack_scales(coding_, scales.subspan(first, n), words.first(words_of_scales(coding_, n)));
     });
   }
 
