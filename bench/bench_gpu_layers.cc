@@ -2,7 +2,9 @@
 // size share them, and how long the history is. Weights and activations are anything.
 //
 //   bench_gpu_layers [GPU [NAME=VALUE …]]     names of TernaryLayersConfig's layout: workgroup, qkv, square, glu, wide,
-//                                             ahead, splits; wgs=N (132), pos=N (128), layers=N (30), write=FILE
+//                                             ahead, splits; wgs=N,… (132), pos=N (128), layers=N (30), write=FILE,
+//                                             warm=MS (1,000: how long it runs before), patience=N, hash=1
+//   with rows=N     as many sequences (kernels/ternary_rows.h): most_rows, heads, units, added of TernaryRowsConfig
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,7 +15,7 @@
 #include <vector>
 
 #include "backend/gpu/device/device.h"
-#include "backend/gpu/kernels/ternary_layers.h"
+#include "backend/gpu/kernels/ternary_rows.h"
 
 namespace tern::gpu {
 namespace {
@@ -49,7 +51,18 @@ int run(int argc, char** argv) {
   const uint64_t matrix_bytes = uint64_t{16} * c.n_layers * c.layer_vectors;
   if (options.contains("same")) c.layer_vectors = 0;
   const uint32_t pos = number("pos", 128), n_blocks = pos / kBlockPositions + 1;
-  const auto kernel = ternary_layers(c);
+  const uint32_t rows = number("rows", 1);
+  TernaryRowsConfig of_rows;
+  if (rows > 1) {
+    of_rows = rows_config(c, std::bit_ceil(rows));
+    of_rows.most_rows = number("most_rows", 64);
+    of_rows.heads_at_once = number("heads", 1);
+    of_rows.units_ahead = number("units", of_rows.units_ahead);
+    of_rows.most_ahead = number("ahead", of_rows.most_ahead);
+    of_rows.rows_added = number("added", of_rows.rows_added);
+    CHECK(fits(of_rows));
+  }
+  const auto kernel = rows > 1 ? ternary_rows(of_rows) : ternary_layers(c);
   if (options.contains("write")) std::ofstream(options["write"]) << kernel.module.text;
   const auto pipeline = device.pipeline(kernel.module);
   if (!pipeline) return std::fprintf(stderr, "%s\n", pipeline.error().message.c_str()), 1;
@@ -69,23 +82,27 @@ int run(int argc, char** argv) {
     for (uint32_t i = 0; i < 8; ++i) ones[l * c.layer_values() + c.scales() + i] = 0.01f;
   }
   (void)device.write(*vectors, 0, std::as_bytes(std::span(ones)));
-  const auto x = buffer("x", 4 * c.d_model);
-  std::vector<float> row_of_x(c.d_model);
+  const auto x = buffer("x", 4 * rows * c.d_model);
+  std::vector<float> row_of_x(rows * c.d_model);
   for (auto& v : row_of_x) v = static_cast<float>(rand() % 2000 - 1000) * 0.001f;
   const auto angles = buffer("angles", uint64_t{8} * (pos + 1) * c.heads.head_dim / 2);
   const auto params = buffer("params", 4 * 4096);
   std::vector<uint32_t> words(4096);
-  words[kFirstRow + kRowPos] = pos, words[kFirstRow + kRowTable] = 16;
-  for (uint32_t i = 0; i < n_blocks; ++i) words[16 + i] = i;
+  words[kNTokens] = rows;
+  for (uint32_t row = 0; row < rows; ++row) {
+    const uint32_t at = kFirstRow + row * kRowWords, table = 64 + row * n_blocks;
+    words[at + kRowPos] = pos, words[at + kRowTable] = table;
+    for (uint32_t i = 0; i < n_blocks; ++i) words[table + i] = row * n_blocks + i;
+  }
   (void)device.write(*params, 0, std::as_bytes(std::span(words)));
-  const auto kv = buffer("kv", uint64_t{4} * c.n_layers * n_blocks * c.heads.n_kv_heads * c.heads.head_dim * 64);
+  const auto kv = buffer("kv", uint64_t{4} * c.n_layers * rows * n_blocks * c.heads.n_kv_heads * c.heads.head_dim * 64);
   for (uint32_t& word : noise) word = static_cast<uint32_t>(rand()) * 2654435761u & 0xbfffbfffu;
   for (uint64_t at = 0; at < kv->bytes(); at += noise.size() * 4) {
     (void)device.write(*kv, at,
                        std::as_bytes(std::span(noise)).first(std::min<uint64_t>(noise.size() * 4, kv->bytes() - at)));
   }
-  const auto exchange = buffer("words", 4 * c.n_words());
-  const uint32_t patience = 200'000;
+  const auto exchange = buffer("words", 4 * (rows > 1 ? of_rows.n_words() : c.n_words()));
+  const uint32_t patience = number("patience", 200000);
   (void)device.write(*exchange, 4 * LayersShape::kPatience, std::as_bytes(std::span(&patience, 1)));
   const BufferView views[] = {{w.get(), 0, 0},      {vectors.get(), 0, 0}, {x.get(), 0, 0},       {angles.get(), 0, 0},
                               {params.get(), 0, 0}, {kv.get(), 0, 0},      {exchange.get(), 0, 0}};
@@ -97,33 +114,45 @@ int run(int argc, char** argv) {
   const double compiled = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<uint32_t> counts;
   if (options.contains("wgs")) {
-    counts = {number("wgs", 132)};
+    std::string_view list = options["wgs"];
+    while (!list.empty()) {
+      counts.push_back(static_cast<uint32_t>(std::stoul(std::string(list))));
+      list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
+    }
   } else {
     counts = {132};
   }
   for (const uint32_t n : counts) {
     const Command command{.pipeline = *pipeline, .bindings = bindings.get(), .grid = {n, 1, 1}, .from = {}, .to = {}};
     std::vector<double> times;
+    // Idle GPUs run at a fraction of their clock, and take a while to leave it.
+    const auto is_cold = [&, began = std::chrono::steady_clock::now()] {
+      return std::chrono::steady_clock::now() - began < std::chrono::milliseconds(number("warm", 1000));
+    };
+    const std::vector<Command> many(50, command);
+    while (is_cold()) (void)device.time_whole(many);
+    const uint32_t none = 0;
+    (void)device.write(*exchange, 4 * LayersShape::kFailed, std::as_bytes(std::span(&none, 1)));
     for (int i = 0; i < 12; ++i) {
       (void)device.write(*x, 0, std::as_bytes(std::span(row_of_x)));
       const auto seconds = device.time_whole({&command, 1});
       if (!seconds) return std::fprintf(stderr, "%s\n", seconds.error().message.c_str()), 1;
       times.push_back(*seconds);
-      std::vector<float> now(c.d_model);
+      std::vector<float> now(rows * c.d_model);
       (void)device.read({x.get(), 0, 0}, std::as_writable_bytes(std::span(now)));
       size_t hash = 0;
       for (const float v : now) hash = hash * 31 + std::hash<float>()(v);
       if (options.contains("hash")) std::printf("%zx ", hash % 65536);
     }
     std::ranges::sort(times);
-    std::vector<uint32_t> after(c.n_words());
-    (void)device.read({exchange.get(), 0, 0}, std::as_writable_bytes(std::span(after)));
-    std::vector<float> result(c.d_model);
+    std::vector<uint32_t> after(64);
+    (void)device.read({exchange.get(), 0, 256}, std::as_writable_bytes(std::span(after)));
+    std::vector<float> result(rows * c.d_model);
     (void)device.read({x.get(), 0, 0}, std::as_writable_bytes(std::span(result)));
     std::printf(
         "%4u x %4u, pos %5u: least %.4f ms, median %.4f, most %.4f; failed %u; x %.5f %.5f; compiled in %.2f s\n", n,
         c.workgroup, pos, times.front() * 1e3, times[times.size() / 2] * 1e3, times.back() * 1e3,
-        after[LayersShape::kFailed], result[0], result[c.d_model - 1], compiled);
+        after[LayersShape::kFailed], result[0], result[rows * c.d_model - 1], compiled);
   }
   return 0;
 }

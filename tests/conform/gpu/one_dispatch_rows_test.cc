@@ -210,7 +210,7 @@ TEST_F(GpuOneDispatchOfRows, AreNotUsedWhereTheTrialFails) {
     ASSERT_TRUE(one.executable->expect(4));
     EXPECT_EQ(one.gpu().workgroups_in_one(5), 0u);  // nobody has asked for so many
     EXPECT_TRUE(one.gpu().why_rows_in_steps().contains(why)) << one.gpu().why_rows_in_steps();
-    EXPECT_EQ(one.gpu().workgroups_in_one(2), 0u);
+    EXPECT_EQ(one.gpu().workgroups_in_one(4), 0u);
     EXPECT_FALSE(together(*one.executable, {10, 20}, 1).empty());
   }
 }

@@ -201,20 +201,23 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     var found_6: u32 = 0u;
     var found_7: u32 = 0u;
     var waits: u32 = 1u;
-    let end = patience;
-    for (var early = 0u; early < end; early += 1u) {
-      let now_2 = (atomicLoad(&words[place_8]));
-      found = now_2;
-      var n_failed: u32 = 0u;
-      if ((early & 255u) == 255u) {
-        let now_3 = (atomicLoad(&words[32u]));
-        n_failed = now_3;
-      }
-      let given_up = n_failed != 0u;
-      if ((((found ^ tag) & 3u) == 0u) || given_up) {
-        break;
+    if (tid < 32u) {
+      let end = patience;
+      for (var early = 0u; early < end; early += 1u) {
+        let now_2 = (atomicLoad(&words[place_8]));
+        found = now_2;
+        var n_failed: u32 = 0u;
+        if ((early & 255u) == 255u) {
+          let now_3 = (atomicLoad(&words[32u]));
+          n_failed = now_3;
+        }
+        let given_up = n_failed != 0u;
+        if ((((found ^ tag) & 3u) == 0u) || given_up) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_1 = patience;
     for (var tries = 0u; tries < end_1; tries += 1u) {
       let now_4 = (atomicLoad(&words[place_1]));
@@ -283,8 +286,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_2 = subgroupShuffleXor(sum_1, 1u);
     let sum_2 = max(sum_1, sg_2);
     let to_int8 = select(0f, 127f / sum_2, sum_2 > 1e-35f);
-    let q4 = vec4<i32>(round(weighted * to_int8));
-    let packed = pack4xI8(q4);
+    let moved = weighted * to_int8 + vec4<f32>(12582912f);
+    let q = bitcast<vec4<i32>>(moved);
+    let packed = pack4xI8(q);
     let sg_3 = subgroupShuffleXor(packed, 1u);
     let other_word = sg_3;
     let sg_4 = subgroupShuffleXor(packed, 2u);
@@ -313,8 +317,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_8 = subgroupShuffleXor(sum_4, 1u);
     let sum_5 = max(sum_4, sg_8);
     let to_int8_1 = select(0f, 127f / sum_5, sum_5 > 1e-35f);
-    let q4_1 = vec4<i32>(round(weighted_1 * to_int8_1));
-    let packed_1 = pack4xI8(q4_1);
+    let moved_1 = weighted_1 * to_int8_1 + vec4<f32>(12582912f);
+    let q_1 = bitcast<vec4<i32>>(moved_1);
+    let packed_1 = pack4xI8(q_1);
     let sg_9 = subgroupShuffleXor(packed_1, 1u);
     let other_word_3 = sg_9;
     let sg_10 = subgroupShuffleXor(packed_1, 2u);
@@ -917,20 +922,23 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     var found_8: u32 = 0u;
     var found_9: u32 = 0u;
     var waits_1: u32 = 1u;
-    let end_2 = patience;
-    for (var early_1 = 0u; early_1 < end_2; early_1 += 1u) {
-      let now_13 = (atomicLoad(&words[place_12]));
-      found_8 = now_13;
-      var n_failed_2: u32 = 0u;
-      if ((early_1 & 255u) == 255u) {
-        let now_14 = (atomicLoad(&words[32u]));
-        n_failed_2 = now_14;
-      }
-      let given_up_2 = n_failed_2 != 0u;
-      if ((((found_8 ^ tag) & 3u) == 0u) || given_up_2) {
-        break;
+    if (tid < 32u) {
+      let end_2 = patience;
+      for (var early_1 = 0u; early_1 < end_2; early_1 += 1u) {
+        let now_13 = (atomicLoad(&words[place_12]));
+        found_8 = now_13;
+        var n_failed_2: u32 = 0u;
+        if ((early_1 & 255u) == 255u) {
+          let now_14 = (atomicLoad(&words[32u]));
+          n_failed_2 = now_14;
+        }
+        let given_up_2 = n_failed_2 != 0u;
+        if ((((found_8 ^ tag) & 3u) == 0u) || given_up_2) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_3 = patience;
     for (var tries_1 = 0u; tries_1 < end_3; tries_1 += 1u) {
       let now_15 = (atomicLoad(&words[place_11]));
@@ -1735,20 +1743,23 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       var found_11: u32 = 0u;
       var found_12: u32 = 0u;
       var waits_2: u32 = 1u;
-      let end_4 = patience;
-      for (var early_2 = 0u; early_2 < end_4; early_2 += 1u) {
-        let now_18 = (atomicLoad(&words[place_18]));
-        found_10 = now_18;
-        var n_failed_4: u32 = 0u;
-        if ((early_2 & 255u) == 255u) {
-          let now_19 = (atomicLoad(&words[32u]));
-          n_failed_4 = now_19;
-        }
-        let given_up_4 = n_failed_4 != 0u;
-        if ((((found_10 ^ tag) & 3u) == 0u) || given_up_4) {
-          break;
+      if (tid < 32u) {
+        let end_4 = patience;
+        for (var early_2 = 0u; early_2 < end_4; early_2 += 1u) {
+          let now_18 = (atomicLoad(&words[place_18]));
+          found_10 = now_18;
+          var n_failed_4: u32 = 0u;
+          if ((early_2 & 255u) == 255u) {
+            let now_19 = (atomicLoad(&words[32u]));
+            n_failed_4 = now_19;
+          }
+          let given_up_4 = n_failed_4 != 0u;
+          if ((((found_10 ^ tag) & 3u) == 0u) || given_up_4) {
+            break;
+          }
         }
       }
+      workgroupBarrier();
       let end_5 = patience;
       for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
         let now_20 = (atomicLoad(&words[place_16]));
@@ -1840,20 +1851,23 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     var found_19: u32 = 0u;
     var found_20: u32 = 0u;
     var waits_3: u32 = 1u;
-    let end_6 = patience;
-    for (var early_3 = 0u; early_3 < end_6; early_3 += 1u) {
-      let now_24 = (atomicLoad(&words[place_27]));
-      found_13 = now_24;
-      var n_failed_6: u32 = 0u;
-      if ((early_3 & 255u) == 255u) {
-        let now_25 = (atomicLoad(&words[32u]));
-        n_failed_6 = now_25;
-      }
-      let given_up_6 = n_failed_6 != 0u;
-      if ((((found_13 ^ tag) & 3u) == 0u) || given_up_6) {
-        break;
+    if (tid < 32u) {
+      let end_6 = patience;
+      for (var early_3 = 0u; early_3 < end_6; early_3 += 1u) {
+        let now_24 = (atomicLoad(&words[place_27]));
+        found_13 = now_24;
+        var n_failed_6: u32 = 0u;
+        if ((early_3 & 255u) == 255u) {
+          let now_25 = (atomicLoad(&words[32u]));
+          n_failed_6 = now_25;
+        }
+        let given_up_6 = n_failed_6 != 0u;
+        if ((((found_13 ^ tag) & 3u) == 0u) || given_up_6) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_7 = patience;
     for (var tries_3 = 0u; tries_3 < end_7; tries_3 += 1u) {
       let now_26 = (atomicLoad(&words[place_20]));
@@ -1920,8 +1934,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_120 = subgroupShuffleXor(sum_109, 1u);
     let sum_110 = max(sum_109, sg_120);
     let to_int8_2 = select(0f, 127f / sum_110, sum_110 > 1e-35f);
-    let q4_2 = vec4<i32>(round(v_2 * to_int8_2));
-    let packed_2 = pack4xI8(q4_2);
+    let moved_2 = v_2 * to_int8_2 + vec4<f32>(12582912f);
+    let q_2 = bitcast<vec4<i32>>(moved_2);
+    let packed_2 = pack4xI8(q_2);
     let sg_121 = subgroupShuffleXor(packed_2, 1u);
     let other_word_6 = sg_121;
     let sg_122 = subgroupShuffleXor(packed_2, 2u);
@@ -1948,8 +1963,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_126 = subgroupShuffleXor(sum_112, 1u);
     let sum_113 = max(sum_112, sg_126);
     let to_int8_3 = select(0f, 127f / sum_113, sum_113 > 1e-35f);
-    let q4_3 = vec4<i32>(round(v_3 * to_int8_3));
-    let packed_3 = pack4xI8(q4_3);
+    let moved_3 = v_3 * to_int8_3 + vec4<f32>(12582912f);
+    let q_3 = bitcast<vec4<i32>>(moved_3);
+    let packed_3 = pack4xI8(q_3);
     let sg_127 = subgroupShuffleXor(packed_3, 1u);
     let other_word_9 = sg_127;
     let sg_128 = subgroupShuffleXor(packed_3, 2u);
@@ -2574,20 +2590,23 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     var found_27: u32 = 0u;
     var found_28: u32 = 0u;
     var waits_4: u32 = 1u;
-    let end_8 = patience;
-    for (var early_4 = 0u; early_4 < end_8; early_4 += 1u) {
-      let now_35 = (atomicLoad(&words[place_37]));
-      found_21 = now_35;
-      var n_failed_8: u32 = 0u;
-      if ((early_4 & 255u) == 255u) {
-        let now_36 = (atomicLoad(&words[32u]));
-        n_failed_8 = now_36;
-      }
-      let given_up_8 = n_failed_8 != 0u;
-      if ((((found_21 ^ tag) & 3u) == 0u) || given_up_8) {
-        break;
+    if (tid < 32u) {
+      let end_8 = patience;
+      for (var early_4 = 0u; early_4 < end_8; early_4 += 1u) {
+        let now_35 = (atomicLoad(&words[place_37]));
+        found_21 = now_35;
+        var n_failed_8: u32 = 0u;
+        if ((early_4 & 255u) == 255u) {
+          let now_36 = (atomicLoad(&words[32u]));
+          n_failed_8 = now_36;
+        }
+        let given_up_8 = n_failed_8 != 0u;
+        if ((((found_21 ^ tag) & 3u) == 0u) || given_up_8) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_9 = patience;
     for (var tries_4 = 0u; tries_4 < end_9; tries_4 += 1u) {
       let now_37 = (atomicLoad(&words[place_30]));
@@ -2656,8 +2675,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_140 = subgroupShuffleXor(sum_123, 1u);
     let sum_124 = max(sum_123, sg_140);
     let to_int8_4 = select(0f, 127f / sum_124, sum_124 > 1e-35f);
-    let q4_4 = vec4<i32>(round(weighted_4 * to_int8_4));
-    let packed_4 = pack4xI8(q4_4);
+    let moved_4 = weighted_4 * to_int8_4 + vec4<f32>(12582912f);
+    let q_4 = bitcast<vec4<i32>>(moved_4);
+    let packed_4 = pack4xI8(q_4);
     let sg_141 = subgroupShuffleXor(packed_4, 1u);
     let other_word_12 = sg_141;
     let sg_142 = subgroupShuffleXor(packed_4, 2u);
@@ -2686,8 +2706,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_146 = subgroupShuffleXor(sum_126, 1u);
     let sum_127 = max(sum_126, sg_146);
     let to_int8_5 = select(0f, 127f / sum_127, sum_127 > 1e-35f);
-    let q4_5 = vec4<i32>(round(weighted_5 * to_int8_5));
-    let packed_5 = pack4xI8(q4_5);
+    let moved_5 = weighted_5 * to_int8_5 + vec4<f32>(12582912f);
+    let q_5 = bitcast<vec4<i32>>(moved_5);
+    let packed_5 = pack4xI8(q_5);
     let sg_147 = subgroupShuffleXor(packed_5, 1u);
     let other_word_15 = sg_147;
     let sg_148 = subgroupShuffleXor(packed_5, 2u);
@@ -3728,20 +3749,23 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     var found_43: u32 = 0u;
     var found_44: u32 = 0u;
     var waits_5: u32 = 1u;
-    let end_10 = patience;
-    for (var early_5 = 0u; early_5 < end_10; early_5 += 1u) {
-      let now_46 = (atomicLoad(&words[place_55]));
-      found_29 = now_46;
-      var n_failed_10: u32 = 0u;
-      if ((early_5 & 255u) == 255u) {
-        let now_47 = (atomicLoad(&words[32u]));
-        n_failed_10 = now_47;
-      }
-      let given_up_10 = n_failed_10 != 0u;
-      if ((((found_29 ^ tag) & 3u) == 0u) || given_up_10) {
-        break;
+    if (tid < 32u) {
+      let end_10 = patience;
+      for (var early_5 = 0u; early_5 < end_10; early_5 += 1u) {
+        let now_46 = (atomicLoad(&words[place_55]));
+        found_29 = now_46;
+        var n_failed_10: u32 = 0u;
+        if ((early_5 & 255u) == 255u) {
+          let now_47 = (atomicLoad(&words[32u]));
+          n_failed_10 = now_47;
+        }
+        let given_up_10 = n_failed_10 != 0u;
+        if ((((found_29 ^ tag) & 3u) == 0u) || given_up_10) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_11 = patience;
     for (var tries_5 = 0u; tries_5 < end_11; tries_5 += 1u) {
       let now_48 = (atomicLoad(&words[place_40]));
@@ -3842,8 +3866,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_177 = subgroupShuffleXor(sum_154, 1u);
     let sum_155 = max(sum_154, sg_177);
     let to_int8_6 = select(0f, 127f / sum_155, sum_155 > 1e-35f);
-    let q4_6 = vec4<i32>(round(v_6 * to_int8_6));
-    let packed_6 = pack4xI8(q4_6);
+    let moved_6 = v_6 * to_int8_6 + vec4<f32>(12582912f);
+    let q_6 = bitcast<vec4<i32>>(moved_6);
+    let packed_6 = pack4xI8(q_6);
     let sg_178 = subgroupShuffleXor(packed_6, 1u);
     let other_word_18 = sg_178;
     let sg_179 = subgroupShuffleXor(packed_6, 2u);
@@ -3870,8 +3895,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_183 = subgroupShuffleXor(sum_157, 1u);
     let sum_158 = max(sum_157, sg_183);
     let to_int8_7 = select(0f, 127f / sum_158, sum_158 > 1e-35f);
-    let q4_7 = vec4<i32>(round(v_7 * to_int8_7));
-    let packed_7 = pack4xI8(q4_7);
+    let moved_7 = v_7 * to_int8_7 + vec4<f32>(12582912f);
+    let q_7 = bitcast<vec4<i32>>(moved_7);
+    let packed_7 = pack4xI8(q_7);
     let sg_184 = subgroupShuffleXor(packed_7, 1u);
     let other_word_21 = sg_184;
     let sg_185 = subgroupShuffleXor(packed_7, 2u);
@@ -3898,8 +3924,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_189 = subgroupShuffleXor(sum_160, 1u);
     let sum_161 = max(sum_160, sg_189);
     let to_int8_8 = select(0f, 127f / sum_161, sum_161 > 1e-35f);
-    let q4_8 = vec4<i32>(round(v_8 * to_int8_8));
-    let packed_8 = pack4xI8(q4_8);
+    let moved_8 = v_8 * to_int8_8 + vec4<f32>(12582912f);
+    let q_8 = bitcast<vec4<i32>>(moved_8);
+    let packed_8 = pack4xI8(q_8);
     let sg_190 = subgroupShuffleXor(packed_8, 1u);
     let other_word_24 = sg_190;
     let sg_191 = subgroupShuffleXor(packed_8, 2u);
@@ -3926,8 +3953,9 @@ fn float_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
     let sg_195 = subgroupShuffleXor(sum_163, 1u);
     let sum_164 = max(sum_163, sg_195);
     let to_int8_9 = select(0f, 127f / sum_164, sum_164 > 1e-35f);
-    let q4_9 = vec4<i32>(round(v_9 * to_int8_9));
-    let packed_9 = pack4xI8(q4_9);
+    let moved_9 = v_9 * to_int8_9 + vec4<f32>(12582912f);
+    let q_9 = bitcast<vec4<i32>>(moved_9);
+    let packed_9 = pack4xI8(q_9);
     let sg_196 = subgroupShuffleXor(packed_9, 1u);
     let other_word_27 = sg_196;
     let sg_197 = subgroupShuffleXor(packed_9, 2u);

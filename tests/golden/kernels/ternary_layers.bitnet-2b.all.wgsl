@@ -95,9 +95,9 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
   let w_scale = vectors[vectors_at + 14592u];
   let w_scale_1 = vectors[vectors_at + 14593u];
   let w_scale_2 = vectors[vectors_at + 14594u];
-  var next_w: vec4<u32> = w4;
-  var next_w_1: vec4<u32> = w4_1;
-  var next_w_2: vec4<u32> = w4_2;
+  var kept_w: vec4<u32> = w4;
+  var kept_w_1: vec4<u32> = w4_1;
+  var kept_w_2: vec4<u32> = w4_2;
   var next_gain: f32 = gain;
   var next_gain_1: f32 = gain_1;
   var next_gain_2: f32 = gain_2;
@@ -115,11 +115,11 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let safe_row_1 = min(row_2, end_row_1 - 1u);
     let start_1 = layer * 1085440u + 0u + safe_row_1 * 40u;
     let i_3 = lane_of_row_1 + 0u;
-    let w4_3 = next_w;
+    let w4_3 = kept_w;
     let i_4 = lane_of_row_1 + 16u;
-    let w4_4 = next_w_1;
+    let w4_4 = kept_w_1;
     let i_5 = min(lane_of_row_1 + 32u, 39u);
-    let w4_5 = next_w_2;
+    let w4_5 = kept_w_2;
     let gain_5 = next_gain;
     let gain_6 = next_gain_1;
     let gain_7 = next_gain_2;
@@ -144,20 +144,23 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     var found_3: u32 = 0u;
     var found_4: u32 = 0u;
     var waits: u32 = 1u;
-    let end = patience;
-    for (var early = 0u; early < end; early += 1u) {
-      let now_2 = (atomicLoad(&words[place_5]));
-      found = now_2;
-      var n_failed: u32 = 0u;
-      if ((early & 255u) == 255u) {
-        let now_3 = (atomicLoad(&words[32u]));
-        n_failed = now_3;
-      }
-      let given_up = n_failed != 0u;
-      if ((((found ^ tag) & 3u) == 0u) || given_up) {
-        break;
+    if (tid < 32u) {
+      let end = patience;
+      for (var early = 0u; early < end; early += 1u) {
+        let now_2 = (atomicLoad(&words[place_5]));
+        found = now_2;
+        var n_failed: u32 = 0u;
+        if ((early & 255u) == 255u) {
+          let now_3 = (atomicLoad(&words[32u]));
+          n_failed = now_3;
+        }
+        let given_up = n_failed != 0u;
+        if ((((found ^ tag) & 3u) == 0u) || given_up) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_1 = patience;
     for (var tries = 0u; tries < end_1; tries += 1u) {
       let now_4 = (atomicLoad(&words[place_1]));
@@ -268,7 +271,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let factor_bits = bitcast<u32>(factor);
     let x_scale = select(finite_scale, factor, (factor_bits - 1u) >= 2139095039u);
     var q_sum: i32 = 0i;
-    let q = i32(clamp(round(vg * factor_and_scale), -128f, 127f));
+    let moved = vg * factor_and_scale + 12582912f;
+    let q = bitcast<i32>(bitcast<u32>(moved) - 1262485504u);
     let byte = bitcast<u32>(q) & 255u;
     let sg_18 = subgroupShuffleXor(byte, 1u);
     let two = byte | (sg_18 << 8u);
@@ -281,7 +285,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit = tid / 4u % 4u;
       staged[vec][part_of_unit] = word;
     }
-    let q_1 = i32(clamp(round(vg_1 * factor_and_scale), -128f, 127f));
+    let moved_1 = vg_1 * factor_and_scale + 12582912f;
+    let q_1 = bitcast<i32>(bitcast<u32>(moved_1) - 1262485504u);
     let byte_1 = bitcast<u32>(q_1) & 255u;
     let sg_20 = subgroupShuffleXor(byte_1, 1u);
     let two_1 = byte_1 | (sg_20 << 8u);
@@ -294,7 +299,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_1 = tid / 4u % 4u;
       staged[vec_1][part_of_unit_1] = word_1;
     }
-    let q_2 = i32(clamp(round(vg_2 * factor_and_scale), -128f, 127f));
+    let moved_2 = vg_2 * factor_and_scale + 12582912f;
+    let q_2 = bitcast<i32>(bitcast<u32>(moved_2) - 1262485504u);
     let byte_2 = bitcast<u32>(q_2) & 255u;
     let sg_22 = subgroupShuffleXor(byte_2, 1u);
     let two_2 = byte_2 | (sg_22 << 8u);
@@ -307,7 +313,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_2 = tid / 4u % 4u;
       staged[vec_2][part_of_unit_2] = word_2;
     }
-    let q_3 = i32(clamp(round(vg_3 * factor_and_scale), -128f, 127f));
+    let moved_3 = vg_3 * factor_and_scale + 12582912f;
+    let q_3 = bitcast<i32>(bitcast<u32>(moved_3) - 1262485504u);
     let byte_3 = bitcast<u32>(q_3) & 255u;
     let sg_24 = subgroupShuffleXor(byte_3, 1u);
     let two_3 = byte_3 | (sg_24 << 8u);
@@ -320,7 +327,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_3 = tid / 4u % 4u;
       staged[vec_3][part_of_unit_3] = word_3;
     }
-    let q_4 = i32(clamp(round(vg_4 * factor_and_scale), -128f, 127f));
+    let moved_4 = vg_4 * factor_and_scale + 12582912f;
+    let q_4 = bitcast<i32>(bitcast<u32>(moved_4) - 1262485504u);
     let byte_4 = bitcast<u32>(q_4) & 255u;
     let sg_26 = subgroupShuffleXor(byte_4, 1u);
     let two_4 = byte_4 | (sg_26 << 8u);
@@ -360,9 +368,9 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let key_of_layer = layer * kv_layer + key_at;
     let k8 = kv[key_of_layer + 0u];
     let v8 = kv[key_of_layer + 5120u];
-    var w_of_row: vec4<u32> = w4_3;
-    var w_of_row_1: vec4<u32> = w4_4;
-    var w_of_row_2: vec4<u32> = w4_5;
+    var kept_w_3: vec4<u32> = w4_3;
+    var kept_w_4: vec4<u32> = w4_4;
+    var kept_w_5: vec4<u32> = w4_5;
     for (var first_of_groups = first_row_1; first_of_groups < end_row_1; first_of_groups += 32u) {
       let group_2 = tid / 16u;
       let lane_of_row_2 = tid & 15u;
@@ -370,11 +378,11 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let safe_row_2 = min(row_3, end_row_1 - 1u);
       let start_2 = layer * 1085440u + 0u + safe_row_2 * 40u;
       let i_6 = lane_of_row_2 + 0u;
-      let w4_6 = w_of_row;
+      let w4_6 = kept_w_3;
       let i_7 = lane_of_row_2 + 16u;
-      let w4_7 = w_of_row_1;
+      let w4_7 = kept_w_4;
       let i_8 = min(lane_of_row_2 + 32u, 39u);
-      let w4_8 = w_of_row_2;
+      let w4_8 = kept_w_5;
       var acc: i32 = 0i;
       let i_9 = lane_of_row_2 + 0u;
       let q4 = staged[0u + i_9];
@@ -472,9 +480,9 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
         let w4_10 = w[start_3 + i_13];
         let i_14 = min(lane_of_row_3 + 32u, 39u);
         let w4_11 = w[start_3 + i_14];
-        w_of_row = w4_9;
-        w_of_row_1 = w4_10;
-        w_of_row_2 = w4_11;
+        kept_w_3 = w4_9;
+        kept_w_4 = w4_10;
+        kept_w_5 = w4_11;
       }
     }
     let pair_1 = min(tid + 0u, 383u);
@@ -492,20 +500,23 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     var found_5: u32 = 0u;
     var found_6: u32 = 0u;
     var waits_1: u32 = 1u;
-    let end_2 = patience;
-    for (var early_1 = 0u; early_1 < end_2; early_1 += 1u) {
-      let now_10 = (atomicLoad(&words[place_8]));
-      found_5 = now_10;
-      var n_failed_2: u32 = 0u;
-      if ((early_1 & 255u) == 255u) {
-        let now_11 = (atomicLoad(&words[32u]));
-        n_failed_2 = now_11;
-      }
-      let given_up_2 = n_failed_2 != 0u;
-      if ((((found_5 ^ tag) & 3u) == 0u) || given_up_2) {
-        break;
+    if (tid < 32u) {
+      let end_2 = patience;
+      for (var early_1 = 0u; early_1 < end_2; early_1 += 1u) {
+        let now_10 = (atomicLoad(&words[place_8]));
+        found_5 = now_10;
+        var n_failed_2: u32 = 0u;
+        if ((early_1 & 255u) == 255u) {
+          let now_11 = (atomicLoad(&words[32u]));
+          n_failed_2 = now_11;
+        }
+        let given_up_2 = n_failed_2 != 0u;
+        if ((((found_5 ^ tag) & 3u) == 0u) || given_up_2) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_3 = patience;
     for (var tries_1 = 0u; tries_1 < end_3; tries_1 += 1u) {
       let now_12 = (atomicLoad(&words[place_7]));
@@ -1256,20 +1267,23 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       var found_8: u32 = 0u;
       var found_9: u32 = 0u;
       var waits_2: u32 = 1u;
-      let end_4 = patience;
-      for (var early_2 = 0u; early_2 < end_4; early_2 += 1u) {
-        let now_15 = (atomicLoad(&words[place_14]));
-        found_7 = now_15;
-        var n_failed_4: u32 = 0u;
-        if ((early_2 & 255u) == 255u) {
-          let now_16 = (atomicLoad(&words[32u]));
-          n_failed_4 = now_16;
-        }
-        let given_up_4 = n_failed_4 != 0u;
-        if ((((found_7 ^ tag) & 3u) == 0u) || given_up_4) {
-          break;
+      if (tid < 32u) {
+        let end_4 = patience;
+        for (var early_2 = 0u; early_2 < end_4; early_2 += 1u) {
+          let now_15 = (atomicLoad(&words[place_14]));
+          found_7 = now_15;
+          var n_failed_4: u32 = 0u;
+          if ((early_2 & 255u) == 255u) {
+            let now_16 = (atomicLoad(&words[32u]));
+            n_failed_4 = now_16;
+          }
+          let given_up_4 = n_failed_4 != 0u;
+          if ((((found_7 ^ tag) & 3u) == 0u) || given_up_4) {
+            break;
+          }
         }
       }
+      workgroupBarrier();
       let end_5 = patience;
       for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
         let now_17 = (atomicLoad(&words[place_12]));
@@ -1357,20 +1371,23 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     var found_13: u32 = 0u;
     var found_14: u32 = 0u;
     var waits_3: u32 = 1u;
-    let end_6 = patience;
-    for (var early_3 = 0u; early_3 < end_6; early_3 += 1u) {
-      let now_21 = (atomicLoad(&words[place_20]));
-      found_10 = now_21;
-      var n_failed_6: u32 = 0u;
-      if ((early_3 & 255u) == 255u) {
-        let now_22 = (atomicLoad(&words[32u]));
-        n_failed_6 = now_22;
-      }
-      let given_up_6 = n_failed_6 != 0u;
-      if ((((found_10 ^ tag) & 3u) == 0u) || given_up_6) {
-        break;
+    if (tid < 32u) {
+      let end_6 = patience;
+      for (var early_3 = 0u; early_3 < end_6; early_3 += 1u) {
+        let now_21 = (atomicLoad(&words[place_20]));
+        found_10 = now_21;
+        var n_failed_6: u32 = 0u;
+        if ((early_3 & 255u) == 255u) {
+          let now_22 = (atomicLoad(&words[32u]));
+          n_failed_6 = now_22;
+        }
+        let given_up_6 = n_failed_6 != 0u;
+        if ((((found_10 ^ tag) & 3u) == 0u) || given_up_6) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_7 = patience;
     for (var tries_3 = 0u; tries_3 < end_7; tries_3 += 1u) {
       let now_23 = (atomicLoad(&words[place_16]));
@@ -1481,7 +1498,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let factor_bits_1 = bitcast<u32>(factor_1);
     let x_scale_1 = select(finite_scale_1, factor_1, (factor_bits_1 - 1u) >= 2139095039u);
     var q_sum_1: i32 = 0i;
-    let q_5 = i32(clamp(round(vg_5 * factor_and_scale_1), -128f, 127f));
+    let moved_5 = vg_5 * factor_and_scale_1 + 12582912f;
+    let q_5 = bitcast<i32>(bitcast<u32>(moved_5) - 1262485504u);
     let byte_5 = bitcast<u32>(q_5) & 255u;
     let sg_143 = subgroupShuffleXor(byte_5, 1u);
     let two_5 = byte_5 | (sg_143 << 8u);
@@ -1494,7 +1512,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_5 = tid / 4u % 4u;
       staged[vec_5][part_of_unit_5] = word_5;
     }
-    let q_6 = i32(clamp(round(vg_6 * factor_and_scale_1), -128f, 127f));
+    let moved_6 = vg_6 * factor_and_scale_1 + 12582912f;
+    let q_6 = bitcast<i32>(bitcast<u32>(moved_6) - 1262485504u);
     let byte_6 = bitcast<u32>(q_6) & 255u;
     let sg_145 = subgroupShuffleXor(byte_6, 1u);
     let two_6 = byte_6 | (sg_145 << 8u);
@@ -1507,7 +1526,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_6 = tid / 4u % 4u;
       staged[vec_6][part_of_unit_6] = word_6;
     }
-    let q_7 = i32(clamp(round(vg_7 * factor_and_scale_1), -128f, 127f));
+    let moved_7 = vg_7 * factor_and_scale_1 + 12582912f;
+    let q_7 = bitcast<i32>(bitcast<u32>(moved_7) - 1262485504u);
     let byte_7 = bitcast<u32>(q_7) & 255u;
     let sg_147 = subgroupShuffleXor(byte_7, 1u);
     let two_7 = byte_7 | (sg_147 << 8u);
@@ -1520,7 +1540,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_7 = tid / 4u % 4u;
       staged[vec_7][part_of_unit_7] = word_7;
     }
-    let q_8 = i32(clamp(round(vg_8 * factor_and_scale_1), -128f, 127f));
+    let moved_8 = vg_8 * factor_and_scale_1 + 12582912f;
+    let q_8 = bitcast<i32>(bitcast<u32>(moved_8) - 1262485504u);
     let byte_8 = bitcast<u32>(q_8) & 255u;
     let sg_149 = subgroupShuffleXor(byte_8, 1u);
     let two_8 = byte_8 | (sg_149 << 8u);
@@ -1533,7 +1554,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_8 = tid / 4u % 4u;
       staged[vec_8][part_of_unit_8] = word_8;
     }
-    let q_9 = i32(clamp(round(vg_9 * factor_and_scale_1), -128f, 127f));
+    let moved_9 = vg_9 * factor_and_scale_1 + 12582912f;
+    let q_9 = bitcast<i32>(bitcast<u32>(moved_9) - 1262485504u);
     let byte_9 = bitcast<u32>(q_9) & 255u;
     let sg_151 = subgroupShuffleXor(byte_9, 1u);
     let two_9 = byte_9 | (sg_151 << 8u);
@@ -1604,9 +1626,9 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let gain_19 = vectors[vectors_at_2 + 5120u + column_24];
     let w_scale_8 = vectors[vectors_at_2 + 14596u];
     let w_scale_9 = vectors[vectors_at_2 + 14597u];
-    var w_of_row_3: vec4<u32> = w4_12;
-    var w_of_row_4: vec4<u32> = w4_13;
-    var w_of_row_5: vec4<u32> = w4_14;
+    var kept_w_6: vec4<u32> = w4_12;
+    var kept_w_7: vec4<u32> = w4_13;
+    var kept_w_8: vec4<u32> = w4_14;
     for (var first_of_groups_1 = first_row_2; first_of_groups_1 < end_row_2; first_of_groups_1 += 32u) {
       let group_6 = tid / 16u;
       let lane_of_row_6 = tid & 15u;
@@ -1614,11 +1636,11 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let safe_row_6 = min(row_6, end_row_2 - 1u);
       let start_7 = layer * 1085440u + 153600u + safe_row_6 * 40u;
       let i_25 = lane_of_row_6 + 0u;
-      let w4_25 = w_of_row_3;
+      let w4_25 = kept_w_6;
       let i_26 = lane_of_row_6 + 16u;
-      let w4_26 = w_of_row_4;
+      let w4_26 = kept_w_7;
       let i_27 = min(lane_of_row_6 + 32u, 39u);
-      let w4_27 = w_of_row_5;
+      let w4_27 = kept_w_8;
       var acc_9: i32 = 0i;
       let i_28 = lane_of_row_6 + 0u;
       let q4_12 = staged[0u + i_28];
@@ -1717,9 +1739,9 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
         let w4_29 = w[start_8 + i_32];
         let i_33 = min(lane_of_row_7 + 32u, 39u);
         let w4_30 = w[start_8 + i_33];
-        w_of_row_3 = w4_28;
-        w_of_row_4 = w4_29;
-        w_of_row_5 = w4_30;
+        kept_w_6 = w4_28;
+        kept_w_7 = w4_29;
+        kept_w_8 = w4_30;
       }
     }
     let column_25 = tid + 0u;
@@ -1738,20 +1760,23 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     var found_18: u32 = 0u;
     var found_19: u32 = 0u;
     var waits_4: u32 = 1u;
-    let end_8 = patience;
-    for (var early_4 = 0u; early_4 < end_8; early_4 += 1u) {
-      let now_29 = (atomicLoad(&words[place_26]));
-      found_15 = now_29;
-      var n_failed_8: u32 = 0u;
-      if ((early_4 & 255u) == 255u) {
-        let now_30 = (atomicLoad(&words[32u]));
-        n_failed_8 = now_30;
-      }
-      let given_up_8 = n_failed_8 != 0u;
-      if ((((found_15 ^ tag) & 3u) == 0u) || given_up_8) {
-        break;
+    if (tid < 32u) {
+      let end_8 = patience;
+      for (var early_4 = 0u; early_4 < end_8; early_4 += 1u) {
+        let now_29 = (atomicLoad(&words[place_26]));
+        found_15 = now_29;
+        var n_failed_8: u32 = 0u;
+        if ((early_4 & 255u) == 255u) {
+          let now_30 = (atomicLoad(&words[32u]));
+          n_failed_8 = now_30;
+        }
+        let given_up_8 = n_failed_8 != 0u;
+        if ((((found_15 ^ tag) & 3u) == 0u) || given_up_8) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_9 = patience;
     for (var tries_4 = 0u; tries_4 < end_9; tries_4 += 1u) {
       let now_31 = (atomicLoad(&words[place_22]));
@@ -1862,7 +1887,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let factor_bits_2 = bitcast<u32>(factor_2);
     let x_scale_2 = select(finite_scale_2, factor_2, (factor_bits_2 - 1u) >= 2139095039u);
     var q_sum_2: i32 = 0i;
-    let q_10 = i32(clamp(round(vg_10 * factor_and_scale_2), -128f, 127f));
+    let moved_10 = vg_10 * factor_and_scale_2 + 12582912f;
+    let q_10 = bitcast<i32>(bitcast<u32>(moved_10) - 1262485504u);
     let byte_10 = bitcast<u32>(q_10) & 255u;
     let sg_184 = subgroupShuffleXor(byte_10, 1u);
     let two_10 = byte_10 | (sg_184 << 8u);
@@ -1875,7 +1901,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_10 = tid / 4u % 4u;
       staged[vec_10][part_of_unit_10] = word_10;
     }
-    let q_11 = i32(clamp(round(vg_11 * factor_and_scale_2), -128f, 127f));
+    let moved_11 = vg_11 * factor_and_scale_2 + 12582912f;
+    let q_11 = bitcast<i32>(bitcast<u32>(moved_11) - 1262485504u);
     let byte_11 = bitcast<u32>(q_11) & 255u;
     let sg_186 = subgroupShuffleXor(byte_11, 1u);
     let two_11 = byte_11 | (sg_186 << 8u);
@@ -1888,7 +1915,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_11 = tid / 4u % 4u;
       staged[vec_11][part_of_unit_11] = word_11;
     }
-    let q_12 = i32(clamp(round(vg_12 * factor_and_scale_2), -128f, 127f));
+    let moved_12 = vg_12 * factor_and_scale_2 + 12582912f;
+    let q_12 = bitcast<i32>(bitcast<u32>(moved_12) - 1262485504u);
     let byte_12 = bitcast<u32>(q_12) & 255u;
     let sg_188 = subgroupShuffleXor(byte_12, 1u);
     let two_12 = byte_12 | (sg_188 << 8u);
@@ -1901,7 +1929,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_12 = tid / 4u % 4u;
       staged[vec_12][part_of_unit_12] = word_12;
     }
-    let q_13 = i32(clamp(round(vg_13 * factor_and_scale_2), -128f, 127f));
+    let moved_13 = vg_13 * factor_and_scale_2 + 12582912f;
+    let q_13 = bitcast<i32>(bitcast<u32>(moved_13) - 1262485504u);
     let byte_13 = bitcast<u32>(q_13) & 255u;
     let sg_190 = subgroupShuffleXor(byte_13, 1u);
     let two_13 = byte_13 | (sg_190 << 8u);
@@ -1914,7 +1943,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_13 = tid / 4u % 4u;
       staged[vec_13][part_of_unit_13] = word_13;
     }
-    let q_14 = i32(clamp(round(vg_14 * factor_and_scale_2), -128f, 127f));
+    let moved_14 = vg_14 * factor_and_scale_2 + 12582912f;
+    let q_14 = bitcast<i32>(bitcast<u32>(moved_14) - 1262485504u);
     let byte_14 = bitcast<u32>(q_14) & 255u;
     let sg_192 = subgroupShuffleXor(byte_14, 1u);
     let two_14 = byte_14 | (sg_192 << 8u);
@@ -2000,16 +2030,16 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let column_43 = min(tid + 6656u, 6911u);
     let gain_33 = vectors[vectors_at_3 + 7680u + column_43];
     let w_scale_10 = vectors[vectors_at_3 + 14598u];
-    var w_of_row_6: vec4<u32> = w4_15;
-    var w_of_row_7: vec4<u32> = w4_16;
-    var w_of_row_8: vec4<u32> = w4_17;
-    var w_of_row_9: vec4<u32> = w4_18;
-    var w_of_row_10: vec4<u32> = w4_19;
-    var w_of_row_11: vec4<u32> = w4_20;
-    var w_of_row_12: vec4<u32> = w4_21;
-    var w_of_row_13: vec4<u32> = w4_22;
-    var w_of_row_14: vec4<u32> = w4_23;
-    var w_of_row_15: vec4<u32> = w4_24;
+    var kept_w_9: vec4<u32> = w4_15;
+    var kept_w_10: vec4<u32> = w4_16;
+    var kept_w_11: vec4<u32> = w4_17;
+    var kept_w_12: vec4<u32> = w4_18;
+    var kept_w_13: vec4<u32> = w4_19;
+    var kept_w_14: vec4<u32> = w4_20;
+    var kept_w_15: vec4<u32> = w4_21;
+    var kept_w_16: vec4<u32> = w4_22;
+    var kept_w_17: vec4<u32> = w4_23;
+    var kept_w_18: vec4<u32> = w4_24;
     for (var first_of_groups_2 = first_row_3; first_of_groups_2 < end_row_3; first_of_groups_2 += 64u) {
       let group_9 = tid / 8u;
       let lane_of_row_9 = tid & 7u;
@@ -2018,20 +2048,20 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let start_10 = layer * 1085440u + 256000u + safe_row_9 * 40u;
       let start_11 = layer * 1085440u + 532480u + safe_row_9 * 40u;
       let i_41 = lane_of_row_9 + 0u;
-      let w4_38 = w_of_row_6;
-      let w4_39 = w_of_row_7;
+      let w4_38 = kept_w_9;
+      let w4_39 = kept_w_10;
       let i_42 = lane_of_row_9 + 8u;
-      let w4_40 = w_of_row_8;
-      let w4_41 = w_of_row_9;
+      let w4_40 = kept_w_11;
+      let w4_41 = kept_w_12;
       let i_43 = lane_of_row_9 + 16u;
-      let w4_42 = w_of_row_10;
-      let w4_43 = w_of_row_11;
+      let w4_42 = kept_w_13;
+      let w4_43 = kept_w_14;
       let i_44 = lane_of_row_9 + 24u;
-      let w4_44 = w_of_row_12;
-      let w4_45 = w_of_row_13;
+      let w4_44 = kept_w_15;
+      let w4_45 = kept_w_16;
       let i_45 = lane_of_row_9 + 32u;
-      let w4_46 = w_of_row_14;
-      let w4_47 = w_of_row_15;
+      let w4_46 = kept_w_17;
+      let w4_47 = kept_w_18;
       var acc_10: i32 = 0i;
       var acc_11: i32 = 0i;
       let i_46 = lane_of_row_9 + 0u;
@@ -2266,16 +2296,16 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
         let i_55 = lane_of_row_10 + 32u;
         let w4_56 = w[start_12 + i_55];
         let w4_57 = w[start_13 + i_55];
-        w_of_row_6 = w4_48;
-        w_of_row_7 = w4_49;
-        w_of_row_8 = w4_50;
-        w_of_row_9 = w4_51;
-        w_of_row_10 = w4_52;
-        w_of_row_11 = w4_53;
-        w_of_row_12 = w4_54;
-        w_of_row_13 = w4_55;
-        w_of_row_14 = w4_56;
-        w_of_row_15 = w4_57;
+        kept_w_9 = w4_48;
+        kept_w_10 = w4_49;
+        kept_w_11 = w4_50;
+        kept_w_12 = w4_51;
+        kept_w_13 = w4_52;
+        kept_w_14 = w4_53;
+        kept_w_15 = w4_54;
+        kept_w_16 = w4_55;
+        kept_w_17 = w4_56;
+        kept_w_18 = w4_57;
       }
     }
     let column_44 = tid + 0u;
@@ -2321,20 +2351,23 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     var found_32: u32 = 0u;
     var found_33: u32 = 0u;
     var waits_5: u32 = 1u;
-    let end_10 = patience;
-    for (var early_5 = 0u; early_5 < end_10; early_5 += 1u) {
-      let now_37 = (atomicLoad(&words[place_41]));
-      found_20 = now_37;
-      var n_failed_10: u32 = 0u;
-      if ((early_5 & 255u) == 255u) {
-        let now_38 = (atomicLoad(&words[32u]));
-        n_failed_10 = now_38;
-      }
-      let given_up_10 = n_failed_10 != 0u;
-      if ((((found_20 ^ tag) & 3u) == 0u) || given_up_10) {
-        break;
+    if (tid < 32u) {
+      let end_10 = patience;
+      for (var early_5 = 0u; early_5 < end_10; early_5 += 1u) {
+        let now_37 = (atomicLoad(&words[place_41]));
+        found_20 = now_37;
+        var n_failed_10: u32 = 0u;
+        if ((early_5 & 255u) == 255u) {
+          let now_38 = (atomicLoad(&words[32u]));
+          n_failed_10 = now_38;
+        }
+        let given_up_10 = n_failed_10 != 0u;
+        if ((((found_20 ^ tag) & 3u) == 0u) || given_up_10) {
+          break;
+        }
       }
     }
+    workgroupBarrier();
     let end_11 = patience;
     for (var tries_5 = 0u; tries_5 < end_11; tries_5 += 1u) {
       let now_39 = (atomicLoad(&words[place_28]));
@@ -2510,7 +2543,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let factor_bits_3 = bitcast<u32>(factor_3);
     let x_scale_3 = select(finite_scale_3, factor_3, (factor_bits_3 - 1u) >= 2139095039u);
     var q_sum_3: i32 = 0i;
-    let q_15 = i32(clamp(round(vg_15 * factor_and_scale_3), -128f, 127f));
+    let moved_15 = vg_15 * factor_and_scale_3 + 12582912f;
+    let q_15 = bitcast<i32>(bitcast<u32>(moved_15) - 1262485504u);
     let byte_15 = bitcast<u32>(q_15) & 255u;
     let sg_227 = subgroupShuffleXor(byte_15, 1u);
     let two_15 = byte_15 | (sg_227 << 8u);
@@ -2523,7 +2557,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_15 = tid / 4u % 4u;
       staged[vec_15][part_of_unit_15] = word_15;
     }
-    let q_16 = i32(clamp(round(vg_16 * factor_and_scale_3), -128f, 127f));
+    let moved_16 = vg_16 * factor_and_scale_3 + 12582912f;
+    let q_16 = bitcast<i32>(bitcast<u32>(moved_16) - 1262485504u);
     let byte_16 = bitcast<u32>(q_16) & 255u;
     let sg_229 = subgroupShuffleXor(byte_16, 1u);
     let two_16 = byte_16 | (sg_229 << 8u);
@@ -2536,7 +2571,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_16 = tid / 4u % 4u;
       staged[vec_16][part_of_unit_16] = word_16;
     }
-    let q_17 = i32(clamp(round(vg_17 * factor_and_scale_3), -128f, 127f));
+    let moved_17 = vg_17 * factor_and_scale_3 + 12582912f;
+    let q_17 = bitcast<i32>(bitcast<u32>(moved_17) - 1262485504u);
     let byte_17 = bitcast<u32>(q_17) & 255u;
     let sg_231 = subgroupShuffleXor(byte_17, 1u);
     let two_17 = byte_17 | (sg_231 << 8u);
@@ -2549,7 +2585,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_17 = tid / 4u % 4u;
       staged[vec_17][part_of_unit_17] = word_17;
     }
-    let q_18 = i32(clamp(round(vg_18 * factor_and_scale_3), -128f, 127f));
+    let moved_18 = vg_18 * factor_and_scale_3 + 12582912f;
+    let q_18 = bitcast<i32>(bitcast<u32>(moved_18) - 1262485504u);
     let byte_18 = bitcast<u32>(q_18) & 255u;
     let sg_233 = subgroupShuffleXor(byte_18, 1u);
     let two_18 = byte_18 | (sg_233 << 8u);
@@ -2562,7 +2599,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_18 = tid / 4u % 4u;
       staged[vec_18][part_of_unit_18] = word_18;
     }
-    let q_19 = i32(clamp(round(vg_19 * factor_and_scale_3), -128f, 127f));
+    let moved_19 = vg_19 * factor_and_scale_3 + 12582912f;
+    let q_19 = bitcast<i32>(bitcast<u32>(moved_19) - 1262485504u);
     let byte_19 = bitcast<u32>(q_19) & 255u;
     let sg_235 = subgroupShuffleXor(byte_19, 1u);
     let two_19 = byte_19 | (sg_235 << 8u);
@@ -2575,7 +2613,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_19 = tid / 4u % 4u;
       staged[vec_19][part_of_unit_19] = word_19;
     }
-    let q_20 = i32(clamp(round(vg_20 * factor_and_scale_3), -128f, 127f));
+    let moved_20 = vg_20 * factor_and_scale_3 + 12582912f;
+    let q_20 = bitcast<i32>(bitcast<u32>(moved_20) - 1262485504u);
     let byte_20 = bitcast<u32>(q_20) & 255u;
     let sg_237 = subgroupShuffleXor(byte_20, 1u);
     let two_20 = byte_20 | (sg_237 << 8u);
@@ -2588,7 +2627,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_20 = tid / 4u % 4u;
       staged[vec_20][part_of_unit_20] = word_20;
     }
-    let q_21 = i32(clamp(round(vg_21 * factor_and_scale_3), -128f, 127f));
+    let moved_21 = vg_21 * factor_and_scale_3 + 12582912f;
+    let q_21 = bitcast<i32>(bitcast<u32>(moved_21) - 1262485504u);
     let byte_21 = bitcast<u32>(q_21) & 255u;
     let sg_239 = subgroupShuffleXor(byte_21, 1u);
     let two_21 = byte_21 | (sg_239 << 8u);
@@ -2601,7 +2641,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_21 = tid / 4u % 4u;
       staged[vec_21][part_of_unit_21] = word_21;
     }
-    let q_22 = i32(clamp(round(vg_22 * factor_and_scale_3), -128f, 127f));
+    let moved_22 = vg_22 * factor_and_scale_3 + 12582912f;
+    let q_22 = bitcast<i32>(bitcast<u32>(moved_22) - 1262485504u);
     let byte_22 = bitcast<u32>(q_22) & 255u;
     let sg_241 = subgroupShuffleXor(byte_22, 1u);
     let two_22 = byte_22 | (sg_241 << 8u);
@@ -2614,7 +2655,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_22 = tid / 4u % 4u;
       staged[vec_22][part_of_unit_22] = word_22;
     }
-    let q_23 = i32(clamp(round(vg_23 * factor_and_scale_3), -128f, 127f));
+    let moved_23 = vg_23 * factor_and_scale_3 + 12582912f;
+    let q_23 = bitcast<i32>(bitcast<u32>(moved_23) - 1262485504u);
     let byte_23 = bitcast<u32>(q_23) & 255u;
     let sg_243 = subgroupShuffleXor(byte_23, 1u);
     let two_23 = byte_23 | (sg_243 << 8u);
@@ -2627,7 +2669,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_23 = tid / 4u % 4u;
       staged[vec_23][part_of_unit_23] = word_23;
     }
-    let q_24 = i32(clamp(round(vg_24 * factor_and_scale_3), -128f, 127f));
+    let moved_24 = vg_24 * factor_and_scale_3 + 12582912f;
+    let q_24 = bitcast<i32>(bitcast<u32>(moved_24) - 1262485504u);
     let byte_24 = bitcast<u32>(q_24) & 255u;
     let sg_245 = subgroupShuffleXor(byte_24, 1u);
     let two_24 = byte_24 | (sg_245 << 8u);
@@ -2640,7 +2683,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_24 = tid / 4u % 4u;
       staged[vec_24][part_of_unit_24] = word_24;
     }
-    let q_25 = i32(clamp(round(vg_25 * factor_and_scale_3), -128f, 127f));
+    let moved_25 = vg_25 * factor_and_scale_3 + 12582912f;
+    let q_25 = bitcast<i32>(bitcast<u32>(moved_25) - 1262485504u);
     let byte_25 = bitcast<u32>(q_25) & 255u;
     let sg_247 = subgroupShuffleXor(byte_25, 1u);
     let two_25 = byte_25 | (sg_247 << 8u);
@@ -2653,7 +2697,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_25 = tid / 4u % 4u;
       staged[vec_25][part_of_unit_25] = word_25;
     }
-    let q_26 = i32(clamp(round(vg_26 * factor_and_scale_3), -128f, 127f));
+    let moved_26 = vg_26 * factor_and_scale_3 + 12582912f;
+    let q_26 = bitcast<i32>(bitcast<u32>(moved_26) - 1262485504u);
     let byte_26 = bitcast<u32>(q_26) & 255u;
     let sg_249 = subgroupShuffleXor(byte_26, 1u);
     let two_26 = byte_26 | (sg_249 << 8u);
@@ -2666,7 +2711,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_26 = tid / 4u % 4u;
       staged[vec_26][part_of_unit_26] = word_26;
     }
-    let q_27 = i32(clamp(round(vg_27 * factor_and_scale_3), -128f, 127f));
+    let moved_27 = vg_27 * factor_and_scale_3 + 12582912f;
+    let q_27 = bitcast<i32>(bitcast<u32>(moved_27) - 1262485504u);
     let byte_27 = bitcast<u32>(q_27) & 255u;
     let sg_251 = subgroupShuffleXor(byte_27, 1u);
     let two_27 = byte_27 | (sg_251 << 8u);
@@ -2679,7 +2725,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let part_of_unit_27 = tid / 4u % 4u;
       staged[vec_27][part_of_unit_27] = word_27;
     }
-    let q_28 = i32(clamp(round(vg_28 * factor_and_scale_3), -128f, 127f));
+    let moved_28 = vg_28 * factor_and_scale_3 + 12582912f;
+    let q_28 = bitcast<i32>(bitcast<u32>(moved_28) - 1262485504u);
     let byte_28 = bitcast<u32>(q_28) & 255u;
     let sg_253 = subgroupShuffleXor(byte_28, 1u);
     let two_28 = byte_28 | (sg_253 << 8u);
@@ -2744,9 +2791,9 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     let w_scale_11 = vectors[vectors_at_4 + 14592u];
     let w_scale_12 = vectors[vectors_at_4 + 14593u];
     let w_scale_13 = vectors[vectors_at_4 + 14594u];
-    next_w = w4_58;
-    next_w_1 = w4_59;
-    next_w_2 = w4_60;
+    kept_w = w4_58;
+    kept_w_1 = w4_59;
+    kept_w_2 = w4_60;
     next_gain = gain_34;
     next_gain_1 = gain_35;
     next_gain_2 = gain_36;
@@ -2755,13 +2802,13 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
     next_scale = w_scale_11;
     next_scale_1 = w_scale_12;
     next_scale_2 = w_scale_13;
-    var w_of_row_16: vec4<u32> = w4_31;
-    var w_of_row_17: vec4<u32> = w4_32;
-    var w_of_row_18: vec4<u32> = w4_33;
-    var w_of_row_19: vec4<u32> = w4_34;
-    var w_of_row_20: vec4<u32> = w4_35;
-    var w_of_row_21: vec4<u32> = w4_36;
-    var w_of_row_22: vec4<u32> = w4_37;
+    var kept_w_19: vec4<u32> = w4_31;
+    var kept_w_20: vec4<u32> = w4_32;
+    var kept_w_21: vec4<u32> = w4_33;
+    var kept_w_22: vec4<u32> = w4_34;
+    var kept_w_23: vec4<u32> = w4_35;
+    var kept_w_24: vec4<u32> = w4_36;
+    var kept_w_25: vec4<u32> = w4_37;
     for (var first_of_groups_3 = first_row_4; first_of_groups_3 < end_row_4; first_of_groups_3 += 32u) {
       let group_12 = tid / 16u;
       let lane_of_row_12 = tid & 15u;
@@ -2769,19 +2816,19 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let safe_row_12 = min(row_10, end_row_4 - 1u);
       let start_15 = layer * 1085440u + 808960u + safe_row_12 * 108u;
       let i_59 = lane_of_row_12 + 0u;
-      let w4_61 = w_of_row_16;
+      let w4_61 = kept_w_19;
       let i_60 = lane_of_row_12 + 16u;
-      let w4_62 = w_of_row_17;
+      let w4_62 = kept_w_20;
       let i_61 = lane_of_row_12 + 32u;
-      let w4_63 = w_of_row_18;
+      let w4_63 = kept_w_21;
       let i_62 = lane_of_row_12 + 48u;
-      let w4_64 = w_of_row_19;
+      let w4_64 = kept_w_22;
       let i_63 = lane_of_row_12 + 64u;
-      let w4_65 = w_of_row_20;
+      let w4_65 = kept_w_23;
       let i_64 = lane_of_row_12 + 80u;
-      let w4_66 = w_of_row_21;
+      let w4_66 = kept_w_24;
       let i_65 = min(lane_of_row_12 + 96u, 107u);
-      let w4_67 = w_of_row_22;
+      let w4_67 = kept_w_25;
       var acc_12: i32 = 0i;
       let i_66 = lane_of_row_12 + 0u;
       let q4_44 = staged[0u + i_66];
@@ -2972,13 +3019,13 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
         let w4_73 = w[start_16 + i_78];
         let i_79 = min(lane_of_row_13 + 96u, 107u);
         let w4_74 = w[start_16 + i_79];
-        w_of_row_16 = w4_68;
-        w_of_row_17 = w4_69;
-        w_of_row_18 = w4_70;
-        w_of_row_19 = w4_71;
-        w_of_row_20 = w4_72;
-        w_of_row_21 = w4_73;
-        w_of_row_22 = w4_74;
+        kept_w_19 = w4_68;
+        kept_w_20 = w4_69;
+        kept_w_21 = w4_70;
+        kept_w_22 = w4_71;
+        kept_w_23 = w4_72;
+        kept_w_24 = w4_73;
+        kept_w_25 = w4_74;
       }
     }
   }

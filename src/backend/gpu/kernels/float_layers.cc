@@ -78,7 +78,7 @@ class FloatLayers {
         b_(b),
         dot4_(c.caps),
         products_(c_, {w, scales, vectors}, b, dot4_),
-        exchange_(c_, words),
+        exchange_(c_, words, b.tid),
         residual_(c_, exchange_, b),
         last_tag_(let("last_tag", atomicLoad(words[LayersShape::kTag]))),
         attention_(c_, angles, params, kv, exchange_, b, head_norms()),
@@ -168,7 +168,7 @@ class FloatLayers {
       auto most = greatest_of(value);
       // By shuffles: an NVIDIA driver lost the results of subgroupMax of integers in some of these kernels.
       auto of_run = reduce_lanes(Reduce::kMax, c_.caps, most, b_.tid, kRun / 4, c_.workgroup);
-      auto word = pack_int8(c_.caps, let("q4", call<Vec4<I32>>("vec4<i32>", round(value * to_int8(of_run)))));
+      auto word = packed_by_adding(c_.caps, value * to_int8(of_run));
       Name<F32> sum = most;  // nobody reads it but where sums are needed
       if (has_sums) {
         auto ones = let("ones", packed<I8x4>(e(0x01010101u)));

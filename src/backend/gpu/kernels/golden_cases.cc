@@ -166,12 +166,11 @@ class Cases {
     add("ternary_layers.in_turns", ternary_layers(other));
     add("ternary_layers", ternary_layers(c));
 
-    TernaryRowsConfig rows{c};
-    rows.words_in_units = true;
-    rows.tokens = 4, rows.most_splits = 8, rows.most_rows = 64, rows.heads_at_once = 1;
-    if (fits(rows)) add("ternary_rows.of_4", ternary_rows(rows));
-    rows.tokens = 8, rows.most_splits = 4;
-    if (fits(rows)) add("ternary_rows", ternary_rows(rows));
+    for (const uint32_t tokens : {4u, 8u}) {
+      TernaryRowsConfig rows = rows_config(c, tokens);
+      rows.most_rows = 64, rows.heads_at_once = 1;
+      if (fits(rows)) add(tokens == 8 ? "ternary_rows" : "ternary_rows.of_4", ternary_rows(rows));
+    }
 
     FloatLayersConfig f{
         {.n_layers = 28, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};

@@ -25,8 +25,8 @@ struct LayerBuiltins {
 // Words that other workgroups write, or read.
 class Exchange {
  public:
-  Exchange(const LayersShape& c, const LayerWords& words)
-      : c_(c), words_(words), patience_(var("patience", atomicLoad(words[LayersShape::kPatience]))) {}
+  Exchange(const LayersShape& c, const LayerWords& words, const LocalIndex& tid)
+      : c_(c), tid_(tid), words_(words), patience_(var("patience", atomicLoad(words[LayersShape::kPatience]))) {}
 
   // Where the word of row `row` of a region in blocks is.
   Name<U32> place(uint32_t region, const Name<U32>& row) const {
@@ -61,18 +61,30 @@ class Exchange {
     atomicStore(words_[place], (rounded & ~kTagMask) | tag);
   }
 
-  // The values at these places, once all of them are there.
+  // Who looks at the last of the words alone until it is there, before all look at all: looking costs those who write.
+  enum class First { kSubgroup, kEach, kNobody };
+
+  // The values at these places, once all of them are there. All invocations have to call it.
   std::vector<Name<F32>> take(const std::vector<Name<U32>>& places, const Name<U32>& tag) const {
+    return take(places, tag, c_.tokens == 1 ? First::kSubgroup : First::kEach);
+  }
+  std::vector<Name<F32>> take(const std::vector<Name<U32>>& places, const Name<U32>& tag, First who) const {
     if (c_.in_turns) workgroupBarrier();
     std::vector<Var<U32>> found;
     for (size_t i = 0; i < places.size(); ++i) found.push_back(var("found", 0u));
     auto waits = var("waits", 1u);
-    // The last one alone, until it is there: looking costs those who write.
-    loop("early", 0u, patience_, 1u, [&](const Name<U32>& tries) {
-      found[0] = atomicLoad(words_[places.back()]);
-      auto given_up = has_given_up(tries);
-      when(((found[0] ^ tag) & kTagMask) == 0u || given_up, [&] { raw_statement("break;"); });
-    });
+    const auto wait_for_last = [&] {
+      loop("early", 0u, patience_, 1u, [&](const Name<U32>& tries) {
+        found[0] = atomicLoad(words_[places.back()]);
+        auto given_up = has_given_up(tries);
+        when(((found[0] ^ tag) & kTagMask) == 0u || given_up, [&] { raw_statement("break;"); });
+      });
+    };
+    if (who == First::kEach) wait_for_last();
+    if (who == First::kSubgroup) {
+      when(tid_ < c_.caps.subgroup, wait_for_last);
+      workgroupBarrier();
+    }
     loop("tries", 0u, patience_, 1u, [&](const Name<U32>& tries) {
       for (size_t i = 0; i < places.size(); ++i) found[i] = atomicLoad(words_[places[i]]);
       auto odd = var("odd", 0u);
@@ -103,6 +115,7 @@ class Exchange {
   }
 
   const LayersShape& c_;
+  LocalIndex tid_;
   LayerWords words_;
   Var<U32> patience_;
 };

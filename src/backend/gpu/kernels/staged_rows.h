@@ -25,6 +25,7 @@ class StagedRows {
         exchange_(exchange),
         b_(b),
         n_rows_(n_rows),
+        dot4_(c.caps),
         staged_(
             shared<QuantizedWords>("staged", c.tokens * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16)),
         row_stats_(shared<Vec2<F32>>("row_stats", c.subgroups())),
@@ -103,25 +104,46 @@ class StagedRows {
     Var<F32> squares_, largest_;
   };
 
-  // What a team's row is multiplied with before it is rounded, once all have told of their parts of its statistics. All
-  // have read what is in workgroup memory then.
-  Name<F32> prepare(Stage stage, uint32_t cols, const Name<U32>& tag) const {
-    constexpr uint32_t kAtOnce = 4;
+  // What a team's row is multiplied with before it is rounded, and the invocation's first runs of 16 values.
+  struct Prepared {
+    Name<F32> factor;
+    std::vector<Name<U32>> units;
+    std::vector<Name<F32>> values;
+  };
+  // Once all have told of their parts of the row's statistics. All have read what is in workgroup memory then.
+  // `t`: of the first piece.
+  Prepared prepare(Stage stage, const TernaryConfig& t, uint32_t cols, const Name<U32>& tag) const {
     auto squares = var("row_squares", 0.0f);
     auto largest = var("row_largest", 0.0f);
-    loop("from_part", 0u, b_.n_wg.x, kAtOnce * team(), [&](const Name<U32>& from) {
-      std::vector<Name<U32>> parts, places;
+    Prepared prepared;
+    // The places of some parts of the statistics come last, for the others are there before them as a rule.
+    const auto take = [&](const Name<U32>& from, std::vector<Name<U32>> places) {
+      constexpr uint32_t kAtOnce = 3;
+      const size_t n_values = places.size();
+      std::vector<Name<U32>> parts;
       for (uint32_t k = 0; k < kAtOnce; ++k) {
         parts.push_back(let("part", from + lane_ + k * team()));
         auto safe = let("safe_part", min(parts.back(), b_.n_wg.x - 1u));
         for (const auto& place : stat_places(stage, team_row_, safe)) places.push_back(place);
       }
-      const auto found = exchange_.take(places, tag);
+      auto found = exchange_.take(places, tag);
       for (uint32_t k = 0; k < kAtOnce; ++k) {
-        when(parts[k] < b_.n_wg.x, [&] { squares += found[2 * k]; });
-        largest = max(largest, found[2 * k + 1]);  // the last part, once more, changes nothing
+        const size_t at_part = n_values + size_t{2} * k;
+        when(parts[k] < b_.n_wg.x, [&] { squares += found[at_part]; });
+        largest = max(largest, found[at_part + 1]);  // the last part, once more, changes nothing
       }
-    });
+      found.resize(n_values);
+      return std::pair(std::move(found), kAtOnce * team());
+    };
+    std::vector<Name<U32>> places;
+    for (uint32_t k = 0; k < c_.units_ahead && k * team() < t.cols / 16; ++k) {
+      prepared.units.push_back(let("unit", lane_ + k * team()));
+      append_places(places, stage, t, 0, prepared.units.back());
+    }
+    auto first_part = let("first_part", 0u);
+    const auto [values, n_parts] = take(first_part, std::move(places));
+    prepared.values = values;
+    loop("from_part", n_parts, b_.n_wg.x, n_parts, [&](const Name<U32>& from) { take(from, {}); });
     auto my_squares = let("my_squares", squares);
     auto my_largest = let("my_largest", largest);
     const uint32_t subgroup = c_.caps.subgroup, n = subgroups_of_team();
@@ -140,36 +162,29 @@ class StagedRows {
     auto row_largest = let("largest_of_row", all_largest);
     const auto [factor_and_scale, scale] = norm_scales(row_squares, row_largest, cols, c_.eps);
     when(lane_ == 0u, [&] { scales_[team_] = scale; });
-    return factor_and_scale;
+    prepared.factor = factor_and_scale;
+    return prepared;
   }
 
   // A piece of each row, of t.cols columns, as int8 in the order in which it is multiplied. Adds what the invocation
   // has put there to q_sum.
-  void put(Stage stage, const TernaryConfig& t, uint32_t piece, const Name<F32>& factor, const Var<I32>& q_sum,
+  void put(Stage stage, const TernaryConfig& t, uint32_t piece, const Prepared& prepared, const Var<I32>& q_sum,
            const Name<U32>& tag) const {
-    const uint32_t n_units = t.cols / 16, first = piece * c_.most_columns() / 16, vectors = t.row_vectors();
-    loop("from_unit", 0u, n_units, c_.units_at_once * team(), [&](const Name<U32>& from) {
-      std::vector<Name<U32>> units, places;
-      for (uint32_t k = 0; k < c_.units_at_once; ++k) {
-        units.push_back(let("unit", from + lane_ + k * team()));
-        auto safe = let("safe_unit", min(units.back(), n_units - 1) + first);
-        for (const auto& place : Exchange::places_of_unit(region_of(stage), team_words_, safe)) places.push_back(place);
+    const uint32_t n_units = t.cols / 16;
+    uint32_t done = 0;
+    if (piece == 0) {
+      done = static_cast<uint32_t>(prepared.units.size()) * team();
+      for (size_t k = 0; k < prepared.units.size(); ++k) {
+        put_unit(t, prepared.units[k], std::span(prepared.values).subspan(16 * k, 16), prepared.factor, q_sum);
       }
-      const auto found = exchange_.take(places, tag);
-      for (uint32_t k = 0; k < c_.units_at_once; ++k) {
-        when(units[k] < n_units, [&] {
-          std::vector<Name<I8x4>> words;
-          for (uint32_t i = 0; i < 4; ++i) {
-            const size_t v = 16 * k + 4 * i;
-            auto weighted = let("vg4", vec4f(found[v], found[v + 1], found[v + 2], found[v + 3]));
-            auto q = to_int8(weighted * factor);
-            words.push_back(pack_int8(c_.caps, q));
-            q_sum += sum_of(q);
-          }
-          auto where = let("staged_at", staged_unit(team_ * (4 * vectors), units[k], vectors));
-          staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
-        });
-      }
+    }
+    if (done >= n_units) return;
+    // Whose statistics are there, is there itself.
+    loop("from_unit", done, n_units, team(), [&](const Name<U32>& from) {
+      auto unit = let("unit", from + lane_);
+      std::vector<Name<U32>> places;
+      append_places(places, stage, t, piece, unit);
+      put_unit(t, unit, exchange_.take(places, tag, Exchange::First::kNobody), prepared.factor, q_sum);
     });
   }
 
@@ -197,6 +212,28 @@ class StagedRows {
   uint32_t team() const { return c_.workgroup / c_.tokens; }
   uint32_t subgroups_of_team() const { return team() / c_.caps.subgroup; }
 
+  // Those of a run of 16 values of a piece, or of its last one.
+  void append_places(std::vector<Name<U32>>& places, Stage stage, const TernaryConfig& t, uint32_t piece,
+                     const Name<U32>& unit) const {
+    auto safe = let("safe_unit", min(unit, t.cols / 16 - 1) + piece * c_.most_columns() / 16);
+    places.append_range(Exchange::places_of_unit(region_of(stage), team_words_, safe));
+  }
+  void put_unit(const TernaryConfig& t, const Name<U32>& unit, std::span<const Name<F32>> values,
+                const Name<F32>& factor, const Var<I32>& q_sum) const {
+    const uint32_t vectors = t.row_vectors();
+    when(unit < t.cols / 16, [&] {
+      std::vector<Name<I8x4>> words;
+      auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
+      for (size_t i = 0; i < 16; i += 4) {
+        auto weighted = let("vg4", vec4f(values[i], values[i + 1], values[i + 2], values[i + 3]));
+        words.push_back(packed_by_adding(c_.caps, weighted * factor));
+        q_sum += dot4_(words.back(), ones);
+      }
+      auto where = let("staged_at", staged_unit(team_ * (4 * vectors), unit, vectors));
+      staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
+    });
+  }
+
   uint32_t gain_of(Stage stage) const {
     return std::array{c_.qkv_gain(), c_.output_gain(), c_.glu_gain(), c_.down_gain()}[stage];
   }
@@ -216,6 +253,7 @@ class StagedRows {
   const Exchange& exchange_;
   LayerBuiltins b_;
   Name<U32> n_rows_;
+  Dot4 dot4_;
   Shared<QuantizedWords> staged_;  // [rows, 4 planes, half blocks]
   Shared<Vec2<F32>> row_stats_, made_;
   Shared<F32> scales_;

@@ -25,7 +25,7 @@ class Layers {
         vectors_(vectors),
         x_(x),
         b_(b),
-        exchange_(c_, words),
+        exchange_(c_, words, b.tid),
         staged_(shared<QuantizedWords>("staged", whole_blocks(c.widest_row()) / 16)),
         residual_(c_, exchange_, b),
         last_tag_(let("last_tag", atomicLoad(words[LayersShape::kTag]))),
@@ -143,30 +143,6 @@ class Layers {
     return asked;
   }
 
-  // Weights that were loaded ahead, in variables.
-  class KeptWeights {
-   public:
-    KeptWeights(const char* name, const TernaryDots& dots) {
-      for (const auto& round : dots.ahead()) {
-        for (const auto& unit : round) units_.push_back(var(name, unit));
-      }
-    }
-    bool empty() const { return units_.empty(); }
-    void keep(const TernaryDots& dots) const {
-      size_t i = 0;
-      for (const auto& round : dots.ahead()) {
-        for (const auto& unit : round) units_[i++] = unit;
-      }
-    }
-    // For TernaryDots::load_weights, which asks for them in the same order; n: how many it has had.
-    auto load(size_t& n) const {
-      return [this, &n](size_t, const Temp<U32>&) { return e(units_[n++]); };
-    }
-
-   private:
-    std::vector<Var<TernaryWeights>> units_;
-  };
-
   // What the first product of the next layer reads, kept over the end of a layer.
   class Next {
    public:
@@ -186,7 +162,7 @@ class Layers {
     }
 
    private:
-    Next(const Layers& layers, const Asked& asked) : l_(layers), weights_("next_w", asked.dots) {
+    Next(const Layers& layers, const Asked& asked) : l_(layers), weights_(asked.dots) {
       for (const auto& gain : asked.gains) gains_.push_back(var("next_gain", gain));
       for (const auto& scale : asked.scales) scales_.push_back(var("next_scale", scale));
     }
@@ -240,7 +216,7 @@ class Layers {
     auto sum = var("q_sum", 0);
     const uint32_t row_vectors = whole_blocks(n) / 64;
     for (uint32_t k = 0; k < n_takes(p); ++k) {
-      auto q = let("q", i32(clamp(round(weighted[k] * factor_and_scale), e(-128.0f), e(127.0f))));
+      auto q = rounded_by_adding(weighted[k] * factor_and_scale);
       auto byte = let("byte", bitcast<U32>(q) & 0xffu);
       auto next_byte = subgroupShuffleXor(byte, 1);
       auto two = let("two", byte | (next_byte << 8u));
@@ -282,7 +258,7 @@ class Layers {
     const auto quads = [&]<class P>(const Name<U32>& i, const P& plane) {
       return staged_[plane * t.row_vectors() + i];
     };
-    const KeptWeights kept("w_of_row", asked.dots);
+    const KeptWeights kept(asked.dots);
     loop("first_of_groups", p.share.first, p.share.end, groups, [&](const Name<U32>& first) {
       TernaryDots dots(t, b_.tid);
       auto row = let("row", first + dots.group());

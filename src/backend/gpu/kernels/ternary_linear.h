@@ -76,6 +76,10 @@ class TernaryDots {
   std::vector<wgsl::Name<wgsl::I32>> multiply_columns(const std::vector<wgsl::Name<wgsl::U32>>& starts,
                                                       const Load& load, uint32_t columns, const Quad& quad) const;
 
+  // Whether load_weights loads those of so many rows: unrolled, and all loads on their way before the first is needed,
+  // as far as registers go.
+  bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= c_.most_ahead; }
+
   const wgsl::Name<wgsl::U32>& group() const { return group_; }  // which group of the workgroup this invocation is in
   const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // and which lane of it
   // The weights that load_weights has loaded, [round][row]; none where it leaves that to multiply.
@@ -84,9 +88,6 @@ class TernaryDots {
  private:
   uint32_t n_vec() const { return c_.row_vectors(); }
   uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
-  // Unrolled, and all loads on their way before the first is needed, as far as registers go.
-  bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= c_.most_ahead; }
-
   template <class Load, class Quad>
   void multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Quad& quad,
                          const std::vector<wgsl::Var<wgsl::I32>>& sums) const;
@@ -96,6 +97,30 @@ class TernaryDots {
   Dot4 dot4_;
   wgsl::Name<wgsl::U32> group_, lane_;
   std::vector<std::vector<wgsl::Name<TernaryWeights>>> ahead_;  // [round][row]
+};
+
+// Weights that were loaded ahead, in variables.
+class KeptWeights {
+ public:
+  explicit KeptWeights(const TernaryDots& dots) {
+    for (const auto& round : dots.ahead()) {
+      for (const auto& unit : round) units_.push_back(wgsl::var("kept_w", unit));
+    }
+  }
+  void keep(const TernaryDots& dots) const {
+    size_t i = 0;
+    for (const auto& round : dots.ahead()) {
+      for (const auto& unit : round) units_[i++] = unit;
+    }
+  }
+  bool empty() const { return units_.empty(); }
+  // For TernaryDots::load_weights, which asks for them in the same order; n: how many it has had.
+  auto load(size_t& n) const {
+    return [this, &n](size_t, const wgsl::Temp<wgsl::U32>&) { return wgsl::e(units_[n++]); };
+  }
+
+ private:
+  std::vector<wgsl::Var<TernaryWeights>> units_;
 };
 
 // Quads of int8 rows in storage, for TernaryDots::multiply.

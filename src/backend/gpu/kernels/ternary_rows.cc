@@ -23,16 +23,16 @@ class RowsLayers {
         vectors_(vectors),
         x_(x),
         b_(b),
-        exchange_(c_, words),
+        exchange_(c_, words, b.tid),
         residual_(shared<F32>("residual", c.tokens * c.most_rows)),
         last_tag_(let("last_tag", atomicLoad(words[LayersShape::kTag]))),
         attention_(c_, angles, params, kv, exchange_, b),
         rows_(c_, vectors, exchange_, b, attention_.n_rows()),
         x_share_(b, c.d_model),
-        qkv_(product(c.qkv_width(), c.d_model, c.qkv_lanes, {c.qkv_at}, kBeforeQkv)),
-        output_(product(c.d_model, c.q_width(), c.square_lanes, {c.output_at}, kBeforeOutput)),
-        glu_(product(c.d_ff, c.d_model, c.glu_lanes, {c.gate_at, c.up_at}, kBeforeGlu)),
-        down_(product(c.d_model, c.d_ff, c.wide_lanes, {c.down_at}, kBeforeDown)) {
+        qkv_(product(c.qkv_width(), c.d_model, {c.qkv_at}, kBeforeQkv, c.qkv_lanes, 1)),
+        output_(product(c.d_model, c.q_width(), {c.output_at}, kBeforeOutput, c.square_lanes, c.rows_added)),
+        glu_(product(c.d_ff, c.d_model, {c.gate_at, c.up_at}, kBeforeGlu, c.glu_lanes, 1)),
+        down_(product(c.d_model, c.d_ff, {c.down_at}, kBeforeDown, c.wide_lanes, c.rows_added)) {
     const uint32_t n_unfinished = c.tokens * c.most_rows;
     if (std::max(output_.pieces.size(), down_.pieces.size()) == 1) return;
     const bool has_room = n_unfinished <= LayersAttention::idle_values(c);
@@ -141,14 +141,16 @@ class RowsLayers {
     const TernaryConfig& tiling() const { return pieces.front(); }
     uint32_t groups() const { return tiling().workgroup / tiling().lanes; }
   };
-  Product product(uint32_t rows, uint32_t cols, uint32_t lanes, std::vector<uint32_t> matrices, Stage stage) const {
+  // rows_together: of each matrix, by a group of lanes.
+  Product product(uint32_t rows, uint32_t cols, std::vector<uint32_t> matrices, Stage stage, uint32_t lanes,
+                  uint32_t rows_together) const {
     Product p{.pieces = {}, .share = Share(b_, rows), .matrices = std::move(matrices), .cols = cols, .stage = stage};
     for (uint32_t first = 0; first < cols; first += c_.most_columns()) {
       p.pieces.push_back({.rows = rows,
                           .cols = std::min(cols - first, c_.most_columns()),
                           .caps = c_.caps,
                           .lanes = std::min(lanes, c_.caps.subgroup),
-                          .rows_per_group = 1,
+                          .rows_per_group = rows_together,
                           .workgroup = c_.workgroup,
                           .most_ahead = c_.most_ahead,
                           .loops_planes = true});
@@ -156,75 +158,89 @@ class RowsLayers {
     return p;
   }
 
-  // The weights of the invocation's first row, asked for before the activations are there.
-  struct Asked {
-    Name<U32> row;
-    std::vector<TernaryDots> dots;               // of each piece
-    std::vector<std::vector<Name<U32>>> starts;  // likewise, of each matrix
+  // The rows from `from` on that the invocation's group has, and where their weights are in a piece of their columns.
+  struct RowsAtOnce {
+    TernaryDots dots;
+    std::vector<Name<U32>> rows, starts;  // the latter of each matrix of each row
   };
+  RowsAtOnce rows_from(const Product& p, uint32_t piece, const Name<U32>& layer, const Name<U32>& from) const {
+    RowsAtOnce r{TernaryDots(p.pieces[piece], b_.tid), {}, {}};
+    r.rows.push_back(let("row", from + r.dots.group()));
+    while (r.rows.size() < p.tiling().rows_per_group) r.rows.push_back(let("row", r.rows.back() + p.groups()));
+    for (const Name<U32>& row : r.rows) {
+      auto safe = let("safe_row", min(row, p.share.end - 1u));
+      for (const uint32_t matrix : p.matrices) {
+        r.starts.push_back(let("start", layer * c_.layer_vectors + safe * (whole_blocks(p.cols) / 64) +
+                                            (matrix + piece * c_.most_columns() / 64)));
+      }
+    }
+    return r;
+  }
   auto load() const {
     return [this](size_t, Temp<U32> i) { return w_[std::move(i)]; };
   }
-  // is_first: else they are asked for when they are needed.
-  Asked ask_for(const Product& p, const Name<U32>& layer, const Name<U32>& row, bool is_first) const {
-    Asked asked{.row = row, .dots = {}, .starts = {}};
-    auto safe = let("safe_row", min(row, p.share.end - 1u));
+
+  // The weights of the invocation's first rows, of each piece, on their way before activations are there: where they
+  // are few enough.
+  using Asked = std::vector<std::optional<KeptWeights>>;
+  Asked ask(const Product& p, const Name<U32>& layer) const {
+    Asked asked(p.pieces.size());
     for (uint32_t i = 0; i < p.pieces.size(); ++i) {
-      asked.starts.emplace_back();
-      for (const uint32_t matrix : p.matrices) {
-        asked.starts.back().push_back(let("start", layer * c_.layer_vectors + safe * (whole_blocks(p.cols) / 64) +
-                                                       (matrix + i * c_.most_columns() / 64)));
-      }
-    }
-    for (uint32_t i = 0; i < p.pieces.size(); ++i) {
-      TernaryConfig tiling = p.pieces[i];
-      if (!is_first) tiling.most_ahead = 0;
-      asked.dots.emplace_back(tiling, b_.tid);
-      asked.dots.back().load_weights(asked.starts[i], load());
+      if (!TernaryDots(p.pieces[i], b_.tid).loads_ahead(p.matrices.size() * p.tiling().rows_per_group)) continue;
+      RowsAtOnce first = rows_from(p, i, layer, p.share.first);
+      first.dots.load_weights(first.starts, load());
+      asked[i].emplace(first.dots);
     }
     return asked;
   }
-  Asked ask(const Product& p, const Name<U32>& layer) const {
-    auto group = let("group_of_row", b_.tid / p.tiling().lanes);
-    auto row = let("row", p.share.first + group);
-    return ask_for(p, layer, row, /*is_first=*/true);
-  }
+
   // body(row, the dot products of it and rows_.my_row(), that row's scale), on the lanes that have a row of x.
   template <class Body>
   void multiply(const Product& p, const Name<U32>& layer, const Asked& asked, const Name<U32>& tag,
                 const Body& body) const {
-    auto factor = rows_.prepare(p.stage, p.cols, tag);
+    const StagedRows::Prepared prepared = rows_.prepare(p.stage, p.tiling(), p.cols, tag);
     auto q_sum = var("q_sum", 0);
     const size_t last = p.pieces.size() - 1;
     CHECK(last == 0 || p.matrices.size() == 1);
     for (uint32_t i = 0; i <= last; ++i) {
       if (i > 0) workgroupBarrier();  // the piece before has been read
-      rows_.put(p.stage, p.pieces[i], i, factor, q_sum, tag);
+      rows_.put(p.stage, p.pieces[i], i, prepared, q_sum, tag);
       if (i == last) rows_.put_sum(q_sum);
       workgroupBarrier();
       std::optional<ActivationScale> scale;
       if (i == last) scale = rows_.scale();
-      multiply_row(p, i, asked, scale, body);
-      loop("more", p.share.first + p.groups(), p.share.end, p.groups(), [&](const Name<U32>& more) {
-        auto group = let("group_of_row", b_.tid / p.tiling().lanes);
-        auto row = let("row", more + group);
-        multiply_row(p, i, ask_for(p, layer, row, /*is_first=*/false), scale, body);
+      loop("from_row", p.share.first, p.share.end, p.tiling().rows_per_workgroup(), [&](const Name<U32>& from) {
+        RowsAtOnce rows = rows_from(p, i, layer, from);
+        size_t n_loaded = 0;
+        if (asked[i]) rows.dots.load_weights(rows.starts, asked[i]->load(n_loaded));
+        multiply_rows(p, i, rows, scale, body);
+        if (!asked[i]) return;
+        auto next = let("next_rows", from + p.tiling().rows_per_workgroup());
+        when(next < p.share.end, [&] {
+          RowsAtOnce next_rows = rows_from(p, i, layer, next);
+          next_rows.dots.load_weights(next_rows.starts, load());
+          asked[i]->keep(next_rows.dots);
+        });
       });
     }
   }
   template <class Body>
-  void multiply_row(const Product& p, uint32_t piece, const Asked& asked, const std::optional<ActivationScale>& scale,
-                    const Body& body) const {
-    const TernaryDots& dots = asked.dots[piece];
-    auto totals = dots.multiply_columns(asked.starts[piece], load(), c_.tokens, rows_.quads(p.pieces[piece]));
-    when(dots.lane() < c_.tokens && rows_.is_row() && asked.row < p.share.end, [&] {
-      if (p.pieces.size() > 1) {
-        auto where = let("unfinished_at", (asked.row - p.share.first) * c_.tokens + rows_.my_row());
-        if (piece > 0) totals[0] = let("total_so_far", totals[0] + i32(unfinished_[where]));
-        if (!scale) unfinished_[where] = f32(totals[0]);
-      }
-      if (scale) body(asked.row, totals, *scale);
-    });
+  void multiply_rows(const Product& p, uint32_t piece, const RowsAtOnce& r, const std::optional<ActivationScale>& scale,
+                     const Body& body) const {
+    const Dots all = r.dots.multiply_columns(r.starts, load(), c_.tokens, rows_.quads(p.pieces[piece]));
+    auto of_matrices = all.begin();
+    for (const Name<U32>& row : r.rows) {
+      Dots totals(of_matrices, of_matrices + std::ssize(p.matrices));
+      of_matrices += std::ssize(p.matrices);
+      when(r.dots.lane() < c_.tokens && rows_.is_row() && row < p.share.end, [&] {
+        if (p.pieces.size() > 1) {
+          auto where = let("unfinished_at", (row - p.share.first) * c_.tokens + rows_.my_row());
+          if (piece > 0) totals[0] = let("total_so_far", totals[0] + i32(unfinished_[where]));
+          if (!scale) unfinished_[where] = f32(totals[0]);
+        }
+        if (scale) body(row, totals, *scale);
+      });
+    }
   }
 
   // Attention's results from their parts, of which as many lanes of a subgroup have one each.
@@ -283,6 +299,17 @@ bool fits(const TernaryRowsConfig& c) {
   return c.words_in_units && c.tokens <= least_lanes && c.workgroup / c.tokens % subgroup == 0 &&
          c.workgroup >= c.tokens && c.tokens * c.most_splits <= subgroup && c.subgroups() * c.tokens <= c.workgroup &&
          c.most_columns() % (64 * subgroup) == 0 && c.pieces(c.d_model) == 1 && c.widest_row() <= kMostExact;
+}
+
+TernaryRowsConfig rows_config(const TernaryLayersConfig& of_one, uint32_t rows) {
+  TernaryRowsConfig c{of_one};
+  c.tokens = rows;
+  c.words_in_units = true;
+  c.kv_heads_of_workgroup = 1;
+  c.most_splits = std::min(c.most_splits, c.caps.subgroup / rows);
+  c.square_lanes = c.wide_lanes = 32;
+  c.most_ahead = rows < 8 ? 4 : 0;
+  return c;
 }
 
 TernaryLayersKernel ternary_rows(const TernaryRowsConfig& c) {

@@ -12,7 +12,8 @@ namespace tern::gpu {
 
 struct TernaryRowsConfig : TernaryLayersConfig {
   uint32_t staged_bytes = 32768;  // of int8 activations in workgroup memory; wider rows go through it in pieces
-  uint32_t units_at_once = 2;     // runs of 16 values that an invocation waits for together
+  uint32_t units_ahead = 3;       // runs of 16 values that an invocation takes together with a row's statistics
+  uint32_t rows_added = 2;        // of a product that is added to x, which a group of lanes multiplies together
 
   uint32_t most_columns() const { return staged_bytes / tokens / 128 * 128; }
   uint32_t pieces(uint32_t cols) const { return (cols + most_columns() - 1) / most_columns(); }
@@ -25,5 +26,8 @@ struct TernaryRowsConfig : TernaryLayersConfig {
 TernaryLayersKernel ternary_rows(const TernaryRowsConfig& c);
 
 bool fits(const TernaryRowsConfig& c);
+
+// As a kernel of so many rows is laid out where that of one is `of_one`.
+TernaryRowsConfig rows_config(const TernaryLayersConfig& of_one, uint32_t rows);
 
 }  // namespace tern::gpu

@@ -263,11 +263,7 @@ Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool i
 Result<TernaryRowsConfig> rows_in_one(const Device& device, const LayersInOne& layers, uint32_t rows) {
   const auto* of_one = std::get_if<TernaryLayersConfig>(&layers.config);
   if (!of_one) return no("several rows of float activations");
-  TernaryRowsConfig c{*of_one};
-  c.tokens = rows;
-  c.words_in_units = true;
-  c.kv_heads_of_workgroup = 1;
-  c.most_splits = std::min(c.most_splits, c.caps.subgroup / rows);
+  TernaryRowsConfig c = rows_config(*of_one, rows);
   if (device.adapter().type != AdapterType::kSoftware) c.most_rows = std::min(c.most_rows, 64u);
   if (!fits(c)) return no("the model's shape, for several rows");
   // Where workgroup memory is small, attention goes through it in steps, and rows in pieces.

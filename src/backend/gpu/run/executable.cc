@@ -4,6 +4,7 @@
 #include <bit>
 #include <climits>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "backend/gpu/record/tuned_layouts.h"
@@ -200,39 +201,59 @@ Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const GpuK
 
 Result<void> GpuExecutable::expect(int n_sequences) {
   if (!one_ || !one_->is_used() || only_in_steps_) return {};
+  std::vector<OneDispatch*> added;
   for (; n_tried_ < kRowsInOne.size() && n_sequences >= kRowsInOne[n_tried_].fewest; ++n_tried_) {
     const auto [fewest, most] = kRowsInOne[n_tried_];
-    if (most > std::min(options_.max_batch, max_logit_rows())) return {};
-    TRY(const std::string why, add_one_dispatch(fewest, most));
-    if (why.empty()) continue;
-    why_rows_in_steps_ = why;
-    if (options_.gpu.one_dispatch == OneDispatchUse::kOn)
-      warn("{}; each step of {} to {} tokens is a dispatch", why, fewest, most);
+    if (most > std::min(options_.max_batch, max_logit_rows())) break;
+    auto made = one_->for_rows(fewest, most);
+    if (made) {
+      added.push_back(made->get());
+      of_rows_.push_back(*std::move(made));
+    } else if (made.error().code == ErrorCode::kDeviceLost) {
+      return std::unexpected(std::move(made).error());
+    } else {
+      say_rows_in_steps(made.error().message, fewest, most);
+    }
   }
-  return {};
+  return added.empty() ? Result<void>() : try_rows(added);
 }
 
-Result<std::string> GpuExecutable::add_one_dispatch(int fewest, int most) {
-  auto made = one_->for_rows(fewest, most);
-  if (!made) {
-    if (made.error().code == ErrorCode::kDeviceLost) return std::unexpected(std::move(made).error());
-    return made.error().message;
+void GpuExecutable::say_rows_in_steps(const std::string& why, int fewest, int most) {
+  why_rows_in_steps_ = why;
+  if (options_.gpu.one_dispatch != OneDispatchUse::kOn) return;
+  const std::string tokens = fewest == most ? std::to_string(most) : format_text("{} to {}", fewest, most);
+  warn("{}; each step of {} tokens is a dispatch", why, tokens);
+}
+
+// All at a time, those of their steps included.
+Result<void> GpuExecutable::compile_for_rows(const Program& program, std::span<OneDispatch* const> added) const {
+  std::vector<Command> commands;
+  for (const OneDispatch* one : added) {
+    for (const int n : std::set{one->fewest_rows(), one->most_rows()}) {
+      for (const uint32_t in_one : {0u, 1u}) {
+        program.commands({.n_tokens = n, .n_logit_rows = n, .in_one = in_one}, commands);
+      }
+    }
   }
+  return device_->prepare(commands);
+}
+
+Result<void> GpuExecutable::try_rows(std::span<OneDispatch* const> added) {
   in_control_ = nullptr;
   work_->ropes().reserve(positions_of_trial(plan_.config, one_->shape()));
-  of_rows_.push_back(*std::move(made));
   ++n_ways_;
   const auto store = make_store(KvType::kF16, /*together=*/true);
-  auto why = store->reserve(blocks_of_trial(static_cast<uint32_t>(most))).and_then([&]() -> Result<std::string> {
-    if (!store->all_layers().buffer) return std::string(kKvTooLarge);
-    return try_one_dispatch(*of_rows_.back(), *store);
-  });
-  if (!of_rows_.back()->is_used()) {
-    of_rows_.pop_back();
-    ++n_ways_;
+  auto reserved = store->reserve(blocks_of_trial(added.back()->shape().tokens));
+  if (reserved && !store->all_layers().buffer) reserved = fail(ErrorCode::kNotSupported, "{}", kKvTooLarge);
+  if (reserved) reserved = compile_for_rows(store->program, added);
+  for (OneDispatch* one : added) {
+    const auto why = reserved.and_then([&] { return try_one_dispatch(*one, *store); });
+    if (!why && why.error().code == ErrorCode::kDeviceLost) return std::unexpected(why.error());
+    if (!one->is_used()) say_rows_in_steps(why ? *why : why.error().message, one->fewest_rows(), one->most_rows());
   }
-  if (!why && why.error().code != ErrorCode::kDeviceLost) return why.error().message;
-  return why;
+  std::erase_if(of_rows_, [](const auto& one) { return !one->is_used(); });
+  ++n_ways_;
+  return {};
 }
 
 OneDispatch* GpuExecutable::one_for(int n_rows) const {

@@ -27,7 +27,7 @@ class GpuTokenStream;
 struct RowsInOne {
   int fewest, most;
 };
-inline constexpr std::array<RowsInOne, 2> kRowsInOne = {{{2, 4}, {5, 8}}};
+inline constexpr std::array<RowsInOne, 3> kRowsInOne = {{{2, 2}, {3, 4}, {5, 8}}};
 
 class GpuExecutable final : public Executable {
  public:
@@ -90,8 +90,10 @@ class GpuExecutable final : public Executable {
   Result<void> try_one_dispatch(const GpuKvStore& store);
   // Finds out with how many workgroups it is used; 0, and why not, where it is not.
   Result<std::string> try_one_dispatch(OneDispatch& one, const GpuKvStore& store);
-  // The same of one for so many rows, which is made.
-  Result<std::string> add_one_dispatch(int fewest, int most);
+  // Those that have just been added to of_rows_: the others leave it.
+  Result<void> try_rows(std::span<OneDispatch* const> added);
+  Result<void> compile_for_rows(const Program& program, std::span<OneDispatch* const> added) const;
+  void say_rows_in_steps(const std::string& why, int fewest, int most);
   // That of a run with so many rows, each of another sequence; null: there is none.
   OneDispatch* one_for(int n_rows) const;
   Result<std::unique_ptr<GpuKvStore>> checked_store();
