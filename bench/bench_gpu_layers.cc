@@ -55,6 +55,9 @@ int run(int argc, char** argv) {
   TernaryRowsConfig of_rows;
   if (rows > 1) {
     of_rows = rows_config(c, std::bit_ceil(rows));
+    of_rows.square_lanes = number("square", of_rows.square_lanes);
+    of_rows.wide_lanes = number("wide", of_rows.wide_lanes);
+    of_rows.most_splits = std::min(number("splits", of_rows.most_splits), of_rows.most_splits);
     of_rows.most_rows = number("most_rows", 64);
     of_rows.heads_at_once = number("heads", 1);
     of_rows.units_ahead = number("units", of_rows.units_ahead);
@@ -86,8 +89,8 @@ int run(int argc, char** argv) {
   std::vector<float> row_of_x(rows * c.d_model);
   for (auto& v : row_of_x) v = static_cast<float>(rand() % 2000 - 1000) * 0.001f;
   const auto angles = buffer("angles", uint64_t{8} * (pos + 1) * c.heads.head_dim / 2);
-  const auto params = buffer("params", 4 * 4096);
-  std::vector<uint32_t> words(4096);
+  const auto params = buffer("params", 4 * (64 + rows * n_blocks));
+  std::vector<uint32_t> words(64 + rows * n_blocks);
   words[kNTokens] = rows;
   for (uint32_t row = 0; row < rows; ++row) {
     const uint32_t at = kFirstRow + row * kRowWords, table = 64 + row * n_blocks;

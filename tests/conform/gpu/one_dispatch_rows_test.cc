@@ -215,5 +215,15 @@ TEST_F(GpuOneDispatchOfRows, AreNotUsedWhereTheTrialFails) {
   }
 }
 
+TEST_F(GpuOneDispatchOfRows, OneThatCannotBeCompiledLeavesTheOthers) {
+  const Made one = make(OneDispatchUse::kOn, 1, R"(let my_row = tid & (?:7u|(\d)u);)", "let my_row = (1u * tid) & $1u;",
+                        Fusions::all(), "ternary_rows");
+  ASSERT_TRUE(one.executable->expect(8));
+  EXPECT_EQ(one.gpu().workgroups_in_one(8), 0u);
+  EXPECT_GT(one.gpu().workgroups_in_one(4), 0u);
+  EXPECT_GT(one.gpu().workgroups_in_one(2), 0u);
+  EXPECT_FALSE(together(*one.executable, {10, 20}, 1).empty());
+}
+
 }  // namespace
 }  // namespace tern

@@ -88,7 +88,7 @@ class Dot4 {
   wgsl::Function<wgsl::I32, wgsl::I8x4, wgsl::I8x4> emulated_;
 };
 
-// Four int8 in one word from four i32 in −128 … 127.
+// Four int8 in one word: the low eight bits of four i32.
 wgsl::Name<wgsl::I8x4> pack_int8(const Caps& caps, const wgsl::Name<wgsl::Vec4<wgsl::I32>>& v);
 
 // Four values that were scaled, as int8, and their sum.

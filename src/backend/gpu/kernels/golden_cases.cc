@@ -166,10 +166,12 @@ class Cases {
     add("ternary_layers.in_turns", ternary_layers(other));
     add("ternary_layers", ternary_layers(c));
 
-    for (const uint32_t tokens : {4u, 8u}) {
+    for (const uint32_t tokens : {2u, 4u, 8u}) {
       TernaryRowsConfig rows = rows_config(c, tokens);
       rows.most_rows = 64, rows.heads_at_once = 1;
-      if (fits(rows)) add(tokens == 8 ? "ternary_rows" : "ternary_rows.of_4", ternary_rows(rows));
+      if (fits(rows))
+        add(tokens == 8 ? std::string("ternary_rows") : "ternary_rows.of_" + std::to_string(tokens),
+            ternary_rows(rows));
     }
 
     FloatLayersConfig f{

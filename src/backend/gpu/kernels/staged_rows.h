@@ -179,7 +179,7 @@ class StagedRows {
       }
     }
     if (done >= n_units) return;
-    // Whose statistics are there, is there itself.
+    // Where statistics have arrived, so have the values, as a rule.
     loop("from_unit", done, n_units, team(), [&](const Name<U32>& from) {
       auto unit = let("unit", from + lane_);
       std::vector<Name<U32>> places;

@@ -88,6 +88,7 @@ class TernaryDots {
  private:
   uint32_t n_vec() const { return c_.row_vectors(); }
   uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
+
   template <class Load, class Quad>
   void multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Quad& quad,
                          const std::vector<wgsl::Var<wgsl::I32>>& sums) const;

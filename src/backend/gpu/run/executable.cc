@@ -4,6 +4,7 @@
 #include <bit>
 #include <climits>
 #include <cstring>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -201,21 +202,20 @@ Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const GpuK
 
 Result<void> GpuExecutable::expect(int n_sequences) {
   if (!one_ || !one_->is_used() || only_in_steps_) return {};
-  std::vector<OneDispatch*> added;
+  std::vector<std::unique_ptr<OneDispatch>> made;
   for (; n_tried_ < kRowsInOne.size() && n_sequences >= kRowsInOne[n_tried_].fewest; ++n_tried_) {
     const auto [fewest, most] = kRowsInOne[n_tried_];
     if (most > std::min(options_.max_batch, max_logit_rows())) break;
-    auto made = one_->for_rows(fewest, most);
-    if (made) {
-      added.push_back(made->get());
-      of_rows_.push_back(*std::move(made));
-    } else if (made.error().code == ErrorCode::kDeviceLost) {
-      return std::unexpected(std::move(made).error());
+    auto one = one_->for_rows(fewest, most);
+    if (one) {
+      made.push_back(*std::move(one));
+    } else if (one.error().code == ErrorCode::kDeviceLost) {
+      return std::unexpected(std::move(one).error());
     } else {
-      say_rows_in_steps(made.error().message, fewest, most);
+      say_rows_in_steps(one.error().message, fewest, most);
     }
   }
-  return added.empty() ? Result<void>() : try_rows(added);
+  return made.empty() ? Result<void>() : add_rows(std::move(made));
 }
 
 void GpuExecutable::say_rows_in_steps(const std::string& why, int fewest, int most) {
@@ -225,7 +225,6 @@ void GpuExecutable::say_rows_in_steps(const std::string& why, int fewest, int mo
   warn("{}; each step of {} tokens is a dispatch", why, tokens);
 }
 
-// All at a time, those of their steps included.
 Result<void> GpuExecutable::compile_for_rows(const Program& program, std::span<OneDispatch* const> added) const {
   std::vector<Command> commands;
   for (const OneDispatch* one : added) {
@@ -238,16 +237,33 @@ Result<void> GpuExecutable::compile_for_rows(const Program& program, std::span<O
   return device_->prepare(commands);
 }
 
-Result<void> GpuExecutable::try_rows(std::span<OneDispatch* const> added) {
+Result<void> GpuExecutable::add_rows(std::vector<std::unique_ptr<OneDispatch>> made) {
   in_control_ = nullptr;
   work_->ropes().reserve(positions_of_trial(plan_.config, one_->shape()));
+  std::vector<OneDispatch*> added;
+  for (auto& one : made) {
+    added.push_back(one.get());
+    of_rows_.push_back(std::move(one));
+  }
   ++n_ways_;
   const auto store = make_store(KvType::kF16, /*together=*/true);
-  auto reserved = store->reserve(blocks_of_trial(added.back()->shape().tokens));
-  if (reserved && !store->all_layers().buffer) reserved = fail(ErrorCode::kNotSupported, "{}", kKvTooLarge);
-  if (reserved) reserved = compile_for_rows(store->program, added);
+  auto ready = store->reserve(blocks_of_trial(added.back()->shape().tokens)).and_then([&]() -> Result<void> {
+    if (!store->all_layers().buffer) return fail(ErrorCode::kNotSupported, "{}", kKvTooLarge);
+    return compile_for_rows(store->program, added);
+  });
+  if (!ready && ready.error().code != ErrorCode::kDeviceLost && added.size() > 1) {
+    // Which of them it was shows when each is alone.
+    std::ranges::move(of_rows_ | std::views::drop(std::ssize(of_rows_) - std::ssize(added)), made.begin());
+    of_rows_.resize(of_rows_.size() - added.size());
+    for (auto& one : made) {
+      std::vector<std::unique_ptr<OneDispatch>> alone;
+      alone.push_back(std::move(one));
+      TRY_STATUS(add_rows(std::move(alone)));
+    }
+    return {};
+  }
   for (OneDispatch* one : added) {
-    const auto why = reserved.and_then([&] { return try_one_dispatch(*one, *store); });
+    const auto why = ready.and_then([&] { return try_one_dispatch(*one, *store); });
     if (!why && why.error().code == ErrorCode::kDeviceLost) return std::unexpected(why.error());
     if (!one->is_used()) say_rows_in_steps(why ? *why : why.error().message, one->fewest_rows(), one->most_rows());
   }

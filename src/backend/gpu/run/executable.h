@@ -90,8 +90,9 @@ class GpuExecutable final : public Executable {
   Result<void> try_one_dispatch(const GpuKvStore& store);
   // Finds out with how many workgroups it is used; 0, and why not, where it is not.
   Result<std::string> try_one_dispatch(OneDispatch& one, const GpuKvStore& store);
-  // Those that have just been added to of_rows_: the others leave it.
-  Result<void> try_rows(std::span<OneDispatch* const> added);
+  // Compiles their kernels together, and tries them: of_rows_ has those that are of use from then on.
+  Result<void> add_rows(std::vector<std::unique_ptr<OneDispatch>> made);
+  // What steps of their fewest and most rows take, either way.
   Result<void> compile_for_rows(const Program& program, std::span<OneDispatch* const> added) const;
   void say_rows_in_steps(const std::string& why, int fewest, int most);
   // That of a run with so many rows, each of another sequence; null: there is none.
