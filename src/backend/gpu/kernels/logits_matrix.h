@@ -21,7 +21,7 @@ struct LogitsMatrixConfig {
   uint32_t tile_rows() const { return subgroups * rows_of_subgroup(); }
   // Columns that are staged at a time: as many as are fastest, which depends on how many workgroups run side by side.
   uint32_t block() const { return cols % 64 == 0 && tokens > 16 ? 64 : 32; }
-  uint32_t stride() const { return block() + 8; }              // of a staged row: rows start in different banks
+  uint32_t stride() const { return block() + 8; }  // of a staged row: rows start in different banks
   uint32_t staged_rows() const { return tile_rows() + 2 * tokens; }
   uint32_t workgroup_bytes() const { return tokens * tile_rows() * 4 + staged_rows() * stride() * 2; }
 
