@@ -42,8 +42,8 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
   let end_pos = select(first_pos, next_split * n_pos / splits, is_used);
   let lane_of_pos = tid % 16u;
   let group_of_pos = tid / 16u;
-  let newest = first_pos + group_of_pos;
   let kv_layer = (arrayLength(&kv)) / 30u;
+  let newest = first_pos + group_of_pos;
   let angles_at = (params[0u * 3u + 5u] + pos) * 64u;
   let pair = min(tid + 0u, 383u) % 64u;
   let angle = angles[angles_at + pair];
@@ -626,6 +626,22 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       let d2_7 = turned[from_dim_7 + 2u];
       let d3_7 = turned[from_dim_7 + 3u];
       let d4_7 = vec4<f32>(d0_7, d1_7, d2_7, d3_7);
+      var next_at: u32 = key_of_layer;
+      var next_k: vec4<u32> = k8;
+      var next_v: vec4<u32> = v8;
+      if ((first_pos + 32u) < end_pos) {
+        let later = newest + 32u;
+        let safe_pos_1 = min(later, pos);
+        let safe_head_1 = min(kv_head, 4u);
+        let block_1 = params[table + safe_pos_1 / 64u];
+        let key_at_1 = ((block_1 * 10u + safe_head_1) * 64u + safe_pos_1 % 64u) * 16u + lane_of_pos;
+        let key_of_layer_1 = layer * kv_layer + key_at_1;
+        let k8_1 = kv[key_of_layer_1 + 0u];
+        let v8_1 = kv[key_of_layer_1 + 5120u];
+        next_at = key_of_layer_1;
+        next_k = k8_1;
+        next_v = v8_1;
+      }
       let is_seen = newest < end_pos;
       let k_low = unpack2x16float(k8.x);
       let k_high = unpack2x16float(k8.y);
@@ -777,25 +793,34 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
       greatest_3 = most_3;
       for (var from_pos = first_pos + 32u; from_pos < end_pos; from_pos += 32u) {
         let p = from_pos + group_of_pos;
-        let safe_pos_1 = min(p, pos);
-        let safe_head_1 = min(kv_head, 4u);
-        let block_1 = params[table + safe_pos_1 / 64u];
-        let key_at_1 = ((block_1 * 10u + safe_head_1) * 64u + safe_pos_1 % 64u) * 16u + lane_of_pos;
-        let key_of_layer_1 = layer * kv_layer + key_at_1;
-        let k8_1 = kv[key_of_layer_1 + 0u];
-        let v8_1 = kv[key_of_layer_1 + 5120u];
+        let key_at_2 = next_at;
+        let k8_2 = next_k;
+        let v8_2 = next_v;
+        if ((from_pos + 32u) < end_pos) {
+          let later_1 = p + 32u;
+          let safe_pos_2 = min(later_1, pos);
+          let safe_head_2 = min(kv_head, 4u);
+          let block_2 = params[table + safe_pos_2 / 64u];
+          let key_at_3 = ((block_2 * 10u + safe_head_2) * 64u + safe_pos_2 % 64u) * 16u + lane_of_pos;
+          let key_of_layer_2 = layer * kv_layer + key_at_3;
+          let k8_3 = kv[key_of_layer_2 + 0u];
+          let v8_3 = kv[key_of_layer_2 + 5120u];
+          next_at = key_of_layer_2;
+          next_k = k8_3;
+          next_v = v8_3;
+        }
         let is_seen_1 = p < end_pos;
-        let k_low_2 = unpack2x16float(k8_1.x);
-        let k_high_2 = unpack2x16float(k8_1.y);
+        let k_low_2 = unpack2x16float(k8_2.x);
+        let k_high_2 = unpack2x16float(k8_2.y);
         var k4_10: vec4<f32> = vec4<f32>(k_low_2, k_high_2);
-        let v_low_2 = unpack2x16float(v8_1.x);
-        let v_high_2 = unpack2x16float(v8_1.y);
+        let v_low_2 = unpack2x16float(v8_2.x);
+        let v_high_2 = unpack2x16float(v8_2.y);
         var v4_10: vec4<f32> = vec4<f32>(v_low_2, v_high_2);
-        let k_low_3 = unpack2x16float(k8_1.z);
-        let k_high_3 = unpack2x16float(k8_1.w);
+        let k_low_3 = unpack2x16float(k8_2.z);
+        let k_high_3 = unpack2x16float(k8_2.w);
         var k4_11: vec4<f32> = vec4<f32>(k_low_3, k_high_3);
-        let v_low_3 = unpack2x16float(v8_1.z);
-        let v_high_3 = unpack2x16float(v8_1.w);
+        let v_low_3 = unpack2x16float(v8_2.z);
+        let v_high_3 = unpack2x16float(v8_2.w);
         var v4_11: vec4<f32> = vec4<f32>(v_low_3, v_high_3);
         if ((p == pos) && is_seen_1) {
           let from_dim_12 = (lane_of_pos + 0u) * 8u + 512u;
@@ -830,12 +855,12 @@ fn ternary_layers(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups)
           let half2_9 = pack2x16float(vec2<f32>(d4_12.z, d4_12.w));
           let half2_10 = pack2x16float(vec2<f32>(d4_13.x, d4_13.y));
           let half2_11 = pack2x16float(vec2<f32>(d4_13.z, d4_13.w));
-          kv[key_of_layer_1 + 0u] = vec4<u32>(half2_8, half2_9, half2_10, half2_11);
+          kv[key_at_2 + 0u] = vec4<u32>(half2_8, half2_9, half2_10, half2_11);
           let half2_12 = pack2x16float(vec2<f32>(d4_14.x, d4_14.y));
           let half2_13 = pack2x16float(vec2<f32>(d4_14.z, d4_14.w));
           let half2_14 = pack2x16float(vec2<f32>(d4_15.x, d4_15.y));
           let half2_15 = pack2x16float(vec2<f32>(d4_15.z, d4_15.w));
-          kv[key_of_layer_1 + 5120u] = vec4<u32>(half2_12, half2_13, half2_14, half2_15);
+          kv[key_at_2 + 5120u] = vec4<u32>(half2_12, half2_13, half2_14, half2_15);
         }
         var score_4: f32 = 0f;
         let k4_12 = k4_10;

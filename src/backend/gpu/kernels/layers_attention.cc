@@ -39,7 +39,6 @@ LayersAttention::LayersAttention(const LayersShape& c, const In<"angles", Vec2<F
   }
   for (uint32_t i = 0; i < c_.kv_heads_of_workgroup; ++i) {
     here_.push_back(look_around(i));
-    here_.back().newest_at = key_at(here_.back(), here_.back().newest);
   }
 }
 
@@ -95,7 +94,6 @@ LayersAttention::Here LayersAttention::look_around_row(const Name<U32>& nth) con
   auto row = let("row_of_head", safe / c_.heads.n_kv_heads);
   here.row_words = let("row_words", row * c_.row_words());
   find_positions(here, [&] { return e(row); });
-  here.newest_at = key_at(here, here.newest);
   return here;
 }
 
@@ -122,14 +120,15 @@ void LayersAttention::find_positions(Here& here, const std::function<Temp<U32>()
   here.end = let("end_pos", select(here.first, part_from(next_split), here.is_used));
   here.lane = let("lane_of_pos", b_.tid % lanes);
   here.group = let("group_of_pos", b_.tid / lanes);
-  here.newest = let("newest", here.first + here.group);
   here.layer_vectors = let("kv_layer", raw<U32>("arrayLength(&kv)") / c_.n_layers);
   const uint32_t half = h.head_dim / 2, n_pairs = (c_.group_heads() + 2) * half;
+  here.newest = let("newest", here.first + here.group);
   auto angles_at = let("angles_at", (row_word(params_, row(), kRowAngles) + here.pos) * half);
   for (uint32_t k = 0; k * c_.workgroup < n_pairs; ++k) {
     auto pair = let("pair", min(b_.tid + k * c_.workgroup, n_pairs - 1) % half);
     here.angles.push_back(let("angle", angles_[angles_at + pair]));
   }
+  here.newest_at = key_at(here, here.newest);
 }
 Name<U32> LayersAttention::key_at(const Here& here, const Name<U32>& p) const {
   auto safe = let("safe_pos", min(p, here.pos));
@@ -139,7 +138,7 @@ Name<U32> LayersAttention::key_at(const Here& here, const Name<U32>& p) const {
 }
 LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer_vectors, const Name<U32>& layer,
                                                        const Name<U32>& at) const {
-  const uint32_t lanes = c_.lanes_of_position(), vectors = c_.heads.head_dim / 8 / lanes;
+  const uint32_t lanes = c_.lanes_of_position(), vectors = c_.vectors_of_lane();
   Loaded loaded{let("key_of_layer", layer * layer_vectors + at), {}, {}};
   for (uint32_t i = 0; i < vectors; ++i) loaded.k.push_back(let("k8", kv_[loaded.at + i * lanes]));
   for (uint32_t i = 0; i < vectors; ++i) {
@@ -151,183 +150,227 @@ LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer_ve
 // subgroup share a position, 8 · vectors dimensions each.
 void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest,
                                   const Name<U32>& tag) const {
-  const HeadShape& h = c_.heads;
-  const uint32_t wg = c_.workgroup, subgroup = c_.caps.subgroup, heads = c_.group_heads();
-  const uint32_t lanes = c_.lanes_of_position(), vectors = h.head_dim / 8 / lanes;
-  const uint32_t at_once = wg / lanes, n_groups = wg / subgroup;
-  CHECK(h.head_dim == 8 * lanes * vectors && subgroup % lanes == 0);
-  const auto &kv_head = here.kv_head, &split = here.split, &pos = here.pos;
-  const auto& is_used = here.is_used;
-  const auto &first = here.first, &end = here.end, &lane = here.lane, &group = here.group;
-  const uint32_t value_behind = c_.value_behind();
-
+  const uint32_t subgroup = c_.caps.subgroup, heads = c_.group_heads(), lanes = c_.lanes_of_position();
+  CHECK(c_.heads.head_dim == 8 * lanes * c_.vectors_of_lane() && subgroup % lanes == 0);
   take_heads(here, layer, tag);
-
-  // Eight dimensions of a slot from vector i of this lane on.
-  const uint32_t stride = c_.sums_stride();
-  const auto quads_of = [&](uint32_t slot, uint32_t i) {
-    std::vector<Name<Vec4<F32>>> quads;
-    for (uint32_t half_of_8 = 0; half_of_8 < 2; ++half_of_8) {
-      auto from = let("from_dim", (lane + i * lanes) * 8u + (slot * h.head_dim + half_of_8 * 4));
-      quads.push_back(load_quad(turned_, from, "d", "d4"));
-    }
-    return quads;
-  };
   const uint32_t per_subgroup = subgroup / lanes;
-  auto n_used = let("n_used", min((end - first + (per_subgroup - 1)) / per_subgroup, n_groups));
-  const Shared<F32>& sums = sums_;
-  std::vector<Var<F32>> greatest, total;
-  std::vector<Var<Vec4<F32>>> acc;  // [head][2 · vectors]
-  for (uint32_t head = 0; head < heads; ++head) {
-    greatest.push_back(var("greatest", kLowestScore));
-    total.push_back(var("total", 0.0f));
-    for (uint32_t i = 0; i < 2 * vectors; ++i) acc.push_back(var<Vec4<F32>>("acc"));
-  }
-  const auto of_subgroup = [&] {
-    std::vector<std::vector<Name<Vec4<F32>>>> q;  // [head][2 · vectors]
-    for (uint32_t head = 0; head < heads; ++head) {
-      q.emplace_back();
-      for (uint32_t i = 0; i < vectors; ++i) {
-        for (auto& quad : quads_of(head, i)) q.back().push_back(quad);
-      }
-    }
-    const auto attend = [&](const Name<U32>& p, const Loaded& loaded) {
-      auto is_seen = let("is_seen", p < end);
-      std::vector<Var<Vec4<F32>>> k, v;
-      for (uint32_t i = 0; i < vectors; ++i) {
-        for (uint32_t part = 0; part < 2; ++part) {
-          auto low = let("k_low", unpack2x16float(at(loaded.k[i], 2 * part)));
-          auto high = let("k_high", unpack2x16float(at(loaded.k[i], 2 * part + 1)));
-          k.push_back(var("k4", vec4f(low, high)));
-          auto v_low = let("v_low", unpack2x16float(at(loaded.v[i], 2 * part)));
-          auto v_high = let("v_high", unpack2x16float(at(loaded.v[i], 2 * part + 1)));
-          v.push_back(var("v4", vec4f(v_low, v_high)));
-        }
-      }
-      when(p == pos && is_seen, [&] {  // the token's own, which nobody else has
-        for (uint32_t i = 0; i < vectors; ++i) {
-          const auto own_k = quads_of(heads, i), own_v = quads_of(heads + 1, i);
-          const auto pack = [&](const std::vector<Name<Vec4<F32>>>& quads) {
-            std::vector<Name<F16x2>> words;
-            for (const auto& quad : quads) {
-              words.push_back(let("half2", pack2x16float(vec2f(at(quad, 0), at(quad, 1)))));
-              words.push_back(let("half2", pack2x16float(vec2f(at(quad, 2), at(quad, 3)))));
-            }
-            return call<Vec4<F16x2>>("vec4<u32>", words[0], words[1], words[2], words[3]);
-          };
-          for (uint32_t part = 0; part < 2; ++part) {
-            k[2 * i + part] = own_k[part];
-            v[2 * i + part] = own_v[part];
-          }
-          kv_[loaded.at + i * lanes] = pack(own_k);
-          kv_[loaded.at + (value_behind + i * lanes)] = pack(own_v);
-        }
-      });
-      for (uint32_t head = 0; head < heads; ++head) {
-        auto part = var("score", 0.0f);
-        for (uint32_t i = 0; i < 2 * vectors; ++i) {
-          auto k4 = let("k4", k[i]);
-          part += dot(q[head][i], k4);
-        }
-        auto my_part = let("my_part", part);
-        auto score = reduce_lanes(Reduce::kSum, c_.caps, my_part, b_.tid, lanes, wg);
-        auto seen = let("seen", select(kLowestScore, score, is_seen));
-        auto most = let("most", max(greatest[head], seen));
-        auto shrink = let("shrink", exp(greatest[head] - most));
-        auto weight = let("weight", select(0.0f, exp(seen - most), is_seen));
-        total[head] = total[head] * shrink + weight;
-        for (uint32_t i = 0; i < 2 * vectors; ++i) {
-          const auto& sum = acc[head * 2 * vectors + i];
-          auto v4 = let("v4", select(splat<Vec4<F32>>(0.0f), v[i], is_seen));  // else it may be anything
-          sum = sum * shrink + v4 * weight;
-        }
-        greatest[head] = most;
-      }
-    };
-    attend(here.newest, newest);
-    loop("from_pos", first + at_once, end, at_once, [&](const Name<U32>& from) {
-      auto p = let("p", from + group);
-      auto at = key_at(here, p);
-      attend(p, load_position(here.layer_vectors, layer, at));
-    });
-  };
+  auto n_used =
+      let("n_used", min((here.end - here.first + (per_subgroup - 1)) / per_subgroup, c_.workgroup / subgroup));
+  const HeadSums of_heads = new_sums();
   auto has_positions = let("has_positions", b_.tid / subgroup < n_used);
-  when(has_positions, of_subgroup);
-
+  when(has_positions, [&] { see_positions(here, layer, newest, of_heads); });
   // Positions of a subgroup, then of the workgroup: for as many heads at once as there is room for.
   const uint32_t at_a_time = c_.heads_in_memory();
   for (uint32_t from = 0; from < heads; from += at_a_time) {
     if (from > 0) workgroupBarrier();  // those before have been read
     const uint32_t n_heads = std::min(at_a_time, heads - from);
     when(has_positions, [&] {
-      for (uint32_t head = from; head < from + n_heads; ++head) {
-        auto most = var("most", greatest[head]);
-        for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
-          auto mine = let("mine", most);
-          auto other = subgroupShuffleXor(mine, mask);
-          most = max(mine, other);
-        }
-        auto top_of_subgroup = let("of_subgroup", most);
-        auto shrink = let("shrink", exp(greatest[head] - top_of_subgroup));
-        const auto added = [&](Name<F32> value) {
-          for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
-            auto other = subgroupShuffleXor(value, mask);
-            value = let("sum", value + other);
-          }
-          return value;
-        };
-        auto my_total = let("my_total", total[head] * shrink);
-        auto all_total = added(my_total);
-        auto row = let("sums_row", (b_.tid / subgroup * at_a_time + (head - from)) * stride);
-        for (uint32_t i = 0; i < 2 * vectors; ++i) {
-          for (uint32_t k = 0; k < 4; ++k) {
-            auto mine = let("mine", at(acc[head * 2 * vectors + i], k) * shrink);
-            auto sum = added(mine);
-            when(b_.tid % subgroup < lanes,
-                 [&] { sums[row + ((lane + (i / 2) * lanes) * 8u + (i % 2 * 4 + k))] = sum; });
-          }
-        }
-        when(b_.tid % subgroup == 0u, [&] {
-          sums[row + h.head_dim] = top_of_subgroup;
-          sums[row + (h.head_dim + 1)] = all_total;
-        });
-      }
+      for (uint32_t i = 0; i < n_heads; ++i) add_up_lanes(here, i, from + i, of_heads);
     });
     workgroupBarrier();
-    loop("out_value", b_.tid, n_heads * h.head_dim, wg, [&](const Name<U32>& j) {
-      auto head = let("head", j / h.head_dim);
-      auto dim = let("dim", j % h.head_dim);
-      auto most = var("most", kLowestScore);
-      loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
-        auto row = let("sums_row", (head + i * at_a_time) * stride);
-        auto top = let("top", sums[row + h.head_dim]);
-        most = max(most, top);
-      });
-      auto value = var("out_sum", 0.0f);
-      auto weights = var("weights", 0.0f);
-      loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
-        auto row = let("sums_row", (head + i * at_a_time) * stride);
-        auto top = let("top", sums[row + h.head_dim]);
-        auto shrink = let("shrink", exp(top - most));
-        value += sums[row + dim] * shrink;
-        weights += sums[row + (h.head_dim + 1)] * shrink;
-      });
-      auto part = let("part_at", ((kv_head * heads + head + from) * c_.most_splits + split) * c_.part_stride());
-      when(is_used, [&] {
-        auto place = in_row(here, let("place", part + dim + c_.part_words()));
-        auto whole = let("whole", value);
-        exchange_.put(place, whole, tag);
-        when(dim == 0u, [&] {
-          auto top_place = in_row(here, let("place", part + (h.head_dim + c_.part_words())));
-          auto top = let("top_of_all", most);
-          exchange_.put(top_place, top, tag);
-          auto sum_place = in_row(here, let("place", part + (h.head_dim + 1 + c_.part_words())));
-          auto weight = let("whole_weight", weights);
-          exchange_.put(sum_place, weight, tag);
-        });
+    tell_part(here, from, n_heads, n_used, tag);
+  }
+}
+
+LayersAttention::HeadSums LayersAttention::new_sums() const {
+  HeadSums of_heads;
+  for (uint32_t head = 0; head < c_.group_heads(); ++head) {
+    of_heads.greatest.push_back(var("greatest", kLowestScore));
+    of_heads.total.push_back(var("total", 0.0f));
+    for (uint32_t i = 0; i < 2 * c_.vectors_of_lane(); ++i) of_heads.acc.push_back(var<Vec4<F32>>("acc"));
+  }
+  return of_heads;
+}
+
+// Eight dimensions of a slot from a vector of this lane on.
+std::vector<Name<Vec4<F32>>> LayersAttention::quads_of(const Here& here, uint32_t slot, uint32_t vector) const {
+  std::vector<Name<Vec4<F32>>> quads;
+  for (uint32_t half_of_8 = 0; half_of_8 < 2; ++half_of_8) {
+    auto from = let("from_dim",
+                    (here.lane + vector * c_.lanes_of_position()) * 8u + (slot * c_.heads.head_dim + half_of_8 * 4));
+    quads.push_back(load_quad(turned_, from, "d", "d4"));
+  }
+  return quads;
+}
+
+// All of the workgroup's positions; those that come next are on their way meanwhile.
+void LayersAttention::see_positions(const Here& here, const Name<U32>& layer, const Loaded& newest,
+                                    const HeadSums& of_heads) const {
+  const uint32_t at_once = c_.positions_at_once(), vectors = c_.vectors_of_lane();
+  std::vector<std::vector<Name<Vec4<F32>>>> q;  // [head][2 · vectors]
+  for (uint32_t head = 0; head < c_.group_heads(); ++head) {
+    q.emplace_back();
+    for (uint32_t i = 0; i < vectors; ++i) {
+      for (auto& quad : quads_of(here, head, i)) q.back().push_back(quad);
+    }
+  }
+  struct Asked {
+    Var<U32> at;
+    std::vector<Var<Vec4<F16x2>>> k, v;
+  };
+  Asked next{var("next_at", newest.at), {}, {}};
+  for (uint32_t i = 0; i < vectors; ++i) {
+    next.k.push_back(var("next_k", newest.k[i]));
+    next.v.push_back(var("next_v", newest.v[i]));
+  }
+  const auto found = [&] {
+    Loaded loaded{let("key_at", next.at), {}, {}};
+    for (uint32_t i = 0; i < vectors; ++i) {
+      loaded.k.push_back(let("k8", next.k[i]));
+      loaded.v.push_back(let("v8", next.v[i]));
+    }
+    return loaded;
+  };
+  const auto ask_for_next = [&](const Name<U32>& from, const Name<U32>& p) {
+    when(from + at_once < here.end, [&] {
+      auto later_at = key_at(here, let("later", p + at_once));
+      const Loaded later = load_position(here.layer_vectors, layer, later_at);
+      next.at = later.at;
+      for (uint32_t i = 0; i < vectors; ++i) next.k[i] = later.k[i], next.v[i] = later.v[i];
+    });
+  };
+  // Of a short history, each invocation has one position at most.
+  ask_for_next(here.first, here.newest);
+  see(here, here.newest, newest, q, of_heads);
+  loop("from_pos", here.first + at_once, here.end, at_once, [&](const Name<U32>& from) {
+    auto p = let("p", from + here.group);
+    const Loaded loaded = found();
+    ask_for_next(from, p);
+    see(here, p, loaded, q, of_heads);
+  });
+}
+
+// One position with all heads.
+void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& loaded,
+                          const std::vector<std::vector<Name<Vec4<F32>>>>& q, const HeadSums& of_heads) const {
+  const uint32_t heads = c_.group_heads(), lanes = c_.lanes_of_position(), vectors = c_.vectors_of_lane();
+  auto is_seen = let("is_seen", p < here.end);
+  std::vector<Var<Vec4<F32>>> k, v;
+  for (uint32_t i = 0; i < vectors; ++i) {
+    for (uint32_t part = 0; part < 2; ++part) {
+      auto low = let("k_low", unpack2x16float(at(loaded.k[i], 2 * part)));
+      auto high = let("k_high", unpack2x16float(at(loaded.k[i], 2 * part + 1)));
+      k.push_back(var("k4", vec4f(low, high)));
+      auto v_low = let("v_low", unpack2x16float(at(loaded.v[i], 2 * part)));
+      auto v_high = let("v_high", unpack2x16float(at(loaded.v[i], 2 * part + 1)));
+      v.push_back(var("v4", vec4f(v_low, v_high)));
+    }
+  }
+  when(p == here.pos && is_seen, [&] {  // the token's own, which nobody else has
+    for (uint32_t i = 0; i < vectors; ++i) {
+      const auto own_k = quads_of(here, heads, i), own_v = quads_of(here, heads + 1, i);
+      const auto pack = [&](const std::vector<Name<Vec4<F32>>>& quads) {
+        std::vector<Name<F16x2>> words;
+        for (const auto& quad : quads) {
+          words.push_back(let("half2", pack2x16float(vec2f(at(quad, 0), at(quad, 1)))));
+          words.push_back(let("half2", pack2x16float(vec2f(at(quad, 2), at(quad, 3)))));
+        }
+        return call<Vec4<F16x2>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+      };
+      for (uint32_t part = 0; part < 2; ++part) {
+        k[2 * i + part] = own_k[part];
+        v[2 * i + part] = own_v[part];
+      }
+      kv_[loaded.at + i * lanes] = pack(own_k);
+      kv_[loaded.at + (c_.value_behind() + i * lanes)] = pack(own_v);
+    }
+  });
+  for (uint32_t head = 0; head < heads; ++head) {
+    auto part = var("score", 0.0f);
+    for (uint32_t i = 0; i < 2 * vectors; ++i) {
+      auto k4 = let("k4", k[i]);
+      part += dot(q[head][i], k4);
+    }
+    auto my_part = let("my_part", part);
+    auto score = reduce_lanes(Reduce::kSum, c_.caps, my_part, b_.tid, lanes, c_.workgroup);
+    auto seen = let("seen", select(kLowestScore, score, is_seen));
+    auto most = let("most", max(of_heads.greatest[head], seen));
+    auto shrink = let("shrink", exp(of_heads.greatest[head] - most));
+    auto weight = let("weight", select(0.0f, exp(seen - most), is_seen));
+    of_heads.total[head] = of_heads.total[head] * shrink + weight;
+    for (uint32_t i = 0; i < 2 * vectors; ++i) {
+      const auto& sum = of_heads.acc[head * 2 * vectors + i];
+      auto v4 = let("v4", select(splat<Vec4<F32>>(0.0f), v[i], is_seen));  // else it may be anything
+      sum = sum * shrink + v4 * weight;
+    }
+    of_heads.greatest[head] = most;
+  }
+}
+
+// The positions of a subgroup as one row of workgroup memory: Σ e·v, the greatest score, Σ e. `slot`: the head's there.
+void LayersAttention::add_up_lanes(const Here& here, uint32_t slot, uint32_t head, const HeadSums& of_heads) const {
+  const uint32_t subgroup = c_.caps.subgroup, lanes = c_.lanes_of_position(), vectors = c_.vectors_of_lane();
+  auto most = var("most", of_heads.greatest[head]);
+  for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
+    auto mine = let("mine", most);
+    auto other = subgroupShuffleXor(mine, mask);
+    most = max(mine, other);
+  }
+  auto top_of_subgroup = let("of_subgroup", most);
+  auto shrink = let("shrink", exp(of_heads.greatest[head] - top_of_subgroup));
+  const auto added = [&](Name<F32> value) {
+    for (uint32_t mask = lanes; mask < subgroup; mask *= 2) {
+      auto other = subgroupShuffleXor(value, mask);
+      value = let("sum", value + other);
+    }
+    return value;
+  };
+  auto my_total = let("my_total", of_heads.total[head] * shrink);
+  auto all_total = added(my_total);
+  auto row = let("sums_row", (b_.tid / subgroup * c_.heads_in_memory() + slot) * c_.sums_stride());
+  for (uint32_t i = 0; i < 2 * vectors; ++i) {
+    for (uint32_t k = 0; k < 4; ++k) {
+      auto mine = let("mine", at(of_heads.acc[head * 2 * vectors + i], k) * shrink);
+      auto sum = added(mine);
+      when(b_.tid % subgroup < lanes,
+           [&] { sums_[row + ((here.lane + (i / 2) * lanes) * 8u + (i % 2 * 4 + k))] = sum; });
+    }
+  }
+  when(b_.tid % subgroup == 0u, [&] {
+    sums_[row + c_.heads.head_dim] = top_of_subgroup;
+    sums_[row + (c_.heads.head_dim + 1)] = all_total;
+  });
+}
+
+// The rows of `n_used` subgroups as the workgroup's part, for the heads in workgroup memory, of which `from` is the
+// first.
+void LayersAttention::tell_part(const Here& here, uint32_t from, uint32_t n_heads, const Name<U32>& n_used,
+                                const Name<U32>& tag) const {
+  const uint32_t head_dim = c_.heads.head_dim, at_a_time = c_.heads_in_memory();
+  loop("out_value", b_.tid, n_heads * head_dim, c_.workgroup, [&](const Name<U32>& j) {
+    auto head = let("head", j / head_dim);
+    auto dim = let("dim", j % head_dim);
+    auto most = var("most", kLowestScore);
+    loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
+      auto row = let("sums_row", (head + i * at_a_time) * c_.sums_stride());
+      auto top = let("top", sums_[row + head_dim]);
+      most = max(most, top);
+    });
+    auto value = var("out_sum", 0.0f);
+    auto weights = var("weights", 0.0f);
+    loop("i", 0u, n_used, 1u, [&](const Name<U32>& i) {
+      auto row = let("sums_row", (head + i * at_a_time) * c_.sums_stride());
+      auto top = let("top", sums_[row + head_dim]);
+      auto shrink = let("shrink", exp(top - most));
+      value += sums_[row + dim] * shrink;
+      weights += sums_[row + (head_dim + 1)] * shrink;
+    });
+    auto part = let("part_at",
+                    ((here.kv_head * c_.group_heads() + head + from) * c_.most_splits + here.split) * c_.part_stride());
+    when(here.is_used, [&] {
+      auto place = in_row(here, let("place", part + dim + c_.part_words()));
+      auto whole = let("whole", value);
+      exchange_.put(place, whole, tag);
+      when(dim == 0u, [&] {
+        auto top_place = in_row(here, let("place", part + (head_dim + c_.part_words())));
+        auto top = let("top_of_all", most);
+        exchange_.put(top_place, top, tag);
+        auto sum_place = in_row(here, let("place", part + (head_dim + 1 + c_.part_words())));
+        auto weight = let("whole_weight", weights);
+        exchange_.put(sum_place, weight, tag);
       });
     });
-  }
+  });
 }
 
 // Attention's result from the parts: `lanes` share a value.

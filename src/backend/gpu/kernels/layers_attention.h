@@ -53,6 +53,7 @@ class LayersAttention {
  private:
   struct Here;
   struct Pair;
+  struct HeadSums;
   Here look_around(uint32_t nth) const;
   Here look_around_row(const Name<U32>& nth) const;
   void find_positions(Here& here, const std::function<Temp<U32>()>& row) const;
@@ -62,6 +63,14 @@ class LayersAttention {
   void take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const;
   std::vector<Name<F32>> norm_factors(const std::vector<Pair>& pairs) const;
   void attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest, const Name<U32>& tag) const;
+  HeadSums new_sums() const;
+  void see_positions(const Here& here, const Name<U32>& layer, const Loaded& newest, const HeadSums& of_heads) const;
+  void see(const Here& here, const Name<U32>& p, const Loaded& loaded,
+           const std::vector<std::vector<Name<Vec4<F32>>>>& q, const HeadSums& of_heads) const;
+  std::vector<Name<Vec4<F32>>> quads_of(const Here& here, uint32_t slot, uint32_t vector) const;
+  void add_up_lanes(const Here& here, uint32_t slot, uint32_t head, const HeadSums& of_heads) const;
+  void tell_part(const Here& here, uint32_t from, uint32_t n_heads, const Name<U32>& n_used,
+                 const Name<U32>& tag) const;
 
   // What attention has to know that is the same in all layers.
   struct Here {
@@ -73,6 +82,12 @@ class LayersAttention {
     Name<U32> newest, newest_at;          // the position that this invocation sees first
     std::vector<Name<Vec2<F32>>> angles;  // of the pairs that it turns
     Name<U32> layer_vectors;              // of the cache
+  };
+
+  // What an invocation has added up so far, of each head that shares keys and values.
+  struct HeadSums {
+    std::vector<Var<F32>> greatest, total;  // score, and Σ e
+    std::vector<Var<Vec4<F32>>> acc;        // Σ e·v, [head][2 · vectors_of_lane()]
   };
 
   // Two values of a head that RoPE turns together.

@@ -46,6 +46,8 @@ struct LayersShape {
     const uint32_t runs = heads.head_dim / 8;
     return std::min(runs & ~(runs - 1), caps.subgroup);
   }
+  uint32_t vectors_of_lane() const { return heads.head_dim / 8 / lanes_of_position(); }
+  uint32_t positions_at_once() const { return workgroup / lanes_of_position(); }  // that a workgroup sees
   uint32_t value_behind() const { return heads.n_kv_heads * kBlockPositions * heads.head_dim / 8; }  // vec4s from a key
   uint32_t q_width() const { return heads.n_heads * heads.head_dim; }
   uint32_t kv_width() const { return heads.n_kv_heads * heads.head_dim; }  // of keys, and of values
