@@ -1,7 +1,10 @@
 // Devices that pass the test of single operations, but get a model's own matrices wrong.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <climits>
+#include <cmath>
+#include <numeric>
 #include <regex>
 
 #include "backend/gpu/device/mutant_test_support.h"
@@ -12,6 +15,20 @@
 
 namespace tern {
 namespace {
+
+// How often attention on matrices was run.
+int on_matrices = 0;
+
+class CountingDevice : public gpu::RewritingDevice {
+ public:
+  using RewritingDevice::RewritingDevice;
+  Result<void> submit(std::span<const gpu::Command> commands) override {
+    on_matrices += static_cast<int>(std::ranges::count_if(commands, [](const gpu::Command& c) {
+      return c.pipeline != nullptr && c.pipeline->module().name == "attention_on_matrices";
+    }));
+    return RewritingDevice::submit(commands);
+  }
+};
 
 class GpuTrust : public testing::Test {
  protected:
@@ -30,9 +47,21 @@ class GpuTrust : public testing::Test {
           }
           return wrong;
         };
-        return std::unique_ptr<gpu::Device>(std::make_unique<gpu::RewritingDevice>(std::move(device), rewrite));
+        return std::unique_ptr<gpu::Device>(std::make_unique<CountingDevice>(std::move(device), rewrite));
       });
     });
+  }
+  static std::vector<float> logits_of_prompt(Executable& executable, int n_tokens) {
+    const auto store = executable.new_kv_store(kKvBlock, KvType::kF16).value();
+    std::vector<KvBlockId> blocks(static_cast<size_t>(kv_blocks_for(n_tokens)));
+    std::iota(blocks.begin(), blocks.end(), 0);
+    EXPECT_TRUE(store->reserve(static_cast<int>(blocks.size())));
+    std::vector<TokenId> tokens(static_cast<size_t>(n_tokens));
+    std::iota(tokens.begin(), tokens.end(), 100);
+    const Slice slice{.tokens = tokens, .logits = WantLogits::kLast, .blocks = blocks, .n_ctx = n_tokens};
+    const auto logits = executable.run(*store, {&slice, 1});
+    EXPECT_TRUE(logits) << logits.error().message;
+    return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
   }
   static void expect_refused(const Plan& plan, const std::string& kernels, const std::string& where) {
     const auto made = compile(plan, kernels);
@@ -58,6 +87,9 @@ TEST_F(GpuTrust, TernaryProducts) {
 TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
   const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto without = compile(plan, "none");
+  ASSERT_TRUE(without) << without.error().message;
+  const auto of_short = logits_of_prompt(**without, 20), of_long = logits_of_prompt(**without, 70);
   for (const bool is_wrong : {false, true}) {
     const auto made = compile(plan, is_wrong ? "attention_on_matrices" : "none");
     ASSERT_TRUE(made) << made.error().message;
@@ -66,6 +98,22 @@ TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
     executable.set_layouts({.software_matrices = true});
     const auto right = executable.check();
     EXPECT_TRUE(right) << right.error().message;
+    EXPECT_TRUE(executable.gpu_adapter()->failed_tests.empty());
+    // The first long prompt has it checked, before it is run.
+    for (const int n_tokens : {20, 70, 70}) {
+      on_matrices = 0;
+      const auto logits = logits_of_prompt(executable, n_tokens);
+      EXPECT_EQ(on_matrices > 0, n_tokens == 70 && !is_wrong) << n_tokens;
+      EXPECT_EQ(executable.gpu_adapter()->failed_tests.size(), n_tokens == 70 && is_wrong ? 1u : 0u) << n_tokens;
+      const std::vector<float>& expected = n_tokens == 20 ? of_short : of_long;
+      ASSERT_EQ(logits.size(), expected.size());
+      double error = 0, power = 0;
+      for (size_t i = 0; i < logits.size(); ++i) {
+        error += std::pow(logits[i] - expected[i], 2);
+        power += std::pow(expected[i], 2);
+      }
+      EXPECT_LT(error, 0.02 * power) << n_tokens;
+    }
     const auto found = executable.gpu_adapter()->failed_tests;
     ASSERT_EQ(found.size(), is_wrong ? 1u : 0u);
     if (is_wrong) {

@@ -45,6 +45,7 @@ DawnDevice::DawnDevice(DeviceSetup& setup)
 
 DawnDevice::~DawnDevice() {
   if (device_ == nullptr) return;
+  for (const Compiling& one : compiling_) wait_for(one);
   // What a driver keeps for itself is stored only now, where anything is new.
   if (cache_ && cache_->misses() > 0) dawn::native::PerformIdleTasks(device_);
   staging_.clear();

@@ -4,6 +4,7 @@
 
 #include <webgpu/webgpu_cpp.h>
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,6 +50,7 @@ class DawnDevice final : public Device {
   Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;
   Result<void> prepare(std::span<const Command> commands) override;
+  Result<void> begin(const Pipeline& pipeline) override;
   Result<void> submit(std::span<const Command> commands) override;
   Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) override;
   Result<void> read(BufferView view, MutableBytes out) override;
@@ -74,6 +76,16 @@ class DawnDevice final : public Device {
   // pipelines.cc
   Result<wgpu::ShaderModule> compile(const wgsl::Module& module);
   Result<std::unique_ptr<DawnPipeline>> make_pipeline(const wgsl::Module& module);
+  // A pipeline on its way: on one of Dawn's threads, until somebody waits for it.
+  struct Compiling {
+    const DawnPipeline* pipeline = nullptr;
+    wgpu::Future future = {};
+    wgpu::ComputePipeline handle = {};
+    std::string error = {};
+  };
+  bool is_compiling(const DawnPipeline& pipeline) const;
+  Result<void> start(const DawnPipeline& pipeline);
+  void wait_for(const Compiling& one) const;
 
   // commands.cc
   void encode(const wgpu::CommandEncoder& encoder, std::span<const Command> commands) const;
@@ -86,9 +98,10 @@ class DawnDevice final : public Device {
                                               uint64_t offset, uint64_t bytes);
   Result<void> read_all(const wgpu::Buffer& buffer, uint64_t offset, MutableBytes out);
 
-  // Callbacks use these two until the instance is gone, so they come first.
+  // Callbacks use these until the instance is gone, so they come first.
   ErrorState errors_;
   std::optional<BlobCache> cache_;
+  std::list<Compiling> compiling_;
 
   std::shared_ptr<const Instance> instance_;
   wgpu::Device device_;

@@ -3,6 +3,7 @@
 namespace tern::gpu {
 
 Result<void> Device::prepare(std::span<const Command>) { return {}; }
+Result<void> Device::begin(const Pipeline&) { return {}; }
 
 Result<void> Device::write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
                                 ThreadPool*) {

@@ -171,6 +171,9 @@ class Device {
   // Compiles what these commands run and was not run yet, at a time: sooner than they would themselves.
   virtual Result<void> prepare(std::span<const Command> commands);
 
+  // Starts to compile what will take long, and does not wait for it. Errors of its text.
+  virtual Result<void> begin(const Pipeline& pipeline);
+
   // One view per binding of the pipeline's module, in its order. kInvalidArgument where a view breaks a limit.
   virtual Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) = 0;
 

@@ -209,6 +209,29 @@ TEST_F(DeviceTest, CompilesATextOnce) {
   EXPECT_GT(device->pipeline_stats().seconds, 0);
 }
 
+TEST_F(DeviceTest, BegunPipelinesAreThereWhenTheyAreRun) {
+  // Without validation, which compiles when a pipeline is asked for.
+  const auto other = open_device({.adapter = device->adapter().name}).value();
+  const Pipeline* add = other->pipeline(add_module(1)).value();
+  const Pipeline* more = other->pipeline(add_module(2)).value();
+  ASSERT_TRUE(other->begin(*add));
+  ASSERT_TRUE(other->begin(*add)) << "once more changes nothing";
+  const auto x = other->new_buffer("x", 256, BufferUse::kWork).value();
+  const auto y = other->new_buffer("y", 256, BufferUse::kWork).value();
+  const BufferView views[] = {{x.get()}, {y.get()}};
+  for (const Pipeline* pipeline : {add, more}) {
+    const auto group = other->bind(*pipeline, views).value();
+    const Command command = {.pipeline = pipeline, .bindings = group.get(), .grid = {1}, .from = {}, .to = {}};
+    ASSERT_TRUE(other->submit({&command, 1}));
+  }
+  std::vector<uint32_t> values(64);
+  ASSERT_TRUE(other->read({y.get()}, std::as_writable_bytes(std::span(values))));
+  EXPECT_EQ(values, std::vector<uint32_t>(64, 2));
+  EXPECT_EQ(other->pipeline_stats().compiled, 2);
+  // One that nobody waits for does no harm to a device that goes.
+  ASSERT_TRUE(other->begin(*other->pipeline(add_module(3)).value()));
+}
+
 TEST_F(DeviceTest, TimesEachDispatch) {
   if (!device->features().timestamps) GTEST_SKIP() << device->adapter().name << " has no timestamps";
   const size_t n = kMiB;

@@ -51,6 +51,7 @@ class RewritingDevice : public Device {
     return device_->bind(pipeline, views);
   }
   Result<void> prepare(std::span<const Command> commands) override { return device_->prepare(commands); }
+  Result<void> begin(const Pipeline& pipeline) override { return device_->begin(pipeline); }
   Result<void> submit(std::span<const Command> commands) override { return device_->submit(commands); }
   Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) override {
     return device_->read_later(view, commands);

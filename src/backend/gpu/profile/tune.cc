@@ -84,7 +84,8 @@ Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
                             },
                             .check = [&](const LayoutSettings& settings) -> Result<void> {
                               executable.set_layouts(with(settings));
-                              return executable.check();
+                              TRY_STATUS(executable.check());
+                              return executable.check_long_prompts();
                             },
                             .is_late = [&] { return ms_since(begin) > options.seconds * 1e3; }};
   Result<TuneResult> result = search_layouts(wanted, trials, options.on_trial);

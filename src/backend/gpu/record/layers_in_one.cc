@@ -33,11 +33,6 @@ bool are_alike(const LayersInOne::Layer& a, const LayersInOne::Layer& b) {
          a.x == b.x && a.eps == b.eps && a.head_eps == b.head_eps && a.is_ternary == b.is_ternary;
 }
 
-HeadShape head_shape(const auto& step) {
-  return {static_cast<uint32_t>(step.n_heads), static_cast<uint32_t>(step.n_kv_heads),
-          static_cast<uint32_t>(step.head_dim)};
-}
-
 // Whether the five steps of the layer's number `nth` follow each other: each reads what the one before has written.
 bool are_chained(SlotId x, SlotId q, int qkv_layer, const step::Attention& attention, const auto& output,
                  const auto& glu, const auto& down, int nth) {

@@ -7,6 +7,7 @@
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/kv_cache.h"
 #include "backend/gpu/kernels/prompt_tile.h"
 #include "plan/plan.h"
 
@@ -119,5 +120,11 @@ Activation activation(GluAct act);
 // Invocations of a workgroup of attention: those that are wanted, or as many as workgroup memory has room for the sums
 // of. `head_dim_of_codes`: of keys and values in codes, whose scales take room as well; 0: they have none.
 uint32_t attention_workgroup(const Device& device, uint32_t wanted, uint32_t head_dim_of_codes);
+
+// Of a step that has some.
+HeadShape head_shape(const auto& step) {
+  return {static_cast<uint32_t>(step.n_heads), static_cast<uint32_t>(step.n_kv_heads),
+          static_cast<uint32_t>(step.head_dim)};
+}
 
 }  // namespace tern::gpu

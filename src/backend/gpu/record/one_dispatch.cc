@@ -19,6 +19,13 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device& device, KernelL
   return one;
 }
 
+Result<const Pipeline*> OneDispatch::pipeline(KernelLibrary& kernels, const LayersInOne& layers) {
+  if (const auto* c = std::get_if<TernaryLayersConfig>(&layers.config)) {
+    return kernels.pipeline(kernels.traced(ternary_layers, *c).module);
+  }
+  return kernels.pipeline(kernels.traced(float_layers, std::get<FloatLayersConfig>(layers.config)).module);
+}
+
 Result<void> OneDispatch::make_words() {
   TRY(words_, device_.new_buffer("words between workgroups", uint64_t{4} * shape().n_words(), BufferUse::kWork));
   return reset(Patience::kUsual);

@@ -16,6 +16,8 @@ class OneDispatch {
   // After the weights have been uploaded, the layers' matrices together.
   static Result<std::unique_ptr<OneDispatch>> create(Device& device, KernelLibrary& kernels, WeightStore& weights,
                                                      LayersInOne layers);
+  // Its pipeline, which needs no weights.
+  static Result<const Pipeline*> pipeline(KernelLibrary& kernels, const LayersInOne& layers);
   // Of the same layers, for a token of each of `fewest` to `most` sequences. kNotSupported, saying why.
   Result<std::unique_ptr<OneDispatch>> for_rows(int fewest, int most) const;
 

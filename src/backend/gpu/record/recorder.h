@@ -113,6 +113,12 @@ auto in_tiles(const PromptTiles& tiles, uint32_t rows, uint32_t big_from, const 
   return all;
 }
 
+// Whether the device has them, and they are worth it.
+bool has_f16_matrices(const Device& device, const Layouts& layouts);
+// Of attention on them; none where it is done without.
+std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
+                                                             int max_batch, const step::Attention& s);
+
 class Recorder {
  public:
   // `store`'s buffers are what is bound: the program is for as long as they stay (GpuKvStore::version).
@@ -320,11 +326,6 @@ class Recorder {
   // Attention (recorder_attention.cc).
   Result<View<wgsl::Vec2<wgsl::F32>>> angles(int rope);  // the table of Config::ropes[rope]
   Result<void> rope(SlotId x, int n_heads, int head_dim, int rope, RopePairs pairs, const When& when);
-  // The heads of a step's layer.
-  template <class S>
-  static HeadShape head_shape(const S& s) {
-    return {static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.n_kv_heads), static_cast<uint32_t>(s.head_dim)};
-  }
   Result<void> append(const step::KvAppend& s, const When& when);
   template <class KvWord>
   Result<void> append_as(const step::KvAppend& s, const When& when);
@@ -355,7 +356,6 @@ class Recorder {
   Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
                             const AttentionOut& out);
   // The layout for subgroup matrices, where this device has any that serve.
-  std::optional<MatrixAttentionConfig> matrix_attention_config(const step::Attention& s) const;
   template <class KvWord>
   Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                    const AttentionOut& out);

@@ -128,7 +128,7 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   const AttentionOut out{c_.work.floats(s.out), next};
   int last_slice = INT_MAX;  // of those that are left to the other kernels
   if constexpr (!std::same_as<KvWord, wgsl::F32>) {
-    if (const auto matrices = matrix_attention_config(s)) {
+    if (const auto matrices = matrix_attention_config(c_.device, c_.layouts, c_.max_batch, s)) {
       const When when{.slices = Slices::kLonger,
                       .min_slice = std::max(c_.layouts.attention_on_matrices_from, kMatmulTokens)};
       TRY_STATUS(dispatch(traced(matrix_attention<KvWord>, *matrices),
@@ -189,18 +189,19 @@ std::optional<AttentionConfig> Recorder::grouped_config(const step::Attention& s
   return config;
 }
 
-std::optional<MatrixAttentionConfig> Recorder::matrix_attention_config(const step::Attention& s) const {
-  if (c_.layouts.attention_on_matrices_from > c_.max_batch || !has_f16_matrices()) return std::nullopt;
+std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
+                                                             int max_batch, const step::Attention& s) {
+  if (layouts.attention_on_matrices_from > max_batch || !has_f16_matrices(device, layouts)) return std::nullopt;
   using Config = std::optional<MatrixAttentionConfig>;
-  return with_largest_matrices(c_.device.features(), [&](const wgsl::MatrixShape& shape) -> Config {
+  return with_largest_matrices(device.features(), [&](const wgsl::MatrixShape& shape) -> Config {
     const MatrixAttentionConfig config{.heads = head_shape(s),
                                        .shape = shape,
-                                       .subgroup = c_.device.features().subgroup_min,
-                                       .subgroups = c_.layouts.matrix_attention_subgroups,
-                                       .chunk = c_.layouts.matrix_attention_chunk,
+                                       .subgroup = device.features().subgroup_min,
+                                       .subgroups = layouts.matrix_attention_subgroups,
+                                       .chunk = layouts.matrix_attention_chunk,
                                        .window = static_cast<uint32_t>(s.window),
                                        .softcap = s.softcap};
-    const Limits& limits = c_.device.limits();
+    const Limits& limits = device.limits();
     return has_matrix_attention(config, limits.invocations, limits.workgroup_bytes) ? Config(config) : std::nullopt;
   });
 }

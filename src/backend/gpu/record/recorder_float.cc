@@ -153,11 +153,13 @@ Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& no
   return norm.normed;
 }
 
-bool Recorder::has_f16_matrices() const {
-  const Features& f = c_.device.features();
-  return c_.layouts.float_matrices && f.f16 && f.subgroups && f.subgroup_min == f.subgroup_max &&
-         (c_.device.adapter().type != AdapterType::kSoftware || c_.layouts.software_matrices);
+bool has_f16_matrices(const Device& device, const Layouts& layouts) {
+  const Features& f = device.features();
+  return layouts.float_matrices && f.f16 && f.subgroups && f.subgroup_min == f.subgroup_max &&
+         (device.adapter().type != AdapterType::kSoftware || layouts.software_matrices);
 }
+
+bool Recorder::has_f16_matrices() const { return gpu::has_f16_matrices(c_.device, c_.layouts); }
 
 std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tensor& w, const WeightCoding& coding,
                                                                      uint32_t n_matrices,

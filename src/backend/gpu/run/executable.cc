@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <climits>
 #include <cstring>
 #include <ranges>
-#include <set>
 #include <utility>
 
 #include "backend/gpu/record/tuned_layouts.h"
-#include "backend/gpu/trust/check_attention.h"
-#include "backend/gpu/trust/check_products.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
 #include "base/format_text.h"
-#include "base/log.h"
 
 namespace tern::gpu {
 namespace {
@@ -29,8 +24,6 @@ Result<std::vector<T>> read_all(Device& device, BufferView view, size_t count) {
   TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(values))));
   return values;
 }
-
-constexpr std::string_view kKvTooLarge = "keys and values of all layers are more than the GPU binds at once";
 
 }  // namespace
 
@@ -67,6 +60,8 @@ Result<void> GpuExecutable::load() {
   TRY(repacked_, repack_ternary(plan_));
   std::optional<LayersInOne> in_one;
   TRY_STATUS(plan_one_dispatch(in_one));
+  defer_attention_on_matrices();
+  TRY_STATUS(begin_slow_kernels(in_one));
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));
@@ -94,49 +89,6 @@ Result<void> GpuExecutable::load() {
   return {};
 }
 
-void GpuExecutable::set_layouts(const Layouts& layouts) {
-  layouts_ = layouts;
-  if (attends_without_matrices_) layouts_.attention_on_matrices_from = INT_MAX;
-}
-
-Result<void> GpuExecutable::check() {
-  PhaseTimes* const times = std::exchange(options_.times, nullptr);  // they end with the load
-  in_control_ = nullptr;
-  const int of_trial = one_ ? positions_of_trial(plan_.config, one_->shape()) : 0;
-  work_->ropes().reserve(std::max(options_.max_batch, of_trial));
-  const auto store = checked_store();
-  if (times) times->end("checks");
-  if (store) {
-    TRY_STATUS(try_one_dispatch(**store));
-    if (times) times->end("one dispatch");
-    return {};
-  }
-  if (!one_ || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
-  // It may be the one dispatch that this device has no room or no compiler for.
-  why_in_steps_ = store.error().message;
-  one_.reset();
-  return checked_store().transform([](const auto&) {});
-}
-
-// A spare store whose program computes products and attention as it should.
-Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
-  TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
-  TRY_STATUS(
-      check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
-  if (layouts_.serial || options_.max_batch < kCheckedPrompt) return store;
-  const auto right = check_attention(*device_, plan_, *store, *work_);
-  if (right) return store;
-  const bool may_be_matrices = layouts_.attention_on_matrices_from != INT_MAX;
-  if (right.error().code != ErrorCode::kNotSupported || !may_be_matrices) return std::unexpected(right.error());
-  // Where it is right without subgroup matrices, products may stay on them.
-  attends_without_matrices_ = true;
-  set_layouts(Layouts(layouts_));
-  TRY(store, new_spare_store(/*together=*/one_ && !only_in_steps_));
-  TRY_STATUS(check_attention(*device_, plan_, *store, *work_));
-  note_failed_tests({"subgroup-matrix, in attention alone: " + right.error().message});
-  return store;
-}
-
 RecorderContext GpuExecutable::context() const {
   return {.device = *device_,
           .kernels = kernels_,
@@ -147,150 +99,6 @@ RecorderContext GpuExecutable::context() const {
           .layouts = layouts_,
           .one = one_.get(),
           .of_rows = of_rows_};
-}
-
-Result<void> GpuExecutable::plan_one_dispatch(std::optional<LayersInOne>& layers) {
-  const OneDispatchUse use = options_.gpu.one_dispatch;
-  if (use == OneDispatchUse::kOff || layouts_.serial) {
-    if (use == OneDispatchUse::kOn) why_in_steps_ = "software drivers run kernels of their own";
-    return {};
-  }
-  if (use == OneDispatchUse::kAuto && device_->adapter().type == AdapterType::kSoftware) return {};
-  auto found = layers_in_one(*device_, plan_, layouts_.int8_x);
-  if (!found) {
-    why_in_steps_ = found.error().message;
-    return {};
-  }
-  if (const auto kept = weights_.keep_together(found->matrices); !kept) {
-    if (kept.error().code != ErrorCode::kOutOfMemory) return kept;
-    why_in_steps_ = kept.error().message;  // in pieces they may find room
-    return {};
-  }
-  layers = std::move(*found);
-  return {};
-}
-
-// Whatever is wrong with it, there are the steps.
-Result<void> GpuExecutable::try_one_dispatch(const GpuKvStore& store) {
-  if (!one_) return {};
-  one_->leave();
-  why_in_steps_.clear();
-  if (only_in_steps_) return {};
-  if (!store.all_layers().buffer) {
-    why_in_steps_ = kKvTooLarge;
-    return {};
-  }
-  TRY(why_in_steps_, try_one_dispatch(*one_, store));
-  return {};
-}
-
-Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const GpuKvStore& store) {
-  const bool is_wanted = options_.gpu.one_dispatch == OneDispatchUse::kOn;
-  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, one, options_.max_batch);
-  if (!trial) {
-    if (trial.error().code == ErrorCode::kDeviceLost) return std::unexpected(trial.error());
-    return trial.error().message;
-  }
-  if (trial->workgroups == 0) return trial->why_not;
-  if (!is_wanted && trial->times.empty()) return "the GPU does not tell what takes how long";
-  const auto from = is_wanted ? one.fewest_rows() : trial->faster_from();
-  if (!from) return "it is not faster on this GPU";
-  TRY_STATUS(one.reset(OneDispatch::Patience::kUsual));
-  one.use(trial->workgroups, *from);
-  return std::string();
-}
-
-Result<void> GpuExecutable::expect(int n_sequences) {
-  if (!one_ || !one_->is_used() || only_in_steps_) return {};
-  std::vector<std::unique_ptr<OneDispatch>> made;
-  for (; n_tried_ < kRowsInOne.size() && n_sequences >= kRowsInOne[n_tried_].fewest; ++n_tried_) {
-    const auto [fewest, most] = kRowsInOne[n_tried_];
-    if (most > std::min(options_.max_batch, max_logit_rows())) break;
-    auto one = one_->for_rows(fewest, most);
-    if (one) {
-      made.push_back(*std::move(one));
-    } else if (one.error().code == ErrorCode::kDeviceLost) {
-      return std::unexpected(std::move(one).error());
-    } else {
-      say_rows_in_steps(one.error().message, fewest, most);
-    }
-  }
-  return made.empty() ? Result<void>() : add_rows(std::move(made));
-}
-
-void GpuExecutable::say_rows_in_steps(const std::string& why, int fewest, int most) {
-  why_rows_in_steps_ = why;
-  if (options_.gpu.one_dispatch != OneDispatchUse::kOn) return;
-  const std::string tokens = fewest == most ? std::to_string(most) : format_text("{} to {}", fewest, most);
-  warn("{}; each step of {} tokens is a dispatch", why, tokens);
-}
-
-Result<void> GpuExecutable::compile_for_rows(const Program& program, std::span<OneDispatch* const> added) const {
-  std::vector<Command> commands;
-  for (const OneDispatch* one : added) {
-    for (const int n : std::set{one->fewest_rows(), one->most_rows()}) {
-      for (const uint32_t in_one : {0u, 1u}) {
-        program.commands({.n_tokens = n, .n_logit_rows = n, .in_one = in_one}, commands);
-      }
-    }
-  }
-  return device_->prepare(commands);
-}
-
-Result<void> GpuExecutable::add_rows(std::vector<std::unique_ptr<OneDispatch>> made) {
-  in_control_ = nullptr;
-  work_->ropes().reserve(positions_of_trial(plan_.config, one_->shape()));
-  std::vector<OneDispatch*> added;
-  for (auto& one : made) {
-    added.push_back(one.get());
-    of_rows_.push_back(std::move(one));
-  }
-  ++n_ways_;
-  const auto store = make_store(KvType::kF16, /*together=*/true);
-  auto ready = store->reserve(blocks_of_trial(added.back()->shape().tokens)).and_then([&]() -> Result<void> {
-    if (!store->all_layers().buffer) return fail(ErrorCode::kNotSupported, "{}", kKvTooLarge);
-    return compile_for_rows(store->program, added);
-  });
-  if (!ready && ready.error().code != ErrorCode::kDeviceLost && added.size() > 1) {
-    // Which of them it was shows when each is alone.
-    std::ranges::move(of_rows_ | std::views::drop(std::ssize(of_rows_) - std::ssize(added)), made.begin());
-    of_rows_.resize(of_rows_.size() - added.size());
-    for (auto& one : made) {
-      std::vector<std::unique_ptr<OneDispatch>> alone;
-      alone.push_back(std::move(one));
-      TRY_STATUS(add_rows(std::move(alone)));
-    }
-    return {};
-  }
-  for (OneDispatch* one : added) {
-    const auto why = ready.and_then([&] { return try_one_dispatch(*one, *store); });
-    if (!why && why.error().code == ErrorCode::kDeviceLost) return std::unexpected(why.error());
-    if (!one->is_used()) say_rows_in_steps(why ? *why : why.error().message, one->fewest_rows(), one->most_rows());
-  }
-  std::erase_if(of_rows_, [](const auto& one) { return !one->is_used(); });
-  ++n_ways_;
-  return {};
-}
-
-OneDispatch* GpuExecutable::one_for(int n_rows) const {
-  if (n_rows == 1) return one_.get();
-  const auto found = std::ranges::find_if(
-      of_rows_, [&](const auto& one) { return n_rows >= one->fewest_rows() && n_rows <= one->most_rows(); });
-  return found == of_rows_.end() ? nullptr : found->get();
-}
-
-RunShape GpuExecutable::in_best_way(RunShape shape, const GpuKvStore& store) const {
-  const OneDispatch* one = shape.one_each && !only_in_steps_ && !observer_ ? one_for(shape.n_tokens) : nullptr;
-  shape.in_one = one && store.all_layers().buffer && store.type() == KvType::kF16 ? one->workgroups(shape.n_tokens) : 0;
-  return shape;
-}
-
-void GpuExecutable::leave_one_dispatch(OneDispatch& one) {
-  if (!one.is_used()) return;
-  one.leave();
-  (&one == one_.get() ? why_in_steps_ : why_rows_in_steps_) = "workgroups have waited for each other in vain";
-  warn("the GPU {} did not run all workgroups of a token at the same time; from here on each step is a dispatch",
-       device_->adapter().name);
 }
 
 std::string GpuExecutable::description() const {
@@ -358,6 +166,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   auto& store = static_cast<GpuKvStore&>(kv_store);
   int n_pos = 0;
   for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
+  TRY_STATUS(check_before(batch));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(batch));
   shape = in_best_way(shape, store);

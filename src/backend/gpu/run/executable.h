@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <deque>
 
 #include "backend/backend.h"
@@ -54,8 +55,12 @@ class GpuExecutable final : public Executable {
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
   // Whether products with this model's weights come out right (check_products.h): kNotSupported where they do not. The
-  // kernels are compiled then, those of keys and values as f16, which will most likely be wanted.
+  // kernels are compiled then, those of keys and values as f16, which will most likely be wanted, but for attention on
+  // matrices, which takes longest.
   Result<void> check();
+  // Whether that does, too; where not, attention leaves matrices out. The first run with so many tokens of a sequence
+  // asks for it.
+  Result<void> check_long_prompts();
   // What gpu_adapter() tells of features that the device is used without, because it failed their tests.
   void note_failed_tests(std::vector<std::string> findings) {
     failed_tests_.insert(failed_tests_.end(), findings.begin(), findings.end());
@@ -76,7 +81,7 @@ class GpuExecutable final : public Executable {
   const Device& device() const { return *device_; }
   const Plan& plan() const { return plan_; }
   const GpuOptions& options() const { return options_.gpu; }
-  const Layouts& layouts() const { return layouts_; }
+  Layouts layouts() const;
   void set_layouts(const Layouts& layouts);        // of stores made from now on
   void keep_to_steps() { only_in_steps_ = true; }  // for whom only they are of interest
 
@@ -98,6 +103,11 @@ class GpuExecutable final : public Executable {
   // That of a run with so many rows, each of another sequence; null: there is none.
   OneDispatch* one_for(int n_rows) const;
   Result<std::unique_ptr<GpuKvStore>> checked_store();
+  // What the batch is the first to need.
+  Result<void> check_before(Batch batch);
+  void defer_attention_on_matrices();
+  const step::Attention* first_attention_on_matrices() const;
+  Result<void> begin_slow_kernels(const std::optional<LayersInOne>& in_one);
   // The way in which a run computes the layers.
   RunShape in_best_way(RunShape shape, const GpuKvStore& store) const;
   // Workgroups of a run that computed them as one have waited in vain: from now on it is not done so.
@@ -131,7 +141,8 @@ class GpuExecutable final : public Executable {
   mutable WeightStore weights_;
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<DeviceSampler> sampler_;
-  Layouts layouts_;
+  Layouts layouts_;                 // of what is recorded
+  int on_matrices_from_ = INT_MAX;  // attention, once it has been checked; INT_MAX: it has been, or is to be without
   std::vector<std::string> failed_tests_;
   std::unique_ptr<OneDispatch> one_;                   // null: the layers are always computed step by step
   std::string why_in_steps_;                           // why that is so; empty: nobody asked for anything else

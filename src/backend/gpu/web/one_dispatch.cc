@@ -14,6 +14,7 @@ Result<LayersInOne> layers_in_one(const Device&, const Plan&, bool) {
 Result<std::unique_ptr<OneDispatch>> OneDispatch::create(Device&, KernelLibrary&, WeightStore&, LayersInOne) {
   CHECK(false);
 }
+Result<const Pipeline*> OneDispatch::pipeline(KernelLibrary&, const LayersInOne&) { CHECK(false); }
 Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView&, const BufferView&, const GpuKvStore&,
                                              const When&) const {
   CHECK(false);
