@@ -1,5 +1,5 @@
 // Dawn compiles pipelines on two threads, whatever the machine has, and a model's first start is little else than that:
-// 4 to 6 s on an NVIDIA GPU, of which 16 threads leave 1.3 to 2. Who wants more is meant to hand it a platform of
+// 4 to 6 s on an NVIDIA GPU, of which 16 threads leave 1.5 to 1.7. Who wants more is meant to hand it a platform of
 // their own, but the header that says what one looks like is not installed with the library. So this defines the
 // function by which Dawn makes its threads in its place: a library calls a program's function where both have one of
 // that name. The library's own then makes them, of another number. Where Dawn no longer asks this way, nothing changes,
