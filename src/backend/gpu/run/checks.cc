@@ -2,6 +2,7 @@
 // on subgroup matrices before the first long prompt.
 #include <algorithm>
 #include <climits>
+#include <tuple>
 #include <utility>
 
 #include "backend/gpu/run/executable.h"
@@ -10,17 +11,17 @@
 
 namespace tern::gpu {
 
-// They compile while weights are uploaded, and what is wrong with them shows when they are recorded.
-Result<void> GpuExecutable::begin_slow_kernels(const std::optional<LayersInOne>& in_one) {
-  if (in_one) {
-    if (const auto pipeline = OneDispatch::pipeline(kernels_, *in_one)) TRY_STATUS(device_->begin(**pipeline));
-  }
+// They compile while weights are uploaded. What is wrong with them shows when they are wanted, where there is another
+// way.
+void GpuExecutable::begin_slow_kernels(const std::optional<LayersInOne>& in_one) {
+  const auto begin = [&](const Result<const Pipeline*>& pipeline) {
+    if (pipeline) std::ignore = device_->begin(**pipeline);
+  };
+  if (in_one) begin(OneDispatch::pipeline(kernels_, *in_one));
   if (const auto* attention = first_attention_on_matrices()) {
     const auto config = matrix_attention_config(*device_, layouts(), options_.max_batch, *attention);
-    const auto pipeline = kernels_.pipeline(kernels_.traced(matrix_attention<wgsl::F16x2>, *config).module);
-    if (pipeline) TRY_STATUS(device_->begin(**pipeline));
+    begin(kernels_.pipeline(kernels_.traced(matrix_attention<wgsl::F16x2>, *config).module));
   }
-  return {};
 }
 
 // Null where no attention is meant to be on matrices.

@@ -61,7 +61,7 @@ Result<void> GpuExecutable::load() {
   std::optional<LayersInOne> in_one;
   TRY_STATUS(plan_one_dispatch(in_one));
   defer_attention_on_matrices();
-  TRY_STATUS(begin_slow_kernels(in_one));
+  begin_slow_kernels(in_one);
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));

@@ -107,7 +107,7 @@ class GpuExecutable final : public Executable {
   Result<void> check_before(Batch batch);
   void defer_attention_on_matrices();
   const step::Attention* first_attention_on_matrices() const;
-  Result<void> begin_slow_kernels(const std::optional<LayersInOne>& in_one);
+  void begin_slow_kernels(const std::optional<LayersInOne>& in_one);
   // The way in which a run computes the layers.
   RunShape in_best_way(RunShape shape, const GpuKvStore& store) const;
   // Workgroups of a run that computed them as one have waited in vain: from now on it is not done so.
