@@ -128,12 +128,8 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
                                .cache_dir = options.gpu.cache_dir};
   TRY(device_options.without, parse_restrictions(options.gpu.without));
   TRY(auto made, compile_tested(plan, options, device_options, open));
-  const GpuAdapter adapter = made->gpu_adapter().value();
   if (options.gpu.one_dispatch == OneDispatchUse::kOn && !made->why_in_steps().empty())
     warn("{}; each step of a token is a dispatch", made->why_in_steps());
-  for (const std::string& finding : adapter.failed_tests) {
-    warn("the GPU {} computes wrongly with a feature that is left out now: {}", adapter.name, finding);
-  }
   return made;
 }
 

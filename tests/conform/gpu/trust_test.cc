@@ -123,6 +123,8 @@ TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
     }
     executable.set_layouts({.software_matrices = true});  // as tuning does
     EXPECT_EQ(executable.layouts().attention_on_matrices_from == INT_MAX, is_wrong);
+    executable.set_layouts({.matrix_attention_subgroups = 2, .software_matrices = true});  // which nobody knows yet
+    EXPECT_NE(executable.layouts().attention_on_matrices_from, INT_MAX);
   }
 }
 

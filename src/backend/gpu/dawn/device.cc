@@ -46,6 +46,7 @@ DawnDevice::DawnDevice(DeviceSetup& setup)
 DawnDevice::~DawnDevice() {
   if (device_ == nullptr) return;
   for (const Compiling& one : compiling_) wait_for(one);
+  compiling_.clear();
   // What a driver keeps for itself is stored only now, where anything is new.
   if (cache_ && cache_->misses() > 0) dawn::native::PerformIdleTasks(device_);
   staging_.clear();

@@ -149,7 +149,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
     n_rows += static_cast<int>(slice.tokens.size());
     n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   }
-  TRY_STATUS(check_before(tokens));
+  TRY_STATUS(check_before(store, tokens));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(tokens));
   shape = in_best_way(shape, store);

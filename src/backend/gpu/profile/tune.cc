@@ -78,9 +78,13 @@ Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
   };
   const auto begin = Clock::now();
   const LayoutTrials trials{.measure = [&](bool of_prompts, const LayoutSettings& settings) -> Result<double> {
-                              executable.set_layouts(with(settings));
-                              return of_prompts ? time_prompt(executable, n_prompt)
-                                                : time_tokens(executable, pos, n_tokens);
+                              const Layouts layouts = with(settings);
+                              executable.set_layouts(layouts);
+                              if (!of_prompts) return time_tokens(executable, pos, n_tokens);
+                              auto ms = time_prompt(executable, n_prompt);
+                              const int from = executable.layouts().attention_on_matrices_from;
+                              if (!ms || from == layouts.attention_on_matrices_from) return ms;
+                              return fail(ErrorCode::kNotSupported, "attention on subgroup matrices is wrong");
                             },
                             .check = [&](const LayoutSettings& settings) -> Result<void> {
                               executable.set_layouts(with(settings));

@@ -22,8 +22,17 @@ std::span<const KvBlockId> blocks_of(const Slice& slice, int n_more) {
 
 }  // namespace
 
+int typical_slice(Batch batch) {
+  int n_tokens = 0, shortest = INT_MAX;
+  for (const Slice& slice : batch) {
+    n_tokens += static_cast<int>(slice.tokens.size());
+    shortest = std::min(shortest, static_cast<int>(slice.tokens.size()));
+  }
+  return std::max(shortest, n_tokens / (4 * std::max(1, static_cast<int>(batch.size()))));
+}
+
 void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
-  shape = {.n_tokens = 0, .n_logit_rows = 0, .n_pos = 0, .one_each = true, .typical_slice = INT_MAX};
+  shape = {.n_tokens = 0, .n_logit_rows = 0, .n_pos = 0, .one_each = true, .typical_slice = typical_slice(batch)};
   tokens.clear();
   for (const Slice& slice : batch) {
     const int n = static_cast<int>(slice.tokens.size());
@@ -32,10 +41,7 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
     shape.n_logit_rows += slice.n_logit_rows();
     shape.n_pos = std::max(shape.n_pos, slice.first_pos + n);
     shape.one_each = shape.one_each && n == 1;
-    shape.typical_slice = std::min(shape.typical_slice, n);
   }
-  shape.typical_slice =
-      std::max(shape.typical_slice, shape.n_tokens / (4 * std::max(1, static_cast<int>(batch.size()))));
   const auto logit_rows = kFirstRow + kRowWords * static_cast<uint32_t>(shape.n_tokens) + 1;
   params.assign({static_cast<uint32_t>(shape.n_tokens), logit_rows, 0});
   auto table = logit_rows + static_cast<uint32_t>(shape.n_logit_rows);

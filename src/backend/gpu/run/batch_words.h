@@ -10,6 +10,9 @@
 
 namespace tern::gpu {
 
+// RunShape::typical_slice of the batch.
+int typical_slice(Batch batch);
+
 struct BatchWords {
   std::vector<uint32_t> params;  // as kernels/common.h has them
   std::vector<TokenId> tokens;

@@ -8,6 +8,7 @@
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/trust/check_attention.h"
 #include "backend/gpu/trust/check_products.h"
+#include "base/log.h"
 
 namespace tern::gpu {
 
@@ -18,25 +19,25 @@ void GpuExecutable::begin_slow_kernels(const std::optional<LayersInOne>& in_one)
     if (pipeline) std::ignore = device_->begin(**pipeline);
   };
   if (in_one) begin(OneDispatch::pipeline(kernels_, *in_one));
-  if (const auto* attention = first_attention_on_matrices()) {
-    const auto config = matrix_attention_config(*device_, layouts(), options_.max_batch, *attention);
+  std::optional<MatrixAttentionConfig> last;
+  for (const Step& step : plan_.steps) {
+    const auto config = attention_on_matrices(step);
+    if (!config || config == last) continue;
     begin(kernels_.pipeline(kernels_.traced(matrix_attention<wgsl::F16x2>, *config).module));
+    last = config;
   }
 }
 
-// Null where no attention is meant to be on matrices.
-const step::Attention* GpuExecutable::first_attention_on_matrices() const {
-  for (const Step& step : plan_.steps) {
-    const auto* s = std::get_if<step::Attention>(&step.body);
-    if (s && matrix_attention_config(*device_, layouts(), options_.max_batch, *s)) return s;
-  }
-  return nullptr;
+// As it is meant to be; none where it is not, and of other steps.
+std::optional<MatrixAttentionConfig> GpuExecutable::attention_on_matrices(const Step& step) const {
+  const auto* s = std::get_if<step::Attention>(&step.body);
+  return s ? matrix_attention_config(*device_, layouts(), options_.max_batch, *s) : std::nullopt;
 }
 
 void GpuExecutable::set_layouts(const Layouts& layouts) {
   layouts_ = layouts;
   on_matrices_from_ = INT_MAX;
-  if (attends_without_matrices_) layouts_.attention_on_matrices_from = INT_MAX;
+  if (wrong_attention_.contains(attention_layout())) layouts_.attention_on_matrices_from = INT_MAX;
   defer_attention_on_matrices();
 }
 
@@ -48,14 +49,16 @@ Layouts GpuExecutable::layouts() const {
 
 // Batches that are too small for the check have it unchecked.
 void GpuExecutable::defer_attention_on_matrices() {
-  if (layouts_.serial || options_.max_batch < kCheckedPrompt || !first_attention_on_matrices()) return;
+  if (layouts_.serial || options_.max_batch < kCheckedPrompt) return;
+  if (std::ranges::none_of(plan_.steps, [&](const Step& s) { return attention_on_matrices(s).has_value(); })) return;
   on_matrices_from_ = std::exchange(layouts_.attention_on_matrices_from, INT_MAX);
 }
 
 Result<void> GpuExecutable::check_long_prompts() {
   if (on_matrices_from_ == INT_MAX) return {};
   in_control_ = nullptr;
-  layouts_.attention_on_matrices_from = std::exchange(on_matrices_from_, INT_MAX);
+  const int from = std::exchange(on_matrices_from_, INT_MAX);
+  layouts_.attention_on_matrices_from = from;
   const auto right =
       new_spare_store().and_then([&](const auto& store) { return check_attention(*device_, plan_, *store, *work_); });
   if (right) {
@@ -64,16 +67,26 @@ Result<void> GpuExecutable::check_long_prompts() {
   }
   layouts_.attention_on_matrices_from = INT_MAX;
   if (right.error().code == ErrorCode::kDeviceLost) return right;
+  if (right.error().code != ErrorCode::kNotSupported) {  // there is no room to find out now
+    on_matrices_from_ = from;
+    return {};
+  }
   // Products stay on matrices: they have been checked.
-  attends_without_matrices_ = true;
+  wrong_attention_.insert(attention_layout());
   note_failed_tests({"subgroup-matrix, in attention alone: " + right.error().message});
   return {};
 }
 
-Result<void> GpuExecutable::check_before(Batch batch) {
-  const auto from = static_cast<size_t>(std::max(on_matrices_from_, kMatmulTokens));
-  const bool is_long = std::ranges::any_of(batch, [&](const Slice& slice) { return slice.tokens.size() >= from; });
-  return is_long ? check_long_prompts() : Result<void>();
+void GpuExecutable::note_failed_tests(std::vector<std::string> findings) {
+  for (std::string& finding : findings) {
+    warn("the GPU {} computes wrongly with a feature that is left out now: {}", device_->adapter().name, finding);
+    failed_tests_.push_back(std::move(finding));
+  }
+}
+
+Result<void> GpuExecutable::check_before(const GpuKvStore& store, Batch batch) {
+  if (store.type() == KvType::kF32) return {};  // which has no attention on matrices
+  return typical_slice(batch) >= std::max(on_matrices_from_, kMatmulTokens) ? check_long_prompts() : Result<void>();
 }
 
 Result<void> GpuExecutable::check() {

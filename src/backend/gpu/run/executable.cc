@@ -166,7 +166,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   auto& store = static_cast<GpuKvStore&>(kv_store);
   int n_pos = 0;
   for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
-  TRY_STATUS(check_before(batch));
+  TRY_STATUS(check_before(store, batch));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(batch));
   shape = in_best_way(shape, store);

@@ -5,6 +5,7 @@
 #include <array>
 #include <climits>
 #include <deque>
+#include <set>
 
 #include "backend/backend.h"
 #include "backend/gpu/device/device.h"
@@ -62,9 +63,7 @@ class GpuExecutable final : public Executable {
   // asks for it.
   Result<void> check_long_prompts();
   // What gpu_adapter() tells of features that the device is used without, because it failed their tests.
-  void note_failed_tests(std::vector<std::string> findings) {
-    failed_tests_.insert(failed_tests_.end(), findings.begin(), findings.end());
-  }
+  void note_failed_tests(std::vector<std::string> findings);
 
   // Why the layers of a token are computed step by step; empty where they are not, or nobody wants anything else.
   const std::string& why_in_steps() const { return why_in_steps_; }
@@ -82,7 +81,7 @@ class GpuExecutable final : public Executable {
   const Plan& plan() const { return plan_; }
   const GpuOptions& options() const { return options_.gpu; }
   Layouts layouts() const;
-  void set_layouts(const Layouts& layouts);        // of stores made from now on
+  void set_layouts(const Layouts& layouts);        // of programs that are recorded from now on
   void keep_to_steps() { only_in_steps_ = true; }  // for whom only they are of interest
 
  private:
@@ -104,9 +103,12 @@ class GpuExecutable final : public Executable {
   OneDispatch* one_for(int n_rows) const;
   Result<std::unique_ptr<GpuKvStore>> checked_store();
   // What the batch is the first to need.
-  Result<void> check_before(Batch batch);
+  Result<void> check_before(const GpuKvStore& store, Batch batch);
   void defer_attention_on_matrices();
-  const step::Attention* first_attention_on_matrices() const;
+  std::optional<MatrixAttentionConfig> attention_on_matrices(const Step& step) const;
+  std::pair<uint32_t, uint32_t> attention_layout() const {
+    return {layouts_.matrix_attention_subgroups, layouts_.matrix_attention_chunk};
+  }
   void begin_slow_kernels(const std::optional<LayersInOne>& in_one);
   // The way in which a run computes the layers.
   RunShape in_best_way(RunShape shape, const GpuKvStore& store) const;
@@ -144,14 +146,14 @@ class GpuExecutable final : public Executable {
   Layouts layouts_;                 // of what is recorded
   int on_matrices_from_ = INT_MAX;  // attention, once it has been checked; INT_MAX: it has been, or is to be without
   std::vector<std::string> failed_tests_;
-  std::unique_ptr<OneDispatch> one_;                   // null: the layers are always computed step by step
-  std::string why_in_steps_;                           // why that is so; empty: nobody asked for anything else
-  std::vector<std::unique_ptr<OneDispatch>> of_rows_;  // of tokens of several sequences
-  std::string why_rows_in_steps_;                      // likewise
-  size_t n_tried_ = 0;                                 // of kRowsInOne
-  uint64_t n_ways_ = 0;                                // that were added since programs were first recorded
-  bool only_in_steps_ = false;                         // for the time being
-  bool attends_without_matrices_ = false;              // whatever the layouts say: they were found wrong
+  std::unique_ptr<OneDispatch> one_;                         // null: the layers are always computed step by step
+  std::string why_in_steps_;                                 // why that is so; empty: nobody asked for anything else
+  std::vector<std::unique_ptr<OneDispatch>> of_rows_;        // of tokens of several sequences
+  std::string why_rows_in_steps_;                            // likewise
+  size_t n_tried_ = 0;                                       // of kRowsInOne
+  uint64_t n_ways_ = 0;                                      // that were added since programs were first recorded
+  bool only_in_steps_ = false;                               // for the time being
+  std::set<std::pair<uint32_t, uint32_t>> wrong_attention_;  // its layouts that were found wrong on matrices
   StepObserver observer_;
   std::vector<float> logits_;
   std::vector<Command> commands_;  // kept, so that the token loop allocates nothing
