@@ -81,6 +81,16 @@ wgpu::PipelineLayout layout_of(const wgpu::Device& device, const wgsl::Module& m
   return device.CreatePipelineLayout(&descriptor);
 }
 
+wgpu::ComputePipelineDescriptor descriptor_of(const wgpu::Device& device, const wgsl::Module& module,
+                                              const wgpu::BindGroupLayout& bindings, const wgpu::ShaderModule& shader) {
+  wgpu::ComputePipelineDescriptor descriptor;
+  descriptor.label = wgpu::StringView(module.name);
+  descriptor.layout = layout_of(device, module, bindings);
+  descriptor.compute.module = shader;
+  descriptor.compute.entryPoint = wgpu::StringView(module.name);
+  return descriptor;
+}
+
 }  // namespace
 
 bool DawnDevice::is_compiling(const DawnPipeline& pipeline) const {
@@ -94,15 +104,9 @@ void DawnDevice::wait_for(const Compiling& one) const {
 Result<void> DawnDevice::start(const DawnPipeline& pipeline) {
   const wgsl::Module& module = pipeline.module();
   ErrorScopes scopes(instance_->api, device_);
-  const auto shader = compile(module);
-  wgpu::ComputePipelineDescriptor descriptor;
-  descriptor.label = wgpu::StringView(module.name);
-  descriptor.layout = layout_of(device_, module, pipeline.layout);
-  const auto error = scopes.take();
-  if (!shader) return std::unexpected(shader.error());
-  if (error) return fail(error->code, "kernel {}: {}", module.name, error->message);
-  descriptor.compute.module = *shader;
-  descriptor.compute.entryPoint = wgpu::StringView(module.name);
+  TRY(const wgpu::ShaderModule shader, compile(module));
+  const auto descriptor = descriptor_of(device_, module, pipeline.layout, shader);
+  if (const auto error = scopes.take()) return fail(error->code, "kernel {}: {}", module.name, error->message);
   Compiling& made = compiling_.emplace_back(&pipeline);
   made.future = device_.CreateComputePipelineAsync(
       &descriptor, wgpu::CallbackMode::WaitAnyOnly,
@@ -173,11 +177,7 @@ Result<std::unique_ptr<DawnPipeline>> DawnDevice::make_pipeline(const wgsl::Modu
   wgpu::ComputePipeline handle;
   // The Null backend has the guaranteed limits and no matrix shapes; beyond them the text itself can still be checked.
   if (!only_validates_ || (fits(module.needs, limits_, features_) && !module.needs.subgroup_matrix)) {
-    wgpu::ComputePipelineDescriptor descriptor;
-    descriptor.label = wgpu::StringView(module.name);
-    descriptor.layout = layout_of(device_, module, layout);
-    descriptor.compute.module = shader;
-    descriptor.compute.entryPoint = wgpu::StringView(module.name);
+    const auto descriptor = descriptor_of(device_, module, layout, shader);
     handle = device_.CreateComputePipeline(&descriptor);
   }
   if (const auto error = scopes.take()) return fail(error->code, "kernel {}: {}", module.name, error->message);
