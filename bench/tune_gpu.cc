@@ -1,11 +1,13 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
 //   tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] [--gpu NAME]
-//   [--no-norms | --no-fuse] [--wgsl DIR]
+//   [--no-norms | --no-fuse] [--full-head] [--wgsl DIR]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
-//   | madefrom=N | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N | incols=N | fcols=N
-//   | headm=N | fcolsfrom=N | headcolsfrom=N | ftilesfrom=N | fewfrom=N | fewtiles=N | headtilesfrom=N
-//   | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE | fewtile=FEW | headtile=FEW]...
+//   | madefrom=N | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N
+//   | incols=N | fcols=N | headm=N | fcolsfrom=N | headcolsfrom=N | ftilesfrom=N | fewfrom=N | fewtiles=N
+//   | headtilesfrom=N | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE | fewtile=FEW | headtile=FEW]...
+//
+// With --full-head all logits are computed (Layouts::estimates).
 //
 // TILE is a PromptTile's numbers with x between them, FEW those of Layouts::FewTile; with 0 rows there is none for so
 // many tokens.
@@ -58,6 +60,7 @@ struct Setup {
   KvType kv = KvType::kF16;
   std::string model, gpu, wgsl;
   Fusions fuse = Fusions::all();
+  bool full_head = false;
   std::vector<std::string> variants;
 };
 
@@ -87,6 +90,7 @@ std::vector<std::string> sweep(bool is_ternary) {
   for (const char* layout : {"8x1x256", "8x2x256", "8x4x256", "16x1x256", "16x2x256", "16x4x256", "32x1x128",
                              "32x1x256", "32x2x128", "32x2x256", "32x4x128", "32x8x256"}) {
     variants.push_back(std::string("head=") + layout);
+    variants.push_back(std::string("estimates=") + layout);
   }
   for (const char* other : {"norm=128", "norm=512", "norm=1024", "attention=128", "attention=512"})
     variants.emplace_back(other);
@@ -204,6 +208,7 @@ int run(const Setup& setup) {
   options.max_batch = std::min(std::max(64, setup.prompt > 0 ? setup.batch : 0), model->config.n_ctx);
   options.max_logit_rows = std::max(16, setup.rows);
   options.gpu.wgsl_dir = setup.wgsl;
+  options.exact_head = setup.full_head ? ExactHead::kNo : ExactHead::kWherePays;
   auto executable = GpuExecutable::create(std::move(*device), plan, options);
   if (!executable) return std::fprintf(stderr, "%s\n", executable.error().message.c_str()), 1;
   std::printf("%s\n", (*executable)->description().c_str());
@@ -254,6 +259,8 @@ int main(int argc, char** argv) {
       setup.wgsl = argv[++i];
     } else if (arg == "--no-norms") {
       setup.fuse.norms = false;
+    } else if (arg == "--full-head") {
+      setup.full_head = true;
     } else if (arg == "--no-fuse") {
       setup.fuse = tern::Fusions::none();
     } else if (setup.model.empty()) {
@@ -266,7 +273,7 @@ int main(int argc, char** argv) {
     return std::fputs(
                "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] "
                "[--gpu NAME] "
-               "[--no-norms | --no-fuse] [--wgsl DIR] "
+               "[--no-norms | --no-fuse] [--full-head] [--wgsl DIR] "
                "[VARIANT]...\n",
                stderr),
            2;

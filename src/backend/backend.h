@@ -170,7 +170,7 @@ struct CompileOptions {
   // Where it is more: a GPU that reads prompts faster by so many tokens, and has the memory, may take up to so many.
   int most_batch = 0;
   int max_logit_rows = 16;
-  ExactHead exact_head = ExactHead::kNo;  // cpu only
+  ExactHead exact_head = ExactHead::kNo;  // the cpu and webgpu backends
   GpuOptions gpu = {};
   bool only_hardware_gpu = false;  // kNotFound where the adapter that would be used draws on the CPU
   OnProgress on_progress = {};

@@ -100,16 +100,14 @@ Result<void> compile_for_both(Engine::Impl& impl, const ChosenDevice& chosen, co
   impl.info.choice = chosen.reason;
   impl.gpu_plan = std::make_unique<Plan>();
   std::array<std::unique_ptr<Executable>, 2> devices;
-  LoadOptions on_gpu = load;
-  if (load.head == HeadKind::kExact) on_gpu.head = HeadKind::kFile;  // the same text
-  TRY(devices[1], compile_one(impl, BackendKind::kWebGpu, on_gpu, options, *impl.gpu_plan));
+  TRY(devices[1], compile_one(impl, BackendKind::kWebGpu, load, options, *impl.gpu_plan));
   TRY(devices[0], compile_one(impl, BackendKind::kCpu, load, options, impl.plan));
   impl.executable = combine_by_curves(std::move(devices), *chosen.curves, load);
   return {};
 }
 
 // kAuto: what is cheaper by the costs that are kept of both; without them, and where that is the GPU, the GPU where
-// there is one that computes and holds the model, or the one asked for by name; else, and for an exact head, the CPU.
+// there is one that computes and holds the model, or the one asked for by name; else the CPU.
 Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const std::array<CostCurve, 2>* curves,
                            PhaseTimes& times) {
   CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress, .times = &times};
@@ -126,7 +124,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const
   }
   if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
   const bool is_named = !options.gpu.adapter.empty();
-  if (is_named || (options.head != HeadKind::kExact && may_have_gpu())) {
+  if (is_named || may_have_gpu()) {
     if (const auto chosen = choose_by_curves(impl.model, options, impl.pool->size())) {
       impl.info.choice = chosen->reason;
       if (chosen->backend == BackendKind::kCpu) return compile_for(impl, BackendKind::kCpu, options, compile);

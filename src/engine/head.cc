@@ -31,19 +31,20 @@ std::string Head::describe(const Model& model) const {
 }
 
 Result<ExactHead> exact_head_for(BackendKind backend, HeadKind kind) {
-  // In a browser memory is short, and there are no dot products of bytes that would make up for it.
+  // In a browser memory is short, and on its CPU there are no dot products of bytes that would make up for it.
 #ifdef __EMSCRIPTEN__
   constexpr ExactHead kAuto = ExactHead::kNo;
+  const bool can_have_one = backend == BackendKind::kCpu || backend == BackendKind::kAuto;
 #else
   constexpr ExactHead kAuto = ExactHead::kWherePays;
+  const bool can_have_one = backend != BackendKind::kRef;
 #endif
-  const bool is_cpu = backend == BackendKind::kCpu || backend == BackendKind::kAuto;
-  if (kind == HeadKind::kExact && !is_cpu) {
-    return fail(ErrorCode::kNotSupported,
-                "an exact head is computed on the CPU only; use the cpu backend, or another head");
+  if (kind == HeadKind::kExact && !can_have_one) {
+    return fail(ErrorCode::kNotSupported, "the {} backend has no exact head; use the cpu backend, or another head",
+                backend_name(backend));
   }
   if (kind == HeadKind::kExact) return ExactHead::kYes;
-  return kind == HeadKind::kAuto && is_cpu ? kAuto : ExactHead::kNo;
+  return kind == HeadKind::kAuto && can_have_one ? kAuto : ExactHead::kNo;
 }
 
 }  // namespace tern

@@ -102,8 +102,12 @@ TEST(Head, RefusesWhatCannotBe) {
   ASSERT_FALSE(on_ref);
   EXPECT_EQ(on_ref.error().code, ErrorCode::kNotSupported);
   EXPECT_NE(on_ref.error().message.find("use the cpu backend"), std::string::npos) << on_ref.error().message;
-  EXPECT_EQ(exact_head_for(BackendKind::kWebGpu, HeadKind::kExact).error().code, ErrorCode::kNotSupported);
-  EXPECT_EQ(exact_head_for(BackendKind::kWebGpu, HeadKind::kAuto), ExactHead::kNo);
+  for (const BackendKind backend : {BackendKind::kCpu, BackendKind::kWebGpu}) {
+    EXPECT_EQ(exact_head_for(backend, HeadKind::kExact), ExactHead::kYes);
+    EXPECT_EQ(exact_head_for(backend, HeadKind::kAuto), ExactHead::kWherePays);
+    EXPECT_EQ(exact_head_for(backend, HeadKind::kFile), ExactHead::kNo);
+  }
+  EXPECT_EQ(exact_head_for(BackendKind::kRef, HeadKind::kAuto), ExactHead::kNo);
 
   const std::string packed = std::string(TERN_SOURCE_DIR) + "/tests/golden/packed/qwen3_q4_0.gguf";
   const auto none = Engine::load({.model_path = packed, .backend = BackendKind::kCpu, .head = HeadKind::kExact});

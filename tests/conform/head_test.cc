@@ -387,7 +387,7 @@ TEST(HeadCopy, IsMadeWhereItCanAndPays) {
   scaled.scale = 0.5f;
   EXPECT_EQ(made(scaled, SlotType::kF32, ExactHead::kWherePays)->w, nullptr);
   EXPECT_EQ(made(scaled, SlotType::kF32, ExactHead::kYes).error().code, ErrorCode::kNotSupported);
-  const HeadCase wide(Format::kF16, 300, cpu::kMostHeadCols + 64);
+  const HeadCase wide(Format::kF16, 300, kMostHeadCols + 64);
   EXPECT_EQ(made(wide.w, SlotType::kF32, ExactHead::kWherePays)->w, nullptr);
   const auto refused = made(wide.w, SlotType::kF32, ExactHead::kYes);
   EXPECT_NE(refused.error().message.find("at most 32768 columns, but it has 32832"), std::string::npos);

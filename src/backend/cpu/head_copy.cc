@@ -121,32 +121,15 @@ float float_above(double x) { return static_cast<float>(x * (1 + 0x1p-20)) + std
 
 namespace {
 
-// A smaller head is little of a token's reading, and the copy is memory that the whole model would take.
-constexpr uint64_t kWorthCopying = uint64_t{16} << 20;
-
 size_t stride_for(int cols) { return (static_cast<size_t>(cols) + 63) / 64 * 64; }
 
 size_t whole_groups(int rows) { return (static_cast<size_t>(rows) + kHeadGroup - 1) / kHeadGroup * kHeadGroup; }
-
-std::unexpected<Error> no_copy(const Tensor& w) {
-  const std::string_view format = format_info(w.format).name;
-  const bool is_float = w.format == Format::kF32 || w.format == Format::kF16 || w.format == Format::kBF16;
-  const std::string why = !is_float                ? format_text("its values are {}", format)
-                          : w.cols > kMostHeadCols ? format_text("it has {} columns", w.cols)
-                                                   : "it has a scale of its own";
-  return fail(ErrorCode::kNotSupported,
-              "tensor {}: an exact head needs F16, BF16 or F32 in at most {} columns, but {}; use the file's head",
-              w.name, kMostHeadCols, why);
-}
 
 }  // namespace
 
 uint64_t HeadCopy::bytes_per_token() const { return static_cast<uint64_t>(w->rows) * (stride + 3 * sizeof(float)); }
 
-bool can_copy_head(const Tensor& w) {
-  const bool is_float = w.format == Format::kF32 || w.format == Format::kF16 || w.format == Format::kBF16;
-  return is_float && w.scale == 1 && w.cols <= kMostHeadCols && w.data.is_resident();
-}
+bool can_copy_head(const Tensor& w) { return can_have_copy(w) && w.data.is_resident(); }
 
 uint64_t head_copy_bytes(int rows, int cols) {
   return static_cast<uint64_t>(rows) * stride_for(cols) + 3 * whole_groups(rows) * sizeof(float);
@@ -170,35 +153,16 @@ Result<HeadCopy> copy_head(const Tensor& w, ThreadPool& pool) {
   return copy;
 }
 
-const Tensor* float_head(const Plan& plan) {
-  for (const Step& step : plan.steps) {
-    const auto* linear = std::get_if<step::FloatLinear>(&step.body);
-    if (!linear || linear->out != plan.logits) continue;
-    return plan.slot(linear->in).type == SlotType::kF32 ? linear->w : nullptr;
-  }
-  return nullptr;
-}
-
 Result<HeadCopy> copy_head_of(const Plan& plan, ExactHead wanted, uint64_t most_bytes, ThreadPool& pool) {
-  if (wanted == ExactHead::kNo) return HeadCopy{};
-  const Tensor* head = float_head(plan);
-  if (wanted == ExactHead::kWherePays) {
-    const bool pays = head && can_copy_head(*head) && head->data.size() >= kWorthCopying &&
-                      head_copy_bytes(head->rows, head->cols) <= most_bytes;
-    if (!pays) return HeadCopy{};
-    auto copy = copy_head(*head, pool);
-    return copy ? std::move(copy) : HeadCopy{};
-  }
-  if (!head) {
-    return fail(ErrorCode::kNotSupported,
-                "an exact head needs F16, BF16 or F32, but the file's is packed already; use the file's head");
-  }
-  if (!can_copy_head(*head)) return no_copy(*head);
-  if (const uint64_t bytes = head_copy_bytes(head->rows, head->cols); bytes > most_bytes) {
-    return fail(ErrorCode::kOutOfMemory, "the exact head's copy takes {} MB, more than is free; use the file's head",
-                bytes / 1'000'000);
-  }
-  return copy_head(*head, pool);
+  const auto need_of = [](const Tensor& w) {
+    return HeadCopyNeed{.bytes = head_copy_bytes(w.rows, w.cols),
+                        .cannot = w.data.is_resident() ? "" : "it is not in memory"};
+  };
+  TRY(const Tensor* head, head_to_copy(plan, wanted, most_bytes, need_of));
+  if (!head) return HeadCopy{};
+  auto copy = copy_head(*head, pool);
+  if (!copy && wanted == ExactHead::kWherePays) return HeadCopy{};
+  return copy;
 }
 
 }  // namespace tern::cpu

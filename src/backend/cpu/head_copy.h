@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backend/backend.h"
+#include "backend/exact_head.h"
 #include "backend/host_memory.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
@@ -12,8 +12,7 @@
 
 namespace tern::cpu {
 
-inline constexpr int kMostHeadCols = 32768;  // sums of 255 · 64 over a row stay below 2^31
-inline constexpr int kHeadGroup = 16;        // rows that are estimated at a time: per-row arrays are whole groups long
+inline constexpr int kHeadGroup = 16;  // rows that are estimated at a time: per-row arrays are whole groups long
 
 // Row r of the matrix, w, is scale[r] · c + e: c are integers in −127 … 127, stored as c + 128 (unsigned, as the dot
 // product instructions want one operand), and no more than its length is known of e. A row with values that are not
@@ -37,16 +36,13 @@ double length_above(float sum, size_t n);
 // ≥ x ≥ 0, with room for three more roundings of what is made from it.
 float float_above(double x);
 
-// Whether the matrix can have a copy: its format, its scale, which must be 1, and its width.
+// Whether the matrix can have a copy (can_have_copy), and is in memory.
 bool can_copy_head(const Tensor& w);
 
 uint64_t head_copy_bytes(int rows, int cols);
 
 // `w`, which can have one, must outlive its copy. kOutOfMemory.
 Result<HeadCopy> copy_head(const Tensor& w, ThreadPool& pool);
-
-// The matrix that makes the plan's logits from floats; null where they are made from anything else.
-const Tensor* float_head(const Plan& plan);
 
 // The copy that `wanted` asks for; without one, w is null. It takes at most most_bytes.
 Result<HeadCopy> copy_head_of(const Plan& plan, ExactHead wanted, uint64_t most_bytes, ThreadPool& pool);

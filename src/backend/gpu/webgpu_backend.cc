@@ -82,8 +82,16 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   return std::max(n, options.max_batch);
 }
 
+// A copy of the head that need not be is left out where there is no memory for it.
+ExactHead exact_head_on(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
+  const uint64_t need = memory_need(plan, options, 0, KvType::kF16).total();
+  const bool has_room = adapter.memory_bytes == 0 || need <= adapter.memory_bytes;
+  return options.exact_head == ExactHead::kWherePays && !has_room ? ExactHead::kNo : options.exact_head;
+}
+
 Result<std::unique_ptr<GpuExecutable>> put_on(std::unique_ptr<Device> device, const Plan& plan,
                                               CompileOptions options) {
+  options.exact_head = exact_head_on(device->adapter(), plan, options);
   TRY_STATUS(check_memory(device->adapter(), plan, options));
   options.max_batch = batch_for(*device, plan, options);
   return GpuExecutable::create(std::move(device), plan, options);
@@ -152,6 +160,7 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
   need.activations = activation_bytes(plan, options.max_batch, options.max_logit_rows);
   const Config& c = plan.config;
   need.activations += c.ropes.size() * RopeTables::bytes(c, n_ctx);
+  if (options.exact_head != ExactHead::kNo) need.activations += HeadCopy::bytes(plan, options.max_logit_rows);
   if (n_ctx == 0) return need;
   const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(n_ctx)) + 1;  // and the spare one
   for (int layer = 0; layer < c.n_layers; ++layer) need.kv_cache += n_blocks * device_block_bytes(c, layer, type);

@@ -27,7 +27,7 @@ struct TinyShape {
   std::vector<LayerConfig> layers = {};  // instead: of layers that differ in their widths
   float softcap = 0;                     // of scores and logits
   RopePairs pairs = RopePairs::kHalves;
-  int n_heads = 4, n_kv_heads = 2, head_dim = 64;
+  int n_heads = 4, n_kv_heads = 2, head_dim = 64, n_vocab = 300;
   Format format = Format::kF32;  // of the linear layers and the embedding
   struct Others {
     std::optional<Format> qk = {}, v = {}, output = {}, gate_up = {}, down = {};
@@ -47,7 +47,7 @@ class TinyModel {
               .n_kv_heads = shape.n_kv_heads,
               .head_dim = shape.head_dim,
               .d_ff = 512,
-              .n_vocab = 300,
+              .n_vocab = shape.n_vocab,
               .n_ctx = 64,
               .rms_eps = 1e-5f,
               .ropes = {{.theta = 10000, .pairs = shape.pairs}, {.theta = 500, .pairs = shape.pairs}},

@@ -1,6 +1,6 @@
 #include <deque>
 
-#include "backend/gpu/kernels/float_activations.h"
+#include "backend/gpu/kernels/float_dots.h"
 
 namespace tern::gpu {
 
@@ -18,97 +18,6 @@ uint32_t staged_bytes(const FloatLinearConfig& c) {
 }
 
 namespace {
-
-using Totals = std::vector<Name<F32>>;  // of the rows of all matrices
-
-// Dot products of several rows, of one matrix or two, with one row of activations, or with several.
-class FloatDots {
- public:
-  FloatDots(const FloatLinearConfig& c, const LocalIndex& tid)
-      : c_(c), tid_(tid), group_(let("group", tid / c.lanes)), lane_(let("lane_of_row", tid & (c.lanes - 1))) {
-    CHECK(c.cols % c.coding.values() == 0 && (c.lanes & (c.lanes - 1)) == 0 && c.workgroup % c.lanes == 0);
-  }
-  const Name<U32>& group() const { return group_; }
-  const Name<U32>& lane() const { return lane_; }
-  uint32_t units() const { return c_.cols / c_.coding.values(); }
-
-  // Of each row of activations, on every lane of the group.
-  template <class X>
-  std::vector<Totals> multiply(const std::vector<Rows>& matrices, std::vector<X>& columns) const {
-    std::vector<Sums> sums(columns.size());
-    for (Sums& of_column : sums) {
-      for (const Rows& m : matrices) {
-        for (size_t r = 0; r < m.starts.size(); ++r) of_column.push_back(var("acc", 0.0f));
-      }
-    }
-    const uint32_t rounds = (units() + c_.lanes - 1) / c_.lanes;
-    if (rounds * sums.front().size() <= c_.most_ahead) {
-      multiply_ahead(matrices, columns, rounds, sums);
-    } else {
-      for (X& x : columns) x.prepare();
-      loop("i", lane_, units(), c_.lanes,
-           [&](const Name<U32>& i) { add(columns, matrices, load(matrices, i), i, sums); });
-    }
-    std::vector<Totals> totals(columns.size());
-    for (size_t column = 0; column < columns.size(); ++column) {
-      for (const Var<F32>& sum : sums[column]) {
-        auto mine = let("mine", sum);
-        totals[column].push_back(reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, c_.lanes, c_.workgroup));
-      }
-      if (!c_.normed) continue;
-      const Name<F32> factor = columns[column].factor();
-      for (Name<F32>& total : totals[column]) total = let("normed", total * factor);
-    }
-    return totals;
-  }
-
- private:
-  using Sums = std::vector<Var<F32>>;
-
-  template <class X>
-  static void add(const std::vector<X>& columns, const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded,
-                  const Name<U32>& i, const std::vector<Sums>& sums) {
-    for (size_t column = 0; column < columns.size(); ++column) columns[column].add(matrices, loaded, i, sums[column]);
-  }
-
-  // Written out, with all weights on their way before the activations are needed.
-  template <class X>
-  void multiply_ahead(const std::vector<Rows>& matrices, std::vector<X>& columns, uint32_t rounds,
-                      const std::vector<Sums>& sums) const {
-    const auto is_whole = [&](uint32_t k) { return (k + 1) * c_.lanes <= units(); };
-    std::vector<std::vector<Loaded>> ahead;
-    for (uint32_t k = 0; k < rounds; ++k) {
-      // Past the row's end the last unit is loaded again, and left out below.
-      auto i = is_whole(k) ? let("i", lane_ + k * c_.lanes) : let("i", min(lane_ + k * c_.lanes, units() - 1));
-      ahead.push_back(load(matrices, i));
-    }
-    for (X& x : columns) x.prepare();
-    for (uint32_t k = 0; k < rounds; ++k) {
-      auto i = let("i", lane_ + k * c_.lanes);
-      if (is_whole(k)) {
-        add(columns, matrices, ahead[k], i, sums);
-      } else {
-        when(i < units(), [&] { add(columns, matrices, ahead[k], i, sums); });
-      }
-    }
-  }
-
-  static std::vector<Loaded> load(const std::vector<Rows>& matrices, const Name<U32>& i) {
-    std::vector<Loaded> loaded;
-    for (const Rows& m : matrices) {
-      for (const Name<U32>& start : m.starts) {
-        auto at = let("at", start + i);
-        auto unit = let("unit", m.w->unit(e(at)));
-        loaded.push_back({unit, m.w->coding.group > 0 ? m.w->scale(at) : UnitScale{}});
-      }
-    }
-    return loaded;
-  }
-
-  FloatLinearConfig c_;
-  LocalIndex tid_;
-  Name<U32> group_, lane_;
-};
 
 // Each row's dot product with each of the workgroup's rows of x.
 template <class X, class... More>

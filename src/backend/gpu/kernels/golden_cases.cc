@@ -15,7 +15,6 @@
 #include "backend/gpu/kernels/norm_fused.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
-#include "backend/gpu/kernels/sample.h"
 #include "backend/gpu/kernels/serial_attention.h"
 #include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/kernels/ternary_columns.h"
@@ -115,7 +114,7 @@ class Cases {
     add_attention<I8x4>("q8_0");
     add("attention_merge", attention_merge(attention_config(16)));
     add_float();
-    add_sampling();
+    for (auto& [name, module] : head_kernels(m_.width, m_.n_vocab, caps.caps)) add(name, std::move(module));
     if (caps.caps.packed_dot && caps.caps.subgroup >= 8) add_layers();
   }
 
@@ -149,8 +148,11 @@ class Cases {
  private:
   template <class... P>
   void add(std::string_view name, wgsl::Kernel<P...> kernel) {
+    add(name, std::move(kernel.module));
+  }
+  void add(std::string_view name, wgsl::Module module) {
     const std::string caps = caps_.name.empty() ? "" : "." + caps_.name;
-    cases_.push_back({std::string(name) + "." + m_.name + caps + ".wgsl", std::move(kernel.module)});
+    cases_.push_back({std::string(name) + "." + m_.name + caps + ".wgsl", std::move(module)});
   }
 
   void add_layers() {
@@ -409,19 +411,6 @@ class Cases {
     c.of_logits = false;
     c.up_coding = c.coding;
     add("float_glu_columns", float_glu_columns(c));
-  }
-
-  void add_sampling() {
-    const SampleConfig c{.n = m_.n_vocab, .caps = caps_.caps};
-    add("sample_greatest", sample_greatest(c));
-    add("sample_level_count_start", sample_level(c, Measure::kCount, LevelBegin::kStart));
-    add("sample_level_count_next", sample_level(c, Measure::kCount, LevelBegin::kNext));
-    add("sample_level_share_start", sample_level(c, Measure::kShare, LevelBegin::kStart));
-    add("sample_level_share_after_count", sample_level(c, Measure::kShare, LevelBegin::kAfterCount));
-    add("sample_weigh_none", sample_weigh(c, Threshold::kNone));
-    add("sample_weigh_count", sample_weigh(c, Threshold::kCount));
-    add("sample_weigh_share", sample_weigh(c, Threshold::kShare));
-    add("sample_next", sample_next(c));
   }
 
   ModelShape m_;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "backend/gpu/kernels/common.h"
 #include "backend/gpu/wgsl/module.h"
 
 namespace tern::gpu {
@@ -14,5 +16,8 @@ struct GoldenCase {
 };
 
 std::vector<GoldenCase> golden_cases();
+
+// Those of them that make logits or choose among them, for a model of such a width and vocabulary: names and texts.
+std::vector<std::pair<std::string, wgsl::Module>> head_kernels(uint32_t width, uint32_t n_vocab, const Caps& caps);
 
 }  // namespace tern::gpu

@@ -152,6 +152,8 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
   TRY_STATUS(check_before(store, tokens));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(tokens));
+  const bool has_prompts = std::ranges::any_of(tokens, [](const Slice& slice) { return slice.tokens.size() > 1; });
+  shape.n_best = has_prompts ? 0 : 1;  // as they are run below
   shape = in_best_way(shape, store);
   if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.n_tokens));
   std::vector<Command> model, choice;
@@ -194,7 +196,6 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
     TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
   }
   times.ops = std::move(kinds.ops);
-  const bool has_prompts = std::ranges::any_of(tokens, [](const Slice& slice) { return slice.tokens.size() > 1; });
   TRY(times.seconds,
       has_prompts ? seconds_per_run(*this, store, tokens, repeats) : seconds_per_step(*this, store, tokens, repeats));
   return times;

@@ -30,11 +30,18 @@ std::optional<Numbers> numbers_of(std::string_view text) {
 }
 
 MatvecLayout* matvec_of(Layouts& l, std::string_view name) {
-  const std::pair<std::string_view, MatvecLayout*> all[] = {{"square", &l.square},    {"wide", &l.wide},
-                                                            {"glu", &l.glu},          {"qkv", &l.qkv},
-                                                            {"head", &l.head},        {"fsquare", &l.float_square},
-                                                            {"fwide", &l.float_wide}, {"fglu", &l.float_glu},
-                                                            {"fqkv", &l.float_qkv},   {"tcols", &l.ternary_columns}};
+  const std::pair<std::string_view, MatvecLayout*> all[] = {{"square", &l.square},
+                                                            {"wide", &l.wide},
+                                                            {"glu", &l.glu},
+                                                            {"qkv", &l.qkv},
+                                                            {"head", &l.head},
+                                                            {"fsquare", &l.float_square},
+                                                            {"fwide", &l.float_wide},
+                                                            {"fglu", &l.float_glu},
+                                                            {"fqkv", &l.float_qkv},
+                                                            {"tcols", &l.ternary_columns},
+                                                            {"estimates", &l.estimates},
+                                                            {"estrows", &l.estimates_of_rows}};
   const auto found = std::ranges::find(all, name, [](const auto& entry) { return entry.first; });
   return found == std::end(all) ? nullptr : found->second;
 }

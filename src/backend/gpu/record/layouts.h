@@ -26,6 +26,8 @@ struct Layouts {
   MatvecLayout glu = {16, 1, 256};     // rows of each of the two matrices
   MatvecLayout qkv = {16, 2, 256};     // always pairs of rows
   MatvecLayout head = {32, 2, 256};
+  // Of the head's logits, from its int8 copy (kernels/best_logits.h): of one row, and of several.
+  MatvecLayout estimates = {32, 2, 256}, estimates_of_rows = {32, 4, 256};
   MatvecLayout float_square = {16, 1, 256};  // the same layers with float weights
   MatvecLayout float_wide = {32, 1, 256};
   MatvecLayout float_glu = {16, 1, 256};

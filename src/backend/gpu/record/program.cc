@@ -1,6 +1,7 @@
 #include "backend/gpu/record/program.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/bytes.h"
 
@@ -14,6 +15,7 @@ bool applies(const RecordedDispatch& d, const RunShape& shape) {
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
   if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kOneEach) != shape.one_each) return false;
   if (shape.typical_slice < e.when.min_slice || shape.typical_slice > e.when.max_slice) return false;
+  if (shape.n_best < e.when.min_best || shape.n_best > e.when.max_best) return false;
   return shape.n_tokens >= e.when.min_tokens && shape.n_tokens <= e.when.max_tokens && shape.n_pos >= e.when.min_pos &&
          shape.n_pos <= e.when.max_pos;
 }
@@ -33,6 +35,12 @@ Grid grid_for(const RecordedDispatch& d, const RunShape& shape) {
 }
 
 }  // namespace
+
+Grid grid_of(uint32_t n, uint32_t most) {
+  if (n <= most) return {.x = n};
+  const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+  return {.x = side, .y = ceil_div(n, side)};
+}
 
 void Program::commands(const RunShape& shape, std::vector<Command>& out, int first_step, int end_step) const {
   for (const RecordedDispatch& d : dispatches_) {

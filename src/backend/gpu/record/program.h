@@ -20,6 +20,7 @@ struct RunShape {
   // Workgroups of the one dispatch that computes all layers (record/one_dispatch.h); 0: they are computed step by step.
   uint32_t in_one = 0;
   int typical_slice = 1;  // tokens of the shortest slice, or a quarter of their mean where that is more
+  int n_best = 0;         // of each row of logits only so many of the greatest are wanted (HeadCopy); 0: all are
 };
 
 // Which runs a dispatch is for.
@@ -30,7 +31,11 @@ struct When {
   Slices slices = Slices::kAny;            // kOneEach: where one_each holds; kLonger: where it does not
   int min_slice = 1, max_slice = INT_MAX;  // typical_slice
   int min_rows = 1, max_rows = INT_MAX;    // of the extent's kind
+  int min_best = 0, max_best = INT_MAX;    // n_best
 };
+
+// At least n workgroups along x and y, of which a dimension has `most`.
+Grid grid_of(uint32_t n, uint32_t most);
 
 enum class Axis { kNone, kY, kZ };
 enum class Rows { kTokens, kLogits };

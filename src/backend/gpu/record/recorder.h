@@ -24,6 +24,7 @@
 #include "backend/gpu/kernels/ternary_qkv.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/record/head_copy.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/layouts.h"
 #include "backend/gpu/record/one_dispatch.h"
@@ -46,6 +47,7 @@ struct RecorderContext {
   Layouts layouts;
   const OneDispatch* one = nullptr;                            // null: there is none
   std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
+  const HeadCopy* head_copy = nullptr;                         // null: all logits are always computed
 };
 
 // From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of layers that have
@@ -138,6 +140,9 @@ class Recorder {
     TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
     recorded.step = step_;
     recorded.way = way_;
+    When& when = recorded.extent.when;
+    when.min_best = std::max(when.min_best, fewest_best_);
+    when.max_best = std::min(when.max_best, most_best_);
     program_.add(std::move(recorded));
     return {};
   }
@@ -312,6 +317,11 @@ class Recorder {
   int head_products_from(const Tensor& w) const {
     return std::max(2, w.format == Format::kF16 ? c_.layouts.head_matrices_from : c_.layouts.head_tiles_from);
   }
+  // The best logits by way of the head's copy (recorder_head.cc).
+  Result<void> best_logits(const step::FloatLinear& s);
+  Result<void> estimates(const Tensor& w, std::span<const FloatRead> reads);
+  Result<void> best_of_estimates(const step::FloatLinear& s, const FloatRead& read);
+  EstimateConfig estimate_config(const Tensor& w, uint32_t columns) const;
   Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            SlotId out);
   Result<bool> f16_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
@@ -390,8 +400,9 @@ class Recorder {
   Caps caps_;
   int step_ = 0;
   Way way_ = Way::kAny;
-  int most_few_ = INT_MAX;           // until it is known
-  std::map<int, uint32_t> n_parts_;  // of the statistics in a slot, as the step that writes them leaves them
+  int fewest_best_ = 0, most_best_ = INT_MAX;  // n_best of the runs that steps are recorded for
+  int most_few_ = INT_MAX;                     // until it is known
+  std::map<int, uint32_t> n_parts_;            // of the statistics in a slot, as the step that writes them leaves them
   // While one token runs, the row whose logits are wanted is the only one: the copy is left out.
   std::optional<step::SelectRows> alias_;
 };

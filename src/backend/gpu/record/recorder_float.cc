@@ -1,6 +1,4 @@
 // The float layers: matrix × vector kernels for a few tokens, matrix × matrix for many, norms inside the former.
-#include <cmath>
-
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul.h"
@@ -9,13 +7,6 @@
 
 namespace tern::gpu {
 namespace {
-
-// n workgroups along x and y, for a dimension has its limit.
-Grid grid_of(uint32_t n, uint32_t most) {
-  if (n <= most) return {.x = n};
-  const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(static_cast<double>(n))));
-  return {.x = side, .y = ceil_div(n, side)};
-}
 
 constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
 
@@ -295,8 +286,13 @@ const MatvecLayout& Recorder::float_layout(const Tensor& w) const {
 
 Result<void> Recorder::record(const step::FloatLinear& s) {
   const bool is_head = rows_of(s.out) == Rows::kLogits;
-  return float_linear_step(std::span(&s.w, 1), s.in, s.norm, s.out, Store::kSet,
-                           is_head ? c_.layouts.head : float_layout(*s.w));
+  const bool has_copy = c_.head_copy && s.out == c_.plan.logits;
+  if (has_copy) TRY_STATUS(best_logits(s));
+  if (has_copy) most_best_ = 0;
+  auto recorded = float_linear_step(std::span(&s.w, 1), s.in, s.norm, s.out, Store::kSet,
+                                    is_head ? c_.layouts.head : float_layout(*s.w));
+  most_best_ = INT_MAX;
+  return recorded;
 }
 
 Result<void> Recorder::record(const step::FloatLinearAdd& s) {

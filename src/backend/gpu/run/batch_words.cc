@@ -31,8 +31,23 @@ int typical_slice(Batch batch) {
   return std::max(shortest, n_tokens / (4 * std::max(1, static_cast<int>(batch.size()))));
 }
 
+int n_best(Batch batch) {
+  int most = 0;
+  for (const Slice& slice : batch) {
+    if (slice.n_logit_rows() == 0) continue;
+    if (slice.n_best == 0) return 0;
+    most = std::max(most, slice.n_best);
+  }
+  return most;
+}
+
 void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
-  shape = {.n_tokens = 0, .n_logit_rows = 0, .n_pos = 0, .one_each = true, .typical_slice = typical_slice(batch)};
+  shape = {.n_tokens = 0,
+           .n_logit_rows = 0,
+           .n_pos = 0,
+           .one_each = true,
+           .typical_slice = typical_slice(batch),
+           .n_best = n_best(batch)};
   tokens.clear();
   for (const Slice& slice : batch) {
     const int n = static_cast<int>(slice.tokens.size());

@@ -12,6 +12,8 @@ namespace tern::gpu {
 
 // RunShape::typical_slice of the batch.
 int typical_slice(Batch batch);
+// RunShape::n_best of the batch: the most that any of its rows of logits wants; 0 where one wants all.
+int n_best(Batch batch);
 
 struct BatchWords {
   std::vector<uint32_t> params;  // as kernels/common.h has them

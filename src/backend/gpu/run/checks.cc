@@ -1,12 +1,14 @@
 // What is checked of a model on its device before it is relied on: products and attention when it is loaded, attention
 // on subgroup matrices before the first long prompt.
 #include <algorithm>
+#include <bit>
 #include <climits>
 #include <tuple>
 #include <utility>
 
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/trust/check_attention.h"
+#include "backend/gpu/trust/check_best_logits.h"
 #include "backend/gpu/trust/check_products.h"
 #include "base/log.h"
 
@@ -84,7 +86,37 @@ void GpuExecutable::note_failed_tests(std::vector<std::string> findings) {
   }
 }
 
+Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
+  const auto columns = std::bit_ceil(static_cast<uint32_t>(std::max(n_rows, 1)));
+  const bool may_be_wanted = head_copy_ && n_best >= 1 && n_best <= kMostBestLogits;
+  if (!may_be_wanted || n_rows > head_copy_->most_rows() || checked_best_rows_.contains(columns)) return {};
+  in_control_ = nullptr;
+  const auto right = new_spare_store().and_then([&](const auto& store) {
+    return check_best_logits(*device_, plan_, store->program, *work_,
+                             std::min(static_cast<int>(columns), head_copy_->most_rows()));
+  });
+  return trust_best_rows(columns, right);
+}
+
+// What follows from having checked them.
+Result<void> GpuExecutable::trust_best_rows(uint32_t columns, const Result<void>& right) {
+  if (right) {
+    checked_best_rows_.insert(columns);
+    return {};
+  }
+  if (right.error().code == ErrorCode::kDeviceLost) return right;
+  if (right.error().code != ErrorCode::kNotSupported) return {};  // there is no room to find out now
+  if (options_.exact_head == ExactHead::kYes) return right;
+  note_failed_tests({"the head's int8 copy: " + right.error().message});
+  head_copy_.reset();
+  ++n_ways_;
+  return {};
+}
+
 Result<void> GpuExecutable::check_before(const GpuKvStore& store, Batch batch) {
+  int n_logit_rows = 0;
+  for (const Slice& slice : batch) n_logit_rows += slice.n_logit_rows();
+  TRY_STATUS(check_best_rows(n_logit_rows, n_best(batch)));
   if (store.type() == KvType::kF32) return {};  // which has no attention on matrices
   return typical_slice(batch) >= std::max(on_matrices_from_, kMatmulTokens) ? check_long_prompts() : Result<void>();
 }
@@ -113,6 +145,10 @@ Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
   TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
   TRY_STATUS(
       check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
+  if (head_copy_) {
+    TRY_STATUS(trust_best_rows(1, check_best_logits(*device_, plan_, store->program, *work_, 1)));
+    if (!head_copy_) TRY_STATUS(prepare(*store, 0));
+  }
   if (layouts_.serial || options_.max_batch < kCheckedPrompt) return store;
   TRY_STATUS(check_attention(*device_, plan_, *store, *work_));
   return store;

@@ -62,6 +62,13 @@ Result<void> GpuExecutable::load() {
   TRY_STATUS(plan_one_dispatch(in_one));
   defer_attention_on_matrices();
   begin_slow_kernels(in_one);
+  const HeadCopy::Context of_head{.device = *device_,
+                                  .kernels = kernels_,
+                                  .plan = plan_,
+                                  .layouts = layouts_,
+                                  .wanted = options_.exact_head,
+                                  .max_logit_rows = options_.max_logit_rows};
+  TRY_STATUS(HeadCopy::begin(of_head));
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));
@@ -84,6 +91,7 @@ Result<void> GpuExecutable::load() {
                                        .tokens = work_->tokens(),
                                        .params = work_->params(),
                                        .serial = layouts_.serial}));
+  TRY(head_copy_, HeadCopy::create(of_head, weights_));
   TRY_STATUS(device_->wait());
   options_.end_phase("weights");
   return {};
@@ -98,7 +106,18 @@ RecorderContext GpuExecutable::context() const {
           .max_batch = options_.max_batch,
           .layouts = layouts_,
           .one = one_.get(),
-          .of_rows = of_rows_};
+          .of_rows = of_rows_,
+          .head_copy = head_copy_.get()};
+}
+
+std::optional<std::string> GpuExecutable::own_head() const {
+  if (!head_copy_) return {};
+  return format_text("exact (int8 + {})", format_info(head_copy_->matrix().format).name);
+}
+
+int64_t GpuExecutable::bytes_beyond_plan() const {
+  if (!head_copy_) return 0;
+  return static_cast<int64_t>(head_copy_->bytes_per_token()) - static_cast<int64_t>(head_copy_->matrix().data.size());
 }
 
 std::string GpuExecutable::description() const {
@@ -191,7 +210,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     } else {
       TRY_STATUS(device_->submit(commands_));
     }
-    if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape.n_pos);
+    if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape);
   }
   if (n_rows == 0) {
     TRY(const bool failed, has_failed());
@@ -208,12 +227,14 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   return std::span<const float>(logits_);
 }
 
-void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const Program* sampler, int n_pos) {
+void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const Program* sampler,
+                             const RunShape& shape) {
   last_.store = store.watch();
-  last_.blocks.assign(token.blocks.begin(), token.blocks.begin() + kv_blocks_for(n_pos));
+  last_.blocks.assign(token.blocks.begin(), token.blocks.begin() + kv_blocks_for(shape.n_pos));
   last_.n_ctx = token.n_ctx;
   last_.sampler = sampler;
-  last_.n_pos = n_pos;
+  last_.n_pos = shape.n_pos;
+  last_.n_best = shape.n_best;
   last_.dispatches =
       static_cast<int>(std::ranges::count_if(commands_, [](const Command& c) { return c.pipeline != nullptr; }));
 }

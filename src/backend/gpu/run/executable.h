@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <deque>
 #include <set>
@@ -52,6 +53,8 @@ class GpuExecutable final : public Executable {
   std::optional<GpuStats> gpu_stats() const override;
   std::optional<GpuAdapter> gpu_adapter() const override;
   Result<std::vector<GpuKernel>> gpu_kernels() override;
+  std::optional<std::string> own_head() const override;
+  int64_t bytes_beyond_plan() const override;
   Result<TokenTimes> time_ops(KvStore& store, Batch tokens, int repeats) override;
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
@@ -104,13 +107,19 @@ class GpuExecutable final : public Executable {
   Result<std::unique_ptr<GpuKvStore>> checked_store();
   // What the batch is the first to need.
   Result<void> check_before(const GpuKvStore& store, Batch batch);
+  // Likewise, of the best n_best logits of each of so many rows: those that are not checked are found without the copy.
+  Result<void> check_best_rows(int n_rows, int n_best);
+  Result<void> trust_best_rows(uint32_t columns, const Result<void>& right);
+  bool has_checked_best(int n_rows) const {
+    return checked_best_rows_.contains(std::bit_ceil(static_cast<uint32_t>(std::max(n_rows, 1))));
+  }
   void defer_attention_on_matrices();
   std::optional<MatrixAttentionConfig> attention_on_matrices(const Step& step) const;
   std::pair<uint32_t, uint32_t> attention_layout() const {
     return {layouts_.matrix_attention_subgroups, layouts_.matrix_attention_chunk};
   }
   void begin_slow_kernels(const std::optional<LayersInOne>& in_one);
-  // The way in which a run computes the layers.
+  // The way in which a run computes the layers and the head.
   RunShape in_best_way(RunShape shape, const GpuKvStore& store) const;
   // Workgroups of a run that computed them as one have waited in vain: from now on it is not done so.
   void leave_one_dispatch(OneDispatch& one);
@@ -128,7 +137,7 @@ class GpuExecutable final : public Executable {
   // the store's spare block. Empty where there was none or its blocks are gone.
   Result<std::vector<Command>> last_token_again() const;
   // Keeps what last_token_again() has to know of the token that commands_ run.
-  void remember(const GpuKvStore& store, const Slice& token, const Program* sampler, int n_pos);
+  void remember(const GpuKvStore& store, const Slice& token, const Program* sampler, const RunShape& shape);
   // Seconds that the last token's dispatches take as one; 0 where they cannot be run again or timed.
   double time_last_token() const;
   Result<void> run_observed(const GpuKvStore& store, const RunShape& shape);
@@ -143,7 +152,9 @@ class GpuExecutable final : public Executable {
   mutable WeightStore weights_;
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<DeviceSampler> sampler_;
-  Layouts layouts_;                 // of what is recorded
+  std::unique_ptr<HeadCopy> head_copy_;   // null: all logits are always computed
+  std::set<uint32_t> checked_best_rows_;  // powers of two: up to so many rows, and more than half as many
+  Layouts layouts_;                       // of what is recorded
   int on_matrices_from_ = INT_MAX;  // attention, once it has been checked; INT_MAX: it has been, or is to be without
   std::vector<std::string> failed_tests_;
   std::unique_ptr<OneDispatch> one_;                         // null: the layers are always computed step by step
@@ -165,6 +176,7 @@ class GpuExecutable final : public Executable {
     int n_ctx = 0;
     const Program* sampler = nullptr;  // null: the host chose
     int n_pos = 0;
+    int n_best = 0;
     int dispatches = 0;
   };
   LastToken last_;

@@ -15,6 +15,17 @@ namespace {
 // Steps that the device works on while the host waits for an older one.
 constexpr size_t kAhead = 2;
 
+// How many of a row's logits decide, at most; 0: all do.
+int n_best_of(std::span<const DeviceSampling> sampling) {
+  int most = 1;
+  for (const DeviceSampling& o : sampling) {
+    if (o.temperature == 0) continue;
+    if (o.top_k <= 0) return 0;
+    most = std::max(most, o.top_k);
+  }
+  return most;
+}
+
 }  // namespace
 
 class GpuTokenStream final : public TokenStream {
@@ -25,6 +36,7 @@ class GpuTokenStream final : public TokenStream {
         store_(store),
         sampling_(sampling.begin(), sampling.end()),
         draws_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })),
+        n_best_(n_best_of(sampling)),
         tokens_(starts.size()),
         n_left_(n_steps) {
     for (const Slice& start : starts) {
@@ -93,6 +105,7 @@ class GpuTokenStream final : public TokenStream {
     for (size_t i = 0; i < rows_.size(); ++i) slices.push_back(slice(i));
     e.work_->ropes().reserve(last_pos() + n_left_);
     TRY(shape_, e.put(slices, n_left_ - 1));
+    shape_.n_best = n_best_;
     e.in_control_ = this;
     return {};
   }
@@ -149,7 +162,7 @@ class GpuTokenStream final : public TokenStream {
     for (Row& row : rows_) ++row.pos;
     ++step_;
     --n_left_;
-    if (rows_.size() == 1) e.remember(store_, slice(0), sampler_, shape_.n_pos);
+    if (rows_.size() == 1) e.remember(store_, slice(0), sampler_, shape_);
     ++e.decoded_;
     e.record_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return {};
@@ -160,6 +173,7 @@ class GpuTokenStream final : public TokenStream {
   std::vector<Row> rows_;
   const std::vector<DeviceSampling> sampling_;  // of the rows
   const bool draws_;                            // in any row
+  const int n_best_;                            // as RunShape::n_best
   const Program* sampler_ = nullptr;
   std::vector<TokenId> tokens_;  // of the rows, the last that were taken
   RunShape shape_;
@@ -183,6 +197,7 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   if (observer_) return nullptr;
   TRY(const Program* sampler, sampler_->choosing(sampling));
   if (sampler == nullptr) return nullptr;
+  TRY_STATUS(check_best_rows(static_cast<int>(starts.size()), n_best_of(sampling)));
   in_control_ = nullptr;  // its options are no longer those that the sampler has
   return std::make_unique<GpuTokenStream>(*this, static_cast<GpuKvStore&>(store), starts, n_tokens, sampling);
 }

@@ -129,6 +129,7 @@ class Check {
     }
     for (const int n_pos : positions) program_.commands({.n_pos = n_pos}, commands);
     program_.commands({.in_one = 1}, commands);
+    for (const int n_best : {1, kMostBestLogits}) program_.commands({.n_best = n_best}, commands);
     return device_.prepare(commands);
   }
 

@@ -1,0 +1,353 @@
+#include "backend/gpu/kernels/best_logits.h"
+
+#include <bit>
+#include <deque>
+#include <limits>
+
+#include "backend/gpu/kernels/float_dots.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+using namespace float_matvec;
+
+namespace {
+
+constexpr uint32_t kInfinity = std::bit_cast<uint32_t>(std::numeric_limits<float>::infinity());
+constexpr uint32_t kMinusInfinity = std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity());
+constexpr float kMostSquares = 0x1p100f, kLeastScale = 0x1p-100f;
+// Of activations whose products with such scales and lengths are far from the ends of what floats hold.
+constexpr float kLeastInput = 0x1p-60f, kMostInputSquares = 0x1p120f;
+constexpr float kLost = 0x1p-80f;  // above all that is lost below the normal numbers
+// More than the roundings of a sum of up to 32768 squares, of a root and of a few products.
+constexpr float kUp = 1 + 0x1p-9f;
+constexpr float kCodes = 127, kInputCodes = 8191;
+constexpr float kBelowAll = -3e38f, kAboveAll = 3e38f;
+
+// The bits of the greatest magnitude: as integers they are in the order of the magnitudes, infinities and NaN last.
+void add_magnitude(const Var<U32>& most, const Name<Vec4<F32>>& v) {
+  auto bits = let("bits", bitcast<Vec4<U32>>(abs(v)));
+  auto a = let("a", max(at(bits, 0), at(bits, 1)));
+  auto b = let("b", max(at(bits, 2), at(bits, 3)));
+  most = max(most, max(a, b));
+}
+
+// Four integers of that magnitude at most, nearest to `scaled`.
+template <ValueOf<Vec4<F32>> V>
+Name<Vec4<F32>> nearest(V&& scaled, float most) {
+  auto limited = clamp(round(std::forward<V>(scaled)), splat<Vec4<F32>>(-most), splat<Vec4<F32>>(most));
+  return let("q", std::move(limited));
+}
+
+Name<I8x4> packed(const Caps& caps, const Name<Vec4<F32>>& q) {
+  return pack_int8(caps, let("q_int", call<Vec4<I32>>("vec4<i32>", q)));
+}
+
+Name<HeadCodes> vec4_of(const std::vector<Name<I8x4>>& words) {
+  return let("four", call<HeadCodes>("vec4<u32>", words[0], words[1], words[2], words[3]));
+}
+
+}  // namespace
+
+HeadCopyKernel head_copy(const HeadCopyConfig& c) {
+  CHECK(!c.coding.has_codes() && c.cols % 16 == 0 && c.workgroup % c.lanes == 0);
+  const uint32_t units = c.cols / c.coding.values(), units_of_codes = 16 / c.coding.values();
+  return kernel("head_copy", c.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Out<"codes", HeadCodes> codes,
+                    Out<"errors", HeadErrors> errors, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  const Unpack unpack(c.coding);
+                  auto row = let("row", (wg.y * n_wg.x + wg.x) * c.rows_per_workgroup() + tid / c.lanes);
+                  auto lane = let("lane", tid & (c.lanes - 1));
+                  note("Past the last row it is copied again, and not stored.");
+                  auto read_row = let("read_row", min(row, c.rows - 1));
+                  auto most = var("most", 0u);
+                  auto squares = var("squares", 0.0f);
+                  loop("i", lane, units, c.lanes, [&](const Name<U32>& i) {
+                    auto unit = let("unit", planes.unit(read_row * units + i));
+                    for (uint32_t k = 0; k < c.coding.quads(); ++k) {
+                      auto v = let("v", unpack(unit, k));
+                      add_magnitude(most, v);
+                      squares += dot(v, v);
+                    }
+                  });
+                  auto my_most = let("my_most", most);
+                  auto of_row = reduce_lanes(Reduce::kMax, c.caps, my_most, tid, c.lanes, c.workgroup);
+                  auto my_squares = let("my_squares", squares);
+                  auto all_squares = reduce_lanes(Reduce::kSum, c.caps, my_squares, tid, c.lanes, c.workgroup);
+                  auto is_known = let("is_known", of_row < kInfinity && all_squares <= kMostSquares);
+                  auto step = let("unit_scale", bitcast<F32>(select(0u, of_row, is_known)) / kCodes);
+                  auto has_scale = let("has_scale", step >= kLeastScale);
+                  auto scale = let("scale", select(0.0f, step, has_scale));
+                  auto inverse = let("inverse", select(0.0f, 1.0f / step, has_scale));
+
+                  auto misses = var("misses", 0.0f);
+                  loop("i", lane, c.cols / 16, c.lanes, [&](const Name<U32>& i) {
+                    std::vector<Name<I8x4>> words;
+                    for (uint32_t u = 0; u < units_of_codes; ++u) {
+                      auto unit = let("unit", planes.unit(read_row * units + i * units_of_codes + u));
+                      for (uint32_t k = 0; k < c.coding.quads(); ++k) {
+                        auto v = let("v", unpack(unit, k));
+                        auto q = nearest(v * inverse, kCodes);
+                        auto missed = let("missed", v - q * scale);
+                        misses += dot(missed, missed);
+                        words.push_back(packed(c.caps, q));
+                      }
+                    }
+                    auto four = vec4_of(words);
+                    when(row < c.rows, [&] { codes[row * (c.cols / 16) + i] = four; });
+                  });
+                  auto my_misses = let("my_misses", misses);
+                  auto all_misses = reduce_lanes(Reduce::kSum, c.caps, my_misses, tid, c.lanes, c.workgroup);
+                  when(lane == 0u && row < c.rows, [&] {
+                    auto norm = let("norm_of_row", sqrt(all_squares) * kUp);
+                    note("A product and a difference are off by a rounding of what they are made of.");
+                    auto error = let("error", sqrt(all_misses) * kUp + norm * 0x1p-20f);
+                    errors[row] = vec4f(scale, select(kUnknown, error, is_known), select(0.0f, norm, is_known), 0.0f);
+                  });
+                });
+}
+
+EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
+  CHECK(c.cols % 16 == 0);
+  return kernel("estimated_input", c.workgroup,
+                [&](FloatX x, FloatGain gain, Out<"parts", HeadCodes> parts, Out<"bounds", HeadErrors> bounds,
+                    WorkgroupId wg, LocalIndex tid) {
+                  const auto load = [&](const Name<U32>& piece, uint32_t k) {
+                    auto quad = let("quad", piece * 4u + k);
+                    auto v = let("v", x[wg.y * (c.cols / 4) + quad]);
+                    return c.normed ? let("weighted", v * gain[quad]) : v;
+                  };
+                  auto most = var("most", 0u);
+                  auto squares = var("squares", 0.0f);
+                  loop("piece", tid, c.cols / 16, c.workgroup, [&](const Name<U32>& piece) {
+                    for (uint32_t k = 0; k < 4; ++k) {
+                      auto v = load(piece, k);
+                      add_magnitude(most, v);
+                      squares += dot(v, v);
+                    }
+                  });
+                  auto my_most = let("my_most", most);
+                  auto of_row = reduce_workgroup(Reduce::kMax, c.caps, my_most, tid, c.workgroup);
+                  auto my_squares = let("my_squares", squares);
+                  auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, c.workgroup);
+                  auto greatest = let("greatest", bitcast<F32>(min(of_row, kInfinity - 1)));
+                  auto is_bounded = let(
+                      "is_bounded", of_row < kInfinity && greatest >= kLeastInput && all_squares <= kMostInputSquares);
+                  auto scale = let("scale", select(0.0f, greatest / kInputCodes, is_bounded));
+                  auto inverse = let("inverse", select(0.0f, kInputCodes / greatest, is_bounded));
+
+                  auto misses = var("misses", 0.0f);
+                  loop("piece", tid, c.cols / 16, c.workgroup, [&](const Name<U32>& piece) {
+                    std::vector<Name<I8x4>> high, low;
+                    for (uint32_t k = 0; k < 4; ++k) {
+                      auto v = load(piece, k);
+                      auto q = nearest(v * inverse, kInputCodes);
+                      auto missed = let("missed", v - q * scale);
+                      misses += dot(missed, missed);
+                      auto h = let("h", round(q * (1.0f / 128)));
+                      high.push_back(packed(c.caps, h));
+                      auto l = let("l", q - h * 128.0f);
+                      low.push_back(packed(c.caps, l));
+                    }
+                    auto at = let("at", (wg.y * (c.cols / 16) + piece) * 2u);
+                    parts[at] = vec4_of(high);
+                    parts[at + 1u] = vec4_of(low);
+                  });
+                  auto my_misses = let("my_misses", misses);
+                  auto all_misses = reduce_workgroup(Reduce::kSum, c.caps, my_misses, tid, c.workgroup);
+                  when(tid == 0u, [&] {
+                    const float roundings = static_cast<float>(c.cols + 64) * 0x1p-24f * kUp;
+                    const float of_low = 128 * std::sqrt(static_cast<float>(c.cols)) * kUp;
+                    auto norm = let("norm_of_row", sqrt(all_squares) * kUp);
+                    auto missed = let("all_missed", sqrt(all_misses) * kUp + norm * 0x1p-20f);
+                    auto rounded = let("rounded", (norm + missed + scale * of_low) * roundings);
+                    auto per_norm = let("per_norm", (missed + rounded) * kUp);
+                    auto per_error = let("per_error", (norm + missed + rounded) * kUp);
+                    bounds[wg.y] = vec4f(scale, per_error, per_norm, select(kUnknown, kLost, is_bounded));
+                  });
+                });
+}
+
+EstimateConfig fit(EstimateConfig c) {
+  while (c.lanes > 1 && c.lanes / 2 * 16 >= c.cols) c.lanes /= 2, c.workgroup /= 2;
+  return c;
+}
+
+namespace {
+
+// The sums of H and L that a lane has, for each row of the group and each column.
+struct Sums {
+  std::vector<Var<I32>> high, low;
+};
+
+void add_codes(const Dot4& dot4, const std::vector<Name<HeadCodes>>& codes, const In<"parts", HeadCodes>& parts,
+               uint32_t units, uint32_t columns, const Name<U32>& i, const Sums& sums) {
+  for (uint32_t column = 0; column < columns; ++column) {
+    auto at_parts = let("at_parts", (i + column * units) * 2u);
+    auto high = let("high", parts[at_parts]);
+    auto low = let("low", parts[at_parts + 1u]);
+    for (size_t r = 0; r < codes.size(); ++r) {
+      const size_t sum = r * columns + column;
+      for (uint32_t k = 0; k < 4; ++k) {
+        sums.high[sum] += dot4(at(codes[r], k), at(high, k));
+        sums.low[sum] += dot4(at(codes[r], k), at(low, k));
+      }
+    }
+  }
+}
+
+// Of all rows of the group; `starts`: their codes.
+Sums sum_codes(const EstimateConfig& c, const In<"codes", HeadCodes>& codes, const In<"parts", HeadCodes>& parts,
+               const std::vector<Name<U32>>& starts, const Name<U32>& lane) {
+  const Dot4 dot4(c.caps);
+  const uint32_t units = c.cols / 16, rounds = (units + c.lanes - 1) / c.lanes;
+  const auto load = [&](const Name<U32>& i) {
+    std::vector<Name<HeadCodes>> loaded;
+    for (const Name<U32>& start : starts) loaded.push_back(let("codes16", codes[start + i]));
+    return loaded;
+  };
+  Sums sums;
+  for (uint32_t i = 0; i < c.rows_per_group * c.columns; ++i) {
+    sums.high.push_back(var("sum_high", 0));
+    sums.low.push_back(var("sum_low", 0));
+  }
+  const auto add = [&](const std::vector<Name<HeadCodes>>& loaded, const Name<U32>& i) {
+    add_codes(dot4, loaded, parts, units, c.columns, i, sums);
+  };
+  if (rounds * c.rows_per_group > c.most_ahead) {
+    loop("i", lane, units, c.lanes, [&](const Name<U32>& i) { add(load(i), i); });
+    return sums;
+  }
+  // Written out, with all codes on their way before the first is used.
+  const auto is_whole = [&](uint32_t k) { return (k + 1) * c.lanes <= units; };
+  std::vector<Name<U32>> at;
+  std::vector<std::vector<Name<HeadCodes>>> ahead;
+  for (uint32_t k = 0; k < rounds; ++k) {
+    at.push_back(let("i", lane + k * c.lanes));
+    ahead.push_back(load(is_whole(k) ? at[k] : let("last", min(at[k], units - 1))));
+  }
+  for (uint32_t k = 0; k < rounds; ++k) {
+    if (is_whole(k)) {
+      add(ahead[k], at[k]);
+    } else {
+      when(at[k] < units, [&] { add(ahead[k], at[k]); });
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+EstimateKernel estimate_logits(const EstimateConfig& c) {
+  CHECK(c.cols % 16 == 0 && c.workgroup % c.lanes == 0 && c.columns <= kMostBestRows);
+  return kernel(
+      "estimate_logits", c.workgroup,
+      [&](In<"codes", HeadCodes> codes, In<"errors", HeadErrors> errors, In<"parts", HeadCodes> parts,
+          In<"bounds", HeadErrors> bounds, Out<"upper", F32> upper, Out<"greatest", F32> greatest, WorkgroupId wg,
+          NumWorkgroups n_wg, LocalIndex tid) {
+        auto group = let("workgroup_index", wg.y * n_wg.x + wg.x);
+        auto lane = let("lane", tid & (c.lanes - 1));
+        auto first = let("first", group * c.rows_per_workgroup() + tid / c.lanes);
+        std::vector<Name<U32>> rows, existing, starts;
+        for (uint32_t r = 0; r < c.rows_per_group; ++r) {
+          rows.push_back(let("row", first + r * (c.workgroup / c.lanes)));
+          existing.push_back(let("existing", min(rows[r], c.rows - 1)));
+          starts.push_back(let("start", existing[r] * (c.cols / 16)));
+        }
+        const Sums sums = sum_codes(c, codes, parts, starts, lane);
+        std::vector<Name<HeadErrors>> known;
+        for (const Name<U32>& row : existing) known.push_back(let("known", errors[row]));
+        for (uint32_t column = 0; column < c.columns; ++column) {
+          auto bound = let("bound", bounds[column]);
+          auto lower = var("lower", kBelowAll);
+          for (uint32_t r = 0; r < c.rows_per_group; ++r) {
+            const size_t i = r * c.columns + column;
+            auto mine = let("mine", f32(sums.high[i]) * 128.0f + f32(sums.low[i]));
+            auto sum = reduce_lanes(Reduce::kSum, c.caps, mine, tid, c.lanes, c.workgroup);
+            auto estimate = let("estimate", sum * (at(bound, 0) * at(known[r], 0)));
+            auto off = let("off", (at(known[r], 1) * at(bound, 1) + at(known[r], 2) * at(bound, 2) + kLost) * kUp);
+            auto is_known = let("is_known", at(known[r], 1) < kUnknown && at(bound, 3) < kUnknown);
+            when(rows[r] < c.rows, [&] {
+              when(is_known, [&] { lower = max(lower, estimate - off); });
+              when(lane == 0u, [&] { upper[column * c.rows + rows[r]] = select(kAboveAll, estimate + off, is_known); });
+            });
+          }
+          auto of_group = let("of_group", lower);
+          auto all = reduce_workgroup(Reduce::kMax, c.caps, of_group, tid, c.workgroup);
+          when(tid == 0u && group < c.n_greatest(), [&] { greatest[column * c.n_greatest() + group] = all; });
+        }
+      });
+}
+
+namespace {
+
+// The n_best-th greatest of what the invocations of the workgroup have, on all of them.
+Name<F32> nth_greatest(const BestLogitsConfig& c, const Name<F32>& mine, const LocalIndex& tid) {
+  const uint32_t workgroup = c.linear.workgroup;
+  if (c.n_best == 1) return reduce_workgroup(Reduce::kMax, c.linear.caps, mine, tid, workgroup);
+  auto values = shared<F32>("values", workgroup);
+  auto found = shared<F32>("found", 1);
+  values[tid] = mine;
+  workgroupBarrier();
+  auto n_before = var("n_before", 0u);
+  loop("i", 0u, workgroup, 1u, [&](const Name<U32>& i) {
+    auto other = let("other", values[i]);
+    n_before += select(0u, 1u, other > mine || (other == mine && i < tid));
+  });
+  when(n_before == c.n_best - 1, [&] { found[0u] = mine; });
+  workgroupBarrier();
+  return let("nth", found[0u]);
+}
+
+}  // namespace
+
+BestLogitsKernel best_logits(const BestLogitsConfig& c) {
+  const FloatLinearConfig& linear = c.linear;
+  CHECK(linear.rows_per_group == 1 && linear.columns == 1 && !linear.staged && !linear.int8_x);
+  CHECK(c.n_best >= 1 && c.n_best <= linear.workgroup);
+  const uint32_t n_groups = linear.workgroup / linear.lanes;
+  return kernel("best_logits", linear.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
+                    In<"greatest", F32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
+                  const WeightPlanes planes(linear.coding, w, scales);
+                  const FloatDots dots(linear, tid);
+                  note("The n-th greatest of the least that logits can be: n are no less.");
+                  auto mine = var("mine", kBelowAll);
+                  loop("i", tid, c.n_greatest, linear.workgroup,
+                       [&](const Name<U32>& i) { mine = max(mine, greatest[wg.y * c.n_greatest + i]); });
+                  auto threshold = nth_greatest(c, let("my_greatest", mine), tid);
+
+                  note("Rows that may reach it are computed.");
+                  auto n_chosen = shared<Atomic<U32>>("n_chosen", 1);
+                  auto chosen = shared<U32>("chosen", linear.workgroup);
+                  auto my_row = let("my_row", wg.x * linear.workgroup + tid);
+                  when(my_row < linear.rows, [&] {
+                    auto index = let("index", wg.y * linear.rows + my_row);
+                    when(
+                        upper[index] >= threshold,
+                        [&] {
+                          auto place = atomicAdd(n_chosen[0u], 1u);
+                          chosen[place] = my_row;
+                        },
+                        [&] { y[index] = kMinusInfinity; });
+                  });
+                  auto n = workgroupUniformLoad(n_chosen);
+                  auto turns = let("turns", (n + (n_groups - 1)) / n_groups);
+                  const auto compute = [&](const Name<U32>& turn) {
+                    auto place = let("place", turn * n_groups + dots.group());
+                    auto row = let("row", chosen[min(place, n - 1u)]);
+                    auto start = let("start", row * dots.units());
+                    Input in(linear, x, gain, wg.y, tid);
+                    std::vector<Activations> columns;
+                    columns.emplace_back(in);
+                    const auto totals = dots.multiply({{&planes, {start}}}, columns);
+                    when(dots.lane() == 0u && place < n,
+                         [&] { y[wg.y * linear.rows + row] = bitcast<U32>(totals[0][0]); });
+                  };
+                  // Lavapipe was seen to crash in a loop that no invocation enters and that has another one in it.
+                  when(n > 0u, [&] { loop("turn", 0u, turns, 1u, compute); });
+                });
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,130 @@
+#include "backend/gpu/record/head_copy.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backend/gpu/weights/pack.h"
+#include "backend/gpu/weights/upload.h"
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/format_text.h"
+
+namespace tern::gpu {
+namespace {
+
+// Rows of logits that there is room for: as many as a kernel estimates at a time.
+uint32_t rows_of_room(int max_logit_rows) {
+  return std::min(std::bit_ceil(static_cast<uint32_t>(max_logit_rows)), kMostBestRows);
+}
+
+struct Sizes {
+  uint64_t codes, errors, parts, bounds, of_rows;
+  Sizes(const Tensor& w, uint32_t room)
+      : codes(static_cast<uint64_t>(w.rows) * static_cast<uint64_t>(w.cols)),
+        errors(static_cast<uint64_t>(w.rows) * sizeof(float) * 4),
+        parts(uint64_t{2} * room * static_cast<uint64_t>(w.cols)),
+        bounds(uint64_t{room} * sizeof(float) * 4),
+        of_rows(uint64_t{room} * static_cast<uint64_t>(w.rows) * sizeof(float)) {}
+  uint64_t total() const { return codes + errors + parts + bounds + 2 * of_rows; }
+};
+
+bool has_whole_words(const Tensor& w) { return w.cols % 16 == 0; }
+
+}  // namespace
+
+uint64_t HeadCopy::bytes(const Plan& plan, int max_logit_rows) {
+  const Tensor* w = float_head(plan);
+  return w && can_have_copy(*w) && has_whole_words(*w) ? Sizes(*w, rows_of_room(max_logit_rows)).total() : 0;
+}
+
+uint64_t HeadCopy::bytes_per_token() const {
+  const Sizes sizes(*w_, 1);
+  return sizes.codes + sizes.errors;
+}
+
+namespace {
+
+// The matrix that is to have a copy; null: none.
+Result<const Tensor*> matrix_for(const HeadCopy::Context& c) {
+  const Limits& limits = c.device.limits();
+  const auto need_of = [&](const Tensor& w) {
+    const Sizes sizes(w, rows_of_room(c.max_logit_rows));
+    HeadCopyNeed need{.bytes = sizes.total(), .pays = c.device.features().packed_dot && !c.layouts.serial};
+    const uint64_t matrix_bytes = weight_bytes(w, WeightRole::kMatrix);
+    if (!has_whole_words(w)) {
+      need.cannot = format_text("its rows have {} values, no multiple of 16", w.cols);
+    } else if (std::max({sizes.codes, sizes.of_rows, matrix_bytes}) >
+               std::min(limits.binding_bytes, limits.buffer_bytes)) {
+      need.cannot = format_text("it has {} MB, more than this GPU binds at once", matrix_bytes >> 20);
+    }
+    return need;
+  };
+  return head_to_copy(c.plan, c.wanted, UINT64_MAX, need_of);
+}
+
+HeadCopyConfig config_for(const HeadCopy::Context& c, const Tensor& w) {
+  const Caps caps = caps_of(c.device);
+  return {.rows = static_cast<uint32_t>(w.rows),
+          .cols = static_cast<uint32_t>(w.cols),
+          .coding = coding_of(w),
+          .caps = caps,
+          .lanes = c.layouts.serial ? 1 : std::min(32u, caps.subgroup == 0 ? 8 : caps.subgroup),
+          .workgroup = c.layouts.serial ? 16u : std::min(256u, c.device.limits().invocations)};
+}
+
+}  // namespace
+
+Result<void> HeadCopy::begin(const Context& context) {
+  TRY(const Tensor* w, matrix_for(context));
+  if (!w) return {};
+  KernelLibrary& kernels = context.kernels;
+  TRY(const Pipeline* pipeline, kernels.pipeline(kernels.traced(head_copy, config_for(context, *w)).module));
+  return context.device.begin(*pipeline);
+}
+
+Result<std::unique_ptr<HeadCopy>> HeadCopy::create(const Context& context, WeightStore& weights) {
+  TRY(const Tensor* w, matrix_for(context));
+  if (!w) return nullptr;
+  TRY(const FloatMatrix* matrix, weights.matrix(*w));
+  CHECK(matrix->parts.size() == 1);
+  std::unique_ptr<HeadCopy> copy(new HeadCopy);
+  copy->w_ = w;
+  copy->most_rows_ = std::min(context.max_logit_rows, static_cast<int>(kMostBestRows));
+  auto made = copy->allocate(context.device, rows_of_room(context.max_logit_rows)).and_then([&] {
+    return copy->fill(context, *matrix);
+  });
+  if (made) return copy;
+  const bool is_optional = context.wanted == ExactHead::kWherePays && made.error().code == ErrorCode::kOutOfMemory;
+  if (is_optional) return nullptr;
+  return std::unexpected(std::move(made).error());
+}
+
+Result<void> HeadCopy::allocate(Device& device, uint32_t room) {
+  const Sizes sizes(*w_, room);
+  TRY(codes_, device.new_buffer("the head's int8 copy", sizes.codes, BufferUse::kWork));
+  TRY(errors_, device.new_buffer("errors of the head's copy", sizes.errors, BufferUse::kWork));
+  TRY(parts_, device.new_buffer("input of estimates", sizes.parts, BufferUse::kWork));
+  TRY(bounds_, device.new_buffer("bounds of estimates", sizes.bounds, BufferUse::kWork));
+  TRY(upper_, device.new_buffer("estimated logits", sizes.of_rows, BufferUse::kWork));
+  TRY(greatest_, device.new_buffer("greatest estimates", sizes.of_rows, BufferUse::kWork));
+  return {};
+}
+
+Result<void> HeadCopy::fill(const Context& context, const FloatMatrix& matrix) const {
+  const FloatMatrix::Part& part = matrix.parts.front();
+  const HeadCopyConfig config = config_for(context, *w_);
+  CHECK(part.coding == config.coding);
+  const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
+  const Extent extent{.grid = grid_of(n_workgroups, context.device.limits().workgroups)};
+  Program program;
+  TRY(auto dispatch,
+      context.kernels.record(context.kernels.traced(head_copy, config), extent, View<WeightUnits>{part.units},
+                             View<wgsl::U32>{part.scales}, codes(), errors()));
+  program.add(std::move(dispatch));
+  std::vector<Command> commands;
+  program.commands({}, commands);
+  TRY_STATUS(context.device.submit(commands));
+  return context.device.wait();
+}
+
+}  // namespace tern::gpu

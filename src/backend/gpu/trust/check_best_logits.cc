@@ -1,0 +1,104 @@
+#include "backend/gpu/trust/check_best_logits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "backend/gpu/record/head_copy.h"
+#include "backend/gpu/run/batch_words.h"
+#include "backend/kv_layout.h"
+
+namespace tern::gpu {
+namespace {
+
+// Of the greatest magnitude: other kernels add up in another order.
+constexpr float kMostErrorOfLogits = 1e-3f;
+
+struct HeadStep {
+  int index;
+  const step::FloatLinear* linear;
+};
+
+std::optional<HeadStep> head_of(const Plan& plan) {
+  for (int i = 0; i < static_cast<int>(plan.steps.size()); ++i) {
+    const auto* linear = std::get_if<step::FloatLinear>(&plan.steps[static_cast<size_t>(i)].body);
+    if (linear && linear->out == plan.logits) return HeadStep{i, linear};
+  }
+  return std::nullopt;
+}
+
+// Where the head finds its rows: of one token, where they were before they were selected.
+SlotId input_of(const Plan& plan, const step::FloatLinear& head, int n_rows) {
+  for (const Step& step : plan.steps) {
+    const auto* select = std::get_if<step::SelectRows>(&step.body);
+    if (n_rows == 1 && select && select->out == head.in) return select->in;
+  }
+  return head.in;
+}
+
+// Whether of the logits of a row the n best, and none that are wrong, are in `best`.
+bool are_best(std::span<const float> all, std::span<const float> best, int n) {
+  std::vector<float> sorted(all.begin(), all.end());
+  std::ranges::sort(sorted, std::greater<>());
+  const float least = sorted[std::min(static_cast<size_t>(n), sorted.size()) - 1];
+  const float most_error = kMostErrorOfLogits * std::max(std::abs(sorted.front()), std::abs(sorted.back()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_missing = std::isinf(best[i]) && best[i] < 0;
+    if (is_missing ? all[i] > least + most_error : !(std::abs(best[i] - all[i]) <= most_error)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> check_best_logits(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
+                               int n_rows) {
+  const auto head = head_of(plan);
+  if (!head) return {};
+  const auto width = static_cast<size_t>(plan.slot(head->linear->in).width);
+  const auto n_logits = static_cast<size_t>(plan.slot(plan.logits).width);
+  std::vector<float> x(static_cast<size_t>(n_rows) * width);
+  uint32_t state = 1;
+  for (float& value : x) {  // -1 … 1
+    state = state * 1664525 + 1013904223;
+    value = static_cast<float>(state >> 8) * 0x1p-23f - 1;
+  }
+  std::vector<TokenId> tokens(static_cast<size_t>(n_rows));
+  const std::vector<KvBlockId> unused(static_cast<size_t>(kv_blocks_for(n_rows)));
+  const Slice slice{.tokens = tokens, .logits = WantLogits::kAll, .blocks = unused, .n_ctx = n_rows};
+  BatchWords words;
+  words.set({&slice, 1}, work.ropes());
+  TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(words.params))));
+  const BufferView in = work.view(input_of(plan, *head->linear, n_rows));
+  TRY_STATUS(device.write(*in.buffer, in.offset, std::as_bytes(std::span(x))));
+
+  const auto logits_of = [&](int n_best) -> Result<std::vector<float>> {
+    words.shape.n_best = n_best;
+    std::vector<Command> commands;
+    program.commands(words.shape, commands, head->index, head->index + 1);
+    TRY_STATUS(device.submit(commands));
+    std::vector<float> logits(static_cast<size_t>(n_rows) * n_logits);
+    BufferView view = work.view(plan.logits);
+    view.bytes = logits.size() * sizeof(float);
+    TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(logits))));
+    return logits;
+  };
+  TRY(const std::vector<float> all, logits_of(0));
+  if (!std::ranges::all_of(all, [](float y) { return std::isfinite(y); }))
+    return {};  // found where a token is computed
+  for (const int n_best : {1, kMostBestLogits}) {
+    TRY(const std::vector<float> best, logits_of(n_best));
+    for (size_t at = 0; at < all.size(); at += n_logits) {
+      if (are_best(std::span(all).subspan(at, n_logits), std::span(best).subspan(at, n_logits), n_best)) continue;
+      return fail(
+          ErrorCode::kNotSupported,
+          "the GPU {} computes wrongly (a row's best {} logits by way of the head's int8 copy; rows at a time: {}); "
+          "use another head",
+          device.adapter().name, n_best, n_rows);
+    }
+  }
+  return {};
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,20 @@
+// A page has all logits: there is no memory in a tab for a second copy of the head, so what makes and reads one is not
+// part of the download.
+#include "backend/gpu/record/head_copy.h"
+
+#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/trust/check_best_logits.h"
+#include "base/check.h"
+
+namespace tern::gpu {
+
+Result<void> HeadCopy::begin(const Context&) { return {}; }
+Result<std::unique_ptr<HeadCopy>> HeadCopy::create(const Context&, WeightStore&) { return nullptr; }
+uint64_t HeadCopy::bytes(const Plan&, int) { return 0; }
+uint64_t HeadCopy::bytes_per_token() const { CHECK(false); }
+
+Result<void> Recorder::best_logits(const step::FloatLinear&) { CHECK(false); }
+
+Result<void> check_best_logits(Device&, const Plan&, const Program&, const WorkBuffers&, int) { CHECK(false); }
+
+}  // namespace tern::gpu

@@ -1,0 +1,389 @@
+// The head's best logits by way of its int8 copy: the copy's and the estimates' bounds, and what comes of them against
+// float_linear.
+#include "backend/gpu/kernels/best_logits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "conform/gpu/float_data.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+using GpuBestLogits = GpuConform;
+TERN_FOR_EVERY_VARIANT(GpuBestLogits);
+
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+constexpr Format kHeadFormats[] = {Format::kF16, Format::kBF16, Format::kF32};
+
+// A head of given values, and rows of activations that it meets.
+struct HeadCase {
+  HeadCase(Format format, int rows, int cols, int n, uint64_t seed)
+      : stored(tensor_bytes(format, rows, cols)), x(random(static_cast<size_t>(n * cols), seed + 1)), n_x(n) {
+    w = {.name = "output.weight",
+         .format = format,
+         .rows = rows,
+         .cols = cols,
+         .data = {reinterpret_cast<const std::byte*>(stored.data()), stored.size()}};
+    for (int r = 0; r < rows; ++r) set_row(r, random(static_cast<size_t>(cols), seed + 2 + static_cast<uint64_t>(r)));
+  }
+  HeadCase(const HeadCase&) = delete;
+  HeadCase& operator=(const HeadCase&) = delete;
+
+  void set_row(int row, std::span<const float> values) {
+    const uint64_t stride = row_bytes(w.format, w.cols);
+    const MutableBytes all(reinterpret_cast<std::byte*>(stored.data()), stored.size());
+    format_info(w.format).encode(values, all.subspan(static_cast<uint64_t>(row) * stride, stride));
+  }
+  std::vector<float> row(int r) const {
+    std::vector<float> values(static_cast<size_t>(w.cols));
+    const uint64_t stride = row_bytes(w.format, w.cols);
+    format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(r) * stride, stride), values);
+    return values;
+  }
+  std::vector<double> input(int i) const {
+    const auto cols = static_cast<size_t>(w.cols);
+    std::vector<double> values;
+    for (size_t k = 0; k < cols; ++k) {
+      const float v = x[static_cast<size_t>(i) * cols + k];
+      values.push_back(gain.empty() ? v : v * gain[k]);
+    }
+    return values;
+  }
+
+  std::vector<unsigned char> stored;
+  Tensor w;
+  std::vector<float> x;  // [n_x, cols]
+  int n_x;
+  std::vector<float> gain = {};  // of a norm; empty: there is none
+};
+
+double length(std::span<const double> values) {
+  double squares = 0;
+  for (const double v : values) squares += v * v;
+  return std::sqrt(squares);
+}
+
+struct Copy {
+  std::vector<int8_t> codes;  // [rows, cols]
+  std::vector<float> errors;  // [rows, 4]
+};
+
+Copy copy_of(GpuBench& bench, const HeadCase& c) {
+  const Planes planes(c.w);
+  const gpu::HeadCopyConfig config{.rows = static_cast<uint32_t>(c.w.rows),
+                                   .cols = static_cast<uint32_t>(c.w.cols),
+                                   .coding = planes.coding,
+                                   .caps = bench.caps(),
+                                   .lanes = 8,
+                                   .workgroup = 64};
+  Copy copy{poisoned<int8_t>(static_cast<size_t>(c.w.rows) * config.cols), poisoned<float>(size_t{4} * config.rows)};
+  bench.run(gpu::head_copy(config), {.x = 2, .y = ceil_div(ceil_div(config.rows, config.rows_per_workgroup()), 2u)},
+            in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), out<gpu::HeadCodes>(copy.codes),
+            out<gpu::HeadErrors>(copy.errors));
+  return copy;
+}
+
+std::vector<float> gain_of(const HeadCase& c) { return c.gain.empty() ? std::vector<float>(4, 1.0f) : c.gain; }
+
+struct InputParts {
+  std::vector<int8_t> parts;  // [rows, cols / 16, 2, 16]
+  std::vector<float> bounds;  // [rows, 4]
+};
+
+// For `columns` rows of x, those past the last as they happen to be.
+InputParts input_of(GpuBench& bench, const HeadCase& c, uint32_t columns) {
+  const auto cols = static_cast<uint32_t>(c.w.cols), n = static_cast<uint32_t>(c.n_x);
+  const gpu::EstimatedInputConfig config{
+      .cols = cols, .normed = !c.gain.empty(), .caps = bench.caps(), .workgroup = 64};
+  InputParts input{poisoned<int8_t>(size_t{columns} * cols * 2), poisoned<float>(size_t{columns} * 4)};
+  bench.run(gpu::estimated_input(config), {.y = n}, in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
+            out<gpu::HeadCodes>(input.parts), out<gpu::HeadErrors>(input.bounds));
+  return input;
+}
+
+gpu::EstimateConfig estimate_config(GpuBench& bench, const HeadCase& c, uint32_t columns) {
+  return gpu::fit(gpu::EstimateConfig{.rows = static_cast<uint32_t>(c.w.rows),
+                                      .cols = static_cast<uint32_t>(c.w.cols),
+                                      .caps = bench.caps(),
+                                      .lanes = 8,
+                                      .rows_per_group = 2,
+                                      .workgroup = 64,
+                                      .columns = columns});
+}
+
+struct Estimates {
+  std::vector<float> upper;     // [columns, rows]
+  std::vector<float> greatest;  // [columns, workgroups]
+  uint32_t rows_of_workgroup = 0, n_greatest = 0;
+};
+
+Estimates estimates_of(GpuBench& bench, const HeadCase& c, uint32_t columns, uint32_t most_ahead = 16) {
+  const Copy copy = copy_of(bench, c);
+  const InputParts input = input_of(bench, c, columns);
+  auto config = estimate_config(bench, c, columns);
+  config.most_ahead = most_ahead;
+  Estimates e{.upper = poisoned<float>(size_t{columns} * config.rows),
+              .greatest = poisoned<float>(size_t{columns} * config.n_greatest()),
+              .rows_of_workgroup = config.rows_per_workgroup(),
+              .n_greatest = config.n_greatest()};
+  bench.run(gpu::estimate_logits(config), {.x = 3, .y = ceil_div(config.n_greatest(), 3u)},
+            in<gpu::HeadCodes>(copy.codes), in<gpu::HeadErrors>(copy.errors), in<gpu::HeadCodes>(input.parts),
+            in<gpu::HeadErrors>(input.bounds), out<F32>(e.upper), out<F32>(e.greatest));
+  return e;
+}
+
+gpu::FloatLinearConfig linear_config(GpuBench& bench, const HeadCase& c, const Planes& planes) {
+  return gpu::fit(gpu::FloatLinearConfig{.rows = static_cast<uint32_t>(c.w.rows),
+                                         .cols = static_cast<uint32_t>(c.w.cols),
+                                         .coding = planes.coding,
+                                         .normed = !c.gain.empty(),
+                                         .eps = kEps,
+                                         .caps = bench.caps(),
+                                         .lanes = 8,
+                                         .rows_per_group = 2,
+                                         .workgroup = 64});
+}
+
+std::vector<float> all_logits(GpuBench& bench, const HeadCase& c) {
+  const Planes planes(c.w);
+  const auto config = linear_config(bench, c, planes);
+  auto y = poisoned<float>(static_cast<size_t>(c.n_x) * config.rows);
+  bench.run(gpu::float_linear(config),
+            {.x = ceil_div(config.rows, config.rows_per_workgroup()), .z = static_cast<uint32_t>(c.n_x)},
+            in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
+            in<gpu::RowRange>(range_of(0, c.w.rows)), out<F32>(y));
+  return y;
+}
+
+std::vector<float> best_logits(GpuBench& bench, const HeadCase& c, uint32_t n_best) {
+  const auto columns = std::bit_ceil(static_cast<uint32_t>(c.n_x));
+  const Estimates e = estimates_of(bench, c, columns);
+  const Planes planes(c.w);
+  gpu::BestLogitsConfig config{.linear = linear_config(bench, c, planes), .n_best = n_best, .n_greatest = e.n_greatest};
+  config.linear.rows_per_group = 1;
+  config.linear.workgroup = 128;
+  auto y = poisoned<float>(static_cast<size_t>(c.n_x) * config.linear.rows);
+  bench.run(gpu::best_logits(config),
+            {.x = ceil_div(config.linear.rows, config.linear.workgroup), .y = static_cast<uint32_t>(c.n_x)},
+            in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
+            in<F32>(e.upper), in<F32>(e.greatest), out<U32>(y));
+  return y;
+}
+
+void expect_copy(GpuBench& bench, const HeadCase& c) {
+  const Copy copy = copy_of(bench, c);
+  const auto cols = static_cast<size_t>(c.w.cols);
+  for (int r = 0; r < c.w.rows; ++r) {
+    const std::vector<float> row = c.row(r);
+    const auto i = static_cast<size_t>(r);
+    std::vector<double> w(row.begin(), row.end()), e;
+    int greatest = 0;
+    for (size_t k = 0; k < cols; ++k) {
+      const int code = copy.codes[i * cols + k];
+      greatest = std::max(greatest, std::abs(code));
+      e.push_back(w[k] - static_cast<double>(copy.errors[4 * i]) * code);
+    }
+    ASSERT_EQ(greatest, 127) << "row " << r;
+    ASSERT_GE(copy.errors[4 * i + 1], length(e)) << "row " << r;
+    ASSERT_LE(copy.errors[4 * i + 1], length(e) * 1.01 + length(w) * 1e-5 + 1e-20) << "row " << r;
+    ASSERT_GE(copy.errors[4 * i + 2], length(w)) << "row " << r;
+    ASSERT_LE(copy.errors[4 * i + 2], length(w) * 1.01) << "row " << r;
+    ASSERT_LE(length(e), 0.501 * copy.errors[4 * i] * std::sqrt(cols)) << "row " << r;
+  }
+}
+
+TEST_P(GpuBestLogits, TheCopySaysHowFarItIsOff) {
+  for (const Format format : kHeadFormats) {
+    for (const int cols : {16, 80, 256, 1008}) expect_copy(bench(), HeadCase(format, 21, cols, 1, 5));
+  }
+}
+
+TEST_P(GpuBestLogits, NothingIsKnownOfRowsThatAreNotFinite) {
+  for (const Format format : kHeadFormats) {
+    for (const float bad : {kNotANumber, kInfinite, -kInfinite}) {
+      HeadCase c(format, 9, 64, 1, 7);
+      auto row = c.row(4);
+      row[37] = bad;
+      c.set_row(4, row);
+      const Copy copy = copy_of(bench(), c);
+      for (int r = 0; r < 9; ++r) {
+        EXPECT_EQ(copy.errors[static_cast<size_t>(4 * r + 1)] == gpu::kUnknown, r == 4) << r;
+      }
+      EXPECT_EQ(copy.errors[16], 0) << "its scale";
+    }
+  }
+}
+
+TEST_P(GpuBestLogits, TheInputIsInTwoParts) {
+  for (const int cols : {16, 80, 1008}) {
+    for (const bool normed : {false, true}) {
+      HeadCase c(Format::kF16, 1, cols, 3, 11);
+      if (normed) c.gain = random(static_cast<size_t>(cols), 12);
+      const InputParts input = input_of(bench(), c, 3);
+      for (int t = 0; t < 3; ++t) {
+        const std::vector<double> x = c.input(t);
+        const float* const bounds = &input.bounds[static_cast<size_t>(4 * t)];
+        std::vector<double> missed;
+        for (int k = 0; k < cols; ++k) {
+          const auto at = static_cast<size_t>(((t * cols / 16 + k / 16) * 2) * 16 + k % 16);
+          const int high = input.parts[at], low = input.parts[at + 16];
+          ASSERT_LE(std::abs(high), 64);
+          ASSERT_LE(std::abs(low), 64);
+          missed.push_back(x[static_cast<size_t>(k)] - static_cast<double>(bounds[0]) * (128 * high + low));
+        }
+        const double rounded = (cols + 50) * kUlp * (length(x) + 128 * bounds[0] * std::sqrt(cols));
+        EXPECT_GE(bounds[1], length(x) + length(missed) + rounded);
+        EXPECT_LE(bounds[1], 1.02 * (length(x) + length(missed) + rounded));
+        EXPECT_GE(bounds[2], length(missed) + rounded);
+        EXPECT_LE(bounds[2], 1.1 * (length(missed) + rounded) + 1e-5 * length(x));
+        EXPECT_LT(length(missed), 1e-3 * length(x));
+        EXPECT_LT(bounds[3], 1e-20f);
+      }
+    }
+  }
+}
+
+// Not one logit is above its bound, nor the best of a workgroup's rows below what is promised of them.
+void expect_bounds(const HeadCase& c, const Estimates& e, const Copy& copy, const InputParts& input) {
+  for (int t = 0; t < c.n_x; ++t) {
+    const std::vector<double> x = c.input(t);
+    const float* const bounds = &input.bounds[static_cast<size_t>(4 * t)];
+    std::vector<double> greatest(e.n_greatest, -1e300);
+    for (int r = 0; r < c.w.rows; ++r) {
+      const std::vector<float> row = c.row(r);
+      double y = 0;
+      for (size_t k = 0; k < row.size(); ++k) y += row[k] * x[k];
+      const float* const errors = &copy.errors[static_cast<size_t>(4 * r)];
+      const double off = static_cast<double>(errors[1]) * bounds[1] + static_cast<double>(errors[2]) * bounds[2];
+      const float upper = e.upper[static_cast<size_t>(t * c.w.rows + r)];
+      ASSERT_GE(upper, y) << "row " << r << ", input " << t;
+      ASSERT_LE(upper, y + 2.02 * off + 1e-20) << "row " << r << ", input " << t;
+      double& of_workgroup = greatest[static_cast<size_t>(r) / e.rows_of_workgroup];
+      of_workgroup = std::max(of_workgroup, y);
+      if (of_workgroup == y) {
+        ASSERT_GE(e.greatest[static_cast<size_t>(t) * e.n_greatest + static_cast<size_t>(r) / e.rows_of_workgroup],
+                  -1e30f);
+      }
+    }
+    for (size_t i = 0; i < greatest.size(); ++i) {
+      ASSERT_LE(e.greatest[static_cast<size_t>(t) * e.n_greatest + i], greatest[i]) << "workgroup " << i;
+    }
+  }
+}
+
+TEST_P(GpuBestLogits, EstimatesKeepTheirBounds) {
+  for (const auto& [cols, n, ahead] : {std::tuple{16, 1, 16u}, {80, 2, 16u}, {272, 3, 16u}, {1008, 8, 0u}}) {
+    for (const bool normed : {false, true}) {
+      HeadCase c(Format::kF16, 67, cols, n, 21);
+      if (normed) c.gain = random(static_cast<size_t>(cols), 22);
+      const auto columns = std::bit_ceil(static_cast<uint32_t>(n));
+      expect_bounds(c, estimates_of(bench(), c, columns, ahead), copy_of(bench(), c), input_of(bench(), c, columns));
+    }
+  }
+}
+
+// What is promised: the n best and what equals the least of them as float_linear has them, of the rest that or −∞.
+// Returns how many were computed.
+int expect_best(GpuBench& bench, const HeadCase& c, uint32_t n_best) {
+  const std::vector<float> exact = all_logits(bench, c), got = best_logits(bench, c, n_best);
+  const auto rows = static_cast<size_t>(c.w.rows);
+  int n_computed = 0;
+  for (size_t t = 0; t < static_cast<size_t>(c.n_x); ++t) {
+    std::vector<float> sorted;
+    std::copy_if(exact.begin() + static_cast<ptrdiff_t>(t * rows),
+                 exact.begin() + static_cast<ptrdiff_t>((t + 1) * rows), std::back_inserter(sorted),
+                 [](float y) { return !std::isnan(y); });
+    std::ranges::sort(sorted, std::greater<>());
+    const float least = sorted.empty() ? -kInfinite : sorted[std::min<size_t>(n_best, sorted.size()) - 1];
+    for (size_t i = t * rows; i < (t + 1) * rows; ++i) {
+      n_computed += got[i] != -kInfinite ? 1 : 0;
+      const bool may_miss = got[i] == -kInfinite && !(exact[i] >= least) && !std::isnan(exact[i]);
+      const bool is_same = got[i] == exact[i] || (std::isnan(got[i]) && std::isnan(exact[i]));
+      EXPECT_TRUE(is_same || may_miss) << "row " << i % rows << " of input " << t << ": " << got[i] << ", not "
+                                       << exact[i];
+      if (!is_same && !may_miss) return n_computed;
+    }
+  }
+  return n_computed;
+}
+
+TEST_P(GpuBestLogits, TheBestAreThoseOfTheMatrix) {
+  for (const Format format : kHeadFormats) {
+    for (const int n : {1, 3}) {
+      HeadCase c(format, 1500, 144, n, 31);
+      for (const uint32_t n_best : {1u, 5u, 40u}) {
+        const int n_computed = expect_best(bench(), c, n_best);
+        EXPECT_LT(n_computed, n * (n_best == 40 ? 900 : 400)) << n_best;  // most are left out
+      }
+      c.gain = random(144, 33);
+      expect_best(bench(), c, 7);
+    }
+  }
+}
+
+TEST_P(GpuBestLogits, RowsThatAreAlike) {
+  HeadCase same(Format::kF16, 300, 48, 1, 41);
+  const auto row = same.row(0);
+  for (int r = 0; r < 300; ++r) same.set_row(r, row);
+  EXPECT_EQ(expect_best(bench(), same, 1), 300) << "all equal the best";
+  EXPECT_EQ(expect_best(bench(), same, 40), 300);
+
+  HeadCase few(Format::kF16, 3, 48, 1, 42);  // fewer rows than are wanted
+  EXPECT_EQ(expect_best(bench(), few, 128), 3);
+  HeadCase none(Format::kF16, 200, 48, 1, 43);
+  for (int r = 0; r < 200; ++r) none.set_row(r, std::vector<float>(48));
+  EXPECT_EQ(expect_best(bench(), none, 1), 200);
+}
+
+TEST_P(GpuBestLogits, WithoutABoundAllAreComputed) {
+  for (const float bad : {kNotANumber, kInfinite, 1e30f}) {
+    HeadCase c(Format::kF16, 200, 48, 2, 51);
+    c.x[20] = bad;
+    const std::vector<float> exact = all_logits(bench(), c), got = best_logits(bench(), c, 1);
+    for (size_t r = 0; r < 200; ++r) {
+      EXPECT_TRUE(got[r] == exact[r] || (std::isnan(got[r]) && std::isnan(exact[r]))) << bad << ", row " << r;
+    }
+    EXPECT_LT(std::count_if(got.begin() + 200, got.end(), [](float y) { return y != -kInfinite; }), 100)
+        << "the other row";
+  }
+  HeadCase zero(Format::kF16, 200, 48, 1, 52);
+  std::ranges::fill(zero.x, 0.0f);
+  EXPECT_EQ(expect_best(bench(), zero, 1), 200);
+}
+
+TEST_P(GpuBestLogits, RowsOfWhichNothingIsKnown) {
+  HeadCase c(Format::kF16, 300, 48, 1, 61);
+  for (const auto& [r, bad] : {std::pair{7, kNotANumber}, {100, kInfinite}, {299, -kInfinite}}) {
+    auto row = c.row(r);
+    row[5] = bad;
+    c.set_row(r, row);
+  }
+  const std::vector<float> exact = all_logits(bench(), c), got = best_logits(bench(), c, 1);
+  for (const size_t r : {7, 100, 299}) {
+    EXPECT_TRUE(got[r] == exact[r] || (std::isnan(got[r]) && std::isnan(exact[r]))) << r;
+  }
+  expect_best(bench(), c, 3);
+}
+
+// Near the ends of what the numbers hold, and with outliers.
+TEST_P(GpuBestLogits, FarFromOrdinary) {
+  for (const auto& [of_w, of_x] : {std::pair{1e-6f, 1.0f}, {6e4f, 1e-3f}, {1.0f, 1e6f}, {1.0f, 1e-12f}}) {
+    HeadCase c(Format::kF16, 400, 112, 1, 71);
+    for (int r = 0; r < 400; ++r) {
+      auto row = c.row(r);
+      for (float& v : row) v = std::clamp(v * of_w / 31, -6e4f, 6e4f);
+      c.set_row(r, row);
+    }
+    for (float& v : c.x) v *= of_x;
+    c.x[3] *= 1000;
+    expect_best(bench(), c, 1);
+    expect_best(bench(), c, 20);
+  }
+}
+
+}  // namespace
+}  // namespace tern::conform
