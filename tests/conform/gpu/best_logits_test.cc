@@ -3,6 +3,7 @@
 #include "backend/gpu/kernels/best_logits.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -90,8 +91,9 @@ Copy copy_of(GpuBench& bench, const HeadCase& c) {
 std::vector<float> gain_of(const HeadCase& c) { return c.gain.empty() ? std::vector<float>(4, 1.0f) : c.gain; }
 
 struct InputParts {
-  std::vector<int8_t> parts;  // [rows, cols / 16, 2, 16]
-  std::vector<float> bounds;  // [rows, 4]
+  std::vector<int8_t> parts;       // [rows, cols / 16, 2, 16]
+  std::vector<float> bounds;       // [rows, 4]
+  std::vector<uint32_t> greatest;  // [rows, kGreatestParts]
 };
 
 // For `columns` rows of x, those past the last as they happen to be.
@@ -99,9 +101,11 @@ InputParts input_of(GpuBench& bench, const HeadCase& c, uint32_t columns) {
   const auto cols = static_cast<uint32_t>(c.w.cols), n = static_cast<uint32_t>(c.n_x);
   const gpu::EstimatedInputConfig config{
       .cols = cols, .normed = !c.gain.empty(), .caps = bench.caps(), .workgroup = 64};
-  InputParts input{poisoned<int8_t>(size_t{columns} * cols * 2), poisoned<float>(size_t{columns} * 4)};
+  InputParts input{.parts = poisoned<int8_t>(size_t{columns} * cols * 2),
+                   .bounds = poisoned<float>(size_t{columns} * 4),
+                   .greatest = std::vector<uint32_t>(size_t{columns} * gpu::kGreatestParts, 7)};
   bench.run(gpu::estimated_input(config), {.y = n}, in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
-            out<gpu::HeadCodes>(input.parts), out<gpu::HeadErrors>(input.bounds));
+            out<I8x4>(input.parts), out<gpu::HeadErrors>(input.bounds), out<U32>(input.greatest));
   return input;
 }
 
@@ -116,9 +120,9 @@ gpu::EstimateConfig estimate_config(GpuBench& bench, const HeadCase& c, uint32_t
 }
 
 struct Estimates {
-  std::vector<float> upper;     // [columns, rows]
-  std::vector<float> greatest;  // [columns, workgroups]
-  uint32_t rows_of_workgroup = 0, n_greatest = 0;
+  std::vector<float> upper;        // [columns, rows]
+  std::vector<uint32_t> greatest;  // [columns, kGreatestParts]
+  uint32_t rows_of_workgroup = 0;
 };
 
 Estimates estimates_of(GpuBench& bench, const HeadCase& c, uint32_t columns, uint32_t most_ahead = 16) {
@@ -127,12 +131,11 @@ Estimates estimates_of(GpuBench& bench, const HeadCase& c, uint32_t columns, uin
   auto config = estimate_config(bench, c, columns);
   config.most_ahead = most_ahead;
   Estimates e{.upper = poisoned<float>(size_t{columns} * config.rows),
-              .greatest = poisoned<float>(size_t{columns} * config.n_greatest()),
-              .rows_of_workgroup = config.rows_per_workgroup(),
-              .n_greatest = config.n_greatest()};
-  bench.run(gpu::estimate_logits(config), {.x = 3, .y = ceil_div(config.n_greatest(), 3u)},
+              .greatest = input.greatest,
+              .rows_of_workgroup = config.rows_per_workgroup()};
+  bench.run(gpu::estimate_logits(config), {.x = 3, .y = ceil_div(config.n_workgroups(), 3u)},
             in<gpu::HeadCodes>(copy.codes), in<gpu::HeadErrors>(copy.errors), in<gpu::HeadCodes>(input.parts),
-            in<gpu::HeadErrors>(input.bounds), out<F32>(e.upper), out<F32>(e.greatest));
+            in<gpu::HeadErrors>(input.bounds), out<F32>(e.upper), out<Atomic<U32>>(e.greatest));
   return e;
 }
 
@@ -163,14 +166,14 @@ std::vector<float> best_logits(GpuBench& bench, const HeadCase& c, uint32_t n_be
   const auto columns = std::bit_ceil(static_cast<uint32_t>(c.n_x));
   const Estimates e = estimates_of(bench, c, columns);
   const Planes planes(c.w);
-  gpu::BestLogitsConfig config{.linear = linear_config(bench, c, planes), .n_best = n_best, .n_greatest = e.n_greatest};
+  gpu::BestLogitsConfig config{.linear = linear_config(bench, c, planes), .n_best = n_best};
   config.linear.rows_per_group = 1;
   config.linear.workgroup = 128;
   auto y = poisoned<float>(static_cast<size_t>(c.n_x) * config.linear.rows);
   bench.run(gpu::best_logits(config),
             {.x = ceil_div(config.linear.rows, config.linear.workgroup), .y = static_cast<uint32_t>(c.n_x)},
             in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
-            in<F32>(e.upper), in<F32>(e.greatest), out<U32>(y));
+            in<F32>(e.upper), in<U32>(e.greatest), out<U32>(y));
   return y;
 }
 
@@ -247,12 +250,15 @@ TEST_P(GpuBestLogits, TheInputIsInTwoParts) {
   }
 }
 
-// Not one logit is above its bound, nor the best of a workgroup's rows below what is promised of them.
+// The float that is ordered like this.
+float of_key(uint32_t key) { return std::bit_cast<float>(key >= 0x80000000u ? key & 0x7FFFFFFFu : ~key); }
+
+// Not one logit is above its bound, nor the best of a part's rows below what is promised of them.
 void expect_bounds(const HeadCase& c, const Estimates& e, const Copy& copy, const InputParts& input) {
   for (int t = 0; t < c.n_x; ++t) {
     const std::vector<double> x = c.input(t);
     const float* const bounds = &input.bounds[static_cast<size_t>(4 * t)];
-    std::vector<double> greatest(e.n_greatest, -1e300);
+    std::vector<double> greatest(gpu::kGreatestParts, -1e300), at_least = greatest;
     for (int r = 0; r < c.w.rows; ++r) {
       const std::vector<float> row = c.row(r);
       double y = 0;
@@ -262,15 +268,18 @@ void expect_bounds(const HeadCase& c, const Estimates& e, const Copy& copy, cons
       const float upper = e.upper[static_cast<size_t>(t * c.w.rows + r)];
       ASSERT_GE(upper, y) << "row " << r << ", input " << t;
       ASSERT_LE(upper, y + 2.02 * off + 1e-20) << "row " << r << ", input " << t;
-      double& of_workgroup = greatest[static_cast<size_t>(r) / e.rows_of_workgroup];
-      of_workgroup = std::max(of_workgroup, y);
-      if (of_workgroup == y) {
-        ASSERT_GE(e.greatest[static_cast<size_t>(t) * e.n_greatest + static_cast<size_t>(r) / e.rows_of_workgroup],
-                  -1e30f);
-      }
+      const size_t part = static_cast<size_t>(r) / e.rows_of_workgroup % gpu::kGreatestParts;
+      greatest[part] = std::max(greatest[part], y);
+      at_least[part] = std::max(at_least[part], y - 2.02 * off - 1e-20);
     }
-    for (size_t i = 0; i < greatest.size(); ++i) {
-      ASSERT_LE(e.greatest[static_cast<size_t>(t) * e.n_greatest + i], greatest[i]) << "workgroup " << i;
+    for (size_t part = 0; part < greatest.size(); ++part) {
+      const uint32_t key = e.greatest[static_cast<size_t>(t) * gpu::kGreatestParts + part];
+      if (greatest[part] == -1e300) {
+        ASSERT_EQ(key, 0u) << "part " << part << " has no rows";
+        continue;
+      }
+      ASSERT_LE(of_key(key), greatest[part]) << "part " << part;
+      ASSERT_GE(of_key(key), at_least[part]) << "part " << part;
     }
   }
 }
@@ -284,6 +293,14 @@ TEST_P(GpuBestLogits, EstimatesKeepTheirBounds) {
       expect_bounds(c, estimates_of(bench(), c, columns, ahead), copy_of(bench(), c), input_of(bench(), c, columns));
     }
   }
+}
+
+// With more workgroups than parts.
+TEST_P(GpuBestLogits, PartsHaveTheRowsOfSeveralWorkgroups) {
+  const HeadCase c(Format::kF16, 10000, 16, 1, 25);
+  const auto rows_of_workgroup = estimate_config(bench(), c, 1).rows_per_workgroup();
+  ASSERT_GT(ceil_div(10000u, rows_of_workgroup), gpu::kGreatestParts);
+  expect_bounds(c, estimates_of(bench(), c, 1), copy_of(bench(), c), input_of(bench(), c, 1));
 }
 
 // What is promised: the n best and what equals the least of them as float_linear has them, of the rest that or −∞.

@@ -5,10 +5,10 @@ enable subgroups;
 @group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> gain: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> upper: array<f32>;
-@group(0) @binding(5) var<storage, read> greatest: array<f32>;
+@group(0) @binding(5) var<storage, read> greatest: array<u32>;
 @group(0) @binding(6) var<storage, read_write> y: array<u32>;
-var<workgroup> values: array<f32, 256>;
-var<workgroup> found: array<f32, 1>;
+var<workgroup> values: array<u32, 256>;
+var<workgroup> found: array<u32, 1>;
 var<workgroup> n_chosen: array<atomic<u32>, 1>;
 var<workgroup> chosen: array<u32, 256>;
 
@@ -17,9 +17,9 @@ fn best_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_i
   let group = tid / 32u;
   let lane_of_row = tid & 31u;
   // The n-th greatest of the least that logits can be: n are no less.
-  var mine: f32 = -3e+38f;
-  for (var i = tid; i < 8016u; i += 256u) {
-    mine = max(mine, greatest[wg.y * 8016u + i]);
+  var mine: u32 = 0u;
+  for (var i = tid; i < 512u; i += 256u) {
+    mine = max(mine, greatest[wg.y * 512u + i]);
   }
   let my_greatest = mine;
   values[tid] = my_greatest;
@@ -38,7 +38,9 @@ fn best_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_i
   let my_row = wg.x * 256u + tid;
   if (my_row < 128256u) {
     let index = wg.y * 128256u + my_row;
-    if (upper[index] >= nth) {
+    let float_bits = bitcast<u32>(upper[index]);
+    let key = select(float_bits | 2147483648u, ~float_bits, float_bits >= 2147483648u);
+    if (key >= nth) {
       let old = (atomicAdd(&n_chosen[0u], 1u));
       chosen[old] = my_row;
     } else {

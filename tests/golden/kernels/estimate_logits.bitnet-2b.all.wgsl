@@ -6,7 +6,7 @@ requires packed_4x8_integer_dot_product;
 @group(0) @binding(2) var<storage, read> parts: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read> bounds: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> upper: array<f32>;
-@group(0) @binding(5) var<storage, read_write> greatest: array<f32>;
+@group(0) @binding(5) var<storage, read_write> greatest: array<atomic<u32>>;
 var<workgroup> part: array<f32, 8>;
 
 @compute @workgroup_size(256)
@@ -205,6 +205,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_17 = subgroupShuffleXor(sum_16, 1u);
   let sum_17 = max(sum_16, sg_17);
   if ((tid == 0u) && (workgroup_index < 8016u)) {
-    greatest[0u + workgroup_index] = sum_17;
+    let float_bits = bitcast<u32>(sum_17);
+    let key = select(float_bits | 2147483648u, ~float_bits, float_bits >= 2147483648u);
+    let old = (atomicMax(&greatest[0u + workgroup_index % 512u], key));
   }
 }

@@ -6,7 +6,7 @@ requires packed_4x8_integer_dot_product;
 @group(0) @binding(2) var<storage, read> parts: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read> bounds: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> upper: array<f32>;
-@group(0) @binding(5) var<storage, read_write> greatest: array<f32>;
+@group(0) @binding(5) var<storage, read_write> greatest: array<atomic<u32>>;
 var<workgroup> part: array<f32, 8>;
 var<workgroup> part_1: array<f32, 8>;
 var<workgroup> part_2: array<f32, 8>;
@@ -324,7 +324,9 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_27 = subgroupShuffleXor(sum_26, 1u);
   let sum_27 = max(sum_26, sg_27);
   if ((tid == 0u) && (workgroup_index < 4008u)) {
-    greatest[0u + workgroup_index] = sum_27;
+    let float_bits = bitcast<u32>(sum_27);
+    let key = select(float_bits | 2147483648u, ~float_bits, float_bits >= 2147483648u);
+    let old = (atomicMax(&greatest[0u + workgroup_index % 512u], key));
   }
   let bound_1 = bounds[1u];
   var lower_1: f32 = -3e+38f;
@@ -439,7 +441,9 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_55 = subgroupShuffleXor(sum_54, 1u);
   let sum_55 = max(sum_54, sg_55);
   if ((tid == 0u) && (workgroup_index < 4008u)) {
-    greatest[4008u + workgroup_index] = sum_55;
+    let float_bits_1 = bitcast<u32>(sum_55);
+    let key_1 = select(float_bits_1 | 2147483648u, ~float_bits_1, float_bits_1 >= 2147483648u);
+    let old_1 = (atomicMax(&greatest[512u + workgroup_index % 512u], key_1));
   }
   let bound_2 = bounds[2u];
   var lower_2: f32 = -3e+38f;
@@ -554,7 +558,9 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_83 = subgroupShuffleXor(sum_82, 1u);
   let sum_83 = max(sum_82, sg_83);
   if ((tid == 0u) && (workgroup_index < 4008u)) {
-    greatest[8016u + workgroup_index] = sum_83;
+    let float_bits_2 = bitcast<u32>(sum_83);
+    let key_2 = select(float_bits_2 | 2147483648u, ~float_bits_2, float_bits_2 >= 2147483648u);
+    let old_2 = (atomicMax(&greatest[1024u + workgroup_index % 512u], key_2));
   }
   let bound_3 = bounds[3u];
   var lower_3: f32 = -3e+38f;
@@ -669,6 +675,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_111 = subgroupShuffleXor(sum_110, 1u);
   let sum_111 = max(sum_110, sg_111);
   if ((tid == 0u) && (workgroup_index < 4008u)) {
-    greatest[12024u + workgroup_index] = sum_111;
+    let float_bits_3 = bitcast<u32>(sum_111);
+    let key_3 = select(float_bits_3 | 2147483648u, ~float_bits_3, float_bits_3 >= 2147483648u);
+    let old_3 = (atomicMax(&greatest[1536u + workgroup_index % 512u], key_3));
   }
 }

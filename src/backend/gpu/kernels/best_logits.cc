@@ -43,6 +43,13 @@ Name<I8x4> packed(const Caps& caps, const Name<Vec4<F32>>& q) {
   return pack_int8(caps, let("q_int", call<Vec4<I32>>("vec4<i32>", q)));
 }
 
+// Integers in the order of the floats.
+template <ValueOf<F32> V>
+Name<U32> ordered_key(V&& value) {
+  auto bits = let("float_bits", bitcast<U32>(std::forward<V>(value)));
+  return let("key", select(bits | 0x80000000u, ~bits, bits >= 0x80000000u));
+}
+
 Name<HeadCodes> vec4_of(const std::vector<Name<I8x4>>& words) {
   return let("four", call<HeadCodes>("vec4<u32>", words[0], words[1], words[2], words[3]));
 }
@@ -110,50 +117,62 @@ HeadCopyKernel head_copy(const HeadCopyConfig& c) {
 
 EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
   CHECK(c.cols % 16 == 0);
+  const uint32_t quads = c.cols / 4, rounds = (quads + c.workgroup - 1) / c.workgroup;
   return kernel("estimated_input", c.workgroup,
-                [&](FloatX x, FloatGain gain, Out<"parts", HeadCodes> parts, Out<"bounds", HeadErrors> bounds,
-                    WorkgroupId wg, LocalIndex tid) {
-                  const auto load = [&](const Name<U32>& piece, uint32_t k) {
-                    auto quad = let("quad", piece * 4u + k);
-                    auto v = let("v", x[wg.y * (c.cols / 4) + quad]);
-                    return c.normed ? let("weighted", v * gain[quad]) : v;
-                  };
+                [&](FloatX x, FloatGain gain, Out<"parts", I8x4> parts, Out<"bounds", HeadErrors> bounds,
+                    Out<"greatest", U32> greatest, WorkgroupId wg, LocalIndex tid) {
+                  loop("i", tid, kGreatestParts, c.workgroup,
+                       [&](const Name<U32>& i) { greatest[wg.y * kGreatestParts + i] = 0u; });
+                  // An invocation keeps its values; past the end they are zeros.
+                  std::vector<Name<U32>> places;
+                  std::vector<Name<Vec4<F32>>> values;
                   auto most = var("most", 0u);
                   auto squares = var("squares", 0.0f);
-                  loop("piece", tid, c.cols / 16, c.workgroup, [&](const Name<U32>& piece) {
-                    for (uint32_t k = 0; k < 4; ++k) {
-                      auto v = load(piece, k);
-                      add_magnitude(most, v);
-                      squares += dot(v, v);
+                  for (uint32_t k = 0; k < rounds; ++k) {
+                    places.push_back(let("quad", tid + k * c.workgroup));
+                    auto from = let("from_quad", min(places[k], quads - 1));
+                    auto loaded = let("loaded", x[wg.y * quads + from]);
+                    auto weighted = c.normed ? let("weighted", loaded * gain[from]) : loaded;
+                    auto v = weighted;
+                    if ((k + 1) * c.workgroup > quads) {
+                      auto existing = var<Vec4<F32>>("existing");
+                      when(places[k] < quads, [&] { existing = weighted; });
+                      v = let("v", existing);
                     }
-                  });
+                    add_magnitude(most, v);
+                    squares += dot(v, v);
+                    values.push_back(v);
+                  }
                   auto my_most = let("my_most", most);
                   auto of_row = reduce_workgroup(Reduce::kMax, c.caps, my_most, tid, c.workgroup);
                   auto my_squares = let("my_squares", squares);
                   auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, c.workgroup);
-                  auto greatest = let("greatest", bitcast<F32>(min(of_row, kInfinity - 1)));
-                  auto is_bounded = let(
-                      "is_bounded", of_row < kInfinity && greatest >= kLeastInput && all_squares <= kMostInputSquares);
-                  auto scale = let("scale", select(0.0f, greatest / kInputCodes, is_bounded));
-                  auto inverse = let("inverse", select(0.0f, kInputCodes / greatest, is_bounded));
+                  auto top = let("top", bitcast<F32>(min(of_row, kInfinity - 1)));
+                  auto is_bounded =
+                      let("is_bounded", of_row < kInfinity && top >= kLeastInput && all_squares <= kMostInputSquares);
+                  auto scale = let("scale", select(0.0f, top / kInputCodes, is_bounded));
+                  auto inverse = let("inverse", select(0.0f, kInputCodes / top, is_bounded));
 
                   auto misses = var("misses", 0.0f);
-                  loop("piece", tid, c.cols / 16, c.workgroup, [&](const Name<U32>& piece) {
-                    std::vector<Name<I8x4>> high, low;
-                    for (uint32_t k = 0; k < 4; ++k) {
-                      auto v = load(piece, k);
-                      auto q = nearest(v * inverse, kInputCodes);
-                      auto missed = let("missed", v - q * scale);
-                      misses += dot(missed, missed);
-                      auto h = let("h", round(q * (1.0f / 128)));
-                      high.push_back(packed(c.caps, h));
-                      auto l = let("l", q - h * 128.0f);
-                      low.push_back(packed(c.caps, l));
+                  for (uint32_t k = 0; k < rounds; ++k) {
+                    auto q = nearest(values[k] * inverse, kInputCodes);
+                    auto missed = let("missed", values[k] - q * scale);
+                    misses += dot(missed, missed);
+                    auto h = let("h", round(q * (1.0f / 128)));
+                    auto l = let("l", q - h * 128.0f);
+                    auto high = packed(c.caps, h);
+                    auto low = packed(c.caps, l);
+                    auto place = let("place", wg.y * (2 * quads) + places[k] / 4u * 8u + places[k] % 4u);
+                    const auto store = [&] {
+                      parts[place] = high;
+                      parts[place + 4u] = low;
+                    };
+                    if ((k + 1) * c.workgroup <= quads) {
+                      store();
+                    } else {
+                      when(places[k] < quads, store);
                     }
-                    auto at = let("at", (wg.y * (c.cols / 16) + piece) * 2u);
-                    parts[at] = vec4_of(high);
-                    parts[at + 1u] = vec4_of(low);
-                  });
+                  }
                   auto my_misses = let("my_misses", misses);
                   auto all_misses = reduce_workgroup(Reduce::kSum, c.caps, my_misses, tid, c.workgroup);
                   when(tid == 0u, [&] {
@@ -244,8 +263,8 @@ EstimateKernel estimate_logits(const EstimateConfig& c) {
   return kernel(
       "estimate_logits", c.workgroup,
       [&](In<"codes", HeadCodes> codes, In<"errors", HeadErrors> errors, In<"parts", HeadCodes> parts,
-          In<"bounds", HeadErrors> bounds, Out<"upper", F32> upper, Out<"greatest", F32> greatest, WorkgroupId wg,
-          NumWorkgroups n_wg, LocalIndex tid) {
+          In<"bounds", HeadErrors> bounds, Out<"upper", F32> upper, InOut<"greatest", Atomic<U32>> greatest,
+          WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
         auto group = let("workgroup_index", wg.y * n_wg.x + wg.x);
         auto lane = let("lane", tid & (c.lanes - 1));
         auto first = let("first", group * c.rows_per_workgroup() + tid / c.lanes);
@@ -275,7 +294,8 @@ EstimateKernel estimate_logits(const EstimateConfig& c) {
           }
           auto of_group = let("of_group", lower);
           auto all = reduce_workgroup(Reduce::kMax, c.caps, of_group, tid, c.workgroup);
-          when(tid == 0u && group < c.n_greatest(), [&] { greatest[column * c.n_greatest() + group] = all; });
+          when(tid == 0u && group < c.n_workgroups(),
+               [&] { atomicMax(greatest[column * kGreatestParts + group % kGreatestParts], ordered_key(all)); });
         }
       });
 }
@@ -283,11 +303,11 @@ EstimateKernel estimate_logits(const EstimateConfig& c) {
 namespace {
 
 // The n_best-th greatest of what the invocations of the workgroup have, on all of them.
-Name<F32> nth_greatest(const BestLogitsConfig& c, const Name<F32>& mine, const LocalIndex& tid) {
+Name<U32> nth_greatest(const BestLogitsConfig& c, const Name<U32>& mine, const LocalIndex& tid) {
   const uint32_t workgroup = c.linear.workgroup;
   if (c.n_best == 1) return reduce_workgroup(Reduce::kMax, c.linear.caps, mine, tid, workgroup);
-  auto values = shared<F32>("values", workgroup);
-  auto found = shared<F32>("found", 1);
+  auto values = shared<U32>("values", workgroup);
+  auto found = shared<U32>("found", 1);
   values[tid] = mine;
   workgroupBarrier();
   auto n_before = var("n_before", 0u);
@@ -309,13 +329,13 @@ BestLogitsKernel best_logits(const BestLogitsConfig& c) {
   const uint32_t n_groups = linear.workgroup / linear.lanes;
   return kernel("best_logits", linear.workgroup,
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
-                    In<"greatest", F32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
+                    In<"greatest", U32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(linear.coding, w, scales);
                   const FloatDots dots(linear, tid);
                   note("The n-th greatest of the least that logits can be: n are no less.");
-                  auto mine = var("mine", kBelowAll);
-                  loop("i", tid, c.n_greatest, linear.workgroup,
-                       [&](const Name<U32>& i) { mine = max(mine, greatest[wg.y * c.n_greatest + i]); });
+                  auto mine = var("mine", 0u);
+                  loop("i", tid, kGreatestParts, linear.workgroup,
+                       [&](const Name<U32>& i) { mine = max(mine, greatest[wg.y * kGreatestParts + i]); });
                   auto threshold = nth_greatest(c, let("my_greatest", mine), tid);
 
                   note("Rows that may reach it are computed.");
@@ -325,7 +345,7 @@ BestLogitsKernel best_logits(const BestLogitsConfig& c) {
                   when(my_row < linear.rows, [&] {
                     auto index = let("index", wg.y * linear.rows + my_row);
                     when(
-                        upper[index] >= threshold,
+                        ordered_key(upper[index]) >= threshold,
                         [&] {
                           auto place = atomicAdd(n_chosen[0u], 1u);
                           chosen[place] = my_row;

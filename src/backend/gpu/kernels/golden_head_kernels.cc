@@ -27,8 +27,7 @@ class Kernels {
       linear.normed = n_best == 1;
       linear.eps = 1e-5f;
       linear.rows_per_group = 1;
-      add(n_best == 1 ? "best_logit_normed" : "best_logits",
-          best_logits({.linear = linear, .n_best = n_best, .n_greatest = one.n_greatest()}));
+      add(n_best == 1 ? "best_logit_normed" : "best_logits", best_logits({.linear = linear, .n_best = n_best}));
     }
   }
 

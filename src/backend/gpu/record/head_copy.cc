@@ -18,14 +18,15 @@ uint32_t rows_of_room(int max_logit_rows) {
 }
 
 struct Sizes {
-  uint64_t codes, errors, parts, bounds, of_rows;
+  uint64_t codes, errors, parts, bounds, upper, greatest;
   Sizes(const Tensor& w, uint32_t room)
       : codes(static_cast<uint64_t>(w.rows) * static_cast<uint64_t>(w.cols)),
         errors(static_cast<uint64_t>(w.rows) * sizeof(float) * 4),
         parts(uint64_t{2} * room * static_cast<uint64_t>(w.cols)),
         bounds(uint64_t{room} * sizeof(float) * 4),
-        of_rows(uint64_t{room} * static_cast<uint64_t>(w.rows) * sizeof(float)) {}
-  uint64_t total() const { return codes + errors + parts + bounds + 2 * of_rows; }
+        upper(uint64_t{room} * static_cast<uint64_t>(w.rows) * sizeof(float)),
+        greatest(uint64_t{room} * kGreatestParts * sizeof(uint32_t)) {}
+  uint64_t total() const { return codes + errors + parts + bounds + upper + greatest; }
 };
 
 bool has_whole_words(const Tensor& w) { return w.cols % 16 == 0; }
@@ -53,7 +54,7 @@ Result<const Tensor*> matrix_for(const HeadCopy::Context& c) {
     const uint64_t matrix_bytes = weight_bytes(w, WeightRole::kMatrix);
     if (!has_whole_words(w)) {
       need.cannot = format_text("its rows have {} values, no multiple of 16", w.cols);
-    } else if (std::max({sizes.codes, sizes.of_rows, matrix_bytes}) >
+    } else if (std::max({sizes.codes, sizes.upper, matrix_bytes}) >
                std::min(limits.binding_bytes, limits.buffer_bytes)) {
       need.cannot = format_text("it has {} MB, more than this GPU binds at once", matrix_bytes >> 20);
     }
@@ -105,8 +106,8 @@ Result<void> HeadCopy::allocate(Device& device, uint32_t room) {
   TRY(errors_, device.new_buffer("errors of the head's copy", sizes.errors, BufferUse::kWork));
   TRY(parts_, device.new_buffer("input of estimates", sizes.parts, BufferUse::kWork));
   TRY(bounds_, device.new_buffer("bounds of estimates", sizes.bounds, BufferUse::kWork));
-  TRY(upper_, device.new_buffer("estimated logits", sizes.of_rows, BufferUse::kWork));
-  TRY(greatest_, device.new_buffer("greatest estimates", sizes.of_rows, BufferUse::kWork));
+  TRY(upper_, device.new_buffer("estimated logits", sizes.upper, BufferUse::kWork));
+  TRY(greatest_, device.new_buffer("greatest estimates", sizes.greatest, BufferUse::kWork));
   return {};
 }
 

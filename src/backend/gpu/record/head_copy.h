@@ -43,7 +43,7 @@ class HeadCopy {
   View<HeadCodes> parts() const { return {{parts_.get(), 0, 0}}; }
   View<HeadErrors> bounds() const { return {{bounds_.get(), 0, 0}}; }
   View<wgsl::F32> upper() const { return {{upper_.get(), 0, 0}}; }
-  View<wgsl::F32> greatest() const { return {{greatest_.get(), 0, 0}}; }  // with room for one of each row
+  View<wgsl::Atomic<wgsl::U32>> greatest() const { return {{greatest_.get(), 0, 0}}; }
 
  private:
   HeadCopy() = default;

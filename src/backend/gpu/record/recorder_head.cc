@@ -34,13 +34,14 @@ Result<void> Recorder::estimates(const Tensor& w, std::span<const FloatRead> rea
     const EstimatedInputConfig config{.cols = static_cast<uint32_t>(w.cols),
                                       .normed = read.norm != nullptr,
                                       .caps = caps_,
-                                      .workgroup = workgroup(256)};
+                                      .workgroup = workgroup(1024)};
     TRY_STATUS(dispatch(traced(estimated_input, config), {.axis = Axis::kY, .rows = Rows::kLogits, .when = read.when},
-                        c_.work.float_quads(read.slot), gain, copy.parts(), copy.bounds()));
+                        c_.work.float_quads(read.slot), gain, View<wgsl::I8x4>{copy.parts().view}, copy.bounds(),
+                        View<wgsl::U32>{copy.greatest().view}));
   }
   for (int columns = 1; columns / 2 < copy.most_rows(); columns *= 2) {
     const EstimateConfig config = estimate_config(w, static_cast<uint32_t>(columns));
-    const Extent extent{.grid = grid_of(config.n_greatest(), c_.device.limits().workgroups),
+    const Extent extent{.grid = grid_of(config.n_workgroups(), c_.device.limits().workgroups),
                         .rows = Rows::kLogits,
                         .when = {.min_rows = columns / 2 + 1, .max_rows = columns}};
     TRY_STATUS(dispatch(traced(estimate_logits, config), extent, copy.codes(), copy.errors(), copy.parts(),
@@ -58,22 +59,17 @@ Result<void> Recorder::best_of_estimates(const step::FloatLinear& s, const Float
   linear.rows_per_group = 1;
   linear.workgroup = workgroup(256);
   linear.staged = linear.int8_x = false;
-  for (const uint32_t columns : {1u, 2u}) {  // the layouts of estimates: of one row, and of several
-    Extent extent{.grid = {.x = ceil_div(linear.rows, linear.workgroup)},
-                  .axis = Axis::kY,
-                  .rows = Rows::kLogits,
-                  .when = read.when};
-    (columns == 1 ? extent.when.max_rows : extent.when.min_rows) = static_cast<int>(columns);
-    for (const int n_best : {1, kMostBestLogits}) {
-      extent.when.min_best = n_best == 1 ? 1 : 2;
-      extent.when.max_best = n_best;
-      const BestLogitsConfig config{.linear = linear,
-                                    .n_best = static_cast<uint32_t>(n_best),
-                                    .n_greatest = estimate_config(*s.w, columns).n_greatest()};
-      TRY_STATUS(dispatch(traced(gpu::best_logits, config), extent, View<WeightUnits>{part.units},
-                          View<wgsl::U32>{part.scales}, c_.work.float_quads(read.slot), gain, copy.upper(),
-                          copy.greatest(), View<wgsl::U32>{c_.work.view(s.out)}));
-    }
+  Extent extent{.grid = {.x = ceil_div(linear.rows, linear.workgroup)},
+                .axis = Axis::kY,
+                .rows = Rows::kLogits,
+                .when = read.when};
+  for (const int n_best : {1, kMostBestLogits}) {
+    extent.when.min_best = n_best == 1 ? 1 : 2;
+    extent.when.max_best = n_best;
+    const BestLogitsConfig config{.linear = linear, .n_best = static_cast<uint32_t>(n_best)};
+    TRY_STATUS(dispatch(traced(gpu::best_logits, config), extent, View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, c_.work.float_quads(read.slot), gain, copy.upper(),
+                        View<wgsl::U32>{copy.greatest().view}, View<wgsl::U32>{c_.work.view(s.out)}));
   }
   return {};
 }
