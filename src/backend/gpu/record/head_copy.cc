@@ -92,11 +92,10 @@ Result<std::unique_ptr<HeadCopy>> HeadCopy::create(const Context& context, Weigh
   copy->w_ = w;
   copy->most_rows_ = std::min(context.max_logit_rows, static_cast<int>(kMostBestRows));
   auto made = copy->allocate(context.device, rows_of_room(context.max_logit_rows)).and_then([&] {
-    return copy->fill(context, *matrix);
+    return copy->record_fill(context, *matrix);
   });
   if (made) return copy;
-  const bool is_optional = context.wanted == ExactHead::kWherePays && made.error().code == ErrorCode::kOutOfMemory;
-  if (is_optional) return nullptr;
+  if (context.wanted == ExactHead::kWherePays && made.error().code != ErrorCode::kDeviceLost) return nullptr;
   return std::unexpected(std::move(made).error());
 }
 
@@ -111,21 +110,26 @@ Result<void> HeadCopy::allocate(Device& device, uint32_t room) {
   return {};
 }
 
-Result<void> HeadCopy::fill(const Context& context, const FloatMatrix& matrix) const {
+Result<void> HeadCopy::record_fill(const Context& context, const FloatMatrix& matrix) {
   const FloatMatrix::Part& part = matrix.parts.front();
   const HeadCopyConfig config = config_for(context, *w_);
   CHECK(part.coding == config.coding);
   const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
   const Extent extent{.grid = grid_of(n_workgroups, context.device.limits().workgroups)};
-  Program program;
   TRY(auto dispatch,
       context.kernels.record(context.kernels.traced(head_copy, config), extent, View<WeightUnits>{part.units},
                              View<wgsl::U32>{part.scales}, codes(), errors()));
-  program.add(std::move(dispatch));
+  fill_.add(std::move(dispatch));
+  return {};
+}
+
+Result<void> HeadCopy::fill(Device& device) {
+  if (is_filled_) return {};
   std::vector<Command> commands;
-  program.commands({}, commands);
-  TRY_STATUS(context.device.submit(commands));
-  return context.device.wait();
+  fill_.commands({}, commands);
+  TRY_STATUS(device.submit(commands));
+  is_filled_ = true;
+  return {};
 }
 
 }  // namespace tern::gpu

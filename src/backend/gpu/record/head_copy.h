@@ -27,8 +27,10 @@ class HeadCopy {
   };
   // Starts to compile what makes the copy, where there will be one: before weights are uploaded.
   static Result<void> begin(const Context& context);
-  // The copy that is wanted; null: none. Takes the head from `weights`. kNotSupported, kOutOfMemory.
+  // Room for the copy that is wanted; null: none is. Takes the head from `weights`. kNotSupported, kOutOfMemory.
   static Result<std::unique_ptr<HeadCopy>> create(const Context& context, WeightStore& weights);
+  // Makes it, once: before anything is run that reads it. By then what makes it should have been compiled.
+  Result<void> fill(Device& device);
 
   // Device memory that it takes, where the plan's head can have one; else 0.
   static uint64_t bytes(const Plan& plan, int max_logit_rows);
@@ -48,10 +50,12 @@ class HeadCopy {
  private:
   HeadCopy() = default;
   Result<void> allocate(Device& device, uint32_t rows);
-  Result<void> fill(const Context& context, const FloatMatrix& matrix) const;
+  Result<void> record_fill(const Context& context, const FloatMatrix& matrix);
 
   const Tensor* w_ = nullptr;
   int most_rows_ = 0;
+  Program fill_;
+  bool is_filled_ = false;
   std::unique_ptr<Buffer> codes_, errors_, parts_, bounds_, upper_, greatest_;
 };
 

@@ -91,10 +91,14 @@ Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
   const bool may_be_wanted = head_copy_ && n_best >= 1 && n_best <= kMostBestLogits;
   if (!may_be_wanted || n_rows > head_copy_->most_rows() || checked_best_rows_.contains(columns)) return {};
   in_control_ = nullptr;
-  const auto right = new_spare_store().and_then([&](const auto& store) {
-    return check_best_logits(*device_, plan_, store->program, *work_,
-                             std::min(static_cast<int>(columns), head_copy_->most_rows()));
-  });
+  const auto store = new_spare_store();
+  return store ? check_best_rows(**store, columns) : trust_best_rows(columns, std::unexpected(store.error()));
+}
+
+Result<void> GpuExecutable::check_best_rows(const GpuKvStore& store, uint32_t columns) {
+  const int n_rows = std::min(static_cast<int>(columns), head_copy_->most_rows());
+  const auto right = head_copy_->fill(*device_).and_then(
+      [&] { return check_best_logits(*device_, plan_, store.program, *work_, n_rows); });
   return trust_best_rows(columns, right);
 }
 
@@ -126,7 +130,11 @@ Result<void> GpuExecutable::check() {
   in_control_ = nullptr;
   const int of_trial = one_ ? positions_of_trial(plan_.config, one_->shape()) : 0;
   work_->ropes().reserve(std::max(options_.max_batch, of_trial));
-  const auto store = checked_store();
+  auto store = checked_store();
+  if (!store && store.error().code != ErrorCode::kDeviceLost && head_copy_ && options_.exact_head != ExactHead::kYes) {
+    head_copy_.reset();  // it may be what there is no compiler for
+    store = checked_store();
+  }
   if (times) times->end("checks");
   if (store) {
     TRY_STATUS(try_one_dispatch(**store));
@@ -146,7 +154,7 @@ Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
   TRY_STATUS(
       check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
   if (head_copy_) {
-    TRY_STATUS(trust_best_rows(1, check_best_logits(*device_, plan_, store->program, *work_, 1)));
+    TRY_STATUS(check_best_rows(*store, 1));
     if (!head_copy_) TRY_STATUS(prepare(*store, 0));
   }
   if (layouts_.serial || options_.max_batch < kCheckedPrompt) return store;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <ranges>
+#include <tuple>
 #include <utility>
 
 #include "backend/gpu/record/tuned_layouts.h"
@@ -68,7 +69,7 @@ Result<void> GpuExecutable::load() {
                                   .layouts = layouts_,
                                   .wanted = options_.exact_head,
                                   .max_logit_rows = options_.max_logit_rows};
-  TRY_STATUS(HeadCopy::begin(of_head));
+  std::ignore = HeadCopy::begin(of_head);
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));

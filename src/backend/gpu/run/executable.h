@@ -109,6 +109,7 @@ class GpuExecutable final : public Executable {
   Result<void> check_before(const GpuKvStore& store, Batch batch);
   // Likewise, of the best n_best logits of each of so many rows: those that are not checked are found without the copy.
   Result<void> check_best_rows(int n_rows, int n_best);
+  Result<void> check_best_rows(const GpuKvStore& store, uint32_t columns);
   Result<void> trust_best_rows(uint32_t columns, const Result<void>& right);
   bool has_checked_best(int n_rows) const {
     return checked_best_rows_.contains(std::bit_ceil(static_cast<uint32_t>(std::max(n_rows, 1))));

@@ -39,10 +39,12 @@ SlotId input_of(const Plan& plan, const step::FloatLinear& head, int n_rows) {
 
 // Whether of the logits of a row the n best, and none that are wrong, are in `best`.
 bool are_best(std::span<const float> all, std::span<const float> best, int n) {
-  std::vector<float> sorted(all.begin(), all.end());
-  std::ranges::sort(sorted, std::greater<>());
-  const float least = sorted[std::min(static_cast<size_t>(n), sorted.size()) - 1];
-  const float most_error = kMostErrorOfLogits * std::max(std::abs(sorted.front()), std::abs(sorted.back()));
+  std::vector<float> some(all.begin(), all.end());
+  const auto nth = some.begin() + std::min(static_cast<ptrdiff_t>(n), std::ssize(some)) - 1;
+  std::ranges::nth_element(some, nth, std::greater<>());
+  const float least = *nth;
+  const auto [lowest, highest] = std::ranges::minmax(all);
+  const float most_error = kMostErrorOfLogits * std::max(std::abs(lowest), std::abs(highest));
   for (size_t i = 0; i < all.size(); ++i) {
     const bool is_missing = std::isinf(best[i]) && best[i] < 0;
     if (is_missing ? all[i] > least + most_error : !(std::abs(best[i] - all[i]) <= most_error)) return false;

@@ -10,6 +10,7 @@ namespace tern::gpu {
 
 Result<void> HeadCopy::begin(const Context&) { return {}; }
 Result<std::unique_ptr<HeadCopy>> HeadCopy::create(const Context&, WeightStore&) { return nullptr; }
+Result<void> HeadCopy::fill(Device&) { CHECK(false); }
 uint64_t HeadCopy::bytes(const Plan&, int) { return 0; }
 uint64_t HeadCopy::bytes_per_token() const { CHECK(false); }
 
