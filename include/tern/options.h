@@ -37,12 +37,12 @@ enum class KvType { kF16, kF32, kQ8_0 };
 
 // What the LM head, the matrix from the last activations to the logits, is read from.
 enum class HeadKind {
-  kAuto,   // exact where it pays (if the file's head is floats and large, and not in a browser); else as in the file
+  kAuto,   // exact where it pays (a large head of floats; not in a browser); else as in the file
   kFile,   // as it is in the file
   kQ8_0,   // re-encoded when the model is loaded; the token embedding stays as it is
   kQ6_K,   // likewise
   kExact,  // an int8 copy says which logits could matter, and only these are computed from the file's: the same text as
-           // with kFile for about half the bytes. Not on the ref backend.
+           // with kFile for about half the bytes (on a GPU but for roundings). Not on the ref backend.
 };
 
 // Reported from time to time during a long task: what it is, and how much of the total is done (both in `unit`s).

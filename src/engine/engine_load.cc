@@ -100,7 +100,9 @@ Result<void> compile_for_both(Engine::Impl& impl, const ChosenDevice& chosen, co
   impl.info.choice = chosen.reason;
   impl.gpu_plan = std::make_unique<Plan>();
   std::array<std::unique_ptr<Executable>, 2> devices;
-  TRY(devices[1], compile_one(impl, BackendKind::kWebGpu, load, options, *impl.gpu_plan));
+  LoadOptions on_gpu = load;
+  if (load.head == HeadKind::kExact) on_gpu.head = HeadKind::kAuto;  // the same text, with a copy or without
+  TRY(devices[1], compile_one(impl, BackendKind::kWebGpu, on_gpu, options, *impl.gpu_plan));
   TRY(devices[0], compile_one(impl, BackendKind::kCpu, load, options, impl.plan));
   impl.executable = combine_by_curves(std::move(devices), *chosen.curves, load);
   return {};

@@ -64,7 +64,8 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   const AdapterInfo& adapter = device.adapter();
   if (adapter.type != AdapterType::kDiscrete && adapter.type != AdapterType::kIntegrated) return options.max_batch;
   const bool is_own = adapter.type == AdapterType::kDiscrete && adapter.memory_bytes > 0;
-  const uint64_t weights = memory_need(plan, options, 0, KvType::kF16).weights;
+  const uint64_t copy = options.exact_head == ExactHead::kNo ? 0 : HeadCopy::bytes(plan, options.max_logit_rows);
+  const uint64_t weights = memory_need(plan, options, 0, KvType::kF16).weights + copy;
   const auto has_room = [&](int n) {
     // Ternary prompts on matrices have their queries, keys and values twice.
     const uint64_t twice = plan.config.int8_activations ? qkv_rows_bytes(plan, n) : 0;
@@ -82,9 +83,10 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   return std::max(n, options.max_batch);
 }
 
-// A copy of the head that need not be is left out where there is no memory for it.
+// A copy of the head that need not be is left out where there is no memory for it beside a conversation.
 ExactHead exact_head_on(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
-  const uint64_t need = memory_need(plan, options, 0, KvType::kF16).total();
+  constexpr int kConversation = 16384;
+  const uint64_t need = memory_need(plan, options, std::min(plan.config.n_ctx, kConversation), KvType::kF16).total();
   const bool has_room = adapter.memory_bytes == 0 || need <= adapter.memory_bytes;
   return options.exact_head == ExactHead::kWherePays && !has_room ? ExactHead::kNo : options.exact_head;
 }

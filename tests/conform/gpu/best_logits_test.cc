@@ -402,5 +402,37 @@ TEST_P(GpuBestLogits, FarFromOrdinary) {
   }
 }
 
+// Squares of such numbers are below what floats hold, or nearly so.
+TEST_P(GpuBestLogits, TinyRowsAndInputs) {
+  for (const Format format : {Format::kF32, Format::kBF16}) {
+    for (const float size : {0x1p-30f, 0x1p-45f, 0x1p-66f, 0x1p-75f, 0x1p-110f}) {
+      for (const bool of_x : {false, true}) {
+        HeadCase c(format, 300, 112, 1, 81);
+        const auto common = c.row(0);
+        for (int r = 0; r < 300; ++r) {  // nearly alike, so that the bounds decide
+          auto row = c.row(r);
+          for (size_t i = 0; i < row.size(); ++i) row[i] = (common[i] + row[i] * 0x1p-11f) * (of_x ? 1 : size);
+          c.set_row(r, row);
+        }
+        if (of_x) {
+          for (float& v : c.x) v *= size;
+        }
+        expect_best(bench(), c, 1);
+        expect_best(bench(), c, 9);
+      }
+    }
+  }
+  // One tiny row among others is always computed; one of zeros is not.
+  HeadCase c(Format::kF32, 300, 112, 1, 82);
+  c.set_row(7, std::vector<float>(112));
+  auto tiny = c.row(8);
+  for (float& v : tiny) v *= 0x1p-70f;
+  c.set_row(8, tiny);
+  const Copy copy = copy_of(bench(), c);
+  EXPECT_LT(copy.errors[4 * 7 + 1], 1e-20f);
+  EXPECT_EQ(copy.errors[4 * 8 + 1], gpu::kUnknown);
+  expect_best(bench(), c, 1);
+}
+
 }  // namespace
 }  // namespace tern::conform

@@ -246,13 +246,53 @@ TEST_F(GpuExactHead, WrongOfSeveralRowsAlone) {
   EXPECT_EQ((*made)->gpu_adapter()->failed_tests.size(), 1u);
   EXPECT_EQ(n_left_out(one.run(**made, {1})), 0);
 
+  // Whoever asked for the copy keeps it for what it is right for, until then.
   const auto named = compile(plan, {.rewrite = kWrongOfSeveral});
   ASSERT_TRUE(named) << named.error().message;
   Sequences of_named(**named, 2, 1);
-  for (Slice& slice : of_named.slices) slice.n_best = 1;
-  const auto logits = (*named)->run(*of_named.store, of_named.slices);
-  ASSERT_FALSE(logits);
-  EXPECT_EQ(logits.error().code, ErrorCode::kNotSupported);
+  EXPECT_EQ(n_left_out(of_named.run(**named, {1})), 0);
+}
+
+// A stream goes on with all logits where another run finds out that the copy is no good.
+TEST_F(GpuExactHead, IsGivenUpWhileAStreamLives) {
+  const TinyModel large(shape(33000));
+  const Plan plan = plan_of(large);
+  const auto made = compile(plan, {.head = ExactHead::kWherePays, .rewrite = kWrongOfSeveral});
+  const auto full = compile(plan, {.head = ExactHead::kNo});
+  ASSERT_TRUE(made && full);
+  const auto tokens_of = [](Executable& executable, bool is_disturbed) {
+    Sequences one(executable, 1, 1), two(executable, 2, 1);
+    const auto stream = executable.decode(*one.store, one.slices, 12, std::vector<DeviceSampling>(1)).value();
+    std::vector<TokenId> tokens;
+    for (int i = 0; i < 12; ++i) {
+      tokens.push_back(stream->next().value()[0]);
+      if (i == 5 && is_disturbed) two.run(executable, {1});
+    }
+    return tokens;
+  };
+  const auto expected = tokens_of(**full, false);
+  EXPECT_EQ(tokens_of(**made, true), expected);
+  EXPECT_FALSE((*made)->own_head());
+  EXPECT_EQ(tokens_of(**made, true), expected);
+}
+
+// Rows of logits that are not a power of two, and but one.
+TEST_F(GpuExactHead, AnyNumberOfRows) {
+  const TinyModel model(shape(5000));
+  const Plan plan = plan_of(model);
+  for (const int most : {1, 3, 5}) {
+    CompileOptions options{.max_batch = 16, .max_logit_rows = most, .exact_head = ExactHead::kYes, .gpu = {}};
+    options.gpu.validation = true;
+    options.gpu.without = {"serial"};
+    const auto made = gpu::compile(plan, options);
+    ASSERT_TRUE(made) << made.error().message;
+    for (int n = 1; n <= most; ++n) {
+      Sequences sequences(**made, n, 1);
+      const auto all = sequences.run(**made, {0}), best = sequences.run(**made, {1});
+      expect_best(best, all, 5000, 1);
+      EXPECT_GT(n_left_out(best), 0) << n << " of " << most;
+    }
+  }
 }
 
 TEST_F(GpuExactHead, IsLeftOutWhereThereIsNoMemoryForIt) {

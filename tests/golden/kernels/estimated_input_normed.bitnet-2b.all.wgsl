@@ -84,7 +84,7 @@ fn estimated_input(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocati
   let sg_19 = subgroupShuffleXor(sum_18, 1u);
   let sum_19 = sum_18 + sg_19;
   let top = bitcast<f32>(min(sum_9, 2139095039u));
-  let is_bounded = ((sum_9 < 2139095040u) && (top >= 8.6736174e-19f)) && (sum_19 <= 1.329228e+36f);
+  let is_bounded = ((sum_9 < 2139095040u) && (top >= 9.313226e-10f)) && (sum_19 <= 1.329228e+36f);
   let scale = select(0f, top / 8191f, is_bounded);
   let inverse = select(0f, 8191f / top, is_bounded);
   var misses: f32 = 0f;

@@ -51,9 +51,10 @@ fn head_copy(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg
   let sum_8 = sum_7 + sg_8;
   let sg_9 = subgroupShuffleXor(sum_8, 1u);
   let sum_9 = sum_8 + sg_9;
-  let is_known = (sum_4 < 2139095040u) && (sum_9 <= 1.2676506e+30f);
-  let unit_scale = bitcast<f32>(select(0u, sum_4, is_known)) / 127f;
-  let has_scale = unit_scale >= 7.888609e-31f;
+  let is_in_range = (sum_4 < 2139095040u) && (sum_9 <= 1.2676506e+30f);
+  let unit_scale = bitcast<f32>(select(0u, sum_4, is_in_range)) / 127f;
+  let has_scale = unit_scale >= 9.094947e-13f;
+  let is_known = has_scale || (sum_4 == 0u);
   let scale = select(0f, unit_scale, has_scale);
   let inverse = select(0f, 1f / unit_scale, has_scale);
   var misses: f32 = 0f;

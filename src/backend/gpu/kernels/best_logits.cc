@@ -15,10 +15,11 @@ namespace {
 
 constexpr uint32_t kInfinity = std::bit_cast<uint32_t>(std::numeric_limits<float>::infinity());
 constexpr uint32_t kMinusInfinity = std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity());
-constexpr float kMostSquares = 0x1p100f, kLeastScale = 0x1p-100f;
-// Of activations whose products with such scales and lengths are far from the ends of what floats hold.
-constexpr float kLeastInput = 0x1p-60f, kMostInputSquares = 0x1p120f;
-constexpr float kLost = 0x1p-80f;  // above all that is lost below the normal numbers
+// Nothing is known of rows, or of activations, that are greater or smaller than these: squares of what they are made
+// of, and of what rounding takes from it, would fall above or below what floats hold. (Of a row the step of its codes.)
+constexpr float kMostSquares = 0x1p100f, kLeastScale = 0x1p-40f;
+constexpr float kMostInputSquares = 0x1p120f, kLeastInput = 0x1p-30f;
+constexpr float kLost = 0x1p-80f;  // added to every bound, so that there is some where all else is 0
 // More than the roundings of a sum of up to 32768 squares, of a root and of a few products.
 constexpr float kUp = 1 + 0x1p-9f;
 constexpr float kCodes = 127, kInputCodes = 8191;
@@ -82,9 +83,10 @@ HeadCopyKernel head_copy(const HeadCopyConfig& c) {
                   auto of_row = reduce_lanes(Reduce::kMax, c.caps, my_most, tid, c.lanes, c.workgroup);
                   auto my_squares = let("my_squares", squares);
                   auto all_squares = reduce_lanes(Reduce::kSum, c.caps, my_squares, tid, c.lanes, c.workgroup);
-                  auto is_known = let("is_known", of_row < kInfinity && all_squares <= kMostSquares);
-                  auto step = let("unit_scale", bitcast<F32>(select(0u, of_row, is_known)) / kCodes);
+                  auto is_in_range = let("is_in_range", of_row < kInfinity && all_squares <= kMostSquares);
+                  auto step = let("unit_scale", bitcast<F32>(select(0u, of_row, is_in_range)) / kCodes);
                   auto has_scale = let("has_scale", step >= kLeastScale);
+                  auto is_known = let("is_known", has_scale || of_row == 0u);
                   auto scale = let("scale", select(0.0f, step, has_scale));
                   auto inverse = let("inverse", select(0.0f, 1.0f / step, has_scale));
 

@@ -13,7 +13,8 @@ inline constexpr uint32_t kMostBestRows = 8;
 // Sixteen codes of a row of the copy, −127 … 127.
 using HeadCodes = wgsl::Vec4<wgsl::I8x4>;
 // Of row w of the matrix, which is scale · codes + e: the scale, ≥ ‖e‖, ≥ ‖w‖, and 0. Nothing is known of a row with
-// values that are not finite, or of a length beyond 2⁵⁰: its error is kUnknown.
+// values that are not finite, of a length beyond 2⁵⁰, or without a value above 2⁻³³, unless all are 0: its error is
+// kUnknown.
 using HeadErrors = wgsl::Vec4<wgsl::F32>;
 inline constexpr float kUnknown = 1e38f;
 

@@ -149,11 +149,13 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
     n_rows += static_cast<int>(slice.tokens.size());
     n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   }
+  const bool has_prompts = std::ranges::any_of(tokens, [](const Slice& slice) { return slice.tokens.size() > 1; });
+  const int n_best = has_prompts ? 0 : 1;  // as they are run below
   TRY_STATUS(check_before(store, tokens));
+  TRY_STATUS(check_best_rows(static_cast<int>(tokens.size()), n_best));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(tokens));
-  const bool has_prompts = std::ranges::any_of(tokens, [](const Slice& slice) { return slice.tokens.size() > 1; });
-  shape.n_best = has_prompts ? 0 : 1;  // as they are run below
+  shape.n_best = n_best;
   shape = in_best_way(shape, store);
   if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.n_tokens));
   std::vector<Command> model, choice;
@@ -174,7 +176,12 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int 
       kinds.add("layers", model[i], bytes);
       continue;
     }
-    kinds.add(without_layer(step.name), model[i], is_first ? bytes_moved(step, store.type(), pos, n_rows) : 0);
+    uint64_t bytes = is_first ? bytes_moved(step, store.type(), pos, n_rows) : 0;
+    const auto* head = std::get_if<step::FloatLinear>(&step.body);
+    if (head && head->out == plan_.logits && shape.n_best > 0) {  // of which the copy is read, and little else
+      bytes = model[i].pipeline->module().name == "estimate_logits" ? head_copy_->bytes_per_token() : 0;
+    }
+    kinds.add(without_layer(step.name), model[i], bytes);
   }
   for (size_t i = 0; i < choice.size(); ++i) {
     kinds.add("next token", choice[i], i == 0 ? tokens.size() * work_->row_bytes(plan_.logits) : 0);

@@ -87,34 +87,29 @@ void GpuExecutable::note_failed_tests(std::vector<std::string> findings) {
 }
 
 Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
-  const auto columns = std::bit_ceil(static_cast<uint32_t>(std::max(n_rows, 1)));
+  const uint32_t columns = best_columns(n_rows);
   const bool may_be_wanted = head_copy_ && n_best >= 1 && n_best <= kMostBestLogits;
-  if (!may_be_wanted || n_rows > head_copy_->most_rows() || checked_best_rows_.contains(columns)) return {};
+  if (!may_be_wanted || n_rows > head_copy_->most_rows() || best_rows_.contains(columns)) return {};
   in_control_ = nullptr;
   const auto store = new_spare_store();
-  return store ? check_best_rows(**store, columns) : trust_best_rows(columns, std::unexpected(store.error()));
+  const auto right = store ? check_best_rows(**store, columns) : std::unexpected(store.error());
+  if (!right && right.error().code == ErrorCode::kDeviceLost) return right;
+  best_rows_[columns] = right.has_value();  // where there is no room to find out now, nobody asks again
+  if (right || right.error().code != ErrorCode::kNotSupported) return {};
+  leave_head_copy(right.error());
+  ++n_ways_;
+  return {};
 }
 
 Result<void> GpuExecutable::check_best_rows(const GpuKvStore& store, uint32_t columns) {
   const int n_rows = std::min(static_cast<int>(columns), head_copy_->most_rows());
-  const auto right = head_copy_->fill(*device_).and_then(
+  return head_copy_->fill(*device_).and_then(
       [&] { return check_best_logits(*device_, plan_, store.program, *work_, n_rows); });
-  return trust_best_rows(columns, right);
 }
 
-// What follows from having checked them.
-Result<void> GpuExecutable::trust_best_rows(uint32_t columns, const Result<void>& right) {
-  if (right) {
-    checked_best_rows_.insert(columns);
-    return {};
-  }
-  if (right.error().code == ErrorCode::kDeviceLost) return right;
-  if (right.error().code != ErrorCode::kNotSupported) return {};  // there is no room to find out now
-  if (options_.exact_head == ExactHead::kYes) return right;
-  note_failed_tests({"the head's int8 copy: " + right.error().message});
+void GpuExecutable::leave_head_copy(const Error& why) {
+  if (why.code == ErrorCode::kNotSupported) note_failed_tests({"the head's int8 copy: " + why.message});
   head_copy_.reset();
-  ++n_ways_;
-  return {};
 }
 
 Result<void> GpuExecutable::check_before(const GpuKvStore& store, Batch batch) {
@@ -154,8 +149,15 @@ Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
   TRY_STATUS(
       check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
   if (head_copy_) {
-    TRY_STATUS(check_best_rows(*store, 1));
-    if (!head_copy_) TRY_STATUS(prepare(*store, 0));
+    const auto right = check_best_rows(*store, 1);
+    const bool is_optional = options_.exact_head != ExactHead::kYes;
+    if (!right && (!is_optional || right.error().code == ErrorCode::kDeviceLost)) return std::unexpected(right.error());
+    best_rows_[1] = true;
+    if (!right) {
+      leave_head_copy(right.error());
+      ++n_ways_;
+      TRY_STATUS(prepare(*store, 0));
+    }
   }
   if (layouts_.serial || options_.max_batch < kCheckedPrompt) return store;
   TRY_STATUS(check_attention(*device_, plan_, *store, *work_));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <climits>
 #include <deque>
+#include <map>
 #include <set>
 
 #include "backend/backend.h"
@@ -110,9 +111,11 @@ class GpuExecutable final : public Executable {
   // Likewise, of the best n_best logits of each of so many rows: those that are not checked are found without the copy.
   Result<void> check_best_rows(int n_rows, int n_best);
   Result<void> check_best_rows(const GpuKvStore& store, uint32_t columns);
-  Result<void> trust_best_rows(uint32_t columns, const Result<void>& right);
-  bool has_checked_best(int n_rows) const {
-    return checked_best_rows_.contains(std::bit_ceil(static_cast<uint32_t>(std::max(n_rows, 1))));
+  void leave_head_copy(const Error& why);
+  static uint32_t best_columns(int n_rows) { return std::bit_ceil(static_cast<uint32_t>(std::max(n_rows, 1))); }
+  bool finds_best(int n_rows) const {
+    const auto found = best_rows_.find(best_columns(n_rows));
+    return head_copy_ && found != best_rows_.end() && found->second;
   }
   void defer_attention_on_matrices();
   std::optional<MatrixAttentionConfig> attention_on_matrices(const Step& step) const;
@@ -153,9 +156,10 @@ class GpuExecutable final : public Executable {
   mutable WeightStore weights_;
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<DeviceSampler> sampler_;
-  std::unique_ptr<HeadCopy> head_copy_;   // null: all logits are always computed
-  std::set<uint32_t> checked_best_rows_;  // powers of two: up to so many rows, and more than half as many
-  Layouts layouts_;                       // of what is recorded
+  std::unique_ptr<HeadCopy> head_copy_;  // null: all logits are always computed
+  // Whether they have been checked, of up to so many rows and more than half as many: powers of two.
+  std::map<uint32_t, bool> best_rows_;
+  Layouts layouts_;                 // of what is recorded
   int on_matrices_from_ = INT_MAX;  // attention, once it has been checked; INT_MAX: it has been, or is to be without
   std::vector<std::string> failed_tests_;
   std::unique_ptr<OneDispatch> one_;                         // null: the layers are always computed step by step

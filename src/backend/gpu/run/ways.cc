@@ -149,8 +149,7 @@ OneDispatch* GpuExecutable::one_for(int n_rows) const {
 
 RunShape GpuExecutable::in_best_way(RunShape shape, const GpuKvStore& store) const {
   const OneDispatch* one = shape.one_each && !only_in_steps_ && !observer_ ? one_for(shape.n_tokens) : nullptr;
-  const bool few_are_wanted = shape.n_best <= kMostBestLogits && has_checked_best(shape.n_logit_rows);
-  if (!head_copy_ || observer_ || !few_are_wanted) shape.n_best = 0;
+  if (observer_ || !finds_best(shape.n_logit_rows) || shape.n_best > kMostBestLogits) shape.n_best = 0;
   shape.in_one = one && store.all_layers().buffer && store.type() == KvType::kF16 ? one->workgroups(shape.n_tokens) : 0;
   return shape;
 }
