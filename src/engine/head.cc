@@ -40,8 +40,7 @@ Result<ExactHead> exact_head_for(BackendKind backend, HeadKind kind) {
   const bool can_have_one = backend != BackendKind::kRef;
 #endif
   if (kind == HeadKind::kExact && !can_have_one) {
-    return fail(ErrorCode::kNotSupported, "the {} backend has no exact head; use the cpu backend, or another head",
-                backend_name(backend));
+    return fail(ErrorCode::kNotSupported, "this backend has no exact head; use the cpu backend, or another head");
   }
   if (kind == HeadKind::kExact) return ExactHead::kYes;
   return kind == HeadKind::kAuto && can_have_one ? kAuto : ExactHead::kNo;
