@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels/best_logits.h"
 
 #include <bit>
+#include <cmath>
 #include <deque>
 #include <limits>
 

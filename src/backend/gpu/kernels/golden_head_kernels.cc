@@ -15,7 +15,8 @@ class Kernels {
     add("head_copy", head_copy({.rows = n_vocab_, .cols = width_, .coding = f16, .caps = caps_}));
     for (const bool normed : {false, true}) {
       add(normed ? "estimated_input_normed" : "estimated_input",
-          estimated_input({.cols = width_, .normed = normed, .caps = caps_}));
+          estimated_input(
+              {.cols = width_, .normed = normed, .caps = caps_, .workgroup = caps_.subgroup > 0 ? 1024u : 256u}));
     }
     const EstimateConfig one{.rows = n_vocab_, .cols = width_, .caps = caps_};
     EstimateConfig several = one;
