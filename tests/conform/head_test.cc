@@ -5,6 +5,7 @@
 #include "backend/cpu/best_logits.h"
 #include "backend/cpu/ops.h"
 #include "conform/conform.h"
+#include "conform/matrix.h"
 
 namespace tern::conform {
 namespace {
@@ -29,16 +30,9 @@ struct HeadCase {
   HeadCase& operator=(const HeadCase&) = delete;
 
   void set_row(int row, std::span<const float> values) {
-    const uint64_t stride = row_bytes(w.format, cols);
-    const MutableBytes out(reinterpret_cast<std::byte*>(bytes.data()) + static_cast<uint64_t>(row) * stride, stride);
-    format_info(w.format).encode(values, out);
+    put_row(w, {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}, row, values);
   }
-  std::vector<float> row(int r) const {
-    std::vector<float> values(static_cast<size_t>(cols));
-    const uint64_t stride = row_bytes(w.format, cols);
-    format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(r) * stride, stride), values);
-    return values;
-  }
+  std::vector<float> row(int r) const { return row_of(w, r); }
   void fill(uint64_t seed) {
     Values values(seed);
     std::vector<float> some(static_cast<size_t>(cols));
@@ -131,10 +125,7 @@ void check_best(const HeadCase& c, int n_best, int n_threads = 1) {
   const Outcome outcome = run_best(c, n_best, n_threads);
   ASSERT_TRUE(outcome.done);
   const std::vector<float> exact = c.all_logits();
-  std::vector<float> sorted;
-  std::ranges::copy_if(exact, std::back_inserter(sorted), [](float y) { return !std::isnan(y); });
-  std::ranges::sort(sorted, std::greater<>());
-  const float least = sorted[std::min(static_cast<size_t>(n_best), sorted.size()) - 1];
+  const float least = least_of_best(exact, static_cast<size_t>(n_best));
   for (size_t i = 0; i < exact.size(); ++i) {
     const bool same = outcome.logits[i] == exact[i] || (std::isnan(outcome.logits[i]) && std::isnan(exact[i]));
     const bool may_miss = outcome.logits[i] == -kInf && !(exact[i] >= least);

@@ -1,6 +1,12 @@
 // Weight matrices of test values.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "base/half.h"
@@ -35,14 +41,34 @@ struct Matrix {
   Tensor tensor;
 };
 
+// A row of a matrix as floats, without the tensor's scale.
+inline std::vector<float> row_of(const Tensor& w, int row) {
+  const uint64_t stride = row_bytes(w.format, w.cols);
+  std::vector<float> values(static_cast<size_t>(w.cols));
+  format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(row) * stride, stride), values);
+  return values;
+}
+// Encodes one into the bytes of its matrix.
+inline void put_row(const Tensor& w, MutableBytes bytes, int row, std::span<const float> values) {
+  const uint64_t stride = row_bytes(w.format, w.cols);
+  format_info(w.format).encode(values, bytes.subspan(static_cast<uint64_t>(row) * stride, stride));
+}
+
+// The least of the n greatest (NaN aside), or of all where there are fewer.
+inline float least_of_best(std::span<const float> values, size_t n) {
+  std::vector<float> sorted;
+  std::ranges::copy_if(values, std::back_inserter(sorted), [](float y) { return !std::isnan(y); });
+  std::ranges::sort(sorted, std::greater<>());
+  return sorted.empty() ? -std::numeric_limits<float>::infinity() : sorted[std::min(n, sorted.size()) - 1];
+}
+
 // Of every weight of a row |d·scale·level| + |dmin·min|, or where its format has no mins |w|: what is rounded where
 // they are multiplied apart. Without the tensor's scale.
 inline std::vector<double> weight_magnitudes(const Tensor& w, int row) {
   const FormatInfo& info = format_info(w.format);
   const Bytes bytes =
       w.data.subspan(static_cast<uint64_t>(row) * row_bytes(w.format, w.cols), row_bytes(w.format, w.cols));
-  std::vector<float> values(static_cast<size_t>(w.cols));
-  info.decode(bytes, values);
+  const std::vector<float> values = row_of(w, row);
   std::vector<double> magnitudes(values.size());
   BlockParts parts = {};
   for (size_t i = 0; i < values.size(); ++i) {

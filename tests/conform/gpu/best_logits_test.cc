@@ -7,175 +7,19 @@
 #include <cmath>
 #include <limits>
 
-#include "conform/gpu/float_data.h"
+#include "conform/gpu/best_logits_data.h"
 
 namespace tern::conform {
 namespace {
 
 using namespace wgsl;
+using namespace exact_head;
 using GpuBestLogits = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuBestLogits);
 
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 constexpr Format kHeadFormats[] = {Format::kF16, Format::kBF16, Format::kF32};
-
-// A head of given values, and rows of activations that it meets.
-struct HeadCase {
-  HeadCase(Format format, int rows, int cols, int n, uint64_t seed)
-      : stored(tensor_bytes(format, rows, cols)), x(random(static_cast<size_t>(n * cols), seed + 1)), n_x(n) {
-    w = {.name = "output.weight",
-         .format = format,
-         .rows = rows,
-         .cols = cols,
-         .data = {reinterpret_cast<const std::byte*>(stored.data()), stored.size()}};
-    for (int r = 0; r < rows; ++r) set_row(r, random(static_cast<size_t>(cols), seed + 2 + static_cast<uint64_t>(r)));
-  }
-  HeadCase(const HeadCase&) = delete;
-  HeadCase& operator=(const HeadCase&) = delete;
-
-  void set_row(int row, std::span<const float> values) {
-    const uint64_t stride = row_bytes(w.format, w.cols);
-    const MutableBytes all(reinterpret_cast<std::byte*>(stored.data()), stored.size());
-    format_info(w.format).encode(values, all.subspan(static_cast<uint64_t>(row) * stride, stride));
-  }
-  std::vector<float> row(int r) const {
-    std::vector<float> values(static_cast<size_t>(w.cols));
-    const uint64_t stride = row_bytes(w.format, w.cols);
-    format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(r) * stride, stride), values);
-    return values;
-  }
-  std::vector<double> input(int i) const {
-    const auto cols = static_cast<size_t>(w.cols);
-    std::vector<double> values;
-    for (size_t k = 0; k < cols; ++k) {
-      const float v = x[static_cast<size_t>(i) * cols + k];
-      values.push_back(gain.empty() ? v : v * gain[k]);
-    }
-    return values;
-  }
-
-  std::vector<unsigned char> stored;
-  Tensor w;
-  std::vector<float> x;  // [n_x, cols]
-  int n_x;
-  std::vector<float> gain = {};  // of a norm; empty: there is none
-};
-
-double length(std::span<const double> values) {
-  double squares = 0;
-  for (const double v : values) squares += v * v;
-  return std::sqrt(squares);
-}
-
-struct Copy {
-  std::vector<int8_t> codes;  // [rows, cols]
-  std::vector<float> errors;  // [rows, 4]
-};
-
-Copy copy_of(GpuBench& bench, const HeadCase& c) {
-  const Planes planes(c.w);
-  const gpu::HeadCopyConfig config{.rows = static_cast<uint32_t>(c.w.rows),
-                                   .cols = static_cast<uint32_t>(c.w.cols),
-                                   .coding = planes.coding,
-                                   .caps = bench.caps(),
-                                   .lanes = 8,
-                                   .workgroup = 64};
-  Copy copy{poisoned<int8_t>(static_cast<size_t>(c.w.rows) * config.cols), poisoned<float>(size_t{4} * config.rows)};
-  bench.run(gpu::head_copy(config), {.x = 2, .y = ceil_div(ceil_div(config.rows, config.rows_per_workgroup()), 2u)},
-            in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), out<gpu::HeadCodes>(copy.codes),
-            out<gpu::HeadErrors>(copy.errors));
-  return copy;
-}
-
-std::vector<float> gain_of(const HeadCase& c) { return c.gain.empty() ? std::vector<float>(4, 1.0f) : c.gain; }
-
-struct InputParts {
-  std::vector<int8_t> parts;       // [rows, cols / 16, 2, 16]
-  std::vector<float> bounds;       // [rows, 4]
-  std::vector<uint32_t> greatest;  // [rows, kGreatestParts]
-};
-
-// For `columns` rows of x, those past the last as they happen to be.
-InputParts input_of(GpuBench& bench, const HeadCase& c, uint32_t columns) {
-  const auto cols = static_cast<uint32_t>(c.w.cols), n = static_cast<uint32_t>(c.n_x);
-  const gpu::EstimatedInputConfig config{
-      .cols = cols, .normed = !c.gain.empty(), .caps = bench.caps(), .workgroup = 64};
-  InputParts input{.parts = poisoned<int8_t>(size_t{columns} * cols * 2),
-                   .bounds = poisoned<float>(size_t{columns} * 4),
-                   .greatest = std::vector<uint32_t>(size_t{columns} * gpu::kGreatestParts, 7)};
-  bench.run(gpu::estimated_input(config), {.y = n}, in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
-            out<I8x4>(input.parts), out<gpu::HeadErrors>(input.bounds), out<U32>(input.greatest));
-  return input;
-}
-
-gpu::EstimateConfig estimate_config(GpuBench& bench, const HeadCase& c, uint32_t columns) {
-  return gpu::fit(gpu::EstimateConfig{.rows = static_cast<uint32_t>(c.w.rows),
-                                      .cols = static_cast<uint32_t>(c.w.cols),
-                                      .caps = bench.caps(),
-                                      .lanes = 8,
-                                      .rows_per_group = 2,
-                                      .workgroup = 64,
-                                      .columns = columns});
-}
-
-struct Estimates {
-  std::vector<float> upper;        // [columns, rows]
-  std::vector<uint32_t> greatest;  // [columns, kGreatestParts]
-  uint32_t rows_of_workgroup = 0;
-};
-
-Estimates estimates_of(GpuBench& bench, const HeadCase& c, uint32_t columns, uint32_t most_ahead = 16) {
-  const Copy copy = copy_of(bench, c);
-  const InputParts input = input_of(bench, c, columns);
-  auto config = estimate_config(bench, c, columns);
-  config.most_ahead = most_ahead;
-  Estimates e{.upper = poisoned<float>(size_t{columns} * config.rows),
-              .greatest = input.greatest,
-              .rows_of_workgroup = config.rows_per_workgroup()};
-  bench.run(gpu::estimate_logits(config), {.x = 3, .y = ceil_div(config.n_workgroups(), 3u)},
-            in<gpu::HeadCodes>(copy.codes), in<gpu::HeadErrors>(copy.errors), in<gpu::HeadCodes>(input.parts),
-            in<gpu::HeadErrors>(input.bounds), out<F32>(e.upper), out<Atomic<U32>>(e.greatest));
-  return e;
-}
-
-gpu::FloatLinearConfig linear_config(GpuBench& bench, const HeadCase& c, const Planes& planes) {
-  return gpu::fit(gpu::FloatLinearConfig{.rows = static_cast<uint32_t>(c.w.rows),
-                                         .cols = static_cast<uint32_t>(c.w.cols),
-                                         .coding = planes.coding,
-                                         .normed = !c.gain.empty(),
-                                         .eps = kEps,
-                                         .caps = bench.caps(),
-                                         .lanes = 8,
-                                         .rows_per_group = 2,
-                                         .workgroup = 64});
-}
-
-std::vector<float> all_logits(GpuBench& bench, const HeadCase& c) {
-  const Planes planes(c.w);
-  const auto config = linear_config(bench, c, planes);
-  auto y = poisoned<float>(static_cast<size_t>(c.n_x) * config.rows);
-  bench.run(gpu::float_linear(config),
-            {.x = ceil_div(config.rows, config.rows_per_workgroup()), .z = static_cast<uint32_t>(c.n_x)},
-            in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
-            in<gpu::RowRange>(range_of(0, c.w.rows)), out<F32>(y));
-  return y;
-}
-
-std::vector<float> best_logits(GpuBench& bench, const HeadCase& c, uint32_t n_best) {
-  const auto columns = std::bit_ceil(static_cast<uint32_t>(c.n_x));
-  const Estimates e = estimates_of(bench, c, columns);
-  const Planes planes(c.w);
-  gpu::BestLogitsConfig config{.linear = linear_config(bench, c, planes), .n_best = n_best};
-  config.linear.rows_per_group = 1;
-  config.linear.workgroup = 128;
-  auto y = poisoned<float>(static_cast<size_t>(c.n_x) * config.linear.rows);
-  bench.run(gpu::best_logits(config),
-            {.x = ceil_div(config.linear.rows, config.linear.workgroup), .y = static_cast<uint32_t>(c.n_x)},
-            in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales), in<Vec4<F32>>(c.x), in<Vec4<F32>>(gain_of(c)),
-            in<F32>(e.upper), in<U32>(e.greatest), out<U32>(y));
-  return y;
-}
 
 void expect_copy(GpuBench& bench, const HeadCase& c) {
   const Copy copy = copy_of(bench, c);
@@ -310,12 +154,7 @@ int expect_best(GpuBench& bench, const HeadCase& c, uint32_t n_best) {
   const auto rows = static_cast<size_t>(c.w.rows);
   int n_computed = 0;
   for (size_t t = 0; t < static_cast<size_t>(c.n_x); ++t) {
-    std::vector<float> sorted;
-    std::copy_if(exact.begin() + static_cast<ptrdiff_t>(t * rows),
-                 exact.begin() + static_cast<ptrdiff_t>((t + 1) * rows), std::back_inserter(sorted),
-                 [](float y) { return !std::isnan(y); });
-    std::ranges::sort(sorted, std::greater<>());
-    const float least = sorted.empty() ? -kInfinite : sorted[std::min<size_t>(n_best, sorted.size()) - 1];
+    const float least = least_of_best(std::span(exact).subspan(t * rows, rows), n_best);
     for (size_t i = t * rows; i < (t + 1) * rows; ++i) {
       n_computed += got[i] != -kInfinite ? 1 : 0;
       const bool may_miss = got[i] == -kInfinite && !(exact[i] >= least) && !std::isnan(exact[i]);

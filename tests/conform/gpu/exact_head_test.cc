@@ -12,6 +12,7 @@
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/kv_layout.h"
 #include "conform/gpu/tiny_model.h"
+#include "conform/matrix.h"
 #include "plan/plan.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
@@ -115,10 +116,7 @@ class GpuExactHead : public testing::Test {
 void expect_best(const std::vector<float>& got, const std::vector<float>& all, size_t width, size_t n_best) {
   ASSERT_EQ(got.size(), all.size());
   for (size_t first = 0; first < all.size(); first += width) {
-    std::vector<float> sorted(all.begin() + static_cast<ptrdiff_t>(first),
-                              all.begin() + static_cast<ptrdiff_t>(first + width));
-    std::ranges::sort(sorted, std::greater<>());
-    const float least = sorted[n_best - 1];
+    const float least = conform::least_of_best(std::span(all).subspan(first, width), n_best);
     for (size_t i = first; i < first + width; ++i) {
       if (got[i] == kMinusInfinity) {
         ASSERT_LT(all[i], least + 1e-4f) << "row " << first / width << ", token " << i - first;

@@ -39,7 +39,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let i_4 = lane + 128u;
   let codes16_8 = codes[start + i_4];
   let codes16_9 = codes[start_1 + i_4];
-  let at_parts = (i + 0u) * 2u;
+  let i_5 = lane + 0u;
+  let at_parts = (i_5 + 0u) * 2u;
   let high = parts[at_parts];
   let low = parts[at_parts + 1u];
   sum_high += dot4I8Packed(codes16.x, high.x);
@@ -58,7 +59,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   sum_low_1 += dot4I8Packed(codes16_1.z, low.z);
   sum_high_1 += dot4I8Packed(codes16_1.w, high.w);
   sum_low_1 += dot4I8Packed(codes16_1.w, low.w);
-  let at_parts_1 = (i_1 + 0u) * 2u;
+  let i_6 = lane + 32u;
+  let at_parts_1 = (i_6 + 0u) * 2u;
   let high_1 = parts[at_parts_1];
   let low_1 = parts[at_parts_1 + 1u];
   sum_high += dot4I8Packed(codes16_2.x, high_1.x);
@@ -77,7 +79,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   sum_low_1 += dot4I8Packed(codes16_3.z, low_1.z);
   sum_high_1 += dot4I8Packed(codes16_3.w, high_1.w);
   sum_low_1 += dot4I8Packed(codes16_3.w, low_1.w);
-  let at_parts_2 = (i_2 + 0u) * 2u;
+  let i_7 = lane + 64u;
+  let at_parts_2 = (i_7 + 0u) * 2u;
   let high_2 = parts[at_parts_2];
   let low_2 = parts[at_parts_2 + 1u];
   sum_high += dot4I8Packed(codes16_4.x, high_2.x);
@@ -96,7 +99,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   sum_low_1 += dot4I8Packed(codes16_5.z, low_2.z);
   sum_high_1 += dot4I8Packed(codes16_5.w, high_2.w);
   sum_low_1 += dot4I8Packed(codes16_5.w, low_2.w);
-  let at_parts_3 = (i_3 + 0u) * 2u;
+  let i_8 = lane + 96u;
+  let at_parts_3 = (i_8 + 0u) * 2u;
   let high_3 = parts[at_parts_3];
   let low_3 = parts[at_parts_3 + 1u];
   sum_high += dot4I8Packed(codes16_6.x, high_3.x);
@@ -115,7 +119,8 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   sum_low_1 += dot4I8Packed(codes16_7.z, low_3.z);
   sum_high_1 += dot4I8Packed(codes16_7.w, high_3.w);
   sum_low_1 += dot4I8Packed(codes16_7.w, low_3.w);
-  let at_parts_4 = (i_4 + 0u) * 2u;
+  let i_9 = lane + 128u;
+  let at_parts_4 = (i_9 + 0u) * 2u;
   let high_4 = parts[at_parts_4];
   let low_4 = parts[at_parts_4 + 1u];
   sum_high += dot4I8Packed(codes16_8.x, high_4.x);
@@ -150,7 +155,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_4 = subgroupShuffleXor(sum_3, 1u);
   let sum_4 = sum_3 + sg_4;
   let estimate = sum_4 * (bound.x * known.x);
-  let off = (known.y * bound.y + known.z * bound.z + 8.271806e-25f) * 1.0019531f;
+  let off = (known.y * bound.y + known.z * bound.z + bound.w) * 1.0019531f;
   let is_known = (known.y < 1e+38f) && (bound.w < 1e+38f);
   if (row < 128256u) {
     if (is_known) {
@@ -172,7 +177,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_9 = subgroupShuffleXor(sum_8, 1u);
   let sum_9 = sum_8 + sg_9;
   let estimate_1 = sum_9 * (bound.x * known_1.x);
-  let off_1 = (known_1.y * bound.y + known_1.z * bound.z + 8.271806e-25f) * 1.0019531f;
+  let off_1 = (known_1.y * bound.y + known_1.z * bound.z + bound.w) * 1.0019531f;
   let is_known_1 = (known_1.y < 1e+38f) && (bound.w < 1e+38f);
   if (row_1 < 128256u) {
     if (is_known_1) {

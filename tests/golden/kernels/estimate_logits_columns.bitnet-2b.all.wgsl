@@ -225,7 +225,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_4 = subgroupShuffleXor(sum_3, 1u);
   let sum_4 = sum_3 + sg_4;
   let estimate = sum_4 * (bound.x * known.x);
-  let off = (known.y * bound.y + known.z * bound.z + 8.271806e-25f) * 1.0019531f;
+  let off = (known.y * bound.y + known.z * bound.z + bound.w) * 1.0019531f;
   let is_known = (known.y < 1e+38f) && (bound.w < 1e+38f);
   if (row < 128256u) {
     if (is_known) {
@@ -247,7 +247,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_9 = subgroupShuffleXor(sum_8, 1u);
   let sum_9 = sum_8 + sg_9;
   let estimate_1 = sum_9 * (bound.x * known_1.x);
-  let off_1 = (known_1.y * bound.y + known_1.z * bound.z + 8.271806e-25f) * 1.0019531f;
+  let off_1 = (known_1.y * bound.y + known_1.z * bound.z + bound.w) * 1.0019531f;
   let is_known_1 = (known_1.y < 1e+38f) && (bound.w < 1e+38f);
   if (row_1 < 128256u) {
     if (is_known_1) {
@@ -269,7 +269,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_14 = subgroupShuffleXor(sum_13, 1u);
   let sum_14 = sum_13 + sg_14;
   let estimate_2 = sum_14 * (bound.x * known_2.x);
-  let off_2 = (known_2.y * bound.y + known_2.z * bound.z + 8.271806e-25f) * 1.0019531f;
+  let off_2 = (known_2.y * bound.y + known_2.z * bound.z + bound.w) * 1.0019531f;
   let is_known_2 = (known_2.y < 1e+38f) && (bound.w < 1e+38f);
   if (row_2 < 128256u) {
     if (is_known_2) {
@@ -291,7 +291,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_19 = subgroupShuffleXor(sum_18, 1u);
   let sum_19 = sum_18 + sg_19;
   let estimate_3 = sum_19 * (bound.x * known_3.x);
-  let off_3 = (known_3.y * bound.y + known_3.z * bound.z + 8.271806e-25f) * 1.0019531f;
+  let off_3 = (known_3.y * bound.y + known_3.z * bound.z + bound.w) * 1.0019531f;
   let is_known_3 = (known_3.y < 1e+38f) && (bound.w < 1e+38f);
   if (row_3 < 128256u) {
     if (is_known_3) {
@@ -342,7 +342,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_32 = subgroupShuffleXor(sum_31, 1u);
   let sum_32 = sum_31 + sg_32;
   let estimate_4 = sum_32 * (bound_1.x * known.x);
-  let off_4 = (known.y * bound_1.y + known.z * bound_1.z + 8.271806e-25f) * 1.0019531f;
+  let off_4 = (known.y * bound_1.y + known.z * bound_1.z + bound_1.w) * 1.0019531f;
   let is_known_4 = (known.y < 1e+38f) && (bound_1.w < 1e+38f);
   if (row < 128256u) {
     if (is_known_4) {
@@ -364,7 +364,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_37 = subgroupShuffleXor(sum_36, 1u);
   let sum_37 = sum_36 + sg_37;
   let estimate_5 = sum_37 * (bound_1.x * known_1.x);
-  let off_5 = (known_1.y * bound_1.y + known_1.z * bound_1.z + 8.271806e-25f) * 1.0019531f;
+  let off_5 = (known_1.y * bound_1.y + known_1.z * bound_1.z + bound_1.w) * 1.0019531f;
   let is_known_5 = (known_1.y < 1e+38f) && (bound_1.w < 1e+38f);
   if (row_1 < 128256u) {
     if (is_known_5) {
@@ -386,7 +386,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_42 = subgroupShuffleXor(sum_41, 1u);
   let sum_42 = sum_41 + sg_42;
   let estimate_6 = sum_42 * (bound_1.x * known_2.x);
-  let off_6 = (known_2.y * bound_1.y + known_2.z * bound_1.z + 8.271806e-25f) * 1.0019531f;
+  let off_6 = (known_2.y * bound_1.y + known_2.z * bound_1.z + bound_1.w) * 1.0019531f;
   let is_known_6 = (known_2.y < 1e+38f) && (bound_1.w < 1e+38f);
   if (row_2 < 128256u) {
     if (is_known_6) {
@@ -408,7 +408,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_47 = subgroupShuffleXor(sum_46, 1u);
   let sum_47 = sum_46 + sg_47;
   let estimate_7 = sum_47 * (bound_1.x * known_3.x);
-  let off_7 = (known_3.y * bound_1.y + known_3.z * bound_1.z + 8.271806e-25f) * 1.0019531f;
+  let off_7 = (known_3.y * bound_1.y + known_3.z * bound_1.z + bound_1.w) * 1.0019531f;
   let is_known_7 = (known_3.y < 1e+38f) && (bound_1.w < 1e+38f);
   if (row_3 < 128256u) {
     if (is_known_7) {
@@ -459,7 +459,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_60 = subgroupShuffleXor(sum_59, 1u);
   let sum_60 = sum_59 + sg_60;
   let estimate_8 = sum_60 * (bound_2.x * known.x);
-  let off_8 = (known.y * bound_2.y + known.z * bound_2.z + 8.271806e-25f) * 1.0019531f;
+  let off_8 = (known.y * bound_2.y + known.z * bound_2.z + bound_2.w) * 1.0019531f;
   let is_known_8 = (known.y < 1e+38f) && (bound_2.w < 1e+38f);
   if (row < 128256u) {
     if (is_known_8) {
@@ -481,7 +481,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_65 = subgroupShuffleXor(sum_64, 1u);
   let sum_65 = sum_64 + sg_65;
   let estimate_9 = sum_65 * (bound_2.x * known_1.x);
-  let off_9 = (known_1.y * bound_2.y + known_1.z * bound_2.z + 8.271806e-25f) * 1.0019531f;
+  let off_9 = (known_1.y * bound_2.y + known_1.z * bound_2.z + bound_2.w) * 1.0019531f;
   let is_known_9 = (known_1.y < 1e+38f) && (bound_2.w < 1e+38f);
   if (row_1 < 128256u) {
     if (is_known_9) {
@@ -503,7 +503,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_70 = subgroupShuffleXor(sum_69, 1u);
   let sum_70 = sum_69 + sg_70;
   let estimate_10 = sum_70 * (bound_2.x * known_2.x);
-  let off_10 = (known_2.y * bound_2.y + known_2.z * bound_2.z + 8.271806e-25f) * 1.0019531f;
+  let off_10 = (known_2.y * bound_2.y + known_2.z * bound_2.z + bound_2.w) * 1.0019531f;
   let is_known_10 = (known_2.y < 1e+38f) && (bound_2.w < 1e+38f);
   if (row_2 < 128256u) {
     if (is_known_10) {
@@ -525,7 +525,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_75 = subgroupShuffleXor(sum_74, 1u);
   let sum_75 = sum_74 + sg_75;
   let estimate_11 = sum_75 * (bound_2.x * known_3.x);
-  let off_11 = (known_3.y * bound_2.y + known_3.z * bound_2.z + 8.271806e-25f) * 1.0019531f;
+  let off_11 = (known_3.y * bound_2.y + known_3.z * bound_2.z + bound_2.w) * 1.0019531f;
   let is_known_11 = (known_3.y < 1e+38f) && (bound_2.w < 1e+38f);
   if (row_3 < 128256u) {
     if (is_known_11) {
@@ -576,7 +576,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_88 = subgroupShuffleXor(sum_87, 1u);
   let sum_88 = sum_87 + sg_88;
   let estimate_12 = sum_88 * (bound_3.x * known.x);
-  let off_12 = (known.y * bound_3.y + known.z * bound_3.z + 8.271806e-25f) * 1.0019531f;
+  let off_12 = (known.y * bound_3.y + known.z * bound_3.z + bound_3.w) * 1.0019531f;
   let is_known_12 = (known.y < 1e+38f) && (bound_3.w < 1e+38f);
   if (row < 128256u) {
     if (is_known_12) {
@@ -598,7 +598,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_93 = subgroupShuffleXor(sum_92, 1u);
   let sum_93 = sum_92 + sg_93;
   let estimate_13 = sum_93 * (bound_3.x * known_1.x);
-  let off_13 = (known_1.y * bound_3.y + known_1.z * bound_3.z + 8.271806e-25f) * 1.0019531f;
+  let off_13 = (known_1.y * bound_3.y + known_1.z * bound_3.z + bound_3.w) * 1.0019531f;
   let is_known_13 = (known_1.y < 1e+38f) && (bound_3.w < 1e+38f);
   if (row_1 < 128256u) {
     if (is_known_13) {
@@ -620,7 +620,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_98 = subgroupShuffleXor(sum_97, 1u);
   let sum_98 = sum_97 + sg_98;
   let estimate_14 = sum_98 * (bound_3.x * known_2.x);
-  let off_14 = (known_2.y * bound_3.y + known_2.z * bound_3.z + 8.271806e-25f) * 1.0019531f;
+  let off_14 = (known_2.y * bound_3.y + known_2.z * bound_3.z + bound_3.w) * 1.0019531f;
   let is_known_14 = (known_2.y < 1e+38f) && (bound_3.w < 1e+38f);
   if (row_2 < 128256u) {
     if (is_known_14) {
@@ -642,7 +642,7 @@ fn estimate_logits(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups
   let sg_103 = subgroupShuffleXor(sum_102, 1u);
   let sum_103 = sum_102 + sg_103;
   let estimate_15 = sum_103 * (bound_3.x * known_3.x);
-  let off_15 = (known_3.y * bound_3.y + known_3.z * bound_3.z + 8.271806e-25f) * 1.0019531f;
+  let off_15 = (known_3.y * bound_3.y + known_3.z * bound_3.z + bound_3.w) * 1.0019531f;
   let is_known_15 = (known_3.y < 1e+38f) && (bound_3.w < 1e+38f);
   if (row_3 < 128256u) {
     if (is_known_15) {

@@ -26,10 +26,10 @@ fn estimated_input(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocati
     existing = weighted;
   }
   let v = existing;
-  let bits = bitcast<vec4<u32>>(abs(v));
-  let a = max(bits.x, bits.y);
-  let b = max(bits.z, bits.w);
-  most = max(most, max(a, b));
+  let a = bitcast<vec4<u32>>(abs(v));
+  let b = max(a.x, a.y);
+  let d = max(a.z, a.w);
+  most = max(most, max(b, d));
   squares += dot(v, v);
   let my_most = most;
   let sg = subgroupShuffleXor(my_most, 16u);

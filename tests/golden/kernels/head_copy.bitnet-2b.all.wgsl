@@ -17,16 +17,16 @@ fn head_copy(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg
   for (var i = lane; i < 320u; i += 32u) {
     let unit = w[read_row * 320u + i];
     let v = vec4<f32>(unpack2x16float(unit.x), unpack2x16float(unit.y));
-    let bits = bitcast<vec4<u32>>(abs(v));
-    let a = max(bits.x, bits.y);
-    let b = max(bits.z, bits.w);
-    most = max(most, max(a, b));
+    let a = bitcast<vec4<u32>>(abs(v));
+    let b = max(a.x, a.y);
+    let d = max(a.z, a.w);
+    most = max(most, max(b, d));
     squares += dot(v, v);
     let v_1 = vec4<f32>(unpack2x16float(unit.z), unpack2x16float(unit.w));
-    let bits_1 = bitcast<vec4<u32>>(abs(v_1));
-    let a_1 = max(bits_1.x, bits_1.y);
-    let b_1 = max(bits_1.z, bits_1.w);
-    most = max(most, max(a_1, b_1));
+    let a_1 = bitcast<vec4<u32>>(abs(v_1));
+    let b_1 = max(a_1.x, a_1.y);
+    let d_1 = max(a_1.z, a_1.w);
+    most = max(most, max(b_1, d_1));
     squares += dot(v_1, v_1);
   }
   let my_most = most;
@@ -103,8 +103,7 @@ fn head_copy(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n_wg
   let sum_14 = sum_13 + sg_14;
   if ((lane == 0u) && (row < 128256u)) {
     let norm_of_row = sqrt(sum_9) * 1.0019531f;
-    // A product and a difference are off by a rounding of what they are made of.
-    let error = sqrt(sum_14) * 1.0019531f + norm_of_row * 9.536743e-07f;
-    errors[row] = vec4<f32>(scale, select(1e+38f, error, is_known), select(0f, norm_of_row, is_known), 0f);
+    let all_missed = sqrt(sum_14) * 1.0019531f + norm_of_row * 9.536743e-07f;
+    errors[row] = vec4<f32>(scale, select(1e+38f, all_missed, is_known), select(0f, norm_of_row, is_known), 0f);
   }
 }

@@ -1,9 +1,6 @@
 #include "backend/gpu/kernels/best_logits.h"
 
-#include <bit>
 #include <cmath>
-#include <deque>
-#include <limits>
 
 #include "backend/gpu/kernels/float_dots.h"
 
@@ -14,8 +11,7 @@ using namespace float_matvec;
 
 namespace {
 
-constexpr uint32_t kInfinity = std::bit_cast<uint32_t>(std::numeric_limits<float>::infinity());
-constexpr uint32_t kMinusInfinity = std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity());
+constexpr uint32_t kMinusInfinityBits = kInfinityBits | 0x80000000;
 // Nothing is known of rows, or of activations, that are greater or smaller than these: squares of what they are made
 // of, and of what rounding takes from it, would fall above or below what floats hold. (Of a row the step of its codes.)
 constexpr float kMostSquares = 0x1p100f, kLeastScale = 0x1p-40f;
@@ -25,14 +21,6 @@ constexpr float kLost = 0x1p-80f;  // added to every bound, so that there is som
 constexpr float kUp = 1 + 0x1p-9f;
 constexpr float kCodes = 127, kInputCodes = 8191;
 constexpr float kBelowAll = -3e38f, kAboveAll = 3e38f;
-
-// The bits of the greatest magnitude: as integers they are in the order of the magnitudes, infinities and NaN last.
-void add_magnitude(const Var<U32>& most, const Name<Vec4<F32>>& v) {
-  auto bits = let("bits", bitcast<Vec4<U32>>(abs(v)));
-  auto a = let("a", max(at(bits, 0), at(bits, 1)));
-  auto b = let("b", max(at(bits, 2), at(bits, 3)));
-  most = max(most, max(a, b));
-}
 
 // Four integers of that magnitude at most, nearest to `scaled`.
 template <ValueOf<Vec4<F32>> V>
@@ -45,11 +33,17 @@ Name<I8x4> packed(const Caps& caps, const Name<Vec4<F32>>& q) {
   return pack_int8(caps, let("q_int", call<Vec4<I32>>("vec4<i32>", q)));
 }
 
-// Integers in the order of the floats.
 template <ValueOf<F32> V>
-Name<U32> ordered_key(V&& value) {
+Name<U32> key_of(V&& value) {
   auto bits = let("float_bits", bitcast<U32>(std::forward<V>(value)));
-  return let("key", select(bits | 0x80000000u, ~bits, bits >= 0x80000000u));
+  return let("key", order_of(bits));
+}
+
+// No less than the length of what has these squares, nor than that of what rounding to codes has taken, for which a
+// product and a difference are off by a rounding of what they are made of.
+Name<F32> length_above(const Name<F32>& squares) { return let("norm_of_row", sqrt(squares) * kUp); }
+Name<F32> missed_above(const Name<F32>& squares, const Name<F32>& norm) {
+  return let("all_missed", sqrt(squares) * kUp + norm * 0x1p-20f);
 }
 
 Name<HeadCodes> vec4_of(const std::vector<Name<I8x4>>& words) {
@@ -76,7 +70,7 @@ HeadCopyKernel head_copy(const HeadCopyConfig& c) {
                     auto unit = let("unit", planes.unit(read_row * units + i));
                     for (uint32_t k = 0; k < c.coding.quads(); ++k) {
                       auto v = let("v", unpack(unit, k));
-                      add_magnitude(most, v);
+                      add_largest(most, v);
                       squares += dot(v, v);
                     }
                   });
@@ -84,7 +78,7 @@ HeadCopyKernel head_copy(const HeadCopyConfig& c) {
                   auto of_row = reduce_lanes(Reduce::kMax, c.caps, my_most, tid, c.lanes, c.workgroup);
                   auto my_squares = let("my_squares", squares);
                   auto all_squares = reduce_lanes(Reduce::kSum, c.caps, my_squares, tid, c.lanes, c.workgroup);
-                  auto is_in_range = let("is_in_range", of_row < kInfinity && all_squares <= kMostSquares);
+                  auto is_in_range = let("is_in_range", of_row < kInfinityBits && all_squares <= kMostSquares);
                   auto step = let("unit_scale", bitcast<F32>(select(0u, of_row, is_in_range)) / kCodes);
                   auto has_scale = let("has_scale", step >= kLeastScale);
                   auto is_known = let("is_known", has_scale || of_row == 0u);
@@ -110,9 +104,8 @@ HeadCopyKernel head_copy(const HeadCopyConfig& c) {
                   auto my_misses = let("my_misses", misses);
                   auto all_misses = reduce_lanes(Reduce::kSum, c.caps, my_misses, tid, c.lanes, c.workgroup);
                   when(lane == 0u && row < c.rows, [&] {
-                    auto norm = let("norm_of_row", sqrt(all_squares) * kUp);
-                    note("A product and a difference are off by a rounding of what they are made of.");
-                    auto error = let("error", sqrt(all_misses) * kUp + norm * 0x1p-20f);
+                    auto norm = length_above(all_squares);
+                    auto error = missed_above(all_misses, norm);
                     errors[row] = vec4f(scale, select(kUnknown, error, is_known), select(0.0f, norm, is_known), 0.0f);
                   });
                 });
@@ -120,7 +113,7 @@ HeadCopyKernel head_copy(const HeadCopyConfig& c) {
 
 EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
   CHECK(c.cols % 16 == 0);
-  const uint32_t quads = c.cols / 4, rounds = (quads + c.workgroup - 1) / c.workgroup;
+  const uint32_t quads = c.cols / 4, rounds = ceil_div(quads, c.workgroup);
   return kernel("estimated_input", c.workgroup,
                 [&](FloatX x, FloatGain gain, Out<"parts", I8x4> parts, Out<"bounds", HeadErrors> bounds,
                     Out<"greatest", U32> greatest, WorkgroupId wg, LocalIndex tid) {
@@ -142,7 +135,7 @@ EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
                       when(places[k] < quads, [&] { existing = weighted; });
                       v = let("v", existing);
                     }
-                    add_magnitude(most, v);
+                    add_largest(most, v);
                     squares += dot(v, v);
                     values.push_back(v);
                   }
@@ -150,9 +143,9 @@ EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
                   auto of_row = reduce_workgroup(Reduce::kMax, c.caps, my_most, tid, c.workgroup);
                   auto my_squares = let("my_squares", squares);
                   auto all_squares = reduce_workgroup(Reduce::kSum, c.caps, my_squares, tid, c.workgroup);
-                  auto top = let("top", bitcast<F32>(min(of_row, kInfinity - 1)));
-                  auto is_bounded =
-                      let("is_bounded", of_row < kInfinity && top >= kLeastInput && all_squares <= kMostInputSquares);
+                  auto top = let("top", bitcast<F32>(min(of_row, kInfinityBits - 1)));
+                  auto is_bounded = let(
+                      "is_bounded", of_row < kInfinityBits && top >= kLeastInput && all_squares <= kMostInputSquares);
                   auto scale = let("scale", select(0.0f, top / kInputCodes, is_bounded));
                   auto inverse = let("inverse", select(0.0f, kInputCodes / top, is_bounded));
 
@@ -181,8 +174,8 @@ EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
                   when(tid == 0u, [&] {
                     const float roundings = static_cast<float>(c.cols + 64) * 0x1p-24f * kUp;
                     const float of_low = 128 * std::sqrt(static_cast<float>(c.cols)) * kUp;
-                    auto norm = let("norm_of_row", sqrt(all_squares) * kUp);
-                    auto missed = let("all_missed", sqrt(all_misses) * kUp + norm * 0x1p-20f);
+                    auto norm = length_above(all_squares);
+                    auto missed = missed_above(all_misses, norm);
                     auto rounded = let("rounded", (norm + missed + scale * of_low) * roundings);
                     auto per_norm = let("per_norm", (missed + rounded) * kUp);
                     auto per_error = let("per_error", (norm + missed + rounded) * kUp);
@@ -223,7 +216,7 @@ void add_codes(const Dot4& dot4, const std::vector<Name<HeadCodes>>& codes, cons
 Sums sum_codes(const EstimateConfig& c, const In<"codes", HeadCodes>& codes, const In<"parts", HeadCodes>& parts,
                const std::vector<Name<U32>>& starts, const Name<U32>& lane) {
   const Dot4 dot4(c.caps);
-  const uint32_t units = c.cols / 16, rounds = (units + c.lanes - 1) / c.lanes;
+  const uint32_t units = c.cols / 16, rounds = ceil_div(units, c.lanes);
   const auto load = [&](const Name<U32>& i) {
     std::vector<Name<HeadCodes>> loaded;
     for (const Name<U32>& start : starts) loaded.push_back(let("codes16", codes[start + i]));
@@ -241,21 +234,7 @@ Sums sum_codes(const EstimateConfig& c, const In<"codes", HeadCodes>& codes, con
     loop("i", lane, units, c.lanes, [&](const Name<U32>& i) { add(load(i), i); });
     return sums;
   }
-  // Written out, with all codes on their way before the first is used.
-  const auto is_whole = [&](uint32_t k) { return (k + 1) * c.lanes <= units; };
-  std::vector<Name<U32>> at;
-  std::vector<std::vector<Name<HeadCodes>>> ahead;
-  for (uint32_t k = 0; k < rounds; ++k) {
-    at.push_back(let("i", lane + k * c.lanes));
-    ahead.push_back(load(is_whole(k) ? at[k] : let("last", min(at[k], units - 1))));
-  }
-  for (uint32_t k = 0; k < rounds; ++k) {
-    if (is_whole(k)) {
-      add(ahead[k], at[k]);
-    } else {
-      when(at[k] < units, [&] { add(ahead[k], at[k]); });
-    }
-  }
+  in_rounds_ahead(units, lane, c.lanes, load, [] {}, add);
   return sums;
 }
 
@@ -288,7 +267,8 @@ EstimateKernel estimate_logits(const EstimateConfig& c) {
             auto mine = let("mine", f32(sums.high[i]) * 128.0f + f32(sums.low[i]));
             auto sum = reduce_lanes(Reduce::kSum, c.caps, mine, tid, c.lanes, c.workgroup);
             auto estimate = let("estimate", sum * (at(bound, 0) * at(known[r], 0)));
-            auto off = let("off", (at(known[r], 1) * at(bound, 1) + at(known[r], 2) * at(bound, 2) + kLost) * kUp);
+            auto off =
+                let("off", (at(known[r], 1) * at(bound, 1) + at(known[r], 2) * at(bound, 2) + at(bound, 3)) * kUp);
             auto is_known = let("is_known", at(known[r], 1) < kUnknown && at(bound, 3) < kUnknown);
             when(rows[r] < c.rows, [&] {
               when(is_known, [&] { lower = max(lower, estimate - off); });
@@ -298,7 +278,7 @@ EstimateKernel estimate_logits(const EstimateConfig& c) {
           auto of_group = let("of_group", lower);
           auto all = reduce_workgroup(Reduce::kMax, c.caps, of_group, tid, c.workgroup);
           when(tid == 0u && group < c.n_workgroups(),
-               [&] { atomicMax(greatest[column * kGreatestParts + group % kGreatestParts], ordered_key(all)); });
+               [&] { atomicMax(greatest[column * kGreatestParts + group % kGreatestParts], key_of(all)); });
         }
       });
 }
@@ -348,12 +328,12 @@ BestLogitsKernel best_logits(const BestLogitsConfig& c) {
                   when(my_row < linear.rows, [&] {
                     auto index = let("index", wg.y * linear.rows + my_row);
                     when(
-                        ordered_key(upper[index]) >= threshold,
+                        key_of(upper[index]) >= threshold,
                         [&] {
                           auto place = atomicAdd(n_chosen[0u], 1u);
                           chosen[place] = my_row;
                         },
-                        [&] { y[index] = kMinusInfinity; });
+                        [&] { y[index] = kMinusInfinityBits; });
                   });
                   auto n = workgroupUniformLoad(n_chosen);
                   auto turns = let("turns", (n + (n_groups - 1)) / n_groups);

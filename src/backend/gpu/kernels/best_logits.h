@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backend/gpu/kernels/float_linear.h"
+#include "base/bytes.h"
 
 namespace tern::gpu {
 
@@ -34,8 +35,8 @@ using HeadCopyKernel =
 // Grid: as many workgroups along x and y as there are rows for.
 HeadCopyKernel head_copy(const HeadCopyConfig& c);
 
-// What is known of the greatest logits of a row of x: of each of so many parts of the matrix's rows, an ordered_key()
-// of what one of its logits is at least.
+// What is known of the greatest logits of a row of x: of each of so many parts of the matrix's rows, order_of() the
+// bits of what one of its logits is at least.
 inline constexpr uint32_t kGreatestParts = 512;
 
 // A row of x as the estimates read it: t·X with integers X = 128·H + L in −8191 … 8191, of each 16 values H and then L.
@@ -63,7 +64,7 @@ struct EstimateConfig {
   uint32_t columns = 1;
   uint32_t most_ahead = 16;  // vec4s of codes of a lane that are loaded before any is used
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
-  uint32_t n_workgroups() const { return (rows + rows_per_workgroup() - 1) / rows_per_workgroup(); }
+  uint32_t n_workgroups() const { return ceil_div(rows, rows_per_workgroup()); }
   bool operator==(const EstimateConfig&) const = default;
 };
 // No more lanes than a row has vec4s of codes; as many rows in a workgroup.

@@ -123,6 +123,23 @@ inline wgsl::Temp<wgsl::I32> sum_of(const wgsl::Name<wgsl::Vec4<wgsl::I32>>& q) 
   return at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
 }
 
+// The bits of infinity. As integers, the bits of magnitudes have the order of the magnitudes, infinities and then NaN
+// last; a maximum of floats may lose NaN.
+inline constexpr uint32_t kInfinityBits = 0x7F800000;
+template <class V>
+void add_largest(const wgsl::Var<wgsl::U32>& largest, const V& v) {
+  using namespace wgsl;
+  auto a = let("a", bitcast<Vec4<U32>>(abs(v)));
+  auto b = let("b", max(at(a, 0), at(a, 1)));
+  auto d = let("d", max(at(a, 2), at(a, 3)));
+  largest = max(largest, max(b, d));
+}
+
+// Integers in the order of the floats that have these bits.
+inline wgsl::Temp<wgsl::U32> order_of(const wgsl::Name<wgsl::U32>& bits) {
+  return wgsl::select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
+}
+
 // What becomes of a linear layer's results.
 enum class Store {
   kSet,  // y = w·x

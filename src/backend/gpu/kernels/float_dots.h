@@ -6,9 +6,33 @@
 #include <vector>
 
 #include "backend/gpu/kernels/float_activations.h"
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace tern::gpu::float_matvec {
+
+// A row's units, `lanes` at a time, written out: all are loaded, between() is called, and then all are added, with
+// add(what load(i) gave, i). Past the row's end the last unit is loaded again, and left out.
+template <class Load, class Between, class Add>
+void in_rounds_ahead(uint32_t units, const Name<U32>& lane, uint32_t lanes, const Load& load, const Between& between,
+                     const Add& add) {
+  const uint32_t rounds = ceil_div(units, lanes);
+  const auto is_whole = [&](uint32_t k) { return (k + 1) * lanes <= units; };
+  std::vector<decltype(load(lane))> ahead;
+  for (uint32_t k = 0; k < rounds; ++k) {
+    auto i = is_whole(k) ? let("i", lane + k * lanes) : let("i", min(lane + k * lanes, units - 1));
+    ahead.push_back(load(i));
+  }
+  between();
+  for (uint32_t k = 0; k < rounds; ++k) {
+    auto i = let("i", lane + k * lanes);
+    if (is_whole(k)) {
+      add(ahead[k], i);
+    } else {
+      when(i < units, [&] { add(ahead[k], i); });
+    }
+  }
+}
 
 using Totals = std::vector<Name<F32>>;  // of the rows of all matrices
 
@@ -32,9 +56,9 @@ class FloatDots {
         for (size_t r = 0; r < m.starts.size(); ++r) of_column.push_back(var("acc", 0.0f));
       }
     }
-    const uint32_t rounds = (units() + c_.lanes - 1) / c_.lanes;
+    const uint32_t rounds = ceil_div(units(), c_.lanes);
     if (rounds * sums.front().size() <= c_.most_ahead) {
-      multiply_ahead(matrices, columns, rounds, sums);
+      multiply_ahead(matrices, columns, sums);
     } else {
       for (X& x : columns) x.prepare();
       loop("i", lane_, units(), c_.lanes,
@@ -62,26 +86,14 @@ class FloatDots {
     for (size_t column = 0; column < columns.size(); ++column) columns[column].add(matrices, loaded, i, sums[column]);
   }
 
-  // Written out, with all weights on their way before the activations are needed.
   template <class X>
-  void multiply_ahead(const std::vector<Rows>& matrices, std::vector<X>& columns, uint32_t rounds,
-                      const std::vector<Sums>& sums) const {
-    const auto is_whole = [&](uint32_t k) { return (k + 1) * c_.lanes <= units(); };
-    std::vector<std::vector<Loaded>> ahead;
-    for (uint32_t k = 0; k < rounds; ++k) {
-      // Past the row's end the last unit is loaded again, and left out below.
-      auto i = is_whole(k) ? let("i", lane_ + k * c_.lanes) : let("i", min(lane_ + k * c_.lanes, units() - 1));
-      ahead.push_back(load(matrices, i));
-    }
-    for (X& x : columns) x.prepare();
-    for (uint32_t k = 0; k < rounds; ++k) {
-      auto i = let("i", lane_ + k * c_.lanes);
-      if (is_whole(k)) {
-        add(columns, matrices, ahead[k], i, sums);
-      } else {
-        when(i < units(), [&] { add(columns, matrices, ahead[k], i, sums); });
-      }
-    }
+  void multiply_ahead(const std::vector<Rows>& matrices, std::vector<X>& columns, const std::vector<Sums>& sums) const {
+    in_rounds_ahead(
+        units(), lane_, c_.lanes, [&](const Name<U32>& i) { return load(matrices, i); },
+        [&] {
+          for (X& x : columns) x.prepare();
+        },
+        [&](const std::vector<Loaded>& loaded, const Name<U32>& i) { add(columns, matrices, loaded, i, sums); });
   }
 
   static std::vector<Loaded> load(const std::vector<Rows>& matrices, const Name<U32>& i) {

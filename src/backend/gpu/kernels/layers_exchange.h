@@ -55,8 +55,8 @@ class Exchange {
 
   void put(const Name<U32>& place, const Name<F32>& value, const Name<U32>& tag) const {
     auto value_bits = let("value_bits", bitcast<U32>(value));
-    constexpr uint32_t kNotFinite = 0x7F800000;  // which rounding would make a number of
-    auto half = let("half", select((kTagMask + 1) / 2, e(0u), (value_bits & kNotFinite) == kNotFinite));
+    // Of what is not finite rounding would make a number.
+    auto half = let("half", select((kTagMask + 1) / 2, e(0u), (value_bits & kInfinityBits) == kInfinityBits));
     auto rounded = let("rounded", value_bits + half);
     atomicStore(words_[place], (rounded & ~kTagMask) | tag);
   }

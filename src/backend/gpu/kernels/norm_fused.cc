@@ -44,9 +44,8 @@ NormScales norm_scales(const Name<F32>& squares, const Name<F32>& largest, uint3
   auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
   // A factor that is 0 or NaN comes of values that are not finite, which no result may pass over: a maximum of floats
   // loses NaN, so its bits decide.
-  constexpr uint32_t kLeastNotFinite = 0x7F800000;
   auto factor_bits = let("factor_bits", bitcast<U32>(factor));
-  auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+  auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kInfinityBits - 1));
   return {factor_and_scale, scale};
 }
 

@@ -36,17 +36,7 @@ void loop_over_row(const RmsNormConfig& c, const LocalIndex& tid, Body&& body) {
   loop("i", tid, c.width / 4, c.workgroup, std::forward<Body>(body));
 }
 
-// The bits of the magnitude: as integers they have the order of the magnitudes, infinities and then NaN last. A maximum
-// of floats may lose NaN.
-constexpr uint32_t kInfinityBits = 0x7F800000, kNanBits = 0x7FC00000;
-
-template <class V>
-void add_largest(const Var<U32>& largest, const V& v) {
-  auto a = let("a", bitcast<Vec4<U32>>(abs(v)));
-  auto b = let("b", max(at(a, 0), at(a, 1)));
-  auto d = let("d", max(at(a, 2), at(a, 3)));
-  largest = max(largest, max(b, d));
-}
+constexpr uint32_t kNanBits = 0x7FC00000;
 
 // Quantises the row and writes it with its scale and sum. each_value(body) calls body(v, i) for this invocation's
 // vec4s: for the largest of all in each_value, then for what is written in each_again.

@@ -19,8 +19,8 @@ Keys::Keys()
     : key(function("key_of",
                    [](Name<U32> bits) {
                      auto b = let("b", select(bits, 0u, bits == 0x80000000u));
-                     auto order = let("order", select(b | 0x80000000u, ~b, b >= 0x80000000u));
-                     return select(order, 0u, (bits & 0x7FFFFFFFu) > 0x7F800000u);
+                     auto order = let("order", order_of(b));
+                     return select(order, 0u, (bits & 0x7FFFFFFFu) > kInfinityBits);
                    })),
       value(function("value_of",
                      [](Name<U32> k) { return bitcast<F32>(select(~k, k ^ 0x80000000u, k >= 0x80000000u)); })),

@@ -143,9 +143,8 @@ class NormedColumns {
     auto finite_scale = let("finite_scale", 127.0f / max(largest * factor, 1e-5f));
     auto with_scale = let("factor_and_scale", factor * finite_scale);
     // As in NormedActivations.
-    constexpr uint32_t kLeastNotFinite = 0x7F800000;
     auto factor_bits = let("factor_bits", bitcast<U32>(factor));
-    auto scale = let("scale_of_row", select(finite_scale, factor, factor_bits - 1u >= kLeastNotFinite - 1));
+    auto scale = let("scale_of_row", select(finite_scale, factor, factor_bits - 1u >= kInfinityBits - 1));
     return {with_scale, scale};
   }
 

@@ -91,6 +91,15 @@ BufferView WorkBuffers::view(SlotId id) const {
   return {slots_[static_cast<size_t>(plan_.slot(id).buffer)].get(), 0, 0};
 }
 
+BufferView WorkBuffers::view_of_rows(SlotId id, int n_tokens) const {
+  if (n_tokens > 1) return view(id);
+  for (const Step& step : plan_.steps) {
+    if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && select->out == id)
+      return view(select->in);
+  }
+  return view(id);
+}
+
 uint64_t WorkBuffers::row_bytes(SlotId id) const { return device_row_bytes(plan_.slot(id).type, plan_.slot(id).width); }
 
 View<wgsl::F32> WorkBuffers::floats(SlotId id) const {

@@ -19,6 +19,8 @@ class WorkBuffers {
                                                      int max_logit_rows, int max_slices);
 
   BufferView view(SlotId id) const;
+  // Where the slot's rows are when so many tokens run: nothing copies the row of a single one whose logits are wanted.
+  BufferView view_of_rows(SlotId id, int n_tokens) const;
   View<wgsl::F32> floats(SlotId id) const;
   View<wgsl::Vec2<wgsl::F32>> float_pairs(SlotId id) const;
   View<wgsl::Vec4<wgsl::F32>> float_quads(SlotId id) const;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <vector>
 
 #include "backend/gpu/memory/kv_order.h"
 #include "backend/gpu/run/executable.h"
@@ -140,22 +141,21 @@ uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos, int 
   return bytes + of_row * static_cast<uint64_t>(n_rows);
 }
 
-Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch tokens, int repeats) {
+Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int repeats) {
   auto& store = static_cast<GpuKvStore&>(kv_store);
-  CHECK(repeats >= 1 && !tokens.empty());
+  CHECK(repeats >= 1 && !batch.empty());
+  const bool has_prompts = std::ranges::any_of(batch, [](const Slice& slice) { return slice.tokens.size() > 1; });
+  std::vector<Slice> tokens(batch.begin(), batch.end());
+  for (Slice& slice : tokens) slice.n_best = has_prompts ? 0 : 1;  // as they are run below
   const int pos = std::ranges::max(tokens, {}, &Slice::first_pos).first_pos;
   int n_rows = 0, n_pos = pos + repeats + 2;
   for (const Slice& slice : tokens) {
     n_rows += static_cast<int>(slice.tokens.size());
     n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   }
-  const bool has_prompts = std::ranges::any_of(tokens, [](const Slice& slice) { return slice.tokens.size() > 1; });
-  const int n_best = has_prompts ? 0 : 1;  // as they are run below
   TRY_STATUS(check_before(store, tokens));
-  TRY_STATUS(check_best_rows(static_cast<int>(tokens.size()), n_best));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(tokens));
-  shape.n_best = n_best;
   shape = in_best_way(shape, store);
   if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.n_tokens));
   std::vector<Command> model, choice;

@@ -39,9 +39,9 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   blocks.resize(static_cast<size_t>(kv_blocks_for(pos + 1)));
   blocks.back() = GpuKvStore::kSpare;
   const TokenId token = 0;
-  const Slice slice{.tokens = {&token, 1}, .first_pos = pos, .blocks = blocks, .n_ctx = last_.n_ctx};
+  const Slice slice{
+      .tokens = {&token, 1}, .first_pos = pos, .n_best = last_.n_best, .blocks = blocks, .n_ctx = last_.n_ctx};
   TRY(RunShape shape, put({&slice, 1}));
-  shape.n_best = last_.n_best;
   shape = in_best_way(shape, *store);
   store->program.commands(shape, commands);
   if (last_.sampler) last_.sampler->commands(shape, commands);

@@ -69,8 +69,8 @@ HeadCopyConfig config_for(const HeadCopy::Context& c, const Tensor& w) {
           .cols = static_cast<uint32_t>(w.cols),
           .coding = coding_of(w),
           .caps = caps,
-          .lanes = c.layouts.serial ? 1 : std::min(32u, caps.subgroup == 0 ? 8 : caps.subgroup),
-          .workgroup = c.layouts.serial ? 16u : std::min(256u, c.device.limits().invocations)};
+          .lanes = lanes_of(caps, c.layouts.head.lanes),
+          .workgroup = std::min(c.layouts.head.workgroup, c.device.limits().invocations)};
 }
 
 }  // namespace

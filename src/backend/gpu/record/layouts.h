@@ -1,6 +1,7 @@
 // How kernels are laid out on a device.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -115,6 +116,11 @@ Layouts layouts_for(const Device& device, std::span<const std::string> without);
 
 // The features that kernels may use on this device.
 Caps caps_of(const Device& device);
+
+// As many lanes as are wanted, or with which a row is reduced fastest: inside a subgroup.
+inline uint32_t lanes_of(const Caps& caps, uint32_t wanted) {
+  return std::min(wanted, caps.subgroup == 0 ? 8 : caps.subgroup);
+}
 
 // The kernels' name for it.
 Activation activation(GluAct act);

@@ -52,9 +52,6 @@ Result<void> Recorder::record_all() {
 
 uint32_t Recorder::workgroup(uint32_t wanted) const { return std::min(wanted, c_.device.limits().invocations); }
 
-// Lanes reduce fastest inside a subgroup.
-uint32_t Recorder::lanes(uint32_t wanted) const { return std::min(wanted, caps_.subgroup == 0 ? 8 : caps_.subgroup); }
-
 Extent Recorder::per_column(SlotId slot) const {
   return {.grid = {.x = ceil_div(width(slot), kElementwiseWorkgroup)}, .axis = Axis::kY, .rows = rows_of(slot)};
 }

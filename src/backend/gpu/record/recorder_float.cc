@@ -286,9 +286,10 @@ const MatvecLayout& Recorder::float_layout(const Tensor& w) const {
 
 Result<void> Recorder::record(const step::FloatLinear& s) {
   const bool is_head = rows_of(s.out) == Rows::kLogits;
-  const bool has_copy = c_.head_copy && s.out == c_.plan.logits;
-  if (has_copy) TRY_STATUS(best_logits(s));
-  if (has_copy) most_best_ = 0;
+  if (c_.head_copy && s.out == c_.plan.logits) {
+    TRY_STATUS(best_logits(s));
+    most_best_ = 0;
+  }
   auto recorded = float_linear_step(std::span(&s.w, 1), s.in, s.norm, s.out, Store::kSet,
                                     is_head ? c_.layouts.head : float_layout(*s.w));
   most_best_ = INT_MAX;

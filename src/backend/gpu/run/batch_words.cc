@@ -78,6 +78,11 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
   }
 }
 
+Result<void> BatchWords::write(Device& device, const WorkBuffers& work) const {
+  TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(params))));
+  return device.write(work.tokens(), 0, std::as_bytes(std::span(tokens)));
+}
+
 uint64_t most_batch_words(const Config& config, int max_batch, int max_logit_rows, int max_slices) {
   return kFirstRow + kRowWords * static_cast<uint64_t>(max_batch) + 1 + static_cast<uint64_t>(max_logit_rows) +
          static_cast<uint64_t>(max_slices) * static_cast<uint64_t>(kv_blocks_for(config.n_ctx) + 1);

@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "backend/gpu/memory/rope_tables.h"
+#include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/program.h"
 
 namespace tern::gpu {
@@ -22,6 +23,8 @@ struct BatchWords {
 
   // With tables for n_more positions after each slice, where a decoding loop will go on.
   void set(Batch batch, const RopeTables& ropes, int n_more = 0);
+  // Puts params and tokens where the kernels find them.
+  Result<void> write(Device& device, const WorkBuffers& work) const;
 };
 
 // The most words of `params` that a batch takes.

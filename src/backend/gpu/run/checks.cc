@@ -95,9 +95,7 @@ Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
   const auto right = store ? check_best_rows(**store, columns) : std::unexpected(store.error());
   if (!right && right.error().code == ErrorCode::kDeviceLost) return right;
   best_rows_[columns] = right.has_value();  // where there is no room to find out now, nobody asks again
-  if (right || right.error().code != ErrorCode::kNotSupported) return {};
-  leave_head_copy(right.error());
-  ++n_ways_;
+  if (!right && right.error().code == ErrorCode::kNotSupported) leave_head_copy(right.error());
   return {};
 }
 
@@ -110,6 +108,7 @@ Result<void> GpuExecutable::check_best_rows(const GpuKvStore& store, uint32_t co
 void GpuExecutable::leave_head_copy(const Error& why) {
   if (why.code == ErrorCode::kNotSupported) note_failed_tests({"the head's int8 copy: " + why.message});
   head_copy_.reset();
+  ++n_ways_;
 }
 
 Result<void> GpuExecutable::check_before(const GpuKvStore& store, Batch batch) {
@@ -150,12 +149,11 @@ Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
       check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
   if (head_copy_) {
     const auto right = check_best_rows(*store, 1);
-    const bool is_optional = options_.exact_head != ExactHead::kYes;
-    if (!right && (!is_optional || right.error().code == ErrorCode::kDeviceLost)) return std::unexpected(right.error());
-    best_rows_[1] = true;
+    best_rows_[1] = right.has_value();
+    if (!right && (options_.exact_head == ExactHead::kYes || right.error().code == ErrorCode::kDeviceLost))
+      return std::unexpected(right.error());
     if (!right) {
       leave_head_copy(right.error());
-      ++n_ways_;
       TRY_STATUS(prepare(*store, 0));
     }
   }

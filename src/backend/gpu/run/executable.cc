@@ -171,13 +171,11 @@ Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
   in_control_ = nullptr;
   words_.set(batch, work_->ropes(), n_more);
   CHECK(words_.shape.n_tokens <= options_.max_batch && words_.shape.n_logit_rows <= options_.max_logit_rows);
-  const Bytes params = std::as_bytes(std::span(words_.params));
-  if (params.size() > work_->params().bytes()) {
+  if (std::span(words_.params).size_bytes() > work_->params().bytes()) {
     return fail(ErrorCode::kInvalidArgument, "a sequence of more than the {} tokens that the model was trained for",
                 plan_.config.n_ctx);
   }
-  TRY_STATUS(device_->write(work_->params(), 0, params));
-  TRY_STATUS(device_->write(work_->tokens(), 0, std::as_bytes(std::span(words_.tokens))));
+  TRY_STATUS(words_.write(*device_, *work_));
   return words_.shape;
 }
 
@@ -257,11 +255,7 @@ Result<void> GpuExecutable::report(const Step& step, const RunShape& shape) {
     const int rows = slot.rows == RowsOf::kBatch ? shape.n_tokens : shape.n_logit_rows;
     StepOutput output{.step = &step, .slot = &slot, .rows = rows, .values = {}, .scales = {}, .sums = {}};
     const auto width = static_cast<size_t>(slot.width), n_rows = static_cast<size_t>(rows);
-    BufferView from = work_->view(use.slot);
-    // One token's select_rows is left out: its row is where it was.
-    if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && shape.n_tokens == 1) {
-      from = work_->view(select->in);
-    }
+    const BufferView from = work_->view_of_rows(use.slot, shape.n_tokens);
     if (slot.type == SlotType::kF32) {
       TRY(const auto values, read_all<float>(*device_, from, n_rows * width));
       output.values = values;

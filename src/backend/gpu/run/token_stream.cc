@@ -15,16 +15,8 @@ namespace {
 // Steps that the device works on while the host waits for an older one.
 constexpr size_t kAhead = 2;
 
-// How many of a row's logits decide, at most; 0: all do.
-int n_best_of(std::span<const DeviceSampling> sampling) {
-  int most = 1;
-  for (const DeviceSampling& o : sampling) {
-    if (o.temperature == 0) continue;
-    if (o.top_k <= 0) return 0;
-    most = std::max(most, o.top_k);
-  }
-  return most;
-}
+// How many of a row's greatest logits decide (Slice::n_best).
+int n_best_of(const DeviceSampling& o) { return o.temperature == 0 ? 1 : std::max(o.top_k, 0); }
 
 }  // namespace
 
@@ -36,11 +28,10 @@ class GpuTokenStream final : public TokenStream {
         store_(store),
         sampling_(sampling.begin(), sampling.end()),
         draws_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })),
-        n_best_(n_best_of(sampling)),
         tokens_(starts.size()),
         n_left_(n_steps) {
     for (const Slice& start : starts) {
-      rows_.push_back({{start.blocks.begin(), start.blocks.end()}, start.n_ctx, start.first_pos});
+      rows_.push_back({{start.blocks.begin(), start.blocks.end()}, start.n_ctx, start.first_pos, start.n_best});
       tokens_[rows_.size() - 1] = start.tokens[0];
     }
     ++executable_.streams_;
@@ -87,6 +78,7 @@ class GpuTokenStream final : public TokenStream {
     std::vector<KvBlockId> blocks;
     int n_ctx;
     int pos;  // of the next step to be started
+    int n_best;
   };
 
   // At first, and after something else has run: the device goes on from the tokens that were taken last, and draws
@@ -105,7 +97,6 @@ class GpuTokenStream final : public TokenStream {
     for (size_t i = 0; i < rows_.size(); ++i) slices.push_back(slice(i));
     e.work_->ropes().reserve(last_pos() + n_left_);
     TRY(shape_, e.put(slices, n_left_ - 1));
-    shape_.n_best = n_best_;
     e.in_control_ = this;
     return {};
   }
@@ -113,7 +104,7 @@ class GpuTokenStream final : public TokenStream {
   // Of the row's token that was taken last.
   Slice slice(size_t row) const {
     const Row& r = rows_[row];
-    return {.tokens = {&tokens_[row], 1}, .first_pos = r.pos, .blocks = r.blocks, .n_ctx = r.n_ctx};
+    return {.tokens = {&tokens_[row], 1}, .first_pos = r.pos, .n_best = r.n_best, .blocks = r.blocks, .n_ctx = r.n_ctx};
   }
 
   int last_pos() const { return std::ranges::max(rows_, {}, &Row::pos).pos; }
@@ -173,7 +164,6 @@ class GpuTokenStream final : public TokenStream {
   std::vector<Row> rows_;
   const std::vector<DeviceSampling> sampling_;  // of the rows
   const bool draws_;                            // in any row
-  const int n_best_;                            // as RunShape::n_best
   const Program* sampler_ = nullptr;
   std::vector<TokenId> tokens_;  // of the rows, the last that were taken
   RunShape shape_;
@@ -197,9 +187,12 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   if (observer_) return nullptr;
   TRY(const Program* sampler, sampler_->choosing(sampling));
   if (sampler == nullptr) return nullptr;
-  TRY_STATUS(check_best_rows(static_cast<int>(starts.size()), n_best_of(sampling)));
+  std::vector<Slice> rows(starts.begin(), starts.end());
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].n_best = n_best_of(sampling[i]);
+  auto& gpu_store = static_cast<GpuKvStore&>(store);
+  TRY_STATUS(check_before(gpu_store, rows));
   in_control_ = nullptr;  // its options are no longer those that the sampler has
-  return std::make_unique<GpuTokenStream>(*this, static_cast<GpuKvStore&>(store), starts, n_tokens, sampling);
+  return std::make_unique<GpuTokenStream>(*this, gpu_store, rows, n_tokens, sampling);
 }
 
 double GpuExecutable::time_last_token() const {

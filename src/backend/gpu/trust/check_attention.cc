@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/trust/noise.h"
 #include "backend/kv_layout.h"
 #include "base/half.h"
 
@@ -97,11 +98,7 @@ double error_of(const Checked& rows, const step::Attention& s, int n_tokens) {
 Checked growing_scores(const Checked& like, const step::Attention& s) {
   constexpr float kScoreOfHalf = 15, kScoreOfPosition = 0.05f;
   Checked rows = like;
-  uint32_t state = 1;
-  const auto random = [&] {  // -1 … 1
-    state = state * 1664525 + 1013904223;
-    return static_cast<float>(state >> 8) * 0x1p-23f - 1;
-  };
+  Noise random;
   for (float& q : rows.q) q = 1 + 0.1f * random();
   const auto dim = static_cast<size_t>(s.head_dim), n_keys = rows.block.size() / 2;
   const auto score_of = [](size_t position) {
@@ -128,8 +125,7 @@ Result<void> check_attention(Device& device, const Plan& plan, const GpuKvStore&
   const Slice slice{.tokens = tokens, .blocks = blocks, .n_ctx = n_tokens};
   BatchWords words;
   words.set({&slice, 1}, work.ropes());
-  TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(words.params))));
-  TRY_STATUS(device.write(work.tokens(), 0, std::as_bytes(std::span(tokens))));
+  TRY_STATUS(words.write(device, work));
   std::vector<Command> commands;
   store.program.commands(words.shape, commands, 0, found->step + 1);
   TRY_STATUS(device.submit(commands));

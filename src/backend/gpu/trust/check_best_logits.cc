@@ -7,6 +7,7 @@
 
 #include "backend/gpu/record/head_copy.h"
 #include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/trust/noise.h"
 #include "backend/kv_layout.h"
 
 namespace tern::gpu {
@@ -26,15 +27,6 @@ std::optional<HeadStep> head_of(const Plan& plan) {
     if (linear && linear->out == plan.logits) return HeadStep{i, linear};
   }
   return std::nullopt;
-}
-
-// Where the head finds its rows: of one token, where they were before they were selected.
-SlotId input_of(const Plan& plan, const step::FloatLinear& head, int n_rows) {
-  for (const Step& step : plan.steps) {
-    const auto* select = std::get_if<step::SelectRows>(&step.body);
-    if (n_rows == 1 && select && select->out == head.in) return select->in;
-  }
-  return head.in;
 }
 
 // Whether of the logits of a row the n best, and none that are wrong, are in `best`. Those that are not finite decide
@@ -66,18 +58,14 @@ Result<void> check_best_logits(Device& device, const Plan& plan, const Program& 
   const auto width = static_cast<size_t>(plan.slot(head->linear->in).width);
   const auto n_logits = static_cast<size_t>(plan.slot(plan.logits).width);
   std::vector<float> x(static_cast<size_t>(n_rows) * width);
-  uint32_t state = 1;
-  for (float& value : x) {  // -1 … 1
-    state = state * 1664525 + 1013904223;
-    value = static_cast<float>(state >> 8) * 0x1p-23f - 1;
-  }
+  std::ranges::generate(x, Noise());
   std::vector<TokenId> tokens(static_cast<size_t>(n_rows));
   const std::vector<KvBlockId> unused(static_cast<size_t>(kv_blocks_for(n_rows)));
   const Slice slice{.tokens = tokens, .logits = WantLogits::kAll, .blocks = unused, .n_ctx = n_rows};
   BatchWords words;
   words.set({&slice, 1}, work.ropes());
-  TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(words.params))));
-  const BufferView in = work.view(input_of(plan, *head->linear, n_rows));
+  TRY_STATUS(words.write(device, work));
+  const BufferView in = work.view_of_rows(head->linear->in, n_rows);
   TRY_STATUS(device.write(*in.buffer, in.offset, std::as_bytes(std::span(x))));
 
   const auto logits_of = [&](int n_best) -> Result<std::vector<float>> {

@@ -155,24 +155,13 @@ class Check {
     BatchWords words;
     words.set({&slice, 1}, work_.ropes());
     shape_ = words.shape;
-    TRY_STATUS(device_.write(work_.params(), 0, std::as_bytes(std::span(words.params))));
-    return device_.write(work_.tokens(), 0, std::as_bytes(std::span(tokens)));
+    return words.write(device_, work_);
   }
 
   Result<void> submit(int first, int end) {
     std::vector<Command> commands;
     program_.commands(shape_, commands, first, end);
     return commands.empty() ? Result<void>() : device_.submit(commands);
-  }
-
-  // While one token runs, nothing copies the row whose logits are wanted.
-  SlotId where(SlotId id) const {
-    if (shape_.n_tokens > 1) return id;
-    for (const Step& step : plan_.steps) {
-      if (const auto* select = std::get_if<step::SelectRows>(&step.body); select && select->out == id)
-        return select->in;
-    }
-    return id;
   }
 
   // Values [first, first + count) of a slot of floats: of each row, or where there are many of the first and the last.
@@ -184,7 +173,7 @@ class Check {
     for (int r = 0; r < n_rows; ++r) {
       if (r == kAtEachEnd) r = std::max(r, n_rows - kAtEachEnd);
       std::vector<float> values(static_cast<size_t>(count));
-      BufferView view = work_.view(where(id));
+      BufferView view = work_.view_of_rows(id, shape_.n_tokens);
       view.offset += (static_cast<uint64_t>(r) * static_cast<uint64_t>(slot.width) + static_cast<uint64_t>(first)) * 4;
       view.bytes = values.size() * 4;
       TRY_STATUS(device_.read(view, std::as_writable_bytes(std::span(values))));

@@ -57,8 +57,7 @@ class Trial {
     BatchWords words;
     words.set(batch, work_.ropes());
     words.shape.in_one = in_one;
-    TRY_STATUS(device_.write(work_.params(), 0, std::as_bytes(std::span(words.params))));
-    TRY_STATUS(device_.write(work_.tokens(), 0, std::as_bytes(std::span(words.tokens))));
+    TRY_STATUS(words.write(device_, work_));
     std::vector<Command> commands;
     program_.commands(words.shape, commands, 0, one_.end_step());
     return commands;
