@@ -46,7 +46,9 @@ int run(int argc, char** argv) {
   c.wide_lanes = number("wide", c.wide_lanes);
   c.most_ahead = number("ahead", c.most_ahead);
   c.in_turns = device.adapter().type == AdapterType::kSoftware;
-  c.most_splits = number("splits", std::min(c.most_splits, c.caps.subgroup));
+  c.most_splits = number("splits", c.most_splits);
+  c.most_short_splits = number("short_splits", c.most_short_splits);
+  c.short_rounds = number("short_rounds", c.short_rounds);
   CHECK(c.place_matrices(1));
   const uint64_t matrix_bytes = uint64_t{16} * c.n_layers * c.layer_vectors;
   if (options.contains("same")) c.layer_vectors = 0;

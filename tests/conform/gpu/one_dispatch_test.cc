@@ -211,6 +211,20 @@ TEST_F(GpuOneDispatchOfFloats, LongHistoriesAndTheSameTwice) {
   EXPECT_EQ(rows(*one.executable, 300, 3), first);
 }
 
+// Two query heads share keys and values, and are a workgroup's each while the history is short: 48 positions, of which a
+// workgroup has half, in up to three rounds. Then both are one's, and four have a part.
+TEST_F(GpuOneDispatchOfFloats, ShortHistoriesInParts) {
+  TinyShape two_heads = bonsai();
+  two_heads.n_heads = 2, two_heads.n_kv_heads = 1;
+  const Made one = make(two_heads, OneDispatchUse::kOn), steps = make(two_heads, OneDispatchUse::kOff);
+  ASSERT_EQ(one.gpu().why_in_steps(), "");
+  for (const auto& [n_prompt, n] : {std::pair(0u, 4u), {20u, 3u}, {45u, 6u}, {300u, 3u}}) {
+    SCOPED_TRACE(n_prompt);
+    expect_close(rows(*one.executable, n_prompt, n), rows(*steps.executable, n_prompt, n));
+  }
+  EXPECT_EQ(one.gpu().why_in_steps(), "");
+}
+
 // The trial goes as far as there is room, and no token of it is compared with what a later one has left.
 TEST_F(GpuOneDispatchOfFloats, ContextsOfAnySize) {
   for (const int n_ctx : {8, 129}) {

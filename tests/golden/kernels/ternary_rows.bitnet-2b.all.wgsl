@@ -872,6 +872,8 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let is_used = (group_of_splits < pairs_at_once_1) && (pair_of_head < (n_rows * 5u));
       let safe_pair = select(0u, pair_of_head, is_used);
       let kv_head = safe_pair % 5u;
+      let n_heads = 4u;
+      let first_head = kv_head * 4u;
       let split = wg.x % splits_1;
       let row_of_head = safe_pair / 5u;
       let row_words = row_of_head * 29088u;
@@ -895,13 +897,14 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let key_of_layer = layer * kv_layer + key_at;
       let k8 = kv[key_of_layer + 0u];
       let v8 = kv[key_of_layer + 5120u];
-      let pair_1 = min(tid + 0u, 383u);
+      let n_pairs = (n_heads + 2u) * 64u;
+      let pair_1 = min(tid + 0u, n_pairs - 1u);
       let slot = pair_1 / 64u;
       let pair_of_head_1 = pair_1 % 64u;
-      let is_query = slot < 4u;
-      let is_value = slot == 5u;
+      let is_query = slot < n_heads;
+      let is_value = slot == (n_heads + 1u);
       let of_kv = kv_head + 20u + select(0u, 5u, is_value);
-      let head = select(of_kv, kv_head * 4u + slot, is_query);
+      let head = select(of_kv, first_head + slot, is_query);
       let safe_slot = select(0u, head, is_used);
       let a_at = pair_of_head_1;
       let b_at = pair_of_head_1 + 64u;
@@ -909,6 +912,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let place_51 = place_50 + row_words;
       let place_52 = safe_slot * 128u + b_at + 2624u;
       let place_53 = place_52 + row_words;
+      let is_needed = (tid + 0u) < n_pairs;
       var found_60: u32 = 0u;
       var found_61: u32 = 0u;
       var waits_2: u32 = 1u;
@@ -926,28 +930,32 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           break;
         }
       }
-      let end_5 = patience;
-      for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
-        let now_70 = (atomicLoad(&words[place_51]));
-        found_60 = now_70;
-        let now_71 = (atomicLoad(&words[place_53]));
-        found_61 = now_71;
-        var odd_2: u32 = 0u;
-        odd_2 = odd_2 | (found_60 ^ tag);
-        odd_2 = odd_2 | (found_61 ^ tag);
-        if ((odd_2 & 3u) == 0u) {
-          waits_2 = 0u;
-          break;
+      if (is_needed) {
+        let end_5 = patience;
+        for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
+          let now_70 = (atomicLoad(&words[place_51]));
+          found_60 = now_70;
+          let now_71 = (atomicLoad(&words[place_53]));
+          found_61 = now_71;
+          var odd_2: u32 = 0u;
+          odd_2 = odd_2 | (found_60 ^ tag);
+          odd_2 = odd_2 | (found_61 ^ tag);
+          if ((odd_2 & 3u) == 0u) {
+            waits_2 = 0u;
+            break;
+          }
+          var n_failed_5: u32 = 0u;
+          if ((tries_2 & 255u) == 255u) {
+            let now_72 = (atomicLoad(&words[32u]));
+            n_failed_5 = now_72;
+          }
+          let given_up_5 = n_failed_5 != 0u;
+          if (given_up_5) {
+            break;
+          }
         }
-        var n_failed_5: u32 = 0u;
-        if ((tries_2 & 255u) == 255u) {
-          let now_72 = (atomicLoad(&words[32u]));
-          n_failed_5 = now_72;
-        }
-        let given_up_5 = n_failed_5 != 0u;
-        if (given_up_5) {
-          break;
-        }
+      } else {
+        waits_2 = 0u;
       }
       if (waits_2 != 0u) {
         if (patience != 1u) {
@@ -963,7 +971,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let turned_b = (value_62 * turn.x + value_61 * turn.y) * q_factor;
       let cached = pack2x16float(vec2<f32>(turned_a, turned_b));
       let as_cached = unpack2x16float(cached);
-      if ((tid + 0u) < 384u) {
+      if ((tid + 0u) < n_pairs) {
         turned[slot * 128u + a_at] = select(as_cached.x, turned_a, is_query);
         turned[slot * 128u + b_at] = select(as_cached.y, turned_b, is_query);
       }
@@ -1368,8 +1376,6 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           acc_15 = acc_15 * shrink_7 + v4_19 * weight_7;
           greatest_3 = most_7;
         }
-      }
-      if (has_positions) {
         var most_8: f32 = greatest;
         let mine_8 = most_8;
         let sg_67 = subgroupShuffleXor(mine_8, 16u);
@@ -1434,7 +1440,8 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
         }
       }
       workgroupBarrier();
-      for (var out_value = tid; out_value < 128u; out_value += 512u) {
+      let n_told = 1u;
+      for (var out_value = tid; out_value < n_told * 128u; out_value += 512u) {
         let head_1 = out_value / 128u;
         let dim = out_value % 128u;
         var most_9: f32 = -3e+38f;
@@ -1452,7 +1459,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           out_sum += sums[sums_row_2 + dim] * shrink_9;
           weights += sums[sums_row_2 + 129u] * shrink_9;
         }
-        let part_at = ((kv_head * 4u + head_1 + 0u) * 4u + split) * 130u;
+        let part_at = ((first_head + head_1 + 0u) * 4u + split) * 130u;
         if (is_used) {
           let place_54 = part_at + dim + 6464u;
           let place_55 = place_54 + row_words;
@@ -1545,7 +1552,8 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
         }
       }
       workgroupBarrier();
-      for (var out_value_1 = tid; out_value_1 < 128u; out_value_1 += 512u) {
+      let n_told_1 = 1u;
+      for (var out_value_1 = tid; out_value_1 < n_told_1 * 128u; out_value_1 += 512u) {
         let head_2 = out_value_1 / 128u;
         let dim_1 = out_value_1 % 128u;
         var most_11: f32 = -3e+38f;
@@ -1563,7 +1571,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           out_sum_1 += sums[sums_row_5 + dim_1] * shrink_11;
           weights_1 += sums[sums_row_5 + 129u] * shrink_11;
         }
-        let part_at_1 = ((kv_head * 4u + head_2 + 1u) * 4u + split) * 130u;
+        let part_at_1 = ((first_head + head_2 + 1u) * 4u + split) * 130u;
         if (is_used) {
           let place_60 = part_at_1 + dim_1 + 6464u;
           let place_61 = place_60 + row_words;
@@ -1656,7 +1664,8 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
         }
       }
       workgroupBarrier();
-      for (var out_value_2 = tid; out_value_2 < 128u; out_value_2 += 512u) {
+      let n_told_2 = 1u;
+      for (var out_value_2 = tid; out_value_2 < n_told_2 * 128u; out_value_2 += 512u) {
         let head_3 = out_value_2 / 128u;
         let dim_2 = out_value_2 % 128u;
         var most_13: f32 = -3e+38f;
@@ -1674,7 +1683,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           out_sum_2 += sums[sums_row_8 + dim_2] * shrink_13;
           weights_2 += sums[sums_row_8 + 129u] * shrink_13;
         }
-        let part_at_2 = ((kv_head * 4u + head_3 + 2u) * 4u + split) * 130u;
+        let part_at_2 = ((first_head + head_3 + 2u) * 4u + split) * 130u;
         if (is_used) {
           let place_66 = part_at_2 + dim_2 + 6464u;
           let place_67 = place_66 + row_words;
@@ -1767,7 +1776,8 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
         }
       }
       workgroupBarrier();
-      for (var out_value_3 = tid; out_value_3 < 128u; out_value_3 += 512u) {
+      let n_told_3 = 1u;
+      for (var out_value_3 = tid; out_value_3 < n_told_3 * 128u; out_value_3 += 512u) {
         let head_4 = out_value_3 / 128u;
         let dim_3 = out_value_3 % 128u;
         var most_15: f32 = -3e+38f;
@@ -1785,7 +1795,7 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           out_sum_3 += sums[sums_row_11 + dim_3] * shrink_15;
           weights_3 += sums[sums_row_11 + 129u] * shrink_15;
         }
-        let part_at_3 = ((kv_head * 4u + head_4 + 3u) * 4u + split) * 130u;
+        let part_at_3 = ((first_head + head_4 + 3u) * 4u + split) * 130u;
         if (is_used) {
           let place_72 = part_at_3 + dim_3 + 6464u;
           let place_73 = place_72 + row_words;

@@ -10,7 +10,7 @@ bool fits(const LayersShape& c) {
   if (subgroup < 8 || !c.caps.packed_dot || c.workgroup % subgroup != 0) return false;
   return std::has_single_bit(c.subgroups()) && c.subgroups() <= subgroup && c.heads.head_dim % 8 == 0 &&
          c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 && c.d_model % 16 == 0 && c.d_ff % 16 == 0 &&
-         c.q_width() % 16 == 0 && c.most_splits <= subgroup && std::has_single_bit(c.most_splits);
+         c.q_width() % 16 == 0 && c.most_splits > 0 && c.most_short_splits > 0 && c.lanes_of_result <= subgroup;
 }
 
 uint32_t layers_workgroup_bytes(const LayersShape& c) {
@@ -73,8 +73,19 @@ Name<U32> LayersAttention::splits() const {
 LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
   Here here;
   here.splits = splits();
-  here.kv_head = nth == 0 ? let("kv_head", b_.wg.x / here.splits)
-                          : let("kv_head", b_.wg.x / here.splits + b_.n_wg.x / here.splits * nth);
+  here.pos = let("pos", row_word(params_, e(0u), kRowPos));
+  if (c_.has_short()) {
+    auto short_splits = let("short_splits", min(b_.n_wg.x / c_.heads.n_heads, c_.most_short_splits));
+    here.is_short = let("is_short", here.pos < short_splits * (c_.positions_at_once() * c_.short_rounds));
+    here.splits = let("splits", select(here.splits, short_splits, *here.is_short));
+    here.n_heads = let("n_heads", select(c_.group_heads(), e(1u), *here.is_short));
+    here.first_head = let("first_head", b_.wg.x / here.splits * here.n_heads);
+    here.kv_head = let("kv_head", here.first_head / c_.group_heads());
+  } else {
+    here.kv_head = nth == 0 ? let("kv_head", b_.wg.x / here.splits)
+                            : let("kv_head", b_.wg.x / here.splits + b_.n_wg.x / here.splits * nth);
+    have_all_heads(here);
+  }
   here.split = let("split", b_.wg.x % here.splits);
   here.is_used = let("is_used", here.kv_head < c_.heads.n_kv_heads);
   find_positions(here, [] { return e(0u); });
@@ -90,9 +101,11 @@ LayersAttention::Here LayersAttention::look_around_row(const Name<U32>& nth) con
   here.is_used = let("is_used", group < at_once && pair < n_rows_ * c_.heads.n_kv_heads);
   auto safe = let("safe_pair", select(0u, pair, here.is_used));
   here.kv_head = let("kv_head", safe % c_.heads.n_kv_heads);
+  have_all_heads(here);
   here.split = let("split", b_.wg.x % here.splits);
   auto row = let("row_of_head", safe / c_.heads.n_kv_heads);
   here.row_words = let("row_words", row * c_.row_words());
+  here.pos = let("pos", row_word(params_, e(row), kRowPos));
   find_positions(here, [&] { return e(row); });
   return here;
 }
@@ -101,11 +114,21 @@ Name<U32> LayersAttention::in_row(const Here& here, const Name<U32>& place) {
   return here.row_words ? let("place", place + *here.row_words) : place;
 }
 
+void LayersAttention::have_all_heads(Here& here) const {
+  here.n_heads = let("n_heads", e(c_.group_heads()));
+  here.first_head = let("first_head", here.kv_head * c_.group_heads());
+}
+
+template <class Body>
+void LayersAttention::with_heads(const Here& here, const Body& body) const {
+  if (!here.is_short) return body(c_.group_heads());
+  when(*here.is_short, [&] { body(1u); }, [&] { body(c_.group_heads()); });
+}
+
 // Of a row of the batch.
 void LayersAttention::find_positions(Here& here, const std::function<Temp<U32>()>& row) const {
   const HeadShape& h = c_.heads;
   const uint32_t lanes = c_.lanes_of_position();
-  here.pos = let("pos", row_word(params_, row(), kRowPos));
   here.table = let("table", row_word(params_, row(), kRowTable));
   auto n_pos = let("n_pos", here.pos + 1u);
   const auto part_from = [&](const auto& split) -> Temp<U32> {
@@ -146,8 +169,8 @@ LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer_ve
   }
   return loaded;
 }
-// A workgroup has a head of keys and values, all query heads that share it, and a part of the positions. `lanes` of a
-// subgroup share a position, 8 · vectors dimensions each.
+// A workgroup has a head of keys and values, all query heads that share it or, of a short history, one of them, and a
+// part of the positions. `lanes` of a subgroup share a position, 8 · vectors dimensions each.
 void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest,
                                   const Name<U32>& tag) const {
   const uint32_t subgroup = c_.caps.subgroup, heads = c_.group_heads(), lanes = c_.lanes_of_position();
@@ -158,23 +181,30 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
       let("n_used", min((here.end - here.first + (per_subgroup - 1)) / per_subgroup, c_.workgroup / subgroup));
   const HeadSums of_heads = new_sums();
   auto has_positions = let("has_positions", b_.tid / subgroup < n_used);
-  when(has_positions, [&] { see_positions(here, layer, newest, of_heads); });
   // Positions of a subgroup, then of the workgroup: for as many heads at once as there is room for.
   const uint32_t at_a_time = c_.heads_in_memory();
-  for (uint32_t from = 0; from < heads; from += at_a_time) {
-    if (from > 0) workgroupBarrier();  // those before have been read
+  when(has_positions, [&] {
+    with_heads(here, [&](uint32_t n_heads) {
+      see_positions(here, n_heads, layer, newest, of_heads);
+      for (uint32_t i = 0; i < std::min(at_a_time, n_heads); ++i) add_up_lanes(here, i, i, of_heads);
+    });
+  });
+  workgroupBarrier();
+  tell_part(here, 0, here.is_short ? here.n_heads : let("n_told", e(std::min(at_a_time, heads))), n_used, tag);
+  for (uint32_t from = at_a_time; from < heads; from += at_a_time) {
+    workgroupBarrier();  // those before have been read
     const uint32_t n_heads = std::min(at_a_time, heads - from);
     when(has_positions, [&] {
       for (uint32_t i = 0; i < n_heads; ++i) add_up_lanes(here, i, from + i, of_heads);
     });
     workgroupBarrier();
-    tell_part(here, from, n_heads, n_used, tag);
+    tell_part(here, from, let("n_told", e(n_heads)), n_used, tag);
   }
 }
 
 // The rows of `n_used` subgroups as the workgroup's part, for the heads in workgroup memory, of which `from` is the
 // first.
-void LayersAttention::tell_part(const Here& here, uint32_t from, uint32_t n_heads, const Name<U32>& n_used,
+void LayersAttention::tell_part(const Here& here, uint32_t from, const Name<U32>& n_heads, const Name<U32>& n_used,
                                 const Name<U32>& tag) const {
   const uint32_t head_dim = c_.heads.head_dim, at_a_time = c_.heads_in_memory();
   loop("out_value", b_.tid, n_heads * head_dim, c_.workgroup, [&](const Name<U32>& j) {
@@ -196,7 +226,7 @@ void LayersAttention::tell_part(const Here& here, uint32_t from, uint32_t n_head
       weights += sums_[row + (head_dim + 1)] * shrink;
     });
     auto part = let("part_at",
-                    ((here.kv_head * c_.group_heads() + head + from) * c_.most_splits + here.split) * c_.part_stride());
+                    ((here.first_head + head + from) * c_.most_splits + here.split) * c_.part_stride());
     when(here.is_used, [&] {
       auto place = in_row(here, let("place", part + dim + c_.part_words()));
       auto whole = let("whole", value);
@@ -213,31 +243,59 @@ void LayersAttention::tell_part(const Here& here, uint32_t from, uint32_t n_head
   });
 }
 
-// Attention's result from the parts: `lanes` share a value.
+// Attention's result from the parts: some lanes share a value, each with one part or, where there are more, several.
 void LayersAttention::merge(const Name<U32>& tag) const {
   const HeadShape& h = c_.heads;
-  const uint32_t lanes = c_.most_splits, at_once = c_.workgroup / lanes;
-  CHECK(lanes <= c_.caps.subgroup);
+  const uint32_t lanes = c_.lanes_of_result, of_lane = (c_.most_splits + lanes - 1) / lanes;
+  const uint32_t at_once = c_.workgroup / lanes;
   const Share share(b_, c_.q_width());
   const auto& n_splits = here_.front().splits;
+  auto has_more = let("has_more", n_splits > lanes);
   auto lane = let("lane_of_value", b_.tid % lanes);
   auto group = let("group_of_value", b_.tid / lanes);
+  const auto for_more = [&](const auto& body) {
+    if (of_lane == 1) return;
+    when(has_more, [&] {
+      for (uint32_t k = 1; k < of_lane; ++k) body(k);
+    });
+  };
   loop("from_value", share.first, share.end, at_once, [&](const Name<U32>& from) {
+    auto is_needed = let("is_needed", from + group < share.end);
     auto out = let("out", min(from + group, share.end - 1u));
     auto head = let("head", out / h.head_dim);
-    auto safe_lane = let("safe_lane", min(lane, n_splits - 1u));
-    auto part = let("part_at", (head * c_.most_splits + safe_lane) * c_.part_stride() + c_.part_words());
-    auto place = let("place", part + out % h.head_dim);
-    auto top_place = let("place", part + h.head_dim);
-    auto sum_place = let("place", part + (h.head_dim + 1));
-    const auto found = exchange_.take({place, top_place, sum_place}, tag);
-    auto most = reduce_lanes(Reduce::kMax, c_.caps, found[1], b_.tid, lanes, c_.workgroup);
-    auto shrink = let("shrink", select(0.0f, exp(found[1] - most), lane < n_splits));
-    auto my_value = let("my_value", found[0] * shrink);
-    auto my_weight = let("my_weight", found[2] * shrink);
+    std::vector<Name<U32>> parts, places;
+    for (uint32_t k = 0; k < of_lane; ++k) {
+      parts.push_back(let("part", lane + k * lanes));
+      auto safe = let("safe_part", min(parts[k], n_splits - 1u));
+      auto part = let("part_at", (head * c_.most_splits + safe) * c_.part_stride() + c_.part_words());
+      places.push_back(let("place", part + out % h.head_dim));
+      places.push_back(let("place", part + h.head_dim));
+      places.push_back(let("place", part + (h.head_dim + 1)));
+    }
+    const auto found = exchange_.take(places, tag, {.is_needed = is_needed, .n_always = 3, .has_more = has_more});
+    const auto value_of = [&](uint32_t k) { return found[3 * k]; };
+    const auto top_of = [&](uint32_t k) { return found[3 * k + 1]; };
+    const auto sum_of = [&](uint32_t k) { return found[3 * k + 2]; };
+    auto most_of_lane = var("most_of_lane", top_of(0));
+    for_more([&](uint32_t k) { most_of_lane = max(most_of_lane, top_of(k)); });
+    auto my_most = let("my_most", most_of_lane);
+    auto most = reduce_lanes(Reduce::kMax, c_.caps, my_most, b_.tid, lanes, c_.workgroup);
+    const auto shrink_of = [&](uint32_t k) {
+      return let("shrink", select(0.0f, exp(top_of(k) - most), parts[k] < n_splits));
+    };
+    auto first_shrink = shrink_of(0);
+    auto values = var("values_of_lane", value_of(0) * first_shrink);
+    auto weights = var("weights_of_lane", sum_of(0) * first_shrink);
+    for_more([&](uint32_t k) {
+      auto shrink = shrink_of(k);
+      values += value_of(k) * shrink;
+      weights += sum_of(k) * shrink;
+    });
+    auto my_value = let("my_value", values);
+    auto my_weight = let("my_weight", weights);
     auto value = reduce_lanes(Reduce::kSum, c_.caps, my_value, b_.tid, lanes, c_.workgroup);
     auto weight = reduce_lanes(Reduce::kSum, c_.caps, my_weight, b_.tid, lanes, c_.workgroup);
-    when(lane == 0u && from + group < share.end, [&] {
+    when(lane == 0u && is_needed, [&] {
       auto result = let("result", value / weight);
       exchange_.put(exchange_.place(c_.attention_words(), out), result, tag);
     });

@@ -55,26 +55,36 @@ class LayersAttention {
   struct Pair;
   struct HeadSums;
   Here look_around(uint32_t nth) const;
+  void have_all_heads(Here& here) const;
+  // body(how many query heads the workgroup has).
+  template <class Body>
+  void with_heads(const Here& here, const Body& body) const;
   Here look_around_row(const Name<U32>& nth) const;
   void find_positions(Here& here, const std::function<Temp<U32>()>& row) const;
   static Name<U32> in_row(const Here& here, const Name<U32>& place);
   Name<U32> key_at(const Here& here, const Name<U32>& p) const;
   Loaded load_position(const Name<U32>& layer_vectors, const Name<U32>& layer, const Name<U32>& at) const;
   void take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const;
-  std::vector<Name<F32>> norm_factors(const std::vector<Pair>& pairs) const;
+  std::vector<Name<F32>> norm_factors(const Here& here, const std::vector<Pair>& pairs,
+                                      const Name<U32>& n_pairs) const;
   void attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest, const Name<U32>& tag) const;
   HeadSums new_sums() const;
-  void see_positions(const Here& here, const Name<U32>& layer, const Loaded& newest, const HeadSums& of_heads) const;
-  void see(const Here& here, const Name<U32>& p, const Loaded& loaded,
-           const std::vector<std::vector<Name<Vec4<F32>>>>& q, const HeadSums& of_heads) const;
+  void see_positions(const Here& here, uint32_t heads, const Name<U32>& layer, const Loaded& newest,
+                     const HeadSums& of_heads) const;
+  using Queries = std::vector<std::vector<Name<Vec4<F32>>>>;  // [head][2 · vectors_of_lane()]
+  // is_first: of_heads are as new_sums() has made them.
+  void see(const Here& here, const Name<U32>& p, const Loaded& loaded, const Queries& q, const HeadSums& of_heads,
+           bool is_first) const;
   std::vector<Name<Vec4<F32>>> quads_of(const Here& here, uint32_t slot, uint32_t vector) const;
   void add_up_lanes(const Here& here, uint32_t slot, uint32_t head, const HeadSums& of_heads) const;
-  void tell_part(const Here& here, uint32_t from, uint32_t n_heads, const Name<U32>& n_used,
+  void tell_part(const Here& here, uint32_t from, const Name<U32>& n_heads, const Name<U32>& n_used,
                  const Name<U32>& tag) const;
 
   // What attention has to know that is the same in all layers.
   struct Here {
     Name<U32> splits, kv_head, split;
+    Name<U32> first_head, n_heads;        // queries': all that share keys and values, or one of them
+    std::optional<Name<Bool>> is_short;   // the history, so that it is one; none: never
     std::optional<Name<U32>> row_words;   // where the row's words are behind those of the first; none: it is the first
     Name<Bool> is_used;                   // whether there is a head for this workgroup
     Name<U32> pos, table, first, end;     // the token's, its blocks, and the workgroup's part of the positions

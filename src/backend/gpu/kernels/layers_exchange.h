@@ -1,6 +1,7 @@
 // What the parts of those kernels share: words between workgroups, and which rows a workgroup has.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,18 +65,29 @@ class Exchange {
   // Who looks at the last of the words alone until it is there, before all look at all: looking costs those who write.
   enum class First { kSubgroup, kEach, kNobody };
 
+  struct Looks {
+    std::optional<First> who = {};
+    std::optional<Name<U32>> at = {};          // in place of the last of the words
+    std::optional<Name<Bool>> is_needed = {};  // whether an invocation needs its values; else they are 0
+    size_t n_always = SIZE_MAX;                // values that it needs whether it has more or not; those it has not are 0
+    std::optional<Name<Bool>> has_more = {};
+  };
+
   // The values at these places, once all of them are there. All invocations have to call it.
   std::vector<Name<F32>> take(const std::vector<Name<U32>>& places, const Name<U32>& tag) const {
-    return take(places, tag, c_.tokens == 1 ? First::kSubgroup : First::kEach);
+    return take(places, tag, Looks{});
   }
-  std::vector<Name<F32>> take(const std::vector<Name<U32>>& places, const Name<U32>& tag, First who) const {
+  std::vector<Name<F32>> take(const std::vector<Name<U32>>& places, const Name<U32>& tag, const Looks& looks) const {
+    const First who = looks.who.value_or(c_.tokens == 1 ? First::kSubgroup : First::kEach);
+    const Name<U32> first_at = looks.at.value_or(places.back());
     if (c_.in_turns) workgroupBarrier();
     std::vector<Var<U32>> found;
-    for (size_t i = 0; i < places.size(); ++i) found.push_back(var("found", 0u));
+    const size_t n_always = std::min(looks.n_always, places.size());
+    for (size_t i = 0; i < places.size(); ++i) found.push_back(i < n_always ? var("found", 0u) : var("found", tag));
     auto waits = var("waits", 1u);
     const auto wait_for_last = [&] {
       loop("early", 0u, patience_, 1u, [&](const Name<U32>& tries) {
-        found[0] = atomicLoad(words_[places.back()]);
+        found[0] = atomicLoad(words_[first_at]);
         auto given_up = has_given_up(tries);
         when(((found[0] ^ tag) & kTagMask) == 0u || given_up, [&] { raw_statement("break;"); });
       });
@@ -85,17 +97,29 @@ class Exchange {
       when(tid_ < c_.caps.subgroup, wait_for_last);
       workgroupBarrier();
     }
-    loop("tries", 0u, patience_, 1u, [&](const Name<U32>& tries) {
-      for (size_t i = 0; i < places.size(); ++i) found[i] = atomicLoad(words_[places[i]]);
-      auto odd = var("odd", 0u);
-      for (size_t i = 0; i < places.size(); ++i) odd = odd | (found[i] ^ tag);
-      when((odd & kTagMask) == 0u, [&] {
-        waits = 0u;
-        raw_statement("break;");
+    const auto wait_for_all = [&] {
+      loop("tries", 0u, patience_, 1u, [&](const Name<U32>& tries) {
+        for (size_t i = 0; i < n_always; ++i) found[i] = atomicLoad(words_[places[i]]);
+        if (n_always < places.size()) {
+          when(*looks.has_more, [&] {
+            for (size_t i = n_always; i < places.size(); ++i) found[i] = atomicLoad(words_[places[i]]);
+          });
+        }
+        auto odd = var("odd", 0u);
+        for (size_t i = 0; i < places.size(); ++i) odd = odd | (found[i] ^ tag);
+        when((odd & kTagMask) == 0u, [&] {
+          waits = 0u;
+          raw_statement("break;");
+        });
+        auto given_up = has_given_up(tries);
+        when(given_up, [&] { raw_statement("break;"); });
       });
-      auto given_up = has_given_up(tries);
-      when(given_up, [&] { raw_statement("break;"); });
-    });
+    };
+    if (looks.is_needed) {
+      when(*looks.is_needed, wait_for_all, [&] { waits = 0u; });
+    } else {
+      wait_for_all();
+    }
     // Who has waited in vain once does not wait again, and tells the others.
     when(waits != 0u, [&] {
       when(patience_ != 1u, [&] { atomicAdd(words_[LayersShape::kFailed], 1u); });

@@ -24,18 +24,19 @@ uint32_t head_norms_bytes(const LayersShape& c) { return 4 * (c.group_heads() + 
 // The heads: pairs that RoPE turns, of the queries, then of the key and the value.
 void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const {
   const HeadShape& h = c_.heads;
-  const uint32_t wg = c_.workgroup, heads = c_.group_heads(), half = h.head_dim / 2, n_pairs = (heads + 2) * half;
+  const uint32_t wg = c_.workgroup, half = h.head_dim / 2, most_pairs = (c_.group_heads() + 2) * half;
+  auto n_pairs = let("n_pairs", (here.n_heads + 2u) * half);
   std::vector<Pair> pairs;
-  for (uint32_t k = 0; k * wg < n_pairs; ++k) {
+  for (uint32_t k = 0; k * wg < most_pairs; ++k) {
     Pair p;
-    p.index = let("pair", min(b_.tid + k * wg, n_pairs - 1));
+    p.index = let("pair", min(b_.tid + k * wg, n_pairs - 1u));
     p.slot = let("slot", p.index / half);
     auto pair = let("pair_of_head", p.index % half);
     const auto& angle = here.angles[k];
-    p.is_query = let("is_query", p.slot < heads);
-    auto is_value = let("is_value", p.slot == heads + 1);
+    p.is_query = let("is_query", p.slot < here.n_heads);
+    auto is_value = let("is_value", p.slot == here.n_heads + 1u);
     auto of_kv = let("of_kv", here.kv_head + h.n_heads + select(0u, e(h.n_kv_heads), is_value));
-    auto head = let("head", select(of_kv, here.kv_head * heads + p.slot, p.is_query));
+    auto head = let("head", select(of_kv, here.first_head + p.slot, p.is_query));
     auto safe_head = let("safe_slot", select(0u, head, here.is_used));
     p.a_at = let("a_at", c_.interleaved ? pair * 2u : e(pair));
     p.b_at = let("b_at", c_.interleaved ? pair * 2u + 1u : pair + half);
@@ -49,7 +50,8 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
     if (norms_) gain_a = gain_at(p.a_at), gain_b = gain_at(p.b_at);
     auto place_a = in_row(here, let("place", safe_head * h.head_dim + p.a_at + c_.qkv_words()));
     auto place_b = in_row(here, let("place", safe_head * h.head_dim + p.b_at + c_.qkv_words()));
-    const auto values = exchange_.take({place_a, place_b}, tag);
+    auto is_needed = let("is_needed", b_.tid + k * wg < n_pairs);
+    const auto values = exchange_.take({place_a, place_b}, tag, {.is_needed = is_needed});
     p.a = values[0], p.b = values[1];
     auto a = norms_ ? let("weighted", p.a * gain_a) : p.a;
     auto b = norms_ ? let("weighted", p.b * gain_b) : p.b;
@@ -59,7 +61,7 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
     p.turned_b = let("turned_b", (b * at(turn, 0) + a * at(turn, 1)) * factor);
     pairs.push_back(p);
   }
-  const auto factors = norms_ ? norm_factors(pairs) : std::vector<Name<F32>>();
+  const auto factors = norms_ ? norm_factors(here, pairs, n_pairs) : std::vector<Name<F32>>();
   for (uint32_t k = 0; k < pairs.size(); ++k) {
     const Pair& p = pairs[k];
     auto a = norms_ ? let("normed", p.turned_a * factors[k]) : p.turned_a;
@@ -76,9 +78,9 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
 }
 
 // RoPE is linear, so the factor of a head's norm comes last. Neighbouring invocations have neighbouring pairs.
-std::vector<Name<F32>> LayersAttention::norm_factors(const std::vector<Pair>& pairs) const {
-  const uint32_t lanes = lanes_of_squares(c_), parts = parts_of_head(c_), heads = c_.group_heads();
-  const uint32_t n_pairs = (heads + 2) * (c_.heads.head_dim / 2);
+std::vector<Name<F32>> LayersAttention::norm_factors(const Here& here, const std::vector<Pair>& pairs,
+                                                     const Name<U32>& n_pairs) const {
+  const uint32_t lanes = lanes_of_squares(c_), parts = parts_of_head(c_);
   for (uint32_t k = 0; k < pairs.size(); ++k) {
     const Pair& p = pairs[k];
     auto mine = let("my_squares", p.a * p.a + p.b * p.b);
@@ -91,7 +93,7 @@ std::vector<Name<F32>> LayersAttention::norm_factors(const std::vector<Pair>& pa
     auto total = var("head_total", 0.0f);
     for (uint32_t part = 0; part < parts; ++part) total += squares_[p.slot * parts + part];
     auto factor = let("head_factor", 1.0f / sqrt(total / static_cast<float>(c_.heads.head_dim) + norms_->eps));
-    factors.push_back(let("head_factor", select(1.0f, factor, p.slot <= heads)));  // values have no norm
+    factors.push_back(let("head_factor", select(1.0f, factor, p.slot <= here.n_heads)));  // values have no norm
   }
   return factors;
 }

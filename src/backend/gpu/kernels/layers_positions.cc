@@ -25,11 +25,11 @@ std::vector<Name<Vec4<F32>>> LayersAttention::quads_of(const Here& here, uint32_
 }
 
 // All of the workgroup's positions; those that come next are on their way meanwhile.
-void LayersAttention::see_positions(const Here& here, const Name<U32>& layer, const Loaded& newest,
+void LayersAttention::see_positions(const Here& here, uint32_t heads, const Name<U32>& layer, const Loaded& newest,
                                     const HeadSums& of_heads) const {
   const uint32_t at_once = c_.positions_at_once(), vectors = c_.vectors_of_lane();
-  std::vector<std::vector<Name<Vec4<F32>>>> q;  // [head][2 · vectors]
-  for (uint32_t head = 0; head < c_.group_heads(); ++head) {
+  Queries q;
+  for (uint32_t head = 0; head < heads; ++head) {
     q.emplace_back();
     for (uint32_t i = 0; i < vectors; ++i) {
       for (auto& quad : quads_of(here, head, i)) q.back().push_back(quad);
@@ -62,19 +62,20 @@ void LayersAttention::see_positions(const Here& here, const Name<U32>& layer, co
   };
   // Of a short history, each invocation has one position at most.
   ask_for_next(here.first, here.newest);
-  see(here, here.newest, newest, q, of_heads);
+  see(here, here.newest, newest, q, of_heads, heads == 1);
   loop("from_pos", here.first + at_once, here.end, at_once, [&](const Name<U32>& from) {
     auto p = let("p", from + here.group);
     const Loaded loaded = found();
     ask_for_next(from, p);
-    see(here, p, loaded, q, of_heads);
+    see(here, p, loaded, q, of_heads, false);
   });
 }
 
 // One position with all heads.
-void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& loaded,
-                          const std::vector<std::vector<Name<Vec4<F32>>>>& q, const HeadSums& of_heads) const {
-  const uint32_t heads = c_.group_heads(), lanes = c_.lanes_of_position(), vectors = c_.vectors_of_lane();
+void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& loaded, const Queries& q,
+                          const HeadSums& of_heads, bool is_first) const {
+  const auto heads = static_cast<uint32_t>(q.size());
+  const uint32_t lanes = c_.lanes_of_position(), vectors = c_.vectors_of_lane();
   auto is_seen = let("is_seen", p < here.end);
   std::vector<Var<Vec4<F32>>> k, v;
   for (uint32_t i = 0; i < vectors; ++i) {
@@ -102,8 +103,15 @@ void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& lo
         k[2 * i + part] = own_k[part];
         v[2 * i + part] = own_v[part];
       }
-      kv_[loaded.at + i * lanes] = pack(own_k);
-      kv_[loaded.at + (c_.value_behind() + i * lanes)] = pack(own_v);
+      const auto keep = [&] {
+        kv_[loaded.at + i * lanes] = pack(own_k);
+        kv_[loaded.at + (c_.value_behind() + i * lanes)] = pack(own_v);
+      };
+      if (heads == c_.group_heads()) {
+        keep();
+      } else {  // so do workgroups with other heads
+        when(here.first_head % c_.group_heads() == 0u, keep);
+      }
     }
   });
   for (uint32_t head = 0; head < heads; ++head) {
@@ -115,13 +123,22 @@ void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& lo
     auto my_part = let("my_part", part);
     auto score = reduce_lanes(Reduce::kSum, c_.caps, my_part, b_.tid, lanes, c_.workgroup);
     auto seen = let("seen", select(kLowestScore, score, is_seen));
+    const auto seen_value = [&](uint32_t i) {  // of a position that is not seen it may be anything
+      return let("v4", select(splat<Vec4<F32>>(0.0f), v[i], is_seen));
+    };
+    if (is_first) {
+      of_heads.greatest[head] = seen;
+      of_heads.total[head] = select(0.0f, 1.0f, is_seen);
+      for (uint32_t i = 0; i < 2 * vectors; ++i) of_heads.acc[head * 2 * vectors + i] = seen_value(i);
+      continue;
+    }
     auto most = let("most", max(of_heads.greatest[head], seen));
     auto shrink = let("shrink", exp(of_heads.greatest[head] - most));
     auto weight = let("weight", select(0.0f, exp(seen - most), is_seen));
     of_heads.total[head] = of_heads.total[head] * shrink + weight;
     for (uint32_t i = 0; i < 2 * vectors; ++i) {
       const auto& sum = of_heads.acc[head * 2 * vectors + i];
-      auto v4 = let("v4", select(splat<Vec4<F32>>(0.0f), v[i], is_seen));  // else it may be anything
+      auto v4 = seen_value(i);
       sum = sum * shrink + v4 * weight;
     }
     of_heads.greatest[head] = most;

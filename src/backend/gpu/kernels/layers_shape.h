@@ -25,7 +25,11 @@ struct LayersShape {
   Activation act = Activation::kRelu2;
   Caps caps = {};  // with subgroups
   uint32_t workgroup = 512;
-  uint32_t most_splits = 16;  // of the history of a head that keys and values belong to; at most a subgroup's lanes
+  uint32_t most_splits = 24;  // of the history of a head that keys and values belong to
+  // While an invocation would see no more positions of a history than short_rounds, a workgroup has one query head
+  // instead of all that share keys and values, and parts are fewer. 0: none is so short.
+  uint32_t short_rounds = 3, most_short_splits = 8;
+  uint32_t lanes_of_result = 8;  // that share a value of attention's result, each with as many parts as the others
   uint32_t most_rows = 128;   // of x that a workgroup has
   uint32_t kv_heads_of_workgroup = 1;  // at most, one after the other
   uint32_t heads_at_once = 8;          // of those that share keys and values, in workgroup memory
@@ -48,6 +52,10 @@ struct LayersShape {
   }
   uint32_t vectors_of_lane() const { return heads.head_dim / 8 / lanes_of_position(); }
   uint32_t positions_at_once() const { return workgroup / lanes_of_position(); }  // that a workgroup sees
+  bool has_short() const {
+    return tokens == 1 && short_rounds > 0 && group_heads() > 1 && kv_heads_of_workgroup == 1 &&
+           heads_in_memory() == group_heads();
+  }
   uint32_t value_behind() const { return heads.n_kv_heads * kBlockPositions * heads.head_dim / 8; }  // vec4s from a key
   uint32_t q_width() const { return heads.n_heads * heads.head_dim; }
   uint32_t kv_width() const { return heads.n_kv_heads * heads.head_dim; }  // of keys, and of values
@@ -82,6 +90,13 @@ struct LayersShape {
   // Parts of a head's history, which are added up in their order: with another number sums differ in their last bits.
   uint32_t splits(uint32_t workgroups, uint32_t n_rows = 1) const {
     return std::max(1u, std::min(workgroups / (n_rows * workgroups_of_heads()), most_splits));
+  }
+  // Of a short history; 0: none is one.
+  uint32_t short_splits(uint32_t workgroups) const {
+    return has_short() ? std::min(workgroups / heads.n_heads, most_short_splits) : 0;
+  }
+  uint32_t short_positions(uint32_t workgroups) const {  // of the longest, the token's own included
+    return short_splits(workgroups) * positions_at_once() * short_rounds;
   }
   uint32_t workgroups_of_heads() const {
     return (heads.n_kv_heads + kv_heads_of_workgroup - 1) / kv_heads_of_workgroup;

@@ -184,7 +184,7 @@ class StagedRows {
       auto unit = let("unit", from + lane_);
       std::vector<Name<U32>> places;
       append_places(places, stage, t, piece, unit);
-      put_unit(t, unit, exchange_.take(places, tag, Exchange::First::kNobody), prepared.factor, q_sum);
+      put_unit(t, unit, exchange_.take(places, tag, {.who = Exchange::First::kNobody}), prepared.factor, q_sum);
     });
   }
 

@@ -186,7 +186,8 @@ class Layers {
       auto i = column(p, k);
       places.push_back(let("place", i + p.region));
     }
-    const auto values = exchange_.take(places, tag);
+    auto last = let("last_place", e(p.region + n - 1));  // everyone looks at the same, which loads less than others
+    const auto values = exchange_.take(places, tag, {.at = last});
     auto squares = var("squares", 0.0f);
     auto largest = var("largest", 0.0f);
     std::vector<Name<F32>> weighted;
@@ -213,7 +214,8 @@ class Layers {
     auto largest_of_group = let("largest_of_group", at(of_group, 1));
     auto all_largest = reduce_lanes(Reduce::kMax, c_.caps, largest_of_group, b_.tid, parts, wg);
     const auto [factor_and_scale, scale] = norm_scales(all_squares, all_largest, n, c_.eps);
-    auto sum = var("q_sum", 0);
+    auto sum = var("q_sum", 0);  // of four neighbours' values on each of them
+    auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
     const uint32_t row_vectors = whole_blocks(n) / 64;
     for (uint32_t k = 0; k < n_takes(p); ++k) {
       auto q = rounded_by_adding(weighted[k] * factor_and_scale);
@@ -223,7 +225,7 @@ class Layers {
       auto next_two = subgroupShuffleXor(two, 2);
       auto word = let("word", packed<I8x4>(two | (next_two << 16u)));
       const auto store = [&] {
-        sum += q;
+        sum += dot4I8Packed(word, ones);
         when((b_.tid & 3u) == 0u, [&] {
           // Unit u of 16 values is half u % 2 of plane u/2 % 4 of block u/8.
           auto unit = let("unit", (b_.tid + k * wg) / 16u);
@@ -238,8 +240,11 @@ class Layers {
         when(b_.tid + k * wg < n, store);
       }
     }
-    auto my_sum = let("my_sum", sum);
-    auto group_sum = reduce_lanes(Reduce::kSum, c_.caps, my_sum, b_.tid, lanes, wg);
+    auto group_sum = let("my_sum", sum);
+    for (uint32_t mask = 4; mask < lanes; mask *= 2) {
+      auto other = subgroupShuffleXor(group_sum, mask);
+      group_sum = let("group_sum", group_sum + other);
+    }
     auto group_sums = shared<I32>("group_sums", parts);
     when((b_.tid & (lanes - 1)) == 0u, [&] { group_sums[b_.tid / lanes] = group_sum; });
     workgroupBarrier();

@@ -306,7 +306,7 @@ TernaryRowsConfig rows_config(const TernaryLayersConfig& of_one, uint32_t rows) 
   c.tokens = rows;
   c.words_in_units = true;
   c.kv_heads_of_workgroup = 1;
-  c.most_splits = std::min(c.most_splits, c.caps.subgroup / rows);
+  c.most_splits = std::bit_floor(std::min(c.most_splits, c.caps.subgroup / rows));
   c.square_lanes = c.wide_lanes = 32;
   c.most_ahead = rows < 8 ? 4 : 0;
   return c;

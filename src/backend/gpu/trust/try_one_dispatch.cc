@@ -128,6 +128,7 @@ class Trial {
   }
   // Whatever number of rows there is.
   bool has_splits_of(uint32_t workgroups, uint32_t others) const {
+    if (one_.shape().short_splits(workgroups) != one_.shape().short_splits(others)) return false;
     for (int n = one_.fewest_rows(); n <= n_rows_; ++n) {
       if (splits(workgroups, n) != splits(others, n)) return false;
     }
@@ -156,15 +157,20 @@ class Trial {
     return fits;
   }
 
-  // The rows of some tokens, each of which attends to the keys and values of those before: of some, and of many.
+  int longest_short_history() const {
+    return std::min(static_cast<int>(one_.shape().short_positions(workgroups_)), history_.n_positions);
+  }
+
+  // The rows of some tokens, each of which attends to the keys and values of those before: of some, of as many as a
+  // short history has (LayersShape::short_rounds), and of many.
   using Tokens = std::vector<std::vector<float>>;
   Result<Tokens> tokens(uint32_t in_one, int n_rows) {
     std::vector<int> positions(kCompared);
     std::iota(positions.begin(), positions.end(), kHistory);
-    int end = history_.n_positions;
-    // All in one block, those of other rows, too.
-    if (const int in_last = end % kKvBlock; in_last != 0 && in_last < kFar + n_rows - 1) end -= in_last;
-    if (end > kKvBlock) {
+    for (int end : {longest_short_history(), history_.n_positions}) {
+      // All in one block, those of other rows, too.
+      if (const int in_last = end % kKvBlock; in_last != 0 && in_last < kFar + n_rows - 1) end -= in_last;
+      if (end <= kKvBlock) continue;
       for (int pos = end - kFar; pos < end; ++pos) positions.push_back(pos);
     }
     Tokens all;
@@ -178,6 +184,7 @@ class Trial {
   // Why the results are of no use; empty where they are right.
   Result<std::string> what_is_wrong(uint32_t workgroups, int n_rows) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
+    workgroups_ = workgroups;
     history_ = LongHistory(plan_.config, one_.shape(), splits(workgroups, n_rows));
     TRY(const Tokens in_one, tokens(workgroups, n_rows));
     TRY(const Tokens again, tokens(workgroups, n_rows));
@@ -244,6 +251,7 @@ class Trial {
   const WorkBuffers& work_;
   const OneDispatch& one_;
   int max_batch_, n_rows_;
+  uint32_t workgroups_ = 0;  // of the trial that is under way
   LongHistory history_;
 };
 
