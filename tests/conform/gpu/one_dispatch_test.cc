@@ -136,10 +136,12 @@ TEST_F(GpuOneDispatch, IsNotThereForOtherPlans) {
 
 class GpuOneDispatchOfFloats : public GpuOneDispatch {
  protected:
-  Made make(const TinyShape& shape, OneDispatchUse use, int n_ctx = kContext) {
+  Made make(const TinyShape& shape, OneDispatchUse use, int n_ctx = kContext, const std::string& find = "",
+            const std::string& replace = "") {
     TinyModel& model = tiny_models_.emplace_back(shape);
     model.config.n_ctx = n_ctx;
-    return compile(make_plan(model.config, model.weights, {.fuse = Fusions::all()}), use, "float_layers", "", "");
+    return compile(make_plan(model.config, model.weights, {.fuse = Fusions::all()}), use, "float_layers", find,
+                   replace);
   }
   // The logits of tokens one by one, after as many as `n_prompt` at once.
   static std::vector<Rows> rows(Executable& e, size_t n_prompt, size_t n, int n_ctx = kContext) {
@@ -156,6 +158,12 @@ class GpuOneDispatchOfFloats : public GpuOneDispatch {
 
   static TinyShape bonsai(Format format = Format::kQ8_0) {
     return {.name = "bonsai", .parts = {.head_norms = true}, .format = format};
+  }
+
+  static TinyShape two_heads() {
+    TinyShape shape = bonsai();
+    shape.n_heads = 2, shape.n_kv_heads = 1;
+    return shape;
   }
 
   std::deque<TinyModel> tiny_models_;
@@ -214,13 +222,27 @@ TEST_F(GpuOneDispatchOfFloats, LongHistoriesAndTheSameTwice) {
 // Two query heads share keys and values, and are a workgroup's each while the history is short: 48 positions, of which a
 // workgroup has half, in up to three rounds. Then both are one's, and four have a part.
 TEST_F(GpuOneDispatchOfFloats, ShortHistoriesInParts) {
-  TinyShape two_heads = bonsai();
-  two_heads.n_heads = 2, two_heads.n_kv_heads = 1;
-  const Made one = make(two_heads, OneDispatchUse::kOn), steps = make(two_heads, OneDispatchUse::kOff);
+  const Made one = make(two_heads(), OneDispatchUse::kOn), steps = make(two_heads(), OneDispatchUse::kOff);
   ASSERT_EQ(one.gpu().why_in_steps(), "");
   for (const auto& [n_prompt, n] : {std::pair(0u, 4u), {20u, 3u}, {45u, 6u}, {300u, 3u}}) {
     SCOPED_TRACE(n_prompt);
     expect_close(rows(*one.executable, n_prompt, n), rows(*steps.executable, n_prompt, n));
+  }
+}
+
+// Parts that short histories do not have are as a long one has left them, and after some tokens their tags are those of
+// new ones. Every other workgroup is late with its part, or they would hardly be seen.
+TEST_F(GpuOneDispatchOfFloats, LongHistoriesAfterShortOnes) {
+  const Made steps = make(two_heads(), OneDispatchUse::kOff);
+  const Made one = make(two_heads(), OneDispatchUse::kOn, kContext, R"(for \(var out_value)",
+                        "for (var late = 0u; late < 3000u * (wg.x % 2u); late += 1u) {\n"
+                        "  if (atomicLoad(&words[1u]) == 0u) { break; }\n}\n$&");
+  ASSERT_EQ(one.gpu().why_in_steps(), "");
+  const auto expected = rows(*steps.executable, 300, 1);
+  for (size_t n_short = 1; n_short <= 4; ++n_short) {
+    SCOPED_TRACE(n_short);
+    EXPECT_EQ(rows(*one.executable, 20, n_short).size(), n_short);
+    expect_close(rows(*one.executable, 300, 1), expected);
   }
   EXPECT_EQ(one.gpu().why_in_steps(), "");
 }

@@ -1,40 +1,14 @@
 #include "backend/gpu/kernels/argmax.h"
 
 #include "backend/gpu/kernels/feed_back.h"
+#include "backend/gpu/kernels/greatest.h"
 
 namespace tern::gpu {
 
 using namespace wgsl;
+using namespace greatest;
 
 namespace {
-
-// Below every logit; where there are only NaNs and −∞ to choose from, the token is 0.
-constexpr float kLowest = -3.4e38f;
-
-// Reduces (value, index) over the workgroup; the winner is in entry 0 of both arrays afterwards.
-void reduce_greatest(const Shared<F32>& values, const Shared<U32>& indices, const LocalIndex& tid, uint32_t workgroup) {
-  for (uint32_t s = workgroup / 2; s > 0; s /= 2) {
-    workgroupBarrier();
-    when(tid < s, [&] {
-      auto a = let("a", values[tid]);
-      auto b = let("b", values[tid + s]);
-      auto at_a = let("at_a", indices[tid]);
-      auto at_b = let("at_b", indices[tid + s]);
-      when(b > a || (b == a && at_b < at_a), [&] {
-        values[tid] = b;
-        indices[tid] = at_b;
-      });
-    });
-  }
-  workgroupBarrier();
-}
-
-void keep_greater(const Var<F32>& value, const Var<U32>& index, const Name<F32>& other, const Name<U32>& at) {
-  when(other > value || (other == value && at < index), [&] {
-    value = other;
-    index = at;
-  });
-}
 
 ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
   CHECK(c.parts % c.workgroup == 0);
@@ -44,7 +18,7 @@ ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
                     InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
                   begin_step(params, wg, tid);
                   auto value = var("value", kLowest);
-                  auto index = var("index", 0xFFFFFFFFu);
+                  auto index = var("index", kNone);
                   auto part = let("part", wg.x * c.workgroup + tid);
                   auto last = let("last", min(part * size + size, c.n));
                   auto to = let("to", wg.y * c.parts + part);
@@ -60,7 +34,7 @@ ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
 // Makes the winner the row's next token, and moves the row on.
 void advance(const ArgmaxConfig& c, const Name<U32>& winner, const Out<"tokens", U32>& tokens,
              const Out<"ids", U32>& ids, const InOut<"params", U32>& params, const WorkgroupId& wg) {
-  auto token = let("token", select(winner, 0u, winner == 0xFFFFFFFFu));
+  auto token = let("token", select(winner, 0u, winner == kNone));
   feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg);
 }
 
@@ -69,7 +43,7 @@ ArgmaxNextKernel serial_next(const ArgmaxConfig& c) {
                 [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
                     Out<"ids", U32> ids, InOut<"params", U32> params, WorkgroupId wg, LocalIndex) {
                   auto value = var("value", kLowest);
-                  auto index = var("index", 0xFFFFFFFFu);
+                  auto index = var("index", kNone);
                   loop("i", 0u, c.parts, 1u, [&](const Name<U32>& i) {
                     auto other = let("other", values[wg.y * c.parts + i]);
                     auto at_i = let("at_i", indices[wg.y * c.parts + i]);
@@ -92,7 +66,7 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
                   auto best = shared<F32>("best", c.workgroup);
                   auto best_at = shared<U32>("best_at", c.workgroup);
                   auto value = var("value", kLowest);
-                  auto index = var("index", 0xFFFFFFFFu);
+                  auto index = var("index", kNone);
                   auto last = let("last", min(wg.x * size + size, c.n));
                   loop("i", wg.x * size + tid, last, c.workgroup, [&](const Name<U32>& i) {
                     auto logit = let("logit", logits[wg.y * c.n + i]);
@@ -106,6 +80,33 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
                     values[to] = best[0u];
                     indices[to] = best_at[0u];
                   });
+                });
+}
+
+ArgmaxEmbedKernel argmax_embed(const ArgmaxEmbedConfig& c) {
+  return kernel("argmax_embed", c.workgroup,
+                [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
+                    Out<"ids", U32> ids, InOut<"params", U32> params, In<"table", WeightUnits> table,
+                    In<"scales", U32> scales, Out<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
+                  if (c.begins_step) begin_step(params, wg, tid);
+                  auto best = shared<F32>("best", c.workgroup);
+                  auto best_at = shared<U32>("best_at", c.workgroup);
+                  auto value = var("value", kLowest);
+                  auto index = var("index", kNone);
+                  loop("i", tid, c.parts, c.workgroup, [&](const Name<U32>& i) {
+                    auto other = let("other", values[i]);
+                    auto at_i = let("at_i", indices[i]);
+                    keep_greater(value, index, other, at_i);
+                  });
+                  best[tid] = value;
+                  best_at[tid] = index;
+                  reduce_greatest(best, best_at, tid, c.workgroup);
+                  auto winner = let("winner", best_at[0u]);
+                  auto token = let("token", select(winner, 0u, winner == kNone));
+                  when(tid == 0u, [&] {
+                    feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg);
+                  });
+                  embed_row(c.embed, table, scales, token, y, let("first_quad", e(0u)), tid, c.workgroup);
                 });
 }
 

@@ -1,7 +1,7 @@
 // The most probable token of each row of logits, found and fed back on the device.
 #pragma once
 
-#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/embed.h"
 
 namespace tern::gpu {
 
@@ -29,5 +29,21 @@ using ArgmaxNextKernel =
     wgsl::Kernel<wgsl::In<"values", wgsl::F32>, wgsl::In<"indices", wgsl::U32>, wgsl::Out<"tokens", wgsl::U32>,
                  wgsl::Out<"ids", wgsl::U32>, wgsl::InOut<"params", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 ArgmaxNextKernel argmax_next(const ArgmaxConfig& c);
+
+// The same for a single row, and it makes the token's row of the embedding table, which is one part: y.
+struct ArgmaxEmbedConfig {
+  uint32_t parts;
+  bool begins_step = false;  // where what made the parts has not
+  uint32_t ring = 64;
+  uint32_t workgroup = 512;  // a power of two
+  EmbedConfig embed;
+};
+using ArgmaxEmbedKernel =
+    wgsl::Kernel<wgsl::In<"values", wgsl::F32>, wgsl::In<"indices", wgsl::U32>, wgsl::Out<"tokens", wgsl::U32>,
+                 wgsl::Out<"ids", wgsl::U32>, wgsl::InOut<"params", wgsl::U32>, wgsl::In<"table", WeightUnits>,
+                 wgsl::In<"scales", wgsl::U32>, wgsl::Out<"y", wgsl::Vec4<wgsl::F32>>, wgsl::WorkgroupId,
+                 wgsl::LocalIndex>;
+// Grid: one workgroup.
+ArgmaxEmbedKernel argmax_embed(const ArgmaxEmbedConfig& c);
 
 }  // namespace tern::gpu

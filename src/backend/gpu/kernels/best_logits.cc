@@ -11,7 +11,6 @@ using namespace float_matvec;
 
 namespace {
 
-constexpr uint32_t kMinusInfinityBits = kInfinityBits | 0x80000000;
 // Nothing is known of rows, or of activations, that are greater or smaller than these: squares of what they are made
 // of, and of what rounding takes from it, would fall above or below what floats hold. (Of a row the step of its codes.)
 constexpr float kMostSquares = 0x1p100f, kLeastScale = 0x1p-40f;
@@ -31,12 +30,6 @@ Name<Vec4<F32>> nearest(V&& scaled, float most) {
 
 Name<I8x4> packed(const Caps& caps, const Name<Vec4<F32>>& q) {
   return pack_int8(caps, let("q_int", call<Vec4<I32>>("vec4<i32>", q)));
-}
-
-template <ValueOf<F32> V>
-Name<U32> key_of(V&& value) {
-  auto bits = let("float_bits", bitcast<U32>(std::forward<V>(value)));
-  return let("key", order_of(bits));
 }
 
 // No less than the length of what has these squares, nor than that of what rounding to codes has taken, for which a
@@ -281,76 +274,6 @@ EstimateKernel estimate_logits(const EstimateConfig& c) {
                [&] { atomicMax(greatest[column * kGreatestParts + group % kGreatestParts], key_of(all)); });
         }
       });
-}
-
-namespace {
-
-// The n_best-th greatest of what the invocations of the workgroup have, on all of them.
-Name<U32> nth_greatest(const BestLogitsConfig& c, const Name<U32>& mine, const LocalIndex& tid) {
-  const uint32_t workgroup = c.linear.workgroup;
-  if (c.n_best == 1) return reduce_workgroup(Reduce::kMax, c.linear.caps, mine, tid, workgroup);
-  auto values = shared<U32>("values", workgroup);
-  auto found = shared<U32>("found", 1);
-  values[tid] = mine;
-  workgroupBarrier();
-  auto n_before = var("n_before", 0u);
-  loop("i", 0u, workgroup, 1u, [&](const Name<U32>& i) {
-    auto other = let("other", values[i]);
-    n_before += select(0u, 1u, other > mine || (other == mine && i < tid));
-  });
-  when(n_before == c.n_best - 1, [&] { found[0u] = mine; });
-  workgroupBarrier();
-  return let("nth", found[0u]);
-}
-
-}  // namespace
-
-BestLogitsKernel best_logits(const BestLogitsConfig& c) {
-  const FloatLinearConfig& linear = c.linear;
-  CHECK(linear.rows_per_group == 1 && linear.columns == 1 && !linear.staged && !linear.int8_x);
-  CHECK(c.n_best >= 1 && c.n_best <= linear.workgroup);
-  const uint32_t n_groups = linear.workgroup / linear.lanes;
-  return kernel("best_logits", linear.workgroup,
-                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
-                    In<"greatest", U32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
-                  const WeightPlanes planes(linear.coding, w, scales);
-                  const FloatDots dots(linear, tid);
-                  note("The n-th greatest of the least that logits can be: n are no less.");
-                  auto mine = var("mine", 0u);
-                  loop("i", tid, kGreatestParts, linear.workgroup,
-                       [&](const Name<U32>& i) { mine = max(mine, greatest[wg.y * kGreatestParts + i]); });
-                  auto threshold = nth_greatest(c, let("my_greatest", mine), tid);
-
-                  note("Rows that may reach it are computed.");
-                  auto n_chosen = shared<Atomic<U32>>("n_chosen", 1);
-                  auto chosen = shared<U32>("chosen", linear.workgroup);
-                  auto my_row = let("my_row", wg.x * linear.workgroup + tid);
-                  when(my_row < linear.rows, [&] {
-                    auto index = let("index", wg.y * linear.rows + my_row);
-                    when(
-                        key_of(upper[index]) >= threshold,
-                        [&] {
-                          auto place = atomicAdd(n_chosen[0u], 1u);
-                          chosen[place] = my_row;
-                        },
-                        [&] { y[index] = kMinusInfinityBits; });
-                  });
-                  auto n = workgroupUniformLoad(n_chosen);
-                  auto turns = let("turns", (n + (n_groups - 1)) / n_groups);
-                  const auto compute = [&](const Name<U32>& turn) {
-                    auto place = let("place", turn * n_groups + dots.group());
-                    auto row = let("row", chosen[min(place, n - 1u)]);
-                    auto start = let("start", row * dots.units());
-                    Input in(linear, x, gain, wg.y, tid);
-                    std::vector<Activations> columns;
-                    columns.emplace_back(in);
-                    const auto totals = dots.multiply({{&planes, {start}}}, columns);
-                    when(dots.lane() == 0u && place < n,
-                         [&] { y[wg.y * linear.rows + row] = bitcast<U32>(totals[0][0]); });
-                  };
-                  // Lavapipe was seen to crash in a loop that no invocation enters and that has another one in it.
-                  when(n > 0u, [&] { loop("turn", 0u, turns, 1u, compute); });
-                });
 }
 
 }  // namespace tern::gpu

@@ -88,4 +88,12 @@ using BestLogitsKernel = wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scal
 // y: bits of f32. Grid: [⌈rows / linear.workgroup⌉, rows of x].
 BestLogitsKernel best_logits(const BestLogitsConfig& c);
 
+// Of a single row of x the greatest logit only, for argmax_embed (argmax.h): of each workgroup's rows.
+using GreatestLogitKernel =
+    wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX, FloatGain,
+                 wgsl::In<"upper", wgsl::F32>, wgsl::In<"greatest", wgsl::U32>, wgsl::Out<"values", wgsl::F32>,
+                 wgsl::Out<"indices", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// n_best: 1. Grid: [⌈rows / linear.workgroup⌉].
+GreatestLogitKernel greatest_logit(const BestLogitsConfig& c);
+
 }  // namespace tern::gpu

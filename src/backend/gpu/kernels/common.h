@@ -140,6 +140,12 @@ inline wgsl::Temp<wgsl::U32> order_of(const wgsl::Name<wgsl::U32>& bits) {
   return wgsl::select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
 }
 
+template <wgsl::ValueOf<wgsl::F32> V>
+wgsl::Name<wgsl::U32> key_of(V&& value) {
+  auto bits = wgsl::let("float_bits", wgsl::bitcast<wgsl::U32>(std::forward<V>(value)));
+  return wgsl::let("key", order_of(bits));
+}
+
 // What becomes of a linear layer's results.
 enum class Store {
   kSet,  // y = w·x

@@ -24,4 +24,10 @@ using EmbedKernel =
 // Rows of tokens outside the range are left alone. Grid: [1, n_tokens].
 EmbedKernel embed(const EmbedConfig& c);
 
+// In a kernel, by all invocations of a workgroup: row `row` of the table becomes y[first_quad …].
+void embed_row(const EmbedConfig& c, const wgsl::In<"table", WeightUnits>& table,
+               const wgsl::In<"scales", wgsl::U32>& scales, const wgsl::Name<wgsl::U32>& row,
+               const wgsl::Out<"y", wgsl::Vec4<wgsl::F32>>& y, const wgsl::Name<wgsl::U32>& first_quad,
+               const wgsl::LocalIndex& tid, uint32_t workgroup);
+
 }  // namespace tern::gpu

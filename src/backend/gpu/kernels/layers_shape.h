@@ -98,6 +98,7 @@ struct LayersShape {
   uint32_t short_positions(uint32_t workgroups) const {  // of the longest, the token's own included
     return short_splits(workgroups) * positions_at_once() * short_rounds;
   }
+  bool is_short(uint32_t workgroups, uint32_t n_positions) const { return n_positions <= short_positions(workgroups); }
   uint32_t workgroups_of_heads() const {
     return (heads.n_kv_heads + kv_heads_of_workgroup - 1) / kv_heads_of_workgroup;
   }

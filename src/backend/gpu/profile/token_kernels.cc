@@ -43,6 +43,7 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
       .tokens = {&token, 1}, .first_pos = pos, .n_best = last_.n_best, .blocks = blocks, .n_ctx = last_.n_ctx};
   TRY(RunShape shape, put({&slice, 1}));
   shape = in_best_way(shape, *store);
+  shape.embeds_next = shape.is_embedded = last_.embeds_next;
   store->program.commands(shape, commands);
   if (last_.sampler) last_.sampler->commands(shape, commands);
   return commands;

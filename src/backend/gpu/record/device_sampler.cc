@@ -1,9 +1,11 @@
 #include "backend/gpu/record/device_sampler.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "backend/gpu/kernels/argmax.h"
+#include "backend/gpu/kernels/best_logits.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -35,23 +37,55 @@ Result<std::unique_ptr<DeviceSampler>> DeviceSampler::create(const DeviceSampler
 }
 
 template <class... P, class... V>
-Result<void> DeviceSampler::add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views) {
-  const Extent extent{.grid = {.x = grid}, .axis = Axis::kY, .rows = Rows::kLogits};
+Result<void> DeviceSampler::add(Program& program, const wgsl::Kernel<P...>& kernel, const Extent& extent,
+                                const V&... views) {
   TRY(auto dispatch, c_.kernels.record(kernel, extent, views...));
   program.add(std::move(dispatch));
   return {};
+}
+template <class... P, class... V>
+Result<void> DeviceSampler::add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views) {
+  return add(program, kernel, Extent{.grid = {.x = grid}, .axis = Axis::kY, .rows = Rows::kLogits}, views...);
 }
 
 Result<void> DeviceSampler::prepare_greedy() {
   ArgmaxConfig config{.n = c_.n_vocab, .ring = kRing, .serial = c_.serial};
   if (c_.serial) config.workgroup = 16;
-  const uint64_t bytes = uint64_t{4} * config.parts * c_.max_rows;
+  const uint64_t bytes = uint64_t{4} * std::max(config.parts * c_.max_rows, n_parts_of_best());
   TRY(values_, c_.device.new_buffer("argmax values", bytes, BufferUse::kWork));
   TRY(indices_, c_.device.new_buffer("argmax indices", bytes, BufferUse::kWork));
   const View<wgsl::F32> logits{c_.logits}, values{{values_.get()}};
   const View<wgsl::U32> indices{{indices_.get()}}, ids{{ids_.get()}}, tokens{{&c_.tokens}}, params{{&c_.params}};
-  TRY_STATUS(add(greedy_, argmax_parts(config), config.workgroups(), logits, values, indices, params));
-  return add(greedy_, argmax_next(config), 1, values, indices, tokens, ids, params);
+  // Steps that embed the next token have the parts from the logits or, by way of a head's copy, without them.
+  const When usual{.embeds_next = If::kNo}, embeds{.max_best = 0, .embeds_next = If::kYes},
+      embeds_best{.min_best = 1, .embeds_next = If::kYes};
+  const auto extent = [](uint32_t grid, const When& when) {
+    return Extent{.grid = {.x = grid}, .axis = Axis::kY, .rows = Rows::kLogits, .when = when};
+  };
+  for (const When& when : {usual, embeds}) {
+    TRY_STATUS(add(greedy_, argmax_parts(config), extent(config.workgroups(), when), logits, values, indices, params));
+  }
+  TRY_STATUS(add(greedy_, argmax_next(config), extent(1, usual), values, indices, tokens, ids, params));
+  if (!can_embed()) return {};
+  const DeviceSamplerContext::Embedding& table = *c_.embedding;
+  const View<WeightUnits> units{table.units};
+  const View<wgsl::U32> scales{table.scales};
+  const View<wgsl::Vec4<wgsl::F32>> row{table.row};
+  ArgmaxEmbedConfig next{.parts = config.parts,
+                         .ring = kRing,
+                         .workgroup = std::bit_floor(std::min(512u, c_.device.limits().invocations)),
+                         .embed = table.config};
+  TRY_STATUS(add(greedy_, argmax_embed(next), extent(1, embeds), values, indices, tokens, ids, params, units, scales,
+                 row));
+  next.parts = n_parts_of_best();
+  next.begins_step = true;
+  return add(greedy_, argmax_embed(next), extent(1, embeds_best), values, indices, tokens, ids, params, units, scales,
+             row);
+}
+
+std::optional<DeviceSampler::Parts> DeviceSampler::parts_of_best() const {
+  if (!can_embed()) return {};
+  return Parts{n_parts_of_best(), {{values_.get()}}, {{indices_.get()}}};
 }
 
 Result<void> DeviceSampler::prepare_sampling() {

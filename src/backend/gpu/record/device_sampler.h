@@ -3,16 +3,24 @@
 // behind it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "backend/backend.h"
 #include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/sample.h"
 #include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/memory/views.h"
 #include "backend/gpu/record/program.h"
+#include "base/bytes.h"
 
 namespace tern::gpu {
+
+// Of what finds the best logits by way of a head's copy: an invocation for each row.
+inline uint32_t best_workgroup(const Limits& limits) { return std::min(256u, limits.invocations); }
 
 // What a sampler works with; all outlive it.
 struct DeviceSamplerContext {
@@ -24,6 +32,12 @@ struct DeviceSamplerContext {
   BufferView logits;     // [max_rows, n_vocab] f32
   const Buffer& tokens;  // [max_rows], become the chosen tokens
   const Buffer& params;  // BatchWords::params; step and the rows' pos move on
+  // The embedding table, and where a step reads the token's row of it; none: not for this plan.
+  struct Embedding {
+    EmbedConfig config;
+    BufferView units, scales, row;
+  };
+  std::optional<Embedding> embedding = {};
   bool serial = false;   // as Layouts::serial
 };
 
@@ -34,6 +48,17 @@ class DeviceSampler {
   static Result<std::unique_ptr<DeviceSampler>> create(const DeviceSamplerContext& context);
 
   const Program& greedy() const { return greedy_; }
+
+  // Whether runs of one row can be chosen from with RunShape::embeds_next.
+  bool can_embed() const { return c_.embedding && !c_.serial; }
+  // Where what has found a row's greatest logit by way of a head's copy puts it, part by part: [n] (best_logits.h).
+  // None where there is no embeds_next.
+  struct Parts {
+    uint32_t n;
+    View<wgsl::F32> values;
+    View<wgsl::U32> indices;
+  };
+  std::optional<Parts> parts_of_best() const;
 
   // The program that chooses with these options of each row (one to max_rows), which hold until the next call; null
   // where some row draws, and the vocabulary is too large or the device slower at it than the host. Each set of filters
@@ -49,6 +74,9 @@ class DeviceSampler {
  private:
   explicit DeviceSampler(const DeviceSamplerContext& context) : c_(context) {}
   Result<void> prepare_greedy();
+  template <class... P, class... V>
+  Result<void> add(Program& program, const wgsl::Kernel<P...>& kernel, const Extent& extent, const V&... views);
+  uint32_t n_parts_of_best() const { return ceil_div(c_.n_vocab, best_workgroup(c_.device.limits())); }
   Result<void> prepare_sampling();
   Result<void> record_sampling(bool has_top_k, bool has_top_p, Program& program);
   template <class... P, class... V>

@@ -42,8 +42,11 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int fewest, int most)
   return one;
 }
 
-Result<void> OneDispatch::ready(int n_rows) {
-  return std::exchange(n_rows_, n_rows) == n_rows ? Result<void>() : reset(Patience::kUsual);
+Result<void> OneDispatch::ready(int n_rows, int n_pos) {
+  const bool is_short = shape().is_short(workgroups_, static_cast<uint32_t>(n_pos));
+  const bool had_fewer_parts = std::exchange(was_short_, is_short) && !is_short;
+  const bool had_as_many_rows = std::exchange(n_rows_, n_rows) == n_rows;
+  return had_as_many_rows && !had_fewer_parts ? Result<void>() : reset(Patience::kUsual);
 }
 
 // That all matrices are where the kernel takes them to be.

@@ -31,13 +31,14 @@ class OneDispatch {
   Result<RecordedDispatch> record(const BufferView& x, const BufferView& angles, const BufferView& params,
                                   const GpuKvStore& store, const When& when) const;
 
-  // As if it had never run. Before each run with another number of workgroups, or rows, than the last: the words of
-  // parts that nobody wrote in the last token may have any tag. Every wait looks at a word at most so often.
+  // As if it had never run. Before each run with another number of workgroups, or rows, than the last, or with a history
+  // that is not short after one that was (LayersShape): the words of parts that nobody wrote in the last token may have
+  // any tag. Every wait looks at a word at most so often.
   // kForTrials: enough to see whether workgroups run at the same time, without waiting long where they do not.
   enum class Patience { kUsual, kForTrials };
   Result<void> reset(Patience patience) const;
-  // Before a run with so many rows: resets it where the last had another number.
-  Result<void> ready(int n_rows);
+  // Before a run with so many rows, of the longest history n_pos: resets it where that is needed.
+  Result<void> ready(int n_rows, int n_pos);
 
   // How many invocations have waited in vain since reset(), then what was copied to token_slot(), for each row a word.
   BufferView outcome(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kFailed, 4 + 4 * n_rows}; }
@@ -71,6 +72,7 @@ class OneDispatch {
   uint32_t workgroups_ = 0;
   int fewest_rows_ = 1, used_from_ = 1;
   int n_rows_ = 1;  // of the last run
+  bool was_short_ = false;
 };
 
 }  // namespace tern::gpu

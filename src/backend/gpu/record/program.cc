@@ -8,6 +8,8 @@
 namespace tern::gpu {
 namespace {
 
+bool holds(If wanted, bool is_so) { return wanted == If::kAny || (wanted == If::kYes) == is_so; }
+
 bool applies(const RecordedDispatch& d, const RunShape& shape) {
   if (d.way != Way::kAny && (d.way == Way::kInOne) != (shape.in_one > 0)) return false;
   const Extent& e = d.extent;
@@ -15,6 +17,7 @@ bool applies(const RecordedDispatch& d, const RunShape& shape) {
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
   if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kOneEach) != shape.one_each) return false;
   if (shape.typical_slice < e.when.min_slice || shape.typical_slice > e.when.max_slice) return false;
+  if (!holds(e.when.embeds_next, shape.embeds_next) || !holds(e.when.is_embedded, shape.is_embedded)) return false;
   if (shape.n_best < e.when.min_best || shape.n_best > e.when.max_best) return false;
   return shape.n_tokens >= e.when.min_tokens && shape.n_tokens <= e.when.max_tokens && shape.n_pos >= e.when.min_pos &&
          shape.n_pos <= e.when.max_pos;

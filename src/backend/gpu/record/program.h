@@ -21,10 +21,14 @@ struct RunShape {
   uint32_t in_one = 0;
   int typical_slice = 1;  // tokens of the shortest slice, or a quarter of their mean where that is more
   int n_best = 0;         // of each row of logits only so many of the greatest are wanted (HeadCopy); 0: all are
+  // A step of a stream: of a single row the token is wanted, with its row of the embedding table (DeviceSampler), and
+  // no logits. is_embedded: the step before has made that row.
+  bool embeds_next = false, is_embedded = false;
 };
 
 // Which runs a dispatch is for.
 enum class Slices { kAny, kOneEach, kLonger };
+enum class If { kAny, kYes, kNo };
 struct When {
   int min_tokens = 1, max_tokens = INT_MAX;
   int min_pos = 0, max_pos = INT_MAX;      // n_pos
@@ -32,6 +36,7 @@ struct When {
   int min_slice = 1, max_slice = INT_MAX;  // typical_slice
   int min_rows = 1, max_rows = INT_MAX;    // of the extent's kind
   int min_best = 0, max_best = INT_MAX;    // n_best
+  If embeds_next = If::kAny, is_embedded = If::kAny;
 };
 
 // At least n workgroups along x and y, of which a dimension has `most`.

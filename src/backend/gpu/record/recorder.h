@@ -24,6 +24,7 @@
 #include "backend/gpu/kernels/ternary_qkv.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/record/device_sampler.h"
 #include "backend/gpu/record/head_copy.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/layouts.h"
@@ -49,6 +50,7 @@ struct RecorderContext {
   const OneDispatch* one = nullptr;                            // null: there is none
   std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
   const HeadCopy* head_copy = nullptr;                         // null: all logits are always computed
+  const DeviceSampler* sampler = nullptr;                      // where there is a head_copy
 };
 
 // Whether the device has them, and they are worth it.

@@ -41,7 +41,8 @@ Result<void> Recorder::record(const step::Embed& s) {
   for (const FloatMatrix::Part& part : table->parts) {
     TRY(const BufferView constant, c_.work.constant({part.first, part.count, 0, 0}));
     TRY_STATUS(dispatch(traced(embed, {.width = width(s.out), .coding = part.coding, .scale = s.scale}),
-                        {.axis = Axis::kY}, View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
+                        {.axis = Axis::kY, .when = {.is_embedded = If::kNo}},
+                        View<wgsl::U32>{{&c_.work.tokens(), 0, 0}}, View<WeightUnits>{part.units},
                         View<wgsl::U32>{part.scales}, View<RowRange>{constant}, c_.work.float_quads(s.out)));
   }
   return {};

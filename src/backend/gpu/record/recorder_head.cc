@@ -57,12 +57,23 @@ Result<void> Recorder::best_of_estimates(const step::FloatLinear& s, const Float
   TRY(const auto gain, gain_view(read));
   FloatLinearConfig linear = float_config(*s.w, part.coding, read, c_.layouts.head);
   linear.rows_per_group = 1;
-  linear.workgroup = workgroup(256);
+  linear.workgroup = best_workgroup(c_.device.limits());
   linear.staged = linear.int8_x = false;
   Extent extent{.grid = {.x = ceil_div(linear.rows, linear.workgroup)},
                 .axis = Axis::kY,
                 .rows = Rows::kLogits,
                 .when = read.when};
+  const std::optional<DeviceSampler::Parts> parts = c_.sampler->parts_of_best();
+  if (parts) {
+    CHECK(parts->n == extent.grid.x);
+    Extent of_one = extent;
+    of_one.when.max_best = of_one.when.max_rows = 1;
+    of_one.when.embeds_next = If::kYes;
+    TRY_STATUS(dispatch(traced(greatest_logit, {.linear = linear, .n_best = 1}), of_one, View<WeightUnits>{part.units},
+                        View<wgsl::U32>{part.scales}, c_.work.float_quads(read.slot), gain, copy.upper(),
+                        View<wgsl::U32>{copy.greatest().view}, parts->values, parts->indices));
+  }
+  extent.when.embeds_next = If::kNo;
   for (const int n_best : {1, kMostBestLogits}) {
     extent.when.min_best = n_best == 1 ? 1 : 2;
     extent.when.max_best = n_best;

@@ -83,6 +83,7 @@ Result<void> GpuExecutable::load() {
       return std::unexpected(std::move(one).error());
     }
   }
+  TRY(const auto embedding, embedding_of_next());
   TRY(sampler_, DeviceSampler::create({.device = *device_,
                                        .kernels = kernels_,
                                        .caps = caps_of(*device_),
@@ -91,6 +92,7 @@ Result<void> GpuExecutable::load() {
                                        .logits = work_->view(plan_.logits),
                                        .tokens = work_->tokens(),
                                        .params = work_->params(),
+                                       .embedding = embedding,
                                        .serial = layouts_.serial}));
   TRY(head_copy_, HeadCopy::create(of_head, weights_));
   TRY_STATUS(device_->wait());
@@ -108,7 +110,21 @@ RecorderContext GpuExecutable::context() const {
           .layouts = layouts_,
           .one = one_.get(),
           .of_rows = of_rows_,
-          .head_copy = head_copy_.get()};
+          .head_copy = head_copy_.get(),
+          .sampler = sampler_.get()};
+}
+
+Result<std::optional<DeviceSamplerContext::Embedding>> GpuExecutable::embedding_of_next() {
+  const auto* s = std::get_if<step::Embed>(&plan_.steps.front().body);
+  if (!s) return std::nullopt;
+  TRY(const FloatMatrix* table, weights_.matrix(*s->table));
+  if (table->parts.size() > 1) return std::nullopt;
+  const FloatMatrix::Part& part = table->parts.front();
+  return DeviceSamplerContext::Embedding{
+      .config = {.width = static_cast<uint32_t>(plan_.slot(s->out).width), .coding = part.coding, .scale = s->scale},
+      .units = part.units,
+      .scales = part.scales,
+      .row = work_->float_quads(s->out).view};
 }
 
 std::optional<std::string> GpuExecutable::own_head() const {
@@ -204,7 +220,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     store.program.commands(shape, commands_);
     if (shape.in_one > 0) {
       OneDispatch& one = *one_for(shape.n_tokens);
-      TRY_STATUS(one.ready(shape.n_tokens));
+      TRY_STATUS(one.ready(shape.n_tokens, shape.n_pos));
       TRY(outcome, device_->read_later(one.outcome(), commands_));
     } else {
       TRY_STATUS(device_->submit(commands_));
@@ -234,6 +250,7 @@ void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const 
   last_.sampler = sampler;
   last_.n_pos = shape.n_pos;
   last_.n_best = shape.n_best;
+  last_.embeds_next = shape.embeds_next;
   last_.dispatches =
       static_cast<int>(std::ranges::count_if(commands_, [](const Command& c) { return c.pipeline != nullptr; }));
 }

@@ -117,6 +117,7 @@ class GpuExecutable final : public Executable {
     const auto found = best_rows_.find(best_columns(n_rows));
     return head_copy_ && found != best_rows_.end() && found->second;
   }
+  Result<std::optional<DeviceSamplerContext::Embedding>> embedding_of_next();
   void defer_attention_on_matrices();
   std::optional<MatrixAttentionConfig> attention_on_matrices(const Step& step) const;
   std::pair<uint32_t, uint32_t> attention_layout() const {
@@ -182,6 +183,7 @@ class GpuExecutable final : public Executable {
     const Program* sampler = nullptr;  // null: the host chose
     int n_pos = 0;
     int n_best = 0;
+    bool embeds_next = false;
     int dispatches = 0;
   };
   LastToken last_;

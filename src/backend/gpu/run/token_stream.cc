@@ -138,13 +138,15 @@ class GpuTokenStream final : public TokenStream {
     TRY_STATUS(e.prepare(store_, shape_.n_pos));  // its buffers may be others since the last step
     e.commands_.clear();
     shape_ = e.in_best_way(shape_, store_);
+    shape_.embeds_next = rows_.size() == 1 && !draws_ && e.sampler_->can_embed();
+    shape_.is_embedded = shape_.embeds_next && step_ > 0;
     store_.program.commands(shape_, e.commands_);
     sampler_->commands(shape_, e.commands_);
     if (draws_) TRY_STATUS(e.sampler_->set_draws(step_, draw()));
     BufferView ids = e.sampler_->ids(step_, rows_.size());
     OneDispatch* const one = shape_.in_one > 0 ? e.one_for(shape_.n_tokens) : nullptr;
     if (one) {  // with the tokens goes whether they are some
-      TRY_STATUS(one->ready(shape_.n_tokens));
+      TRY_STATUS(one->ready(shape_.n_tokens, shape_.n_pos));
       e.commands_.push_back({.grid = {}, .from = ids, .to = one->token_slot(rows_.size())});
       ids = one->outcome(rows_.size());
     }

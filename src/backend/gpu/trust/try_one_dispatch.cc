@@ -114,6 +114,9 @@ class Trial {
 
   // One after the other.
   Result<std::vector<float>> rows(int pos, uint32_t in_one, int n_rows) {
+    if (in_one > 0 && !one_.shape().is_short(in_one, static_cast<uint32_t>(pos + 1))) {
+      TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));  // the token before may have had fewer parts
+    }
     TRY(const auto list, commands_of_token(pos, in_one, n_rows));
     TRY_STATUS(device_.submit(list));
     std::vector<float> x(static_cast<size_t>(n_rows * plan_.config.d_model));

@@ -20,7 +20,7 @@ Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView
   CHECK(false);
 }
 Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int, int) const { CHECK(false); }
-Result<void> OneDispatch::ready(int) { CHECK(false); }
+Result<void> OneDispatch::ready(int, int) { CHECK(false); }
 Result<void> OneDispatch::reset(Patience) const { CHECK(false); }
 bool OneDispatch::has_failed(Bytes) { CHECK(false); }
 

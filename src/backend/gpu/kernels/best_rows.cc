@@ -1,0 +1,145 @@
+// Which rows may have the best logits, and their logits.
+#include "backend/gpu/kernels/best_logits.h"
+#include "backend/gpu/kernels/float_dots.h"
+#include "backend/gpu/kernels/greatest.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+using namespace float_matvec;
+
+namespace {
+
+constexpr uint32_t kMinusInfinityBits = kInfinityBits | 0x80000000;
+
+// The n_best-th greatest of what the invocations of the workgroup have, on all of them.
+Name<U32> nth_greatest(const BestLogitsConfig& c, const Name<U32>& mine, const LocalIndex& tid) {
+  const uint32_t workgroup = c.linear.workgroup;
+  if (c.n_best == 1) return reduce_workgroup(Reduce::kMax, c.linear.caps, mine, tid, workgroup);
+  auto values = shared<U32>("values", workgroup);
+  auto found = shared<U32>("found", 1);
+  values[tid] = mine;
+  workgroupBarrier();
+  auto n_before = var("n_before", 0u);
+  loop("i", 0u, workgroup, 1u, [&](const Name<U32>& i) {
+    auto other = let("other", values[i]);
+    n_before += select(0u, 1u, other > mine || (other == mine && i < tid));
+  });
+  when(n_before == c.n_best - 1, [&] { found[0u] = mine; });
+  workgroupBarrier();
+  return let("nth", found[0u]);
+}
+
+struct Head {
+  In<"w", WeightUnits> w;
+  In<"scales", U32> scales;
+  FloatX x;
+  FloatGain gain;
+  In<"upper", F32> upper;
+  In<"greatest", U32> greatest;
+};
+
+// Of the workgroup's rows those that may be among the best: on_other(index of a logit) for each that is not, on the
+// invocation that has it; then on_row(row, logit) for each that is, on one, and at_end() on all, in uniform control flow;
+// or where there is none, at_none().
+template <class OnOther, class OnRow, class AtEnd, class AtNone>
+void for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupId& wg, const LocalIndex& tid,
+                   const OnOther& on_other, const OnRow& on_row, const AtEnd& at_end, const AtNone& at_none) {
+  const FloatLinearConfig& linear = c.linear;
+  CHECK(linear.rows_per_group == 1 && linear.columns == 1 && !linear.staged && !linear.int8_x);
+  CHECK(c.n_best >= 1 && c.n_best <= linear.workgroup);
+  const uint32_t n_groups = linear.workgroup / linear.lanes;
+  const WeightPlanes planes(linear.coding, head.w, head.scales);
+  const FloatDots dots(linear, tid);
+  note("The n-th greatest of the least that logits can be: n are no less.");
+  auto mine = var("mine", 0u);
+  loop("i", tid, kGreatestParts, linear.workgroup,
+       [&](const Name<U32>& i) { mine = max(mine, head.greatest[wg.y * kGreatestParts + i]); });
+  auto threshold = nth_greatest(c, let("my_greatest", mine), tid);
+
+  note("Rows that may reach it are computed.");
+  auto n_chosen = shared<Atomic<U32>>("n_chosen", 1);
+  auto chosen = shared<U32>("chosen", linear.workgroup);
+  auto my_row = let("my_row", wg.x * linear.workgroup + tid);
+  when(my_row < linear.rows, [&] {
+    auto index = let("index", wg.y * linear.rows + my_row);
+    when(
+        key_of(head.upper[index]) >= threshold,
+        [&] {
+          auto place = atomicAdd(n_chosen[0u], 1u);
+          chosen[place] = my_row;
+        },
+        [&] { on_other(index); });
+  });
+  auto n = workgroupUniformLoad(n_chosen);
+  auto turns = let("turns", (n + (n_groups - 1)) / n_groups);
+  const auto compute = [&](const Name<U32>& turn) {
+    auto place = let("place", turn * n_groups + dots.group());
+    auto row = let("row", chosen[min(place, n - 1u)]);
+    auto start = let("start", row * dots.units());
+    Input in(linear, head.x, head.gain, wg.y, tid);
+    std::vector<Activations> columns;
+    columns.emplace_back(in);
+    const auto totals = dots.multiply({{&planes, {start}}}, columns);
+    when(dots.lane() == 0u && place < n, [&] { on_row(row, totals[0][0]); });
+  };
+  // Lavapipe was seen to crash in a loop that no invocation enters and that has another one in it.
+  const auto for_rows = [&] {
+    loop("turn", 0u, turns, 1u, compute);
+    at_end();
+  };
+  if constexpr (std::is_null_pointer_v<AtNone>) {
+    when(n > 0u, for_rows);
+  } else {
+    when(n > 0u, for_rows, at_none);
+  }
+}
+
+}  // namespace
+
+BestLogitsKernel best_logits(const BestLogitsConfig& c) {
+  return kernel("best_logits", c.linear.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
+                    In<"greatest", U32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
+                  for_best_rows(
+                      c, {w, scales, x, gain, upper, greatest}, wg, tid,
+                      [&](const Name<U32>& index) { y[index] = kMinusInfinityBits; },
+                      [&](const Name<U32>& row, const Name<F32>& logit) {
+                        y[wg.y * c.linear.rows + row] = bitcast<U32>(logit);
+                      },
+                      [] {}, nullptr);
+                });
+}
+
+GreatestLogitKernel greatest_logit(const BestLogitsConfig& c) {
+  CHECK(c.n_best == 1);
+  return kernel("greatest_logit", c.linear.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
+                    In<"greatest", U32> greatest, Out<"values", F32> values, Out<"indices", U32> indices,
+                    WorkgroupId wg, LocalIndex tid) {
+                  auto value = var("value", greatest::kLowest);
+                  auto index = var("index", greatest::kNone);
+                  const auto store = [&](const auto& of_part, const auto& at) {
+                    when(tid == 0u, [&] {
+                      values[wg.x] = of_part;
+                      indices[wg.x] = at;
+                    });
+                  };
+                  const auto store_greatest = [&] {
+                    auto best = shared<F32>("best", c.linear.workgroup);
+                    auto best_at = shared<U32>("best_at", c.linear.workgroup);
+                    best[tid] = value;
+                    best_at[tid] = index;
+                    greatest::reduce_greatest(best, best_at, tid, c.linear.workgroup);
+                    store(let("best_of_all", best[0u]), let("best_row", best_at[0u]));
+                  };
+                  for_best_rows(
+                      c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
+                      [&](const Name<U32>& row, const Name<F32>& logit) {
+                        greatest::keep_greater(value, index, logit, row);
+                      },
+                      store_greatest, [&] { store(let("no_value", value), let("no_row", index)); });
+                });
+}
+
+}  // namespace tern::gpu

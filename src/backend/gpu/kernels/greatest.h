@@ -1,0 +1,40 @@
+// The greatest of some values, and where it is: NaN is never greatest, and of equals the lowest index is.
+#pragma once
+
+#include "backend/gpu/kernels/common.h"
+
+namespace tern::gpu::greatest {
+
+using namespace wgsl;
+
+// Below every logit; where there are only NaNs and −∞ to choose from, the index is kNone, and the token 0.
+inline constexpr float kLowest = -3.4e38f;
+inline constexpr uint32_t kNone = 0xFFFFFFFF;
+
+// Reduces (value, index) over the workgroup; the winner is in entry 0 of both arrays afterwards.
+inline void reduce_greatest(const Shared<F32>& values, const Shared<U32>& indices, const LocalIndex& tid,
+                            uint32_t workgroup) {
+  for (uint32_t s = workgroup / 2; s > 0; s /= 2) {
+    workgroupBarrier();
+    when(tid < s, [&] {
+      auto a = let("a", values[tid]);
+      auto b = let("b", values[tid + s]);
+      auto at_a = let("at_a", indices[tid]);
+      auto at_b = let("at_b", indices[tid + s]);
+      when(b > a || (b == a && at_b < at_a), [&] {
+        values[tid] = b;
+        indices[tid] = at_b;
+      });
+    });
+  }
+  workgroupBarrier();
+}
+
+inline void keep_greater(const Var<F32>& value, const Var<U32>& index, const Name<F32>& other, const Name<U32>& at) {
+  when(other > value || (other == value && at < index), [&] {
+    value = other;
+    index = at;
+  });
+}
+
+}  // namespace tern::gpu::greatest
