@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "backend/gpu/kernels/best_logits.h"
@@ -11,6 +12,8 @@
 namespace tern::conform::exact_head {
 
 using namespace wgsl;
+
+inline constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 // A head of given values, and rows of activations that it meets.
 struct HeadCase {

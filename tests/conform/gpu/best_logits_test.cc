@@ -18,7 +18,6 @@ using GpuBestLogits = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuBestLogits);
 
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
-constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 constexpr Format kHeadFormats[] = {Format::kF16, Format::kBF16, Format::kF32};
 
 void expect_copy(GpuBench& bench, const HeadCase& c) {

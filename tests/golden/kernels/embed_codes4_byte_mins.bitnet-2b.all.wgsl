@@ -12,6 +12,7 @@ fn codes4_minus_0(word: u32, shift: u32) -> vec4<f32> {
 fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let row = tokens[wg.y] - range.first;
   if (row < range.count) {
+    let first_quad = wg.y * 640u;
     for (var i = tid * 1u; i < 640u; i += 256u) {
       let at = row * 80u + i / 8u;
       let unit = table[at];
@@ -26,7 +27,7 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
       let bytes_of_group = scales[scales_at + 1u + group_of_block / 2u] >> ((group_of_block & 1u) * 16u);
       let scale = factors.x * f32(bytes_of_group & 255u);
       let min_of_group = factors.y * f32((bytes_of_group >> 8u) & 255u);
-      y[wg.y * 640u + i + 0u] = value * scale - vec4<f32>(min_of_group);
+      y[first_quad + i + 0u] = value * scale - vec4<f32>(min_of_group);
     }
   }
 }

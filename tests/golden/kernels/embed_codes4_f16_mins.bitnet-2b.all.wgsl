@@ -12,6 +12,7 @@ fn codes4_minus_0(word: u32, shift: u32) -> vec4<f32> {
 fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let row = tokens[wg.y] - range.first;
   if (row < range.count) {
+    let first_quad = wg.y * 640u;
     for (var i = tid * 1u; i < 640u; i += 256u) {
       let at = row * 80u + i / 8u;
       let unit = table[at];
@@ -21,7 +22,7 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
       let value = codes4_minus_0(word, quad_of_unit % 2u * 4u);
       let halves = scales[at];
       let scale = unpack2x16float(halves);
-      y[wg.y * 640u + i + 0u] = value * scale.x - vec4<f32>(scale.y);
+      y[first_quad + i + 0u] = value * scale.x - vec4<f32>(scale.y);
     }
   }
 }

@@ -12,6 +12,7 @@ fn codes8_minus_128(word: u32, shift: u32) -> vec4<f32> {
 fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let row = tokens[wg.y] - range.first;
   if (row < range.count) {
+    let first_quad = wg.y * 640u;
     for (var i = tid * 1u; i < 640u; i += 256u) {
       let at = row * 160u + i / 4u;
       let unit = table[at];
@@ -21,7 +22,7 @@ fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) 
       let block = at / 2u;
       let halves = scales[block / 2u] >> ((block & 1u) * 16u);
       let scale = unpack2x16float(halves);
-      y[wg.y * 640u + i + 0u] = value * scale.x;
+      y[first_quad + i + 0u] = value * scale.x;
     }
   }
 }

@@ -9,13 +9,14 @@ struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let row = tokens[wg.y] - range.first;
   if (row < range.count) {
+    let first_quad = wg.y * 640u;
     for (var i = tid * 2u; i < 640u; i += 512u) {
       let at = row * 320u + i / 2u;
       let unit = table[at];
       let value = vec4<f32>(unpack2x16float(unit.x), unpack2x16float(unit.y));
-      y[wg.y * 640u + i + 0u] = value;
+      y[first_quad + i + 0u] = value;
       let value_1 = vec4<f32>(unpack2x16float(unit.z), unpack2x16float(unit.w));
-      y[wg.y * 640u + i + 1u] = value_1;
+      y[first_quad + i + 1u] = value_1;
     }
   }
 }

@@ -9,11 +9,12 @@ struct range_fields { first: u32, count: u32, unused_a: u32, unused_b: u32 }
 fn embed(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let row = tokens[wg.y] - range.first;
   if (row < range.count) {
+    let first_quad = wg.y * 640u;
     for (var i = tid * 1u; i < 640u; i += 256u) {
       let at = row * 640u + i / 1u;
       let unit = table[at];
       let value = bitcast<vec4<f32>>(unit);
-      y[wg.y * 640u + i + 0u] = value;
+      y[first_quad + i + 0u] = value;
     }
   }
 }

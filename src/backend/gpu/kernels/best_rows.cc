@@ -131,14 +131,21 @@ GreatestLogitKernel greatest_logit(const BestLogitsConfig& c) {
                     best[tid] = value;
                     best_at[tid] = index;
                     greatest::reduce_greatest(best, best_at, tid, c.linear.workgroup);
-                    store(let("best_of_all", best[0u]), let("best_row", best_at[0u]));
+                    auto best_of_all = let("best_of_all", best[0u]);
+                    auto best_row = let("best_row", best_at[0u]);
+                    store(best_of_all, best_row);
+                  };
+                  const auto store_none = [&] {
+                    auto no_value = let("no_value", value);
+                    auto no_row = let("no_row", index);
+                    store(no_value, no_row);
                   };
                   for_best_rows(
                       c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
                       [&](const Name<U32>& row, const Name<F32>& logit) {
                         greatest::keep_greater(value, index, logit, row);
                       },
-                      store_greatest, [&] { store(let("no_value", value), let("no_row", index)); });
+                      store_greatest, store_none);
                 });
 }
 

@@ -95,6 +95,11 @@ class Cases {
     add("kv_append_q8_0", kv_append<I8x4>({.heads = m_.heads}));
     add("argmax_parts", argmax_parts({.n = m_.n_vocab}));
     add("argmax_next", argmax_next({.n = m_.n_vocab}));
+    const WeightCoding f16{.words = WeightWords::kF16};
+    add("argmax_embed", argmax_embed({.parts = (m_.n_vocab + 255) / 256,
+                                      .begins_step = true,
+                                      .workgroup = caps_.caps.subgroup > 0 ? 512u : 256u,
+                                      .embed = {.width = m_.width, .coding = f16}}));
     for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
     add_float_matrix_matmuls(8, 8, 8);
     add_float_matrix_matmuls(16, 16, 16);

@@ -29,6 +29,7 @@ class Kernels {
       linear.eps = 1e-5f;
       linear.rows_per_group = 1;
       add(n_best == 1 ? "best_logit_normed" : "best_logits", best_logits({.linear = linear, .n_best = n_best}));
+      if (n_best == 1) add("greatest_logit_normed", greatest_logit({.linear = linear, .n_best = 1}));
     }
   }
 

@@ -49,10 +49,31 @@ bool are_best(std::span<const float> all, std::span<const float> best, int n) {
   return n_found >= std::min(n, static_cast<int>(some.size()));
 }
 
+// Whether the greatest of the parts is the greatest of all, or so near to it that rounding decides.
+bool is_greatest(std::span<const float> all, std::span<const float> values, std::span<const uint32_t> indices) {
+  std::vector<float> best(all.size(), -HUGE_VALF);
+  const auto greatest = std::ranges::max_element(values) - values.begin();
+  const uint32_t index = indices[static_cast<size_t>(greatest)];
+  if (index < best.size()) best[index] = values[static_cast<size_t>(greatest)];
+  return are_best(all, best, 1);
+}
+
+template <class T>
+BufferView first_of(BufferView view, const std::vector<T>& values) {
+  view.bytes = values.size() * sizeof(T);
+  return view;
+}
+
+std::unexpected<Error> wrong(const Device& device, std::string_view what, int n_rows) {
+  return fail(ErrorCode::kNotSupported,
+              "the GPU {} computes wrongly ({} by way of the head's int8 copy; rows at a time: {}); use another head",
+              device.adapter().name, what, n_rows);
+}
+
 }  // namespace
 
 Result<void> check_best_logits(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
-                               int n_rows) {
+                               const DeviceSampler& sampler, int n_rows) {
   const auto head = head_of(plan);
   if (!head) return {};
   const auto width = static_cast<size_t>(plan.slot(head->linear->in).width);
@@ -68,11 +89,15 @@ Result<void> check_best_logits(Device& device, const Plan& plan, const Program& 
   const BufferView in = work.view_of_rows(head->linear->in, n_rows);
   TRY_STATUS(device.write(*in.buffer, in.offset, std::as_bytes(std::span(x))));
 
-  const auto logits_of = [&](int n_best) -> Result<std::vector<float>> {
+  const auto run_head = [&](int n_best, bool embeds_next) {
     words.shape.n_best = n_best;
+    words.shape.embeds_next = embeds_next;
     std::vector<Command> commands;
     program.commands(words.shape, commands, head->index, head->index + 1);
-    TRY_STATUS(device.submit(commands));
+    return device.submit(commands);
+  };
+  const auto logits_of = [&](int n_best) -> Result<std::vector<float>> {
+    TRY_STATUS(run_head(n_best, false));
     std::vector<float> logits(static_cast<size_t>(n_rows) * n_logits);
     BufferView view = work.view(plan.logits);
     view.bytes = logits.size() * sizeof(float);
@@ -84,14 +109,17 @@ Result<void> check_best_logits(Device& device, const Plan& plan, const Program& 
     TRY(const std::vector<float> best, logits_of(n_best));
     for (size_t at = 0; at < all.size(); at += n_logits) {
       if (are_best(std::span(all).subspan(at, n_logits), std::span(best).subspan(at, n_logits), n_best)) continue;
-      return fail(
-          ErrorCode::kNotSupported,
-          "the GPU {} computes wrongly (a row's best {} logits by way of the head's int8 copy; rows at a time: {}); "
-          "use another head",
-          device.adapter().name, n_best, n_rows);
+      return wrong(device, format_text("a row's best {} logits", n_best), n_rows);
     }
   }
-  return {};
+  const auto parts = sampler.parts_of_best();
+  if (n_rows > 1 || !parts) return {};
+  TRY_STATUS(run_head(1, true));
+  std::vector<float> values(parts->n);
+  std::vector<uint32_t> indices(parts->n);
+  TRY_STATUS(device.read(first_of(parts->values.view, values), std::as_writable_bytes(std::span(values))));
+  TRY_STATUS(device.read(first_of(parts->indices.view, indices), std::as_writable_bytes(std::span(indices))));
+  return is_greatest(all, values, indices) ? Result<void>() : wrong(device, "a row's greatest logit", n_rows);
 }
 
 }  // namespace tern::gpu

@@ -3,7 +3,7 @@
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/work_buffers.h"
-#include "backend/gpu/record/program.h"
+#include "backend/gpu/record/device_sampler.h"
 #include "plan/plan.h"
 
 namespace tern::gpu {
@@ -11,6 +11,6 @@ namespace tern::gpu {
 // Runs the head of `program`, which has the copy, on so many rows of random numbers: kNotSupported where the best are
 // not what they are without it. Leaves the work buffers as they happen to be.
 Result<void> check_best_logits(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
-                               int n_rows);
+                               const DeviceSampler& sampler, int n_rows);
 
 }  // namespace tern::gpu

@@ -16,6 +16,9 @@ uint64_t HeadCopy::bytes_per_token() const { CHECK(false); }
 
 Result<void> Recorder::best_logits(const step::FloatLinear&) { CHECK(false); }
 
-Result<void> check_best_logits(Device&, const Plan&, const Program&, const WorkBuffers&, int) { CHECK(false); }
+Result<void> check_best_logits(Device&, const Plan&, const Program&, const WorkBuffers&, const DeviceSampler&,
+                               int) {
+  CHECK(false);
+}
 
 }  // namespace tern::gpu
