@@ -46,6 +46,29 @@ TEST_F(GpuOneDispatch, TheSameTwiceAndInAStream) {
   }
 }
 
+// A step embeds the token that it chooses, for the next: what comes in between must not change that.
+TEST_F(GpuOneDispatch, StreamsInTurns) {
+  const Made one = make(OneDispatchUse::kOn);
+  Executable& e = *one.executable;
+  constexpr int kTokens = 12;
+  const auto cache_of = [&](int n_prompt) {
+    auto cache = e.new_cache(kContext, KvType::kF16).value();
+    feed(e, *cache, story(static_cast<size_t>(n_prompt)), 128, 0);
+    return cache;
+  };
+  std::vector<std::vector<TokenId>> alone;
+  for (const int n_prompt : {30, 506}) alone.push_back(greedy(e, *cache_of(n_prompt), n_prompt, kTokens));
+  const auto a = cache_of(30), b = cache_of(506);  // which grows
+  const auto of_a = e.decode(*a, 5, 30, kTokens, {}).value(), of_b = e.decode(*b, 5, 506, kTokens, {}).value();
+  const auto other = e.new_cache(kContext, KvType::kF16).value();
+  for (size_t i = 0; i < kTokens; ++i) {
+    EXPECT_EQ((*of_a->next().value().data()), alone[0][i]) << i;
+    if (i % 3 == 1) feed(e, *other, story(20), 128, 0);
+    if (i % 3 != 2) continue;
+    for (size_t k = i - 2; k <= i; ++k) EXPECT_EQ((*of_b->next().value().data()), alone[1][k]) << k;
+  }
+}
+
 // Two heads of keys and values, each for one workgroup: the others have none.
 TEST_F(GpuOneDispatch, MoreWorkgroupsThanParts) {
   const auto expected = one_by_one(*make(OneDispatchUse::kOff).executable, 40, 8);
@@ -219,8 +242,8 @@ TEST_F(GpuOneDispatchOfFloats, LongHistoriesAndTheSameTwice) {
   EXPECT_EQ(rows(*one.executable, 300, 3), first);
 }
 
-// Two query heads share keys and values, and are a workgroup's each while the history is short: 48 positions, of which a
-// workgroup has half, in up to three rounds. Then both are one's, and four have a part.
+// Two query heads share keys and values, and are a workgroup's each while the history is short: 48 positions, of which
+// a workgroup has half, in up to three rounds. Then both are one's, and four have a part.
 TEST_F(GpuOneDispatchOfFloats, ShortHistoriesInParts) {
   const Made one = make(two_heads(), OneDispatchUse::kOn), steps = make(two_heads(), OneDispatchUse::kOff);
   ASSERT_EQ(one.gpu().why_in_steps(), "");

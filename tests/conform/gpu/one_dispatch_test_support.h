@@ -26,7 +26,7 @@ inline constexpr double kClose = 1e-3;
 
 class GpuOneDispatch : public testing::Test {
  protected:
-  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "4", 0); }  // lavapipe's: two parts of a history
+  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "4", 1); }  // lavapipe's: two parts of a history
   void SetUp() override {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   }

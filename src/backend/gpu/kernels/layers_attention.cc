@@ -10,7 +10,8 @@ bool fits(const LayersShape& c) {
   if (subgroup < 8 || !c.caps.packed_dot || c.workgroup % subgroup != 0) return false;
   return std::has_single_bit(c.subgroups()) && c.subgroups() <= subgroup && c.heads.head_dim % 8 == 0 &&
          c.heads.n_heads % c.heads.n_kv_heads == 0 && c.group_heads() <= 8 && c.d_model % 16 == 0 && c.d_ff % 16 == 0 &&
-         c.q_width() % 16 == 0 && c.most_splits > 0 && c.most_short_splits > 0 && c.lanes_of_result <= subgroup;
+         c.q_width() % 16 == 0 && c.most_splits > 0 && c.most_short_splits > 0 &&
+         std::has_single_bit(c.lanes_of_result) && c.lanes_of_result <= subgroup;
 }
 
 uint32_t layers_workgroup_bytes(const LayersShape& c) {
@@ -75,7 +76,7 @@ LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
   here.splits = splits();
   here.pos = let("pos", row_word(params_, e(0u), kRowPos));
   if (c_.has_short()) {
-    auto short_splits = let("short_splits", min(b_.n_wg.x / c_.heads.n_heads, c_.most_short_splits));
+    auto short_splits = let("short_splits", min(b_.n_wg.x / c_.heads.n_heads, c_.most_of_short()));
     here.is_short = let("is_short", here.pos < short_splits * (c_.positions_at_once() * c_.short_rounds));
     here.splits = let("splits", select(here.splits, short_splits, *here.is_short));
     here.n_heads = let("n_heads", select(c_.group_heads(), e(1u), *here.is_short));
@@ -84,7 +85,7 @@ LayersAttention::Here LayersAttention::look_around(uint32_t nth) const {
   } else {
     here.kv_head = nth == 0 ? let("kv_head", b_.wg.x / here.splits)
                             : let("kv_head", b_.wg.x / here.splits + b_.n_wg.x / here.splits * nth);
-    have_all_heads(here);
+    give_all_heads(here);
   }
   here.split = let("split", b_.wg.x % here.splits);
   here.is_used = let("is_used", here.kv_head < c_.heads.n_kv_heads);
@@ -101,7 +102,7 @@ LayersAttention::Here LayersAttention::look_around_row(const Name<U32>& nth) con
   here.is_used = let("is_used", group < at_once && pair < n_rows_ * c_.heads.n_kv_heads);
   auto safe = let("safe_pair", select(0u, pair, here.is_used));
   here.kv_head = let("kv_head", safe % c_.heads.n_kv_heads);
-  have_all_heads(here);
+  give_all_heads(here);
   here.split = let("split", b_.wg.x % here.splits);
   auto row = let("row_of_head", safe / c_.heads.n_kv_heads);
   here.row_words = let("row_words", row * c_.row_words());
@@ -114,7 +115,7 @@ Name<U32> LayersAttention::in_row(const Here& here, const Name<U32>& place) {
   return here.row_words ? let("place", place + *here.row_words) : place;
 }
 
-void LayersAttention::have_all_heads(Here& here) const {
+void LayersAttention::give_all_heads(Here& here) const {
   here.n_heads = let("n_heads", e(c_.group_heads()));
   here.first_head = let("first_head", here.kv_head * c_.group_heads());
 }
@@ -225,8 +226,7 @@ void LayersAttention::tell_part(const Here& here, uint32_t from, const Name<U32>
       value += sums_[row + dim] * shrink;
       weights += sums_[row + (head_dim + 1)] * shrink;
     });
-    auto part = let("part_at",
-                    ((here.first_head + head + from) * c_.most_splits + here.split) * c_.part_stride());
+    auto part = let("part_at", ((here.first_head + head + from) * c_.most_splits + here.split) * c_.part_stride());
     when(here.is_used, [&] {
       auto place = in_row(here, let("place", part + dim + c_.part_words()));
       auto whole = let("whole", value);

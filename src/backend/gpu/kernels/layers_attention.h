@@ -55,7 +55,7 @@ class LayersAttention {
   struct Pair;
   struct HeadSums;
   Here look_around(uint32_t nth) const;
-  void have_all_heads(Here& here) const;
+  void give_all_heads(Here& here) const;
   // body(how many query heads the workgroup has).
   template <class Body>
   void with_heads(const Here& here, const Body& body) const;
@@ -65,8 +65,7 @@ class LayersAttention {
   Name<U32> key_at(const Here& here, const Name<U32>& p) const;
   Loaded load_position(const Name<U32>& layer_vectors, const Name<U32>& layer, const Name<U32>& at) const;
   void take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const;
-  std::vector<Name<F32>> norm_factors(const Here& here, const std::vector<Pair>& pairs,
-                                      const Name<U32>& n_pairs) const;
+  std::vector<Name<F32>> norm_factors(const Here& here, const std::vector<Pair>& pairs, const Name<U32>& n_pairs) const;
   void attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest, const Name<U32>& tag) const;
   HeadSums new_sums() const;
   void see_positions(const Here& here, uint32_t heads, const Name<U32>& layer, const Loaded& newest,
@@ -84,7 +83,7 @@ class LayersAttention {
   struct Here {
     Name<U32> splits, kv_head, split;
     Name<U32> first_head, n_heads;        // queries': all that share keys and values, or one of them
-    std::optional<Name<Bool>> is_short;   // the history, so that it is one; none: never
+    std::optional<Name<Bool>> is_short;   // whether the history is short; none: no history is
     std::optional<Name<U32>> row_words;   // where the row's words are behind those of the first; none: it is the first
     Name<Bool> is_used;                   // whether there is a head for this workgroup
     Name<U32> pos, table, first, end;     // the token's, its blocks, and the workgroup's part of the positions

@@ -68,8 +68,8 @@ class Exchange {
   struct Looks {
     std::optional<First> who = {};
     std::optional<Name<U32>> at = {};          // in place of the last of the words
-    std::optional<Name<Bool>> is_needed = {};  // whether an invocation needs its values; else they are 0
-    size_t n_always = SIZE_MAX;                // values that it needs whether it has more or not; those it has not are 0
+    std::optional<Name<Bool>> is_needed = {};  // whether an invocation needs its values; else they may be anything
+    size_t n_always = SIZE_MAX;                // of the values, from the first; the others are 0 unless has_more
     std::optional<Name<Bool>> has_more = {};
   };
 

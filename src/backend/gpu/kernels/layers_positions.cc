@@ -60,7 +60,7 @@ void LayersAttention::see_positions(const Here& here, uint32_t heads, const Name
       for (uint32_t i = 0; i < vectors; ++i) next.k[i] = later.k[i], next.v[i] = later.v[i];
     });
   };
-  // Of a short history, each invocation has one position at most.
+  // Many histories are so short that no invocation has a second position.
   ask_for_next(here.first, here.newest);
   see(here, here.newest, newest, q, of_heads, heads == 1);
   loop("from_pos", here.first + at_once, here.end, at_once, [&](const Name<U32>& from) {

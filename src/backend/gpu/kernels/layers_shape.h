@@ -29,8 +29,9 @@ struct LayersShape {
   // While an invocation would see no more positions of a history than short_rounds, a workgroup has one query head
   // instead of all that share keys and values, and parts are fewer. 0: none is so short.
   uint32_t short_rounds = 3, most_short_splits = 8;
-  uint32_t lanes_of_result = 8;  // that share a value of attention's result, each with as many parts as the others
-  uint32_t most_rows = 128;   // of x that a workgroup has
+  // Lanes, a power of two, that share a value of attention's result, each with as many parts as the others.
+  uint32_t lanes_of_result = 8;
+  uint32_t most_rows = 128;            // of x that a workgroup has
   uint32_t kv_heads_of_workgroup = 1;  // at most, one after the other
   uint32_t heads_at_once = 8;          // of those that share keys and values, in workgroup memory
   // Software devices run the subgroups of a workgroup one after the other, up to the next barrier: so there is one
@@ -91,9 +92,10 @@ struct LayersShape {
   uint32_t splits(uint32_t workgroups, uint32_t n_rows = 1) const {
     return std::max(1u, std::min(workgroups / (n_rows * workgroups_of_heads()), most_splits));
   }
+  uint32_t most_of_short() const { return std::min(most_short_splits, most_splits); }
   // Of a short history; 0: none is one.
   uint32_t short_splits(uint32_t workgroups) const {
-    return has_short() ? std::min(workgroups / heads.n_heads, most_short_splits) : 0;
+    return has_short() ? std::min(workgroups / heads.n_heads, most_of_short()) : 0;
   }
   uint32_t short_positions(uint32_t workgroups) const {  // of the longest, the token's own included
     return short_splits(workgroups) * positions_at_once() * short_rounds;

@@ -184,9 +184,12 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
     }
     kinds.add(without_layer(step.name), model[i], bytes);
   }
-  for (size_t i = 0; i < choice.size(); ++i) {
-    kinds.add("next token", choice[i], i == 0 ? tokens.size() * work_->row_bytes(plan_.logits) : 0);
-  }
+  const auto bytes_of_choice = [&]() -> uint64_t {
+    const uint64_t of_table = shape.embeds_next ? bytes_moved(plan_.steps.front(), store.type(), pos, n_rows) : 0;
+    if (shape.embeds_next && shape.n_best > 0) return 8 * sampler_->parts_of_best()->n + of_table;
+    return tokens.size() * work_->row_bytes(plan_.logits) + of_table;
+  };
+  for (size_t i = 0; i < choice.size(); ++i) kinds.add("next token", choice[i], i == 0 ? bytes_of_choice() : 0);
 
   std::vector<std::vector<double>> samples(kinds.ops.size());
   for (int repeat = -1; repeat < repeats; ++repeat) {  // the first warms up

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backend/gpu/kernels/argmax.h"
-#include "backend/gpu/kernels/best_logits.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -75,8 +74,8 @@ Result<void> DeviceSampler::prepare_greedy() {
                          .ring = kRing,
                          .workgroup = std::bit_floor(std::min(512u, c_.device.limits().invocations)),
                          .embed = table.config};
-  TRY_STATUS(add(greedy_, argmax_embed(next), extent(1, embeds), values, indices, tokens, ids, params, units, scales,
-                 row));
+  TRY_STATUS(
+      add(greedy_, argmax_embed(next), extent(1, embeds), values, indices, tokens, ids, params, units, scales, row));
   next.parts = n_parts_of_best();
   next.begins_step = true;
   return add(greedy_, argmax_embed(next), extent(1, embeds_best), values, indices, tokens, ids, params, units, scales,

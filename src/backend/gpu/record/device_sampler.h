@@ -12,8 +12,8 @@
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/sample.h"
-#include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/memory/views.h"
+#include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/program.h"
 #include "base/bytes.h"
 
@@ -38,7 +38,7 @@ struct DeviceSamplerContext {
     BufferView units, scales, row;
   };
   std::optional<Embedding> embedding = {};
-  bool serial = false;   // as Layouts::serial
+  bool serial = false;  // as Layouts::serial
 };
 
 class DeviceSampler {

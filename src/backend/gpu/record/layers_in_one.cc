@@ -225,7 +225,7 @@ Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool i
   if (device.adapter().type == AdapterType::kSoftware) {  // as many workgroups as it has threads, which may be two
     shape.in_turns = true;
     shape.most_splits = 4;
-    shape.lanes_of_result = 1;
+    shape.lanes_of_result = 2;
     shape.most_rows = ceil_div(shape.d_model, 2u);
     shape.kv_heads_of_workgroup = ceil_div(l.heads.n_kv_heads, 2u);
   }

@@ -50,7 +50,7 @@ struct RecorderContext {
   const OneDispatch* one = nullptr;                            // null: there is none
   std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
   const HeadCopy* head_copy = nullptr;                         // null: all logits are always computed
-  const DeviceSampler* sampler = nullptr;                      // where there is a head_copy
+  const DeviceSampler* sampler = nullptr;                      // not null where there is a head_copy
 };
 
 // Whether the device has them, and they are worth it.

@@ -116,10 +116,13 @@ RecorderContext GpuExecutable::context() const {
 
 Result<std::optional<DeviceSamplerContext::Embedding>> GpuExecutable::embedding_of_next() {
   const auto* s = std::get_if<step::Embed>(&plan_.steps.front().body);
-  if (!s) return std::nullopt;
+  const auto is_embed = [](const Step& step) { return std::holds_alternative<step::Embed>(step.body); };
+  const bool ends_with_head = std::holds_alternative<step::FloatLinear>(plan_.steps.back().body);
+  if (!s || std::ranges::count_if(plan_.steps, is_embed) > 1 || !ends_with_head) return std::nullopt;
   TRY(const FloatMatrix* table, weights_.matrix(*s->table));
-  if (table->parts.size() > 1) return std::nullopt;
   const FloatMatrix::Part& part = table->parts.front();
+  if (table->parts.size() > 1 || part.count < static_cast<uint32_t>(plan_.slot(plan_.logits).width))
+    return std::nullopt;
   return DeviceSamplerContext::Embedding{
       .config = {.width = static_cast<uint32_t>(plan_.slot(s->out).width), .coding = part.coding, .scale = s->scale},
       .units = part.units,

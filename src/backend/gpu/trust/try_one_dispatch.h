@@ -49,7 +49,9 @@ struct LongHistory {
     const int n_parts = static_cast<int>(parts);
     first_blocks = kv_blocks_for(at_once);
     blocks_of_part = std::clamp(config.n_ctx / (kKvBlock * n_parts), 1, first_blocks + 2);
-    n_positions = std::min(config.n_ctx, blocks_of_part * n_parts * kKvBlock);
+    const auto most_short =
+        static_cast<int>(shape.has_short() ? shape.most_of_short() * shape.short_rounds : 0) * at_once;
+    n_positions = std::min(config.n_ctx, std::max(blocks_of_part * n_parts * kKvBlock, most_short + kKvBlock));
   }
   KvBlockId block(int i) const {  // of three
     const int of_part = i % blocks_of_part;
