@@ -912,7 +912,6 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
       let place_51 = place_50 + row_words;
       let place_52 = safe_slot * 128u + b_at + 2624u;
       let place_53 = place_52 + row_words;
-      let is_needed = (tid + 0u) < n_pairs;
       var found_60: u32 = 0u;
       var found_61: u32 = 0u;
       var waits_2: u32 = 1u;
@@ -930,32 +929,28 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           break;
         }
       }
-      if (is_needed) {
-        let end_5 = patience;
-        for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
-          let now_70 = (atomicLoad(&words[place_51]));
-          found_60 = now_70;
-          let now_71 = (atomicLoad(&words[place_53]));
-          found_61 = now_71;
-          var odd_2: u32 = 0u;
-          odd_2 = odd_2 | (found_60 ^ tag);
-          odd_2 = odd_2 | (found_61 ^ tag);
-          if ((odd_2 & 3u) == 0u) {
-            waits_2 = 0u;
-            break;
-          }
-          var n_failed_5: u32 = 0u;
-          if ((tries_2 & 255u) == 255u) {
-            let now_72 = (atomicLoad(&words[32u]));
-            n_failed_5 = now_72;
-          }
-          let given_up_5 = n_failed_5 != 0u;
-          if (given_up_5) {
-            break;
-          }
+      let end_5 = patience;
+      for (var tries_2 = 0u; tries_2 < end_5; tries_2 += 1u) {
+        let now_70 = (atomicLoad(&words[place_51]));
+        found_60 = now_70;
+        let now_71 = (atomicLoad(&words[place_53]));
+        found_61 = now_71;
+        var odd_2: u32 = 0u;
+        odd_2 = odd_2 | (found_60 ^ tag);
+        odd_2 = odd_2 | (found_61 ^ tag);
+        if ((odd_2 & 3u) == 0u) {
+          waits_2 = 0u;
+          break;
         }
-      } else {
-        waits_2 = 0u;
+        var n_failed_5: u32 = 0u;
+        if ((tries_2 & 255u) == 255u) {
+          let now_72 = (atomicLoad(&words[32u]));
+          n_failed_5 = now_72;
+        }
+        let given_up_5 = n_failed_5 != 0u;
+        if (given_up_5) {
+          break;
+        }
       }
       if (waits_2 != 0u) {
         if (patience != 1u) {

@@ -50,8 +50,9 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
     if (norms_) gain_a = gain_at(p.a_at), gain_b = gain_at(p.b_at);
     auto place_a = in_row(here, let("place", safe_head * h.head_dim + p.a_at + c_.qkv_words()));
     auto place_b = in_row(here, let("place", safe_head * h.head_dim + p.b_at + c_.qkv_words()));
-    auto is_needed = let("is_needed", b_.tid + k * wg < n_pairs);
-    const auto values = exchange_.take({place_a, place_b}, tag, {.is_needed = is_needed});
+    Exchange::Looks looks;
+    if (c_.tokens == 1) looks.is_needed = let("is_needed", b_.tid + k * wg < n_pairs);
+    const auto values = exchange_.take({place_a, place_b}, tag, looks);
     p.a = values[0], p.b = values[1];
     auto a = norms_ ? let("weighted", p.a * gain_a) : p.a;
     auto b = norms_ ? let("weighted", p.b * gain_b) : p.b;

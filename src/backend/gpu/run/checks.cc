@@ -145,8 +145,8 @@ Result<void> GpuExecutable::check() {
 // A spare store whose program computes products and attention as it should.
 Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
   TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
-  TRY_STATUS(
-      check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows, layouts_));
+  TRY_STATUS(check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows,
+                            layouts_, sampler_->greedy()));
   if (head_copy_) {
     const auto right = check_best_rows(*store, 1);
     best_rows_[1] = right.has_value();
