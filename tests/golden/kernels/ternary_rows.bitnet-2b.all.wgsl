@@ -1371,6 +1371,8 @@ fn ternary_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(num_workgroups) n
           acc_15 = acc_15 * shrink_7 + v4_19 * weight_7;
           greatest_3 = most_7;
         }
+      }
+      if (has_positions) {
         var most_8: f32 = greatest;
         let mine_8 = most_8;
         let sg_67 = subgroupShuffleXor(mine_8, 16u);

@@ -120,12 +120,6 @@ void LayersAttention::give_all_heads(Here& here) const {
   here.first_head = let("first_head", here.kv_head * c_.group_heads());
 }
 
-template <class Body>
-void LayersAttention::with_heads(const Here& here, const Body& body) const {
-  if (!here.is_short) return body(c_.group_heads());
-  when(*here.is_short, [&] { body(1u); }, [&] { body(c_.group_heads()); });
-}
-
 // Of a row of the batch.
 void LayersAttention::find_positions(Here& here, const std::function<Temp<U32>()>& row) const {
   const HeadShape& h = c_.heads;
@@ -182,18 +176,20 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
       let("n_used", min((here.end - here.first + (per_subgroup - 1)) / per_subgroup, c_.workgroup / subgroup));
   const HeadSums of_heads = new_sums();
   auto has_positions = let("has_positions", b_.tid / subgroup < n_used);
+  if (here.is_short) {
+    const auto see_and_add = [&](uint32_t n_heads) {
+      see_positions(here, n_heads, layer, newest, of_heads);
+      for (uint32_t head = 0; head < n_heads; ++head) add_up_lanes(here, head, head, of_heads);
+    };
+    when(has_positions, [&] { when(*here.is_short, [&] { see_and_add(1); }, [&] { see_and_add(heads); }); });
+    workgroupBarrier();
+    return tell_part(here, 0, here.n_heads, n_used, tag);
+  }
+  when(has_positions, [&] { see_positions(here, heads, layer, newest, of_heads); });
   // Positions of a subgroup, then of the workgroup: for as many heads at once as there is room for.
   const uint32_t at_a_time = c_.heads_in_memory();
-  when(has_positions, [&] {
-    with_heads(here, [&](uint32_t n_heads) {
-      see_positions(here, n_heads, layer, newest, of_heads);
-      for (uint32_t i = 0; i < std::min(at_a_time, n_heads); ++i) add_up_lanes(here, i, i, of_heads);
-    });
-  });
-  workgroupBarrier();
-  tell_part(here, 0, here.is_short ? here.n_heads : let("n_told", e(std::min(at_a_time, heads))), n_used, tag);
-  for (uint32_t from = at_a_time; from < heads; from += at_a_time) {
-    workgroupBarrier();  // those before have been read
+  for (uint32_t from = 0; from < heads; from += at_a_time) {
+    if (from > 0) workgroupBarrier();  // those before have been read
     const uint32_t n_heads = std::min(at_a_time, heads - from);
     when(has_positions, [&] {
       for (uint32_t i = 0; i < n_heads; ++i) add_up_lanes(here, i, from + i, of_heads);

@@ -56,9 +56,6 @@ class LayersAttention {
   struct HeadSums;
   Here look_around(uint32_t nth) const;
   void give_all_heads(Here& here) const;
-  // body(how many query heads the workgroup has).
-  template <class Body>
-  void with_heads(const Here& here, const Body& body) const;
   Here look_around_row(const Name<U32>& nth) const;
   void find_positions(Here& here, const std::function<Temp<U32>()>& row) const;
   static Name<U32> in_row(const Here& here, const Name<U32>& place);

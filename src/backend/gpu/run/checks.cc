@@ -145,8 +145,12 @@ Result<void> GpuExecutable::check() {
 // A spare store whose program computes products and attention as it should.
 Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
   TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
+  const RunShape of_stream{.n_best = head_copy_ ? 1 : 0, .embeds_next = sampler_->can_embed()};
+  std::vector<Command> chooses;
+  store->program.commands(of_stream, chooses);
+  sampler_->greedy().commands(of_stream, chooses);
   TRY_STATUS(check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows,
-                            layouts_, sampler_->greedy()));
+                            layouts_, chooses));
   if (head_copy_) {
     const auto right = check_best_rows(*store, 1);
     best_rows_[1] = right.has_value();

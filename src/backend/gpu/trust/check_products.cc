@@ -120,8 +120,9 @@ class Check {
       : device_(device), plan_(plan), program_(program), work_(work), max_logit_rows_(max_logit_rows) {}
 
   // All kernels at a time, those of a token after so many positions included.
-  Result<void> prepare(const std::set<int>& numbers_of_tokens, std::span<const int> positions, const Program& choice) {
-    std::vector<Command> commands;
+  Result<void> prepare(const std::set<int>& numbers_of_tokens, std::span<const int> positions,
+                       std::span<const Command> others) {
+    std::vector<Command> commands(others.begin(), others.end());
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
       program_.commands(
@@ -130,11 +131,6 @@ class Check {
     for (const int n_pos : positions) program_.commands({.n_pos = n_pos}, commands);
     program_.commands({.in_one = 1}, commands);
     for (const int n_best : {1, kMostBestLogits}) program_.commands({.n_best = n_best}, commands);
-    for (const int n_best : {0, 1}) {
-      const RunShape of_stream{.n_best = n_best, .embeds_next = true};
-      program_.commands(of_stream, commands);
-      choice.commands(of_stream, commands);
-    }
     return device_.prepare(commands);
   }
 
@@ -246,7 +242,8 @@ class Check {
 }  // namespace
 
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
-                            int max_batch, int max_logit_rows, const Layouts& layouts, const Program& choice) {
+                            int max_batch, int max_logit_rows, const Layouts& layouts,
+                            std::span<const Command> others) {
   Check check(device, plan, program, work, max_logit_rows);
   // One token; as many as the first tiles are for, and the first for two matrices of them; and a prompt for which all
   // kernels are those of prompts.
@@ -261,7 +258,7 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   // A GPU compiles them now, a software driver, which takes longer, when it needs them.
   std::vector<int> positions;
   if (device.adapter().type != AdapterType::kSoftware) positions = {layouts.split_attention_from, plan.config.n_ctx};
-  TRY_STATUS(check.prepare(numbers, positions, choice));
+  TRY_STATUS(check.prepare(numbers, positions, others));
   for (const int n_tokens : numbers) TRY_STATUS(check.run(n_tokens));
   return {};
 }

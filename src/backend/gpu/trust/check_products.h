@@ -2,6 +2,8 @@
 // a device is trusted (self_test.h has those without a model).
 #pragma once
 
+#include <span>
+
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/layouts.h"

@@ -6,6 +6,7 @@
 #include <deque>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "backend/gpu/run/batch_words.h"
@@ -114,8 +115,9 @@ class Trial {
 
   // One after the other.
   Result<std::vector<float>> rows(int pos, uint32_t in_one, int n_rows) {
-    if (in_one > 0 && !one_.shape().is_short(in_one, static_cast<uint32_t>(pos + 1))) {
-      TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));  // the token before may have had fewer parts
+    if (in_one > 0) {  // as in OneDispatch::ready
+      const bool is_short = one_.shape().is_short(in_one, static_cast<uint32_t>(pos + 1));
+      if (std::exchange(was_short_, is_short) && !is_short) TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
     }
     TRY(const auto list, commands_of_token(pos, in_one, n_rows));
     TRY_STATUS(device_.submit(list));
@@ -255,6 +257,7 @@ class Trial {
   const OneDispatch& one_;
   int max_batch_, n_rows_;
   uint32_t workgroups_ = 0;  // of the trial that is under way
+  bool was_short_ = false;   // the last history in one dispatch
   LongHistory history_;
 };
 
