@@ -1,5 +1,5 @@
-// A stream's token and its row of the embedding table: the greatest logit by way of a head's copy, part by part, and the
-// choice among parts.
+// A stream's token and its row of the embedding table: the greatest logit by way of a head's copy, part by part, and
+// the choice among parts.
 #include <algorithm>
 #include <cmath>
 

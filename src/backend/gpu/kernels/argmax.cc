@@ -103,9 +103,8 @@ ArgmaxEmbedKernel argmax_embed(const ArgmaxEmbedConfig& c) {
                   reduce_greatest(best, best_at, tid, c.workgroup);
                   auto winner = let("winner", best_at[0u]);
                   auto token = let("token", select(winner, 0u, winner == kNone));
-                  when(tid == 0u, [&] {
-                    feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg);
-                  });
+                  when(tid == 0u,
+                       [&] { feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg); });
                   embed_row(c.embed, table, scales, token, y, let("first_quad", e(0u)), tid, c.workgroup);
                 });
 }

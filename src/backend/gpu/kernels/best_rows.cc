@@ -40,8 +40,8 @@ struct Head {
 };
 
 // Of the workgroup's rows those that may be among the best: on_other(index of a logit) for each that is not, on the
-// invocation that has it; then on_row(row, logit) for each that is, on one, and at_end() on all, in uniform control flow;
-// or where there is none, at_none().
+// invocation that has it; then on_row(row, logit) for each that is, on one, and at_end() on all, in uniform control
+// flow; or where there is none, at_none().
 template <class OnOther, class OnRow, class AtEnd, class AtNone>
 void for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupId& wg, const LocalIndex& tid,
                    const OnOther& on_other, const OnRow& on_row, const AtEnd& at_end, const AtNone& at_none) {
@@ -98,55 +98,53 @@ void for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupI
 }  // namespace
 
 BestLogitsKernel best_logits(const BestLogitsConfig& c) {
-  return kernel("best_logits", c.linear.workgroup,
-                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
-                    In<"greatest", U32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
-                  for_best_rows(
-                      c, {w, scales, x, gain, upper, greatest}, wg, tid,
-                      [&](const Name<U32>& index) { y[index] = kMinusInfinityBits; },
-                      [&](const Name<U32>& row, const Name<F32>& logit) {
-                        y[wg.y * c.linear.rows + row] = bitcast<U32>(logit);
-                      },
-                      [] {}, nullptr);
-                });
+  return kernel(
+      "best_logits", c.linear.workgroup,
+      [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
+          In<"greatest", U32> greatest, Out<"y", U32> y, WorkgroupId wg, LocalIndex tid) {
+        for_best_rows(
+            c, {w, scales, x, gain, upper, greatest}, wg, tid,
+            [&](const Name<U32>& index) { y[index] = kMinusInfinityBits; },
+            [&](const Name<U32>& row, const Name<F32>& logit) { y[wg.y * c.linear.rows + row] = bitcast<U32>(logit); },
+            [] {}, nullptr);
+      });
 }
 
 GreatestLogitKernel greatest_logit(const BestLogitsConfig& c) {
   CHECK(c.n_best == 1);
-  return kernel("greatest_logit", c.linear.workgroup,
-                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
-                    In<"greatest", U32> greatest, Out<"values", F32> values, Out<"indices", U32> indices,
-                    WorkgroupId wg, LocalIndex tid) {
-                  auto value = var("value", greatest::kLowest);
-                  auto index = var("index", greatest::kNone);
-                  const auto store = [&](const auto& of_part, const auto& at) {
-                    when(tid == 0u, [&] {
-                      values[wg.x] = of_part;
-                      indices[wg.x] = at;
-                    });
-                  };
-                  const auto store_greatest = [&] {
-                    auto best = shared<F32>("best", c.linear.workgroup);
-                    auto best_at = shared<U32>("best_at", c.linear.workgroup);
-                    best[tid] = value;
-                    best_at[tid] = index;
-                    greatest::reduce_greatest(best, best_at, tid, c.linear.workgroup);
-                    auto best_of_all = let("best_of_all", best[0u]);
-                    auto best_row = let("best_row", best_at[0u]);
-                    store(best_of_all, best_row);
-                  };
-                  const auto store_none = [&] {
-                    auto no_value = let("no_value", value);
-                    auto no_row = let("no_row", index);
-                    store(no_value, no_row);
-                  };
-                  for_best_rows(
-                      c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
-                      [&](const Name<U32>& row, const Name<F32>& logit) {
-                        greatest::keep_greater(value, index, logit, row);
-                      },
-                      store_greatest, store_none);
-                });
+  return kernel(
+      "greatest_logit", c.linear.workgroup,
+      [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
+          In<"greatest", U32> greatest, Out<"values", F32> values, Out<"indices", U32> indices, WorkgroupId wg,
+          LocalIndex tid) {
+        auto value = var("value", greatest::kLowest);
+        auto index = var("index", greatest::kNone);
+        const auto store = [&](const auto& of_part, const auto& at) {
+          when(tid == 0u, [&] {
+            values[wg.x] = of_part;
+            indices[wg.x] = at;
+          });
+        };
+        const auto store_greatest = [&] {
+          auto best = shared<F32>("best", c.linear.workgroup);
+          auto best_at = shared<U32>("best_at", c.linear.workgroup);
+          best[tid] = value;
+          best_at[tid] = index;
+          greatest::reduce_greatest(best, best_at, tid, c.linear.workgroup);
+          auto best_of_all = let("best_of_all", best[0u]);
+          auto best_row = let("best_row", best_at[0u]);
+          store(best_of_all, best_row);
+        };
+        const auto store_none = [&] {
+          auto no_value = let("no_value", value);
+          auto no_row = let("no_row", index);
+          store(no_value, no_row);
+        };
+        for_best_rows(
+            c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
+            [&](const Name<U32>& row, const Name<F32>& logit) { greatest::keep_greater(value, index, logit, row); },
+            store_greatest, store_none);
+      });
 }
 
 }  // namespace tern::gpu

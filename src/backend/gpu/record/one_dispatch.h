@@ -31,10 +31,10 @@ class OneDispatch {
   Result<RecordedDispatch> record(const BufferView& x, const BufferView& angles, const BufferView& params,
                                   const GpuKvStore& store, const When& when) const;
 
-  // As if it had never run. Before each run with another number of workgroups, or rows, than the last, or with a history
-  // that is not short after one that was (LayersShape): the words of parts that nobody wrote in the last token may have
-  // any tag. Every wait looks at a word at most so often.
-  // kForTrials: enough to see whether workgroups run at the same time, without waiting long where they do not.
+  // As if it had never run. Before each run with another number of workgroups, or rows, than the last, or with a
+  // history that is not short after one that was (LayersShape): the words of parts that nobody wrote in the last token
+  // may have any tag. Every wait looks at a word at most so often. kForTrials: enough to see whether workgroups run at
+  // the same time, without waiting long where they do not.
   enum class Patience { kUsual, kForTrials };
   Result<void> reset(Patience patience) const;
   // Before a run with so many rows, of the longest history n_pos: resets it where that is needed.

@@ -16,8 +16,7 @@ uint64_t HeadCopy::bytes_per_token() const { CHECK(false); }
 
 Result<void> Recorder::best_logits(const step::FloatLinear&) { CHECK(false); }
 
-Result<void> check_best_logits(Device&, const Plan&, const Program&, const WorkBuffers&, const DeviceSampler&,
-                               int) {
+Result<void> check_best_logits(Device&, const Plan&, const Program&, const WorkBuffers&, const DeviceSampler&, int) {
   CHECK(false);
 }
 
