@@ -15,9 +15,8 @@ namespace tern::gpu {
 // Runs a token, short prompts where batches allow, and with subgroup matrices as long a one as they do, through the
 // steps of `program`, which lacks those that need a KV cache, and computes some rows of the first feed-forward layer
 // and of the head again. kNotSupported, with the tensor, where the device is far off; errors of reading weights. Leaves
-// the work buffers as they happen to be. `choice`, what chooses a stream's token behind the steps, is compiled with
-// them.
+// the work buffers as they happen to be. `others` are compiled with them.
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
-                            int max_batch, int max_logit_rows, const Layouts& layouts, const Program& choice);
+                            int max_batch, int max_logit_rows, const Layouts& layouts, std::span<const Command> others);
 
 }  // namespace tern::gpu
