@@ -117,6 +117,8 @@ fn greatest_logit(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocatio
         }
       }
     }
+  }
+  if (same > 0u) {
     best[tid] = value;
     best_at[tid] = index;
     workgroupBarrier();
@@ -208,18 +210,11 @@ fn greatest_logit(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocatio
       }
     }
     workgroupBarrier();
-    let best_of_all = best[0u];
-    let best_row = best_at[0u];
-    if (tid == 0u) {
-      values[wg.x] = best_of_all;
-      indices[wg.x] = best_row;
-    }
-  } else {
-    let no_value = value;
-    let no_row = index;
-    if (tid == 0u) {
-      values[wg.x] = no_value;
-      indices[wg.x] = no_row;
-    }
+    value = best[0u];
+    index = best_at[0u];
+  }
+  if (tid == 0u) {
+    values[wg.x] = value;
+    indices[wg.x] = index;
   }
 }

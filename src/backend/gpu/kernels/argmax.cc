@@ -31,10 +31,12 @@ ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
                 });
 }
 
+Name<U32> token_of(const Name<U32>& winner) { return let("token", select(winner, 0u, winner == kNone)); }
+
 // Makes the winner the row's next token, and moves the row on.
 void advance(const ArgmaxConfig& c, const Name<U32>& winner, const Out<"tokens", U32>& tokens,
              const Out<"ids", U32>& ids, const InOut<"params", U32>& params, const WorkgroupId& wg) {
-  auto token = let("token", select(winner, 0u, winner == kNone));
+  auto token = token_of(winner);
   feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg);
 }
 
@@ -63,8 +65,6 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
                 [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices,
                     InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
                   begin_step(params, wg, tid);
-                  auto best = shared<F32>("best", c.workgroup);
-                  auto best_at = shared<U32>("best_at", c.workgroup);
                   auto value = var("value", kLowest);
                   auto index = var("index", kNone);
                   auto last = let("last", min(wg.x * size + size, c.n));
@@ -72,13 +72,11 @@ ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
                     auto logit = let("logit", logits[wg.y * c.n + i]);
                     keep_greater(value, index, logit, i);
                   });
-                  best[tid] = value;
-                  best_at[tid] = index;
-                  reduce_greatest(best, best_at, tid, c.workgroup);
+                  const Best best = best_of_workgroup(value, index, tid, c.workgroup);
                   when(tid == 0u, [&] {
                     auto to = let("to", wg.y * c.parts + wg.x);
-                    values[to] = best[0u];
-                    indices[to] = best_at[0u];
+                    values[to] = best.values[0u];
+                    indices[to] = best.indices[0u];
                   });
                 });
 }
@@ -89,8 +87,6 @@ ArgmaxEmbedKernel argmax_embed(const ArgmaxEmbedConfig& c) {
                     Out<"ids", U32> ids, InOut<"params", U32> params, In<"table", WeightUnits> table,
                     In<"scales", U32> scales, Out<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
                   if (c.begins_step) begin_step(params, wg, tid);
-                  auto best = shared<F32>("best", c.workgroup);
-                  auto best_at = shared<U32>("best_at", c.workgroup);
                   auto value = var("value", kLowest);
                   auto index = var("index", kNone);
                   loop("i", tid, c.parts, c.workgroup, [&](const Name<U32>& i) {
@@ -98,11 +94,8 @@ ArgmaxEmbedKernel argmax_embed(const ArgmaxEmbedConfig& c) {
                     auto at_i = let("at_i", indices[i]);
                     keep_greater(value, index, other, at_i);
                   });
-                  best[tid] = value;
-                  best_at[tid] = index;
-                  reduce_greatest(best, best_at, tid, c.workgroup);
-                  auto winner = let("winner", best_at[0u]);
-                  auto token = let("token", select(winner, 0u, winner == kNone));
+                  const Best best = best_of_workgroup(value, index, tid, c.workgroup);
+                  auto token = token_of(let("winner", best.indices[0u]));
                   when(tid == 0u,
                        [&] { feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg); });
                   embed_row(c.embed, table, scales, token, y, let("first_quad", e(0u)), tid, c.workgroup);

@@ -40,11 +40,10 @@ struct Head {
 };
 
 // Of the workgroup's rows those that may be among the best: on_other(index of a logit) for each that is not, on the
-// invocation that has it; then on_row(row, logit) for each that is, on one, and at_end() on all, in uniform control
-// flow; or where there is none, at_none().
-template <class OnOther, class OnRow, class AtEnd, class AtNone>
-void for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupId& wg, const LocalIndex& tid,
-                   const OnOther& on_other, const OnRow& on_row, const AtEnd& at_end, const AtNone& at_none) {
+// invocation that has it; then on_row(row, logit) for each that is, on one. Returns how many there were.
+template <class OnOther, class OnRow>
+Name<U32> for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupId& wg, const LocalIndex& tid,
+                        const OnOther& on_other, const OnRow& on_row) {
   const FloatLinearConfig& linear = c.linear;
   CHECK(linear.rows_per_group == 1 && linear.columns == 1 && !linear.staged && !linear.int8_x);
   CHECK(c.n_best >= 1 && c.n_best <= linear.workgroup);
@@ -84,15 +83,8 @@ void for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupI
     when(dots.lane() == 0u && place < n, [&] { on_row(row, totals[0][0]); });
   };
   // Lavapipe was seen to crash in a loop that no invocation enters and that has another one in it.
-  const auto for_rows = [&] {
-    loop("turn", 0u, turns, 1u, compute);
-    at_end();
-  };
-  if constexpr (std::is_null_pointer_v<AtNone>) {
-    when(n > 0u, for_rows);
-  } else {
-    when(n > 0u, for_rows, at_none);
-  }
+  when(n > 0u, [&] { loop("turn", 0u, turns, 1u, compute); });
+  return n;
 }
 
 }  // namespace
@@ -105,8 +97,7 @@ BestLogitsKernel best_logits(const BestLogitsConfig& c) {
         for_best_rows(
             c, {w, scales, x, gain, upper, greatest}, wg, tid,
             [&](const Name<U32>& index) { y[index] = kMinusInfinityBits; },
-            [&](const Name<U32>& row, const Name<F32>& logit) { y[wg.y * c.linear.rows + row] = bitcast<U32>(logit); },
-            [] {}, nullptr);
+            [&](const Name<U32>& row, const Name<F32>& logit) { y[wg.y * c.linear.rows + row] = bitcast<U32>(logit); });
       });
 }
 
@@ -119,31 +110,18 @@ GreatestLogitKernel greatest_logit(const BestLogitsConfig& c) {
           LocalIndex tid) {
         auto value = var("value", greatest::kLowest);
         auto index = var("index", greatest::kNone);
-        const auto store = [&](const auto& of_part, const auto& at) {
-          when(tid == 0u, [&] {
-            values[wg.x] = of_part;
-            indices[wg.x] = at;
-          });
-        };
-        const auto store_greatest = [&] {
-          auto best = shared<F32>("best", c.linear.workgroup);
-          auto best_at = shared<U32>("best_at", c.linear.workgroup);
-          best[tid] = value;
-          best_at[tid] = index;
-          greatest::reduce_greatest(best, best_at, tid, c.linear.workgroup);
-          auto best_of_all = let("best_of_all", best[0u]);
-          auto best_row = let("best_row", best_at[0u]);
-          store(best_of_all, best_row);
-        };
-        const auto store_none = [&] {
-          auto no_value = let("no_value", value);
-          auto no_row = let("no_row", index);
-          store(no_value, no_row);
-        };
-        for_best_rows(
+        auto n = for_best_rows(
             c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
-            [&](const Name<U32>& row, const Name<F32>& logit) { greatest::keep_greater(value, index, logit, row); },
-            store_greatest, store_none);
+            [&](const Name<U32>& row, const Name<F32>& logit) { greatest::keep_greater(value, index, logit, row); });
+        when(n > 0u, [&] {
+          const greatest::Best best = greatest::best_of_workgroup(value, index, tid, c.linear.workgroup);
+          value = best.values[0u];
+          index = best.indices[0u];
+        });
+        when(tid == 0u, [&] {
+          values[wg.x] = value;
+          indices[wg.x] = index;
+        });
       });
 }
 

@@ -23,6 +23,7 @@
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_qkv.h"
 #include "backend/gpu/kernels/ternary_rows.h"
+#include "base/bytes.h"
 
 namespace tern::gpu {
 namespace {
@@ -96,7 +97,7 @@ class Cases {
     add("argmax_parts", argmax_parts({.n = m_.n_vocab}));
     add("argmax_next", argmax_next({.n = m_.n_vocab}));
     const WeightCoding f16{.words = WeightWords::kF16};
-    add("argmax_embed", argmax_embed({.parts = (m_.n_vocab + 255) / 256,
+    add("argmax_embed", argmax_embed({.parts = ceil_div(m_.n_vocab, 256u),
                                       .begins_step = true,
                                       .workgroup = caps_.caps.subgroup > 0 ? 512u : 256u,
                                       .embed = {.width = m_.width, .coding = f16}}));

@@ -37,4 +37,17 @@ inline void keep_greater(const Var<F32>& value, const Var<U32>& index, const Nam
   });
 }
 
+// The same of what each invocation has.
+struct Best {
+  Shared<F32> values;
+  Shared<U32> indices;
+};
+inline Best best_of_workgroup(const Var<F32>& value, const Var<U32>& index, const LocalIndex& tid, uint32_t workgroup) {
+  const Best best{shared<F32>("best", workgroup), shared<U32>("best_at", workgroup)};
+  best.values[tid] = value;
+  best.indices[tid] = index;
+  reduce_greatest(best.values, best.indices, tid, workgroup);
+  return best;
+}
+
 }  // namespace tern::gpu::greatest

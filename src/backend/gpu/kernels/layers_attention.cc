@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/bytes.h"
+
 namespace tern::gpu {
 
 bool fits(const LayersShape& c) {
@@ -242,7 +244,7 @@ void LayersAttention::tell_part(const Here& here, uint32_t from, const Name<U32>
 // Attention's result from the parts: some lanes share a value, each with one part or, where there are more, several.
 void LayersAttention::merge(const Name<U32>& tag) const {
   const HeadShape& h = c_.heads;
-  const uint32_t lanes = c_.lanes_of_result, of_lane = (c_.most_splits + lanes - 1) / lanes;
+  const uint32_t lanes = c_.lanes_of_result, of_lane = ceil_div(c_.most_splits, lanes);
   const uint32_t at_once = c_.workgroup / lanes;
   const Share share(b_, c_.q_width());
   const auto& n_splits = here_.front().splits;

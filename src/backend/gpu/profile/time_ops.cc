@@ -158,7 +158,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
   TRY(RunShape shape, put(tokens));
   shape = in_best_way(shape, store);
   shape.embeds_next = shape.is_embedded = n_rows == 1 && sampler_->can_embed();  // as in the middle of a stream
-  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.n_tokens, shape.n_pos));
+  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.in_one, shape.n_tokens, shape.n_pos));
   std::vector<Command> model, choice;
   store.program.commands(shape, model);
   sampler_->greedy().commands(shape, choice);

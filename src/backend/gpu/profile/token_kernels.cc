@@ -44,7 +44,7 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   TRY(RunShape shape, put({&slice, 1}));
   shape = in_best_way(shape, *store);
   shape.embeds_next = shape.is_embedded = last_.embeds_next;
-  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.n_tokens, shape.n_pos));
+  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.in_one, shape.n_tokens, shape.n_pos));
   store->program.commands(shape, commands);
   if (last_.sampler) last_.sampler->commands(shape, commands);
   return commands;

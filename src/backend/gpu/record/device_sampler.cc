@@ -61,11 +61,11 @@ Result<void> DeviceSampler::prepare_greedy() {
   const auto extent = [](uint32_t grid, const When& when) {
     return Extent{.grid = {.x = grid}, .axis = Axis::kY, .rows = Rows::kLogits, .when = when};
   };
-  for (const When& when : {usual, embeds}) {
-    TRY_STATUS(add(greedy_, argmax_parts(config), extent(config.workgroups(), when), logits, values, indices, params));
-  }
+  const auto parts = argmax_parts(config);
+  TRY_STATUS(add(greedy_, parts, extent(config.workgroups(), usual), logits, values, indices, params));
   TRY_STATUS(add(greedy_, argmax_next(config), extent(1, usual), values, indices, tokens, ids, params));
   if (!can_embed()) return {};
+  TRY_STATUS(add(greedy_, parts, extent(config.workgroups(), embeds), logits, values, indices, params));
   const DeviceSamplerContext::Embedding& table = *c_.embedding;
   const View<WeightUnits> units{table.units};
   const View<wgsl::U32> scales{table.scales};

@@ -42,11 +42,13 @@ Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int fewest, int most)
   return one;
 }
 
-Result<void> OneDispatch::ready(int n_rows, int n_pos) {
-  const bool is_short = shape().is_short(workgroups_, static_cast<uint32_t>(n_pos));
-  const bool had_fewer_parts = std::exchange(was_short_, is_short) && !is_short;
-  const bool had_as_many_rows = std::exchange(n_rows_, n_rows) == n_rows;
-  return had_as_many_rows && !had_fewer_parts ? Result<void>() : reset(Patience::kUsual);
+Result<void> OneDispatch::ready(uint32_t workgroups, int n_rows, int n_pos) {
+  const Run run{workgroups, n_rows, shape().is_short(workgroups, static_cast<uint32_t>(n_pos))};
+  const bool has_stale_words = last_ && (last_->workgroups != run.workgroups || last_->n_rows != run.n_rows ||
+                                         (last_->is_short && !run.is_short));
+  if (has_stale_words) TRY_STATUS(reset(Patience::kUsual));
+  last_ = run;
+  return {};
 }
 
 // That all matrices are where the kernel takes them to be.
@@ -147,7 +149,8 @@ bool OneDispatch::has_failed(Bytes outcome) {
   return n_failed > 0;
 }
 
-Result<void> OneDispatch::reset(Patience patience) const {
+Result<void> OneDispatch::reset(Patience patience) {
+  last_.reset();
   // A look takes about a microsecond; of a software device much less than what it waits for.
   const uint32_t unit = device_.adapter().type == AdapterType::kSoftware ? 1'000'000 : 1'000;
   std::vector<uint32_t> words(shape().n_words());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/record/kernel_library.h"
@@ -36,9 +37,9 @@ class OneDispatch {
   // may have any tag. Every wait looks at a word at most so often. kForTrials: enough to see whether workgroups run at
   // the same time, without waiting long where they do not.
   enum class Patience { kUsual, kForTrials };
-  Result<void> reset(Patience patience) const;
-  // Before a run with so many rows, of the longest history n_pos: resets it where that is needed.
-  Result<void> ready(int n_rows, int n_pos);
+  Result<void> reset(Patience patience);
+  // Before a run with so many workgroups and rows, of the longest history n_pos: resets it where that is needed.
+  Result<void> ready(uint32_t workgroups, int n_rows, int n_pos);
 
   // How many invocations have waited in vain since reset(), then what was copied to token_slot(), for each row a word.
   BufferView outcome(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kFailed, 4 + 4 * n_rows}; }
@@ -71,8 +72,12 @@ class OneDispatch {
   std::unique_ptr<Buffer> words_;
   uint32_t workgroups_ = 0;
   int fewest_rows_ = 1, used_from_ = 1;
-  int n_rows_ = 1;  // of the last run
-  bool was_short_ = false;
+  struct Run {
+    uint32_t workgroups;
+    int n_rows;
+    bool is_short;
+  };
+  std::optional<Run> last_;  // since reset()
 };
 
 }  // namespace tern::gpu

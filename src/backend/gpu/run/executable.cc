@@ -223,7 +223,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     store.program.commands(shape, commands_);
     if (shape.in_one > 0) {
       OneDispatch& one = *one_for(shape.n_tokens);
-      TRY_STATUS(one.ready(shape.n_tokens, shape.n_pos));
+      TRY_STATUS(one.ready(shape.in_one, shape.n_tokens, shape.n_pos));
       TRY(outcome, device_->read_later(one.outcome(), commands_));
     } else {
       TRY_STATUS(device_->submit(commands_));

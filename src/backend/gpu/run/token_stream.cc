@@ -146,7 +146,7 @@ class GpuTokenStream final : public TokenStream {
     BufferView ids = e.sampler_->ids(step_, rows_.size());
     OneDispatch* const one = shape_.in_one > 0 ? e.one_for(shape_.n_tokens) : nullptr;
     if (one) {  // with the tokens goes whether they are some
-      TRY_STATUS(one->ready(shape_.n_tokens, shape_.n_pos));
+      TRY_STATUS(one->ready(shape_.in_one, shape_.n_tokens, shape_.n_pos));
       e.commands_.push_back({.grid = {}, .from = ids, .to = one->token_slot(rows_.size())});
       ids = one->outcome(rows_.size());
     }

@@ -6,7 +6,6 @@
 #include <deque>
 #include <numeric>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "backend/gpu/run/batch_words.h"
@@ -26,7 +25,7 @@ constexpr double kMostErrorOfLayers = 0.05;
 
 class Trial {
  public:
-  Trial(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, const OneDispatch& one,
+  Trial(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, OneDispatch& one,
         int max_batch)
       : device_(device),
         plan_(plan),
@@ -115,10 +114,7 @@ class Trial {
 
   // One after the other.
   Result<std::vector<float>> rows(int pos, uint32_t in_one, int n_rows) {
-    if (in_one > 0) {  // as in OneDispatch::ready
-      const bool is_short = one_.shape().is_short(in_one, static_cast<uint32_t>(pos + 1));
-      if (std::exchange(was_short_, is_short) && !is_short) TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
-    }
+    if (in_one > 0) TRY_STATUS(one_.ready(in_one, n_rows, pos + 1));
     TRY(const auto list, commands_of_token(pos, in_one, n_rows));
     TRY_STATUS(device_.submit(list));
     std::vector<float> x(static_cast<size_t>(n_rows * plan_.config.d_model));
@@ -254,17 +250,16 @@ class Trial {
   const Plan& plan_;
   const Program& program_;
   const WorkBuffers& work_;
-  const OneDispatch& one_;
+  OneDispatch& one_;
   int max_batch_, n_rows_;
   uint32_t workgroups_ = 0;  // of the trial that is under way
-  bool was_short_ = false;   // the last history in one dispatch
   LongHistory history_;
 };
 
 }  // namespace
 
 Result<OneDispatchTrial> try_one_dispatch(Device& device, const Plan& plan, const Program& program,
-                                          const WorkBuffers& work, const OneDispatch& one, int max_batch) {
+                                          const WorkBuffers& work, OneDispatch& one, int max_batch) {
   return Trial(device, plan, program, work, one, max_batch).run();
 }
 

@@ -71,6 +71,6 @@ inline int positions_of_trial(const Config& config, const LayersShape& shape) {
 // Runs tokens in both ways. `program` is of a store with as many blocks as above, which it overwrites. Errors are those
 // of the device; wrong results and workgroups that wait in vain are no errors.
 Result<OneDispatchTrial> try_one_dispatch(Device& device, const Plan& plan, const Program& program,
-                                          const WorkBuffers& work, const OneDispatch& one, int max_batch);
+                                          const WorkBuffers& work, OneDispatch& one, int max_batch);
 
 }  // namespace tern::gpu

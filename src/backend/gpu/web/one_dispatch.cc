@@ -20,12 +20,11 @@ Result<RecordedDispatch> OneDispatch::record(const BufferView&, const BufferView
   CHECK(false);
 }
 Result<std::unique_ptr<OneDispatch>> OneDispatch::for_rows(int, int) const { CHECK(false); }
-Result<void> OneDispatch::ready(int, int) { CHECK(false); }
-Result<void> OneDispatch::reset(Patience) const { CHECK(false); }
+Result<void> OneDispatch::ready(uint32_t, int, int) { CHECK(false); }
+Result<void> OneDispatch::reset(Patience) { CHECK(false); }
 bool OneDispatch::has_failed(Bytes) { CHECK(false); }
 
-Result<OneDispatchTrial> try_one_dispatch(Device&, const Plan&, const Program&, const WorkBuffers&, const OneDispatch&,
-                                          int) {
+Result<OneDispatchTrial> try_one_dispatch(Device&, const Plan&, const Program&, const WorkBuffers&, OneDispatch&, int) {
   CHECK(false);
 }
 
