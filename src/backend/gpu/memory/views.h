@@ -2,11 +2,22 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/wgsl/kernel.h"
 
 namespace tern::gpu {
+
+// The first `count` values of a view.
+template <class T>
+Result<std::vector<T>> read_values(Device& device, BufferView view, size_t count) {
+  std::vector<T> values(count);
+  view.bytes = count * sizeof(T);
+  TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(values))));
+  return values;
+}
 
 // A part of a buffer that holds Es: one of the DSL's type tags, or a Uniform's field list.
 template <class E>

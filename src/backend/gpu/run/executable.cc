@@ -15,19 +15,6 @@
 #include "base/format_text.h"
 
 namespace tern::gpu {
-namespace {
-
-// Reads a vector of T from a view.
-template <class T>
-Result<std::vector<T>> read_all(Device& device, BufferView view, size_t count) {
-  std::vector<T> values(count);
-  view.bytes = count * sizeof(T);
-  TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(values))));
-  return values;
-}
-
-}  // namespace
-
 GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options)
     : device_(std::move(device)),
       plan_(plan),
@@ -277,14 +264,14 @@ Result<void> GpuExecutable::report(const Step& step, const RunShape& shape) {
     const auto width = static_cast<size_t>(slot.width), n_rows = static_cast<size_t>(rows);
     const BufferView from = work_->view_of_rows(use.slot, shape.n_tokens);
     if (slot.type == SlotType::kF32) {
-      TRY(const auto values, read_all<float>(*device_, from, n_rows * width));
+      TRY(const auto values, read_values<float>(*device_, from, n_rows * width));
       output.values = values;
       observer_(output);
       continue;
     }
     const size_t stride = quantized_row_bytes(static_cast<uint32_t>(width));
     const size_t meta = size_t{16} * quantized_meta(static_cast<uint32_t>(width));
-    TRY(const auto bytes, read_all<std::byte>(*device_, from, n_rows * stride));
+    TRY(const auto bytes, read_values<std::byte>(*device_, from, n_rows * stride));
     std::vector<float> values, scales(n_rows);
     std::vector<int32_t> sums(n_rows);
     for (size_t r = 0; r < n_rows; ++r) {

@@ -58,12 +58,6 @@ bool is_greatest(std::span<const float> all, std::span<const float> values, std:
   return are_best(all, best, 1);
 }
 
-template <class T>
-BufferView first_of(BufferView view, const std::vector<T>& values) {
-  view.bytes = values.size() * sizeof(T);
-  return view;
-}
-
 std::unexpected<Error> wrong(const Device& device, std::string_view what, int n_rows) {
   return fail(ErrorCode::kNotSupported,
               "the GPU {} computes wrongly ({} by way of the head's int8 copy; rows at a time: {}); use another head",
@@ -98,11 +92,7 @@ Result<void> check_best_logits(Device& device, const Plan& plan, const Program& 
   };
   const auto logits_of = [&](int n_best) -> Result<std::vector<float>> {
     TRY_STATUS(run_head(n_best, false));
-    std::vector<float> logits(static_cast<size_t>(n_rows) * n_logits);
-    BufferView view = work.view(plan.logits);
-    view.bytes = logits.size() * sizeof(float);
-    TRY_STATUS(device.read(view, std::as_writable_bytes(std::span(logits))));
-    return logits;
+    return read_values<float>(device, work.view(plan.logits), static_cast<size_t>(n_rows) * n_logits);
   };
   TRY(const std::vector<float> all, logits_of(0));
   for (const int n_best : {1, kMostBestLogits}) {
@@ -115,10 +105,8 @@ Result<void> check_best_logits(Device& device, const Plan& plan, const Program& 
   const auto parts = sampler.parts_of_best();
   if (n_rows > 1 || !parts) return {};
   TRY_STATUS(run_head(1, true));
-  std::vector<float> values(parts->n);
-  std::vector<uint32_t> indices(parts->n);
-  TRY_STATUS(device.read(first_of(parts->values.view, values), std::as_writable_bytes(std::span(values))));
-  TRY_STATUS(device.read(first_of(parts->indices.view, indices), std::as_writable_bytes(std::span(indices))));
+  TRY(const auto values, read_values<float>(device, parts->values.view, parts->n));
+  TRY(const auto indices, read_values<uint32_t>(device, parts->indices.view, parts->n));
   return is_greatest(all, values, indices) ? Result<void>() : wrong(device, "a row's greatest logit", n_rows);
 }
 

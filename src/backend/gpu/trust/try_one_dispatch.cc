@@ -117,11 +117,7 @@ class Trial {
     if (in_one > 0) TRY_STATUS(one_.ready(in_one, n_rows, pos + 1));
     TRY(const auto list, commands_of_token(pos, in_one, n_rows));
     TRY_STATUS(device_.submit(list));
-    std::vector<float> x(static_cast<size_t>(n_rows * plan_.config.d_model));
-    BufferView view = work_.view(one_.x());
-    view.bytes = x.size() * sizeof(float);
-    TRY_STATUS(device_.read(view, std::as_writable_bytes(std::span(x))));
-    return x;
+    return read_values<float>(device_, work_.view(one_.x()), static_cast<size_t>(n_rows * plan_.config.d_model));
   }
 
   uint32_t splits(uint32_t workgroups, int n_rows) const {
