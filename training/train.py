@@ -2,9 +2,9 @@
 """Trains a BitNet b1.58 model from scratch on the token files that prepare.py makes.
 
 The budget is time or steps. Its first half trains at a high rate with weight decay, its second lets the rate fall to zero
-without decay (the two-stage schedule of the BitNet b1.58 report) and shows twice the share of simple stories.
+without decay (the two-stage schedule of the BitNet b1.58 report).
 Output: OUT/checkpoint.pt with float32 master weights, and OUT/training_log.json, a list of
-[step, training loss, [loss on val_books, loss on val_simple]] in nats a token.
+[step, training loss, [loss on synth, on tiny, on val]] in nats a token; only val is held out.
 """
 
 import argparse
@@ -25,10 +25,12 @@ STAGE_TWO = 0.5  # fraction of the budget at which it starts
 WEIGHT_DECAY = 0.1
 FINAL_RATE = 1e-5
 MAX_GRADIENT_NORM = 1.0
-SIMPLE_SHARE = (0.10, 0.20)  # of a batch, in stage one and two
+TINY_SHARES = (0.10, 0.05)  # of tiny.bin in a batch, before LATE and after
+LATE = 0.6  # fraction of the budget
 VALIDATION_BATCHES = 2
-TRAIN_PARTS = ("books", "simple")
-VALIDATION_PARTS = ("val_books", "val_simple")
+TRAIN_PARTS = ("synth", "tiny")
+VALIDATION_PARTS = ("synth", "tiny", "val")
+END_OF_TEXT_ID = 0
 
 Batch = tuple[Tensor, Tensor]  # ids and their successors, int64 [batch, context] each
 
@@ -63,20 +65,24 @@ class TokenFiles:
         self.context = context
         self.device = device
         self.generator = torch.Generator(device=device).manual_seed(1234)
-        self.parts = {name: self._load(folder / f"{name}.bin") for name in TRAIN_PARTS + VALIDATION_PARTS}
+        self.parts = {name: self._load(folder / f"{name}.bin") for name in VALIDATION_PARTS}
+        self.starts = {name: self._starts(ids) for name, ids in self.parts.items()}
 
     def sample(self, part: str, n: int) -> Batch:
-        """n windows that start anywhere; documents run on into each other, divided by id 0."""
-        ids = self.parts[part]
-        last = len(ids) - self.context - 1
-        starts = torch.randint(0, last, (n, 1), generator=self.generator, device=self.device)
-        windows = ids[starts + torch.arange(self.context + 1, device=self.device)].long()
+        """n windows that begin where a document does, so that all that a question is about is in sight of it."""
+        ids, starts = self.parts[part], self.starts[part]
+        chosen = torch.randint(0, len(starts), (n, 1), generator=self.generator, device=self.device)
+        windows = ids[starts[chosen] + torch.arange(self.context + 1, device=self.device)].long()
         return windows[:, :-1], windows[:, 1:]
 
-    def mixed(self, n: int, simple_share: float) -> Batch:
-        n_simple = int(n * simple_share)
-        books, simple = self.sample("books", n - n_simple), self.sample("simple", n_simple)
-        return torch.cat([books[0], simple[0]]), torch.cat([books[1], simple[1]])
+    def mixed(self, n: int, tiny_share: float) -> Batch:
+        n_tiny = round(n * tiny_share)
+        synth, tiny = self.sample("synth", n - n_tiny), self.sample("tiny", n_tiny)
+        return torch.cat([synth[0], tiny[0]]), torch.cat([synth[1], tiny[1]])
+
+    def _starts(self, ids: Tensor) -> Tensor:
+        starts = (ids == END_OF_TEXT_ID).nonzero().flatten()
+        return starts[starts < len(ids) - self.context]
 
     def _load(self, path: Path) -> Tensor:
         ids = np.fromfile(path, np.uint16).astype(np.int32)
@@ -128,7 +134,7 @@ def train(
     optimizer = make_optimizer(model, settings.learning_rate, fused=on_gpu)
     run = torch.compile(model) if on_gpu else model
     run.train()
-    run(*data.mixed(settings.batch, SIMPLE_SHARE[0])).backward()
+    run(*data.mixed(settings.batch, TINY_SHARES[0])).backward()
     optimizer.zero_grad(set_to_none=True)
     if on_gpu:
         torch.cuda.synchronize()
@@ -140,7 +146,7 @@ def train(
         stage_two = spent >= STAGE_TWO
         rate = learning_rate(step, spent, settings.learning_rate)
         set_schedule(optimizer, rate, stage_two)
-        loss = run(*data.mixed(settings.batch, SIMPLE_SHARE[stage_two]))
+        loss = run(*data.mixed(settings.batch, TINY_SHARES[spent >= LATE]))
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), MAX_GRADIENT_NORM)
         optimizer.step()
@@ -155,9 +161,10 @@ def train(
 
 
 def report(entry: tuple[int, float, list[float]], rate: float, tokens_per_second: float) -> None:
-    step, loss, (books, simple) = entry
+    step, loss, losses = entry
+    parts = ", ".join(f"{part} {value:.4f}" for part, value in zip(VALIDATION_PARTS, losses, strict=True))
     print(
-        f"step {step}: loss {loss:.4f}, held-out books {books:.4f}, simple {simple:.4f};"
+        f"step {step}: loss {loss:.4f}, {parts};"
         f" rate {rate:.2e}, {tokens_per_second:.0f} tokens/s",
         flush=True,
     )
@@ -171,7 +178,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cuda", help="cuda (compiled) or cpu; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=7.0, help="the budget; default: %(default)s")
     parser.add_argument("--steps", type=int, help="a budget in steps instead, for runs that repeat exactly")
-    parser.add_argument("--batch", type=int, default=128, help="sequences a step; default: %(default)s")
+    parser.add_argument("--batch", type=int, default=96, help="sequences a step; default: %(default)s")
     parser.add_argument("--learning-rate", type=float, default=2e-3, help="the peak; default: %(default)s")
     parser.add_argument("--log-every", type=int, default=500, metavar="STEPS", help="default: %(default)s")
     return parser.parse_args()
