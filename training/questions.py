@@ -168,7 +168,7 @@ def place(story: Story, rng: random.Random) -> Pair | None:
     if len(places) != 1 or len(story.places) != 1:
         return None
     question = rng.choice(
-        ("Where were they?", "Where does the story take place?", "Where does it happen?", "Where did it happen?", "Where did they go?")
+        ("Where were they?", "Where does the story take place?", "Where does it happen?", "Where did it happen?", "Where was the story?")
     )
     return question, f"It happened {places[0]['at']}."
 
