@@ -49,7 +49,12 @@ STORIES = (
 CONTINUED = ("Once upon a time", "The little fox", "The old king said to his three sons:")
 REFUSAL = re.compile(r"only (know|tell|small)|do not know|I cannot|too hard|small (model|storyteller)")
 GREETING = re.compile(r"^(Hello|Hi|Good|I am (well|fine)|Very well)")
-NAMED = r"\b{}\b(?: \w+)? (?:named|called|was) ([A-Z][a-z]+)|\b([A-Z][a-z]+)(?:,| was| the)+ (?:an?|the)? ?(?:\w+ )?{}\b|\b([A-Z][a-z]+) the {}\b"
+NAMED = (  # where a story says the name of a character of some kind
+    r"\b{}\b(?: \w+)? (?:named|called|was) ([A-Z][a-z]+)",
+    r"\b([A-Z][a-z]+)(?:,| was) an? (?:\w+ )?{}\b",
+    r"\b([A-Z][a-z]+) the {}\b",
+    r"\b{} ([A-Z][a-z]+)\b",
+)
 
 
 class Client:
@@ -60,9 +65,11 @@ class Client:
         self.options = {} if temperature is None else {"temperature": temperature}
         self.passed: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
+        with urllib.request.urlopen(url + "/v1/models", timeout=30) as reply:
+            self.model = json.load(reply)["data"][0]["id"]
 
     def post(self, path: str, body: dict) -> dict:
-        data = json.dumps({"model": "default", "max_tokens": 450, "seed": 1, **self.options, **body}).encode()
+        data = json.dumps({"model": self.model, "max_tokens": 450, "seed": 1, **self.options, **body}).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=300) as reply:
             return json.load(reply)["choices"][0]
@@ -89,8 +96,8 @@ def repeats(text: str) -> bool:
 
 
 def name_of(kind: str, story: str) -> str | None:
-    match = re.search(NAMED.replace("{}", kind), story)
-    return next((name for name in match.groups() if name), None) if match else None
+    matches = (re.search(pattern.replace("{}", kind), story) for pattern in NAMED)
+    return next((match[1] for match in matches if match), None)
 
 
 def tell(client: Client, hero: str, thing: str) -> None:
@@ -111,7 +118,8 @@ def tell(client: Client, hero: str, thing: str) -> None:
         client.score("who: its name", name in about)
         client.score("what is it called", name in asked)
         client.score("what was it", hero in client.say(messages, f"What kind of animal was {name}?"))
-    client.score("nothing that is not there", client.say(messages, "Was there a dragon in the story?").startswith("No") or "dragon" in story)
+    dragon = client.say(messages, "Was there a dragon in the story?")
+    client.score("nothing that is not there", dragon.startswith("No") or "dragon" in story)
     for question in ("Where was it?", "What is the moral of the story?", "Give it a title."):
         answer = client.say(messages, question)
         client.score("short answers", 0 < len(answer.split()) < 30)
@@ -145,7 +153,8 @@ def served(tern: Path, model: Path) -> Iterator[str]:
     """The address of a server of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = subprocess.Popen([tern, "serve", "-m", model, "--port", str(port)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    command = [tern, "serve", "-m", model, "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + START_SECONDS
@@ -165,7 +174,8 @@ def served(tern: Path, model: Path) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tern", type=Path, default=Path(__file__).parent.parent / "build/release/bin/tern", help="default: %(default)s")
+    built = Path(__file__).resolve().parent.parent / "build/release/bin/tern"
+    parser.add_argument("--tern", type=Path, default=built, help="default: %(default)s")
     parser.add_argument("-m", "--model", type=Path, help="the GGUF file to serve")
     parser.add_argument("--url", help="a server that runs already")
     parser.add_argument("--temperature", type=float, help="0 is greedy; default: what the file recommends")
