@@ -71,8 +71,13 @@ class Client:
     def post(self, path: str, body: dict) -> dict:
         data = json.dumps({"model": self.model, "max_tokens": 450, "seed": 1, **self.options, **body}).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=300) as reply:
-            return json.load(reply)["choices"][0]
+        try:
+            with urllib.request.urlopen(request, timeout=300) as reply:
+                return json.load(reply)["choices"][0]
+        except urllib.error.HTTPError as error:  # a conversation that has outgrown the context
+            if error.code != 400:
+                raise
+            return {"message": {"content": ""}, "text": ""}
 
     def say(self, messages: list[dict], text: str) -> str:
         """Adds a message and its answer to the conversation; prints both."""

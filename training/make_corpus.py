@@ -68,17 +68,17 @@ class Author:
     def document(self, seed: int) -> str:
         rng = random.Random(seed)
         share = rng.random()
-        if share < 0.34:
+        if share < 0.27:
             story = self.story(rng)
-            text = with_once(story.text, 0.45, rng)
+            text = with_once(story.text, 0.55, rng)
             return f"{story.title(rng)}\n\n{text}" if share < 0.03 else text
-        if share < 0.50:
+        if share < 0.47:
             return system(rng, 0.15) + "".join(self.talk(rng, first=i == 0) for i in range(rng.choice((1, 1, 2, 3, 4))))
         return self.conversation(rng)
 
     def conversation(self, rng: random.Random) -> str:
         text = system(rng, 0.15)
-        if rng.random() < 0.15:
+        if rng.random() < 0.2:
             text += self.talk(rng, first=True)
         told: list[Story] = []
         while True:
@@ -153,8 +153,8 @@ def typed(text: str, rng: random.Random) -> str:
     share = rng.random()
     if share < 0.15:
         text = text.lower()
-    elif share < 0.18:
-        text = text.upper() if len(text) < 40 else text
+    elif share < 0.20:
+        text = text.upper() if len(text) < 30 else text
     if rng.random() < 0.12:
         text = text.rstrip(".?!") or text
     return text
@@ -204,6 +204,12 @@ def with_once(text: str, share: float, rng: random.Random) -> str:
     return "Once upon a time, " + text[0].lower() + text[1:]
 
 
+def without_once(text: str, rng: random.Random) -> str:
+    """Most of TinyStories begin with the words that people type first, which should lead to a story of the skeletons."""
+    rest = re.sub(r"^Once upon a time,? ?(in an? [^,.]*, )?", "", text)
+    return text if rest == text or rng.random() < 0.05 else rest[:1].upper() + rest[1:]
+
+
 def chat_of_tiny_story(text: str, rng: random.Random) -> str:
     """The request that a story of TinyStories would answer."""
     name = re.search(r"\b(?:named|called) ([A-Z][a-z]+)", text)
@@ -224,6 +230,7 @@ def story_chats(plain: Path, out: Path) -> None:
     with plain.open(encoding="utf-8") as source, out.open("w", encoding="utf-8") as target:
         for line in source:
             kind, text = json.loads(line)
+            text = without_once(text, rng)
             target.write(json.dumps(text) + "\n")
             if kind == "tinystories":
                 target.write(json.dumps(chat_of_tiny_story(text, rng)) + "\n")

@@ -267,7 +267,7 @@ def fill(text: str, cast: Cast, rng: random.Random) -> str:
 def expand(skeleton: Skeleton, rng: random.Random) -> Story:
     cast = draw(skeleton, rng)
     told = [beat for beat in skeleton.beats if rng.random() * 100 < beat.percent]
-    sentences = [fill(rng.choice(beat.wordings), cast, rng).removeprefix("¶").strip() for beat in told]
+    sentences = [capitalized(fill(rng.choice(beat.wordings), cast, rng).removeprefix("¶").strip()) for beat in told]
     paragraphs: list[list[str]] = [[]]
     for sentence in sentences:
         if len(paragraphs[-1]) >= 3 and rng.random() < 0.45:

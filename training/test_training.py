@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests/golden/bitnet")]
 
 import numpy_forward  # noqa: E402
+import train  # noqa: E402
 from bitnet_model import LINEARS, load_model  # noqa: E402
 from gguf_file import read_gguf  # noqa: E402
 from export import CHAT_TEMPLATE  # noqa: E402
@@ -185,6 +186,14 @@ class Skeletons(unittest.TestCase):
             unknown.write_text("# id: x\ncast hero dragonfly\n")
             with self.assertRaisesRegex(SystemExit, "unknown.story:2: 'dragonfly' is none of"):
                 parse(unknown)
+
+    def test_short_answers_count_more(self) -> None:
+        story, answer, user = [8] * (train.LONGEST_ANSWER + 1), [9, 9], [7, 7, 7]
+        ids = [0, train.USER_ID, *user, 1, train.ASSISTANT_ID, *story, 1, train.USER_ID, *user, 1, train.ASSISTANT_ID, *answer, 1]
+        weights = dict(zip(ids, train.token_weights(torch.tensor(ids)).tolist(), strict=True))
+        self.assertEqual(weights[8], 1)
+        self.assertEqual(weights[9], train.ANSWER_WEIGHT)
+        self.assertEqual(weights[7], train.USER_WEIGHT)
 
     def test_answers_are_of_the_story(self) -> None:
         rng = random.Random(3)

@@ -25,14 +25,17 @@ STAGE_TWO = 0.5  # fraction of the budget at which it starts
 WEIGHT_DECAY = 0.1
 FINAL_RATE = 1e-5
 MAX_GRADIENT_NORM = 1.0
-TINY_SHARES = (0.10, 0.05)  # of tiny.bin in a batch, before LATE and after
+TINY_SHARES = (0.05, 0.02)  # of tiny.bin in a batch, before LATE and after
 LATE = 0.6  # fraction of the budget
 VALIDATION_BATCHES = 2
 TRAIN_PARTS = ("synth", "tiny")
 VALIDATION_PARTS = ("synth", "tiny", "val")
-END_OF_TEXT_ID = 0
+END_OF_TEXT_ID, END_OF_TURN_ID, USER_ID, ASSISTANT_ID = 0, 1, 2, 3
+LONGEST_ANSWER = 48  # tokens; longer turns are stories
+ANSWER_WEIGHT = 4.0  # of a token of an answer, where one of a story counts 1
+USER_WEIGHT = 0.25
 
-Batch = tuple[Tensor, Tensor]  # ids and their successors, int64 [batch, context] each
+Batch = tuple[Tensor, Tensor, Tensor]  # ids, their successors (int64) and what these count (float), [batch, context] each
 
 
 @dataclass(frozen=True)
@@ -67,18 +70,20 @@ class TokenFiles:
         self.generator = torch.Generator(device=device).manual_seed(1234)
         self.parts = {name: self._load(folder / f"{name}.bin") for name in VALIDATION_PARTS}
         self.starts = {name: self._starts(ids) for name, ids in self.parts.items()}
+        self.weights = {name: token_weights(ids) for name, ids in self.parts.items()}
 
     def sample(self, part: str, n: int) -> Batch:
         """n windows that begin where a document does, so that all that a question is about is in sight of it."""
         ids, starts = self.parts[part], self.starts[part]
         chosen = torch.randint(0, len(starts), (n, 1), generator=self.generator, device=self.device)
-        windows = ids[starts[chosen] + torch.arange(self.context + 1, device=self.device)].long()
-        return windows[:, :-1], windows[:, 1:]
+        places = starts[chosen] + torch.arange(self.context + 1, device=self.device)
+        windows = ids[places].long()
+        return windows[:, :-1], windows[:, 1:], self.weights[part][places[:, 1:]].float()
 
     def mixed(self, n: int, tiny_share: float) -> Batch:
         n_tiny = round(n * tiny_share)
         synth, tiny = self.sample("synth", n - n_tiny), self.sample("tiny", n_tiny)
-        return torch.cat([synth[0], tiny[0]]), torch.cat([synth[1], tiny[1]])
+        return torch.cat([synth[0], tiny[0]]), torch.cat([synth[1], tiny[1]]), torch.cat([synth[2], tiny[2]])
 
     def _starts(self, ids: Tensor) -> Tensor:
         starts = (ids == END_OF_TEXT_ID).nonzero().flatten()
@@ -89,6 +94,25 @@ class TokenFiles:
         if len(ids) < self.context + 2:
             raise SystemExit(f"{path}: {len(ids)} tokens, fewer than a context of {self.context}")
         return torch.from_numpy(ids).to(self.device)
+
+
+def token_weights(ids: Tensor) -> Tensor:
+    """What a token's loss counts, float16 [n]: 1 in stories; more in short answers, which are few beside the stories and
+    must be right to the letter; less in what users say, which the model never has to write."""
+    ends = (ids == END_OF_TURN_ID).nonzero().flatten()
+    weights = torch.ones(len(ids), dtype=torch.float16, device=ids.device)
+    if len(ends) == 0:
+        return weights
+    for role, weight, longest in ((USER_ID, USER_WEIGHT, len(ids)), (ASSISTANT_ID, ANSWER_WEIGHT, LONGEST_ANSWER)):
+        begins = (ids == role).nonzero().flatten()
+        begins = begins[begins < ends[-1]]
+        stops = ends[torch.searchsorted(ends, begins)]
+        short = stops - begins <= longest
+        inside = torch.zeros(len(ids) + 1, dtype=torch.int8, device=ids.device)
+        inside[begins[short] + 1] += 1
+        inside[stops[short] + 1] -= 1
+        weights[inside[:-1].cumsum(0, dtype=torch.int8) > 0] = weight
+    return weights
 
 
 def learning_rate(step: int, spent: float, peak: float) -> float:
@@ -120,7 +144,7 @@ def validation_losses(model: nn.Module, data: TokenFiles, batch: int) -> list[fl
     model.eval()
     losses = []
     for part in VALIDATION_PARTS:
-        runs = [model(*data.sample(part, batch)).item() for _ in range(VALIDATION_BATCHES)]
+        runs = [model(*data.sample(part, batch)[:2]).item() for _ in range(VALIDATION_BATCHES)]
         losses.append(sum(runs) / len(runs))
     model.train()
     return losses
