@@ -23,8 +23,15 @@ FILE_TYPE_I2S = 40  # general.file_type of bitnet.cpp
 GGUF_VERSION = 3
 ALIGNMENT = 32
 # What reads best. Tern and llama.cpp take it where the user asks for nothing else.
-SAMPLING = {"temp": 0.5, "min_p": 0.1}
+SAMPLING = {"temp": 0.6, "min_p": 0.1}
 END_OF_TEXT = "<|endoftext|>"
+END_OF_TURN = "<|end|>"
+CHAT_TEMPLATE = (
+    "{%- for message in messages -%}"
+    "{{ '<|' + message['role'] + '|>\n' + (message['content'] | trim) + '<|end|>\n' }}"
+    "{%- endfor -%}"
+    "{%- if add_generation_prompt -%}{{ '<|assistant|>\n' }}{%- endif -%}"
+)
 I2S_TAIL = struct.Struct("<f28x")
 
 LINEARS = {
@@ -119,12 +126,13 @@ def tokenizer_metadata(path: Path, vocab: int) -> list[bytes]:
     """The tokenizer of a tokenizer.json. Ids that the tokenizer leaves free up to `vocab` get names that never match."""
     tokenizer = json.loads(path.read_text(encoding="utf-8"))
     names = {i: token for token, i in tokenizer["model"]["vocab"].items()}
-    names |= {token["id"]: token["content"] for token in tokenizer["added_tokens"]}
+    special = {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
+    names |= {i: token for token, i in special.items()}
     if max(names) >= vocab:
         raise SystemExit(f"{path}: token id {max(names)} is outside the model's vocabulary of {vocab}")
     types = [TokenType.NORMAL if i in names else TokenType.UNUSED for i in range(vocab)]
-    end_of_text = next(i for i, token in names.items() if token == END_OF_TEXT)
-    types[end_of_text] = TokenType.CONTROL
+    for i in special.values():
+        types[i] = TokenType.CONTROL
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in tokenizer["model"]["merges"]]
     return [
         pack_entry("tokenizer.ggml.model", Kind.STRING, "gpt2"),
@@ -132,9 +140,11 @@ def tokenizer_metadata(path: Path, vocab: int) -> list[bytes]:
         pack_entry("tokenizer.ggml.tokens", Kind.STRING, [names.get(i, f"[PAD{i}]") for i in range(vocab)]),
         pack_entry("tokenizer.ggml.token_type", Kind.I32, types),
         pack_entry("tokenizer.ggml.merges", Kind.STRING, merges),
-        pack_entry("tokenizer.ggml.bos_token_id", Kind.U32, end_of_text),
-        pack_entry("tokenizer.ggml.eos_token_id", Kind.U32, end_of_text),
+        pack_entry("tokenizer.ggml.bos_token_id", Kind.U32, special[END_OF_TEXT]),
+        pack_entry("tokenizer.ggml.eos_token_id", Kind.U32, special[END_OF_TEXT]),
         pack_entry("tokenizer.ggml.add_bos_token", Kind.BOOL, True),
+        pack_entry("tokenizer.ggml.eot_token_id", Kind.U32, special[END_OF_TURN]),
+        pack_entry("tokenizer.chat_template", Kind.STRING, CHAT_TEMPLATE),
     ]
 
 

@@ -156,8 +156,9 @@ class BitNet(nn.Module):
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
-    def forward(self, ids: Tensor, targets: Tensor | None = None) -> Tensor:
-        """ids [batch, n] → logits [batch, n, vocab]; with targets [batch, n], the mean loss in nats a token instead."""
+    def forward(self, ids: Tensor, targets: Tensor | None = None, weights: Tensor | None = None) -> Tensor:
+        """ids [batch, n] → logits [batch, n, vocab]; with targets [batch, n], the mean loss in nats a token instead, weighted
+        by weights [batch, n] if there are any."""
         n = ids.shape[1]
         x = self.embedding(ids)
         for block in self.blocks:
@@ -165,7 +166,10 @@ class BitNet(nn.Module):
         logits = F.linear(self.norm(x).to(self.compute_type), self.embedding.weight.to(self.compute_type))
         if targets is None:
             return logits
-        return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+        if weights is None:
+            return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+        losses = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none")
+        return (losses * weights.flatten()).sum() / weights.sum()
 
 
 def save_checkpoint(path: Path, model: BitNet) -> None:

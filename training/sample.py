@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets a checkpoint continue a few story beginnings, greedily and at a temperature: a look at it before it is exported."""
+"""Lets a checkpoint continue story beginnings and answer, greedily and at a temperature: a look at it before it is exported."""
 
 import argparse
 from pathlib import Path
@@ -9,12 +9,16 @@ from tokenizers import Tokenizer
 
 from model import BitNet, load_checkpoint
 
-END_OF_TEXT_ID = 0
+END_OF_TEXT_ID, END_OF_TURN_ID = 0, 1
+ASKED = "<|user|>\n{}<|end|>\n<|assistant|>\n"
 PROMPTS = (
-    "Once upon a time, there was a little girl named",
-    "The king looked at the old wizard and said,",
-    "A fox was walking through the forest when",
-    "Long ago, in a small village by the sea,",
+    "Once upon a time",
+    "The little fox",
+    "The old king said to his three sons:",
+    ASKED.format("Hello!"),
+    ASKED.format("Tell me a story about a fox and a lantern"),
+    ASKED.format("What is the capital of France?"),
+    ASKED.format("Who found it?"),
 )
 
 
@@ -34,7 +38,7 @@ def continue_text(model: BitNet, prompt_ids: list[int], n: int, temperature: flo
     for _ in range(n):
         window = torch.tensor([ids[-model.config.context :]], device=device)
         token = next_token(model(window)[0, -1].float(), temperature, top_k)
-        if token == END_OF_TEXT_ID:
+        if token in (END_OF_TEXT_ID, END_OF_TURN_ID):
             break
         ids.append(token)
     return ids
@@ -45,9 +49,9 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, required=True, help="train.py's checkpoint.pt")
     parser.add_argument("--tokenizer", type=Path, required=True, help="prepare.py's tokenizer.json")
     parser.add_argument("--device", default="cuda", help="default: %(default)s")
-    parser.add_argument("-p", "--prompt", action="append", help="may be repeated; default: four story beginnings")
-    parser.add_argument("-n", type=int, default=160, help="tokens at most; default: %(default)s")
-    parser.add_argument("--temperature", type=float, default=0.7, help="besides greedy; default: %(default)s")
+    parser.add_argument("-p", "--prompt", action="append", help="may be repeated; default: beginnings and questions")
+    parser.add_argument("-n", type=int, default=300, help="tokens at most; default: %(default)s")
+    parser.add_argument("--temperature", type=float, default=0.6, help="besides greedy; default: %(default)s")
     parser.add_argument("--top-k", type=int, default=40, help="default: %(default)s")
     args = parser.parse_args()
 

@@ -2,9 +2,9 @@
 """Trains a BitNet b1.58 model from scratch on the token files that prepare.py makes.
 
 The budget is time or steps. Its first half trains at a high rate with weight decay, its second lets the rate fall to zero
-without decay (the two-stage schedule of the BitNet b1.58 report) and shows twice the share of simple stories.
+without decay (the two-stage schedule of the BitNet b1.58 report).
 Output: OUT/checkpoint.pt with float32 master weights, and OUT/training_log.json, a list of
-[step, training loss, [loss on val_books, loss on val_simple]] in nats a token.
+[step, training loss, [loss on synth, on tiny, on val]] in nats a token; only val is held out.
 """
 
 import argparse
@@ -25,12 +25,17 @@ STAGE_TWO = 0.5  # fraction of the budget at which it starts
 WEIGHT_DECAY = 0.1
 FINAL_RATE = 1e-5
 MAX_GRADIENT_NORM = 1.0
-SIMPLE_SHARE = (0.10, 0.20)  # of a batch, in stage one and two
+TINY_SHARES = (0.05, 0.02)  # of tiny.bin in a batch, before LATE and after
+LATE = 0.6  # fraction of the budget
 VALIDATION_BATCHES = 2
-TRAIN_PARTS = ("books", "simple")
-VALIDATION_PARTS = ("val_books", "val_simple")
+TRAIN_PARTS = ("synth", "tiny")
+VALIDATION_PARTS = ("synth", "tiny", "val")
+END_OF_TEXT_ID, END_OF_TURN_ID, USER_ID, ASSISTANT_ID = 0, 1, 2, 3
+LONGEST_ANSWER = 48  # tokens; longer turns are stories
+ANSWER_WEIGHT = 4.0  # of a token of an answer, where one of a story counts 1
+USER_WEIGHT = 0.25
 
-Batch = tuple[Tensor, Tensor]  # ids and their successors, int64 [batch, context] each
+Batch = tuple[Tensor, Tensor, Tensor]  # ids, their successors (int64) and what these count (float), [batch, context] each
 
 
 @dataclass(frozen=True)
@@ -63,26 +68,51 @@ class TokenFiles:
         self.context = context
         self.device = device
         self.generator = torch.Generator(device=device).manual_seed(1234)
-        self.parts = {name: self._load(folder / f"{name}.bin") for name in TRAIN_PARTS + VALIDATION_PARTS}
+        self.parts = {name: self._load(folder / f"{name}.bin") for name in VALIDATION_PARTS}
+        self.starts = {name: self._starts(ids) for name, ids in self.parts.items()}
+        self.weights = {name: token_weights(ids) for name, ids in self.parts.items()}
 
     def sample(self, part: str, n: int) -> Batch:
-        """n windows that start anywhere; documents run on into each other, divided by id 0."""
-        ids = self.parts[part]
-        last = len(ids) - self.context - 1
-        starts = torch.randint(0, last, (n, 1), generator=self.generator, device=self.device)
-        windows = ids[starts + torch.arange(self.context + 1, device=self.device)].long()
-        return windows[:, :-1], windows[:, 1:]
+        """n windows that begin where a document does, so that all that a question is about is in sight of it."""
+        ids, starts = self.parts[part], self.starts[part]
+        chosen = torch.randint(0, len(starts), (n, 1), generator=self.generator, device=self.device)
+        places = starts[chosen] + torch.arange(self.context + 1, device=self.device)
+        windows = ids[places].long()
+        return windows[:, :-1], windows[:, 1:], self.weights[part][places[:, 1:]].float()
 
-    def mixed(self, n: int, simple_share: float) -> Batch:
-        n_simple = int(n * simple_share)
-        books, simple = self.sample("books", n - n_simple), self.sample("simple", n_simple)
-        return torch.cat([books[0], simple[0]]), torch.cat([books[1], simple[1]])
+    def mixed(self, n: int, tiny_share: float) -> Batch:
+        n_tiny = round(n * tiny_share)
+        synth, tiny = self.sample("synth", n - n_tiny), self.sample("tiny", n_tiny)
+        return torch.cat([synth[0], tiny[0]]), torch.cat([synth[1], tiny[1]]), torch.cat([synth[2], tiny[2]])
+
+    def _starts(self, ids: Tensor) -> Tensor:
+        starts = (ids == END_OF_TEXT_ID).nonzero().flatten()
+        return starts[starts < len(ids) - self.context]
 
     def _load(self, path: Path) -> Tensor:
         ids = np.fromfile(path, np.uint16).astype(np.int32)
         if len(ids) < self.context + 2:
             raise SystemExit(f"{path}: {len(ids)} tokens, fewer than a context of {self.context}")
         return torch.from_numpy(ids).to(self.device)
+
+
+def token_weights(ids: Tensor) -> Tensor:
+    """What a token's loss counts, float16 [n]: 1 in stories; more in short answers, which are few beside the stories and
+    must be right to the letter; less in what users say, which the model never has to write."""
+    ends = (ids == END_OF_TURN_ID).nonzero().flatten()
+    weights = torch.ones(len(ids), dtype=torch.float16, device=ids.device)
+    if len(ends) == 0:
+        return weights
+    for role, weight, longest in ((USER_ID, USER_WEIGHT, len(ids)), (ASSISTANT_ID, ANSWER_WEIGHT, LONGEST_ANSWER)):
+        begins = (ids == role).nonzero().flatten()
+        begins = begins[begins < ends[-1]]
+        stops = ends[torch.searchsorted(ends, begins)]
+        short = stops - begins <= longest
+        inside = torch.zeros(len(ids) + 1, dtype=torch.int8, device=ids.device)
+        inside[begins[short] + 1] += 1
+        inside[stops[short] + 1] -= 1
+        weights[inside[:-1].cumsum(0, dtype=torch.int8) > 0] = weight
+    return weights
 
 
 def learning_rate(step: int, spent: float, peak: float) -> float:
@@ -114,7 +144,7 @@ def validation_losses(model: nn.Module, data: TokenFiles, batch: int) -> list[fl
     model.eval()
     losses = []
     for part in VALIDATION_PARTS:
-        runs = [model(*data.sample(part, batch)).item() for _ in range(VALIDATION_BATCHES)]
+        runs = [model(*data.sample(part, batch)[:2]).item() for _ in range(VALIDATION_BATCHES)]
         losses.append(sum(runs) / len(runs))
     model.train()
     return losses
@@ -128,7 +158,7 @@ def train(
     optimizer = make_optimizer(model, settings.learning_rate, fused=on_gpu)
     run = torch.compile(model) if on_gpu else model
     run.train()
-    run(*data.mixed(settings.batch, SIMPLE_SHARE[0])).backward()
+    run(*data.mixed(settings.batch, TINY_SHARES[0])).backward()
     optimizer.zero_grad(set_to_none=True)
     if on_gpu:
         torch.cuda.synchronize()
@@ -140,7 +170,7 @@ def train(
         stage_two = spent >= STAGE_TWO
         rate = learning_rate(step, spent, settings.learning_rate)
         set_schedule(optimizer, rate, stage_two)
-        loss = run(*data.mixed(settings.batch, SIMPLE_SHARE[stage_two]))
+        loss = run(*data.mixed(settings.batch, TINY_SHARES[spent >= LATE]))
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), MAX_GRADIENT_NORM)
         optimizer.step()
@@ -155,9 +185,10 @@ def train(
 
 
 def report(entry: tuple[int, float, list[float]], rate: float, tokens_per_second: float) -> None:
-    step, loss, (books, simple) = entry
+    step, loss, losses = entry
+    parts = ", ".join(f"{part} {value:.4f}" for part, value in zip(VALIDATION_PARTS, losses, strict=True))
     print(
-        f"step {step}: loss {loss:.4f}, held-out books {books:.4f}, simple {simple:.4f};"
+        f"step {step}: loss {loss:.4f}, {parts};"
         f" rate {rate:.2e}, {tokens_per_second:.0f} tokens/s",
         flush=True,
     )
@@ -171,7 +202,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cuda", help="cuda (compiled) or cpu; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=7.0, help="the budget; default: %(default)s")
     parser.add_argument("--steps", type=int, help="a budget in steps instead, for runs that repeat exactly")
-    parser.add_argument("--batch", type=int, default=128, help="sequences a step; default: %(default)s")
+    parser.add_argument("--batch", type=int, default=96, help="sequences a step; default: %(default)s")
     parser.add_argument("--learning-rate", type=float, default=2e-3, help="the peak; default: %(default)s")
     parser.add_argument("--log-every", type=int, default=500, metavar="STEPS", help="default: %(default)s")
     return parser.parse_args()
