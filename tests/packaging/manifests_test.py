@@ -1,5 +1,6 @@
-"""What packaging/ writes from templates: manifests of package managers."""
+"""What packaging/ writes from templates and from an archive: manifests of package managers, and the bill of materials."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -128,6 +129,80 @@ class Manifests(InScratchFolder):
         result = self.render("--partial", files=[name.replace(VERSION, "9.8.6") for name in FILES])
         self.assertEqual(result.returncode, 0)
         self.assertEqual([name for name in self.written() if "9.8.6" not in name], [])
+
+
+class BillOfMaterials(InScratchFolder):
+    COPYRIGHTS = {
+        "libc6": "Format: x\n\nFiles: *\nCopyright: x\nLicense: LGPL-2.1+\n\nFiles: debian/*\nLicense: GPL-3+\n",
+        "libfoo2t64": "Format: x\n\nFiles: *\nCopyright: x\nLicense: Foo \"and\" bar\n",
+        "libprose1": "This package was made by hand.\n",
+        "headers-dev": "Format: x\n\nFiles: *\nCopyright: x\nLicense: Expat\n",
+    }
+
+    def setUp(self):
+        super().setUp()
+        top = self.folder / "top"
+        for name in ("lib/libc.so.6", "lib/libm.so.6", "lib/libfoo.so.2", "libexec/tern-program", "share/tern/models/tern-stories.gguf"):
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text(f"bytes of {name}")
+        for package, copyright_text in self.COPYRIGHTS.items():
+            folder = self.folder / "usr/share/doc" / package
+            folder.mkdir(parents=True)
+            (folder / "copyright").write_text(copyright_text)
+            with gzip.open(folder / "changelog.Debian.gz", "wt") as changelog:
+                changelog.write(f"{package}-source (1:2.3+dfsg-4+b5) unstable; urgency=low\n\n  * x\n")
+            licences = top / "share/doc/tern/licences"
+            licences.mkdir(parents=True, exist_ok=True)
+            (licences / f"{package}.txt").write_text(copyright_text)
+        (self.folder / "a.tar.xz").write_text("an archive")
+
+    def write(self):
+        script = """set -euo pipefail
+            die() { echo "$*" >&2; exit 1; }
+            made=() compiled_in=(headers-dev) epoch=1790000000 version=9.8.7
+            system_root=$1 root=$2
+            . "$root/packaging/common.sh"; . "$root/packaging/sbom.sh"
+            write_sbom "$system_root/top" "$system_root/a.tar.xz"; printf '%s' "${made[@]}" """
+        return subprocess.run(["bash", "-c", script, "-", self.folder, ROOT], capture_output=True, text=True)
+
+    def test_lists_what_is_there(self):
+        result = self.write()
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, f"{self.folder}/a.cdx.json", ""))
+        bill = json.loads((self.folder / "a.cdx.json").read_text())
+        self.assertEqual((bill["bomFormat"], bill["specVersion"]), ("CycloneDX", "1.6"))
+        self.assertEqual(bill["metadata"]["component"]["hashes"][0]["content"], sha256(self.folder / "a.tar.xz"))
+        self.assertEqual(bill["metadata"]["timestamp"], "2026-09-21T14:13:20Z")
+        parts = {part["name"]: part for part in bill["components"]}
+        listed = [(file["name"], file["hashes"][0]["content"]) for part in bill["components"] for file in part["components"]]
+        for name, content in listed:
+            self.assertEqual(content, sha256(self.folder / "top" / name))
+        self.assertEqual(sorted(name for name, _ in listed if name.startswith("lib/")),
+                         ["lib/libc.so.6", "lib/libfoo.so.2", "lib/libm.so.6"])
+        self.assertEqual([file["name"] for file in parts["libc6"]["components"]], ["lib/libc.so.6", "lib/libm.so.6"])
+        self.assertEqual([file["name"] for file in parts["headers-dev"]["components"]], ["libexec/tern-program"])
+        self.assertNotIn("libprose1", parts)
+        licences = {name: part["licenses"][0]["license"] for name, part in parts.items()}
+        self.assertEqual(licences["libc6"], {"id": "LGPL-2.1-or-later"})
+        self.assertEqual(licences["headers-dev"], {"id": "MIT"})
+        self.assertEqual(licences["libfoo2t64"], {"name": 'Foo "and" bar'})
+        self.assertEqual(parts["libc6"]["version"], "1:2.3+dfsg-4+b5")
+        self.assertEqual(parts["libc6"]["purl"], "pkg:deb/debian/libc6@1%3A2.3%2Bdfsg-4%2Bb5?arch=amd64")
+        self.assertEqual(parts["libc6"]["externalReferences"][0]["url"],
+                         "https://sources.debian.org/src/libc6-source/1%3A2.3%2Bdfsg-4/")
+
+    def test_prose_is_named(self):
+        (self.folder / "top/lib/libprose.so.1").write_text("x")
+        self.assertEqual(self.write().returncode, 0)
+        bill = json.loads((self.folder / "a.cdx.json").read_text())
+        [part] = [part for part in bill["components"] if part["name"] == "libprose1"]
+        self.assertEqual(part["licenses"][0]["license"], {"name": "see share/doc/tern/licences/libprose1.txt"})
+
+    def test_a_library_of_no_package_is_refused(self):
+        (self.folder / "top/lib/libstray.so.1").write_text("x")
+        result = self.write()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("libstray.so.1", result.stderr)
+        self.assertFalse((self.folder / "a.cdx.json").exists())
 
 
 if __name__ == "__main__":
