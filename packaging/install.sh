@@ -68,11 +68,11 @@ find_tools() {
   fi
 }
 
-# fetch NAME: downloads a file of the release into the scratch folder.
+# fetch NAME: downloads a file of the release into the scratch folder. No -T for wget, since that of Debian's BusyBox crashes.
 fetch() {
   case $downloader in
     curl) said=$(curl -fsSL --retry 2 --connect-timeout 30 --speed-limit 1 --speed-time 60 -o "$scratch/$1" "$address/$1" 2>&1) ;;
-    wget) said=$(wget -t 3 -T 60 -O "$scratch/$1" "$address/$1" 2>&1) ;;
+    wget) said=$(wget -t 3 -O "$scratch/$1" "$address/$1" 2>&1) ;;
   esac || die "could not download $address/$1 ($(printf '%s\n' "$said" | grep . | tail -n 1))"
 }
 

@@ -22,6 +22,10 @@ from_first_to_last() {
   unchanged "$empty" "$tools, $shell: removal"
 }
 for shell in "${shells[@]}"; do from_first_to_last new; done
+if [[ -e $work/busybox ]]; then
+  shell='busybox sh' tools=busybox
+  from_first_to_last new
+fi
 shell=${shells[0]}
 for tools in "${downloaders[@]}"; do from_first_to_last used; done
 tools=${downloaders[0]}
@@ -210,7 +214,7 @@ new_home
 bytes=$(wc -c <"$new/install.sh")
 requests=$(wc -l <"$work/requests")
 installer=$work/cut.sh
-for ((n = 0; n < bytes; n += n < bytes - 60 ? 997 : 1)); do
+for n in $(seq 0 997 "$bytes") $(seq $((bytes - 60)) "$bytes"); do
   head -c "$n" "$new/install.sh" >"$installer"
   [[ $(tail -n 1 "$installer") != '{ main "$@"; }' ]] || continue  # all but the last line feed
   run_installer

@@ -90,6 +90,12 @@ make_tools() {
   done
 }
 make_tools bare openssl
+if command -v busybox >/dev/null; then  # a system like Alpine, with its wget and its tar
+  make_tools busybox openssl busybox wget
+  for program in $(busybox --list); do
+    [[ ! -e $work/busybox/$program ]] || ln -sf busybox "$work/busybox/$program"
+  done
+fi
 downloaders=()
 for program in curl wget; do
   command -v "$program" >/dev/null || { echo "not tried: $program, which is not installed"; continue; }
