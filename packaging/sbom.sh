@@ -31,11 +31,16 @@ spdx_licence() {
   if [[ -n $id ]]; then printf '"id": "%s"' "$id"; else printf '"name": %s' "$(json "$1")"; fi
 }
 
-# main_licence PACKAGE: what its copyright file in the archive says of most files. Some files are prose, which is named.
-main_licence() {
-  local name
-  name=$(awk '/^Files:/ { files = $2 } /^License:/ && files == "*" { sub(/^License: */, ""); print; exit }' "$licences/$1.txt")
-  spdx_licence "${name:-see share/doc/tern/licences/$1.txt}"
+# licences_json PACKAGE: all that its copyright file in the archive names for what is in its source, since the file does not
+# say which of them a library is made of. Some of these files are prose, which is named instead.
+licences_json() {
+  local name names separator=''
+  names=$(awk '/^Files:/ { own = $2 != "debian/*" } /^$/ { own = 0 }
+    own && /^License:/ { sub(/^License: */, ""); if ($0 != "" && !seen[$0]++) print }' "$licences/$1.txt")
+  while IFS= read -r name; do
+    printf '%s{"license": {%s}}' "$separator" "$(spdx_licence "$name")"
+    separator=', '
+  done <<<"${names:-see share/doc/tern/licences/$1.txt}"
 }
 
 # files_json FILE...: as components of their own, by their paths in the archive.
@@ -61,7 +66,7 @@ package_json() {
       "name": $(json "$package"),
       "version": $(json "$version"),
       "supplier": {"name": "Debian"},
-      "licenses": [{"license": {$(main_licence "$package")}}],
+      "licenses": [$(licences_json "$package")],
       "purl": "pkg:deb/debian/$(in_address "$package")@$(in_address "$version")?arch=amd64",
       "externalReferences": [
         {"type": "source-distribution", "url": "https://sources.debian.org/src/$source/$(in_address "${version%+b[0-9]*}")/"}

@@ -133,7 +133,8 @@ class Manifests(InScratchFolder):
 
 class BillOfMaterials(InScratchFolder):
     COPYRIGHTS = {
-        "libc6": "Format: x\n\nFiles: *\nCopyright: x\nLicense: LGPL-2.1+\n\nFiles: debian/*\nLicense: GPL-3+\n",
+        "libc6": "Format: x\n\nFiles: *\nCopyright: x\nLicense: LGPL-2.1+\n\n"
+                "Files: a\nLicense: Expat\n\nFiles: b\nLicense: LGPL-2.1+\n\nFiles: debian/*\nLicense: GPL-3+\n\nLicense: GPL-2\n",
         "libfoo2t64": "Format: x\n\nFiles: *\nCopyright: x\nLicense: Foo \"and\" bar\n",
         "libprose1": "This package was made by hand.\n",
         "headers-dev": "Format: x\n\nFiles: *\nCopyright: x\nLicense: Expat\n",
@@ -181,10 +182,10 @@ class BillOfMaterials(InScratchFolder):
         self.assertEqual([file["name"] for file in parts["libc6"]["components"]], ["lib/libc.so.6", "lib/libm.so.6"])
         self.assertEqual([file["name"] for file in parts["headers-dev"]["components"]], ["libexec/tern-program"])
         self.assertNotIn("libprose1", parts)
-        licences = {name: part["licenses"][0]["license"] for name, part in parts.items()}
-        self.assertEqual(licences["libc6"], {"id": "LGPL-2.1-or-later"})
-        self.assertEqual(licences["headers-dev"], {"id": "MIT"})
-        self.assertEqual(licences["libfoo2t64"], {"name": 'Foo "and" bar'})
+        licences = {name: [each["license"] for each in part["licenses"]] for name, part in parts.items()}
+        self.assertEqual(licences["libc6"], [{"id": "LGPL-2.1-or-later"}, {"id": "MIT"}])
+        self.assertEqual(licences["headers-dev"], [{"id": "MIT"}])
+        self.assertEqual(licences["libfoo2t64"], [{"name": 'Foo "and" bar'}])
         self.assertEqual(parts["libc6"]["version"], "1:2.3+dfsg-4+b5")
         self.assertEqual(parts["libc6"]["purl"], "pkg:deb/debian/libc6@1%3A2.3%2Bdfsg-4%2Bb5?arch=amd64")
         self.assertEqual(parts["libc6"]["externalReferences"][0]["url"],
@@ -195,7 +196,7 @@ class BillOfMaterials(InScratchFolder):
         self.assertEqual(self.write().returncode, 0)
         bill = json.loads((self.folder / "a.cdx.json").read_text())
         [part] = [part for part in bill["components"] if part["name"] == "libprose1"]
-        self.assertEqual(part["licenses"][0]["license"], {"name": "see share/doc/tern/licences/libprose1.txt"})
+        self.assertEqual(part["licenses"], [{"license": {"name": "see share/doc/tern/licences/libprose1.txt"}}])
 
     def test_a_library_of_no_package_is_refused(self):
         (self.folder / "top/lib/libstray.so.1").write_text("x")
