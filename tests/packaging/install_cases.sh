@@ -195,7 +195,7 @@ installer=$new/install.sh variables=()
 # A disk that is full, which only namespaces of a user's own can show.
 if unshare -rm true 2>/dev/null; then
   mkdir -p "$work/small"
-  for size in 4k 8k 12k 16k 24k 32k 48k; do
+  for size in 4k 8k 12k 24k 48k; do
     # shellcheck disable=SC2016
     said=$(unshare -rm bash -c 'mount -t tmpfs -o size="$1" tmpfs "$2" || exit 77
       env -i PATH="$3" HOME="$2" "$(command -v '"${shell%% *}"')" "$4" 2>&1; status=$?
@@ -214,7 +214,7 @@ new_home
 bytes=$(wc -c <"$new/install.sh")
 requests=$(wc -l <"$work/requests")
 installer=$work/cut.sh
-for n in $(seq 0 997 "$bytes") $(seq $((bytes - 60)) "$bytes"); do
+for n in $(seq 0 997 "$bytes") $(seq $((bytes - 20)) "$bytes"); do
   head -c "$n" "$new/install.sh" >"$installer"
   [[ $(tail -n 1 "$installer") != '{ main "$@"; }' ]] || continue  # all but the last line feed
   run_installer
