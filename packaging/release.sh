@@ -16,7 +16,9 @@ public_key() {
   [[ -n ${TERN_SIGNING_KEY-} ]] || return 0
   need openssl openssl
   [[ -r $TERN_SIGNING_KEY ]] || die "TERN_SIGNING_KEY names $TERN_SIGNING_KEY, which cannot be read"
-  openssl pkey -in "$TERN_SIGNING_KEY" -pubout || die "$TERN_SIGNING_KEY holds no private key"
+  openssl dgst -sha256 -sign "$TERN_SIGNING_KEY" </dev/null >/dev/null 2>&1 ||
+    die "$TERN_SIGNING_KEY holds no EC or RSA key; make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE"
+  openssl pkey -in "$TERN_SIGNING_KEY" -pubout
 }
 
 write_installer() {
@@ -37,8 +39,7 @@ write_sums() {
     say 'the release is not signed, since TERN_SIGNING_KEY names no key: install.sh wants TERN_INSTALL_UNSIGNED=1'
     return
   fi
-  openssl dgst -sha256 -sign "$TERN_SIGNING_KEY" -out "$out/SHA256SUMS.sig" "$out/SHA256SUMS" ||
-    die "$TERN_SIGNING_KEY cannot sign; make an EC key: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE"
+  openssl dgst -sha256 -sign "$TERN_SIGNING_KEY" -out "$out/SHA256SUMS.sig" "$out/SHA256SUMS" || die "$out/SHA256SUMS could not be signed"
 }
 
 # Of all files of this version that are in $out, those that were made elsewhere among them.
