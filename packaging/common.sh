@@ -56,6 +56,15 @@ package_of() {
   die "no package $candidate in ${system_root:-/}usr/share/doc for $soname; teach package_of in packaging/common.sh its name"
 }
 
+# The first line of a package's changelog: "curl (8.22.0-1) unstable; urgency=medium".
+changelog_head() {
+  local changelog=$system_root/usr/share/doc/$1/changelog.Debian.gz
+  [[ -e $changelog ]] || changelog=$system_root/usr/share/doc/$1/changelog.gz
+  zcat -f "$changelog" | sed -n 1p
+}
+version_of() { changelog_head "$1" | sed -n 's/^[^(]*(\([^)]*\)).*/\1/p'; }
+source_of() { changelog_head "$1" | cut -d ' ' -f 1; }
+
 # install_data PREFIX: what both kinds have under share/, apart from documentation.
 install_data() {
   local share=$1/share from=$build/share

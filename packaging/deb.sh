@@ -2,13 +2,6 @@
 # Sourced by ./package: the package for Debian 14. The program is linked with that release's own libraries, wherever it was
 # built; here it gets the system's loader, and loses the path to a private toolchain.
 
-# The version of a library package that the program was linked with: "8.22.0-1".
-version_of() {
-  local changelog=$system_root/usr/share/doc/$1/changelog.Debian.gz
-  [[ -e $changelog ]] || changelog=$system_root/usr/share/doc/$1/changelog.gz
-  zcat -f "$changelog" | sed -n '1s/^[^(]*(\([^)]*\)).*/\1/p'
-}
-
 # "libc6 (>= 2.43), …": every library that the program itself names, at least as new as the one that it was linked with.
 dependencies() {
   local soname package

@@ -93,4 +93,5 @@ make_tarball() {
     xz -6 -T2 >"$file.partial" || die "$file could not be written"
   mv "$file.partial" "$file"
   made+=("$file")
+  write_sbom "$top" "$file"
 }
