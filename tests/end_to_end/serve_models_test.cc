@@ -67,7 +67,11 @@ TEST(ServeModels, WhatIsWrongIsRefusedByName) {
         Case{section("a") + section("b", "alias = \"a\"\n"), {"two models", "'a'"}},
         Case{section("a", "hf = \"a/b\"\n"), {"[a]", "either"}},
         Case{section("a", "backend = \"cpu\"\ngpu-layers = 1\n"), {"[a]", "--backend"}},
-        Case{section("a", "pinned = true\n") + section("b"), {"pinned", "1"}}}) {
+        Case{section("a", "pinned = true\n") + section("b"), {"pinned", "1"}},
+        Case{section("a", "pinned = true\nignore = \"bitnet-b1.58.context_length\"\n"), {"--ignore", "Tern reads it"}},
+        Case{
+            section("a", "pinned = true\noverride = [\"general.name=str:X\", \"bitnet-b1.58.context_length=str:X\"]\n"),
+            {"--override", "context_length", "give the type int"}}}) {
     const std::string file = folder.write("models.toml", text);
     EXPECT_TRUE(failed_with(run_tern({"serve", "--models", file, "--models-max", "1"}), 2, words)) << text;
   }
