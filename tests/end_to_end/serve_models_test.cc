@@ -18,7 +18,9 @@ TEST(ServeModels, AFileOfThem) {
   const ScratchFolder folder;
   const std::string file = folder.write(
       "models.toml", section("stories-1.0", "alias = [\"a\", \"b\"]\n") +
-                         section("small", "ctx = 64\nparallel = 3\ntemp = 0\nmax-tokens = 5\npinned = true\n") +
+                         section("small",
+                                 "ctx = 64\nparallel = 3\ntemp = 0\nmax-tokens = 5\npinned = true\n"
+                                 "override = [\"bitnet-b1.58.context_length=int:80\", \"general.name=str:X\"]\n") +
                          section("vectors", "embedding = true\n") + "[none]\nmodel = \"" + folder.path("none.gguf") +
                          "\"\n");
   bool is_told = false;
@@ -42,6 +44,7 @@ TEST(ServeModels, AFileOfThem) {
         EXPECT_TRUE(post("/v1/completions", R"({"model": "c", "prompt": "Once"})").starts_with("404"));
         const auto list = http.Get("/v1/models");
         EXPECT_TRUE(list && list->body.contains("\"n_ctx\":64") && list->body.contains("\"n_ctx\":100")) << list->body;
+        EXPECT_TRUE(list && list->body.contains("\"n_ctx_train\":80")) << list->body;
         EXPECT_TRUE(http.Get("/")->body.contains("data-engine=\"server\""));
         ::kill(process, SIGTERM);
       }});
@@ -67,11 +70,7 @@ TEST(ServeModels, WhatIsWrongIsRefusedByName) {
         Case{section("a") + section("b", "alias = \"a\"\n"), {"two models", "'a'"}},
         Case{section("a", "hf = \"a/b\"\n"), {"[a]", "either"}},
         Case{section("a", "backend = \"cpu\"\ngpu-layers = 1\n"), {"[a]", "--backend"}},
-        Case{section("a", "pinned = true\n") + section("b"), {"pinned", "1"}},
-        Case{section("a", "pinned = true\nignore = \"bitnet-b1.58.context_length\"\n"), {"--ignore", "Tern reads it"}},
-        Case{
-            section("a", "pinned = true\noverride = [\"general.name=str:X\", \"bitnet-b1.58.context_length=str:X\"]\n"),
-            {"--override", "context_length", "give the type int"}}}) {
+        Case{section("a", "pinned = true\n") + section("b"), {"pinned", "1"}}}) {
     const std::string file = folder.write("models.toml", text);
     EXPECT_TRUE(failed_with(run_tern({"serve", "--models", file, "--models-max", "1"}), 2, words)) << text;
   }
