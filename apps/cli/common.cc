@@ -53,10 +53,8 @@ void ModelOptions::add_model(CLI::App& app) {
 }
 
 void add_metadata_changes(CLI::App& app, MetadataChanges& changes) {
-  app.add_option(
-         "--override", changes.overrides,
-         "Read this metadata value instead of a GGUF file's: TYPE is int, float, bool or str; may be repeated; also "
-         "written --override-kv")
+  app.add_option("--override", changes.overrides,
+                 "Read this metadata value instead of a GGUF file's: TYPE is int, float, bool or str; may be repeated")
       ->type_name("KEY=TYPE:VALUE")
       ->allow_extra_args(false)
       ->check(not_empty())
