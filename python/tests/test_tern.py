@@ -194,10 +194,15 @@ class EngineTest(unittest.TestCase):
 
     def test_metadata_is_overridden(self) -> None:
         architecture = self.engine.info.architecture
-        overrides = {f"{architecture}.context_length": 96, f"{architecture}.rope.freq_base": 500.5, "general.name": "X"}
+        overrides: dict[str, bool | int | float | str] = {
+            f"{architecture}.context_length": 96,
+            f"{architecture}.rope.freq_base": 500.5,
+            "general.name": "X",
+        }
         with tern.Engine(overrides=overrides, threads=1, backend="cpu") as engine:
             self.assertEqual(engine.info.n_ctx, 96)
             self.assertEqual(engine.info.name, "X")
+        wrong: bool | float | str
         for wrong in (True, "96", 96.0):
             with self.assertRaisesRegex(tern.Error, "an integer is needed"):
                 tern.Engine(overrides={f"{architecture}.context_length": wrong})
