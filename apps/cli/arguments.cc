@@ -39,6 +39,7 @@ constexpr auto kKnownNames = std::to_array<KnownName>({
     {"-np", "--parallel"},
     {"-ub", "--ubatch-size"},
     {"-a", "--alias"},
+    {"--override-kv", "--override"},
 });
 
 const CLI::App* find_command(const CLI::App& tern, const std::vector<std::string>& arguments) {

@@ -49,11 +49,27 @@ void ModelOptions::add_model(CLI::App& app) {
           ->check(not_empty())
           ->group("Model");
   hub_.add(app, path);
+  add_metadata_changes(app, load.metadata);
+}
+
+void add_metadata_changes(CLI::App& app, MetadataChanges& changes) {
+  app.add_option("--override", changes.overrides,
+                 "Read this metadata value instead of a GGUF file's: TYPE is int, float, bool or str; may be repeated")
+      ->type_name("KEY=TYPE:VALUE")
+      ->allow_extra_args(false)
+      ->check(not_empty())
+      ->group("Model");
+  app.add_option("--ignore", changes.ignored_keys,
+                 "Load a GGUF file although Tern does not know this metadata key; may be repeated")
+      ->type_name("KEY")
+      ->allow_extra_args(false)
+      ->check(not_empty())
+      ->group("Model");
 }
 
 Result<LoadOptions> ModelOptions::resolved() const {
   LoadOptions with_path = load;
-  TERN_TRY(with_path.model_path, hub_.resolve(load.model_path));
+  TERN_TRY(with_path.model_path, hub_.resolve(load.model_path, load.metadata));
   return with_path;
 }
 

@@ -66,6 +66,9 @@ struct ModelOptions {
   void apply_gpu_layers(const CLI::App& app);
 };
 
+// --override and --ignore, wherever a command opens a model file.
+void add_metadata_changes(CLI::App& app, MetadataChanges& changes);
+
 // --prefer speed|energy.
 CLI::Option* add_prefer(CLI::App& app, Prefer& prefer);
 

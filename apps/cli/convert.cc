@@ -148,6 +148,7 @@ Command add_convert(CLI::App& tern) {
       ->type_name("FILE")
       ->check(not_empty())
       ->group("Formats");
+  add_metadata_changes(*app, options.metadata);
   app->add_flag("--all", command->all, "Print what each matrix loses, not only the worst")->group("Output");
   app->add_flag("--json", command->json, "Print that as JSON")->group("Output");
   app->add_flag("-q,--quiet", command->quiet, "Print errors only: no progress, no summary")->group("Output");

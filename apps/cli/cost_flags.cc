@@ -60,21 +60,27 @@ std::string CostFlags::given() const {
   return "";
 }
 
-LoadOptions CostFlags::load(const std::string& model_path) const {
-  return {.model_path = model_path, .prefer = prefer, .n_threads = n_threads, .gpu = {.adapter = gpu}};
+LoadOptions CostFlags::load(const std::string& model_path, const MetadataChanges& metadata) const {
+  return {.model_path = model_path,
+          .prefer = prefer,
+          .n_threads = n_threads,
+          .metadata = metadata,
+          .gpu = {.adapter = gpu}};
 }
 
-Result<CurveSet> CostFlags::curves(const std::string& model_path, bool again) const {
+Result<CurveSet> CostFlags::curves(const std::string& model_path, const MetadataChanges& metadata, bool again) const {
   ProgressBar bar;
   const int n_prompt = options_[0]->count() > 0 ? job.n_prompt : 1;
   const int n_generate = options_[1]->count() > 0 ? job.n_generate : 1;
-  CurveOptions options{.load = load(model_path), .least_ctx = n_prompt + n_generate, .again = again};
+  CurveOptions options{.load = load(model_path, metadata), .least_ctx = n_prompt + n_generate, .again = again};
   options.load.on_progress = bar.callback();
   options.start_seconds = [&](BackendKind backend) {
     std::vector<std::string> arguments = {
         "run", "-b", std::string(backend_name(backend)), "-n", "1", "-p", "a", "--temp", "0", "--ignore-eos"};
     arguments.insert(arguments.end(), {"-t", std::to_string(n_threads)});
     if (!model_path.empty()) arguments.insert(arguments.end(), {"-m", model_path});
+    for (const std::string& text : metadata.overrides) arguments.insert(arguments.end(), {"--override", text});
+    for (const std::string& key : metadata.ignored_keys) arguments.insert(arguments.end(), {"--ignore", key});
     if (!gpu.empty() && backend == BackendKind::kWebGpu) arguments.insert(arguments.end(), {"--gpu", gpu});
     return run_self_quietly(arguments);
   };

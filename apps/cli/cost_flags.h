@@ -24,8 +24,8 @@ struct CostFlags {
 
   // Those of the model at this path; what is not kept is measured, with a progress bar. `again`: also what is kept.
   // kInvalidArgument where the model's context is too short for the job.
-  Result<CurveSet> curves(const std::string& model_path, bool again) const;
-  LoadOptions load(const std::string& model_path) const;
+  Result<CurveSet> curves(const std::string& model_path, const MetadataChanges& metadata, bool again) const;
+  LoadOptions load(const std::string& model_path, const MetadataChanges& metadata) const;
 
   // What was not asked for is shortened to such a context.
   ExpectedJob job_within(int n_ctx) const;

@@ -34,6 +34,7 @@ them. --explain measures what is missing, --calibrate everything anew. Nothing i
 struct DevicesCommand {
   std::string path;
   HubModelOption hub;
+  MetadataChanges metadata;
   KvType kv_type = KvType::kF16;
   CLI::Option* kv = nullptr;
   CostFlags costs;
@@ -59,11 +60,11 @@ Result<void> check_options(const DevicesCommand& command) {
 
 Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& model_path) {
   const CostFlags& flags = command.costs;
-  TERN_TRY(const CurveSet set, flags.curves(model_path, command.calibrate));
+  TERN_TRY(const CurveSet set, flags.curves(model_path, command.metadata, command.calibrate));
   CostReport report{.set = set, .job = flags.job_within(set.n_ctx), .prefer = flags.prefer};
   if (command.check) {
     for (const Route& route : routes_of(report)) {
-      const auto cost = measure_job(set.curves, route, flags.load(set.model_path), report.job);
+      const auto cost = measure_job(set.curves, route, flags.load(set.model_path, command.metadata), report.job);
       if (!cost && !route.is_split()) return std::unexpected(cost.error());
       if (!cost) print_note(format_text("{} cannot be run: {}", route_name(set.curves, route), cost.error().message));
       report.measured.push_back(cost ? std::optional(*cost) : std::nullopt);
@@ -76,14 +77,16 @@ Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& mod
 
 Result<ExitCode> run(const DevicesCommand& command) {
   TERN_TRY_STATUS(check_options(command));
-  TERN_TRY(const std::string model_path, command.hub.resolve(command.path));
+  TERN_TRY(const std::string model_path, command.hub.resolve(command.path, command.metadata));
   if (command.explain || command.calibrate) return run_costs(command, model_path);
   std::vector<DeviceInfo> devices;
   if (model_path.empty()) {
     if (command.kv->count() > 0) return fail(ErrorCode::kInvalidArgument, "devices: --kv needs a model, with -m FILE");
+    if (!command.metadata.is_empty())
+      return fail(ErrorCode::kInvalidArgument, "devices: --override and --ignore need a model, with -m FILE");
     devices = list_devices();
   } else {
-    TERN_TRY(devices, list_devices_for(model_path, command.kv_type));
+    TERN_TRY(devices, list_devices_for(model_path, command.kv_type, command.metadata));
   }
   const Style style = Style::of(STDOUT_FILENO);
   std::string page;
@@ -116,6 +119,7 @@ Command add_devices(CLI::App& tern) {
           ->check(not_empty())
           ->group("Model");
   command->hub.add(*app, path);
+  add_metadata_changes(*app, command->metadata);
   command->kv = add_kv(*app, command->kv_type);
   app->add_flag("--explain", command->explain,
                 "Show what the model costs on each device, where the best one changes, and which is best for a job")

@@ -156,6 +156,7 @@ Result<ExitCode> EvalCommand::run_against(std::string_view text) const {
   other.load = model.load;
   TERN_TRY(other.load.model_path, path_of_model(against));
   other.load.head = HeadKind::kFile;
+  other.load.metadata = {};
   TERN_TRY(const Engine engine, load_engine(model));
   TERN_TRY_STATUS(need_tokenizer(engine));
   TERN_TRY(const Engine reference, load_engine(other));

@@ -17,8 +17,8 @@ namespace tern::cli {
 namespace {
 
 // What became of a model that was refused before it was downloaded.
-Result<void> check_before_download(std::span<const FilePreview> parts) {
-  Result<void> checked = check_model_header(parts);
+Result<void> check_before_download(std::span<const FilePreview> parts, const MetadataChanges& changes) {
+  Result<void> checked = check_model_header_with(parts, changes);
   if (!checked)
     checked.error().message += "; it was not downloaded ('tern pull --unchecked' downloads it all the same)";
   return checked;
@@ -60,14 +60,19 @@ Result<ModelPlace> place_of_model(const std::string& name) {
   return no_such_model(name);
 }
 
-Result<std::string> path_at(const ModelPlace& place) {
+decltype(HubOptions::check) check_with(const MetadataChanges& changes) {
+  return [changes](std::span<const FilePreview> parts) { return check_before_download(parts, changes); };
+}
+
+Result<std::string> path_at(const ModelPlace& place, const MetadataChanges& changes) {
   if (place.hub_name.empty()) return place.path;
-  return pull_model(place.hub_name, {.prefer_cached = true}, /*quiet=*/false);
+  return pull_model(place.hub_name, {.prefer_cached = true, .check = check_with(changes)}, /*quiet=*/false);
 }
 
 }  // namespace
 
-Result<std::string> pull_model_beside(const std::string& model, const std::stop_token& stop,
+Result<std::string> pull_model_beside(const std::string& model, const MetadataChanges& changes,
+                                      const std::stop_token& stop,
                                       const std::function<void(std::string_view line)>& say) {
   std::string what;
   uint64_t told = 0;  // tenths of it
@@ -79,11 +84,9 @@ Result<std::string> pull_model_beside(const std::string& model, const std::stop_
     told = tenths;
     say(format_text("{}: {}: {} % of {}", model, what, 10 * tenths, human_bytes(progress.total)));
   };
-  return hub_pull(hub_name_of(model), {.prefer_cached = true,
-                                       .check = check_before_download,
-                                       .on_progress = on_progress,
-                                       .on_note = say,
-                                       .stop = stop});
+  return hub_pull(
+      hub_name_of(model),
+      {.prefer_cached = true, .check = check_with(changes), .on_progress = on_progress, .on_note = say, .stop = stop});
 }
 
 Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet) {
@@ -97,7 +100,7 @@ Result<std::string> pull_model(const std::string& model, HubOptions options, boo
       print_note(note);
     };
   }
-  if (!options.check) options.check = check_before_download;
+  if (!options.check) options.check = check_with({});
   Result<std::string> path = hub_pull(hub_name_of(model), options);
   if (!path && path.error().code == ErrorCode::kInterrupted) {
     path.error().message += "; what has arrived is kept, and the next pull continues from there";
@@ -123,14 +126,14 @@ Result<ModelPlace> HubModelOption::place(const std::string& path) const {
   return path.contains('/') ? Result<ModelPlace>({.path = path, .hub_name = {}}) : place_of_model(path);
 }
 
-Result<std::string> HubModelOption::resolve(const std::string& path) const {
+Result<std::string> HubModelOption::resolve(const std::string& path, const MetadataChanges& changes) const {
   TERN_TRY(const ModelPlace at, place(path));
-  return path_at(at);
+  return path_at(at, changes);
 }
 
 Result<std::string> path_of_model(const std::string& name) {
   TERN_TRY(const ModelPlace at, place_of_model(name));
-  return path_at(at);
+  return path_at(at, {});
 }
 
 }  // namespace tern::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tern/hub.h"
+#include "tern/options.h"
 
 namespace tern::cli {
 
@@ -26,7 +27,8 @@ struct ModelPlace {
 
 // For who has something else to do, and no terminal: `say` gets lines on how far it is. kInterrupted once a stop is
 // requested; what has arrived is kept.
-Result<std::string> pull_model_beside(const std::string& model, const std::stop_token& stop,
+Result<std::string> pull_model_beside(const std::string& model, const MetadataChanges& changes,
+                                      const std::stop_token& stop,
                                       const std::function<void(std::string_view line)>& say);
 
 // The path of the model that one word names: the path of a file or a folder, a published model's short name, or
@@ -40,8 +42,9 @@ class HubModelOption {
   void add(CLI::App& app, CLI::Option* path_option);
 
   // The path of the model that -hf names, downloaded on first use; else `path` where something is there, and the same
-  // for a published model's short name. kNotFound: `path` is a bare name that is neither.
-  Result<std::string> resolve(const std::string& path) const;
+  // for a published model's short name. kNotFound: `path` is a bare name that is neither. `changes`: what the model
+  // will be loaded with, so that one that Tern refuses without them is downloaded.
+  Result<std::string> resolve(const std::string& path, const MetadataChanges& changes = {}) const;
   Result<ModelPlace> place(const std::string& path) const;  // the same, and nothing is downloaded
 
  private:

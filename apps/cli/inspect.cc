@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/layout.h"
 #include "cli/output.h"
+#include "cli/remedies.h"
 #include "cli/sampling_json.h"
 #include "cli/terminal.h"
 #include "tern/tools.h"
@@ -123,8 +124,10 @@ void Page::summary() {
   if (!advice.source.empty())
     line("sampling", format_text("{} ({})", given_sampling(advice.values), one_line(advice.source)));
   line("", not_followed_text(advice));
-  line("runs on Tern",
-       info_.not_supported.empty() ? style_.green("yes") : style_.red("no: ") + one_line(info_.not_supported));
+  for (const std::string& text : info_.changes.overrides) line("overridden", one_line(text));
+  for (const std::string& key : info_.changes.ignored_keys) line("ignored", one_line(key));
+  const bool runs = info_.not_supported.empty();
+  line("runs on Tern", runs ? style_.green("yes") : style_.red("no: ") + one_line(with_flags(info_.not_supported)));
 }
 
 void Page::types() {
@@ -185,6 +188,8 @@ std::string to_json(const FileInfo& info, KvType kv_type, const std::string& met
                {"kv", kv_name(kv_type)},
                {"supported", info.not_supported.empty()},
                {"not_supported", info.not_supported},
+               {"overrides", info.changes.overrides},
+               {"ignored_keys", info.changes.ignored_keys},
                {"sampling",
                 {{"source", info.sampling.source},
                  {"values", sampling_json(info.sampling.values)},
@@ -217,6 +222,7 @@ std::string to_json(const FileInfo& info, KvType kv_type, const std::string& met
 struct InspectCommand {
   std::string path;
   HubModelOption hub;
+  MetadataChanges metadata;
   KvType kv_type = KvType::kF16;
   bool json = false;
   bool arrays = false;
@@ -226,12 +232,12 @@ struct InspectCommand {
 
 Result<ExitCode> InspectCommand::run() const {
   if (arrays && !json) return fail(ErrorCode::kInvalidArgument, "inspect: --arrays needs --json");
-  TERN_TRY(const std::string model_path, hub.resolve(path));
+  TERN_TRY(const std::string model_path, hub.resolve(path, metadata));
   TERN_TRY(const std::string file, model_path.empty() ? default_model_path() : Result<std::string>(model_path));
-  TERN_TRY(const FileInfo info, inspect(file, kv_type));
+  TERN_TRY(const FileInfo info, inspect(file, kv_type, metadata));
   if (json) {
-    TERN_TRY(const std::string metadata, inspect_metadata_json(file, arrays));
-    TERN_TRY_STATUS(print(visible(to_json(info, kv_type, metadata))));
+    TERN_TRY(const std::string values, inspect_metadata_json(file, arrays, metadata));
+    TERN_TRY_STATUS(print(visible(to_json(info, kv_type, values))));
     return ExitCode::kDone;
   }
   // Values are shortened to the terminal; in a file or a pipe there is room.
@@ -259,6 +265,7 @@ Command add_inspect(CLI::App& tern) {
                            ->check(not_empty())
                            ->group("Input");
   options->hub.add(*app, model);
+  add_metadata_changes(*app, options->metadata);
   app->get_option("--hf")->excludes(file);
   add_kv(*app, options->kv_type);
   app->add_flag("--json", options->json, "Print JSON; of long arrays only the first items")->group("Output");

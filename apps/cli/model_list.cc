@@ -49,7 +49,7 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
                            .embedding = load->embeddings};
   if (!pinned && !place.hub_name.empty()) {
     entry.fetch = [load, name = place.hub_name, say = usual.api.on_event](const std::stop_token& stop) -> Result<void> {
-      TERN_TRY(load->model_path, pull_model_beside(name, stop, [&](std::string_view line) {
+      TERN_TRY(load->model_path, pull_model_beside(name, load->metadata, stop, [&](std::string_view line) {
                  if (say) say(std::string(line));
                }));
       return {};

@@ -18,6 +18,10 @@ std::string with_flags(std::string_view message) {
       {"is named by its path", "-m FILE"},
       {"the given chat template", "--template"},
       {"give it text to continue", "tern run"},
+      {"ignore the key", "--ignore KEY"},
+      {"cannot be ignored", "--ignore"},
+      {"to ignore", "--ignore"},
+      {"the override", "--override"},
   };
   std::string text(message);
   for (const auto& [words, flag] : kRemedies) {

@@ -214,6 +214,7 @@ Result<Session> ReplyFlags::open_session(const Engine& engine) {
   if (!draft_model_.empty()) {
     ModelOptions draft = *model;
     draft.load.model_path = draft_model_;
+    draft.load.metadata = {};
     TERN_TRY(Engine loaded, load_engine(draft));
     draft_ = std::make_shared<const Engine>(std::move(loaded));
     session.draft = draft_.get();

@@ -113,7 +113,7 @@ Result<ExitCode> RouteCommand::run() {
   int n_ctx = std::numeric_limits<int>::max();
   for (const std::string& name : models) {
     TERN_TRY(const std::string path, path_of_model(name));
-    Result<CurveSet> found = costs.curves(path, /*again=*/false);
+    Result<CurveSet> found = costs.curves(path, {}, /*again=*/false);
     if (!found && found.error().code != ErrorCode::kInvalidArgument) return std::unexpected(found.error());
     if (!found) {  // its context is too short
       left_out.push_back({.device = name, .reason = found.error().message});

@@ -13,6 +13,7 @@
 #include "cli/log_pipe.h"
 #include "cli/model_list.h"
 #include "cli/output.h"
+#include "cli/remedies.h"
 #include "cli/serve_options.h"
 #include "cli/settings.h"
 #include "server/static_server.h"
@@ -115,7 +116,7 @@ Result<ExitCode> ServeCommand::serve_model() {
   api.drain_time = std::chrono::seconds(drain_seconds);
   if (!quiet) {
     api.log.on_line = [log = std::make_shared<LogPipe>(STDERR_FILENO)](std::string_view line) { log->write(line); };
-    api.on_event = [](const std::string& line) { print_note(line); };
+    api.on_event = [](const std::string& line) { print_note(with_flags(line)); };
   }
   if (!without_page && folder.empty() && !model.load.embeddings) api.page_folder = data_folder("web");
   const auto energy = open_energy_reader();

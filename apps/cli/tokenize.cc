@@ -52,7 +52,7 @@ void TokenizeCommand::add_options(CLI::App& app) {
 Result<ExitCode> TokenizeCommand::tokenize() const {
   TERN_TRY(const std::string input, input_text(*text_option, text, file, "give a text, -f FILE, or pipe one in"));
   TERN_TRY(const LoadOptions load, model.resolved());
-  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path));
+  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path, load.metadata));
   const std::vector<TokenId> ids = tokenizer->encode(input, {.add_bos = !no_bos, .parse_special = special});
   std::string line;
   if (json) {
@@ -68,7 +68,7 @@ Result<ExitCode> TokenizeCommand::detokenize() const {
   TERN_TRY(const std::string input,
            input_text(*text_option, joined_words(words), file, "give token ids, -f FILE, or pipe them in"));
   TERN_TRY(const LoadOptions load, model.resolved());
-  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path));
+  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path, load.metadata));
   TERN_TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
   if (no_bos && !ids.empty() && tokenizer->bos() == ids.front()) ids.erase(ids.begin());
   const std::string text_out = tokenizer->decode(ids, special);

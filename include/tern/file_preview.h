@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tern/error.h"
+#include "tern/options.h"
 
 namespace tern {
 
@@ -24,5 +25,8 @@ struct FilePreview {
 //   the files of a directory, of which those beside the weights are read to their end: a Hugging Face one (with a
 //   config.json), or an MLC one (with a tensor-cache.json or ndarray-cache.json).
 Result<void> check_model_header(std::span<const FilePreview> files);
+
+// The same for a model that will be loaded with these changes.
+Result<void> check_model_header_with(std::span<const FilePreview> files, const MetadataChanges& changes);
 
 }  // namespace tern

@@ -78,6 +78,19 @@ enum class Pooling {
   kMean,  // the mean of all tokens'
 };
 
+// Where the metadata of a GGUF file is not to be taken as it is. kInvalidArgument: what is no KEY=TYPE:VALUE, an
+// override that the model would not read or of another type than it reads, a key to ignore that the file does not have
+// or that is known to change what is computed, and a model in another container.
+struct MetadataChanges {
+  // "KEY=TYPE:VALUE", with a TYPE of int, float, bool or str: the key has this value, whether the file has the key or
+  // not.
+  std::vector<std::string> overrides = {};
+  // Keys that Tern does not know and would refuse. A warning names each that is left out.
+  std::vector<std::string> ignored_keys = {};
+
+  bool is_empty() const { return overrides.empty() && ignored_keys.empty(); }
+};
+
 struct LoadOptions {
   std::string model_path = {};               // empty: the default model that comes with Tern
   BackendKind backend = BackendKind::kAuto;  // auto: what suits `job`, which may be both; or the GPU
@@ -90,6 +103,7 @@ struct LoadOptions {
   HeadKind head = HeadKind::kAuto;           // what the logits are computed from
   bool fuse = true;                          // false: run the plan without fused steps, for comparison
   bool embeddings = false;                   // for Session::embed(), and for nothing else: without the model's head
+  MetadataChanges metadata = {};             // of a GGUF file
   GpuOptions gpu = {};
   OnProgress on_progress = {};
 };

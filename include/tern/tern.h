@@ -128,6 +128,13 @@ typedef struct tern_load_options {
   int32_t head;                 /* TERN_HEAD_AUTO */
   int32_t pin_threads;          /* 1: each on a CPU of its own */
   int32_t prefer;               /* TERN_PREFER_SPEED: what AUTO goes by, where costs are kept */
+  /* For a GGUF file whose metadata is not to be taken as it is, see MetadataChanges in options.h: values to read
+   * instead
+   * ("KEY=TYPE:VALUE", with a TYPE of int, float, bool or str), and keys that Tern does not know and would refuse. */
+  const char* const* overrides;
+  size_t n_overrides;
+  const char* const* ignored_keys;
+  size_t n_ignored_keys;
 } tern_load_options;
 
 /* Never waits. */

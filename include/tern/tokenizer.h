@@ -49,7 +49,7 @@ class Tokenizer {
 
 // Reads the tokenizer of a GGUF model, of a Hugging Face tokenizer.json, or of a tokenizer.model (tiktoken's, as in
 // Llama 3, or SentencePiece's), without loading the model. An empty path is the default model. kNotSupported: the model
-// file has no tokenizer.
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path);
+// file has no tokenizer. `changes` are those of a GGUF file's metadata.
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, const MetadataChanges& changes = {});
 
 }  // namespace tern

@@ -40,14 +40,16 @@ struct FileInfo {
   std::string not_supported;        // why Tern cannot run it; empty if it can
   SamplingAdvice sampling;          // what its makers recommend; nothing if Tern cannot run it
   std::vector<LayerShape> layers;   // where they differ from each other, and Tern can run the model; else none
+  MetadataChanges changes;          // that it was looked at with; `metadata` has the overridden values
 };
 
 // `path` is a GGUF file, any part of a split one, or a Hugging Face or MLC directory.
-Result<FileInfo> inspect(const std::string& path, KvType kv_type = KvType::kF16);
+Result<FileInfo> inspect(const std::string& path, KvType kv_type = KvType::kF16, const MetadataChanges& changes = {});
 
 // The same file's metadata as a JSON object, with numbers as numbers. An array longer than 16 items becomes
 // {"count": n, "first": [16 items]}, unless `whole_arrays`.
-Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays);
+Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays,
+                                          const MetadataChanges& changes = {});
 
 // ---- convert: a model from any container to a GGUF file
 
@@ -58,6 +60,7 @@ struct ConvertOptions {
   std::string head = {};  // of the embedding and the head; empty: as they are, or `type` if that is not ternary
   // An importance matrix (llama.cpp's llama-imatrix makes them), for packing K-quants; empty: all inputs count alike.
   std::string imatrix_path = {};
+  MetadataChanges metadata = {};  // of a GGUF file; the file that is written has the overridden values that Tern reads
   OnProgress on_progress = {};
   std::stop_token stop = {};  // gives up with kInterrupted and leaves no file
 };
@@ -370,7 +373,8 @@ std::vector<DeviceInfo> list_devices();
 
 // The same, and for each device what the model in this file needs there with the context that it was trained for, and
 // whether it fits. Reads only the file's description: nothing is loaded or uploaded.
-Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path, KvType kv_type = KvType::kF16);
+Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path, KvType kv_type = KvType::kF16,
+                                                 const MetadataChanges& changes = {});
 
 // ---- files
 

@@ -98,6 +98,20 @@ def _token_array(tokens: Sequence[int]) -> Any:
     return (ctypes.c_int32 * len(tokens))(*tokens)
 
 
+def _text_array(texts: Sequence[str]) -> Any:
+    return (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
+
+
+def _override(key: str, value: bool | int | float | str) -> str:
+    """KEY=TYPE:VALUE"""
+    if isinstance(value, bool):
+        return f"{key}=bool:{str(value).lower()}"
+    kinds = {int: "int", float: "float", str: "str"}
+    if type(value) not in kinds:
+        raise TypeError(f"the value of {key!r} is {value!r}, but can be a bool, an int, a float or a str")
+    return f"{key}={kinds[type(value)]}:{value}"
+
+
 def _chosen(name: str, value: str, choices: dict[str, int]) -> int:
     if value not in choices:
         raise ValueError(f"{name} is {value!r}, but can be {', '.join(choices)}")
@@ -346,6 +360,9 @@ class Engine(_Handle):
     """A model, ready to run; without a path, the one that comes with Tern.
 
     May be used on any thread: calls on one engine, its sessions and replies take turns.
+
+    `overrides` are metadata values to read instead of a GGUF file's, by key, and `ignored_keys` are metadata keys that
+    Tern does not know and would refuse. A key that is known to change what is computed cannot be ignored.
     """
 
     def __init__(
@@ -359,6 +376,8 @@ class Engine(_Handle):
         max_batch: int = 0,
         pin_threads: bool = False,
         chat_template: str | None = None,
+        overrides: Mapping[str, bool | int | float | str] | None = None,
+        ignored_keys: Sequence[str] = (),
         gpu_adapter: str | None = None,
         gpu_cache_dir: str | os.PathLike[str] | None = None,
         on_progress: OnProgress | None = None,
@@ -372,6 +391,10 @@ class Engine(_Handle):
         options.max_batch = max_batch
         options.pin_threads = pin_threads
         options.chat_template = None if chat_template is None else chat_template.encode()
+        options.overrides = _text_array([_override(key, value) for key, value in (overrides or {}).items()])
+        options.n_overrides = len(overrides or {})
+        options.ignored_keys = _text_array(ignored_keys)
+        options.n_ignored_keys = len(ignored_keys)
         options.gpu_adapter = None if gpu_adapter is None else gpu_adapter.encode()
         options.gpu_cache_dir = _bytes(gpu_cache_dir)
         watch = _Watch(on_progress)

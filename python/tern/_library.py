@@ -55,6 +55,10 @@ class LoadOptions(SizedStruct):
         ("head", c_int32),
         ("pin_threads", c_int32),
         ("prefer", c_int32),
+        ("overrides", POINTER(c_char_p)),
+        ("n_overrides", c_size_t),
+        ("ignored_keys", POINTER(c_char_p)),
+        ("n_ignored_keys", c_size_t),
     ]
 
 

@@ -192,6 +192,27 @@ class EngineTest(unittest.TestCase):
             self.engine.generate([])
         self.assertEqual(caught.exception.code, tern.Code.INVALID_ARGUMENT)
 
+    def test_metadata_is_overridden(self) -> None:
+        architecture = self.engine.info.architecture
+        overrides: dict[str, bool | int | float | str] = {
+            f"{architecture}.context_length": 96,
+            f"{architecture}.rope.freq_base": 500.5,
+            "general.name": "X",
+        }
+        with tern.Engine(overrides=overrides, threads=1, backend="cpu") as engine:
+            self.assertEqual(engine.info.n_ctx, 96)
+            self.assertEqual(engine.info.name, "X")
+        wrong: bool | float | str
+        for wrong in (True, "96", 96.0):
+            with self.assertRaisesRegex(tern.Error, "an integer is needed"):
+                tern.Engine(overrides={f"{architecture}.context_length": wrong})
+        with self.assertRaises(TypeError):
+            tern.Engine(overrides={"general.name": None})  # type: ignore[dict-item]
+        for key, part in ((f"{architecture}.context_length", "cannot be ignored"), ("x.y", "no metadata key 'x.y'")):
+            with self.assertRaisesRegex(tern.Error, part) as caught:
+                tern.Engine(ignored_keys=[key])
+            self.assertEqual(caught.exception.code, tern.Code.INVALID_ARGUMENT)
+
     def test_wrong_arguments_are_refused(self) -> None:
         with self.assertRaisesRegex(TypeError, "max_token'"):
             self.engine.generate("Once", max_token=1)  # type: ignore[call-arg]

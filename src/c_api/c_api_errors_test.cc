@@ -138,6 +138,53 @@ TEST_F(CApi, WhatIsPreferredIsSpeedOrEnergy) {
   EXPECT_EQ(outcome.message, "tern_load_options.prefer is 3, but can be 0 to 2");
 }
 
+TEST_F(CApi, MetadataIsOverridden) {
+  tern_load_options options;
+  tern_load_options_init(&options, sizeof(options));
+  options.model_path = kModel.c_str();
+  options.backend = TERN_BACKEND_CPU;
+  tern_engine* engine = nullptr;
+  const auto load = [&] {
+    return outcome_of([&](tern_error** error) { return tern_engine_load(&options, &engine, error); });
+  };
+  options.n_overrides = 1;
+  EXPECT_EQ(load().message, "tern_load_options.overrides is NULL, but there should be 1 of them");
+  const char* texts[] = {"bitnet-b1.58.context_length=str:8", nullptr};
+  options.overrides = texts;
+  EXPECT_NE(load().message.find("is of type str, but an integer is needed"), std::string::npos);
+  options.n_overrides = 2;
+  EXPECT_EQ(load().message, "tern_load_options.overrides[1] is NULL");
+  texts[0] = "bitnet-b1.58.context_length=int:96";
+  options.n_overrides = 1;
+  ASSERT_EQ(load().message, "");
+  tern_model_info info = {};
+  info.size = sizeof(info);
+  ASSERT_EQ(tern_engine_info(engine, &info, nullptr), TERN_OK);
+  EXPECT_EQ(info.n_ctx, 96);
+  tern_engine_free(engine);
+  const char* keys[] = {"bitnet-b1.58.context_length"};
+  options.overrides = nullptr;
+  options.n_overrides = 0;
+  options.ignored_keys = keys;
+  options.n_ignored_keys = 1;
+  const auto ignored = load();
+  EXPECT_EQ(ignored.code, TERN_INVALID_ARGUMENT);
+  EXPECT_NE(ignored.message.find("cannot be ignored"), std::string::npos) << ignored.message;
+}
+
+// A program that was compiled before there were overrides has no such fields: what lies behind its struct is not read.
+TEST_F(CApi, LoadOptionsOfTheFirstVersion) {
+  tern_load_options options;
+  std::memset(&options, 0xff, sizeof(options));
+  tern_load_options_init(&options, offsetof(tern_load_options, overrides));
+  options.model_path = kModel.c_str();
+  options.backend = TERN_BACKEND_CPU;
+  tern_engine* engine = nullptr;
+  const auto outcome = outcome_of([&](tern_error** error) { return tern_engine_load(&options, &engine, error); });
+  EXPECT_EQ(outcome.message, "");
+  tern_engine_free(engine);
+}
+
 TEST_F(CApi, ProgressIsToldWithItsUser) {
   tern_load_options options;
   tern_load_options_init(&options, sizeof(options));

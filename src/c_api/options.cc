@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <stop_token>
+#include <vector>
 
 #include "c_api/handles.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 // Sizes of the first version, without padding at the end: a new field there would not make the struct larger.
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
-static_assert(sizeof(tern_load_options) == kLoadSize);
+static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // with `overrides` and what follows them
 static_assert(sizeof(tern_chat_options) == kChatSize);
 static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // with `draft`
 static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // with the penalties and what follows them
@@ -30,7 +31,11 @@ constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .max_batch = 0,
                                      .head = TERN_HEAD_AUTO,
                                      .pin_threads = 0,
-                                     .prefer = TERN_PREFER_SPEED};
+                                     .prefer = TERN_PREFER_SPEED,
+                                     .overrides = nullptr,
+                                     .n_overrides = 0,
+                                     .ignored_keys = nullptr,
+                                     .n_ignored_keys = 0};
 constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
 constexpr tern_session_options kSession = {
     .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr};
@@ -101,6 +106,16 @@ Result<std::optional<bool>> read_think(int32_t value, std::string_view name) {
   return fail(ErrorCode::kInvalidArgument, "{} is {}, but can be -1, 0 or 1", name, value);
 }
 
+Result<std::vector<std::string>> read_texts(const char* const* texts, size_t n, std::string_view name) {
+  std::vector<std::string> read;
+  if (n > 0 && !texts) return fail(ErrorCode::kInvalidArgument, "{} is NULL, but there should be {} of them", name, n);
+  for (size_t i = 0; i < n; ++i) {
+    if (!texts[i]) return fail(ErrorCode::kInvalidArgument, "{}[{}] is NULL", name, i);
+    read.emplace_back(texts[i]);
+  }
+  return read;
+}
+
 template <class T>
 void init(T* options, size_t size, T defaults) {
   if (!options) return;
@@ -122,6 +137,8 @@ Result<LoadOptions> read_options(const tern_load_options* given) {
   TRY(to.head, read_enum(from.head, HeadKind::kExact, "tern_load_options.head"));
   TRY(to.pin_threads, read_bool(from.pin_threads, "tern_load_options.pin_threads"));
   TRY(to.prefer, read_enum(from.prefer, Prefer::kGpu, "tern_load_options.prefer"));
+  TRY(to.metadata.overrides, read_texts(from.overrides, from.n_overrides, "tern_load_options.overrides"));
+  TRY(to.metadata.ignored_keys, read_texts(from.ignored_keys, from.n_ignored_keys, "tern_load_options.ignored_keys"));
   to.n_threads = from.n_threads;
   to.max_batch = from.max_batch;
   if (from.on_progress) {
@@ -178,13 +195,7 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
                .presence_penalty = unless_nan(from.presence_penalty),
                .frequency_penalty = unless_nan(from.frequency_penalty),
                .seed = from.seed};
-  if (from.n_stop > 0 && !from.stop) {
-    return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop is NULL, but n_stop is {}", from.n_stop);
-  }
-  for (size_t i = 0; i < from.n_stop; ++i) {
-    if (!from.stop[i]) return fail(ErrorCode::kInvalidArgument, "tern_generate_options.stop[{}] is NULL", i);
-    to.stop.emplace_back(from.stop[i]);
-  }
+  TRY(to.stop, read_texts(from.stop, from.n_stop, "tern_generate_options.stop"));
   if (from.n_logit_bias > 0 && !from.logit_bias) {
     return fail(ErrorCode::kInvalidArgument, "tern_generate_options.logit_bias is NULL, but n_logit_bias is {}",
                 from.n_logit_bias);

@@ -6,6 +6,7 @@
 
 #include "engine/tokenizers.h"
 #include "file/gguf.h"
+#include "model/gguf/changes.h"
 #include "model/gguf/source.h"
 #include "model/hf/source.h"
 #include "model/mlc/source.h"
@@ -99,9 +100,10 @@ class PreviewedFolder final : public Folder {
   std::map<std::string, FilePreview, std::less<>> files_;
 };
 
-Result<std::unique_ptr<ModelSource>> open_previews(std::span<const FilePreview> files) {
+Result<std::unique_ptr<ModelSource>> open_previews(std::span<const FilePreview> files, const MetadataChanges& changes) {
   auto folder = std::make_shared<PreviewedFolder>(files);
   if (is_mlc_directory(*folder) || is_hf_directory(*folder)) {
+    TRY_STATUS(refuse_changes(changes, folder->path()));
     return open_source(std::move(folder), {}, Access::kPieces);
   }
   std::vector<std::unique_ptr<File>> parts;
@@ -110,14 +112,17 @@ Result<std::unique_ptr<ModelSource>> open_previews(std::span<const FilePreview> 
     parts.push_back(std::make_unique<PreviewedFile>(file));
   }
   TRY(GgufFile file, GgufFile::read(std::move(parts)));
-  return std::make_unique<GgufSource>(std::move(file));
+  TRY_STATUS(apply_changes(changes, file));
+  return std::make_unique<GgufSource>(std::move(file), Access::kResident, changes);
 }
 
 }  // namespace
 
-Result<void> check_model_header(std::span<const FilePreview> files) {
+Result<void> check_model_header(std::span<const FilePreview> files) { return check_model_header_with(files, {}); }
+
+Result<void> check_model_header_with(std::span<const FilePreview> files, const MetadataChanges& changes) {
   if (files.empty()) return fail(ErrorCode::kInvalidArgument, "there is no file to look at");
-  TRY(auto source, open_previews(files));
+  TRY(auto source, open_previews(files, changes));
   const std::string path = source->path();
   TRY(const Model model, read_model(path, std::move(source)));
   TRY_STATUS(make_tokenizer(*model.source));

@@ -207,7 +207,9 @@ Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostC
   // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
   const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
   PhaseTimes times;
-  TRY(impl->model, open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident));
+  TRY(impl->model,
+      open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident, options.metadata));
+  warn_of_ignored_keys(impl->model);
   times.end("file");
   TRY_STATUS(load_text(*impl, options.chat_template));
   times.end("tokenizer");

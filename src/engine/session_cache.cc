@@ -41,6 +41,9 @@ Result<std::string> model_key(const Model& model, bool is_long) {
   for (const Layer& layer : w.layers) {
     for (const Tensor* tensor : layer.tensors()) TRY_STATUS(add(*tensor));
   }
+  std::vector<std::string> overrides = model.source->changes().overrides;
+  std::ranges::sort(overrides);
+  for (const std::string& text : overrides) digest.add(as_bytes("override " + text + "\n"));
   if (is_long) digest.add(as_bytes("long"));
   return digest.finish();
 }

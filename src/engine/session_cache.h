@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// 32 characters that differ where models do: MD5 of the configuration and of samples of every tensor. `is_long`: heads
+// 32 characters that differ where models do: MD5 of the configuration, of samples of every tensor and
+// of overridden metadata. `is_long`: heads
 // are turned as in long sequences, where the model does that otherwise. Errors: those of reading the file.
 Result<std::string> model_key(const Model& model, bool is_long);
 

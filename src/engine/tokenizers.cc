@@ -1,6 +1,7 @@
 #include "engine/tokenizers.h"
 
 #include "base/file.h"
+#include "model/gguf/changes.h"
 #include "model/hf/tokenizer.h"
 #include "model/model.h"
 #include "tern/engine.h"
@@ -75,8 +76,9 @@ Result<std::unique_ptr<Tokenizer>> make_tokenizer(const ModelSource& source) {
 namespace {
 
 // Of a directory only the files of its tokenizer are looked at: checking the shards of a model takes seconds.
-Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path) {
+Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path, const MetadataChanges& changes) {
   if (is_directory(path)) {
+    TRY_STATUS(refuse_changes(changes, path));
     TRY(auto text, read_directory_text(DiskFolder(path)));
     if (!text) return nullptr;
     TRY(auto made, make_model_text(std::move(text->vocab), std::move(text->chat_template), path));
@@ -84,20 +86,22 @@ Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path) {
   }
   TRY(const auto file, open_file(path));
   const Bytes bytes = file->resident();
-  if (looks_like_json(bytes)) return parse_tokenizer_json(bytes, path);
+  const bool is_json = looks_like_json(bytes);
+  if (is_json || looks_like_tokenizer_model(bytes)) TRY_STATUS(refuse_changes(changes, path));
+  if (is_json) return parse_tokenizer_json(bytes, path);
   if (looks_like_tokenizer_model(bytes)) return parse_tokenizer_model(bytes, path);
-  TRY(const auto source, open_source(path));
+  TRY(const auto source, open_source(path, {}, Access::kResident, changes));
   return make_tokenizer(*source);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path) {
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, const MetadataChanges& changes) {
   std::string file_path = path;
   if (file_path.empty()) {
     TRY(file_path, default_model_path());
   }
-  TRY(auto tokenizer, load_from(file_path));
+  TRY(auto tokenizer, load_from(file_path, changes));
   if (!tokenizer) {
     return fail(ErrorCode::kNotSupported,
                 "{}: the file holds no tokenizer; name another model, or a tokenizer.json or tokenizer.model",

@@ -11,6 +11,7 @@
 #include "file/gguf_header.h"
 #include "file/gguf_limits.h"
 #include "file/gguf_metadata.h"
+#include "file/gguf_override.h"
 #include "file/gguf_tensors.h"
 
 namespace tern {
@@ -128,6 +129,14 @@ const GgufTensor* GgufFile::find_tensor(std::string_view name) const {
 const GgufValue* GgufFile::find(std::string_view key) const {
   const auto found = metadata_index_.find(key);
   return found == metadata_index_.end() ? nullptr : &metadata_[found->second].second;
+}
+
+void GgufFile::override_value(GgufOverride value) {
+  const GgufOverride& kept = *overrides_.emplace_back(std::make_shared<const GgufOverride>(std::move(value)));
+  const GgufValue as_value{.kind = kept.kind, .data = as_bytes(kept.data), .is_override = true};
+  const auto [at, is_new] = metadata_index_.try_emplace(kept.key, metadata_.size());
+  if (is_new) metadata_.emplace_back(kept.key, as_value);
+  metadata_[at->second].second = as_value;
 }
 
 }  // namespace tern

@@ -99,11 +99,13 @@ uint32_t gguf_kind_bytes(GgufKind kind);
 struct GgufValue {
   GgufKind kind;  // of the elements, for an array
   bool is_array = false;
-  uint64_t count = 1;  // elements of an array
-  Bytes data;          // scalar: its bytes; string: its characters; array: the elements as in the file
+  uint64_t count = 1;        // elements of an array
+  Bytes data;                // scalar: its bytes; string: its characters; array: the elements as in the file
+  bool is_override = false;  // given by GgufFile::override_value
 };
 
 class GgufCursor;
+struct GgufOverride;
 
 class GgufFile {
  public:
@@ -131,8 +133,11 @@ class GgufFile {
 
   std::span<const std::pair<std::string_view, GgufValue>> metadata() const { return metadata_; }
   const GgufValue* find(std::string_view key) const;
+  // From now on the key has this value, whether the file has the key or not.
+  void override_value(GgufOverride value);
 
-  // Typed look-ups. Absent key: std::nullopt. Present with another type or out of range: kCorruption, naming the key.
+  // Typed look-ups. Absent key: std::nullopt. Present with another type or out of range: kCorruption, naming the key;
+  // kInvalidArgument where an override has another type.
   Result<std::optional<std::string_view>> get_string(std::string_view key) const;
   Result<std::optional<int64_t>> get_int(std::string_view key) const;   // any integer kind or bool
   Result<std::optional<double>> get_float(std::string_view key) const;  // any float or integer kind
@@ -160,6 +165,7 @@ class GgufFile {
   std::vector<GgufTensor> tensors_;
   std::unordered_map<std::string_view, size_t> metadata_index_;  // into metadata_
   std::unordered_map<std::string_view, size_t> tensor_index_;    // into tensors_
+  std::vector<std::shared_ptr<const GgufOverride>> overrides_;   // what metadata_ points into where a value is one
 };
 
 }  // namespace tern

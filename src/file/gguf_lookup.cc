@@ -80,6 +80,28 @@ bool is_too_large(const GgufValue& value) {
   return false;
 }
 
+std::string_view override_type(GgufKind kind) {
+  switch (kind) {
+    case GgufKind::kI64:
+      return "int";
+    case GgufKind::kF64:
+      return "float";
+    case GgufKind::kBool:
+      return "bool";
+    default:
+      return "str";
+  }
+}
+
+// What an override should have said instead.
+std::string_view type_to_give(std::string_view wanted) {
+  if (wanted == "a string") return "; give the type str";
+  if (wanted == "an integer") return "; give the type int";
+  if (wanted == "a number") return "; give the type float";
+  if (wanted == "a bool") return "; give the type bool";
+  return ", which no override can give";
+}
+
 // What a look-up wants and where it looks, for messages.
 struct Lookup {
   const std::string& path;
@@ -88,6 +110,10 @@ struct Lookup {
   const GgufValue& value;
 
   std::unexpected<Error> wrong_kind(std::string_view wanted) const {
+    if (value.is_override) {
+      return fail(ErrorCode::kInvalidArgument, "{}: the override of {} is of type {}, but {} is needed{}", path,
+                  quoted(key), override_type(value.kind), wanted, type_to_give(wanted));
+    }
     return fail(ErrorCode::kCorruption,
                 "{}: metadata {} at byte {} is {} {}, but {} is needed; convert the model again", path, quoted(key),
                 at(), value.is_array ? "an array of" : "a value of kind", gguf_kind_name(value.kind), wanted);
@@ -115,7 +141,8 @@ Result<std::optional<int64_t>> GgufFile::get_int(std::string_view key) const {
   const GgufValue* value = find(key);
   if (value == nullptr) return std::nullopt;
   const Lookup lookup{path_, bytes_, key, *value};
-  if (value->is_array || !is_integer(value->kind)) return lookup.wrong_kind("an integer");
+  const bool is_flag_given = value->is_override && value->kind == GgufKind::kBool;
+  if (value->is_array || !is_integer(value->kind) || is_flag_given) return lookup.wrong_kind("an integer");
   if (is_too_large(*value)) return lookup.too_large();
   if (value->kind == GgufKind::kBool) return load<uint8_t>(value->data.data()) != 0;
   return convert<int64_t>(*value).front();

@@ -9,55 +9,41 @@
 namespace tern {
 namespace {
 
-// Keys that change nothing whatever they say.
-constexpr std::array<std::string_view, 4> kHarmless = {
-    "vocab_size",              // the embedding has as many rows as it has
-    "tensor_data_layout",      // how another program's converter ordered rows, which the architecture says too
-    "rope.scaling.finetuned",  // whether the model was trained with its scaling
-    "pooling_type",            // of embeddings; text is generated without
-};
-
-// Keys that change nothing as long as they have this value: the model is as those without the key.
-struct Neutral {
-  std::string_view key;
-  double value;
-};
-constexpr Neutral kNeutralNumbers[] = {
-    {"expert_count", 0},
-    {"expert_used_count", 0},
-    {"expert_shared_count", 0},
-    {"expert_group_count", 0},
-    {"leading_dense_block_count", 0},
-    {"attn_logit_softcapping", 0},
-    {"final_logit_softcapping", 0},
-    {"attention.max_alibi_bias", 0},
-    {"attention.clamp_kqv", 0},
-    {"attention.sliding_window", 0},
-};
-struct NeutralFlag {
-  std::string_view key;
-  bool value;
-};
-constexpr NeutralFlag kNeutralFlags[] = {
-    {"attention.causal", true}, {"use_parallel_residual", false}, {"swin_norm", false}};
-
 // Tables that follow from the metadata, in files of old converters.
 constexpr std::array<std::string_view, 2> kHarmlessTensors = {".attn_rot_embd.weight", ".attn.rotary_emb.inv_freq"};
 
-// What the tokenizer is made from (gguf_vocab.cc), and what it does not need to turn text into ids and back.
-constexpr std::string_view kTokenizerKeys = "tokenizer.ggml.";
-constexpr std::array<std::string_view, 29> kKnownTokenizerKeys = {
-    "model", "pre", "tokens", "scores", "token_type", "merges", "bos_token_id", "eos_token_id", "eot_token_id",
-    "eom_token_id", "unknown_token_id", "padding_token_id", "add_bos_token", "add_eos_token", "add_space_prefix",
-    "remove_extra_whitespaces", "precompiled_charsmap",
-    // Ids of tokens for tasks that are not generating, which a prompt names itself.
-    "seperator_token_id", "cls_token_id", "mask_token_id", "add_sep_token", "fim_pre_token_id", "fim_suf_token_id",
-    "fim_mid_token_id", "fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id", "prefix_token_id",
-    "suffix_token_id"};
+constexpr std::string_view kPoolingKey = "pooling_type";  // is read where texts become vectors
 
-std::unexpected<Error> refused(const std::string& path, const std::string& key, const std::string& value) {
-  return fail(ErrorCode::kNotSupported, "{}: {} is {}, which Tern does not compute for this architecture", path,
-              quoted(key), value);
+// What the tokenizer is made from (gguf/vocab.cc).
+constexpr std::string_view kTokenizerKeys = "tokenizer.ggml.";
+constexpr std::string_view kReadTokenizerKeys[] = {"model",
+                                                   "pre",
+                                                   "tokens",
+                                                   "scores",
+                                                   "token_type",
+                                                   "merges",
+                                                   "bos_token_id",
+                                                   "eos_token_id",
+                                                   "eot_token_id",
+                                                   "eom_token_id",
+                                                   "eos_token_ids",
+                                                   "eog_token_ids",
+                                                   "unknown_token_id",
+                                                   "unk_token_id",
+                                                   "padding_token_id",
+                                                   "add_bos_token",
+                                                   "add_eos_token",
+                                                   "add_space_prefix",
+                                                   "remove_extra_whitespaces",
+                                                   "precompiled_charsmap"};
+
+// Keys without an architecture that something else than a family reads.
+bool is_read_elsewhere(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"general.architecture", "general.name", "general.alignment",
+                                        "tokenizer.chat_template"};
+  constexpr std::string_view kBeginnings[] = {"general.sampling.", "split.", "tern."};
+  return std::ranges::contains(kKeys, key) ||
+         std::ranges::any_of(kBeginnings, [&](std::string_view begin) { return key.starts_with(begin); });
 }
 
 }  // namespace
@@ -67,30 +53,72 @@ std::unexpected<Error> unknown_tensor(const std::string& path, std::string_view 
   return fail(ErrorCode::kNotSupported,
               "{}: tensor {} is not one that Tern knows in architecture {}, so the results would be wrong; "
               "this model cannot be run",
-              path, quoted(tensor), architecture);
+              path, tern::quoted(tensor), architecture);
 }
 
-// A window that no text reaches the end of is none.
-Result<void> ObservedSource::check_key(const std::string& key, std::string_view name) const {
-  if (const auto* number = std::ranges::find(kNeutralNumbers, name, &Neutral::key);
-      number != std::end(kNeutralNumbers)) {
-    TRY(const auto value, source_.get_float(key));
-    if (value == number->value) return {};
-    if (name == "attention.sliding_window") {
-      const std::string prefix = key.substr(0, key.size() - name.size());
-      TRY(const auto n_ctx, source_.get_int(prefix + "context_length"));
-      if (n_ctx && value >= static_cast<double>(*n_ctx)) return {};
-    }
-    return refused(path(), key, format_text("{}", value.value_or(0)));
-  }
-  if (const auto* flag = std::ranges::find(kNeutralFlags, name, &NeutralFlag::key); flag != std::end(kNeutralFlags)) {
-    TRY(const auto value, source_.get_bool(key));
-    return value == flag->value ? Result<void>() : refused(path(), key, flag->value ? "false" : "true");
+Result<ObservedSource::KeyState> ObservedSource::state_of(const std::string& key, const Config& config) const {
+  const std::string prefix = config.architecture + ".";
+  const bool is_of_tokenizer = key.starts_with(kTokenizerKeys);
+  if (is_read_elsewhere(key)) return KeyState{KeyUse::kRead};
+  if (key.starts_with("prism.")) return KeyState{KeyUse::kUnknown};
+  if (!is_of_tokenizer && !key.starts_with(prefix)) return KeyState{KeyUse::kOfNoModel};
+  const std::string_view name = std::string_view(key).substr(is_of_tokenizer ? kTokenizerKeys.size() : prefix.size());
+  const bool is_read =
+      is_of_tokenizer ? std::ranges::contains(kReadTokenizerKeys, name) : keys_.contains(key) || name == kPoolingKey;
+  if (is_read) return KeyState{KeyUse::kRead};
+  const KeyRule* rule = find_key_rule(is_of_tokenizer ? tokenizer_key_rules() : architecture_key_rules(), name);
+  if (!rule) return KeyState{KeyUse::kUnknown};
+  if (!rule->is_harmless) return KeyState{KeyUse::kHarmless};
+  TRY(const bool is_harmless, rule->is_harmless({.source = source_, .config = config}, key));
+  return KeyState{is_harmless ? KeyUse::kHarmless : KeyUse::kMatters, rule};
+}
+
+std::string ObservedSource::value_text(const std::string& key) const {
+  if (const auto flag = source_.get_bool(key); flag && *flag) return **flag ? "true" : "false";
+  if (const auto number = source_.get_float(key); number && *number) return format_text("{}", **number);
+  if (const auto text = source_.get_string(key); text && *text) return tern::quoted(**text);
+  return "a list";
+}
+
+std::unexpected<Error> ObservedSource::refused(const std::string& key, const KeyState& state) const {
+  if (state.use == KeyUse::kMatters) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: {} is {}, which Tern does not compute for this architecture (it knows {})", path(),
+                tern::quoted(key), value_text(key), state.rule->harmless);
   }
   return fail(ErrorCode::kNotSupported,
-              "{}: metadata key {} is not one that Tern knows for this architecture, so the results might be wrong; "
-              "this model cannot be run",
-              path(), quoted(key));
+              "{}: metadata key {} is not one that Tern knows for this architecture, so {}; ignore the key if you know "
+              "that it changes nothing",
+              path(), tern::quoted(key),
+              key.starts_with(kTokenizerKeys) ? "text might be cut into other tokens than the model was trained with"
+                                              : "the results might be wrong");
+}
+
+// Overrides have been parsed, and keys to ignore are in the file (gguf/changes.cc).
+Result<void> ObservedSource::check_changes(const Config& config) const {
+  for (const std::string& key : changes().ignored_keys) {
+    TRY(const KeyState state, state_of(key, config));
+    if (state.use == KeyUse::kRead) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{}: {} cannot be ignored, because Tern reads it; to change it, override its value", path(),
+                  tern::quoted(key));
+    }
+    if (state.use == KeyUse::kMatters) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{}: {} cannot be ignored, because it is known to change what is computed: it is {}, and "
+                  "Tern knows {}",
+                  path(), tern::quoted(key), value_text(key), state.rule->harmless);
+    }
+  }
+  for (const std::string& text : changes().overrides) {
+    const std::string key = text.substr(0, text.find('='));
+    TRY(const KeyState state, state_of(key, config));
+    if (state.use != KeyUse::kOfNoModel && state.use != KeyUse::kUnknown) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: the override of {} would change nothing: Tern reads no such key in a model of architecture {}",
+                path(), tern::quoted(key), config.architecture);
+  }
+  return {};
 }
 
 Result<void> ObservedSource::check_tensors(const std::string& architecture) const {
@@ -103,23 +131,14 @@ Result<void> ObservedSource::check_tensors(const std::string& architecture) cons
   return {};
 }
 
-Result<void> ObservedSource::check_all_used(const std::string& architecture) const {
-  const std::string prefix = architecture + ".";
+Result<void> ObservedSource::check_all_used(const Config& config) const {
+  TRY_STATUS(check_changes(config));
   for (const std::string& key : source_.keys()) {
-    if (key.starts_with(kTokenizerKeys) &&
-        !std::ranges::contains(kKnownTokenizerKeys, std::string_view(key).substr(kTokenizerKeys.size()))) {
-      return fail(
-          ErrorCode::kNotSupported,
-          "{}: metadata key {} is not one that Tern knows, so text might be cut into other tokens than the model "
-          "was trained with",
-          path(), quoted(key));
-    }
-    if (!key.starts_with(prefix) || keys_.contains(key)) continue;
-    const std::string_view name = std::string_view(key).substr(prefix.size());
-    if (std::ranges::contains(kHarmless, name)) continue;
-    TRY_STATUS(check_key(key, name));
+    TRY(const KeyState state, state_of(key, config));
+    const bool is_open = state.use == KeyUse::kUnknown || state.use == KeyUse::kMatters;
+    if (is_open && !std::ranges::contains(changes().ignored_keys, key)) return refused(key, state);
   }
-  return check_tensors(architecture);
+  return check_tensors(config.architecture);
 }
 
 }  // namespace tern

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/config.h"
+#include "model/key_rules.h"
 #include "model/source.h"
 
 namespace tern {
@@ -23,14 +25,17 @@ class ObservedSource final : public ModelSource {
  public:
   explicit ObservedSource(ModelSource& source) : source_(source) {}
 
-  // kNotSupported: a key of `architecture`, or a tensor, that nobody asked for and that may change what is computed.
-  Result<void> check_all_used(const std::string& architecture) const;
+  // `config`: what is computed. kNotSupported: a key of its architecture or of the tokenizer, or a tensor, that nothing
+  // asked for and that may change what is computed. kInvalidArgument: an override of a key that is not read, a key to
+  // ignore that is known to change what is computed.
+  Result<void> check_all_used(const Config& config) const;
 
   const std::string& path() const override { return source_.path(); }
   const std::string& container() const override { return source_.container(); }
   uint64_t file_bytes() const override { return source_.file_bytes(); }
   Result<std::optional<SourceText>> read_text() const override { return source_.read_text(); }
   const GgufFile* gguf() const override { return source_.gguf(); }
+  const MetadataChanges& changes() const override { return source_.changes(); }
   RopePairs rope_pairs(std::string_view architecture) const override { return source_.rope_pairs(architecture); }
   std::vector<std::string> keys() const override { return source_.keys(); }
   std::vector<NamedTensor> tensor_names() const override { return source_.tensor_names(); }
@@ -65,7 +70,22 @@ class ObservedSource final : public ModelSource {
   }
 
  private:
-  Result<void> check_key(const std::string& key, std::string_view name) const;
+  // What a key is to the model.
+  enum class KeyUse : uint8_t {
+    kRead,      // something asks for it
+    kHarmless,  // nothing does, and its value changes nothing
+    kMatters,   // it does change something
+    kUnknown,   // … or may
+    kOfNoModel  // it describes the file, or is of another program
+  };
+  struct KeyState {
+    KeyUse use;
+    const KeyRule* rule = nullptr;  // of kMatters
+  };
+  Result<KeyState> state_of(const std::string& key, const Config& config) const;
+  Result<void> check_changes(const Config& config) const;
+  std::unexpected<Error> refused(const std::string& key, const KeyState& state) const;
+  std::string value_text(const std::string& key) const;
   Result<void> check_tensors(const std::string& architecture) const;
 
   ModelSource& source_;

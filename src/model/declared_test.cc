@@ -53,11 +53,11 @@ constexpr Change kChanges[] = {
     {"attention.causal", flag<true>, Outcome::kSame},
     {"use_parallel_residual", flag<true>, Outcome::kRefused},
     {"attention.sliding_window", integer<16>, Outcome::kRefused},
-    {"attention.sliding_window", integer<64>, Outcome::kSame},  // as long as the context
-    {"attention.sliding_window_pattern", integer<6>, Outcome::kRefused},
+    {"attention.sliding_window", integer<64>, Outcome::kSame},         // as long as the context
+    {"attention.sliding_window_pattern", integer<6>, Outcome::kSame},  // of no window
     {"attention.temperature_scale", number<2>, Outcome::kRefused},
     {"attention.key_length_mla", integer<64>, Outcome::kRefused},
-    {"attention.layer_norm_epsilon", number<1>, Outcome::kRefused},
+    {"attention.layer_norm_epsilon", number<1>, Outcome::kSame},
     {"ssm.state_size", integer<16>, Outcome::kRefused},
     {"nobody_knows_this", integer<1>, Outcome::kRefused},
     {"vocab_size", integer<9>, Outcome::kSame},
@@ -78,7 +78,8 @@ constexpr Change kChanges[] = {
     {"rope.scaling.yarn_attn_factor", number<2>, Outcome::kRefused},
     {"rope.scaling.original_context_length", integer<32>, Outcome::kSame},
     {"rope.scaling.finetuned", flag<true>, Outcome::kSame},
-    {"rope.freq_base_swa", number<10000>, Outcome::kRefused},
+    {"rope.freq_base_swa", number<10000>, Outcome::kSame},
+    {"rope.freq_base_swa", number<777>, Outcome::kRefused},
     {"rope_freqs.weight", divisors, Outcome::kComputed},
     {"rope_factors_long.weight", divisors, Outcome::kRefused},
     // Tensors.

@@ -4,10 +4,13 @@
 #include <filesystem>
 
 #include "base/cache_folder.h"
+#include "base/log.h"
+#include "base/quoted.h"
 #include "base/thread_pool.h"
 #include "model/declared.h"
 #include "model/families/family.h"
 #include "model/fold_scales.h"
+#include "model/gguf/changes.h"
 #include "model/gguf/source.h"
 #include "model/hf/source.h"
 #include "model/mlc/source.h"
@@ -75,12 +78,14 @@ std::string supported_architectures() {
   return names;
 }
 
-Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress,
-                                                 Access access) {
+Result<std::unique_ptr<ModelSource>> open_source(const std::string& path, const OnProgress& on_progress, Access access,
+                                                 const MetadataChanges& changes) {
   if (!is_directory(path)) {
     TRY(auto file, GgufFile::open(path, access));
-    return std::make_unique<GgufSource>(std::move(file), access);
+    TRY_STATUS(apply_changes(changes, file));
+    return std::make_unique<GgufSource>(std::move(file), access, changes);
   }
+  TRY_STATUS(refuse_changes(changes, path));
   return open_source(std::make_shared<DiskFolder>(path), on_progress, access);
 }
 
@@ -103,7 +108,7 @@ Result<std::unique_ptr<ModelSource>> open_source(std::shared_ptr<const Folder> f
 }
 
 Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source) {
-  if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf()));
+  if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf(), source->changes()));
   Model model{.path = path, .name = {}, .config = {}, .weights = {}, .source = std::move(source)};
   TRY(const auto architecture, model.source->get_string("general.architecture"));
   if (!architecture) {
@@ -120,16 +125,24 @@ Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> s
   ObservedSource observed(*model.source);
   TRY(model.config, read_config(observed, *family));
   TRY(model.weights, read_weights(observed, *family, model.config));
-  TRY_STATUS(observed.check_all_used(*architecture));
+  TRY_STATUS(observed.check_all_used(model.config));
   TRY_STATUS(fold_scales(model.config, model.weights));
   return model;
 }
 
-Result<Model> open_model(const std::string& path, const OnProgress& on_progress, Access access) {
-  TRY(auto source, open_source(path, on_progress, access));
+Result<Model> open_model(const std::string& path, const OnProgress& on_progress, Access access,
+                         const MetadataChanges& changes) {
+  TRY(auto source, open_source(path, on_progress, access, changes));
   TRY(Model model, read_model(path, std::move(source)));
   TRY_STATUS(check_ternary(path, model.weights));
   return model;
+}
+
+void warn_of_ignored_keys(const Model& model) {
+  for (const std::string& key : model.source->changes().ignored_keys) {
+    warn("{}: metadata key {} is ignored as you asked; if it changes what is computed, the results are wrong",
+         model.path, tern::quoted(key));
+  }
 }
 
 }  // namespace tern

@@ -17,6 +17,7 @@
 #include "file/gguf.h"
 #include "model/config.h"
 #include "quant/format.h"
+#include "tern/options.h"
 #include "text/vocab.h"
 
 namespace tern {
@@ -55,6 +56,11 @@ class ModelSource {
   virtual const Folder* folder() const { return nullptr; }
   // The GGUF file behind it, for what only such a file holds; else null.
   virtual const GgufFile* gguf() const { return nullptr; }
+  // Where its metadata was not taken as it is: for GGUF files.
+  virtual const MetadataChanges& changes() const {
+    static const MetadataChanges kNone;
+    return kNone;
+  }
   // How the rows of attn_q and attn_k are ordered: in GGUF files of architecture "llama" for interleaved pairs.
   virtual RopePairs rope_pairs(std::string_view architecture) const = 0;
 

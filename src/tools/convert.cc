@@ -343,7 +343,8 @@ Result<void> check_paths(const ConvertOptions& options) {
 
 Result<ConvertResult> convert(const ConvertOptions& options) {
   TRY_STATUS(check_paths(options));
-  TRY(Model model, open_model(options.in_path));
+  TRY(Model model, open_model(options.in_path, {}, Access::kResident, options.metadata));
+  warn_of_ignored_keys(model);
   Converter converter(std::move(model), options);
   return converter.run();
 }

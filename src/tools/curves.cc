@@ -170,7 +170,7 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
   CurveSet set;
   std::string of_model;
   {
-    TRY(Model model, open_model(load.model_path, load.on_progress));
+    TRY(Model model, open_model(load.model_path, load.on_progress, Access::kResident, load.metadata));
     Head head;
     TRY_STATUS(head.replace_in(model, load.head));
     of_model = curve_model(model, load.head);

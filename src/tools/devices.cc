@@ -127,8 +127,10 @@ std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cp
 
 std::vector<DeviceInfo> list_devices() { return devices_for(nullptr, KvType::kF16); }
 
-Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path, KvType kv_type) {
-  TRY(const Model model, open_model(model_path));
+Result<std::vector<DeviceInfo>> list_devices_for(const std::string& model_path, KvType kv_type,
+                                                 const MetadataChanges& changes) {
+  TRY(const Model model, open_model(model_path, {}, Access::kResident, changes));
+  warn_of_ignored_keys(model);
   return devices_for(&model, kv_type);
 }
 

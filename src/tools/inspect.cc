@@ -6,6 +6,7 @@
 #include "engine/sampling_advice.h"
 #include "engine/tokenizers.h"
 #include "file/gguf.h"
+#include "model/gguf/changes.h"
 #include "model/model.h"
 #include "tern/tools.h"
 #include "tools/inspect_directory.h"
@@ -40,7 +41,8 @@ std::vector<LayerShape> different_layers(const Config& c) {
 
 // What is only known of a model that Tern can run. The error says why it cannot.
 Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& info) {
-  TRY(const Model model, open_model(path));
+  TRY(const Model model, open_model(path, {}, Access::kResident, info.changes));
+  warn_of_ignored_keys(model);
   TRY_STATUS(make_tokenizer(*model.source));
   const Config& c = model.config;
   info.n_params = model.weights.n_params();
@@ -51,8 +53,9 @@ Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& 
   return {};
 }
 
-Result<FileInfo> inspect_gguf(const std::string& path) {
-  TRY(const GgufFile file, GgufFile::open(path));
+Result<FileInfo> inspect_gguf(const std::string& path, const MetadataChanges& changes) {
+  TRY(GgufFile file, GgufFile::open(path));
+  TRY_STATUS(apply_changes(changes, file));
   FileInfo info;
   info.path = path;
   info.container = format_text("GGUF v{}", file.version());
@@ -67,8 +70,10 @@ Result<FileInfo> inspect_gguf(const std::string& path) {
   return info;
 }
 
-Result<nlohmann::ordered_json> gguf_metadata(const std::string& path, bool whole_arrays) {
-  TRY(const GgufFile file, GgufFile::open(path));
+Result<nlohmann::ordered_json> gguf_metadata(const std::string& path, bool whole_arrays,
+                                             const MetadataChanges& changes) {
+  TRY(GgufFile file, GgufFile::open(path));
+  TRY_STATUS(apply_changes(changes, file));
   auto object = nlohmann::ordered_json::object();
   for (const auto& [key, value] : file.metadata()) object[std::string(key)] = metadata_json(value, whole_arrays);
   return object;
@@ -76,17 +81,20 @@ Result<nlohmann::ordered_json> gguf_metadata(const std::string& path, bool whole
 
 }  // namespace
 
-Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays) {
+Result<std::string> inspect_metadata_json(const std::string& path, bool whole_arrays, const MetadataChanges& changes) {
   using Json = nlohmann::ordered_json;
   std::error_code ignored;
   TRY(const Json metadata, std::filesystem::is_directory(path, ignored) ? directory_metadata(path, whole_arrays)
-                                                                        : gguf_metadata(path, whole_arrays));
+                                                                        : gguf_metadata(path, whole_arrays, changes));
   return metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<FileInfo> inspect(const std::string& path, KvType kv_type) {
+Result<FileInfo> inspect(const std::string& path, KvType kv_type, const MetadataChanges& changes) {
   std::error_code ignored;
-  TRY(FileInfo info, std::filesystem::is_directory(path, ignored) ? inspect_directory(path) : inspect_gguf(path));
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  if (is_folder) TRY_STATUS(refuse_changes(changes, path));
+  TRY(FileInfo info, is_folder ? inspect_directory(path) : inspect_gguf(path, changes));
+  info.changes = changes;
   if (auto runs = add_model_facts(path, kv_type, info); !runs) info.not_supported = std::move(runs).error().message;
   return info;
 }

@@ -18,7 +18,9 @@ TEST(ServeModels, AFileOfThem) {
   const ScratchFolder folder;
   const std::string file = folder.write(
       "models.toml", section("stories-1.0", "alias = [\"a\", \"b\"]\n") +
-                         section("small", "ctx = 64\nparallel = 3\ntemp = 0\nmax-tokens = 5\npinned = true\n") +
+                         section("small",
+                                 "ctx = 64\nparallel = 3\ntemp = 0\nmax-tokens = 5\npinned = true\n"
+                                 "override = [\"bitnet-b1.58.context_length=int:80\", \"general.name=str:X\"]\n") +
                          section("vectors", "embedding = true\n") + "[none]\nmodel = \"" + folder.path("none.gguf") +
                          "\"\n");
   bool is_told = false;
@@ -42,6 +44,7 @@ TEST(ServeModels, AFileOfThem) {
         EXPECT_TRUE(post("/v1/completions", R"({"model": "c", "prompt": "Once"})").starts_with("404"));
         const auto list = http.Get("/v1/models");
         EXPECT_TRUE(list && list->body.contains("\"n_ctx\":64") && list->body.contains("\"n_ctx\":100")) << list->body;
+        EXPECT_TRUE(list && list->body.contains("\"n_ctx_train\":80")) << list->body;
         EXPECT_TRUE(http.Get("/")->body.contains("data-engine=\"server\""));
         ::kill(process, SIGTERM);
       }});

@@ -1,9 +1,11 @@
-// Any bytes as a GGUF file: refused with a message, or every value and every tensor can be read.
+// Any bytes as a GGUF file: refused with a message, or every value and every tensor can be read. And as an override of
+// one of its values.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "file/gguf.h"
+#include "file/gguf_override.h"
 
 namespace tern {
 namespace {
@@ -47,7 +49,23 @@ void check_tensor(const GgufFile& file, const GgufTensor& tensor) {
          static_cast<uint64_t>(tensor.n_elements());
 }
 
+void override_with(std::string_view text) {
+  auto made = parse_gguf_override(text);
+  if (!made) {
+    require(made.error().message.find_first_of("\n\r\x1b") == std::string::npos);
+    return;
+  }
+  const std::string key = made->key;
+  require(!key.empty() && text.starts_with(key + "="));
+  constexpr char kEmpty[24] = {'G', 'G', 'U', 'F', 3};  // no tensors, no metadata
+  auto file = GgufFile::parse(as_bytes({kEmpty, sizeof(kEmpty)}), "fuzz.gguf").value();
+  file.override_value(*std::move(made));
+  require(file.find(key) != nullptr);
+  look_up(file, key);
+}
+
 void one_input(Bytes bytes) {
+  override_with(as_text(bytes));
   const auto file = GgufFile::parse(bytes, "fuzz.gguf");
   if (!file) {
     require(file.error().message.starts_with("fuzz.gguf: "));

@@ -55,6 +55,10 @@ SEEDS = {
     "block_tensors": gguf([], [("q4", [32], 2, 18), ("q8", [32, 2], 8, 68), ("q6", [256], 14, 210)]),
     "alignment_64": gguf([entry("general.alignment", 4, 64)], [("a", [1], 0, 4), ("b", [1], 0, 4)], alignment=64),
     "split": gguf([entry("split.no", 2, 0), entry("split.count", 2, 2)], []),
+    "override_int": b"llama.context_length=int:-512",
+    "override_float": b"llama.rope.freq_base=float:1e4",
+    "override_bool": b"tokenizer.ggml.add_bos_token=bool:false",
+    "override_str": b"general.name=str:a=b:c",
 }
 
 OUT.mkdir(parents=True, exist_ok=True)

@@ -68,7 +68,7 @@ GGUF = [
     key("{a}.attn_logit_softcapping", "f32", 0.01),
     key("{a}.final_logit_softcapping", "f32", 0.01),
     key("{a}.attention.sliding_window", "u32", 2),
-    key("{a}.attention.sliding_window_pattern", "u32", 2),
+    key("{a}.attention.sliding_window_pattern", "u32", 2, harmless=lambda m: not 0 < m.numbers.get("attention.sliding_window", 0) < m.numbers["context_length"]),
     key("{a}.attention.clamp_kqv", "f32", 0.01),
     key("{a}.attention.max_alibi_bias", "f32", 8.0),
     key("{a}.attention.causal", "bool", False),
@@ -78,7 +78,7 @@ GGUF = [
     key("{a}.embedding_scale", "f32", 3.0),
     key("{a}.logit_scale", "f32", 3.0),
     key("{a}.attention.layer_norm_rms_epsilon", "f32", 0.5),
-    key("{a}.attention.layer_norm_epsilon", "f32", 0.5),
+    key("{a}.attention.layer_norm_epsilon", "f32", 0.5, harmless=always),  # all norms are RMSNorm
     key("{a}.rope.freq_base", "f32", 777.0),
     key("{a}.rope.freq_base_swa", "f32", 777.0),
     key("{a}.rope.scaling.type", "str", "ntk"),

@@ -2,6 +2,7 @@
 // docs/adding_a_model.md shows how one is added.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,7 @@ struct Family {
   RopePairs gguf_pairs = RopePairs::kHalves;
   std::span<const TensorName> hf_in_layer = {};  // empty: the usual ones
   float hf_norm_offset = 0;                      // checkpoints hold gains less this, GGUF files whole ones
+  bool needs_window = false;  // a file says how wide the layers' window is, if only that there is none
   // What is left to read or to check once read_config() has done what all have in common; null: nothing.
   Result<void> (*finish)(ModelSource& source, Config& config) = nullptr;
 };
@@ -66,7 +68,8 @@ Result<Config> read_config(ModelSource& source, const Family& family);
 
 Result<Weights> read_weights(ModelSource& source, const Family& family, const Config& config);
 
-std::string_view glu_act_name(GluAct act);  // "silu"
+std::string_view glu_act_name(GluAct act);                  // "silu"
+std::optional<GluAct> find_glu_act(std::string_view name);  // by any name that a program has for it: "swish"
 
 // What is peculiar to some (Family::finish).
 Result<void> finish_bitnet(ModelSource& source, Config& config);

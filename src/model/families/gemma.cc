@@ -21,10 +21,13 @@ Result<void> set_scales(const ModelSource& source, Config& c, int layers_of_larg
   return {};
 }
 
-// One layer of `period` sees everything, at its end; the others see a window, and turn by ropes[local_rope].
+// One layer of `period` sees everything, at its end; the others see a window, and turn by ropes[local_rope]. A window
+// of 0 is none: all layers see everything and turn alike, as in models of another maker (Rnj-1) and in llama.cpp.
 Result<void> set_layers(ModelSource& source, Config& c, int usual_period, int local_rope) {
   const MetadataReader meta(source, c.architecture);
   TRY(const int period, meta.integer("attention.sliding_window_pattern", 1 << 20, usual_period));
+  TRY(const auto declared, source.get_int(c.architecture + ".attention.sliding_window"));
+  if (declared == 0) return {};
   TRY(const int window, meta.integer("attention.sliding_window", 1 << 24));
   int number = 0;
   for (LayerConfig& layer : c.each_layer()) {

@@ -70,6 +70,7 @@ constexpr Family gemma(std::string_view architecture, std::string_view model_typ
           .glu_act = GluAct::kGeluTanh,
           .hf_in_layer = kGemmaNames,
           .hf_norm_offset = 1,
+          .needs_window = true,
           .finish = finish};
 }
 

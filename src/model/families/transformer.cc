@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/format_text.h"
+#include "base/quoted.h"
 #include "model/families/bitlinear.h"
 #include "model/families/family.h"
 #include "model/rope_keys.h"
@@ -91,17 +92,32 @@ struct ActivationName {
   std::string_view name;
   GluAct act;
 };
+// Tern's own name of each first. "gelu" without the tanh is another function.
 constexpr ActivationName kActivations[] = {
-    {"relu2", GluAct::kRelu2}, {"silu", GluAct::kSilu}, {"gelu_tanh", GluAct::kGeluTanh}};
+    {"relu2", GluAct::kRelu2},        {"silu", GluAct::kSilu},  {"gelu_tanh", GluAct::kGeluTanh},
+    {"relu_squared", GluAct::kRelu2}, {"swish", GluAct::kSilu}, {"gelu_pytorch_tanh", GluAct::kGeluTanh},
+    {"gelu_new", GluAct::kGeluTanh},
+};
 
 Result<GluAct> read_glu_act(const ModelSource& source, const Config& c, GluAct usual) {
   const std::string key = c.architecture + ".feed_forward.activation";
   TRY(const auto declared, source.get_string(key));
   if (!declared) return usual;
-  const auto* found = std::ranges::find(kActivations, *declared, &ActivationName::name);
-  if (found != std::end(kActivations)) return found->act;
+  if (const auto act = find_glu_act(*declared)) return *act;
   return fail(ErrorCode::kNotSupported, "{}: {} is \"{}\"; Tern knows relu2, silu and gelu_tanh", source.path(), key,
               *declared);
+}
+
+// Other programs' names for the activation, which the family or feed_forward.activation decides.
+Result<void> check_hidden_act(const ModelSource& source, const Config& c) {
+  for (const char* name : {"hidden_activation", "hidden_act"}) {
+    const std::string key = format_text("{}.{}", c.architecture, name);
+    TRY(const auto declared, source.get_string(key));
+    if (!declared || find_glu_act(*declared) == c.glu_act) continue;
+    return fail(ErrorCode::kNotSupported, "{}: {} is {}, but Tern computes {} in this model", source.path(), key,
+                tern::quoted(*declared), glu_act_name(c.glu_act));
+  }
+  return {};
 }
 
 Result<Config> read_shape(ModelSource& source, const std::string& architecture) {
@@ -209,7 +225,13 @@ Result<Config> read_config(ModelSource& source, const Family& family) {
   TRY(c.glu_act, read_glu_act(source, c, family.glu_act));
   TRY(c.int8_activations, has_bitlinear_layers(source, family.bitlinear));
   if (family.finish) TRY_STATUS(family.finish(source, c));
+  TRY_STATUS(check_hidden_act(source, c));
   return c;
+}
+
+std::optional<GluAct> find_glu_act(std::string_view name) {
+  const auto* found = std::ranges::find(kActivations, name, &ActivationName::name);
+  return found == std::end(kActivations) ? std::nullopt : std::optional(found->act);
 }
 
 std::string_view glu_act_name(GluAct act) { return std::ranges::find(kActivations, act, &ActivationName::act)->name; }

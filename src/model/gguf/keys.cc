@@ -41,6 +41,8 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
     if (whole != c.layers.end()) {
       add_u32("attention.sliding_window_pattern", static_cast<int>(whole - c.layers.begin()) + 1);
     }
+  } else if (family.needs_window) {
+    add_u32("attention.sliding_window", 0);
   }
   writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", c.rms_eps);
   write_rope(c.ropes[0], c.architecture, writer);

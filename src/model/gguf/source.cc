@@ -1,5 +1,6 @@
 #include "model/gguf/source.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/format_text.h"
@@ -9,8 +10,11 @@
 #include "quant/i2_s.h"
 
 namespace tern {
-GgufSource::GgufSource(GgufFile file, Access access)
-    : file_(std::move(file)), container_(format_text("GGUF v{}", file_.version())), made_(access) {}
+GgufSource::GgufSource(GgufFile file, Access access, MetadataChanges changes)
+    : file_(std::move(file)),
+      container_(format_text("GGUF v{}", file_.version())),
+      changes_(std::move(changes)),
+      made_(access) {}
 
 // llama.cpp's converter permutes the rows of some architectures.
 RopePairs GgufSource::rope_pairs(std::string_view architecture) const {
@@ -109,7 +113,7 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
   return tensor;
 }
 
-Result<void> check_extensions(const GgufFile& file) {
+Result<void> check_extensions(const GgufFile& file, const MetadataChanges& changes) {
   for (const auto& [key, value] : file.metadata()) {
     if (key.starts_with("prism.hadamard.")) {
       return fail(
@@ -118,11 +122,11 @@ Result<void> check_extensions(const GgufFile& file) {
           "which Tern does not compute, so it would print garbage; get a Bonsai 1 file",
           file.path(), quoted(key));
     }
-    if (key.starts_with("prism.")) {
+    if (key.starts_with("prism.") && !std::ranges::contains(changes.ignored_keys, key)) {
       return fail(
           ErrorCode::kNotSupported,
           "{}: metadata {} is an extension of the Prism fork that Tern does not know, so it might print garbage; "
-          "get a file without it",
+          "get a file without it, or ignore the key if you know that it changes nothing",
           file.path(), quoted(key));
     }
   }

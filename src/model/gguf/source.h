@@ -9,13 +9,15 @@ namespace tern {
 
 class GgufSource final : public ModelSource {
  public:
-  explicit GgufSource(GgufFile file, Access access = Access::kResident);
+  // The file as the changes, which have been applied to it, have made it.
+  explicit GgufSource(GgufFile file, Access access = Access::kResident, MetadataChanges changes = {});
 
   const std::string& path() const override { return file_.path(); }
   const std::string& container() const override { return container_; }
   uint64_t file_bytes() const override { return file_.file_bytes(); }
   Result<std::optional<SourceText>> read_text() const override;
   const GgufFile* gguf() const override { return &file_; }
+  const MetadataChanges& changes() const override { return changes_; }
   RopePairs rope_pairs(std::string_view architecture) const override;
   Result<std::optional<std::string>> get_string(std::string_view key) const override;
   Result<std::optional<int64_t>> get_int(std::string_view key) const override { return file_.get_int(key); }
@@ -35,10 +37,12 @@ class GgufSource final : public ModelSource {
 
   GgufFile file_;
   std::string container_;
+  MetadataChanges changes_;
   MadeTensors made_;
 };
 
-// kNotSupported where keys of the file say that its weights mean something else than their formats do.
-Result<void> check_extensions(const GgufFile& file);
+// kNotSupported where keys of the file say that its weights mean something else than their formats do. Of those, only
+// keys that Tern does not know can be ignored.
+Result<void> check_extensions(const GgufFile& file, const MetadataChanges& changes);
 
 }  // namespace tern

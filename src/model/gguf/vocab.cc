@@ -43,14 +43,24 @@ Result<const PreTokenizerName*> read_pre_tokenizer(const GgufFile& file, const V
   return row;
 }
 
+Result<TokenId> check_token_id(const GgufFile& file, std::string_view key, int64_t id, size_t n_tokens) {
+  if (id >= 0 && static_cast<uint64_t>(id) < n_tokens) return static_cast<TokenId>(id);
+  return fail(ErrorCode::kCorruption, "{}: {} is {}, but the vocabulary has {} tokens", file.path(), key, id, n_tokens);
+}
+
 Result<std::optional<TokenId>> read_token_id(const GgufFile& file, std::string_view key, size_t n_tokens) {
   TRY(const auto id, file.get_int(key));
   if (!id) return std::nullopt;
-  if (*id < 0 || static_cast<uint64_t>(*id) >= n_tokens) {
-    return fail(ErrorCode::kCorruption, "{}: {} is {}, but the vocabulary has {} tokens", file.path(), key, *id,
-                n_tokens);
-  }
-  return static_cast<TokenId>(*id);
+  TRY(const TokenId known, check_token_id(file, key, *id, n_tokens));
+  return known;
+}
+
+Result<std::optional<TokenId>> read_unknown(const GgufFile& file, size_t n_tokens) {
+  TRY(const auto unknown, read_token_id(file, gguf_key::kUnknown, n_tokens));
+  TRY(const auto unk, read_token_id(file, gguf_key::kUnk, n_tokens));
+  if (!unknown || !unk || unknown == unk) return unknown ? unknown : unk;
+  return fail(ErrorCode::kNotSupported, "{}: {} is {}, but {} is {}; only one of them can be right", file.path(),
+              gguf_key::kUnk, *unk, gguf_key::kUnknown, *unknown);
 }
 
 Result<void> read_types(const GgufFile& file, Vocab& vocab) {
@@ -95,7 +105,7 @@ Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
   const size_t n = vocab.tokens.size();
   TRY(vocab.bos, read_token_id(file, gguf_key::kBos, n));
   TRY(vocab.eos, read_token_id(file, gguf_key::kEos, n));
-  TRY(vocab.unk, read_token_id(file, gguf_key::kUnknown, n));
+  TRY(vocab.unk, read_unknown(file, n));
   TRY(vocab.pad, read_token_id(file, gguf_key::kPadding, n));
   if (vocab.kind == VocabKind::kSentencePiece) use_usual_ids(vocab);
   TRY(const auto declared, file.get_bool(gguf_key::kAddBos));
@@ -121,6 +131,13 @@ Result<void> read_stop_tokens(const GgufFile& file, Vocab& vocab) {
   for (const auto* key : {gguf_key::kEot, gguf_key::kEom}) {
     TRY(const auto id, read_token_id(file, key, vocab.tokens.size()));
     if (id) add_stop_token(vocab, *id);
+  }
+  for (const auto* key : {gguf_key::kEosIds, gguf_key::kEogIds}) {
+    TRY(const auto ids, file.get_ints(key));
+    for (const int64_t id : ids.value_or(std::vector<int64_t>())) {
+      TRY(const TokenId known, check_token_id(file, key, id, vocab.tokens.size()));
+      add_stop_token(vocab, known);
+    }
   }
   TRY(const auto more, file.get_ints(gguf_key::kStopTokens));
   for (const int64_t id : more.value_or(std::vector<int64_t>())) {

@@ -40,6 +40,32 @@ TEST(GgufVocab, RepairsThePublishedBitnetFile) {
   EXPECT_EQ(read_gguf_chat_template(file).value().value(), bitnet_chat_template());
 }
 
+TEST(GgufVocab, ListsOfEndsEndReplies) {
+  for (const char* key : {"tokenizer.ggml.eos_token_ids", "tokenizer.ggml.eog_token_ids"}) {
+    TinyGguf file = published_bitnet();
+    file.integer_lists[key] = {7, 5};
+    EXPECT_EQ(read_gguf_vocab(open(file)).value()->stop_tokens, (std::vector<TokenId>{5, 6, 7})) << key;
+    file.integer_lists[key] = {8};
+    const auto outside = read_gguf_vocab(open(file));
+    ASSERT_FALSE(outside) << key;
+    EXPECT_NE(outside.error().message.find(std::string(key) + " is 8, but the vocabulary has 8 tokens"),
+              std::string::npos)
+        << outside.error().message;
+  }
+}
+
+TEST(GgufVocab, TheUnknownTokenHasTwoNames) {
+  TinyGguf file = published_bitnet();
+  file.token_ids["tokenizer.ggml.unk_token_id"] = 2;
+  EXPECT_EQ(read_gguf_vocab(open(file)).value()->unk, 2);
+  file.token_ids["tokenizer.ggml.unknown_token_id"] = 2;
+  EXPECT_EQ(read_gguf_vocab(open(file)).value()->unk, 2);
+  file.token_ids["tokenizer.ggml.unknown_token_id"] = 3;
+  const auto both = read_gguf_vocab(open(file));
+  ASSERT_FALSE(both);
+  EXPECT_NE(both.error().message.find("unk_token_id is 2, but"), std::string::npos) << both.error().message;
+}
+
 TEST(GgufVocab, KeepsATemplateThatIsNotThePlaceholder) {
   TinyGguf file = published_bitnet();
   file.strings["tokenizer.chat_template"] = "{{ messages[0]['content'] }}";

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/quoted.h"
+#include "model/families/family.h"
 #include "model/hf/json_rope.h"
 #include "text/utf8.h"
 
@@ -79,27 +80,16 @@ Result<void> set_window(const JsonConfig& config, const std::string& prefix, Sou
   return set_layer_types(config, prefix, values);
 }
 
-// By transformers' names; "gelu" without the tanh is another function.
-struct HfActivation {
-  std::string_view hf;
-  const char* gguf;
-};
-constexpr HfActivation kHfActivations[] = {{"silu", "silu"},
-                                           {"swish", "silu"},
-                                           {"relu2", "relu2"},
-                                           {"gelu_pytorch_tanh", "gelu_tanh"},
-                                           {"gelu_new", "gelu_tanh"}};
-
 Result<void> set_activation(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   const char* key = config.json().contains("hidden_activation") ? "hidden_activation" : "hidden_act";  // Gemma's first
   TRY(const auto act, config.text(key));
   if (!act) return {};
-  const auto* found = std::ranges::find(kHfActivations, *act, &HfActivation::hf);
-  if (found == std::end(kHfActivations)) {
+  const auto found = find_glu_act(*act);
+  if (!found) {
     return fail(ErrorCode::kNotSupported, "{}: {} is {}; Tern computes silu, relu2 and gelu_pytorch_tanh",
                 config.path(), key, tern::quoted(*act));
   }
-  values.set(prefix + "feed_forward.activation", std::string(found->gguf));
+  values.set(prefix + "feed_forward.activation", std::string(glu_act_name(*found)));
   return {};
 }
 
