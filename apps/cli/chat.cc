@@ -25,10 +25,9 @@ constexpr const char* kChatFooter = R"(In the conversation
   Alt-Enter, or \ at the end of a line            continues on the next line; a pasted text is one message
 
 Examples
-  tern chat -m model.gguf
+  tern chat                                       with the model that comes with Tern, which tells stories
   tern chat -m model.gguf --system "You answer in one sentence." --temp 0
-  tern chat                                       write a story together with the model that comes with Tern
-  printf 'Hello\nAnd again\n' | tern chat -m model.gguf
+  printf 'Tell me a story about a fox and a lantern.\nWho found it?\n' | tern chat
 )";
 
 struct ChatCommand {
@@ -106,12 +105,13 @@ Result<ExitCode> ChatLoop::run(LineReader& reader) {
   }
 }
 
-void greet(const Engine& engine, bool person) {
+void greet(const Engine& engine, const ModelOptions& model, bool person) {
   if (person) {
     const Style style = Style::of(STDERR_FILENO);
     std::fprintf(stderr, "%s\n", style.bold(describe(engine.info())).c_str());
     if (!engine.info().choice.empty()) print_note(engine.info().choice);
   }
+  note_default_model(model, engine);
   if (!engine.has_chat_template()) {
     print_note(
         "this model has no chat template, so it continues your text: write a beginning, or press Enter alone to let it "
@@ -131,7 +131,7 @@ Result<ExitCode> ChatCommand::run() {
   TERN_TRY(const std::unique_ptr<Conversation> conversation,
            Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
-  greet(engine, person);
+  greet(engine, model, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
   const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());
   auto done = ChatLoop(*conversation, person).run(*reader);

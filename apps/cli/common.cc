@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -235,6 +236,13 @@ Result<Engine> load_engine(const ModelOptions& model) {
       print_note(format_text("all {} layers are on the GPU: Tern does not split a model", info.n_layers));
   }
   return engine;
+}
+
+void note_default_model(const ModelOptions& model, const Engine& engine) {
+  const Result<ModelPlace> place = model.place();
+  const char* other = std::getenv("TERN_MODEL");
+  if (!place || !place->path.empty() || !place->hub_name.empty() || (other && *other)) return;
+  print_note(format_text("the default model, {}: it {}; -m names another", engine.info().name, kDefaultModelLimits));
 }
 
 std::string joined_words(const std::vector<std::string>& words) {

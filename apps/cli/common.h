@@ -77,6 +77,12 @@ CLI::Option* add_kv(CLI::App& app, KvType& type);
 std::string_view kv_name(KvType type);
 KvType kv_type_of(std::string_view name);  // of a name that was checked; f16 for any other
 
+// What the model that comes with Tern can do, for where it is chosen.
+inline constexpr std::string_view kDefaultModelLimits = "tells short children's stories and knows little else";
+
+// Where the command line names no model: a note on which one that is, and what it can do.
+void note_default_model(const ModelOptions& model, const Engine& engine);
+
 // Downloads where -hf asks for it, and loads, with a progress bar.
 Result<Engine> load_engine(const ModelOptions& model);
 

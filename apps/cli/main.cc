@@ -25,7 +25,7 @@ constexpr const char* kDescription =
 
 constexpr const char* kTernFooter = R"(Examples
   tern run -p "Once upon a time"                  let the model that comes with Tern tell a story
-  tern chat -m model.gguf                         talk to a model
+  tern chat                                       talk to it
   tern chat -hf microsoft/bitnet-b1.58-2B-4T-gguf  talk to a model that is downloaded on first use
   tern inspect model.gguf                         see what is in a file, and whether Tern can run it
   tern bench -m model.gguf                        measure it on this machine

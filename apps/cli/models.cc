@@ -36,6 +36,8 @@ std::string models_page() {
     page += row(model.name, model.format, human_bytes(model.download_bytes()),
                 human_bytes(model.memory_bytes(kListedTokens)), model.license);
   }
+  page += format_text("\nWithout -m, Tern runs the model that comes with it: Tern Stories, which {}.\n",
+                      kDefaultModelLimits);
   return page;
 }
 

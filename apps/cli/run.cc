@@ -24,8 +24,8 @@ constexpr const char* kRunFooter = R"(Examples
   tern run -p "Once upon a time" --temp 0 -n 60   always the same 60 tokens
   tern run -f prompt.txt --seed 7 --stats         repeatable, with statistics at the end
   echo "The cat" | tern run --no-echo             only the continuation
-  tern run -m chat-model.gguf --chat -p "Why is the sky blue?"
-  tern run -m chat-model.gguf --chat -p "Why?" --print-prompt
+  tern run --chat "Tell me a story about a fox and a lantern."
+  tern run --chat "Who are you?" --print-prompt
                                                   what the model would read
   tern run -m chat-model.gguf --chat -p "Name a city" --json-schema city.json
                                                   JSON that is valid by the schema
@@ -227,6 +227,7 @@ Result<ExitCode> RunCommand::run() {
     return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long, but the context holds {}; {}", ids.size(),
                 session.n_ctx(), shorten_or_raise_ctx(engine, session));
   }
+  note_default_model(model, engine);
   const bool echo = !chat && !no_echo && !json;
   if (echo) TERN_TRY_STATUS(print_untrusted(text));
   TERN_TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate, {.silent = json}));

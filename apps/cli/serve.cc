@@ -25,6 +25,7 @@ namespace tern::cli {
 namespace {
 
 constexpr const char* kServeFooter = R"(Examples
+  tern serve                                  the model that comes with Tern
   tern serve -m model.gguf                    for browsers at http://127.0.0.1:8080/, for OpenAI's clients at …/v1
   tern serve -hf OWNER/NAME --host 0.0.0.0 --api-key-file keys.txt
   tern serve --config /etc/tern/serve.toml    options from a file
@@ -164,6 +165,7 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(one), api));
   if (!quiet) print_note(describe(info));
   if (!quiet && !info.choice.empty()) print_note(info.choice);
+  if (!quiet) note_default_model(model, engine);
   return answer_until_end(server, api.names.front(), interrupt);
 }
 

@@ -2,9 +2,14 @@
 """Runs `tern` in a terminal and draws what happens as an animated SVG, docs/pictures/terminal.svg. The text appears when
 it appeared, slowed down by --slow; renderers that do not animate, and readers who want no motion, see the last frame.
 
-usage: docs/pictures/make_terminal_picture.py [--program build/release/bin/tern] [--slow 20] [ARGUMENT...] > SVG
+usage: docs/pictures/make_terminal_picture.py [--program build/release/bin/tern] [--slow 20] [--say TEXT]... [ARGUMENT...] > SVG
 
 ARGUMENTs are those of `tern`, by default: run "Once upon a time" --seed 50 --stats
+With --say they are by default those of a conversation, chat --seed 50, in which each TEXT is said:
+
+    docs/pictures/make_terminal_picture.py > docs/pictures/terminal.svg
+    docs/pictures/make_terminal_picture.py --say "Tell me a story about a hedgehog and a key." --say "Who found it?" \\
+        > docs/pictures/terminal_chat.svg
 """
 import argparse
 import os
@@ -13,6 +18,7 @@ import re
 import select
 import shlex
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -46,6 +52,42 @@ def record(command: list[str]) -> list[tuple[float, str]]:
             break
         writes.append((time.monotonic() - start, data.decode()))
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
+        sys.exit(f"{shlex.join(command)} failed:\n" + "".join(text for _, text in writes))
+    return writes
+
+
+def record_chat(command: list[str], said: list[str]) -> list[tuple[float, str]]:
+    """The same of a conversation, with each text as if it were typed at the prompt of `tern chat`."""
+    terminal, child = pty.openpty()
+    ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=child, stderr=child, env=environment)
+    os.close(child)
+    writes: list[tuple[float, str]] = []
+
+    def read(at: float, patience: float) -> float:
+        """Until nothing has come for a while; what is shown after `at` seconds. Returns when it ended."""
+        start = time.monotonic()
+        end = at
+        while select.select([terminal], [], [], patience)[0]:
+            try:
+                data = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            end = at + time.monotonic() - start
+            writes.append((end, data.decode()))
+        return end
+
+    seconds = read(0, 3)
+    for text in said:
+        writes.append((seconds, f"\n\x1b[2m> \x1b[0m\x1b[1m{text}\x1b[0m\n\n"))
+        program.stdin.write(text.encode() + b"\n")
+        program.stdin.flush()
+        seconds = read(seconds, 3)
+    program.stdin.close()
+    if program.wait() != 0:
         sys.exit(f"{shlex.join(command)} failed:\n" + "".join(text for _, text in writes))
     return writes
 
@@ -156,10 +198,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/release/bin/tern")
     parser.add_argument("--slow", type=float, default=20, help="how many times slower than it was (default 20)")
+    parser.add_argument("--say", action="append", default=[], metavar="TEXT", help="what is said in a conversation")
     options, arguments = parser.parse_known_args()
-    arguments = arguments or ["run", "Once upon a time", "--seed", "50", "--stats"]
+    arguments = arguments or (["chat", "--seed", "50"] if options.say else ["run", "Once upon a time", "--seed", "50", "--stats"])
     command = "tern " + " ".join(f'"{a}"' if " " in a else a for a in arguments)
-    writes = record([options.program, *arguments])
+    line = [options.program, *arguments]
+    writes = record_chat(line, options.say) if options.say else record(line)
     print(draw(command, writes, options.slow))
 
 

@@ -185,8 +185,8 @@ class EngineTest(unittest.TestCase):
             tern.Engine("/nowhere/model.gguf")
         self.assertEqual(caught.exception.code, tern.Code.NOT_FOUND)
         self.assertIn("/nowhere/model.gguf", str(caught.exception))
-        with self.assertRaises(tern.Error) as caught:
-            self.engine.chat([{"role": "user", "content": "hello"}])
+        with self.assertRaises(tern.Error) as caught:  # its template has no place for tools
+            self.engine.chat([{"role": "user", "content": "hello"}], tools=[{"type": "function", "function": {"name": "f"}}])
         self.assertEqual(caught.exception.code, tern.Code.NOT_SUPPORTED)
         with self.assertRaises(tern.Error) as caught:
             self.engine.generate([])
@@ -231,6 +231,12 @@ class EngineTest(unittest.TestCase):
         session.close()
         with self.assertRaisesRegex(ValueError, "Session is closed"):
             session.generate("Once")
+
+    def test_the_default_model_chats(self) -> None:
+        messages: list[tern.Message] = [("user", "Tell me a story about a fox and a lantern.")]
+        self.assertTrue(self.engine.info.has_chat_template)
+        self.assertEqual(self.engine.render_chat(messages), f"<|user|>\n{messages[0][1]}<|end|>\n<|assistant|>\n")
+        self.assertGreater(len("".join(self.engine.chat(messages, max_tokens=40, temperature=0))), 40)
 
     def test_chat_renders_a_template(self) -> None:
         template = (

@@ -20,9 +20,12 @@ TEST_F(CApi, ErrorsHaveACodeAndALine) {
   EXPECT_EQ(engine, nullptr);
 
   const auto no_template = outcome_of([&](tern_error** error) {
+    options.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf";
+    if (const tern_code code = tern_engine_load(&options, &engine, error); code != TERN_OK) return code;
+    const EngineHandle owner(engine, tern_engine_free);
     char* text = nullptr;
     const tern_chat_message message = {"user", "hello"};
-    return tern_render_chat(engine_, &message, 1, nullptr, &text, nullptr, error);
+    return tern_render_chat(engine, &message, 1, nullptr, &text, nullptr, error);
   });
   EXPECT_EQ(no_template.code, TERN_NOT_SUPPORTED);
 

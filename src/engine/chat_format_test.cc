@@ -104,12 +104,5 @@ TEST(EngineChatFormat, AGrammarForcesACall) {
   }
 }
 
-TEST(EngineChatFormat, IsEmptyWithoutATemplate) {
-  const Engine engine = with_template("");
-  EXPECT_FALSE(engine.has_chat_template());
-  EXPECT_FALSE(engine.chat_format().has_tools);
-  EXPECT_EQ(engine.chat_format().think_begin, "");
-}
-
 }  // namespace
 }  // namespace tern

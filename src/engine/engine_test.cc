@@ -14,15 +14,25 @@ TEST(Engine, TellsWhatItLoaded) {
   EXPECT_EQ(info.architecture, "bitnet-b1.58");
   EXPECT_EQ(info.n_vocab, 8192);
   EXPECT_EQ(info.n_layers, 10);
-  EXPECT_EQ(info.n_ctx, 512);
+  EXPECT_EQ(info.n_ctx, 1024);
   EXPECT_EQ(info.kv_bytes_per_token, 10u * 2 * 128 * 2);
   EXPECT_NEAR(static_cast<double>(info.n_params), 34.4e6, 0.1e6);
   // Ternary weights at two bits with 32 bytes of scale each, the f16 head, f32 norms, one row of the embedding.
   const uint64_t per_layer = (2 * 512 * 512 + 2 * 128 * 512 + 3 * 512 * 1536) / 4 + 7 * 32 + (3 * 512 + 1536) * 4;
   EXPECT_EQ(info.bytes_per_token, 10 * per_layer + 8192 * 512 * 2 + 512 * 4 + 512 * 2);
   EXPECT_TRUE(engine.has_tokenizer());
+  ASSERT_TRUE(engine.has_chat_template());
+  const ChatMessage hello[] = {{"user", "Hello!"}};
+  EXPECT_EQ(engine.render_chat(hello).value(), "<|user|>\nHello!<|end|>\n<|assistant|>\n");
+}
+
+TEST(Engine, AModelWithoutATemplateHoldsNoConversation) {
+  const Engine engine =
+      Engine::load({.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf", .n_threads = 1}).value();
   EXPECT_FALSE(engine.has_chat_template());
   EXPECT_EQ(engine.render_chat({}).error().code, ErrorCode::kNotSupported);
+  EXPECT_FALSE(engine.chat_format().has_tools);
+  EXPECT_EQ(engine.chat_format().think_begin, "");
 }
 
 TEST(Engine, RefusesBadOptions) {
@@ -32,7 +42,7 @@ TEST(Engine, RefusesBadOptions) {
   EXPECT_EQ(Engine::load({.model_path = kStories, .max_batch = -1}).error().code, ErrorCode::kInvalidArgument);
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
   EXPECT_EQ(engine.new_session({.n_ctx = -1}).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_NE(engine.new_session({.n_ctx = 513}).error().message.find("512"), std::string::npos);
+  EXPECT_NE(engine.new_session({.n_ctx = 1025}).error().message.find("1024"), std::string::npos);
   EXPECT_EQ(engine.new_session({.n_ctx = 100}).value().n_ctx(), 100);
 }
 
@@ -171,10 +181,10 @@ TEST(Engine, SamplesAsTheModelRecommends) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
   const SamplingAdvice& advice = engine.info().sampling;
   EXPECT_EQ(advice.source, "general.sampling");
-  EXPECT_EQ(advice.values.temperature, 0.5f);
+  EXPECT_EQ(advice.values.temperature, 0.6f);
   EXPECT_EQ(advice.values.min_p, 0.1f);
   EXPECT_EQ(advice.values.top_k, std::nullopt);
-  EXPECT_EQ(engine.sampling().temperature, 0.5f);
+  EXPECT_EQ(engine.sampling().temperature, 0.6f);
   EXPECT_EQ(engine.sampling({.temperature = 0.9f}).temperature, 0.9f);
   EXPECT_EQ(engine.sampling({.temperature = 0.9f}).min_p, 0.1f);
   const auto story = [&](const SampleOptions& sample) {
@@ -183,7 +193,7 @@ TEST(Engine, SamplesAsTheModelRecommends) {
         .value()
         .tokens;
   };
-  EXPECT_EQ(story({.seed = 3}), story({.temperature = 0.5f, .min_p = 0.1f, .seed = 3}));
+  EXPECT_EQ(story({.seed = 3}), story({.temperature = 0.6f, .min_p = 0.1f, .seed = 3}));
   EXPECT_NE(story({.seed = 3}), story({.temperature = 1.5f, .min_p = 0.0f, .seed = 3}));
 }
 

@@ -57,9 +57,9 @@ TEST(Devices, SaysWhatAModelNeeds) {
   EXPECT_EQ(fact(devices.front().facts, "fits"), "yes");
   const uint64_t file_bytes = std::filesystem::file_size(kDefaultModel);
   EXPECT_EQ(fact(devices.front().facts, "model file"), std::to_string(file_bytes >> 20) + " MiB");
-  EXPECT_EQ(fact(devices.front().facts, "KV cache"), "2 MiB for 512 tokens of context, in f16");
+  EXPECT_EQ(fact(devices.front().facts, "KV cache"), "5 MiB for 1024 tokens of context, in f16");
   EXPECT_EQ(fact(list_devices_for(kDefaultModel, KvType::kF32)->front().facts, "KV cache"),
-            "5 MiB for 512 tokens of context, in f32");
+            "10 MiB for 1024 tokens of context, in f32");
   EXPECT_EQ(fact(list_devices().front().facts, "fits"), "absent");
   EXPECT_EQ(list_devices_for("/nowhere.gguf").error().code, ErrorCode::kNotFound);
 }

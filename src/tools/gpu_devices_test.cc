@@ -54,7 +54,7 @@ TEST(GpuDevices, EveryAdapterOrTheReasonForNone) {
   EXPECT_EQ(devices[0].name, adapters ? adapters->front().name : "none");
 }
 
-// The model that comes with Tern: 16 MB of weights; f16 keys and values of 512 tokens in every layer.
+// The model that comes with Tern: 16 MB of weights; f16 keys and values of 1,024 tokens in every layer.
 TEST(GpuDevices, SaysWhetherAModelFits) {
   const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
   gpu::AdapterInfo adapter;
@@ -62,10 +62,10 @@ TEST(GpuDevices, SaysWhetherAModelFits) {
   adapter.memory_bytes = uint64_t{1} << 30;
   const Facts facts = gpu_needs(adapter, model, KvType::kF16);
   EXPECT_EQ(fact(facts, "model weights"), "15 MiB");
-  const uint64_t kv_bytes = uint64_t{4} * static_cast<uint64_t>(model.config.n_layers * model.config.kv_width()) * 512;
-  EXPECT_EQ(fact(facts, "KV cache"), std::to_string(kv_bytes >> 20) + " MiB for 512 tokens of context, in f16");
+  const uint64_t kv_bytes = uint64_t{4} * static_cast<uint64_t>(model.config.n_layers * model.config.kv_width()) * 1024;
+  EXPECT_EQ(fact(facts, "KV cache"), std::to_string(kv_bytes >> 20) + " MiB for 1024 tokens of context, in f16");
   EXPECT_EQ(fact(gpu_needs(adapter, model, KvType::kF32), "KV cache"),
-            std::to_string(kv_bytes >> 19) + " MiB for 512 tokens of context, in f32");
+            std::to_string(kv_bytes >> 19) + " MiB for 1024 tokens of context, in f32");
   EXPECT_EQ(fact(facts, "fits"), "yes");
 
   adapter.memory_bytes = 8u << 20;

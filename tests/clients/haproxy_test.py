@@ -205,8 +205,8 @@ class Replicas(unittest.TestCase):
 
     def test_a_prompt_larger_than_the_buffer_is_answered(self):
         status, _, answer = self.proxy.ask({"prompt": "a " * 150_000, "max_tokens": 1})
-        self.assertEqual(status, 400)  # by the replica: its context is 512 tokens
-        self.assertIn("512", answer["error"]["message"])
+        self.assertEqual(status, 400)  # by the replica: its context is 1,024 tokens
+        self.assertIn("1024", answer["error"]["message"])
 
     def test_a_request_keeps_its_id(self):
         self.assertEqual(self.proxy.ask({"prompt": "a", "max_tokens": 1}, **{"X-Request-Id": "mine-1"})[1]["X-Request-Id"], "mine-1")

@@ -7,10 +7,13 @@ import {fileURLToPath} from 'node:url';
 
 const kRoot = fileURLToPath(new URL('../../', import.meta.url));
 
+// A conversation is one text to the model, which the tests' sentences go on in.
+const kTemplate = "{{ messages | map(attribute='content') | join(' ') }}";
+
 /** A server on a free port; `stop()` ends it and returns its exit code. */
 export async function startServer(...args) {
   const program = process.env.TERN ?? path.join(kRoot, 'build/release/bin/tern');
-  const child = spawn(program, ['serve', '--port', '0', ...args], {stdio: ['ignore', 'inherit', 'pipe']});
+  const child = spawn(program, ['serve', '--port', '0', '--chat-template', kTemplate, ...args], {stdio: ['ignore', 'inherit', 'pipe']});
   let said = '';
   for await (const piece of child.stderr) {
     said += piece;

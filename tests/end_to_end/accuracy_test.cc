@@ -62,7 +62,7 @@ TEST(Kv, ChangesWhatIsComputedAndWhatItTakes) {
   const RunResult page = run_tern({"inspect", default_model(), "--kv", "f32"});
   EXPECT_NE(page.out.find("10.2 kB per token of context (f32)"), std::string::npos) << page.out;
   const RunResult devices = run_tern({"devices", "-m", default_model(), "--kv", "f32"});
-  EXPECT_NE(devices.out.find("5 MiB for 512 tokens of context, in f32"), std::string::npos) << devices.out;
+  EXPECT_NE(devices.out.find("10 MiB for 1024 tokens of context, in f32"), std::string::npos) << devices.out;
 }
 
 TEST(EvalAgainst, TableAndJson) {
@@ -104,7 +104,7 @@ TEST(EvalAgainst, TableAndJson) {
 TEST(EvalAgainstKv, TableAndJson) {
   const ScratchFolder folder;
   std::string text;
-  for (int i = 0; i < 30; ++i) text += kStory + " ";  // more than 512 tokens
+  for (int i = 0; i < 60; ++i) text += kStory + " ";  // more than 1,024 tokens
   const std::string story = folder.write("story.txt", text);
   const std::vector<std::string> arguments = {"eval", "-m",   default_model(), "-b",           "cpu", "-f",
                                               story,  "--kv", "q8_0",          "--against-kv", "f16"};
@@ -118,7 +118,7 @@ TEST(EvalAgainstKv, TableAndJson) {
                         &halves, &change, &mean, &median, &most, &greatest, &same),
             9)
       << table.out;
-  EXPECT_NE(table.out.find("left out: 4096, as the model was trained for 512 tokens\n"), std::string::npos)
+  EXPECT_NE(table.out.find("left out: 4096, as the model was trained for 1024 tokens\n"), std::string::npos)
       << table.out;
   EXPECT_NEAR(change, 100 * (packed / halves - 1), 0.01);
   EXPECT_GT(mean, 0);
@@ -129,7 +129,7 @@ TEST(EvalAgainstKv, TableAndJson) {
   const nlohmann::json json = nlohmann::json::parse(run_tern(json_arguments).out);
   EXPECT_EQ(json.at("kv"), "q8_0");
   EXPECT_EQ(json.at("against_kv"), "f16");
-  ASSERT_EQ(json.at("contexts").size(), 1u);
+  ASSERT_EQ(json.at("contexts").size(), 2u);  // and what the model was trained for
   const nlohmann::json& context = json.at("contexts").at(0);
   EXPECT_EQ(context.at("ctx"), 512);
   EXPECT_EQ(context.at("tokens"), n_tokens);

@@ -166,8 +166,8 @@ TEST(BadUsage, PromptFileIsNotThere) {
 
 TEST(BadUsage, PromptLongerThanTheContext) {
   std::string prompt;
-  for (int i = 0; i < 600; ++i) prompt += "cat and ";
-  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", prompt})), 2, {"the context holds 512", "shorten"}));
+  for (int i = 0; i < 1200; ++i) prompt += "cat and ";
+  EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", prompt})), 2, {"the context holds 1024", "shorten"}));
   EXPECT_TRUE(failed_with(run_tern(with_model({"run", "-p", "one two three", "--ctx", "2"})), 2,
                           {"context holds 2", "raise --ctx"}));
 }

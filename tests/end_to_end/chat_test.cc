@@ -1,16 +1,18 @@
-// `tern chat` without a terminal: plain lines in, plain text out. The default model has no template and tells stories.
+// `tern chat` without a terminal: plain lines in, plain text out. Most of it with the default model without its
+// template, which continues texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "end_to_end/corrupt_gguf.h"
 #include "end_to_end/run_program.h"
+#include "support/plain_model.h"
 
 namespace tern::test {
 namespace {
 
 RunResult chat(const std::string& input, std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments = {"chat", "-m", default_model(), "--temp", "0", "-n", "30"};
+  std::vector<std::string> arguments = {"chat", "-m", plain_model(), "--temp", "0", "-n", "30"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run_tern(arguments, {.input = input});
 }
@@ -99,8 +101,33 @@ TEST(Chat, GoesOnWhenTheContextIsFull) {
 
 TEST(Chat, LineLongerThanTheContext) {
   std::string line;
-  for (int i = 0; i < 600; ++i) line += "cat and ";
+  for (int i = 0; i < 1200; ++i) line += "cat and ";
   EXPECT_EQ(chat(line + "\n").exit_code, 2);
+}
+
+constexpr const char* kNote = "tells short children's stories and knows little else; -m names another)";
+
+// Its own template, and its name and limits on standard error.
+TEST(Chat, TheDefaultModelTalks) {
+  const std::string asked = "Tell me a story about a hedgehog and a key.";
+  const RunResult result = run_tern({"chat", "--temp", "0"}, {.input = asked + "\n"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(result.out.size(), 100u) << result.out;
+  EXPECT_FALSE(result.out.contains("<|")) << result.out;
+  EXPECT_TRUE(result.err.contains("(the default model, Tern Stories 34M: it ")) << result.err;
+  EXPECT_TRUE(result.err.contains(kNote)) << result.err;
+  EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+  const RunResult once = run_tern({"run", "--chat", "--temp", "0", asked});
+  EXPECT_EQ(once.out, result.out);
+  EXPECT_EQ(once.err, result.err);
+}
+
+TEST(Chat, OnlyTheModelThatNobodyNamedIsExplained) {
+  EXPECT_EQ(run_tern({"chat", "-m", default_model()}).err, "");
+  EXPECT_EQ(run_tern({"run", "-m", default_model(), "-n", "1", "Once"}).err, "");
+  EXPECT_EQ(run_tern({"chat"}, {.variables = {{"TERN_MODEL", default_model()}}}).err, "");
+  EXPECT_TRUE(run_tern({"run", "-n", "1", "Once"}).err.contains(kNote));
+  EXPECT_TRUE(run_tern({"models"}).out.contains("tells short children's stories"));
 }
 
 // The default model with a template of its own. What it answers makes no sense; what it is asked does.
@@ -108,7 +135,7 @@ class TemplateChat : public testing::Test {
  protected:
   TemplateChat() {
     GgufImage model = GgufImage::parse(read_file(default_model()));
-    model.add_string(
+    model.set_string(
         "tokenizer.chat_template",
         "{{ bos_token }}{% for message in messages %}<{{ message.role }}> {{ message.content }}\n{% endfor %}"
         "{% if add_generation_prompt %}<assistant>{% endif %}");
@@ -145,7 +172,7 @@ TEST_F(TemplateChat, ThePromptCanBeSeen) {
   const RunResult shown = run_tern(arguments);
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_NE(shown.out.find("<system> Be kind\\n\n<user> Hello\\n\n<assistant>\n\n"), std::string::npos) << shown.out;
-  EXPECT_TRUE(failed_with(run_tern({"run", "-m", default_model(), "--chat", "-p", "Hello", "--print-prompt"}), 1,
+  EXPECT_TRUE(failed_with(run_tern({"run", "-m", plain_model(), "--chat", "-p", "Hello", "--print-prompt"}), 1,
                           {"no chat template", "--chat"}));
 }
 

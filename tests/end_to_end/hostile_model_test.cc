@@ -12,9 +12,10 @@ namespace {
 
 constexpr const char* kPrompt = "Once upon a time";
 
-// The default model with one more piece of metadata.
+// The default model with one piece of metadata that is another, or one more.
 std::string model_with(const ScratchFolder& folder, const std::string& key, const std::string& value) {
   GgufImage model = GgufImage::parse(read_file(default_model()));
+  model.remove_keys(key);
   model.add_string(key, value);
   return folder.write("model.gguf", model.bytes());
 }

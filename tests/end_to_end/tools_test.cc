@@ -34,7 +34,7 @@ TEST(Help, Version) { EXPECT_TRUE(run_tern({"--version"}).out.starts_with("tern 
 TEST(Inspect, PageAndJsonAgree) {
   const RunResult page = run_tern({"inspect", default_model()});
   EXPECT_EQ(page.exit_code, 0) << page.err;
-  for (const char* part : {"bitnet-b1.58", "Tern Stories 34M", "GGUF v3", "I2_S", "Metadata (25)", "Tensors (112)",
+  for (const char* part : {"bitnet-b1.58", "Tern Stories 34M", "GGUF v3", "I2_S", "Metadata (27)", "Tensors (112)",
                            "blk.9.ffn_down.weight", "512 × 1536"}) {
     EXPECT_NE(page.out.find(part), std::string::npos) << part << " is missing from\n" << page.out;
   }
@@ -44,9 +44,9 @@ TEST(Inspect, PageAndJsonAgree) {
   EXPECT_EQ(json.at("metadata").at("general.architecture"), "bitnet-b1.58");
   EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(default_model()));
   EXPECT_EQ(json.at("supported"), true);
-  EXPECT_NE(page.out.find("temp 0.5, min-p 0.1 (general.sampling)"), std::string::npos) << page.out;
+  EXPECT_NE(page.out.find("temp 0.6, min-p 0.1 (general.sampling)"), std::string::npos) << page.out;
   EXPECT_EQ(json.at("sampling").at("source"), "general.sampling");
-  EXPECT_EQ(json.at("sampling").at("values"), (nlohmann::json{{"temp", 0.5}, {"min-p", 0.1}}));
+  EXPECT_EQ(json.at("sampling").at("values"), (nlohmann::json{{"temp", 0.6}, {"min-p", 0.1}}));
   EXPECT_EQ(json.at("tensors").at(0).at("name"), "token_embd.weight");
   EXPECT_EQ(json.at("tensors").at(0).at("shape"), (nlohmann::json{8192, 512}));
   // 10 layers of ternary matrices at a quarter byte a weight with 32 bytes after each, the norms as F32, the embedding
@@ -101,7 +101,7 @@ TEST(Run, SaysThatTheContextIsFull) {
   const RunResult result =
       run_tern({"run", "-m", default_model(), "-p", "Once upon a time", "--ctx", "16", "--ignore-eos"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_NE(result.err.find("the context of 16 tokens is full; --ctx can be up to 512"), std::string::npos)
+  EXPECT_NE(result.err.find("the context of 16 tokens is full; --ctx can be up to 1024"), std::string::npos)
       << result.err;
 }
 
@@ -142,8 +142,8 @@ TEST(Eval, PredictsStoriesBetterThanNoise) {
     EXPECT_EQ(std::sscanf(result.out.c_str(), "perplexity %lf", &value), 1) << result.out;
     return value;
   };
-  EXPECT_LT(perplexity(story), 12);  // the model card promises e^2.38 on such stories
-  EXPECT_GT(perplexity(noise), 50);
+  EXPECT_LT(perplexity(story), 40);  // the model card promises e^3.03 on such stories
+  EXPECT_GT(perplexity(noise), 100);
 }
 
 TEST(Eval, Json) {

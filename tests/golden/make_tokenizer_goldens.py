@@ -3,7 +3,7 @@
 
     make_tokenizer_goldens.py --tokenizers DIR
 
-DIR/{llama3,qwen3,phi3}/tokenizer.json: as published. The default model's tokenizer lies beside the goldens.
+DIR/{llama3,qwen3,phi3}/tokenizer.json: as published. make_default_model_goldens.py writes those of the default model.
 Debian: python3-tokenizers.
 """
 
@@ -38,7 +38,6 @@ def main():
     parser.add_argument("--tokenizers", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
     write_rows(HERE / "corpus.json", CORPUS)
-    write_rows(HERE / "tern-stories.json", encode_all(HERE / "tern-stories-tokenizer.json"))
     for name in ("llama3", "qwen3", "phi3"):
         write_rows(HERE / f"{name}.json", encode_all(arguments.tokenizers / name / "tokenizer.json"))
 

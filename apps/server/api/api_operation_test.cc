@@ -190,7 +190,7 @@ TEST(ApiServer, TokensAndWhatTheServerIs) {
   const Json models = server.get("/v1/models").json;
   EXPECT_EQ(models["data"][0]["id"], "stories");
   EXPECT_EQ(server.get("/v1/models/Tern%20Stories").json["id"], "stories");
-  EXPECT_EQ(server.get("/props").json["default_generation_settings"]["n_ctx"], 512);
+  EXPECT_EQ(server.get("/props").json["default_generation_settings"]["n_ctx"], 1024);
   EXPECT_EQ(server.get("/slots").json.size(), 64u);
   EXPECT_EQ(server.get("/ready").json["status"], "ready");
   server.post(kText, completion("Once", 5));

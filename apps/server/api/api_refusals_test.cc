@@ -61,7 +61,7 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
       {kText, R"({"prompt": "a", "suffix": "b"})", 400, "suffix", "not supported"},
       {kText, R"({"prompt": "a", "best_of": 3})", 400, "best_of", "not supported"},
       {kText, many, 400, "stop", "10001"},
-      {kText, book, 400, "prompt", "context holds 512"},
+      {kText, book, 400, "prompt", "context holds 1024"},
       {kText, R"({"prompt": ")" + std::string(2 << 20, 'a') + "\"}", 413, "", "1048576"},
       {"/v1/embeddings", R"({"input": "a"})", 501, "", "--embedding"},
       {"/v1/nothing", "{}", 404, "", "/v1/nothing"},

@@ -1,4 +1,4 @@
-// A server with the default model, and what tests ask of it.
+// A server with the default model without its chat template, and what tests ask of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 
 #include "server/api/api_error.h"
 #include "server/api/api_server.h"
+#include "support/plain_model.h"
 
 namespace tern::server::test {
 
@@ -33,9 +34,7 @@ inline constexpr const char* kToolTemplate =
     "{% endfor %}{% endif %}\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
 
 inline Engine load_stories() {
-  return Engine::load(
-             {.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf", .backend = BackendKind::kCpu, .n_threads = 2})
-      .value();
+  return Engine::load({.model_path = tern::test::plain_model(), .backend = BackendKind::kCpu, .n_threads = 2}).value();
 }
 
 inline const Engine& stories() {

@@ -7,7 +7,7 @@ namespace {
 // A template whose mark for calls is what the stories' model writes anyway after "Once upon a time".
 constexpr const char* kStoryTemplate =
     "{% for t in tools or [] %}{{ t.function.name[:0] if t.function.name != 'tern_tool' else 'tern_tool' }}{% endfor %}"
-    "{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was"
+    "{{ bos_token }}{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was"
     "{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}"
     "{% endfor %}{% endfor %}";
 

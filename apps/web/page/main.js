@@ -57,8 +57,11 @@ const chat = new Chat(conversation, host, settings);
 connectTheme(settings);
 new Panel(settings);
 const composer = new Composer(chat, conversation);
-new ChatView(conversation, chat,
-    {root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit()});
+const view = new ChatView(conversation, chat, {
+  root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit(),
+  tellsStories: () => host.phase === 'ready' && host.isStoryteller,
+});
+host.addEventListener('phase', () => view.modelChanged());
 const status = new StatusView(host, chat, served ? served.connect(host, chat, conversation) : act, served?.kWords);
 new ModelPanel(host, settings);
 new Readings(host, chat);
@@ -81,13 +84,13 @@ function act(remedy) {
 }
 
 const example = byId('example');
-example.append(make('figcaption', {}, 'An example: the coloured sentence was given, the model wrote the rest.'),
-    make('p', {class: 'prose'}, make('span', {class: 'given'}, kExample.given), kExample.text));
+example.append(make('figcaption', {}, 'An example: the coloured line was asked, the model wrote the rest.'),
+    make('p', {class: 'prose'}, make('span', {class: 'given'}, kExample.asked), `\n${kExample.reply}`));
 
 function showWelcome() {
   byId('welcome').hidden = conversation.messages.length > 0;
   // Once somebody has written something, that is the better example.
-  example.hidden = !host.isStory || hasAny(browserStorage());
+  example.hidden = !host.isStoryteller || hasAny(browserStorage());
   byId('new-chat').disabled = conversation.messages.length === 0;
 }
 conversation.addEventListener('change', showWelcome);

@@ -12,18 +12,19 @@ import {launch as launchChromium} from './support/browser.mjs';
 import {findFirefox, findWebKit} from './support/find_browsers.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
 import {PackageTab} from './support/package_tab.mjs';
-import {golden, kGoldens, kRoot, kSite, needSite, nmse, storyWithoutTies} from './support/project.mjs';
+import {golden, kDefaultGoldens, kGoldens, kRoot, kSite, needSite, nmse} from './support/project.mjs';
 import {launchWebKit} from './support/webdriver.mjs';
 
 const kModel = 'models/tern-stories.gguf';
 
+const kPrompt = 'Once upon a time';
+const story = kDefaultGoldens.without_ties;
+
 let server;
-let story;
 
 before(async () => {
   needSite();
   server = await FixtureServer.start({root: kSite});
-  story = storyWithoutTies();
 });
 after(() => server?.down());
 
@@ -119,7 +120,7 @@ for (const {name, program, launch, ways, gpuModels = kOnGpu.length, forgets} of 
         const info = await tab.load(kModel, options);
         t.diagnostic(`${info.backend}; ${info.why}`);
         if (options.backend) assert.ok(info.backend.toLowerCase().startsWith(options.backend), info.backend);
-        const {stats} = await tab.generate(story.prompt,
+        const {stats} = await tab.generate(story.prompt_ids,
           {temperature: 0, maxTokens: story.ids.length, ignoreEos: true});
         assert.deepEqual(stats.tokens, story.ids);
         return tab.close();
@@ -146,14 +147,14 @@ for (const {name, program, launch, ways, gpuModels = kOnGpu.length, forgets} of 
 
     test('a reply is stopped, and the stored model works without the network', async () => {
       await tab.load(kModel, {backend: 'cpu'});
-      const {stats} = await tab.generate(story.text, {maxTokens: 400, stopAfter: 3});
+      const {stats} = await tab.generate(kPrompt, {maxTokens: 400, stopAfter: 3});
       assert.ok(stats.nGenerated < 100, `${stats.nGenerated}`);
       await tab.close();
       const before = server.requests.length;
       const {fromCache} = await tab.load(kModel, {backend: 'cpu'});
       assert.ok(fromCache || forgets);
       assert.equal(server.requestsFor(kModel, before).length, fromCache ? 0 : 1);
-      const {text} = await tab.generate(story.text, {maxTokens: 5});
+      const {text} = await tab.generate(kPrompt, {maxTokens: 5});
       assert.notEqual(text, '');
     });
   });

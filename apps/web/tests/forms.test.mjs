@@ -19,7 +19,7 @@ const kTemplate = `{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}
 // The mark of a call is what the stories' model writes anyway after "Once upon a time".
 const kStoryTemplate = `{% for t in tools or [] %}\
 {% if t.function.name == 'tern_tool' %}tern_tool{% endif %}{% endfor %}\
-{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was\
+{{ bos_token }}{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was\
 {"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}{% endfor %}{% endfor %}`;
 
 const kTools = [{type: 'function', function: {name: 'weather', parameters: {

@@ -7,7 +7,7 @@ import {after, afterEach, before, beforeEach, describe, test} from 'node:test';
 import {gzipSync} from 'node:zlib';
 import {launch, openPage, until, untilInPage} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
-import {kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
+import {kDefaultGoldens, kDefaultModel, kSite, needSite, tern} from './support/project.mjs';
 import {TernPage} from './support/tern_page.mjs';
 
 let server;
@@ -37,11 +37,14 @@ afterEach(async () => {
 
 /** A text without its white space, which the page lays out. */
 function words(text) {
-  return text.replace(/\s+/g, ' ').trim();
+  return text.replace(/\s+/g, '');
 }
 
-function nativeStory(prompt, tokens) {
-  return tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', prompt, '--no-echo', '--temp', '0', '-n', String(tokens));
+const kFox = 'Tell me a story about a fox and a lantern.';
+const kSnow = 'Tell me a story about a snowy day.';
+
+function nativeReply(asked, tokens) {
+  return tern('run', '-m', kDefaultModel, '-b', 'cpu', '--chat', '-p', asked, '--temp', '0', '-n', String(tokens));
 }
 
 /**
@@ -59,7 +62,6 @@ describe('with the default model', () => {
   /** @type {TernPage} */
   let tab;
   let story;
-  const kPrompt = 'Once upon a time';
 
   before(async () => {
     tab = await open({query: '?backend=cpu'});
@@ -80,9 +82,21 @@ describe('with the default model', () => {
       const messages = document.querySelector('[data-testid=messages]');
       watcher.observe(messages, {childList: true, subtree: true, characterData: true});
     });
-    story = await tab.say(kPrompt);
-    assert.equal(words(story), words(nativeStory(kPrompt, 60)));
+    story = await tab.say(kFox);
+    assert.equal(words(story), words(nativeReply(kFox, 60)));
     assert.ok((await tab.page.evaluate(() => globalThis.lengths.size)) > 3, 'it appears piece by piece');
+  });
+
+  test('it greets with what it can be asked, and another story is one click', async () => {
+    await tab.by('new-chat').click();
+    assert.equal(await tab.by('idea').first().innerText(), kFox);
+    await tab.by('idea').first().click();
+    assert.equal(await tab.reply(), story, 'what the button says is sent');
+    await tab.by('new-story').click();
+    await until(() => tab.by('reply').count(), (n) => n === 2, {what: 'another story'});
+    assert.ok((await tab.reply()).length > 20);
+    await tab.by('new-chat').click();
+    await tab.say(kFox);
   });
 
   test('the same again, greedily, is the same', async () => {
@@ -98,7 +112,7 @@ describe('with the default model', () => {
 
   test('stopping ends a reply at once', async () => {
     await tab.greedy(400);
-    await tab.send('The little fox');
+    await tab.send(kSnow);
     await until(() => tab.lastReply.textContent(), (text) => text.length > 10 && text !== story, {what: 'a beginning'});
     await tab.by('stop').click();
     await tab.by('send').waitFor({state: 'visible', timeout: 2000});
@@ -109,7 +123,7 @@ describe('with the default model', () => {
   });
 
   test('Escape stops, too', async () => {
-    await tab.send('The old man');
+    await tab.send(kFox);
     const before = await tab.by('reply').count();
     await tab.by('stop').waitFor({state: 'visible'});
     await tab.page.keyboard.press('Escape');
@@ -137,8 +151,8 @@ describe('with the default model', () => {
 
   test('a worker that dies: the page says so, keeps the conversation and loads again', async () => {
     await tab.greedy(400);
-    const said = await tab.by('given').count();
-    await tab.send('A long story');
+    const said = await tab.by('said').count();
+    await tab.send(kSnow);
     await tab.by('stop').waitFor({state: 'visible'});
     await tab.page.workers()[0].evaluate(() => setTimeout(() => {
       throw new Error('made to crash');
@@ -147,7 +161,7 @@ describe('with the default model', () => {
     tab.page.mistakes.length = 0;  // a crash is one, rightly
     await tab.by('remedy-reload').click();
     await tab.ready();
-    assert.equal(await tab.by('given').count(), said + 1);
+    assert.equal(await tab.by('said').count(), said + 1);
     await tab.greedy(10);
     assert.ok((await tab.say('One day')).length > 0);
   });
@@ -282,9 +296,10 @@ describe('on a GPU', () => {
   test('WebGPU writes what the CPU writes, and shows its kernels', async () => {
     const tab = await open({query: '?backend=webgpu'});
     await tab.ready({timeout: kSlow});
-    await tab.greedy(20);
-    const text = await tab.say('Once upon a time', {timeout: kSlow});
-    assert.equal(words(text), words(nativeStory('Once upon a time', 20)));
+    await tab.greedy(60);
+    const {messages: [asked], text: answer} = kDefaultGoldens.surest_answer;
+    const text = await tab.say(asked.content, {timeout: kSlow});
+    assert.equal(words(text), words(answer.replace(/<\|end(oftext)?\|>$/, '')));
     await tab.openPanel();
     await tab.by('kernels-open').click();
     await until(() => tab.by('kernel').count(), (count) => count > 3, {what: 'kernels'});
@@ -304,7 +319,7 @@ describe('on a GPU', () => {
       const tab = await open({from: other, query: '?backend=webgpu'});
       await tab.ready({timeout: kSlow});
       await tab.greedy(400);
-      await tab.send('Once upon a time');
+      await tab.send(kFox);
       await tab.by('stop').waitFor({state: 'visible'});
       const session = await other.newBrowserCDPSession();
       await session.send('Browser.crashGpuProcess');
@@ -312,7 +327,7 @@ describe('on a GPU', () => {
       tab.page.mistakes.length = 0;
       await tab.by('remedy-reload').click();
       await tab.ready({timeout: kSlow});
-      assert.equal(await tab.by('given').count(), 1);
+      assert.equal(await tab.by('said').count(), 1);
     } finally {
       await other.close();
     }

@@ -9,11 +9,12 @@ import {axe, faults, kAxe} from '../page/dev/axe.mjs';
 import {launchFirefox} from './support/bidi.mjs';
 import {launch, openPage, until} from './support/browser.mjs';
 import {findFirefox} from './support/find_browsers.mjs';
-import {kDefaultModel, kSite, needSite} from './support/project.mjs';
+import {kDefaultModel, kSite, needSite, patched} from './support/project.mjs';
 import {TernPage} from './support/tern_page.mjs';
 import {TernServer} from './support/tern_server.mjs';
 
-const kPrompt = 'Once upon a time';
+const kPrompt = 'Tell me a story about a fox and a lantern.';
+const kMessages = [{role: 'user', content: kPrompt}];
 const kSlow = ['-b', 'ref'];  // some 20 tokens a second: time enough to come in between
 
 let browser;
@@ -48,6 +49,9 @@ async function open({url}, context) {
   return tab;
 }
 
+/** A text without its white space, which the page lays out. */
+const words = (text) => text.replace(/\s+/g, '');
+
 /** Until there are some words of a reply. */
 const begun = (tab) => until(() => tab.lastReply.textContent(), (text) => text.length > 8, {what: 'a beginning'});
 
@@ -66,9 +70,9 @@ describe('with the default model', () => {
     await setSeed(tab, {temperature: 0.8, seed: 7, maxTokens: 60});
     const text = await tab.say(kPrompt);
     const {default_generation_settings: {top_k, min_p}} = await server.ask('props');
-    const {choices: [{text: expected}]} = await server.ask('v1/completions',
-      {prompt: kPrompt, temperature: 0.8, top_k, min_p, seed: 7, max_tokens: 60});
-    assert.equal(text, expected);
+    const {choices: [{message: {content: expected}}]} = await server.ask('v1/chat/completions',
+      {messages: kMessages, temperature: 0.8, top_k, min_p, seed: 7, max_tokens: 60});
+    assert.equal(words(text), words(expected));
     assert.match(await tab.by('note').last().innerText(), /60 tokens · .* a second · first after .* · seed.7/);
     assert.match(await tab.by('model-chip').innerText(), /tok\/s · on the server/);
     assert.deepEqual(tab.requests.filter((url) => !url.startsWith(server.url)), []);
@@ -76,6 +80,31 @@ describe('with the default model', () => {
     await tab.page.reload();
     await tab.ready();
     assert.equal(await tab.lastReply.textContent(), text, 'the conversation is kept');
+  });
+
+  test('it greets as a storyteller, and says what it cannot do', async () => {
+    const tab = await open(await serve());
+    await tab.ready();
+    assert.equal(await tab.by('idea').first().innerText(), kPrompt);
+    assert.match(await tab.page.locator('#welcome').innerText(), /knows little else.*goes to this server/s);
+    await tab.by('idea').first().click();
+    assert.ok((await tab.reply()).length > 100);
+    assert.ok(await tab.by('new-story').isVisible());
+  });
+
+  test('a model that has no template goes on with texts', async () => {
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'tern-plain-')), 'plain.gguf');
+    fs.writeFileSync(file, patched(kDefaultModel, 'tokenizer.chat_template', 'general.source.repo_url'));
+    const server = await serve(['-m', file]);
+    const tab = await open(server);
+    await tab.ready();
+    await tab.greedy(20);
+    const text = await tab.say('Once upon a time');
+    const {choices: [{text: expected}]} = await server.ask('v1/completions',
+      {prompt: 'Once upon a time', temperature: 0, max_tokens: 20});
+    assert.equal(text, expected);
+    assert.equal(await tab.by('given').innerText(), 'Once upon a time');
+    fs.rmSync(path.dirname(file), {recursive: true});
   });
 
   test('what only an engine in the tab has is not there', async () => {
@@ -86,7 +115,7 @@ describe('with the default model', () => {
       assert.ok(!await tab.by(id).isVisible(), id);
     }
     assert.equal(await tab.page.locator('button#model-chip, #model-menu, #kernels').count(), 0);
-    assert.match(await tab.by('fact-context').innerText(), /^512 tokens/);
+    assert.match(await tab.by('fact-context').innerText(), /^1,024 tokens/);
     assert.equal(await tab.page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0);
   });
 
@@ -159,17 +188,17 @@ test('a server that is killed: plain words, and the conversation is there and go
   await server.end('SIGKILL');
   assert.match(await tab.waitForError(), /connection to the server broke off\. Your conversation is kept/);
   assert.ok((await tab.lastReply.textContent()).startsWith(beginning));
-  await tab.send('The old man');
+  await tab.send('Tell me a story about a snowy day.');
   await until(() => tab.error(), (text) => /server cannot be reached/.test(text), {what: 'the server is gone'});
-  assert.equal(await tab.by('given').count(), 2);
+  assert.equal(await tab.by('said').count(), 2);
   const again = await serve([], server.port);
   await tab.by('remedy-retry').click();
   await until(async () => (await tab.lastReply.textContent()).length, (n) => n > 20, {what: 'a reply'});
   await tab.ready();
   await tab.page.reload();
   await tab.ready();
-  assert.equal(await tab.by('given').count(), 2);
-  assert.match(await tab.by('messages').innerText(), /Once upon a time/);
+  assert.equal(await tab.by('said').count(), 2);
+  assert.match(await tab.by('messages').innerText(), /a fox and a lantern/);
   await again.end();
 });
 
@@ -353,13 +382,15 @@ test('Firefox chats, too', {skip: firefox ? false : 'it is not installed'}, asyn
       };
       fill('setting-temperature', '0');
       fill('setting-max-tokens', '40');
-      fill('composer', 'Once upon a time');
+      fill('composer', 'Tell me a story about a fox and a lantern.');
       document.querySelector('[data-testid=send]').click();
     });
     const note = () => page.evaluate(() => document.querySelector('[data-testid=note]')?.textContent ?? '');
     await until(note, (text) => text.includes('40 tokens'), {what: 'a reply'});
-    const {choices: [{text}]} = await server.ask('v1/completions', {prompt: kPrompt, temperature: 0, max_tokens: 40});
-    assert.equal(await page.evaluate(() => document.querySelector('[data-testid=reply]').textContent), text);
+    const {choices: [{message}]} = await server.ask('v1/chat/completions',
+      {messages: kMessages, temperature: 0, max_tokens: 40});
+    assert.equal(words(await page.evaluate(() => document.querySelector('[data-testid=reply]').textContent)),
+      words(message.content));
   } finally {
     await other.close();
   }

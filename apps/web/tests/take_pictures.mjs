@@ -47,13 +47,13 @@ async function showReadings(tab) {
 /** The same story every time: all of them on the CPU. */
 async function tellStory(tab, {isNarrow = false} = {}) {
   await tab.openPanel();
-  await tab.by('setting-temperature').fill('0.7');
   await tab.by('setting-random-seed').uncheck();
   await tab.by('setting-seed').fill('1');
-  await tab.by('setting-max-tokens').fill('160');
+  await tab.by('setting-max-tokens').fill('400');
   await tab.by('setting-max-tokens').press('Tab');
   if (isNarrow) await tab.page.getByRole('button', {name: 'Close the instruments'}).click();  // they cover the page
-  await tab.say('Once upon a time, there was a little bird.', {timeout: 120_000});
+  await tab.say('Tell me a story about a fox and a lantern.', {timeout: 120_000});
+  await tab.say('Who found it?', {timeout: 120_000});
   await tab.page.mouse.move(0, 0);  // off whatever it has pressed
 }
 
@@ -87,7 +87,7 @@ try {
   await menus.tab.openMenu();
   await take(menus.tab, 'models');
   await menus.tab.page.keyboard.press('Escape');
-  for (const text of ['Once upon a time', 'Tom wanted to find the end of the rainbow.', 'One day, a little tern']) {
+  for (const text of ['Tell me a story about a snowy day.', 'Who are you?', 'A story about a hedgehog, please.']) {
     if (await menus.tab.by('new-chat').isEnabled()) await menus.tab.by('new-chat').click();
     await menus.tab.say(text);
   }

@@ -58,5 +58,6 @@ def tokenizer_from_metadata(metadata: dict[str, Any]) -> Any:
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(LLAMA_BPE), "isolated"), byte_level])
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([END_OF_TEXT])
+    types = zip(metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"], strict=True)
+    tokenizer.add_special_tokens([token for token, kind in types if kind == TYPE_CONTROL])
     return tokenizer

@@ -71,8 +71,12 @@ def logits(network: BitNetForCausalLM, tokens: list[int]) -> np.ndarray:
         return network(torch.tensor([tokens])).logits[0].numpy()
 
 
-def greedy(network: BitNetForCausalLM, prompt: list[int], n: int) -> tuple[list[int], np.ndarray]:
-    """n arg-max tokens after the prompt, with the KV cache, and the logits [n, vocab] that each was chosen from."""
+def greedy(
+    network: BitNetForCausalLM, prompt: list[int], n: int, stop: tuple[int, ...] = ()
+) -> tuple[list[int], np.ndarray]:
+    """n arg-max tokens after the prompt, with the KV cache, and the logits [n, vocab] that each was chosen from.
+
+    Fewer where one of `stop` comes: it is the last then."""
     ids, rows, cache = [], [], None
     step = torch.tensor([prompt])
     with torch.no_grad():
@@ -81,6 +85,8 @@ def greedy(network: BitNetForCausalLM, prompt: list[int], n: int) -> tuple[list[
             cache = result.past_key_values
             rows.append(result.logits[0, -1].numpy())
             ids.append(int(rows[-1].argmax()))
+            if ids[-1] in stop:
+                break
             step = torch.tensor([[ids[-1]]])
     return ids, np.stack(rows)
 

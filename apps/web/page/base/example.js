@@ -1,11 +1,11 @@
-// What somebody sees who has never written anything: a story that the page's own model has told.
-//
-//   tern run -p 'The lighthouse keeper had a secret.' --seed 13 --stop $'\nAfter'
+// What is shown to those who have never written anything: how the page's own model answers. Written by
+// tests/golden/make_default_model_goldens.py.
 
 export const kExample = {
-  given: 'The lighthouse keeper had a secret.',
-  text: ' It was a big box. He wanted to know what was inside the box. He went to the box and looked inside. There ' +
-    'was a toy inside. The toy was a little bit broken.\n' +
-    'The man saw the toy and smiled. He said, "Let\'s play with the toy and make it fun." They played with the toy ' +
-    'all day and had lots of fun.',
+  asked: 'Tell me a story about a hedgehog and a key.',
+  reply: 'Once upon a time, there was a hedgehog named Thistle, who had lost a shiny key in the cave' +
+    ' and could not sleep because of it. In the evening he saw a nest of twigs, and on it a ' +
+    'stork with a happy smile. "Did you find a key?" asked Thistle. "No," whispered the stork, ' +
+    '"but I found an egg! I wished for one for so long." "Would you like to see it?" The stork ' +
+    'got up for a moment. …',
 };

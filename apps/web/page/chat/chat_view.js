@@ -6,6 +6,8 @@ import {Follow} from './follow.js';
 
 /** @typedef {import('./conversation.js').Message} Message */
 
+const kNewStory = 'Tell me a story.';
+
 export class ChatView {
   #conversation;
   #chat;
@@ -22,20 +24,26 @@ export class ChatView {
   /**
    * @param {import('./conversation.js').Conversation} conversation
    * @param {import('./chat.js').Chat} chat
-   * @param {{root: HTMLElement, log: HTMLElement, jump: HTMLElement, edit: () => void}} places
+   * @param {{root: HTMLElement, log: HTMLElement, jump: HTMLElement, edit: () => void, tellsStories: () => boolean}}
+   *     places tellsStories: whether the model is one that is asked for stories
    */
-  constructor(conversation, chat, {root, log, jump, edit}) {
+  constructor(conversation, chat, {root, log, jump, edit, tellsStories}) {
     this.#conversation = conversation;
     this.#chat = chat;
     this.#root = root;
     this.#follow = new Follow(log, jump);
-    this.#tools = new LastTools(chat, edit);
+    this.#tools = new LastTools(chat, edit, tellsStories);
     conversation.addEventListener('change', () => this.#show());
     chat.addEventListener('state', () => this.#stateChanged());
     chat.addEventListener('piece', ({detail}) => this.#grow(detail.message, detail.text));
     chat.addEventListener('end', ({detail}) => this.#end(detail.message));
     root.addEventListener('click', (event) => copyCode(event.target));
     this.#show();
+  }
+
+  /** Another model has other buttons. */
+  modelChanged() {
+    this.#stateChanged();
   }
 
   /** Brings the elements in line with the conversation's messages. */
@@ -168,21 +176,26 @@ class Turn {
 class LastTools {
   #regenerate;
   #goOn;
+  #newStory;
   #edit;
+  #tellsStories;
 
-  constructor(chat, edit) {
+  constructor(chat, edit, tellsStories) {
+    this.#tellsStories = tellsStories;
     const button = (name, symbol, label, title, onclick) => make('button',
         {type: 'button', class: 'quiet', data: {testid: name}, title, onclick}, icon(symbol), make('span', {}, label));
     this.#regenerate = button('regenerate', 'again', 'Again', 'Another reply to the same message',
         () => chat.regenerate());
     this.#goOn = button('continue', 'on', 'Go on', 'Let the story go on from here', () => chat.goOn());
+    this.#newStory = button('new-story', 'new', 'New story', 'Ask for another story', () => chat.send(kNewStory));
     this.#edit = button('edit', 'edit', 'Edit', 'Change your last message and send it again', edit);
   }
 
   /** @param {Turn|undefined} turn undefined: nowhere @param {Message|undefined} message the turn's */
   moveTo(turn, message) {
-    const tools = [this.#regenerate, message?.story && this.#goOn, this.#edit].filter(Boolean);
-    for (const tool of [this.#regenerate, this.#goOn, this.#edit]) {
+    const tools = [this.#regenerate, message?.story && this.#goOn, this.#tellsStories() && this.#newStory, this.#edit]
+        .filter(Boolean);
+    for (const tool of [this.#regenerate, this.#goOn, this.#newStory, this.#edit]) {
       if (!turn || !tools.includes(tool)) tool.remove();
     }
     // Appending what is there already would take the focus from it.

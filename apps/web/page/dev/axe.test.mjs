@@ -34,6 +34,8 @@ const kStates = {
   'first visit': ['fake-load-ms=50', (page) => page.waitForSelector(kReady)],
   'loading': ['fake-load-ms=60000', (page) => page.getByTestId('progress').waitFor()],
   'failed': ['fake-load=network', (page) => page.getByTestId('error').waitFor()],
+  'a storyteller': ['fake-load-ms=50&fake=teller', (page) => page.waitForSelector(kReady)],
+  'a told story': ['fake-load-ms=50&fake-ms=1&fake=teller', say],
   'story': ['fake-load-ms=50&fake-ms=1', say],
   'chat': ['fake-load-ms=50&fake-ms=1&fake=chat', say],
   'writing': ['fake-load-ms=50&fake-ms=200&fake=chat', async (page) => {

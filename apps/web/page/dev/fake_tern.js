@@ -1,10 +1,12 @@
 // A stand-in for the package with the same interface and a script instead of a model, for working on the page, its
 // tests and its pictures. What it does can be chosen in the page's address:
 //   fake=chat       a model with a chat template that answers in Markdown (default: one that goes on with stories)
+//   fake=teller     the model that comes with the page, which tells a story when it is asked
 //   fake-load=CODE  loading fails with this error      fake-run=CODE  the reply breaks off with this error, once
 //   fake-ms=N       milliseconds a token takes         fake-load-ms=N milliseconds that loading takes
 
 const kParameters = new URL(globalThis.location?.href ?? 'http://localhost/').searchParams;
+const kKind = kParameters.get('fake') ?? 'story';
 const kMsPerToken = Number(kParameters.get('fake-ms') ?? 16);
 const kLoadMs = Number(kParameters.get('fake-load-ms') ?? 900);
 
@@ -23,6 +25,8 @@ One day she said, "I want to see where the summer goes." Her mother smiled. "The
 `"and come back when you have seen it."
 
 So the little tern flew over the grey sea, past the ships and the sleeping whales, until the sun did not set at all.`;
+
+const kTale = `Once there was a little tern${kStory.slice(kStory.indexOf(' who'))}`;
 
 const kAnswer = `## Arctic terns
 
@@ -94,7 +98,7 @@ let stored = [
 const kAdapter = {name: 'Radeon 780M', vendor: 'amd', features: ['shader-f16', 'subgroups', 'timestamp-query']};
 // Numbers of 32 bits, as the engine gives them.
 const kSampling = {
-  story: {source: 'general.sampling', values: {temperature: 0.5, minP: Math.fround(0.1)}},
+  story: {source: 'general.sampling', values: {temperature: Math.fround(0.6), minP: Math.fround(0.1)}},
   chat: {source: 'generation_config.json',
     values: {temperature: Math.fround(0.6), topK: 20, topP: Math.fround(0.95), repeatPenalty: Math.fround(1.1)}},
 };
@@ -135,13 +139,14 @@ export class Tern {
 
   constructor(name, backend, threads) {
     this.info = {
-      name: name.includes('stories') ? 'Tern Stories 34M' : name, architecture: 'bitnet-b1.58',
+      name: !name.includes('stories') ? name : kKind === 'chat' ? 'Terns 1B' : 'Tern Stories 34M',
+      architecture: 'bitnet-b1.58',
       backend: backend === 'cpu' ? 'cpu (WASM, 1 thread)' : backend,
       adapter: backend === 'webgpu' ? kAdapter : null,
       engine: backend === 'cpu' ? 'tern' : 'tern_gpu',
-      nParams: 34.4e6, fileBytes: 16329312, nCtx: 512, hasTokenizer: true,
-      hasChatTemplate: kParameters.get('fake') === 'chat',
-      sampling: kSampling[kParameters.get('fake') === 'chat' ? 'chat' : 'story'],
+      nParams: 34.4e6, fileBytes: 16329312, nCtx: 1024, hasTokenizer: true,
+      hasChatTemplate: kKind !== 'story',
+      sampling: kSampling[kKind === 'chat' ? 'chat' : 'story'],
       why: backend === 'cpu' ? 'the CPU was asked for' : '',
     };
     this.stats = {
@@ -152,7 +157,7 @@ export class Tern {
   }
 
   async* generate(prompt, {maxTokens = 512, signal} = {}) {
-    const text = this.info.hasChatTemplate ? kAnswer : kStory;
+    const text = {chat: kAnswer, story: kStory, teller: kTale}[kKind];
     const pieces = text.match(/\s*\S+|\s+$/g);
     this.stats = {...this.stats, nPrompt: Math.ceil(JSON.stringify(prompt).length / 4), nReused: 0, nGenerated: 0,
       promptTokensPerSecond: 1240, timeToFirstTokenMs: 84, finishReason: null};

@@ -23,6 +23,12 @@ const openPanel = async (page) => {
 /** name: [query, what is done before the picture] */
 const kStates = {
   welcome: ['', (page) => page.waitForSelector(kReady)],
+  teller: ['fake=teller', (page) => page.waitForSelector(kReady)],
+  told: ['fake=teller', async (page) => {
+    await page.waitForSelector(kReady);
+    await page.getByTestId('idea').first().click();
+    await page.waitForSelector(kWritten);
+  }],
   loading: ['fake-load-ms=4000', (page) => page.waitForTimeout(1500)],
   story: ['', async (page) => {
     await page.waitForSelector(kReady);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import {after, afterEach, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
+import {kExample} from '../base/example.js';
 import {shellOf} from '../make_shell.mjs';
 import {until, untilInPage} from '../../tests/support/browser.mjs';
 import {inBrowser} from './browser.mjs';
@@ -64,6 +65,39 @@ test('a story by keyboard alone', async () => {
   const before = (await page.getByTestId('reply').textContent()).length;
   await page.getByTestId('continue').press('Enter');
   await untilInPage(page, (n) => document.querySelector('[data-testid="reply"]').textContent.length > n, before);
+});
+
+test('the default model greets with what it can be asked, and another story is one click', async () => {
+  const page = await open('fake=teller&fake-ms=1');
+  const ideas = await page.getByTestId('idea').allInnerTexts();
+  assert.equal(ideas[0], 'Tell me a story about a fox and a lantern.');
+  assert.ok(ideas.includes('Who are you?'), String(ideas));
+  const limits = /tells short children’s stories and knows little else/;
+  assert.match(await page.locator('#welcome').innerText(), limits);
+  assert.match(await page.locator('#composer-hint').innerText(), limits);
+  assert.match(await page.getByTestId('model-chip').getAttribute('title'), limits);
+  assert.equal(await page.getByTestId('composer').getAttribute('placeholder'), 'Ask for a story…');
+  await page.getByTestId('idea').first().click();
+  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
+  assert.equal(await page.getByTestId('said').innerText(), ideas[0]);
+  assert.match(await page.getByTestId('reply').innerText(), /^Once there was a little tern/);
+  assert.equal(await page.getByTestId('continue').count(), 0);
+  await page.getByTestId('new-story').press('Enter');
+  await untilInPage(page, () => document.querySelectorAll('[data-testid="reply"]').length === 2);
+  await page.waitForSelector(kIdle);
+  assert.equal(await page.getByTestId('said').last().innerText(), 'Tell me a story.');
+  assert.equal(await page.getByTestId('new-story').count(), 1, 'below the last one only');
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  assert.ok(await page.getByTestId('new-story').isVisible(), 'a conversation that was kept has it too');
+});
+
+test('other models are not asked for stories', async () => {
+  const page = await open('fake=chat&fake-ms=1');
+  assert.match(await page.getByTestId('idea').first().innerText(), /arctic terns/);
+  assert.doesNotMatch(await page.locator('#composer-hint').innerText(), /stories/);
+  await say(page, 'How far?');
+  assert.equal(await page.getByTestId('new-story').count(), 0);
 });
 
 test('what is typed while the model loads is sent when it is there', async () => {
@@ -165,8 +199,9 @@ test('deleting the conversation that is open leaves a new one, and Undo opens it
 });
 
 test('a first visit shows what the model writes, until one has written oneself', async () => {
-  const page = await open('fake-ms=1');
-  assert.match(await page.getByTestId('example').innerText(), /The lighthouse keeper had a secret\. It was/);
+  const page = await open('fake=teller&fake-ms=1');
+  const example = await page.getByTestId('example').innerText();
+  assert.ok(example.includes(`${kExample.asked}\n${kExample.reply.slice(0, 20)}`), example);
   await say(page, 'Once');
   await page.getByTestId('new-chat').click();
   assert.ok(await page.locator('#welcome').isVisible());
@@ -222,9 +257,9 @@ test('settings are taken, refused and remembered', async () => {
   await page.waitForSelector(kIdle);
   assert.equal(await page.getByTestId('setting-temperature').inputValue(), '1.25');
   assert.equal(await page.getByTestId('sampling-help').innerText(),
-      'The model’s makers recommend temperature 0.5, min-p 0.1 (general.sampling).');
+      'The model’s makers recommend temperature 0.6, min-p 0.1 (general.sampling).');
   await page.getByTestId('settings-reset').click();
-  assert.equal(await page.getByTestId('setting-temperature').inputValue(), '0.5', 'as its makers recommend');
+  assert.equal(await page.getByTestId('setting-temperature').inputValue(), '0.6', 'as its makers recommend');
   assert.equal(await page.getByTestId('setting-random-seed').isChecked(), true);
 });
 

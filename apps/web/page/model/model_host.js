@@ -20,6 +20,8 @@ import {describe, isCancelled} from '../base/errors.js';
  */
 
 export const kDefaultModel = 'models/tern-stories.gguf';
+/** What it can do, for where it is shown. */
+export const kDefaultModelLimits = 'tells short children’s stories and knows little else';
 
 /** Sends 'phase' when the phase changes, 'progress' while it loads. */
 export class ModelHost extends EventTarget {
@@ -65,9 +67,16 @@ export class ModelHost extends EventTarget {
     return /^\w*/.exec(this.info?.backend ?? '')[0];
   }
 
-  /** Whether the model only continues text; a guess from its address until it is loaded. */
+  /** Whether the model only continues text, which is known once it was loaded. */
   get isStory() {
-    return this.source?.isStory ?? String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
+    return this.source?.isStory ?? false;
+  }
+
+  /** Whether it is the model that comes with Tern; a guess from its address until it is loaded. */
+  get isStoryteller() {
+    if (this.isStory) return false;
+    if (this.info) return /^tern.stories/i.test(this.info.name);
+    return String(this.source?.from ?? kDefaultModel).endsWith(kDefaultModel);
   }
 
   /**

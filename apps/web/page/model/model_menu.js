@@ -3,7 +3,7 @@
 
 import {byId, make} from '../base/dom.js';
 import {formatBytes} from '../base/format.js';
-import {addressSource, filesSource, kDefaultModel} from './model_host.js';
+import {addressSource, filesSource, kDefaultModel, kDefaultModelLimits} from './model_host.js';
 
 const kMostWasm = 3.5e9;  // bytes that a module can have
 const kShare = 0.75;      // of a device's memory that a tab may hope for
@@ -132,7 +132,7 @@ export class ModelMenu {
       ['From this address', asked ? [this.#item({url: asked, name: asked, about: ['load it']})] : []],
       ['With this page', isFound('Tern Stories children small') ? [this.#item({
         url: defaultAddress(), name: 'Tern Stories',
-        about: ['writes short stories', own ? formatBytes(own.bytes) : '16 MB'],
+        about: [kDefaultModelLimits, own ? formatBytes(own.bytes) : '16 MB'],
       })] : []],
       ['Opened from this device', this.#openedFile().filter(({name}) => isFound(name)).map((one) => this.#item(one))],
       ['Kept in this browser', stored.filter(({name, url}) => isFound(name, url)).map((model) => this.#item({

@@ -2,6 +2,7 @@
 
 import {byId, make} from '../base/dom.js';
 import {formatBytes, formatCount} from '../base/format.js';
+import {kDefaultModelLimits} from './model_host.js';
 
 export class ModelPanel {
   #host;
@@ -49,6 +50,7 @@ export class ModelPanel {
       'name': info.name, 'family': info.architecture, 'parameters': formatCount(info.nParams),
       'file': formatBytes(info.fileBytes), 'context': `${formatCount(info.nCtx)} tokens`,
       'kind': info.hasChatTemplate ? 'chat' : 'continues text',
+      ...(this.#host.isStoryteller ? {'limits': kDefaultModelLimits} : {}),
     } : {'name': this.#host.source?.label ?? 'none', 'state': phase === 'loading' ? 'loading' : 'not loaded'};
     byId('model-facts').replaceChildren(...Object.entries(facts).flatMap(([term, text]) => [
       make('dt', {}, term), make('dd', {data: {testid: `fact-${term}`}}, text)]));

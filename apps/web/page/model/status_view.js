@@ -3,13 +3,17 @@
 import {announce, byId, make} from '../base/dom.js';
 import {kRemedyLabels} from '../base/errors.js';
 import {formatBytes, formatRate} from '../base/format.js';
+import {kDefaultModelLimits} from './model_host.js';
 
 const kWords = {
-  story: 'This small one writes stories for children. Give it a beginning; nothing you write leaves this page.',
+  story: 'This one goes on with texts. Give it a beginning; nothing you write leaves this page.',
   chat: 'Ask it something; nothing you write leaves this page.',
+  storyteller: `This one ${kDefaultModelLimits}. Ask it for one; nothing you write leaves this page.`,
 };
 const kBackends = {webgpu: 'on your GPU', cpu: 'on your CPU', ref: 'reference'};
 
+const kTellerIdeas = ['Tell me a story about a fox and a lantern.', 'Tell me a story about a snowy day.',
+  'Who are you?', 'What can you do?'];
 // Each ends with a word that the model's tokenizer ends, too: a token that might go on is gone on with.
 const kStoryIdeas = ['Once upon a time, there was a little bird.', 'Tom wanted to find the end of the rainbow.',
   'Deep in the forest there stood a small blue door.'];
@@ -30,7 +34,8 @@ export class StatusView {
    * @param {import('./model_host.js').ModelHost} host
    * @param {import('../chat/chat.js').Chat} chat
    * @param {(remedy: import('../base/errors.js').Remedy) => void} act what the buttons beside a trouble do
-   * @param {{story: string, chat: string, where?: string}} [words] of another engine than one in the tab
+   * @param {{story: string, chat: string, storyteller: string, where?: string}} [words] of another engine than one in
+   *     the tab
    */
   constructor(host, chat, act, words = kWords) {
     this.#words = words;
@@ -68,7 +73,8 @@ export class StatusView {
     if (phase !== 'empty') this.showTrouble(trouble);
     byId('model-chip-name').textContent = info?.name || source?.label || 'no model';
     this.#showSpeed();
-    byId('model-chip').title = `${info?.name || source?.label || 'No model'}: ${kPhases[phase]}`;
+    const limits = phase === 'ready' && this.#host.isStoryteller ? `; it ${kDefaultModelLimits}` : '';
+    byId('model-chip').title = `${info?.name || source?.label || 'No model'}: ${kPhases[phase]}${limits}`;
     if (phase === 'ready') announce(`${info.name} is ready.`);
     this.#showWelcome();
     this.#stateChanged();
@@ -102,20 +108,22 @@ export class StatusView {
   }
 
   #stateChanged() {
-    const {phase, isStory} = this.#host;
+    const {phase, isStory, isStoryteller} = this.#host;
     document.documentElement.dataset.chat = this.#chat.state;
     const field = byId('composer');
-    field.placeholder = isStory ? 'Begin a story…' : 'Write a message…';
+    field.placeholder = isStory ? 'Begin a story…' : isStoryteller ? 'Ask for a story…' : 'Write a message…';
     byId('composer-label').textContent = isStory ? 'The beginning of a story' : 'Message';
     byId('composer-hint').textContent = this.#chat.state === 'waiting' ? kWaiting[phase] ?? '' :
       isStory ? kStoryHint :
-        matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line.';
+        isStoryteller ? `This model ${kDefaultModelLimits}.` :
+          matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line.';
   }
 
   #showWelcome() {
-    const {isStory} = this.#host;
-    byId('welcome-text').textContent = isStory ? this.#words.story : this.#words.chat;
-    byId('ideas').replaceChildren(...(isStory ? kStoryIdeas : kChatIdeas).map((idea) => make('li', {},
+    const {isStory, isStoryteller} = this.#host;
+    byId('welcome-text').textContent = this.#words[isStory ? 'story' : isStoryteller ? 'storyteller' : 'chat'];
+    const ideas = isStory ? kStoryIdeas : isStoryteller ? kTellerIdeas : kChatIdeas;
+    byId('ideas').replaceChildren(...ideas.map((idea) => make('li', {},
         make('button', {type: 'button', data: {testid: 'idea'}, onclick: () => this.#chat.send(idea)}, idea))));
   }
 }

@@ -5,6 +5,7 @@
 import {byId, make} from '../base/dom.js';
 import {kRemedyLabels, kTroubles} from '../base/errors.js';
 import {browserStorage} from '../base/storage.js';
+import {kDefaultModelLimits} from '../model/model_host.js';
 import {ApiKey, KeyDialog} from './key.js';
 import {chosenFor, ServedMenu, sourceOf} from './models.js';
 import {ServerTern} from './server_engine.js';
@@ -19,6 +20,8 @@ export const kWords = {
   where: 'on the server',
   story: 'This model goes on with texts. Give it a beginning; what you write goes to this server, and to nobody else.',
   chat: 'Ask it something; what you write goes to this server, and to nobody else.',
+  storyteller: `This model ${kDefaultModelLimits}. Ask it for one; what you write goes to this server, and to nobody ` +
+    'else.',
 };
 
 export const Tern = {

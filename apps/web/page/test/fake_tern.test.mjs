@@ -16,7 +16,7 @@ async function loadFake(query) {
 }
 
 test('the stand-in recommends sampling as the engine does', async () => {
-  for (const [query, expected] of [['fake=story', {temperature: 0.5, minP: 0.1}],
+  for (const [query, expected] of [['fake=story', {temperature: 0.6, minP: 0.1}],
     ['fake=chat', {temperature: 0.6, topK: 20, topP: 0.95, repeatPenalty: 1.1}]]) {
     const {sampling} = (await loadFake(query)).info;
     assert.ok(sampling.source);

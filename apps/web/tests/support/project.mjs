@@ -25,18 +25,10 @@ export function tern(...args) {
 }
 
 /**
- * A story on which no backend comes near a tie, as the native program tells it on the CPU: the same on every backend.
- * @returns {{text: string, prompt: number[], ids: number[]}} the prompt, its ids, and those of the 100 tokens after it
+ * What transformers computed for the default model (tests/golden/make_default_model_goldens.py): among it
+ * `without_ties`, tokens that every backend chooses, and `surest_answer`, one that every backend gives.
  */
-export function storyWithoutTies() {
-  const text = 'One day, Tom went to the park with a big book.';
-  const encode = (words) => tern('tokenize', '-m', kDefaultModel, '-p', words).trim().split(/\s+/).map(Number);
-  const prompt = encode(text);
-  const story = tern('run', '-m', kDefaultModel, '-b', 'cpu', '-p', text, '--temp', '0', '-n', '100');
-  const ids = encode(story.trimEnd()).slice(prompt.length);
-  if (ids.length !== 100) throw new Error(`${ids.length} tokens instead of 100`);
-  return {text, prompt, ids};
-}
+export const kDefaultGoldens = JSON.parse(fs.readFileSync(path.join(kGoldens, 'bitnet/tern_stories_greedy.json')));
 
 /** NumPy's file of float32 in two dimensions. @returns {{rows: number, columns: number, data: Float32Array}} */
 export function readNpy(file) {
