@@ -188,10 +188,10 @@ count_unpacked() { find "$work/unpacked" -type f | wc -l; }
 
 last_unpacking_error() { grep -am1 'No space left' "$log" || tail -n 1 "$log"; }
 
-# One package, into the current folder. Manuals and translations stay behind.
+# One package, into the current folder. Manuals, translations and a viewer for GCC's link-time files stay behind.
 unpack_one() {
   dpkg-deb --fsys-tarfile "$1" |
-    tar -x --keep-directory-symlink --no-same-owner --exclude=./usr/share/{man,info,locale} -f - && touch "$2/${1##*/}"
+    tar -x --keep-directory-symlink --no-same-owner --exclude=./usr/share/{man,info,locale} --exclude='./usr/bin/*lto-dump*' -f - && touch "$2/${1##*/}"
 }
 
 unpack() {

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <format>
 #include <string_view>
+
+#include "cli/layout.h"
 
 namespace tern::cli {
 namespace {
@@ -35,13 +36,13 @@ std::optional<BatchRank> rank_in_environment(const std::function<const char*(con
     const std::optional<int> rank = number(variable(names.rank));
     if (!rank) continue;
     const int n = number(variable(names.n_ranks)).value_or(0);
-    found = {.worker = std::format("rank-{}", *rank), .rank = *rank, .n_ranks = *rank < n ? n : 0};
+    found = {.worker = format_text("rank-{}", *rank), .rank = *rank, .n_ranks = *rank < n ? n : 0};
     break;
   }
   if (!task) return found;
   // Tasks of an array begin at different times: where each begins in the queue does not matter.
-  const std::string name = std::format("task-{}", *task);
-  return BatchRank{.worker = found ? std::format("{}-{}", name, found->worker) : name};
+  const std::string name = format_text("task-{}", *task);
+  return BatchRank{.worker = found ? format_text("{}-{}", name, found->worker) : name};
 }
 
 std::string worker_of_process() {
@@ -50,7 +51,7 @@ std::string worker_of_process() {
   std::string name(host.data());
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   std::ranges::replace_if(name, [&](char c) { return !kPlain.contains(c); }, '-');
-  return std::format("{}-{}", name, ::getpid());
+  return format_text("{}-{}", name, ::getpid());
 }
 
 }  // namespace tern::cli

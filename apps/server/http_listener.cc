@@ -8,12 +8,12 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <format>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "server/connections.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -22,8 +22,8 @@ constexpr int kMostToBeTaken = 4096;  // systems lower it to what they have
 
 std::string url_of(const Address& address, int port) {
   const char* scheme = address.tls.is_wanted() ? "https" : "http";
-  return address.host.contains(':') ? std::format("{}://[{}]:{}/", scheme, address.host, port)
-                                    : std::format("{}://{}:{}/", scheme, address.host, port);
+  return address.host.contains(':') ? format_text("{}://[{}]:{}/", scheme, address.host, port)
+                                    : format_text("{}://{}:{}/", scheme, address.host, port);
 }
 
 // The library waits for connections on which nothing comes until they have been idle for long; it has no word for
@@ -54,7 +54,7 @@ Result<std::string> listen_at(httplib::Server& http, const Address& address) {
   if (port < 0) {
     const char* why = errno != 0 ? std::strerror(errno) : "no such host";
     return std::unexpected(Error{
-        ErrorCode::kIo, std::format("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
+        ErrorCode::kIo, format_text("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
                                     url_of(address, address.port), why)});
   }
   // It lets five connections wait to be taken, and of a crowd that comes at once the others are lost.
@@ -89,7 +89,7 @@ Result<void> serve_until(httplib::Server& http, const std::string& url, const st
   lock.unlock();
   listener.join();
   if (in_order || stop.stop_requested()) return {};
-  return std::unexpected(Error{ErrorCode::kIo, std::format("{}: listening ended: {}", url, std::strerror(errno))});
+  return std::unexpected(Error{ErrorCode::kIo, format_text("{}: listening ended: {}", url, std::strerror(errno))});
 }
 
 }  // namespace tern::server

@@ -5,7 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <format>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -20,13 +21,13 @@ Result<std::unique_ptr<httplib::Server>> new_http_server(const TlsFiles& tls) {
   }
   for (const std::string& file : {tls.certificate, tls.key}) {
     if (::access(file.c_str(), R_OK) != 0) {
-      return fail(ErrorCode::kIo, std::format("{}: cannot be read: {}", file, std::strerror(errno)));
+      return fail(ErrorCode::kIo, format_text("{}: cannot be read: {}", file, std::strerror(errno)));
     }
   }
   auto server = std::make_unique<httplib::SSLServer>(tls.certificate.c_str(), tls.key.c_str());
   if (!server->is_valid()) {
     return fail(ErrorCode::kInvalidArgument,
-                std::format("{} and {} are no certificate and its private key, both in PEM form and without a password",
+                format_text("{} and {} are no certificate and its private key, both in PEM form and without a password",
                             tls.certificate, tls.key));
   }
   return server;

@@ -10,9 +10,10 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
-#include <format>
 #include <utility>
 #include <vector>
+
+#include "server/format_text.h"
 
 namespace fs = std::filesystem;
 
@@ -61,7 +62,7 @@ std::string encoded(const std::vector<std::string>& names) {
     for (const char c : name) {
       const auto byte = static_cast<unsigned char>(c);
       const bool plain = std::isalnum(byte) || std::string_view("-_.~").contains(c);
-      text += plain ? std::string(1, c) : std::format("%{:02X}", byte);
+      text += plain ? std::string(1, c) : format_text("%{:02X}", byte);
     }
     text += '/';
   }
@@ -117,7 +118,7 @@ OpenFile::~OpenFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-std::string OpenFile::etag() const { return std::format("\"{:x}-{:x}-{:x}\"", inode_, bytes_, modified_ns_); }
+std::string OpenFile::etag() const { return format_text("\"{:x}-{:x}-{:x}\"", inode_, bytes_, modified_ns_); }
 
 size_t OpenFile::read_at(uint64_t offset, std::span<char> into) const {
   ssize_t n = -1;
@@ -133,7 +134,7 @@ Result<StaticFiles> StaticFiles::open(const std::string& folder) {
   if (!error && !fs::is_directory(root, error) && !error) error = std::make_error_code(std::errc::not_a_directory);
   if (error) {
     return std::unexpected(
-        Error{ErrorCode::kNotFound, std::format("{}: cannot serve this folder: {}", folder, error.message())});
+        Error{ErrorCode::kNotFound, format_text("{}: cannot serve this folder: {}", folder, error.message())});
   }
   return StaticFiles(root.string());
 }
@@ -204,7 +205,7 @@ std::string http_date(int64_t seconds) {
   const auto time = static_cast<time_t>(seconds);
   struct tm utc = {};
   ::gmtime_r(&time, &utc);
-  return std::format("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays[utc.tm_wday], utc.tm_mday, kMonths[utc.tm_mon],
+  return format_text("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays[utc.tm_wday], utc.tm_mday, kMonths[utc.tm_mon],
                      utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <format>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "server/format_text.h"
 #include "server/http_listener.h"
 #include "server/static_files.h"
 
@@ -31,7 +31,7 @@ httplib::Headers common_headers() {
 
 void answer_in_words(httplib::Response& response, int status, const std::string& words) {
   response.status = status;
-  response.set_content(std::format("{}: {}\n", status, words), "text/plain; charset=utf-8");
+  response.set_content(format_text("{}: {}\n", status, words), "text/plain; charset=utf-8");
 }
 
 // The client has this file already.
@@ -74,14 +74,14 @@ void send_file(const httplib::Request& request, httplib::Response& response, Fou
     const auto [first, last] = request.ranges.front();
     const std::optional<ByteRange> clipped = clip_range(first, last, file->bytes());
     if (!clipped) {
-      response.set_header("Content-Range", std::format("bytes */{}", file->bytes()));
+      response.set_header("Content-Range", format_text("bytes */{}", file->bytes()));
       answer_in_words(response, httplib::StatusCode::RangeNotSatisfiable_416, "the file has no such bytes");
       return;
     }
     part = *clipped;
     response.status = httplib::StatusCode::PartialContent_206;
     response.set_header("Content-Range",
-                        std::format("bytes {}-{}/{}", part.offset, part.offset + part.length - 1, file->bytes()));
+                        format_text("bytes {}-{}/{}", part.offset, part.offset + part.length - 1, file->bytes()));
   }
   response.set_header("Accept-Ranges", "bytes");
   if (found.is_gzip) response.set_header("Content-Encoding", "gzip");

@@ -1,7 +1,7 @@
 // What a type of KV cache changes in the predictions, at several contexts.
 #include <algorithm>
-#include <format>
 
+#include "base/format_text.h"
 #include "engine/engine_impl.h"
 #include "tern/tools.h"
 #include "tools/divergence.h"
@@ -21,8 +21,8 @@ std::vector<int> usual_contexts(int trained) {
 
 // Why windows of n_ctx tokens say nothing; empty: they do.
 std::string reason_against(int n_ctx, int trained, size_t text_tokens) {
-  if (n_ctx > trained) return std::format("the model was trained for {} tokens", trained);
-  if (text_tokens < static_cast<size_t>(n_ctx)) return std::format("the text has {} tokens", text_tokens);
+  if (n_ctx > trained) return format_text("the model was trained for {} tokens", trained);
+  if (text_tokens < static_cast<size_t>(n_ctx)) return format_text("the text has {} tokens", text_tokens);
   return {};
 }
 

@@ -1,11 +1,11 @@
 #include "server/api/access.h"
 
-#include <format>
 #include <string>
 #include <string_view>
 
 #include "server/api/body.h"
 #include "server/api/file_routes.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -51,7 +51,7 @@ std::optional<ApiError> refused_body(const httplib::Request& request, size_t mos
 std::optional<ApiError> refused(const httplib::Request& request, const ApiOptions& options, bool is_file) {
   const size_t most = options.limits.head_bytes;
   if (head_bytes(request) > most) {
-    return ApiError{.status = 431, .message = std::format("the request's head is larger than {} bytes", most)};
+    return ApiError{.status = 431, .message = format_text("the request's head is larger than {} bytes", most)};
   }
   if (const auto error = refused_body(request, options.limits.body_bytes)) return error;
   if (is_file || is_allowed(request, options.api_keys)) return {};

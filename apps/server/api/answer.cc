@@ -1,9 +1,9 @@
 #include "server/api/answer.h"
 
-#include <format>
 #include <numeric>
 
 #include "server/api/served_model.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kQuiet = std::chrono::seconds(10);  // after whic
 
 ApiError out_of_time(milliseconds most) {
   return {.status = 504,
-          .message = std::format("the answer took longer than {} s, which is the most that this server gives to one",
+          .message = format_text("the answer took longer than {} s, which is the most that this server gives to one",
                                  std::chrono::duration<double>(most).count()),
           .code = "timeout"};
 }

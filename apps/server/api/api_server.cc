@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <format>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "server/api/server_routes.h"
 #include "server/api/slot_routes.h"
 #include "server/connection_threads.h"
+#include "server/format_text.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
 
@@ -36,7 +36,7 @@ bool is_for_files(std::string_view path) {
 }
 
 ApiError nothing_at(const httplib::Request& request) {
-  return {.status = 404, .message = std::format("there is nothing at {} {}", request.method, request.path)};
+  return {.status = 404, .message = format_text("there is nothing at {} {}", request.method, request.path)};
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ Result<void> ApiServer::Impl::open_batches(int n_places) {
   queue.check_endpoint = [this](const std::string& endpoint) -> ApiResult<void> {
     const ApiResult<void> known = models->check_route(endpoint);
     if (known) return {};
-    return refuse(std::format("endpoint: {}", known.error().message), "endpoint");
+    return refuse(format_text("endpoint: {}", known.error().message), "endpoint");
   };
   auto opened = BatchQueue::open(std::move(queue));
   if (!opened) return std::unexpected(opened.error());
@@ -198,7 +198,7 @@ void ApiServer::Impl::add_routes() {
       const char* why = models->can_chat() ? "none is installed, or --no-webui switched it off"
                                            : "the model makes vectors and writes no text";
       response.set_content(
-          std::format("Tern {} answers OpenAI's clients here, under /v1: GET /v1/models says with which "
+          format_text("Tern {} answers OpenAI's clients here, under /v1: GET /v1/models says with which "
                       "model.\nThere is no page to chat on: {}.\n",
                       version(), why),
           "text/plain; charset=utf-8");

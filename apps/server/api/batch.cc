@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <format>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "server/api/batch_answers.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -64,7 +64,7 @@ Result<BatchInput> open_requests(const std::string& path) {
   if (faults->empty()) return input;
   const BatchFault& first = faults->front();
   return std::unexpected(
-      Error{ErrorCode::kInvalidArgument, std::format("{}, line {}: {}", path, first.line, first.message)});
+      Error{ErrorCode::kInvalidArgument, format_text("{}, line {}: {}", path, first.line, first.message)});
 }
 
 BatchWork work_of(ServedModel& model, BatchAnswers& answers, const BatchOptions& options, const std::stop_token& stop,
@@ -102,7 +102,7 @@ Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, c
   if (tally.result.n_there != (*answers)->ids().size()) {
     return std::unexpected(Error{
         ErrorCode::kInvalidArgument,
-        std::format("{}: has answers to requests that are not in {}; name another file", options.out, options.in)});
+        format_text("{}: has answers to requests that are not in {}; name another file", options.out, options.in)});
   }
   const BatchWork work = work_of(model, **answers, options, stop, tally);
   if (auto done = answer_requests(*input, left, work); !done) return std::unexpected(done.error());

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <format>
 #include <string_view>
 #include <utility>
 
 #include "server/api/answer.h"
 #include "server/api/disk.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -28,10 +28,10 @@ Result<std::unique_ptr<BatchAnswers>> BatchAnswers::open(const std::string& path
   struct stat status = {};
   if (::fstat(answers->fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
     return std::unexpected(
-        Error{ErrorCode::kInvalidArgument, std::format("{}: is no regular file, in which a batch could go on", path)});
+        Error{ErrorCode::kInvalidArgument, format_text("{}: is no regular file, in which a batch could go on", path)});
   }
   if (::flock(answers->fd_, LOCK_EX | LOCK_NB) != 0) {
-    return std::unexpected(Error{ErrorCode::kIo, std::format("{}: another program is writing it", path)});
+    return std::unexpected(Error{ErrorCode::kIo, format_text("{}: another program is writing it", path)});
   }
   if (auto read = answers->read_those_there(); !read) return std::unexpected(read.error());
   return answers;
@@ -70,7 +70,7 @@ Result<void> BatchAnswers::take_id(std::string_view line, size_t number) {
     return {};
   }
   return std::unexpected(Error{ErrorCode::kInvalidArgument,
-                               std::format("{}, line {}: is no answer of a batch; name another file", path_, number)});
+                               format_text("{}, line {}: is no answer of a batch; name another file", path_, number)});
 }
 
 Result<void> BatchAnswers::read_those_there() {
@@ -100,7 +100,7 @@ Result<void> BatchAnswers::read_those_there() {
   }
   if (size_ == 0 && first != '{') {
     return std::unexpected(
-        Error{ErrorCode::kInvalidArgument, std::format("{}: is no file of answers; name another", path_)});
+        Error{ErrorCode::kInvalidArgument, format_text("{}: is no file of answers; name another", path_)});
   }
   // A line without an end was broken off.
   if (!held.empty() && ::ftruncate(fd_, static_cast<off_t>(size_)) != 0) return disk_error(path_, "cannot be written");

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <format>
 #include <utility>
 
 #include "server/api/disk.h"
+#include "server/format_text.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -23,12 +23,12 @@ constexpr std::string_view kDone = "done";
 }  // namespace
 
 std::string BatchClaims::range_path(size_t range, std::string_view ending) const {
-  return std::format("{}/ranges/{:08}.{}", options_.folder, range, ending);
+  return format_text("{}/ranges/{:08}.{}", options_.folder, range, ending);
 }
 
 // Whether it was this call that created it. It is there afterwards in any case.
 Result<bool> BatchClaims::create_once(const std::string& path, std::string_view text) {
-  const std::string draft = std::format("{}/workers/{}.draft{}", options_.folder, options_.worker, n_created_++);
+  const std::string draft = format_text("{}/workers/{}.draft{}", options_.folder, options_.worker, n_created_++);
   const int fd = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return disk_error(draft, "cannot be written");
   const bool is_written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -60,7 +60,7 @@ Result<void> BatchClaims::start(std::string_view queue) {
   if (!there) return std::unexpected(there.error());
   if (*there != queue) {
     return std::unexpected(Error{ErrorCode::kInvalidArgument,
-                                 std::format("{}: belongs to other requests; name another folder", options_.folder)});
+                                 format_text("{}: belongs to other requests; name another folder", options_.folder)});
   }
   const std::string beat = options_.folder + "/workers/" + options_.worker;
   const int fd = ::open(beat.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);

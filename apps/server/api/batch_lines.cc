@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <format>
 #include <unordered_set>
 #include <utility>
 
 #include "server/api/disk.h"
 #include "server/api/reply_options.h"
+#include "server/format_text.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -25,7 +25,7 @@ std::unexpected<BatchFault> fault(size_t line, std::string code, std::string mes
 }
 
 BatchFault too_long(size_t line) {
-  return {line, "line_too_large", std::format("is longer than {} bytes", kMostLineBytes)};
+  return {line, "line_too_large", format_text("is longer than {} bytes", kMostLineBytes)};
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Result<std::vector<BatchFault>> BatchInput::validate(const Rules& rules) {
     if (!request) return request.error();
     if (!ids.insert(request->custom_id).second) {
       return BatchFault{line.number, "duplicate_custom_id",
-                        std::format("the custom_id '{}' is that of an earlier line", request->custom_id.substr(0, 100)),
+                        format_text("the custom_id '{}' is that of an earlier line", request->custom_id.substr(0, 100)),
                         "custom_id"};
     }
     if (rules.check) {
@@ -171,7 +171,7 @@ Result<BatchRequest> BatchInput::request(size_t index) const {
   auto request = read_batch_request(*text, line.number);
   if (request && request->custom_id == ids_[index]) return *std::move(request);
   return std::unexpected(
-      Error{ErrorCode::kIo, std::format("{}, line {}: has changed since it was read first", path_, line.number)});
+      Error{ErrorCode::kIo, format_text("{}, line {}: has changed since it was read first", path_, line.number)});
 }
 
 Json answer_line(const std::string& custom_id, const ApiResult<Json>& answer) {

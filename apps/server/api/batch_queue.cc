@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <format>
 #include <set>
 #include <utility>
 
 #include "server/api/answer.h"
 #include "server/api/batch.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -17,7 +17,7 @@ Result<std::unique_ptr<BatchQueue>> BatchQueue::open(BatchQueueOptions options) 
   }
   auto lock = FileLock::take(
       options.folder + "/lock",
-      std::format("{}: another server keeps its files there; end it, or give this one another folder", options.folder));
+      format_text("{}: another server keeps its files there; end it, or give this one another folder", options.folder));
   if (!lock) return std::unexpected(lock.error());
   std::unique_ptr<BatchQueue> queue(new BatchQueue(std::move(options), *std::move(lock)));
   if (auto loaded = queue->load(); !loaded) return std::unexpected(loaded.error());
@@ -73,13 +73,13 @@ ApiResult<Json> BatchQueue::create(const Json& body) {
   API_TRY_STATUS(options_.check_endpoint(batch.endpoint));
   const auto input = files_->find(batch.input_file_id);
   if (input && input->purpose != "batch") {
-    return refuse(std::format("input_file_id: {} was not uploaded for batches, but is '{}'", input->id, input->purpose),
+    return refuse(format_text("input_file_id: {} was not uploaded for batches, but is '{}'", input->id, input->purpose),
                   "input_file_id");
   }
   if (!input || !files_->hold(batch.input_file_id, batch.id)) {
     return std::unexpected(ApiError{
         .status = 404,
-        .message = std::format("input_file_id: there is no file '{}' here", batch.input_file_id.substr(0, 100)),
+        .message = format_text("input_file_id: there is no file '{}' here", batch.input_file_id.substr(0, 100)),
         .param = "input_file_id",
         .code = "file_not_found"});
   }
@@ -117,7 +117,7 @@ ApiResult<Json> BatchQueue::cancel(const std::string& id) {
   const auto found = batches_.find(id);
   if (found == batches_.end()) {
     return std::unexpected(ApiError{.status = 404,
-                                    .message = std::format("there is no batch '{}' here", id.substr(0, 100)),
+                                    .message = format_text("there is no batch '{}' here", id.substr(0, 100)),
                                     .code = "batch_not_found"});
   }
   BatchRecord& batch = *found->second;
@@ -125,7 +125,7 @@ ApiResult<Json> BatchQueue::cancel(const std::string& id) {
   if (batch.is_over() || batch.status == BatchStatus::kFinalizing) {
     return std::unexpected(
         ApiError{.status = 409,
-                 .message = std::format("{} is {} already", id, batch.json()["status"].get_ref<const std::string&>()),
+                 .message = format_text("{} is {} already", id, batch.json()["status"].get_ref<const std::string&>()),
                  .code = "batch_is_over"});
   }
   const BatchRecord before = batch;
@@ -206,7 +206,7 @@ Result<bool> BatchQueue::validate(BatchRecord& batch, BatchInput& input) {
     if (request.url == batch.endpoint) return std::nullopt;
     return BatchFault{
         number, "mismatched_endpoint",
-        std::format("url: is '{}', and the batch's endpoint is {}", request.url.substr(0, 100), batch.endpoint), "url"};
+        format_text("url: is '{}', and the batch's endpoint is {}", request.url.substr(0, 100), batch.endpoint), "url"};
   };
   auto faults = input.validate({.most_faults = kMostFaults, .check = check, .is_wanted = [&] {
                                   const std::scoped_lock lock(mutex_);
@@ -256,7 +256,7 @@ Result<void> BatchQueue::answer(BatchRecord& batch, const BatchInput& input, Out
     batch.n_failed = outputs.errors->ids().size();
     if (batch.n_completed + batch.n_failed + left.size() != batch.n) {
       return std::unexpected(Error{ErrorCode::kCorruption,
-                                   std::format("{}: has answers to other requests", lines_path(batch.id, ".output"))});
+                                   format_text("{}: has answers to other requests", lines_path(batch.id, ".output"))});
     }
   }
   std::set<std::string> answered;

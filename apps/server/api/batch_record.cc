@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <format>
 #include <string_view>
 #include <utility>
 
 #include "server/api/answer.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -146,7 +146,7 @@ Result<BatchRecord> record_of(const std::string& path, const Json& note) {
                          std::ranges::all_of(*times, [](const Json& time) { return time.is_number_integer(); });
   if (!fields.check() || known == kStatusNames.end() || !has_times || !path.ends_with("/" + batch.id + ".json")) {
     return std::unexpected(Error{ErrorCode::kCorruption,
-                                 std::format("{}: is nothing that this server has written; move it elsewhere", path)});
+                                 format_text("{}: is nothing that this server has written; move it elsewhere", path)});
   }
   batch.status = known->status;
   batch.times = *times;

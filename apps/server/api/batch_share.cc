@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <deque>
 #include <filesystem>
-#include <format>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -23,6 +22,7 @@
 #include "server/api/batch_answers.h"
 #include "server/api/batch_claims.h"
 #include "server/api/disk.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -33,7 +33,7 @@ std::unexpected<Error> fail_with(ErrorCode code, std::string message) {
   return std::unexpected(Error{code, std::move(message)});
 }
 
-std::string part_name(std::string_view worker) { return std::format("part-{}.jsonl", worker); }
+std::string part_name(std::string_view worker) { return format_text("part-{}.jsonl", worker); }
 
 // So small that all have something to do until the end, and so large that the folder does not get too many files. The
 // same for every worker.
@@ -50,7 +50,7 @@ Result<std::string> queue_of(const std::string& path, size_t n_requests) {
     }
   }
   if (!file.eof()) return disk_error(path, "cannot be read");
-  return std::format("{} requests, {} in a range, hash {:016x}\n", n_requests, range_size(n_requests), hash);
+  return format_text("{} requests, {} in a range, hash {:016x}\n", n_requests, range_size(n_requests), hash);
 }
 
 // Whole lines that are answers; one without an end is being written, or was broken off.
@@ -91,7 +91,7 @@ Result<void> check_out(const std::string& out, const BatchInput& input) {
     return disk_error(folder, "cannot be written");
   }
   const auto refuse = [&](std::string_view why) {
-    return fail_with(ErrorCode::kInvalidArgument, std::format("{}: {}", out, why));
+    return fail_with(ErrorCode::kInvalidArgument, format_text("{}: {}", out, why));
   };
   if (!fs::is_regular_file(out, error)) return refuse("is no regular file, in which a batch could go on");
   Ids wanted;
@@ -154,7 +154,7 @@ Result<size_t> merge(const BatchInput& input, const std::string& out, const std:
   }
   if (!wanted.empty()) {
     return fail_with(ErrorCode::kNotFound,
-                     std::format("{}: {} of {} requests have no answer yet; run 'tern batch' with --share and without "
+                     format_text("{}: {} of {} requests have no answer yet; run 'tern batch' with --share and without "
                                  "--merge",
                                  folder, wanted.size(), input.n_requests()));
   }

@@ -1,11 +1,11 @@
 #include "server/api/body.h"
 
-#include <format>
+#include "server/format_text.h"
 
 namespace tern::server {
 
 ApiError body_too_large(size_t most) {
-  return {.status = 413, .message = std::format("the body is larger than {} bytes", most)};
+  return {.status = 413, .message = format_text("the body is larger than {} bytes", most)};
 }
 
 bool skip_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most) {

@@ -1,7 +1,6 @@
 #include "server/api/chat_completions.h"
 
 #include <algorithm>
-#include <format>
 #include <iterator>
 #include <utility>
 

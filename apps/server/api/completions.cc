@@ -1,6 +1,6 @@
 #include "server/api/completions.h"
 
-#include <format>
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -26,7 +26,7 @@ ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const
   for (const Json& id : prompt) {
     const int64_t number = id.is_number_integer() ? id.get<int64_t>() : -1;
     if (number < 0 || number >= tokenizer.vocab_size()) {
-      return refuse(std::format("{}: holds {}, which is no token of the model (0 to {})", name, dump(id).substr(0, 40),
+      return refuse(format_text("{}: holds {}, which is no token of the model (0 to {})", name, dump(id).substr(0, 40),
                                 tokenizer.vocab_size() - 1),
                     name);
     }
@@ -43,11 +43,11 @@ ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfil
       given->is_array() && !given->empty() && (given->front().is_array() || given->front().is_string());
   const size_t n = is_list ? given->size() : 1;
   if (n > kMostPrompts) {
-    return refuse(std::format("prompt: there are {} prompts; at most {} are possible", n, kMostPrompts), "prompt");
+    return refuse(format_text("prompt: there are {} prompts; at most {} are possible", n, kMostPrompts), "prompt");
   }
   std::vector<Prompt> prompts;
   for (size_t i = 0; i < n; ++i) {
-    const std::string name = n > 1 ? std::format("prompt[{}]", i) : "prompt";
+    const std::string name = n > 1 ? format_text("prompt[{}]", i) : "prompt";
     API_TRY(Prompt prompt, read_prompt(is_list ? (*given)[i] : *given, name, model));
     API_TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, name));
     prompts.push_back(std::move(prompt));
@@ -163,9 +163,9 @@ class CompletionWriter final : public AnswerWriter {
 }  // namespace
 
 ApiResult<void> check_prompt_length(size_t n_tokens, int n_ctx, const std::string& param) {
-  if (n_tokens == 0) return refuse(std::format("{}: is empty; give at least one token of text", param), param);
+  if (n_tokens == 0) return refuse(format_text("{}: is empty; give at least one token of text", param), param);
   if (n_tokens <= static_cast<size_t>(n_ctx)) return {};
-  return refuse(std::format("{}: has {} tokens, but the context holds {}; shorten it, or start the server with a "
+  return refuse(format_text("{}: has {} tokens, but the context holds {}; shorten it, or start the server with a "
                             "larger --ctx",
                             param, n_tokens, n_ctx),
                 param, "context_length_exceeded");

@@ -1,7 +1,8 @@
 #include "server/api/conversation.h"
 
 #include <algorithm>
-#include <format>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -31,7 +32,7 @@ Result<std::string> rendered(const Engine& engine, const std::vector<ChatMessage
 void read_named_choice(Fields& choice, ToolUse& use) {
   std::string type = "function";
   choice.read("type", type);
-  if (type != "function") return choice.fail("type", std::format("'{}' is not supported", type.substr(0, 40)));
+  if (type != "function") return choice.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
   choice.read("name", use.required);
   choice.within("function", [&](Fields& function) { function.read("name", use.required); });
   if (use.required.empty()) choice.fail("function.name", "is missing");
@@ -44,7 +45,7 @@ void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse&
     use.choice = ToolUse::Choice::kRequired;
     fields.within("tool_choice", [&](Fields& inner) { read_named_choice(inner, use); });
     if (!use.required.empty() && !std::ranges::contains(names, use.required)) {
-      fields.fail("tool_choice", std::format("names '{}', which is none of the tools", use.required.substr(0, 64)));
+      fields.fail("tool_choice", format_text("names '{}', which is none of the tools", use.required.substr(0, 64)));
     }
     return;
   }
@@ -53,7 +54,7 @@ void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse&
   if (name == "auto") return;
   if (name != "none" && name != "required") {
     return fields.fail("tool_choice",
-                       std::format("'{}' is not auto, none, required or a function", name.substr(0, 40)));
+                       format_text("'{}' is not auto, none, required or a function", name.substr(0, 40)));
   }
   use.choice = name == "none" ? ToolUse::Choice::kNone : ToolUse::Choice::kRequired;
   if (name == "required" && names.empty()) fields.fail("tool_choice", "requires a call, but there are no tools");

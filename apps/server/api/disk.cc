@@ -9,9 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <format>
 #include <system_error>
 #include <utility>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -33,7 +34,7 @@ Result<void> sync_folder_of(const std::string& path) {
 
 std::unexpected<Error> disk_error(const std::string& path, std::string_view what) {
   return std::unexpected(Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                               std::format("{}: {}: {}", path, what, std::strerror(errno))});
+                               format_text("{}: {}: {}", path, what, std::strerror(errno))});
 }
 
 Result<NewFile> NewFile::create(const std::string& path) {
@@ -93,7 +94,7 @@ Result<void> make_folder(const std::string& path) {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
   }
   if (!error && std::filesystem::is_directory(path, error)) return {};
-  return std::unexpected(Error{ErrorCode::kIo, std::format("{}: the folder cannot be made: {}", path,
+  return std::unexpected(Error{ErrorCode::kIo, format_text("{}: the folder cannot be made: {}", path,
                                                            error ? error.message() : "there is a file of that name")});
 }
 
@@ -105,7 +106,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
     names.push_back(entries->path().filename());
   }
   if (!error) return names;
-  return std::unexpected(Error{ErrorCode::kIo, std::format("{}: cannot be read: {}", folder, error.message())});
+  return std::unexpected(Error{ErrorCode::kIo, format_text("{}: cannot be read: {}", folder, error.message())});
 }
 
 Result<FileLock> FileLock::open(const std::string& path, mode_t mode) {

@@ -2,7 +2,8 @@
 
 #include <bit>
 #include <cstring>
-#include <format>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -17,27 +18,27 @@ ApiResult<std::vector<std::vector<TokenId>>> read_inputs(const Json* input, cons
   Json list = input->is_string() || is_ids(*input) ? Json::array({*input}) : *input;
   if (!list.is_array() || list.empty()) return refuse("input: must be a string or a list of strings", "input");
   if (list.size() > kMostInputs) {
-    return refuse(std::format("input: has {} texts; at most {} are possible", list.size(), kMostInputs), "input");
+    return refuse(format_text("input: has {} texts; at most {} are possible", list.size(), kMostInputs), "input");
   }
   std::vector<std::vector<TokenId>> inputs;
   for (size_t i = 0; i < list.size(); ++i) {
-    const std::string name = std::format("input[{}]", i);
+    const std::string name = format_text("input[{}]", i);
     std::vector<TokenId> tokens;
     if (list[i].is_string()) {
       const auto& text = list[i].get_ref<const std::string&>();
-      if (text.empty()) return refuse(std::format("{}: is empty, and has no vector", name), name);
+      if (text.empty()) return refuse(format_text("{}: is empty, and has no vector", name), name);
       tokens = tokenizer.encode(text);
       if (tokenizer.final_token()) tokens.push_back(*tokenizer.final_token());
     } else if (is_ids(list[i])) {
       for (const Json& id : list[i]) {
         const int64_t number = id.is_number_integer() ? id.get<int64_t>() : -1;
         if (number < 0 || number >= tokenizer.vocab_size()) {
-          return refuse(std::format("{}: holds what is no token of the model", name), name);
+          return refuse(format_text("{}: holds what is no token of the model", name), name);
         }
         tokens.push_back(static_cast<TokenId>(number));
       }
     } else {
-      return refuse(std::format("{}: must be a string, or a list of token ids", name), name);
+      return refuse(format_text("{}: must be a string, or a list of token ids", name), name);
     }
     API_TRY_STATUS(check_prompt_length(tokens.size(), model.n_ctx, name));
     inputs.push_back(std::move(tokens));
@@ -82,7 +83,7 @@ ApiResult<Json> Embedder::answer(const Json& body, const ModelProfile& model) {
   const int n_embd = model.engine.info().n_embd;
   fields.read("dimensions", dimensions, Fields::Range{1, 1e9});
   if (dimensions && *dimensions != n_embd) {
-    fields.fail("dimensions", std::format("other than the model's {} is not supported", n_embd));
+    fields.fail("dimensions", format_text("other than the model's {} is not supported", n_embd));
   }
   API_TRY_STATUS(fields.check());
   API_TRY(const auto inputs, read_inputs(fields.find("input"), model));

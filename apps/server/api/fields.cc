@@ -1,7 +1,8 @@
 #include "server/api/fields.h"
 
 #include <cmath>
-#include <format>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -37,15 +38,15 @@ std::string_view kind_of(const Json& value) {
 }
 
 std::string in_words(double number) {
-  return std::floor(number) == number && std::fabs(number) < 1e15 ? std::format("{:.0f}", number)
-                                                                  : std::format("{}", number);
+  return std::floor(number) == number && std::fabs(number) < 1e15 ? format_text("{:.0f}", number)
+                                                                  : format_text("{}", number);
 }
 
 }  // namespace
 
 ApiResult<Json> parse_body(std::string_view body) {
   if (is_nested_too_deeply(body)) {
-    return refuse(std::format("the body is nested more than {} levels deep", kMostNesting));
+    return refuse(format_text("the body is nested more than {} levels deep", kMostNesting));
   }
   try {
     Json json = Json::parse(body);
@@ -55,7 +56,7 @@ ApiResult<Json> parse_body(std::string_view body) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: …"
     std::string_view what = error.what();
     if (const size_t end = what.find("] "); end != what.npos) what.remove_prefix(end + 2);
-    return refuse(std::format("the body is not JSON: {}", what));
+    return refuse(format_text("the body is not JSON: {}", what));
   }
 }
 
@@ -68,7 +69,7 @@ const Json* Fields::find(std::string_view name) const {
 void Fields::fail(std::string_view name, std::string_view what) {
   if (error_) return;
   const std::string path = path_of(name);
-  error_ = ApiError{.message = std::format("{}: {}", path, what), .param = path};
+  error_ = ApiError{.message = format_text("{}: {}", path, what), .param = path};
 }
 
 ApiResult<void> Fields::check() const {
@@ -79,7 +80,7 @@ ApiResult<void> Fields::check() const {
 void Fields::read(std::string_view name, bool& value) {
   const Json* found = find(name);
   if (!found) return;
-  if (!found->is_boolean()) return fail(name, std::format("must be true or false, and is {}", kind_of(*found)));
+  if (!found->is_boolean()) return fail(name, format_text("must be true or false, and is {}", kind_of(*found)));
   value = found->get<bool>();
 }
 
@@ -89,10 +90,10 @@ void Fields::read(std::string_view name, int64_t& value, Range range) {
   // Some clients write whole numbers as 5.0.
   const double number = found->is_number() ? found->get<double>() : 0;
   if (!found->is_number() || std::floor(number) != number) {
-    return fail(name, std::format("must be a whole number, and is {}", kind_of(*found)));
+    return fail(name, format_text("must be a whole number, and is {}", kind_of(*found)));
   }
   if (number < range.least || number > range.most) {
-    return fail(name, std::format("must be from {} to {}, and is {}", in_words(range.least), in_words(range.most),
+    return fail(name, format_text("must be from {} to {}, and is {}", in_words(range.least), in_words(range.most),
                                   in_words(number)));
   }
   value = found->is_number_float() ? static_cast<int64_t>(number) : found->get<int64_t>();
@@ -107,10 +108,10 @@ void Fields::read(std::string_view name, int& value, Range range) {
 void Fields::read(std::string_view name, float& value, Range range) {
   const Json* found = find(name);
   if (!found) return;
-  if (!found->is_number()) return fail(name, std::format("must be a number, and is {}", kind_of(*found)));
+  if (!found->is_number()) return fail(name, format_text("must be a number, and is {}", kind_of(*found)));
   const auto number = found->get<double>();
   if (number < range.least || number > range.most) {
-    return fail(name, std::format("must be from {} to {}, and is {}", in_words(range.least), in_words(range.most),
+    return fail(name, format_text("must be from {} to {}, and is {}", in_words(range.least), in_words(range.most),
                                   in_words(number)));
   }
   value = static_cast<float>(number);
@@ -119,7 +120,7 @@ void Fields::read(std::string_view name, float& value, Range range) {
 void Fields::read(std::string_view name, std::string& value) {
   const Json* found = find(name);
   if (!found) return;
-  if (!found->is_string()) return fail(name, std::format("must be a string, and is {}", kind_of(*found)));
+  if (!found->is_string()) return fail(name, format_text("must be a string, and is {}", kind_of(*found)));
   value = found->get<std::string>();
 }
 
@@ -129,14 +130,14 @@ void Fields::read_texts(std::string_view name, std::vector<std::string>& texts, 
   texts.clear();
   if (found->is_string()) return texts.push_back(found->get<std::string>());
   if (!found->is_array()) {
-    return fail(name, std::format("must be a string or a list of strings, and is {}", kind_of(*found)));
+    return fail(name, format_text("must be a string or a list of strings, and is {}", kind_of(*found)));
   }
   if (found->size() > most) {
-    return fail(name, std::format("has {} strings; at most {} are possible", found->size(), most));
+    return fail(name, format_text("has {} strings; at most {} are possible", found->size(), most));
   }
   for (size_t i = 0; i < found->size(); ++i) {
     if (!(*found)[i].is_string()) {
-      return fail(std::format("{}[{}]", name, i), std::format("must be a string, and is {}", kind_of((*found)[i])));
+      return fail(format_text("{}[{}]", name, i), format_text("must be a string, and is {}", kind_of((*found)[i])));
     }
     texts.push_back((*found)[i].get<std::string>());
   }
@@ -148,11 +149,11 @@ void Fields::within(std::string_view name, const std::function<void(Fields&)>& r
 
 void Fields::within_element(std::string_view name, size_t index, const std::function<void(Fields&)>& read_it) {
   const Json* found = find(name);
-  if (found && index < found->size()) within_value((*found)[index], std::format("{}[{}]", name, index), read_it);
+  if (found && index < found->size()) within_value((*found)[index], format_text("{}[{}]", name, index), read_it);
 }
 
 void Fields::within_value(const Json& value, const std::string& name, const std::function<void(Fields&)>& read_it) {
-  if (!value.is_object()) return fail(name, std::format("must be an object, and is {}", kind_of(value)));
+  if (!value.is_object()) return fail(name, format_text("must be an object, and is {}", kind_of(value)));
   Fields inner(value, path_of(name) + ".");
   read_it(inner);
   error_ = inner.error_;

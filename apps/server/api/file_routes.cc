@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <format>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "server/api/answer.h"
 #include "server/api/body.h"
 #include "server/api/upload.h"
+#include "server/format_text.h"
 #include "server/static_files.h"
 
 namespace tern::server {
@@ -27,7 +27,7 @@ void answer_any(HttpResponse& response, const ApiResult<Json>& answer) {
 
 ApiError no_such_file(const std::string& id) {
   return {.status = 404,
-          .message = std::format("there is no file '{}' here", id.substr(0, 100)),
+          .message = format_text("there is no file '{}' here", id.substr(0, 100)),
           .param = "file_id",
           .code = "file_not_found"};
 }
@@ -44,7 +44,7 @@ ApiResult<Page> read_page(const HttpRequest& request, size_t usual, size_t most)
     const std::string text = request.get_param_value("limit");
     const auto read = std::from_chars(text.data(), text.data() + text.size(), page.limit);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size() || page.limit < 1 || page.limit > most) {
-      return refuse(std::format("limit: must be from 1 to {}", most), "limit");
+      return refuse(format_text("limit: must be from 1 to {}", most), "limit");
     }
   }
   if (const std::string order = request.get_param_value("order"); !order.empty()) {
@@ -61,7 +61,7 @@ ApiResult<Json> list_page(std::vector<Json> all, const Page& page) {
   if (!page.after.empty()) {
     begin = std::ranges::find_if(all, [&](const Json& one) { return one.at("id") == page.after; });
     if (begin == all.end()) {
-      return refuse(std::format("after: there is no '{}' here", page.after.substr(0, 100)), "after");
+      return refuse(format_text("after: there is no '{}' here", page.after.substr(0, 100)), "after");
     }
     ++begin;
   }
@@ -109,7 +109,7 @@ void send_content(const std::string& id, FileStore& files, HttpResponse& respons
 ApiResult<Json> find_batch(const std::string& id, const BatchQueue& queue) {
   if (auto batch = queue.find(id)) return *std::move(batch);
   return std::unexpected(ApiError{.status = 404,
-                                  .message = std::format("there is no batch '{}' here", id.substr(0, 100)),
+                                  .message = format_text("there is no batch '{}' here", id.substr(0, 100)),
                                   .code = "batch_not_found"});
 }
 

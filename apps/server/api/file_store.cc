@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <format>
 #include <system_error>
 #include <utility>
 
 #include "server/api/answer.h"
+#include "server/format_text.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -35,7 +35,7 @@ Result<StoredFile> file_of(const std::string& path, const Json& note) {
   file.number = static_cast<uint64_t>(number);
   if (fields.check() && is_id(file.id) && path.ends_with("/" + file.id + ".json")) return file;
   return std::unexpected(Error{ErrorCode::kCorruption,
-                               std::format("{}: is nothing that this server has written; move it elsewhere", path)});
+                               format_text("{}: is nothing that this server has written; move it elsewhere", path)});
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Result<Json> read_note(const std::string& path) {
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) return json;
   return std::unexpected(Error{ErrorCode::kCorruption,
-                               std::format("{}: is nothing that this server has written; move it elsewhere", path)});
+                               format_text("{}: is nothing that this server has written; move it elsewhere", path)});
 }
 
 Json StoredFile::json() const {
@@ -126,7 +126,7 @@ Result<StoredFile> FileStore::adopt(const std::string& id, const std::string& pa
   }
   const uint64_t bytes = std::filesystem::file_size(path_of(id), error);
   if (error) {
-    return std::unexpected(Error{ErrorCode::kIo, std::format("{}: cannot be read: {}", path_of(id), error.message())});
+    return std::unexpected(Error{ErrorCode::kIo, format_text("{}: cannot be read: {}", path_of(id), error.message())});
   }
   return add({.id = id, .filename = filename, .purpose = "batch_output", .bytes = bytes}, lifetime);
 }
@@ -153,7 +153,7 @@ ApiResult<bool> FileStore::remove(const std::string& id) {
   if (const auto reader = readers_.find(id); reader != readers_.end()) {
     return std::unexpected(
         ApiError{.status = 409,
-                 .message = std::format("file_id: {} is being read by {}; cancel that first, or wait for it", id,
+                 .message = format_text("file_id: {} is being read by {}; cancel that first, or wait for it", id,
                                         *reader->second.begin()),
                  .param = "file_id",
                  .code = "file_in_use"});

@@ -1,9 +1,9 @@
 #include "server/api/grammars.h"
 
 #include <algorithm>
-#include <format>
 
 #include "server/api/answer.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -45,7 +45,7 @@ ApiResult<GrammarPtr> grammar_of(const Format& format, GrammarCache& grammars) {
 
 bool is_known(Fields& fields, const std::string& type) {
   if (type == "text" || type == "json_object" || type == "json_schema") return true;
-  fields.fail("type", std::format("'{}' is not text, json_object or json_schema", type.substr(0, 40)));
+  fields.fail("type", format_text("'{}' is not text, json_object or json_schema", type.substr(0, 40)));
   return false;
 }
 
@@ -53,7 +53,7 @@ bool is_known(Fields& fields, const std::string& type) {
 
 ApiResult<GrammarPtr> GrammarCache::get(Kind kind, const std::string& text, const std::string& param) {
   Result<GrammarPtr> grammar = find_or_make(kind, text);
-  if (!grammar) return refuse(std::format("{}: {}", param, grammar.error().message), param);
+  if (!grammar) return refuse(format_text("{}: {}", param, grammar.error().message), param);
   return *std::move(grammar);
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <format>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -27,7 +28,7 @@ std::string read_content(Fields& message) {
       std::string type = "text", piece;
       part.read("type", type);
       if (!is_text_part(type)) {
-        return part.fail("type", std::format("'{}' is not supported: this model reads text", type.substr(0, 40)));
+        return part.fail("type", format_text("'{}' is not supported: this model reads text", type.substr(0, 40)));
       }
       part.read(type == "refusal" ? "refusal" : "text", piece);
       text += piece;
@@ -49,7 +50,7 @@ std::vector<ToolCall> read_calls(Fields& message) {
       ToolCall& made = calls.emplace_back();
       std::string type = "function";
       call.read("type", type);
-      if (type != "function") call.fail("type", std::format("'{}' is not supported", type.substr(0, 40)));
+      if (type != "function") call.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
       call.read("id", made.id);
       if (!call.find("function")) call.fail("function", "is missing");
       call.within("function", [&](Fields& function) {
@@ -68,7 +69,7 @@ ChatMessage read_message(Fields& fields) {
   if (!std::ranges::contains(kRoles, message.role)) {
     fields.fail("role", message.role.empty()
                             ? "is missing: system, user, assistant or tool"
-                            : std::format("'{}' is not supported: system, user, assistant and tool are",
+                            : format_text("'{}' is not supported: system, user, assistant and tool are",
                                           message.role.substr(0, 40)));
   }
   message.content = read_content(fields);
@@ -83,18 +84,18 @@ ChatMessage read_message(Fields& fields) {
 
 ApiResult<std::vector<ChatMessage>> read_messages(const Json* list, const std::string& name) {
   if (!list) {
-    return refuse(std::format("{}: is missing; give the conversation", name), name, "missing_required_parameter");
+    return refuse(format_text("{}: is missing; give the conversation", name), name, "missing_required_parameter");
   }
   if (!list->is_array() || list->empty()) {
-    return refuse(std::format("{}: must be a list of at least one message", name), name);
+    return refuse(format_text("{}: must be a list of at least one message", name), name);
   }
   if (list->size() > kMostMessages) {
-    return refuse(std::format("{}: there are {}; at most {} are possible", name, list->size(), kMostMessages), name);
+    return refuse(format_text("{}: there are {}; at most {} are possible", name, list->size(), kMostMessages), name);
   }
   std::vector<ChatMessage> messages;
   for (size_t i = 0; i < list->size(); ++i) {
-    const std::string path = std::format("{}[{}]", name, i);
-    if (!(*list)[i].is_object()) return refuse(std::format("{}: must be an object", path), path);
+    const std::string path = format_text("{}[{}]", name, i);
+    if (!(*list)[i].is_object()) return refuse(format_text("{}: must be an object", path), path);
     Fields fields((*list)[i], path + ".");
     messages.push_back(read_message(fields));
     API_TRY_STATUS(fields.check());

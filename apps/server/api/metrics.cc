@@ -1,10 +1,10 @@
 #include "server/api/metrics.h"
 
 #include <algorithm>
-#include <format>
 #include <tuple>
 
 #include "server/api/reply_options.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -33,17 +33,17 @@ std::string Histogram::lines(std::string_view name, const std::string& labels) c
   uint64_t n = 0;
   for (size_t i = 0; i < bounds_.size(); ++i) {
     n += counts_[i];
-    out += std::format("{}_bucket{} {}\n", name, joined(labels, std::format("le=\"{}\"", bounds_[i])), n);
+    out += format_text("{}_bucket{} {}\n", name, joined(labels, format_text("le=\"{}\"", bounds_[i])), n);
   }
   n += counts_.back();
-  return out + std::format("{}_bucket{} {}\n{}_sum{} {}\n{}_count{} {}\n", name, joined(labels, "le=\"+Inf\""), n, name,
+  return out + format_text("{}_bucket{} {}\n{}_sum{} {}\n{}_count{} {}\n", name, joined(labels, "le=\"+Inf\""), n, name,
                            in_braces(labels), sum_, name, in_braces(labels), n);
 }
 
 void MetricFamilies::add(const std::string& name, std::string_view type, std::string_view help,
                          const std::string& lines) {
   const auto [at, is_new] =
-      texts_.try_emplace(name, std::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type));
+      texts_.try_emplace(name, format_text("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type));
   if (is_new) order_.push_back(name);
   at->second += lines;
 }
@@ -91,7 +91,7 @@ void ModelMetrics::write(MetricFamilies& to, const std::string& labels, const Mo
   const std::scoped_lock lock(mutex_);
   const Scheduler::Stats& s = status.scheduler;
   const auto one = [&](const std::string& name, std::string_view type, std::string_view help, double value) {
-    to.add(name, type, help, std::format("{}{} {}\n", name, in_braces(labels), value));
+    to.add(name, type, help, format_text("{}{} {}\n", name, in_braces(labels), value));
   };
   const auto count = [&](const std::string& name, std::string_view help, uint64_t value) {
     one(name, "counter", help, static_cast<double>(value));
@@ -122,14 +122,14 @@ void ModelMetrics::write(MetricFamilies& to, const std::string& labels, const Mo
   for (const auto& [name, help, part] : shared_out) {
     std::string lines;
     for (const DeviceShare& share : s.shares) {
-      lines += std::format("{}{} {}\n", name, joined(labels, std::format("device=\"{}\"", share.device)), share.*part);
+      lines += format_text("{}{} {}\n", name, joined(labels, format_text("device=\"{}\"", share.device)), share.*part);
     }
     if (!lines.empty()) to.add(name, "counter", help, lines);
   }
   if (has_energy) one("tern_energy_joules_total", "counter", "Of the processor, in these passes.", joules_);
   std::string ends;
   for (const auto& [reason, n] : ends_) {
-    ends += std::format("tern_replies_ended_total{} {}\n", joined(labels, std::format("reason=\"{}\"", reason)), n);
+    ends += format_text("tern_replies_ended_total{} {}\n", joined(labels, format_text("reason=\"{}\"", reason)), n);
   }
   to.add("tern_replies_ended_total", "counter", "Replies that have ended, by why.", ends);
   histogram("tern_time_to_first_token_seconds", "From a request to its first token.", first_token_);
@@ -142,7 +142,7 @@ void HttpMetrics::write(MetricFamilies& to) const {
   const std::scoped_lock lock(mutex_);
   std::string lines;
   for (const auto& [what, n] : answers_) {
-    lines += std::format("tern_http_answers_total{{route=\"{}\",status=\"{}\"}} {}\n", what.first, what.second, n);
+    lines += format_text("tern_http_answers_total{{route=\"{}\",status=\"{}\"}} {}\n", what.first, what.second, n);
   }
   to.add("tern_http_answers_total", "counter", "Answers, by route and status.", lines);
 }

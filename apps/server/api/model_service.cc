@@ -1,8 +1,9 @@
 #include "server/api/model_service.h"
 
 #include <algorithm>
-#include <format>
 #include <utility>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -70,7 +71,7 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
     n_in_background_ += n;
   } else if (n_there - n_in_background_ + n > options_.max_waiting + n_places) {
     // As many as there are places for begin at once.
-    const std::string message = std::format("{} replies wait already, of at most {}; try again later",
+    const std::string message = format_text("{} replies wait already, of at most {}; try again later",
                                             status_.n_waiting + n_asked_, options_.max_waiting);
     return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
   }

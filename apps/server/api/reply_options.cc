@@ -3,9 +3,10 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <format>
 #include <limits>
 #include <random>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -26,7 +27,7 @@ void read_stops(Fields& fields, std::vector<std::string>& stops) {
     if (stops[i].empty()) return fields.fail("stop", "has an empty string, which would end every text at once");
     if (stops[i].size() > kMostStopBytes) {
       return fields.fail(
-          "stop", std::format("string {} has {} bytes; at most {} are possible", i, stops[i].size(), kMostStopBytes));
+          "stop", format_text("string {} has {} bytes; at most {} are possible", i, stops[i].size(), kMostStopBytes));
     }
   }
 }
@@ -39,7 +40,7 @@ void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab
       const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), token);
       if (error != std::errc() || end != name.data() + name.size() || token < 0 || token >= n_vocab) {
         return inner.fail(name.substr(0, 40),
-                          std::format("is no token of the model, which has ids from 0 to {}", n_vocab - 1));
+                          format_text("is no token of the model, which has ids from 0 to {}", n_vocab - 1));
       }
       float bias = 0;
       inner.read(name, bias, {-100, 100});

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <format>
 
 #include "server/api/answer.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -13,12 +13,18 @@ constexpr size_t kMostIdBytes = 128;
 
 std::string now() {
   const auto time = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  return std::format("{:%FT%T}Z", time);
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  // By hand: std::format's formatter of times takes 2 s to compile.
+  return format_text("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
 }
 
 std::string remote(const Peer& peer) {
-  return peer.first.contains(':') ? std::format("[{}]:{}", peer.first, peer.second)
-                                  : std::format("{}:{}", peer.first, peer.second);
+  return peer.first.contains(':') ? format_text("[{}]:{}", peer.first, peer.second)
+                                  : format_text("{}:{}", peer.first, peer.second);
 }
 
 double rounded(double number) { return std::round(number * 1000) / 1000; }
@@ -45,18 +51,18 @@ std::string json_line(const RequestRecord& record) {
 }
 
 std::string text_line(const RequestRecord& record) {
-  std::string line = std::format("{} {} {} {} {} {:.0f} ms", now(), remote(record.peer), record.method, record.route,
+  std::string line = format_text("{} {} {} {} {} {:.0f} ms", now(), remote(record.peer), record.method, record.route,
                                  record.status, record.total_ms);
   if (!record.model.empty()) {
-    line += std::format(", {} + {} tokens, {} cached", record.n_prompt, record.n_generated, record.n_cached);
-    if (record.queue_ms) line += std::format(", waited {:.0f} ms", *record.queue_ms);
-    if (record.first_token_ms) line += std::format(", first token {:.0f} ms", *record.first_token_ms);
-    if (record.joules) line += std::format(", {:.1f} J", *record.joules);
+    line += format_text(", {} + {} tokens, {} cached", record.n_prompt, record.n_generated, record.n_cached);
+    if (record.queue_ms) line += format_text(", waited {:.0f} ms", *record.queue_ms);
+    if (record.first_token_ms) line += format_text(", first token {:.0f} ms", *record.first_token_ms);
+    if (record.joules) line += format_text(", {:.1f} J", *record.joules);
     if (!record.finish.empty()) line += ", " + record.finish;
   }
   line += " " + record.id;
   if (record.keeps_texts && !record.model.empty()) {
-    line += std::format(" {} → {}", dump(record.prompt), dump(record.answer));
+    line += format_text(" {} → {}", dump(record.prompt), dump(record.answer));
   }
   return line;
 }

@@ -1,8 +1,7 @@
 #include "server/api/response_items.h"
 
-#include <format>
-
 #include "server/api/messages.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -31,7 +30,7 @@ void add_item(const Json& json, Fields& item, Json& messages) {
     messages.push_back(
         {{"role", "tool"}, {"tool_call_id", json.value("call_id", Json())}, {"content", json.value("output", Json())}});
   } else if (type != "reasoning") {  // what was thought about earlier questions is not told again
-    item.fail("type", std::format("'{}' is not supported", type.substr(0, 40)));
+    item.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
   }
 }
 
@@ -67,7 +66,7 @@ ApiResult<Json> tools_of_chats(Fields& fields) {
       std::string type;
       tool.read("type", type);
       if (type != "function") {
-        return tool.fail("type", std::format("'{}' is not supported: only functions are", type.substr(0, 40)));
+        return tool.fail("type", format_text("'{}' is not supported: only functions are", type.substr(0, 40)));
       }
       Json function = (*tools)[i];
       function.erase("type");

@@ -1,7 +1,6 @@
 #include "server/api/responses.h"
 
 #include <algorithm>
-#include <format>
 #include <iterator>
 #include <optional>
 #include <utility>

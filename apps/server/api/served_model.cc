@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <format>
 #include <utility>
 
 #include "server/api/chat_completions.h"
 #include "server/api/responses.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -32,7 +32,7 @@ Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, Se
   if (!engine.has_tokenizer()) {
     return std::unexpected(
         Error{ErrorCode::kNotSupported,
-              std::format("{}: the file has no tokenizer, so nobody could ask it anything", engine.info().path)});
+              format_text("{}: the file has no tokenizer, so nobody could ask it anything", engine.info().path)});
   }
   if (options.names.empty()) options.names = {engine.info().name};
   ModelService::Options service = options.service;
@@ -60,7 +60,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
   if (name.empty() || std::ranges::contains(names_, name)) return {};
   return std::unexpected(ApiError{
       .status = 404,
-      .message = std::format("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),
+      .message = format_text("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),
       .param = "model",
       .code = "model_not_found"});
 }
@@ -78,7 +78,7 @@ ApiResult<void> ServedModel::check_route(const std::string& route, bool embeddin
         ApiError{.status = 501, .message = "the model was not loaded for embeddings; start with --embedding"});
   }
   if (!std::ranges::contains(kReplyRoutes, route, &ReplyRoute::path)) {
-    return std::unexpected(ApiError{.status = 404, .message = std::format("there is nothing at {}", route)});
+    return std::unexpected(ApiError{.status = 404, .message = format_text("there is nothing at {}", route)});
   }
   if (!embedding) return {};
   return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <format>
 #include <utility>
+
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -15,7 +16,7 @@ ApiError not_loaded(const std::string& name, const Error& error, bool is_fetchin
   const bool is_for_now = is_fetching || error.code == ErrorCode::kOutOfMemory;
   return {
       .status = is_for_now ? 503 : 500,
-      .message = std::format("model: {} cannot be {}: {}", name, is_fetching ? "downloaded" : "loaded", error.message),
+      .message = format_text("model: {} cannot be {}: {}", name, is_fetching ? "downloaded" : "loaded", error.message),
       .param = "model",
       .code = "model_not_loaded",
       .retry_after_seconds = is_for_now ? 5 : 0};
@@ -31,7 +32,7 @@ Result<std::unique_ptr<ServedModels>> ServedModels::open(std::vector<ModelEntry>
   if (options.most_loaded > 0 && n_staying + (all_stay ? 0 : 1) > options.most_loaded) {
     return std::unexpected(Error{
         ErrorCode::kInvalidArgument,
-        std::format("{} models are pinned, which leaves no room for others among {}; raise the number of models that "
+        format_text("{} models are pinned, which leaves no room for others among {}; raise the number of models that "
                     "may be loaded",
                     n_staying, options.most_loaded)});
   }
@@ -46,7 +47,7 @@ Result<void> ServedModels::add(ModelEntry entry) {
   if (entry.served.names.empty() && entry.engine) entry.served.names = {entry.engine->info().name};
   for (const std::string& name : entry.served.names) {
     if (!find(name)) continue;
-    return std::unexpected(Error{ErrorCode::kInvalidArgument, std::format("two models are called '{}'", name)});
+    return std::unexpected(Error{ErrorCode::kInvalidArgument, format_text("two models are called '{}'", name)});
   }
   auto slot = std::make_unique<Slot>();
   slot->entry = std::move(entry);
@@ -97,9 +98,9 @@ ServedModels::Slot* ServedModels::find(const std::string& name) const {
 
 ApiError ServedModels::unknown(const std::string& name) const {
   std::string known;
-  for (const auto& slot : slots_) known += std::format("{}'{}'", known.empty() ? "" : ", ", slot->name());
+  for (const auto& slot : slots_) known += format_text("{}'{}'", known.empty() ? "" : ", ", slot->name());
   return {.status = 404,
-          .message = std::format("model: there is no '{}' here; there {} {}", name.substr(0, 100),
+          .message = format_text("model: there is no '{}' here; there {} {}", name.substr(0, 100),
                                  slots_.size() == 1 ? "is" : "are", known),
           .param = "model",
           .code = "model_not_found"};
@@ -203,7 +204,7 @@ void ServedModels::begin_fetching(Slot& slot) {
 }
 
 void ServedModels::fail(Slot& slot, const Error& error, bool is_for_later) {
-  tell(std::format("{} cannot be {}: {}", slot.name(), is_for_later ? "downloaded" : "loaded", error.message));
+  tell(format_text("{} cannot be {}: {}", slot.name(), is_for_later ? "downloaded" : "loaded", error.message));
   const std::scoped_lock lock(mutex_);
   slot.error = error;
   slot.is_for_later = is_for_later;
@@ -242,7 +243,7 @@ void ServedModels::keep(Slot& slot) {
     const auto model = ServedModel::start(*engine, slot.entry.served);
     if (!model) return fail(slot, model.error(), /*is_for_later=*/false);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    tell(std::format("{} was loaded in {:.1f} s", slot.name(), seconds));
+    tell(format_text("{} was loaded in {:.1f} s", slot.name(), seconds));
     std::unique_lock lock(mutex_);
     slot.model = model->get();
     slot.info = engine->info();
@@ -256,7 +257,7 @@ void ServedModels::keep(Slot& slot) {
     slot.state = State::kLeaving;
     slot.model = nullptr;
   }
-  tell(std::format("{} was unloaded", slot.name()));
+  tell(format_text("{} was unloaded", slot.name()));
   const std::scoped_lock lock(mutex_);
   slot.state = State::kUnloaded;
   changed_.notify_all();

@@ -4,13 +4,13 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <format>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "server/api/body.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -39,7 +39,7 @@ ApiResult<SlotFile> read_file_name(Fields& fields, const std::string& folder) {
     return refuse("filename: is missing; give the name of a file", "filename", "missing_required_parameter");
   }
   if (!is_plain(file.name)) {
-    return refuse(std::format("filename: must be a name of at most {} bytes, without slashes or a dot at its beginning",
+    return refuse(format_text("filename: must be a name of at most {} bytes, without slashes or a dot at its beginning",
                               kMostSlotNameBytes),
                   "filename");
   }
@@ -54,7 +54,7 @@ ApiError file_error(const Error& error, const SlotFile& file) {
   if (what.starts_with(file.path)) what.erase(0, file.path.size() + 2);
   if (what.ends_with(kAdvice)) what.resize(what.size() - kAdvice.size());
   ApiError told = api_error(error);
-  told.message = std::format("filename: {}: {}", file.name, what);
+  told.message = format_text("filename: {}: {}", file.name, what);
   told.param = "filename";
   // A file that does not fit is the asker's mistake, also where it is damaged.
   if (error.code == ErrorCode::kCorruption) told.status = 400;
@@ -79,7 +79,7 @@ ApiResult<Json> save(ModelService& service, int slot, const SlotFile& file) {
       [&](Scheduler& scheduler, Slots& slots) { n_saved = scheduler.save_cache(slots.tokens(slot), file.path); }));
   if (!n_saved) return std::unexpected(file_error(n_saved.error(), file));
   if (*n_saved == 0) {
-    return refuse(std::format("id_slot: slot {} has nothing in memory that could be saved: whole blocks of {} tokens "
+    return refuse(format_text("id_slot: slot {} has nothing in memory that could be saved: whole blocks of {} tokens "
                               "are kept, of its latest answer, as far as --cache-ram has room",
                               slot, service.status().scheduler.kv_block_tokens),
                   "id_slot", "nothing_to_save");
@@ -100,7 +100,7 @@ ApiResult<Json> restore(ModelService& service, int slot, const SlotFile& file) {
   }));
   if (!tokens) return std::unexpected(file_error(tokens.error(), file));
   if (tokens->empty()) {
-    return refuse(std::format("filename: {}: nothing of it can be kept: it has less than a block of {} tokens, or "
+    return refuse(format_text("filename: {}: nothing of it can be kept: it has less than a block of {} tokens, or "
                               "--cache-ram leaves no room",
                               file.name, service.status().scheduler.kv_block_tokens),
                   "filename");
@@ -126,7 +126,7 @@ ApiResult<int> read_slot(const std::string& text, int n_slots) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), slot);
   const bool is_one = read.ec == std::errc() && read.ptr == text.data() + text.size() && slot >= 0 && slot < n_slots;
   if (is_one) return slot;
-  return refuse(std::format("id_slot: '{}' is no slot; there are 0 to {}", text.substr(0, 40), n_slots - 1), "id_slot");
+  return refuse(format_text("id_slot: '{}' is no slot; there are 0 to {}", text.substr(0, 40), n_slots - 1), "id_slot");
 }
 
 ApiResult<Json> act(const httplib::Request& request, const Json& body, const RouteContext& context) {

@@ -1,7 +1,7 @@
-#include <format>
 #include <string>
 
 #include "server/api/server_routes.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -28,7 +28,7 @@ Json props_json(const ServedModel& model, int n_places) {
           {"total_slots", n_places},
           {"architecture", info.architecture},
           {"backend", info.backend},
-          {"build_info", std::format("tern {}", version())},
+          {"build_info", format_text("tern {}", version())},
           {"chat_template", engine.has_chat_template()},
           {"default_generation_settings",
            {{"n_ctx", model.profile().n_ctx},
@@ -48,9 +48,9 @@ std::string metrics_text(const ServedModels& models, const HttpMetrics& http) {
     about.metrics->write(families, has_labels ? label : "", about.service, about.measures_energy);
     if (!has_labels) continue;
     families.add("tern_model_loaded", "gauge", "Whether a model is in memory.",
-                 std::format("tern_model_loaded{{{}}} {}\n", label, about.status == "loaded" ? 1 : 0));
+                 format_text("tern_model_loaded{{{}}} {}\n", label, about.status == "loaded" ? 1 : 0));
     families.add("tern_model_loads_total", "counter", "How often it has been loaded.",
-                 std::format("tern_model_loads_total{{{}}} {}\n", label, about.n_loads));
+                 format_text("tern_model_loads_total{{{}}} {}\n", label, about.n_loads));
   }
   http.write(families);
   return families.text();
@@ -109,7 +109,7 @@ void add_status_routes(const RouteContext& context) {
     answer_json(response, props_json(**model, about ? about->n_places : 0));
   });
   const auto is_off = [](Response& response, const char* flag) {
-    answer_error(response, {.status = 501, .message = std::format("start the server with {} for this", flag)});
+    answer_error(response, {.status = 501, .message = format_text("start the server with {} for this", flag)});
   };
   http.Get("/metrics", [&models = context.models, &metrics = context.metrics, &options, is_off](const Request&,
                                                                                                 Response& response) {

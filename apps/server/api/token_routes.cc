@@ -1,8 +1,7 @@
 #include "server/api/token_routes.h"
 
-#include <format>
-
 #include "server/api/chat_completions.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -32,7 +31,7 @@ ApiResult<Json> detokenize(const Json& body, const ModelProfile& model) {
   for (const Json& id : *list) {
     const int64_t number = id.is_number_integer() ? id.get<int64_t>() : -1;
     if (number < 0 || number >= model.engine.tokenizer().vocab_size()) {
-      return refuse(std::format("tokens: holds {}, which is no token of the model", id.dump().substr(0, 40)), "tokens");
+      return refuse(format_text("tokens: holds {}, which is no token of the model", id.dump().substr(0, 40)), "tokens");
     }
     tokens.push_back(static_cast<TokenId>(number));
   }

@@ -1,7 +1,6 @@
 #include "server/api/upload.h"
 
 #include <cerrno>
-#include <format>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "server/api/batch_record.h"
 #include "server/api/reply_options.h"
+#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -38,14 +38,14 @@ class Upload {
   bool add(std::string_view bytes) {
     if (!in_file_) {
       if (!field_ || field_->size() + bytes.size() > kMostFieldBytes) {
-        return fail({.message = std::format("a field of the form is longer than {} bytes", kMostFieldBytes)});
+        return fail({.message = format_text("a field of the form is longer than {} bytes", kMostFieldBytes)});
       }
       field_->append(bytes);
       return true;
     }
     if (content_->bytes() + bytes.size() > limits_.file_bytes) {
       return fail({.status = 413,
-                   .message = std::format("file: is larger than {} MiB; start the server with a larger --max-file-mib",
+                   .message = format_text("file: is larger than {} MiB; start the server with a larger --max-file-mib",
                                           limits_.file_bytes >> 20),
                    .param = "file"});
     }
@@ -63,7 +63,7 @@ class Upload {
     const std::string purpose = fields_["purpose"];
     if (purpose != "batch") {
       return refuse(purpose.empty() ? "purpose: is missing; the only one here is batch"
-                                    : std::format("purpose: '{}' is not possible here; the only one is batch",
+                                    : format_text("purpose: '{}' is not possible here; the only one is batch",
                                                   readable(purpose.substr(0, 100))),
                     "purpose");
     }
