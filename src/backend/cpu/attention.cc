@@ -9,8 +9,8 @@
 // A history is taken in runs of kRunPositions. Each has a softmax of its own, and then they are added in their order:
 // workers share a long one, and a run's scores stay in the first-level cache.
 //
-// Two loops are most of the code: Scores and AddWeighted, compiled for each type of stored values, number of queries and
-// instruction set. All that is around them takes numbers of queries as arguments and calls the two through pointers
+// Two loops are most of the code: Scores and AddWeighted, compiled for each type of stored values, number of queries
+// and instruction set. All that is around them takes numbers of queries as arguments and calls the two through pointers
 // (Loops), so that it is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
@@ -304,8 +304,8 @@ HWY_NOINLINE void AddWeighted(const float* const* weights_of, const Side& values
 struct Loops {
   using ScoresOf = void (*)(const float* const* queries, const Side& keys, size_t dim, Range range, Ahead next,
                             float factor, const size_t* from_positions, float* const* scores_of);
-  using AddWeightedOf = void (*)(const float* const* weights_of, const Side& values, size_t dim, Range range, Ahead next,
-                                 const size_t* from_positions, float* const* outs);
+  using AddWeightedOf = void (*)(const float* const* weights_of, const Side& values, size_t dim, Range range,
+                                 Ahead next, const size_t* from_positions, float* const* outs);
 
   ScoresOf scores[ops::kTileRows];
   AddWeightedOf add_weighted[ops::kTileRows];

@@ -1,5 +1,5 @@
-// What the formats' codes are multiplied with: the dot products of bytes, and where the activations lie that were put in
-// the order of a format's steps. Included once per instruction set. Vectors and formats: block_formats-inl.h.
+// What the formats' codes are multiplied with: the dot products of bytes, and where the activations lie that were put
+// in the order of a format's steps. Included once per instruction set. Vectors and formats: block_formats-inl.h.
 #if defined(TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_

@@ -114,8 +114,8 @@ struct Kernel {
   const StepOrder* order;
   int zero;
   void (*arrange)(const ops::BlockRows& in, int n, size_t cols, const StepOrder& order, int zero, uint8_t* out);
-  // y[t][r], [tokens, kBlockPassRows], of n_rows rows from `begin` on and t + 1 tokens from `token` on. Null: not for so
-  // many at once.
+  // y[t][r], [tokens, kBlockPassRows], of n_rows rows from `begin` on and t + 1 tokens from `token` on. Null: not for
+  // so many at once.
   void (*rows_of[kTileTokens])(const Job& job, int begin, int n_rows, int token, float* y);
   void (*unpack_row)(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t* out);
   void (*tiles)(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale, float* y);
@@ -126,7 +126,8 @@ struct Kernel {
 
 // The kernel of blocks as they lie in the file, for formats that have one (block_file_rows.cc).
 std::optional<Kernel> FileKernel(Format format);
-// The kernels of records of a format: of blocks of 32 values (block_record_rows.cc), and of 256 (block_k_record_rows.cc).
+// The kernels of records of a format: of blocks of 32 values (block_record_rows.cc), and of 256
+// (block_k_record_rows.cc).
 std::optional<Kernel> SmallRecordKernel(Format format);
 std::optional<Kernel> LargeRecordKernel(Format format);
 

@@ -1,6 +1,7 @@
 // A format's loops: dot products of groups and rows, and rows unpacked for tiles. Included once per instruction set, by
-// the files that have formats: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc. Vectors and formats:
-// block_formats-inl.h; what they are multiplied with: block_activations-inl.h; what calls them: block_linear.cc.
+// the files that have formats: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc. Vectors and
+// formats: block_formats-inl.h; what they are multiplied with: block_activations-inl.h; what calls them:
+// block_linear.cc.
 #if defined(TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_

@@ -10,8 +10,8 @@
 //
 // This file has what is not about one format: how ops are cut into passes, and the tiles, which depend on a format's
 // kind only (block_tiles-inl.h). A format's own loops (block_kernels-inl.h) are behind the pointers of a Kernel
-// (block_job-inl.h). They are most of the code, compiled for each format and instruction set, so they are in three files
-// that compile side by side: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc.
+// (block_job-inl.h). They are most of the code, compiled for each format and instruction set, so they are in three
+// files that compile side by side: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/block_linear.cc"
 // clang-format off: this order

@@ -1,6 +1,6 @@
-// What becomes of the results of a linear layer: stored, added, or multiplied with act(gate). The functions are compiled
-// once for each instruction set, in results.cc, and called from every kernel: with the exponentials inlined in them,
-// they would be longer than the kernels. Included once per instruction set.
+// What becomes of the results of a linear layer: stored, added, or multiplied with act(gate). The functions are
+// compiled once for each instruction set, in results.cc, and called from every kernel: with the exponentials inlined in
+// them, they would be longer than the kernels. Included once per instruction set.
 #if defined(TERN_BACKEND_CPU_RESULTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_RESULTS_INL_H_
 #undef TERN_BACKEND_CPU_RESULTS_INL_H_

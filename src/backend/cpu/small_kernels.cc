@@ -1,5 +1,5 @@
-// The short kernels in one translation unit. Highway's headers are read once for each instruction set, which takes longer
-// than to compile any of these. Builds with TERN_UNITY=OFF compile each file alone.
+// The short kernels in one translation unit. Highway's headers are read once for each instruction set, which takes
+// longer than to compile any of these. Builds with TERN_UNITY=OFF compile each file alone.
 #define HWY_TARGET_INCLUDE "backend/cpu/small_kernels.cc"
 // clang-format off: this order
 #include <hwy/foreach_target.h>
