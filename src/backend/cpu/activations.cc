@@ -1,6 +1,7 @@
 // quantize, rms_norm, and both at once: the ops that walk a row of activations.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/activations.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -8,6 +8,10 @@
 //
 // A history is taken in runs of kRunPositions. Each has a softmax of its own, and then they are added in their order:
 // workers share a long one, and a run's scores stay in the first-level cache.
+//
+// Two loops are most of the code: Scores and AddWeighted, compiled for each type of stored values, number of queries
+// and instruction set. All that is around them takes numbers of queries as arguments and calls the two through pointers
+// (Loops), so that it is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
 // clang-format off: this order
@@ -16,6 +20,7 @@
 #include <hwy/contrib/math/math-inl.h>
 // clang-format on
 
+#include <array>
 #include <cmath>
 #include <type_traits>
 
@@ -114,11 +119,11 @@ struct Side {
   size_t head;
 
   // Of the block that holds a position.
-  template <class T>
-  HWY_INLINE Ahead ahead(size_t pos) const {
+  Ahead ahead(size_t pos) const {
     const std::byte* const side = row.blocks[pos / kKvBlock] + offset;
-    const size_t values = head * kKvBlock * static_cast<size_t>(layer.head_dim) * sizeof(T);
-    if constexpr (!kHasScales<T>) return {side + values, nullptr};
+    const size_t value_bytes = layer.type == KvType::kF32 ? 4 : layer.type == KvType::kF16 ? 2 : 1;
+    const size_t values = head * kKvBlock * static_cast<size_t>(layer.head_dim) * value_bytes;
+    if (layer.type != KvType::kQ8_0) return {side + values, nullptr};
     const size_t scales = head * kKvBlock * kv_scales_of(layer.head_dim) * sizeof(hwy::float16_t);
     return {side + values, side + kv_scale_offset(layer) + scales};
   }
@@ -131,7 +136,7 @@ struct Side {
     for (size_t begin = range.begin; begin < range.end;) {
       const size_t first = begin / kKvBlock * kKvBlock, end = std::min(range.end, first + kKvBlock);
       ReadBlock<T>(row.blocks[first / kKvBlock] + offset, layer, head, block);
-      block.next = end == range.end ? next : ahead<T>(end);
+      block.next = end == range.end ? next : ahead(end);
       body(block, first, Range{begin - first, end - first});
       begin = end;
     }
@@ -148,7 +153,7 @@ inline constexpr int kVectorsAtOnce = 2;
 // q[t]·K of V vectors of positions from `pos` of the block on: over the dimensions in their order, and with scales over
 // those of each group first.
 template <int T, int V, class K>
-HWY_INLINE void DotKeys(const float* const (&q)[T], const HeadBlock<K>& block, size_t dim, size_t pos,
+HWY_INLINE void DotKeys(const std::array<const float*, T>& q, const HeadBlock<K>& block, size_t dim, size_t pos,
                         VF (&sums)[T][V]) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
@@ -184,11 +189,22 @@ HWY_INLINE void DotKeys(const float* const (&q)[T], const HeadBlock<K>& block, s
   }
 }
 
+// An array's first T values, for loops that are unrolled.
+template <int T, class V>
+HWY_INLINE std::array<V, T> First(const V* values) {
+  std::array<V, T> first;
+  std::copy_n(values, T, first.begin());
+  return first;
+}
+
 // scores[t][pos − from[t]] = q[t]·K[pos] · factor for T queries and the positions [begin, end). What a block holds
 // beyond these positions is computed, too, and left alone.
 template <int T, class K>
-void Scores(const float* const (&q)[T], const Side& keys, size_t dim, Range range, Ahead next, float factor,
-            const size_t (&from)[T], float* const (&scores)[T]) {
+HWY_NOINLINE void Scores(const float* const* queries, const Side& keys, size_t dim, Range range, Ahead next,
+                         float factor, const size_t* from_positions, float* const* scores_of) {
+  const auto q = First<T>(queries);
+  const auto from = First<T>(from_positions);
+  const auto scores = First<T>(scores_of);
   const DF d;
   const size_t lanes = hn::Lanes(d);
   const VF vfactor = hn::Set(d, factor);
@@ -248,8 +264,11 @@ void Exponentials(float* scores, size_t n_pos, float& largest_score, float& tota
 // out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions of the range, block by block: a block's values stay
 // in the first-level cache.
 template <int T, class K>
-void AddWeighted(const float* const (&weights)[T], const Side& values, size_t dim, Range range, Ahead next,
-                 const size_t (&from)[T], float* const (&out)[T]) {
+HWY_NOINLINE void AddWeighted(const float* const* weights_of, const Side& values, size_t dim, Range range, Ahead next,
+                              const size_t* from_positions, float* const* outs) {
+  const auto weights = First<T>(weights_of);
+  const auto from = First<T>(from_positions);
+  const auto out = First<T>(outs);
   const DF d;
   const size_t lanes = hn::Lanes(d);
   values.for_blocks<K>(range, next, [&](const HeadBlock<K>& block, size_t first, Range positions) HWY_ATTR {
@@ -279,6 +298,28 @@ void AddWeighted(const float* const (&weights)[T], const Side& values, size_t di
     for (; i + kVectorsAtOnce * lanes <= dim; i += kVectorsAtOnce * lanes) add.template operator()<kVectorsAtOnce>(i);
     for (; i < dim; i += lanes) add.template operator()<1>(i);
   });
+}
+
+// The two loops for one type of stored values, for one to kTileRows queries.
+struct Loops {
+  using ScoresOf = void (*)(const float* const* queries, const Side& keys, size_t dim, Range range, Ahead next,
+                            float factor, const size_t* from_positions, float* const* scores_of);
+  using AddWeightedOf = void (*)(const float* const* weights_of, const Side& values, size_t dim, Range range,
+                                 Ahead next, const size_t* from_positions, float* const* outs);
+
+  ScoresOf scores[ops::kTileRows];
+  AddWeightedOf add_weighted[ops::kTileRows];
+};
+
+template <class K>
+inline constexpr Loops kLoopsOf = {
+    .scores = {Scores<1, K>, Scores<2, K>, Scores<3, K>, Scores<4, K>},
+    .add_weighted = {AddWeighted<1, K>, AddWeighted<2, K>, AddWeighted<3, K>, AddWeighted<4, K>}};
+
+const Loops& LoopsOf(KvType type) {
+  if (type == KvType::kF16) return kLoopsOf<hwy::float16_t>;
+  if (type == KvType::kQ8_0) return kLoopsOf<int8_t>;
+  return kLoopsOf<float>;
 }
 
 // What a row's query of one head sees, and where its result goes.
@@ -347,33 +388,35 @@ void Finish(const Found& found, size_t dim) {
 }
 
 // Up to four queries on one head of the cache, of rows of one sequence; the last sees the most.
-template <int T>
 struct Queries {
   const ops::KvRow& row;
   size_t kv_head;
-  Query each[T];
+  int n;
+  Query each[ops::kTileRows];
 
-  // Of T rows of one head, from `row` on; or of T heads of one row, from `head` on.
-  Queries(const ops::Attention& op, int first_row, int head, bool are_heads)
+  // Of n_queries rows of one head, from `row` on; or of as many heads of one row, from `head` on.
+  Queries(const ops::Attention& op, int first_row, int head, int n_queries, bool are_heads)
       : row(op.rows[static_cast<size_t>(first_row)]),
-        kv_head(static_cast<size_t>(head / (op.n_heads / op.cache.n_kv_heads))) {
-    for (int t = 0; t < T; ++t)
+        kv_head(static_cast<size_t>(head / (op.n_heads / op.cache.n_kv_heads))),
+        n(n_queries) {
+    for (int t = 0; t < n; ++t)
       each[t] = are_heads ? QueryOf(op, first_row, head + t) : QueryOf(op, first_row + t, head);
   }
 };
 
-// What T queries find in one run. `next`: what this worker reads after it.
-template <int T, class K>
-void AttendRun(const ops::Attention& op, const Queries<T>& queries, size_t run, Ahead next, std::span<float> scratch,
-               Found (&found)[T]) {
+// What the queries find in one run. `next`: what this worker reads after it.
+void AttendRun(const ops::Attention& op, const Queries& queries, size_t run, Ahead next, std::span<float> scratch,
+               Found* found) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
   const float factor = 1.0f / std::sqrt(static_cast<float>(op.cache.head_dim));
   const Side keys{queries.row, op.cache, op.cache.k_offset, queries.kv_head};
   const Side values{queries.row, op.cache, op.cache.v_offset, queries.kv_head};
-  const float *q[T], *weights[T];
-  float *scores[T], *out[T];
-  size_t from[T], end[T];
-  for (int t = 0; t < T; ++t) {
+  const Loops& loops = LoopsOf(op.cache.type);
+  const int n = queries.n;
+  const float *q[ops::kTileRows], *weights[ops::kTileRows];
+  float *scores[ops::kTileRows], *out[ops::kTileRows];
+  size_t from[ops::kTileRows], end[ops::kTileRows];
+  for (int t = 0; t < n; ++t) {
     q[t] = queries.each[t].q;
     weights[t] = scores[t] = scratch.data() + static_cast<size_t>(t) * kRunPositions;
     out[t] = found[t].out;
@@ -382,57 +425,48 @@ void AttendRun(const ops::Attention& op, const Queries<T>& queries, size_t run, 
     end[t] = part.end;
   }
   // What all of them see; before it is what only the windows of some hold, after it the tile's own tokens.
-  const Range common{std::min(from[T - 1], end[0]), end[0]};
-  if (common.begin < common.end)
-    Scores<T, K>(q, keys, dim, common, values.ahead<K>(common.begin), factor, from, scores);
-  for (int t = 0; t < T; ++t) {
-    const auto rest = [&](size_t from_pos, size_t to) HWY_ATTR {
-      Scores<1, K>({q[t]}, keys, dim, {from_pos, to}, {}, factor, {from[t]}, {scores[t]});
+  const Range common{std::min(from[n - 1], end[0]), end[0]};
+  if (common.begin < common.end) {
+    loops.scores[n - 1](q, keys, dim, common, values.ahead(common.begin), factor, from, scores);
+  }
+  for (int t = 0; t < n; ++t) {
+    const auto rest = [&](size_t begin, size_t to) {
+      if (begin < to) loops.scores[0](q + t, keys, dim, {begin, to}, {}, factor, from + t, scores + t);
     };
     rest(from[t], common.begin);
     rest(std::max(from[t], common.end), end[t]);
   }
-  for (int t = 0; t < T; ++t) {
-    const size_t n = end[t] - from[t];
+  const auto add_rest = [&](int t, size_t begin, size_t to) {
+    if (begin < to) loops.add_weighted[0](weights + t, values, dim, {begin, to}, {}, from + t, out + t);
+  };
+  for (int t = 0; t < n; ++t) {
+    const size_t n_seen = end[t] - from[t];
     found[t].total = 0;
     std::fill_n(out[t], dim, 0.0f);
-    if (n == 0) continue;
-    if (op.softcap > 0) Cap(op.softcap, scores[t], n);
-    Exponentials(scores[t], n, found[t].largest, found[t].total);
-    AddWeighted<1, K>({weights[t]}, values, dim, {from[t], common.begin}, {}, {from[t]}, {out[t]});
+    if (n_seen == 0) continue;
+    if (op.softcap > 0) Cap(op.softcap, scores[t], n_seen);
+    Exponentials(scores[t], n_seen, found[t].largest, found[t].total);
+    add_rest(t, from[t], common.begin);
   }
-  AddWeighted<T, K>(weights, values, dim, common, next, from, out);
-  for (int t = 0; t < T; ++t) {
-    AddWeighted<1, K>({weights[t]}, values, dim, {std::max(from[t], common.end), end[t]}, {}, {from[t]}, {out[t]});
-  }
+  loops.add_weighted[n - 1](weights, values, dim, common, next, from, out);
+  for (int t = 0; t < n; ++t) add_rest(t, std::max(from[t], common.end), end[t]);
 }
 
-// All runs of T queries, one after the other.
-template <int T, class K>
-void AttendAll(const ops::Attention& op, const Queries<T>& queries, std::span<float> scratch) {
+// All runs of the queries, one after the other.
+void AttendAll(const ops::Attention& op, const Queries& queries, std::span<float> scratch) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
-  Found all[T], found[T];
-  for (int t = 0; t < T; ++t) {
+  Found all[ops::kTileRows], found[ops::kTileRows];
+  for (int t = 0; t < queries.n; ++t) {
     all[t].out = queries.each[t].out;
     found[t].out = scratch.data() + ops::kTileRows * kRunPositions + static_cast<size_t>(t) * dim;
   }
-  const Range runs{RunsOf(queries.each[0].seen).begin, RunsOf(queries.each[T - 1].seen).end};
-  AttendRun<T, K>(op, queries, runs.begin, {}, scratch, all);
+  const Range runs{RunsOf(queries.each[0].seen).begin, RunsOf(queries.each[queries.n - 1].seen).end};
+  AttendRun(op, queries, runs.begin, {}, scratch, all);
   for (size_t run = runs.begin + 1; run < runs.end; ++run) {
-    AttendRun<T, K>(op, queries, run, {}, scratch, found);
-    for (int t = 0; t < T; ++t) AddRun(found[t], dim, all[t]);
+    AttendRun(op, queries, run, {}, scratch, found);
+    for (int t = 0; t < queries.n; ++t) AddRun(found[t], dim, all[t]);
   }
-  for (int t = 0; t < T; ++t) Finish(all[t], dim);
-}
-
-// Calls body.operator()<T>() for T = n.
-template <class Body>
-HWY_INLINE void WithTileOf(int n, Body&& body) {
-  static_assert(ops::kTileRows == 4);
-  if (n == 4) return body.template operator()<4>();
-  if (n == 3) return body.template operator()<3>();
-  if (n == 2) return body.template operator()<2>();
-  body.template operator()<1>();
+  for (int t = 0; t < queries.n; ++t) Finish(all[t], dim);
 }
 
 // How many heads of a group to compute at a time: as many as can share what they read, but so few that each of the
@@ -446,16 +480,13 @@ inline int HeadsAtOnce(int n_groups, int group, int n_workers) {
 }
 
 // Rows of which some could share what they read: a unit is a head of a tile of them.
-template <class K>
 void AttendTiles(const ops::Attention& op, WorkQueue& queue) {
   const int n_tiles = static_cast<int>(op.tiles.size());
   queue.for_ranges(n_tiles * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
     for (int unit = begin; unit < end; ++unit) {
       const ops::RowTile& tile = op.tiles[static_cast<size_t>(unit / op.n_heads)];
       const int head = unit % op.n_heads;
-      WithTileOf(tile.n, [&]<int T>() HWY_ATTR {
-        AttendAll<T, K>(op, Queries<T>(op, tile.first, head, false), queue.scratch());
-      });
+      AttendAll(op, Queries(op, tile.first, head, tile.n, false), queue.scratch());
     }
   });
 }
@@ -468,7 +499,6 @@ struct RunUnit {
 
 // Rows of one token each: a unit is a run of a row's history, for heads that share a head of the cache. Units that
 // follow each other read what lies together. Whoever brings a query's last run adds them all up.
-template <class K>
 class RunsOfRows {
  public:
   RunsOfRows(const ops::Attention& op, AttentionParts& parts, const WorkQueue& queue) : op_(op), parts_(parts) {
@@ -491,9 +521,8 @@ class RunsOfRows {
       if (run >= runs.end) continue;
       const int in_run = unit % per_run(), in_group = in_run % per_group_ * at_once_;
       const int head = in_run / per_group_ * group() + in_group;
-      WithTileOf(std::min(at_once_, group() - in_group), [&]<int T>() HWY_ATTR {
-        attend<T>(row, head, runs, run, unit + 1 < end && in_run + 1 < per_run(), scratch);
-      });
+      const Queries queries(op_, row, head, std::min(at_once_, group() - in_group), true);
+      attend(queries, IndexOf(op_, row, head), runs, run, unit + 1 < end && in_run + 1 < per_run(), scratch);
     }
   }
 
@@ -501,24 +530,25 @@ class RunsOfRows {
   int group() const { return op_.n_heads / op_.cache.n_kv_heads; }
   int per_run() const { return per_group_ * op_.cache.n_kv_heads; }
 
-  // `goes_on`: with the next unit, which is of the same run.
-  template <int T>
-  void attend(int row, int head, Range runs, size_t run, bool goes_on, std::span<float> scratch) {
-    const Queries<T> queries(op_, row, head, true);
-    if (runs.end - runs.begin == 1) return AttendAll<T, K>(op_, queries, scratch);
+  // `first_query`: the index of the first. `goes_on`: with the next unit, which is of the same run.
+  void attend(const Queries& queries, size_t first_query, Range runs, size_t run, bool goes_on,
+              std::span<float> scratch) {
+    if (runs.end - runs.begin == 1) return AttendAll(op_, queries, scratch);
     const auto dim = static_cast<size_t>(op_.cache.head_dim);
-    const size_t first_query = IndexOf(op_, row, head);
-    Found found[T];
-    for (int t = 0; t < T; ++t) found[t].out = part(first_query + static_cast<size_t>(t), run - runs.begin).out;
-    const Side next{queries.row, op_.cache, op_.cache.k_offset, queries.kv_head + ((head + T) % group() == 0 ? 1 : 0)};
-    AttendRun<T, K>(op_, queries, run, goes_on ? next.ahead<K>(run * kRunPositions) : Ahead{}, scratch, found);
-    for (int t = 0; t < T; ++t) {
+    Found found[ops::kTileRows];
+    for (int t = 0; t < queries.n; ++t) {
+      found[t].out = part(first_query + static_cast<size_t>(t), run - runs.begin).out;
+    }
+    const bool ends_group = (first_query + static_cast<size_t>(queries.n)) % static_cast<size_t>(group()) == 0;
+    const Side next{queries.row, op_.cache, op_.cache.k_offset, queries.kv_head + (ends_group ? 1 : 0)};
+    AttendRun(op_, queries, run, goes_on ? next.ahead(run * kRunPositions) : Ahead{}, scratch, found);
+    for (int t = 0; t < queries.n; ++t) {
       float* const kept = found[t].out - AttentionParts::kOut;
       kept[0] = found[t].largest;
       kept[1] = found[t].total;
     }
     if (!parts_.is_last(first_query, static_cast<int>(runs.end - runs.begin))) return;
-    for (int t = 0; t < T; ++t) {
+    for (int t = 0; t < queries.n; ++t) {
       Found all{.largest = 0, .total = 0, .out = queries.each[t].out};
       for (size_t i = 0; i < runs.end - runs.begin; ++i)
         AddRun(part(first_query + static_cast<size_t>(t), i), dim, all);
@@ -537,18 +567,11 @@ class RunsOfRows {
   int at_once_, per_group_;
 };
 
-template <class K>
-void AttendTyped(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue) {
-  // Whether no tile has rows that could share what they read: then heads do.
-  if (op.tiles.size() != op.rows.size()) return AttendTiles<K>(op, queue);
-  RunsOfRows<K> runs(op, parts, queue);
-  queue.for_ranges(runs.n_units(), 1, [&](int begin, int end) HWY_ATTR { runs.compute(begin, end, queue.scratch()); });
-}
-
 void Attention(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue) {
-  if (op.cache.type == KvType::kF16) return AttendTyped<hwy::float16_t>(op, parts, queue);
-  if (op.cache.type == KvType::kQ8_0) return AttendTyped<int8_t>(op, parts, queue);
-  AttendTyped<float>(op, parts, queue);
+  // Whether no tile has rows that could share what they read: then heads do.
+  if (op.tiles.size() != op.rows.size()) return AttendTiles(op, queue);
+  RunsOfRows runs(op, parts, queue);
+  queue.for_ranges(runs.n_units(), 1, [&](int begin, int end) HWY_ATTR { runs.compute(begin, end, queue.scratch()); });
 }
 
 }  // namespace HWY_NAMESPACE

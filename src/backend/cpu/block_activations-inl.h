@@ -1,5 +1,5 @@
-// What the formats' codes are multiplied with: activations put in the order of their steps, and the dot products of
-// bytes. Included once per instruction set. Vectors and formats: block_formats-inl.h.
+// What the formats' codes are multiplied with: the dot products of bytes, and where the activations lie that were put
+// in the order of a format's steps. Included once per instruction set. Vectors and formats: block_formats-inl.h.
 #if defined(TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
@@ -113,66 +113,22 @@ inline constexpr size_t kMostPanelBytes = kPanelBytes<true, 2>;
 
 constexpr size_t Groups(size_t cols) { return (cols + kGroup - 1) / kGroup; }
 
-// Puts the 32 activations of a run into the order of the format's steps.
+// The places in a run of the values that each step takes, for shuffles of its two halves.
+struct StepOrder {
+  uint8_t from[2][kRun];  // by half of the run; 0x80: from the other half, so nothing
+};
 template <class F>
-HWY_INLINE void Permute(const int8_t* q, uint8_t* out) {
-  struct Order {
-    uint8_t from[2][kRun];  // by half of q; 0x80: from the other half, so nothing
-    constexpr Order() : from() {
-      for (int i = 0; i < kRun; ++i) {
-        const int at = F::value(i / 4, i % 4);
-        from[0][i] = static_cast<uint8_t>(at < 16 ? at : 0x80);
-        from[1][i] = static_cast<uint8_t>(at < 16 ? 0x80 : at - 16);
-      }
-    }
-  };
-  static constexpr Order kOrder;
-  const hn::FixedTag<uint8_t, 16> d;
-  const auto low = hn::LoadU(d, reinterpret_cast<const uint8_t*>(q));
-  const auto high = hn::LoadU(d, reinterpret_cast<const uint8_t*>(q) + 16);
-  for (int half = 0; half < kRun; half += 16) {
-    const auto a = hn::TableLookupBytesOr0(low, hn::LoadU(d, kOrder.from[0] + half));
-    const auto b = hn::TableLookupBytesOr0(high, hn::LoadU(d, kOrder.from[1] + half));
-    hn::StoreU(hn::Or(a, b), d, out + half);
+constexpr StepOrder MakeStepOrder() {
+  StepOrder order = {};
+  for (int i = 0; i < kRun; ++i) {
+    const int at = F::value(i / 4, i % 4);
+    order.from[0][i] = static_cast<uint8_t>(at < 16 ? at : 0x80);
+    order.from[1][i] = static_cast<uint8_t>(at < 16 ? 0x80 : at - 16);
   }
+  return order;
 }
-
-// Writes [n][groups] records of kActivationBytes to `out`, the runs beyond the last as zeros.
 template <class F>
-void Arrange(const ops::BlockRows& in, int n, size_t cols, uint8_t* out) {
-  using D = Dot<kLargestOf<F>>;
-  constexpr size_t kBytes = kActivationBytesOf<F>, kStep = kStepBytes<kLargestOf<F>>;
-  constexpr size_t kAfter = kAfterSteps<kLargestOf<F>>;
-  const size_t runs = cols / kRun;
-  int8_t permuted[kRun];
-  for (size_t t = 0; t < static_cast<size_t>(n); ++t, out += Groups(cols) * kBytes) {
-    if (cols % kGroup != 0) std::memset(out + cols / kGroup * kBytes, 0, kBytes);
-    for (size_t run = 0; run < runs; ++run) {
-      uint8_t* const lane = out + run / kLanes * kBytes + run % kLanes * 4;
-      const int8_t* q = in.q + t * cols + run * kRun;
-      Permute<F>(q, reinterpret_cast<uint8_t*>(permuted));
-      for (size_t step = 0; step < kSteps; ++step) D::put(permuted + 4 * step, lane + step * kStep);
-      std::memcpy(lane + kAfter, in.scale + t * runs + run, 4);
-      const int32_t sum = in.sum[t * runs + run];
-      int32_t init[2] = {-D::excess(permuted, kRun, F::kZero, sum), 0};
-      int32_t first = 0;
-      if constexpr (F::kHalfScales || kMinsOf<F> == 2) {
-        for (size_t i = 0; i < kRun / 2; ++i) first += q[i];
-      }
-      if constexpr (F::kHalfScales) {
-        init[1] = init[0] + F::kZero * first;
-        init[0] = -F::kZero * first;
-        std::memcpy(lane + kAfter + 2 * kVectorBytes, init + 1, 4);
-      }
-      std::memcpy(lane + kAfter + kVectorBytes, init, 4);
-      for (size_t part = 0; part < kMinsOf<F>; ++part) {
-        const int32_t of_part = kMinsOf<F> == 1 ? sum : part == 0 ? first : sum - first;
-        const float x = static_cast<float>(of_part) * in.scale[t * runs + run];
-        std::memcpy(lane + kSumsAt<kLargestOf<F>, F::kHalfScales> + part * kVectorBytes, &x, 4);
-      }
-    }
-  }
-}
+inline constexpr StepOrder kStepOrderOf = MakeStepOrder<F>();
 
 }  // namespace block
 }  // namespace HWY_NAMESPACE

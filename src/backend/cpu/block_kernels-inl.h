@@ -1,5 +1,7 @@
-// The loops under block_linear.cc: dot products of groups, rows and tiles. Included once per instruction set. Vectors
-// and formats: block_formats-inl.h; what they are multiplied with: block_activations-inl.h.
+// A format's loops: dot products of groups and rows, and rows unpacked for tiles. Included once per instruction set, by
+// the files that have formats: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc. Vectors and
+// formats: block_formats-inl.h; what they are multiplied with: block_activations-inl.h; what calls them:
+// block_linear.cc.
 #if defined(TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
@@ -11,37 +13,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "backend/cpu/block_activations-inl.h"
 #include "backend/cpu/block_formats-inl.h"
+#include "backend/cpu/block_job-inl.h"
 #include "backend/cpu/fetch_ahead.h"
 #include "backend/cpu/interleaved_formats-inl.h"
 #include "backend/cpu/load_floats-inl.h"
+#include "quant/block_formats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace block {
-
-// A tile's sums and operands, as many as the registers hold.
-inline constexpr int kTileRows = 4;
-#if (HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86) || HWY_ARCH_ARM_A64
-inline constexpr int kTileTokens = 4;  // 32 registers
-#else
-inline constexpr int kTileTokens = 2;
-#endif
-
-// The scales of one row, one per run: f16, and pairs of signed bytes.
-struct RowScales {
-  uint16_t* d;
-  uint16_t* halves;
-
-  RowScales row(size_t r, size_t cols) const {
-    const size_t at = r * Groups(cols) * kLanes;
-    return {d + at, halves + at};
-  }
-};
 
 template <class F>
 HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& out) {
@@ -90,16 +76,6 @@ HWY_INLINE VF32 MinOf(const F& weights) {
   }
 }
 
-// sum − Σ min · d·Σq over the parts of runs that have one, in their order.
-template <int kMins, class Min>
-HWY_INLINE VF32 TakeMins(VF32 sum, const Min& min, const uint8_t* sums) {
-  if constexpr (kMins > 0) sum = hn::NegMulAdd(min(std::integral_constant<int, 0>()), LoadFloat32s(sums), sum);
-  if constexpr (kMins > 1) {
-    sum = hn::NegMulAdd(min(std::integral_constant<int, 1>()), LoadFloat32s(sums + kVectorBytes), sum);
-  }
-  return sum;
-}
-
 template <class F, int kFrom, int kTo, class Sum>
 HWY_INLINE Sum AddSteps(const F& weights, const uint8_t* activations, Sum sum) {
   using D = Dot<kLargestOf<F>>;
@@ -141,7 +117,8 @@ HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
   constexpr size_t kBytes = std::max<size_t>(kGroup / F::kValues, 1) * sizeof(typename F::Block);
   const size_t whole = kHasScales<F> ? Groups(cols) : cols / kGroup;
   for (size_t g = 0; g < whole; ++g) body(F(row, g), g);
-  if (!kHasScales<F> && cols % kGroup != 0) {
+  if constexpr (kHasScales<F>) return;
+  if (cols % kGroup != 0) {
     uint8_t copy[kBytes] = {};
     std::memcpy(copy, row + whole * kBytes, cols % kGroup / F::kValues * sizeof(typename F::Block));
     body(F(copy, 0), whole);
@@ -223,31 +200,6 @@ HWY_INLINE void RowSumsOfTokens(const uint8_t* row, size_t cols, const uint8_t* 
   });
 }
 
-// out[i] = Σ over the lanes of v[i], in one order whoever calls: halves are added up to four lanes, then the outer
-// pairs of those.
-HWY_INLINE void SumLanes(const VF32 (&v)[4], float scale, float* out) {
-  const hn::FixedTag<float, 4> d4;
-  const auto fold = [](VF32 x) HWY_ATTR {
-    const hn::Half<DF32> dh;
-    if constexpr (kParts == 1) {
-      return x;
-    } else if constexpr (kParts == 2) {
-      return hn::Add(hn::LowerHalf(dh, x), hn::UpperHalf(dh, x));
-    } else {
-      const hn::Half<decltype(dh)> dq;
-      const auto half = hn::Add(hn::LowerHalf(dh, x), hn::UpperHalf(dh, x));
-      return hn::Add(hn::LowerHalf(dq, half), hn::UpperHalf(dq, half));
-    }
-  };
-  const auto a = fold(v[0]), b = fold(v[1]), c = fold(v[2]), e = fold(v[3]);
-  const hn::Repartition<double, decltype(d4)> d2;
-  const auto ab = hn::Add(hn::InterleaveLower(d4, a, b), hn::InterleaveUpper(d4, a, b));
-  const auto ce = hn::Add(hn::InterleaveLower(d4, c, e), hn::InterleaveUpper(d4, c, e));
-  const auto low = hn::InterleaveLower(d2, hn::BitCast(d2, ab), hn::BitCast(d2, ce));
-  const auto high = hn::InterleaveUpper(d2, hn::BitCast(d2, ab), hn::BitCast(d2, ce));
-  hn::StoreU(hn::Mul(hn::Add(hn::BitCast(d4, low), hn::BitCast(d4, high)), hn::Set(d4, scale)), d4, out);
-}
-
 template <class F, int kStep>
 HWY_INLINE void StoreSteps(const F& weights, uint8_t* out) {
   if constexpr (kStep < kSteps) {
@@ -276,57 +228,84 @@ void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t
   });
 }
 
-// kTileRows rows of a panel × T tokens.
-template <int T, int kLargest, bool kHalfScales, int kMins>
-HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
-                        float (&y)[T][kTileRows]) {
-  using D = Dot<kLargest>;
-  constexpr int kDots = kHalfScales ? 2 : 1;  // per group
-  constexpr size_t kA = kActivationBytes<kLargest, kHalfScales, kMins>, kW = kPanelBytes<kHalfScales, kMins>;
-  constexpr size_t kStep = kStepBytes<kLargest>, kAfter = kAfterSteps<kLargest>;
-  VF32 sums[T][kTileRows];
-  for (auto& token : sums) {
-    for (VF32& sum : token) sum = hn::Zero(DF32());
-  }
-  for (size_t g = 0; g < groups; ++g) {
-    const auto a = [&](size_t t, size_t byte) { return activations + (t * groups + g) * kA + byte; };
-    const auto init = [&](size_t t, size_t part) { return LoadInts(a(t, kAfter + (1 + part) * kVectorBytes)); };
-    const auto w = [&](size_t r, size_t vector) { return panel + (r * groups + g) * kW + vector * kVectorBytes; };
-    VI32 dots[T][kTileRows];
-    for (size_t part = 0; part < kDots; ++part) {
-      typename D::Sum acc[T][kTileRows];
-      for (size_t t = 0; t < T; ++t) {
-        for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::start(init(t, part));
-      }
-      for (size_t step = part * kSteps / kDots; step < (part + 1) * kSteps / kDots; ++step) {
-        VU8 codes[kTileRows];
-        for (size_t r = 0; r < kTileRows; ++r) codes[r] = hn::Load(DU8(), w(r, step));
-        for (size_t t = 0; t < T; ++t) {
-          const auto q = D::load(a(t, step * kStep));
-          for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::add(codes[r], q, acc[t][r]);
-        }
-      }
-      for (size_t t = 0; t < T; ++t) {
-        for (size_t r = 0; r < kTileRows; ++r) {
-          VI32 dot = D::total(acc[t][r], init(t, part));
-          if constexpr (kHalfScales) dot = hn::Mul(dot, LoadInts(w(r, kSteps + 1 + part)));
-          dots[t][r] = part == 0 ? dot : hn::Add(dots[t][r], dot);
-        }
-      }
+// y[r] of n_rows rows and one token.
+template <class F>
+void RowsForOneToken(const Job& job, int begin, int n_rows, int token, float* y) {
+  const auto cols = static_cast<size_t>(job.w->cols);
+  const uint8_t* row = job.row(begin);
+  const size_t stride = job.row_stride;
+  const uint8_t* activations = job.activations + static_cast<size_t>(token) * Groups(cols) * kActivationBytesOf<F>;
+  const FetchAhead ahead = blocks_ahead();
+  for (int r = 0; r < n_rows; r += kScaleRows) {
+    const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
+    // Ahead of all rows: a vector read right after the narrow writes that it covers would wait for them.
+    for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
+    VF32 sums[kScaleRows] = {hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32())};
+    for (size_t i = 0; i < n; ++i, row += stride) {
+      sums[i] = RowSums<F>(row, cols, activations, job.scales.row(i, cols), ahead);
     }
-    for (size_t t = 0; t < T; ++t) {
-      for (size_t r = 0; r < kTileRows; ++r) {
-        const VF32 both = hn::Mul(LoadFloat32s(w(r, kSteps)), LoadFloat32s(a(t, kAfter)));
-        sums[t][r] = hn::MulAdd(hn::ConvertTo(DF32(), dots[t][r]), both, sums[t][r]);
-        sums[t][r] = TakeMins<kMins>(
-            sums[t][r],
-            [&]<int P>(std::integral_constant<int, P>)
-                HWY_ATTR { return LoadFloat32s(w(r, kSteps + (kHalfScales ? 3 : 1) + P)); },
-            a(t, kSumsAt<kLargest, kHalfScales>));
-      }
+    SumLanes(sums, job.w->scale, y + r);
+  }
+}
+
+// The same for T tokens: y[t][r], [T, kBlockPassRows].
+template <class F, int T>
+void RowsForFewTokens(const Job& job, int begin, int n_rows, int token, float* y) {
+  const auto cols = static_cast<size_t>(job.w->cols);
+  const uint8_t* row = job.row(begin);
+  const size_t stride = job.row_stride;
+  const uint8_t* activations = job.activations + static_cast<size_t>(token) * Groups(cols) * kActivationBytesOf<F>;
+  const FetchAhead ahead = blocks_ahead();
+  for (int r = 0; r < n_rows; r += kScaleRows) {
+    const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
+    for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
+    VF32 sums[T][kScaleRows];
+    for (auto& token_sums : sums) {
+      for (VF32& sum : token_sums) sum = hn::Zero(DF32());
+    }
+    for (size_t i = 0; i < n; ++i, row += stride) {
+      VF32 of_row[T];
+      RowSumsOfTokens<F, T>(row, cols, activations, job.scales.row(i, cols), ahead, of_row);
+      for (size_t t = 0; t < T; ++t) sums[t][i] = of_row[t];
+    }
+    for (int t = 0; t < T; ++t) SumLanes(sums[t], job.w->scale, y + t * kBlockPassRows + r);
+  }
+}
+
+template <class F>
+constexpr Kernel MakeKernel() {
+  using Kind = Tiles<kLargestOf<F>, F::kHalfScales, kMinsOf<F>>;
+  Kernel kernel = {.order = &kStepOrderOf<F>,
+                   .zero = F::kZero,
+                   .arrange = Kind::arrange,
+                   .rows_of = {},
+                   .unpack_row = UnpackRow<F>,
+                   .tiles = Kind::tiles,
+                   .tiles_of_one = Kind::tiles_of_one,
+                   .activation_bytes = kActivationBytesOf<F>,
+                   .panel_bytes = kPanelBytesOf<F>};
+  if constexpr (kHasRowLoops) {
+    kernel.rows_of[0] = RowsForOneToken<F>;
+    kernel.rows_of[1] = RowsForFewTokens<F, 2>;
+    if constexpr (kTileTokens == 4) {
+      kernel.rows_of[2] = RowsForFewTokens<F, 3>;
+      kernel.rows_of[3] = RowsForFewTokens<F, 4>;
     }
   }
-  for (size_t t = 0; t < T; ++t) SumLanes(sums[t], scale, y[t]);
+  return kernel;
+}
+
+// The kernel of records of `format`, if its blocks are large (of more than one run) or not, as kIsLarge says.
+template <bool kIsLarge, class... Type>
+std::optional<Kernel> RecordKernel(Format format, FormatList<Type...> /*formats*/) {
+  std::optional<Kernel> kernel;
+  const auto look = [&]<class T>(std::type_identity<T>) {
+    if constexpr (has_interleaved(T::kCoding) && (T::kValues > kRun) == kIsLarge) {
+      if (T::kId.format == format) kernel = MakeKernel<Interleaved<T>>();
+    }
+  };
+  (look(std::type_identity<Type>()), ...);
+  return kernel;
 }
 
 }  // namespace block

@@ -1,6 +1,7 @@
 // select_rows, glu_mul, add, add_bias and softcap.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -1,6 +1,7 @@
 // The copy is made in two passes over a row: its greatest value and its length, then codes and what they miss.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/head_copy.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -1,6 +1,7 @@
 // kv_append: keys and values on their way into the blocks, in the order of kv_layout.h.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/kv_cache.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -1,6 +1,7 @@
 // The fastest way to touch memory once: what the kernels' bytes per second are measured against.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/sum_words.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
