@@ -13,6 +13,7 @@
 #include "backend/gpu/weights/pack.h"
 #include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
+#include "conform/gpu/small_tiles.h"
 #include "conform/gpu/tiny_model.h"
 #include "model/families/family.h"
 #include "plan/plan.h"
@@ -205,10 +206,8 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
   };
   const auto without = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false});
   std::vector<std::vector<float>> all;
-  for (const gpu::Layouts& layouts :
-       {gpu::Layouts{.most_in_few_tiles = 0, .big_tiles_from = 1, .software_matrices = true},
-        gpu::Layouts{.software_matrices = true}}) {
-    const auto with = logits(layouts);
+  for (const gpu::Layouts& layouts : {gpu::Layouts{.most_in_few_tiles = 0, .big_tiles_from = 1}, gpu::Layouts{}}) {
+    const auto with = logits(with_matrices(executable.device(), layouts));
     ASSERT_EQ(with.size(), without.size());
     EXPECT_LT(nmse(with, without), 3 * kF16Matrices);
     EXPECT_NE(with, without) << "were there any?";
@@ -219,7 +218,8 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
   // one more than are in such tiles.
   for (const size_t n : {8, 9, 16, 17, 24, 25}) {
     const auto few = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false}, n);
-    EXPECT_LT(nmse(logits({.most_in_few_tiles = 24, .software_matrices = true}, n), few), 3 * kF16Matrices) << n;
+    const auto with = logits(with_matrices(executable.device(), {.most_in_few_tiles = 24}), n);
+    EXPECT_LT(nmse(with, few), 3 * kF16Matrices) << n;
   }
 }
 
@@ -244,8 +244,9 @@ TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
   };
   const int from = gpu::Layouts{}.head_tiles_from;
   for (const int n : {from - 1, from, 16, 17, 32, 33, 50}) {
-    const auto columns = all_logits({.head_tiles_from = INT_MAX, .software_matrices = true}, static_cast<size_t>(n));
-    const auto tiles = all_logits({.software_matrices = true}, static_cast<size_t>(n));
+    const auto columns =
+        all_logits(with_matrices(executable.device(), {.head_tiles_from = INT_MAX}), static_cast<size_t>(n));
+    const auto tiles = all_logits(with_matrices(executable.device()), static_cast<size_t>(n));
     ASSERT_EQ(tiles.size(), columns.size());
     EXPECT_LT(nmse(tiles, columns), kF16Matrices) << n;
     EXPECT_EQ(tiles == columns, n < from) << n << " rows: were there any tiles?";
