@@ -18,8 +18,8 @@ function(tern_measure_machine percent)
   math(EXPR of_usual "100 * ${fastest} / ${usual}")
   if(of_usual LESS 100)
     set(of_usual 100)
-  elseif(of_usual GREATER 800)  # what hangs should still end
-    set(of_usual 800)
+  elseif(of_usual GREATER 400)  # what hangs should still end
+    set(of_usual 400)
   endif()
   set(${percent} ${of_usual} PARENT_SCOPE)
 endfunction()

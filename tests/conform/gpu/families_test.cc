@@ -182,6 +182,12 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   if (GetParam().windows[0] > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
 }
 
+// The text of attention on matrices is as long as heads are wide (small_tiles.h).
+TinyShape with_small_heads(TinyShape shape) {
+  shape.head_dim = 32;
+  return shape;
+}
+
 // A prompt on subgroup matrices, layers and attention, against one without; in big tiles, and in those of few tokens.
 class GpuFamiliesMatrices : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([](const TinyShape& s) {
@@ -189,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([
                          })),
                          name_of);
 TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
-  const TinyModel model(GetParam());
+  const TinyModel model(with_small_heads(GetParam()));
   Fusions fuse = Fusions::all();
   fuse.int8_on_read = false;  // the head's row would make a step of the smallest difference
   const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
@@ -226,7 +232,7 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
 // A head of packed weights for several rows of logits, in tiles of each size and where one ends and the next begins,
 // against the kernel for columns.
 TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
-  const TinyModel model(GetParam());
+  const TinyModel model(with_small_heads(GetParam()));
   Fusions fuse = Fusions::all();
   fuse.int8_on_read = false;
   const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
