@@ -73,6 +73,11 @@ if(TERN_SANITIZE MATCHES "address")
   file(REAL_PATH "${TERN_SYMBOLIZER}" TERN_SYMBOLIZER)  # suppressions name functions; a path through links is not taken
 endif()
 
+set(TERN_NAMES_DRIVER_CPU OFF)
+if(TERN_WEBGPU AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(TERN_NAMES_DRIVER_CPU ON)  # tests/support/driver_cpu.cc
+endif()
+
 # For tests that do less under a sanitizer, where they would take minutes.
 function(tern_tell_sanitized name)
   if(TERN_SANITIZE AND TARGET ${name})
@@ -95,6 +100,13 @@ function(tern_test name)
   if(NOT TARGET tern_test_main)
     add_library(tern_test_main STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/test_main.cc)
     target_link_libraries(tern_test_main PUBLIC GTest::gtest)
+    if(TERN_NAMES_DRIVER_CPU)
+      # Nothing in the program calls it: the driver does, which is loaded later.
+      target_sources(tern_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/driver_cpu.cc)
+      target_include_directories(tern_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+      set(function _ZN4llvm3sys14getHostCPUNameEv)
+      target_link_options(tern_test_main INTERFACE LINKER:--undefined=${function},--export-dynamic-symbol=${function})
+    endif()
     tern_compile(tern_test_main TEST)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK} tern_test_main GTest::gtest)
@@ -121,6 +133,7 @@ function(tern_test name)
     math(EXPR ARG_TIMEOUT "3 * ${ARG_TIMEOUT}")
     set(processors PROCESSORS 2)
   endif()
+  tern_scaled(ARG_TIMEOUT ${ARG_TIMEOUT})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
                        PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${environment} ${processors} LABELS "${ARG_LABELS}")
 endfunction()

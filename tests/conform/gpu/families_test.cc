@@ -13,6 +13,7 @@
 #include "backend/gpu/weights/pack.h"
 #include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
+#include "conform/gpu/small_tiles.h"
 #include "conform/gpu/tiny_model.h"
 #include "model/families/family.h"
 #include "plan/plan.h"
@@ -27,8 +28,8 @@ std::vector<TokenId> some_tokens(int n) {
 }
 
 // The last logits of `tokens` in batches of `batch`.
-std::vector<float> logits_of(Executable& e, std::span<const TokenId> tokens, size_t batch) {
-  const auto cache = e.new_cache(64, KvType::kF32).value();
+std::vector<float> logits_of(Executable& e, std::span<const TokenId> tokens, size_t batch, KvType type = KvType::kF32) {
+  const auto cache = e.new_cache(64, type).value();
   std::vector<float> last;
   for (size_t at = 0; at < tokens.size(); at += batch) {
     const auto part = tokens.subspan(at, std::min(batch, tokens.size() - at));
@@ -181,6 +182,41 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   if (GetParam().windows[0] > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
 }
 
+// The text of attention on matrices is as long as heads are wide (small_tiles.h).
+TinyShape with_small_heads(TinyShape shape) {
+  shape.head_dim = 32;
+  return shape;
+}
+
+// Logits of a prompt's first tokens, with layouts of the test's.
+class GpuPrompts {
+ public:
+  explicit GpuPrompts(const TinyShape& shape) : model_(with_small_heads(shape)) {
+    Fusions fuse = Fusions::all();
+    fuse.int8_on_read = false;  // the head's row would make a step of the smallest difference
+    plan_ = make_plan(model_.config, model_.weights, {.fuse = fuse});
+    gpu_ = gpu::compile(plan_, {.max_batch = 64, .gpu = {.without = {"serial"}}}).value();
+  }
+  bool has_matrices() const { return !executable().device().features().matrices.empty(); }
+  std::vector<float> logits_without(size_t n) {
+    return logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false}, n);
+  }
+  std::vector<float> logits_with(const gpu::Layouts& layouts, size_t n) {
+    return logits(with_matrices(executable().device(), layouts), n);
+  }
+
+ private:
+  gpu::GpuExecutable& executable() const { return static_cast<gpu::GpuExecutable&>(*gpu_); }
+  std::vector<float> logits(const gpu::Layouts& layouts, size_t n) {
+    executable().set_layouts(layouts);
+    return logits_of(*gpu_, some_tokens(static_cast<int>(n)), n, KvType::kF16);
+  }
+
+  TinyModel model_;
+  Plan plan_;
+  std::unique_ptr<Executable> gpu_;
+};
+
 // A prompt on subgroup matrices, layers and attention, against one without; in big tiles, and in those of few tokens.
 class GpuFamiliesMatrices : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([](const TinyShape& s) {
@@ -188,45 +224,35 @@ INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([
                          })),
                          name_of);
 TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
-  const TinyModel model(GetParam());
-  Fusions fuse = Fusions::all();
-  fuse.int8_on_read = false;  // the head's row would make a step of the smallest difference
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
-  const auto gpu = gpu::compile(plan, {.max_batch = 64, .gpu = {.without = {"serial"}}}).value();
-  auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
-  if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
-  const auto all_tokens = some_tokens(50);
-  const auto logits = [&](const gpu::Layouts& layouts, size_t n = 50) {
-    executable.set_layouts(layouts);
-    const auto cache = gpu->new_cache(64, KvType::kF16).value();
-    const auto row = gpu->run(*cache, {.tokens = std::span(all_tokens).first(n), .first_pos = 0});
-    EXPECT_TRUE(row) << row.error().message;
-    return row ? std::vector<float>(row->begin(), row->end()) : std::vector<float>();
-  };
-  const auto without = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false});
+  GpuPrompts prompts(GetParam());
+  if (!prompts.has_matrices()) GTEST_SKIP() << "no subgroup matrices";
+  const auto without = prompts.logits_without(50);
   std::vector<std::vector<float>> all;
-  for (const gpu::Layouts& layouts :
-       {gpu::Layouts{.most_in_few_tiles = 0, .big_tiles_from = 1, .software_matrices = true},
-        gpu::Layouts{.software_matrices = true}}) {
-    const auto with = logits(layouts);
+  for (const gpu::Layouts& layouts : {gpu::Layouts{.most_in_few_tiles = 0, .big_tiles_from = 1}, gpu::Layouts{}}) {
+    const auto with = prompts.logits_with(layouts, 50);
     ASSERT_EQ(with.size(), without.size());
     EXPECT_LT(nmse(with, without), 3 * kF16Matrices);
     EXPECT_NE(with, without) << "were there any?";
     all.push_back(with);
   }
   EXPECT_NE(all[0], all[1]) << "sums of shared columns have another order";
-  // Where one kernel ends and the next begins: with as few as there are tiles for, one more than the smallest has, and
-  // one more than are in such tiles.
+}
+
+// Where one kernel ends and the next begins: with as few as there are tiles for, one more than the smallest has, and
+// one more than are in such tiles.
+TEST_P(GpuFamiliesMatrices, FewTokensAreThoseWithoutMatrices) {
+  GpuPrompts prompts(GetParam());
+  if (!prompts.has_matrices()) GTEST_SKIP() << "no subgroup matrices";
   for (const size_t n : {8, 9, 16, 17, 24, 25}) {
-    const auto few = logits({.attention_on_matrices_from = INT_MAX, .float_matrices = false}, n);
-    EXPECT_LT(nmse(logits({.most_in_few_tiles = 24, .software_matrices = true}, n), few), 3 * kF16Matrices) << n;
+    const auto with = prompts.logits_with({.most_in_few_tiles = 24}, n);
+    EXPECT_LT(nmse(with, prompts.logits_without(n)), 3 * kF16Matrices) << n;
   }
 }
 
 // A head of packed weights for several rows of logits, in tiles of each size and where one ends and the next begins,
 // against the kernel for columns.
 TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
-  const TinyModel model(GetParam());
+  const TinyModel model(with_small_heads(GetParam()));
   Fusions fuse = Fusions::all();
   fuse.int8_on_read = false;
   const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
@@ -244,8 +270,9 @@ TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
   };
   const int from = gpu::Layouts{}.head_tiles_from;
   for (const int n : {from - 1, from, 16, 17, 32, 33, 50}) {
-    const auto columns = all_logits({.head_tiles_from = INT_MAX, .software_matrices = true}, static_cast<size_t>(n));
-    const auto tiles = all_logits({.software_matrices = true}, static_cast<size_t>(n));
+    const auto columns =
+        all_logits(with_matrices(executable.device(), {.head_tiles_from = INT_MAX}), static_cast<size_t>(n));
+    const auto tiles = all_logits(with_matrices(executable.device()), static_cast<size_t>(n));
     ASSERT_EQ(tiles.size(), columns.size());
     EXPECT_LT(nmse(tiles, columns), kF16Matrices) << n;
     EXPECT_EQ(tiles == columns, n < from) << n << " rows: were there any tiles?";

@@ -12,6 +12,7 @@
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/kv_cache.h"
+#include "conform/gpu/small_tiles.h"
 #include "conform/gpu/story_rows.h"
 #include "model/model.h"
 #include "sample/random.h"
@@ -145,7 +146,7 @@ TEST_F(GpuLongPlan, PromptsOnSubgroupMatrices) {
   const auto tokens = story(100);
   const Rows expected = logits_of(*cpu, tokens), without = logits_of(*gpu, tokens);
   for (const uint32_t big_from : {100000u, 1u}) {
-    executable.set_layouts({.big_tiles_from = big_from, .software_matrices = true});
+    executable.set_layouts(with_matrices(executable.device(), {.big_tiles_from = big_from}));
     const Rows logits = logits_of(*gpu, tokens);
     EXPECT_LT(nmse(logits, expected), kClose) << "big tiles from " << big_from << " on";
     EXPECT_NE(logits, without) << "was anything on matrices?";

@@ -11,6 +11,7 @@
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/webgpu_backend.h"
 #include "conform/float_model.h"
+#include "conform/gpu/small_tiles.h"
 #include "plan/plan.h"
 
 namespace tern {
@@ -95,7 +96,7 @@ TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
     ASSERT_TRUE(made) << made.error().message;
     auto& executable = static_cast<gpu::GpuExecutable&>(**made);
     if (executable.device().features().matrices.empty()) GTEST_SKIP() << "no subgroup matrices";
-    executable.set_layouts({.software_matrices = true});
+    executable.set_layouts(with_matrices(executable.device()));
     const auto right = executable.check();
     EXPECT_TRUE(right) << right.error().message;
     EXPECT_TRUE(executable.gpu_adapter()->failed_tests.empty());
@@ -121,9 +122,9 @@ TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
     if (is_wrong) {
       EXPECT_TRUE(found[0].starts_with("subgroup-matrix, in attention alone: ")) << found[0];
     }
-    executable.set_layouts({.software_matrices = true});  // as tuning does
+    executable.set_layouts(with_matrices(executable.device()));  // as tuning does
     EXPECT_EQ(executable.layouts().attention_on_matrices_from == INT_MAX, is_wrong);
-    executable.set_layouts({.matrix_attention_subgroups = 2, .software_matrices = true});  // which nobody knows yet
+    executable.set_layouts(with_matrices(executable.device(), {.matrix_attention_subgroups = 2}));  // not checked yet
     EXPECT_NE(executable.layouts().attention_on_matrices_from, INT_MAX);
   }
 }
