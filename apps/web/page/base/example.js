@@ -3,9 +3,9 @@
 
 export const kExample = {
   asked: 'Tell me a story about a hedgehog and a key.',
-  reply: 'Once upon a time, there was a hedgehog named Thistle, who had lost a shiny key in the cave' +
-    ' and could not sleep because of it. In the evening he saw a nest of twigs, and on it a ' +
-    'stork with a happy smile. "Did you find a key?" asked Thistle. "No," whispered the stork, ' +
-    '"but I found an egg! I wished for one for so long." "Would you like to see it?" The stork ' +
-    'got up for a moment. …',
+  reply: 'Once upon a time, there was a hedgehog named Pip, who had lost a round key in the dark ' +
+    'woods and could not sleep because of it. In the evening she saw a nest of twigs, and on it' +
+    ' a puffin with a happy smile. "Have you seen a key?" asked Pip. "Shh!" said the puffin. "I' +
+    ' am hatching." "Here, have a look at my egg." Pip looked, and it was the key. "It kicked, ' +
+    'I am almost sure," said the puffin. …',
 };
