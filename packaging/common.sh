@@ -8,6 +8,8 @@ age_of_files() { echo "${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct
 
 prepare() {
   [[ -x $build/bin/tern ]] || die "build/release/bin/tern is not there; leave out --no-build"
+  ! grep -qs '^TERN_CPU_SETS:STRING=native' "$build/CMakeCache.txt" ||
+    die "build/release/bin/tern has kernels for this machine's processor only; leave out --no-build"
   need readelf binutils
   need strip binutils
   need patchelf patchelf

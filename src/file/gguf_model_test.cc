@@ -25,7 +25,7 @@ TEST(GgufModel, DefaultModel) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->version(), 3u);
   EXPECT_EQ(file->tensors().size(), 112u);
-  EXPECT_EQ(file->metadata().size(), 25u);
+  EXPECT_EQ(file->metadata().size(), 27u);
   EXPECT_EQ(file->get_string("general.architecture").value(), "bitnet-b1.58");
   EXPECT_EQ(file->get_int("bitnet-b1.58.embedding_length").value(), 512);
   EXPECT_EQ(file->get_float("bitnet-b1.58.rope.freq_base").value(), 10000.0);
@@ -33,8 +33,8 @@ TEST(GgufModel, DefaultModel) {
   const auto tokens = file->get_strings("tokenizer.ggml.tokens").value().value();
   ASSERT_EQ(tokens.size(), 8192u);
   EXPECT_EQ(tokens[0], "<|endoftext|>");
-  EXPECT_EQ(tokens[2], "\"");
-  EXPECT_EQ(file->get_strings("tokenizer.ggml.merges").value().value().size(), 7935u);
+  EXPECT_EQ(tokens[1], "<|end|>");
+  EXPECT_EQ(file->get_strings("tokenizer.ggml.merges").value().value().size(), 7931u);
   EXPECT_EQ(file->get_ints("tokenizer.ggml.token_type").value().value()[0], 3);
 
   const GgufTensor* down = file->find_tensor("blk.9.ffn_down.weight");

@@ -11,6 +11,7 @@
 
 #include "base/mapped_file.h"
 #include "file/gguf_writer.h"
+#include "model/families/family.h"
 #include "model/gguf/vocab.h"
 #include "text/byte_alphabet.h"
 
@@ -132,6 +133,8 @@ TEST(PublishedHeaders, EveryTokenizerIsRead) {
     if (!name.ends_with(".json")) continue;
     const Json header = Json::parse(read_text_file(entry.path().string()).value());
     if (!header.contains("kv")) continue;  // a directory of Hugging Face's or MLC's
+    // A family that is refused may have a tokenizer that is not known either.
+    if (!find_family(header.at("kv").at("general.architecture").at(1).get<std::string>())) continue;
     ++n;
     const auto* row = std::ranges::find_if(kExpected, [&](const Expected& e) { return name.starts_with(e.prefix); });
     ASSERT_NE(row, std::end(kExpected)) << name << ": say here what its tokenizer is";
