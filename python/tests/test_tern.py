@@ -102,7 +102,7 @@ class EngineTest(unittest.TestCase):
             self.assertEqual(session.n_used, 0)
 
     def test_guesses_change_nothing_but_the_time(self) -> None:
-        prompt = "One, two, three. One, two, three. One, two, three. One, two"
+        prompt = "Tap, tap, tap. Tap, tap, tap. Tap, tap, tap. Tap, tap"
         texts = set()
         for draft, speculate in [(None, 0), (None, 7), (self.engine, 4)]:
             with self.engine.session(draft=draft) as session:

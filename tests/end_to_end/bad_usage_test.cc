@@ -5,6 +5,7 @@
 
 #include "end_to_end/corrupt_gguf.h"
 #include "end_to_end/run_program.h"
+#include "support/plain_model.h"
 
 namespace tern::test {
 namespace {
@@ -186,8 +187,8 @@ TEST(BadUsage, TokenOutsideTheVocabulary) {
 }
 
 TEST(BadUsage, ChatWithoutATemplate) {
-  EXPECT_TRUE(
-      failed_with(run_tern(with_model({"run", "--chat", "-p", "Hi"})), 1, {default_model(), "template", "--chat"}));
+  const std::string plain = plain_model();
+  EXPECT_TRUE(failed_with(run_tern({"run", "-m", plain, "--chat", "-p", "Hi"}), 1, {plain, "template", "--chat"}));
   EXPECT_TRUE(failed_with(run_tern(with_model({"run", "--system", "x", "-p", "Hi"})), 2, {"--chat"}));
 }
 
