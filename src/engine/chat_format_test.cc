@@ -88,12 +88,15 @@ TEST(EngineChatFormat, AGrammarForcesACall) {
       ChatMessage reply;
       append(reply, parser.feed(call.begin));
       const auto tokens = engine.tokenizer().encode(prompt, {.add_bos = false, .parse_special = true});
-      // "sleep" takes any object, in which the model would write a whole story: what closes a string or an object comes first.
-      const auto id = [&](std::string_view text) { return engine.tokenizer().encode(text, {.add_bos = false}).front(); };
+      // "sleep" takes any object, in which the model would write a whole story: what closes a string or an object comes
+      // first.
+      const auto id = [&](std::string_view text) {
+        return engine.tokenizer().encode(text, {.add_bos = false}).front();
+      };
       const GenerateOptions options = {
           .max_tokens = 200, .logit_bias = {{id("\""), 50.0f}, {id("}"), 50.0f}}, .grammar = *grammar};
-      const auto made = session.generate(tokens, options,
-                                         [&](std::string_view text) { append(reply, parser.feed(text)); });
+      const auto made =
+          session.generate(tokens, options, [&](std::string_view text) { append(reply, parser.feed(text)); });
       ASSERT_TRUE(made) << made.error().message;
       append(reply, parser.feed(call.end));
       append(reply, parser.finish());
@@ -109,7 +112,8 @@ TEST(EngineChatFormat, AGrammarForcesACall) {
 }
 
 TEST(EngineChatFormat, IsEmptyWithoutATemplate) {
-  const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf", .n_threads = 1}).value();
+  const Engine engine =
+      Engine::load({.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf", .n_threads = 1}).value();
   EXPECT_FALSE(engine.has_chat_template());
   EXPECT_FALSE(engine.chat_format().has_tools);
   EXPECT_EQ(engine.chat_format().think_begin, "");
