@@ -3,7 +3,7 @@
 # each alone. So do builds with TERN_UNITY=OFF, where an edited file compiles sooner.
 #   KERNELS  for speed, and each file alone: what stands beside a kernel must not change its code
 #   HOT      for speed
-#   WARM     for speed, where -O3 finds nothing that -O2 does not and takes a quarter longer to compile
+#   WARM     for speed, where code branches and allocates, so that -O2 should do, and compiles sooner than -O3
 #   ONCE     what runs once for a model or a file
 #   COLD     what waits for people or for a driver
 #   TEST     the tests' own code, not optimised; what they test is built as it is used

@@ -121,14 +121,14 @@ def surest_answer(oracle: Oracle) -> dict[str, Any]:
 
 
 def write_example(run: dict[str, Any]) -> None:
-    """What the page shows to those who have never written anything: some sentences of a story."""
+    """Writes what the page shows until a first message has been sent: some sentences of a story."""
     text = run["text"].removesuffix("<|end|>").removesuffix("<|endoftext|>").strip()
     shown = text if len(text) < N_EXAMPLE else text[: text.rindex(".", 0, N_EXAMPLE) + 1] + " …"
     pieces = textwrap.wrap(shown, 90, drop_whitespace=False, replace_whitespace=False)
     literals = [json.dumps(piece, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("'", "\\'") for piece in pieces]
     quoted = " +\n    ".join(f"'{literal}'" for literal in literals)
     EXAMPLE.write_text(
-        "// What is shown to those who have never written anything: how the page's own model answers. Written by\n"
+        "// The page shows this until a first message has been sent: how the page's own model answers. Written by\n"
         "// tests/golden/make_default_model_goldens.py.\n\n"
         f"export const kExample = {{\n  asked: '{CONVERSATION[0]}',\n  reply: {quoted},\n}};\n"
     )

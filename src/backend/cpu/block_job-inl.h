@@ -61,8 +61,8 @@ struct Job {
   const uint8_t* row(int r) const { return rows + static_cast<size_t>(r - first_row) * row_stride; }
 };
 
-// out[i] = Σ over the lanes of v[i], in one order whoever calls: halves are added up to four lanes, then the outer
-// pairs of those.
+// out[i] = Σ over the lanes of v[i]. The order is the same for all callers: halves are added up to four lanes, then the
+// outer pairs of those.
 HWY_INLINE void SumLanes(const VF32 (&v)[4], float scale, float* out) {
   const hn::FixedTag<float, 4> d4;
   const auto fold = [](VF32 x) HWY_ATTR {

@@ -1,4 +1,4 @@
-// What is shown to those who have never written anything: how the page's own model answers. Written by
+// The page shows this until a first message has been sent: how the page's own model answers. Written by
 // tests/golden/make_default_model_goldens.py.
 
 export const kExample = {
