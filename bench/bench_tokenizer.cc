@@ -2,6 +2,7 @@
 // proportions.
 #include <benchmark/benchmark.h>
 
+#include "support/checkout.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -9,8 +10,7 @@ namespace {
 
 const std::string& story() {
   static const std::string text = [] {
-    const Engine engine =
-        Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf"}).value();
+    const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf")}).value();
     std::string all;
     for (uint64_t seed = 0; all.size() < 40'000; ++seed) {
       Session session = engine.new_session().value();
@@ -33,11 +33,10 @@ void BM_Encode(benchmark::State& state, const std::string& path) {
   for (auto _ : state) benchmark::DoNotOptimize((*tokenizer)->encode(story()));
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(story().size()));
 }
-BENCHMARK_CAPTURE(BM_Encode, default_model, std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf");
+BENCHMARK_CAPTURE(BM_Encode, default_model, source_path("models/tern-stories.gguf"));
 
 void BM_LoadTokenizer(benchmark::State& state) {
-  for (auto _ : state)
-    benchmark::DoNotOptimize(load_tokenizer(std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf"));
+  for (auto _ : state) benchmark::DoNotOptimize(load_tokenizer(source_path("models/tern-stories.gguf")));
 }
 BENCHMARK(BM_LoadTokenizer);
 

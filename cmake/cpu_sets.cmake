@@ -6,10 +6,9 @@ if(NOT TERN_CPU_SETS MATCHES "^(all|native)$")
   message(FATAL_ERROR "TERN_CPU_SETS is '${TERN_CPU_SETS}'; it can be all or native")
 endif()
 
-# tern_unwanted_cpu_sets(VARIABLE): the sets to leave out, as in "HWY_SSE4|HWY_AVX3|", on x86 where /proc/cpuinfo names the
-# processor's features. SSE2, which every x86-64 processor has, stays: Highway needs it, and a program that is taken to an
-# older machine still runs.
-function(tern_unwanted_cpu_sets variable)
+# tern_native_cpu_set(VARIABLE): the best set that this machine takes, as in "HWY_AVX2", on x86 where /proc/cpuinfo names the
+# processor's features; empty where all sets are wanted. A program with one set refuses to run on a machine without it.
+function(tern_native_cpu_set variable)
   set(${variable} "" PARENT_SCOPE)
   if(TERN_CPU_SETS STREQUAL "all" OR EMSCRIPTEN OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$"
      OR NOT EXISTS /proc/cpuinfo)
@@ -24,17 +23,13 @@ function(tern_unwanted_cpu_sets variable)
   set(needs_AVX3 avx512f avx512bw avx512cd avx512dq avx512vl)
   set(needs_AVX2 avx2 bmi1 bmi2 fma f16c)
   set(needs_SSE4 sse4_1 sse4_2 aes pclmulqdq)
-  set(found "")
-  set(unwanted "")
-  foreach(candidate AVX3_DL AVX3 AVX2 SSE4)
+  foreach(candidate AVX3_DL AVX3 AVX2 SSE4 SSE2)
     set(missing ${needs_${candidate}})
     list(REMOVE_ITEM missing ${flags})
-    if(found OR missing)
-      string(APPEND unwanted "HWY_${candidate}|")
-    else()
-      set(found ${candidate})
+    if(NOT missing)
+      message(STATUS "Kernels for this machine only: ${candidate}. -DTERN_CPU_SETS=all compiles them for all")
+      set(${variable} HWY_${candidate} PARENT_SCOPE)
+      return()
     endif()
   endforeach()
-  message(STATUS "Kernels for this machine only: SSE2 ${found}. -DTERN_CPU_SETS=all compiles them for all")
-  set(${variable} "${unwanted}" PARENT_SCOPE)
 endfunction()

@@ -34,6 +34,25 @@ function(tern_compile target kind)
   endif()
 endfunction()
 
+# tern_compile_hot(TARGET SOURCES...): for speed, in a unit beside the target's own.
+function(tern_compile_hot target)
+  set(sources ${ARGN})
+  if(TERN_UNITY)
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/${target}_hot.cc)
+    set(includes "")
+    foreach(source IN LISTS sources)
+      file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      string(APPEND includes "#include \"${path}\"\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${unit} CONTENT "${includes}" @ONLY)
+    target_sources(${target} PRIVATE ${unit})
+    set_property(SOURCE ${sources} APPEND PROPERTY HEADER_FILE_ONLY ON)
+    set(sources ${unit})
+  endif()
+  # Options of their own keep files out of the target's unit.
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${tern_options_HOT})
+endfunction()
+
 # tern_library(NAME [KERNELS|WARM|ONCE|COLD] SOURCES... [HOT sources...] LINK targets...): the library of one folder; those of
 # its sources that are named HOT as well are compiled so. `#include` paths start at src/ and
 # include/.
@@ -50,8 +69,8 @@ function(tern_library name)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_LINK_PRIVATE})
     tern_compile(${name} ${kind})
-    if(ARG_HOT AND tern_options_HOT)  # options of their own keep them out of the unit
-      set_property(SOURCE ${ARG_HOT} APPEND PROPERTY COMPILE_OPTIONS ${tern_options_HOT})
+    if(ARG_HOT AND tern_options_HOT)
+      tern_compile_hot(${name} ${ARG_HOT})
     endif()
   else()
     add_library(${name} INTERFACE)
@@ -78,6 +97,11 @@ if(TERN_WEBGPU AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR
   set(TERN_NAMES_DRIVER_CPU ON)  # tests/support/driver_cpu.cc
 endif()
 
+# Where the checkout and its build are, for tests, fuzzers and benchmarks.
+add_library(tern_checkout STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/checkout.cc)
+target_include_directories(tern_checkout PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+target_compile_definitions(tern_checkout PRIVATE TERN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TERN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+
 # For tests that do less under a sanitizer, where they would take minutes.
 function(tern_tell_sanitized name)
   if(TERN_SANITIZE AND TARGET ${name})
@@ -86,7 +110,7 @@ function(tern_tell_sanitized name)
 endfunction()
 
 # tern_test(NAME SOURCES... LINK targets...): one GoogleTest program, one CTest entry per test case.
-# TERN_SOURCE_DIR is the checkout, for fixtures and the default model; TERN_BINARY_DIR the build folder, for programs.
+# It finds fixtures, the default model and programs by support/checkout.h.
 # LABELS threads: the program runs under ThreadSanitizer too (target thread_tests).
 function(tern_test name)
   if(NOT TERN_TESTS)
@@ -99,18 +123,16 @@ function(tern_test name)
   add_executable(${name} ${ARG_SOURCES})
   if(NOT TARGET tern_test_main)
     add_library(tern_test_main STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/test_main.cc)
-    target_link_libraries(tern_test_main PUBLIC GTest::gtest)
+    target_link_libraries(tern_test_main PUBLIC GTest::gtest tern_checkout)
     if(TERN_NAMES_DRIVER_CPU)
       # Nothing in the program calls it: the driver does, which is loaded later.
       target_sources(tern_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/driver_cpu.cc)
-      target_include_directories(tern_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
       set(function _ZN4llvm3sys14getHostCPUNameEv)
       target_link_options(tern_test_main INTERFACE LINKER:--undefined=${function},--export-dynamic-symbol=${function})
     endif()
     tern_compile(tern_test_main TEST)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK} tern_test_main GTest::gtest)
-  target_compile_definitions(${name} PRIVATE TERN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TERN_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(EMSCRIPTEN)  # run by Node, on the machine's own files
     target_link_options(${name} PRIVATE -sNODERAWFS -sEXIT_RUNTIME)
   endif()

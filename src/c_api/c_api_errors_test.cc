@@ -5,6 +5,7 @@
 
 #include "c_api/c_api_test_support.h"
 #include "c_api/error.h"
+#include "support/checkout.h"
 
 namespace tern::c_api {
 namespace {
@@ -20,7 +21,8 @@ TEST_F(CApi, ErrorsHaveACodeAndALine) {
   EXPECT_EQ(engine, nullptr);
 
   const auto no_template = outcome_of([&](tern_error** error) {
-    options.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf";
+    const std::string path = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf");
+    options.model_path = path.c_str();
     if (const tern_code code = tern_engine_load(&options, &engine, error); code != TERN_OK) return code;
     const EngineHandle owner(engine, tern_engine_free);
     char* text = nullptr;

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "support/checkout.h"
 #include "tern/tern.h"
 
 namespace tern::c_api {
 
-inline const std::string kModel = TERN_SOURCE_DIR "/models/tern-stories.gguf";
+inline const std::string kModel = source_path("models/tern-stories.gguf");
 
 // What a call gave, without its error to free.
 struct Outcome {

@@ -8,6 +8,7 @@
 #include "backend/kv_cache.h"
 #include "backend/ops.h"
 #include "engine/engine_impl.h"
+#include "support/checkout.h"
 
 namespace {
 std::atomic<long> allocations = 0;
@@ -39,7 +40,7 @@ namespace tern {
 namespace {
 
 TEST(TokenLoop, AllocatesNothing) {
-  const std::string path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+  const std::string path = source_path("models/tern-stories.gguf");
   const Engine engine = Engine::load({.model_path = path, .n_threads = 2}).value();
   Executable& executable = *engine.impl().executable;
   const auto cache = executable.new_cache(128, KvType::kF16).value();
@@ -58,7 +59,7 @@ TEST(TokenLoop, AllocatesNothing) {
 // A session's steps, the sampling included, likewise: only the text that they make grows now and then, and each block
 // of keys and values takes a few allocations.
 void expect_only_text_grows(HeadKind head) {
-  const std::string path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+  const std::string path = source_path("models/tern-stories.gguf");
   const Engine engine = Engine::load({.model_path = path, .n_threads = 2, .head = head}).value();
   Session session = engine.new_session().value();
   const auto prompt = engine.tokenizer().encode("Once upon a time");

@@ -1,6 +1,7 @@
 // Conversations with tools through the engine: what its template can say, and what it is refused.
 #include <gtest/gtest.h>
 
+#include "support/checkout.h"
 #include "tern/chat_reply.h"
 #include "tern/engine.h"
 #include "tern/grammar.h"
@@ -9,9 +10,7 @@ namespace tern {
 namespace {
 
 Engine with_template(const std::string& source) {
-  return Engine::load({.model_path = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf",
-                       .n_threads = 1,
-                       .chat_template = source})
+  return Engine::load({.model_path = source_path("models/tern-stories.gguf"), .n_threads = 1, .chat_template = source})
       .value();
 }
 
@@ -113,7 +112,7 @@ TEST(EngineChatFormat, AGrammarForcesACall) {
 
 TEST(EngineChatFormat, IsEmptyWithoutATemplate) {
   const Engine engine =
-      Engine::load({.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf", .n_threads = 1}).value();
+      Engine::load({.model_path = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf"), .n_threads = 1}).value();
   EXPECT_FALSE(engine.has_chat_template());
   EXPECT_FALSE(engine.chat_format().has_tools);
   EXPECT_EQ(engine.chat_format().think_begin, "");

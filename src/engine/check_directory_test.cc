@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/read_file_test_support.h"
+#include "support/checkout.h"
 #include "tern/file_preview.h"
 
 namespace tern {
@@ -20,7 +21,7 @@ struct Remote {
   std::map<std::string, uint64_t> sizes = {};  // that the host gives, where they are not the true ones
 
   explicit Remote(const std::string& golden) {
-    for (const auto& entry : fs::directory_iterator(TERN_SOURCE_DIR "/tests/golden/" + golden)) {
+    for (const auto& entry : fs::directory_iterator(source_path("tests/golden/") + golden)) {
       files[entry.path().filename()] = file_bytes(entry.path());
     }
   }
@@ -60,7 +61,7 @@ size_t header_bytes(const std::string& safetensors) {
 
 // Packed, latent, BF16 and F16 weights: what is computed from the values of tensors is not a reason to refuse.
 TEST(CheckDirectory, AcceptsSafetensorsByTheirHeaders) {
-  for (const auto& entry : fs::directory_iterator(TERN_SOURCE_DIR "/tests/golden/families")) {
+  for (const auto& entry : fs::directory_iterator(source_path("tests/golden/families"))) {
     if (!entry.is_directory()) continue;
     Remote remote("families/" + entry.path().filename().string());
     const Result<void> checked = remote.check();

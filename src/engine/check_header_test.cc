@@ -5,12 +5,13 @@
 
 #include "base/read_file_test_support.h"
 #include "file/gguf_writer.h"
+#include "support/checkout.h"
 #include "tern/file_preview.h"
 
 namespace tern {
 namespace {
 
-const std::string kDefaultModel = TERN_SOURCE_DIR "/models/tern-stories.gguf";
+const std::string kDefaultModel = source_path("models/tern-stories.gguf");
 
 std::vector<char> bytes_of(const std::string& path) {
   const std::string bytes = file_bytes(path);
@@ -40,7 +41,7 @@ TEST(CheckHeader, AcceptsWhatLoadsWithoutItsWeights) {
   EXPECT_TRUE(checked) << checked.error().message;
   EXPECT_LE(most_read, 1u << 20);  // of 16 MB
   for (const char* family : {"llama", "qwen3_tied", "phi3", "bitnet_large"}) {
-    EXPECT_TRUE(check(bytes_of(TERN_SOURCE_DIR "/tests/golden/families/" + std::string(family) + ".gguf"))) << family;
+    EXPECT_TRUE(check(bytes_of(source_path("tests/golden/families/") + std::string(family) + ".gguf"))) << family;
   }
 }
 

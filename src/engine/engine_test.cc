@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/checkout.h"
+
 namespace tern {
 namespace {
 
-const std::string kStories = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+const std::string kStories = source_path("models/tern-stories.gguf");
 
 TEST(Engine, TellsWhatItLoaded) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
@@ -28,7 +30,7 @@ TEST(Engine, TellsWhatItLoaded) {
 
 TEST(Engine, AModelWithoutATemplateHoldsNoConversation) {
   const Engine engine =
-      Engine::load({.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf", .n_threads = 1}).value();
+      Engine::load({.model_path = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf"), .n_threads = 1}).value();
   EXPECT_FALSE(engine.has_chat_template());
   EXPECT_EQ(engine.render_chat({}).error().code, ErrorCode::kNotSupported);
   EXPECT_FALSE(engine.chat_format().has_tools);

@@ -5,12 +5,13 @@
 
 #include <cmath>
 
+#include "support/checkout.h"
 #include "tern/engine.h"
 
 namespace tern {
 namespace {
 
-const std::string kStoriesModel = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+const std::string kStoriesModel = source_path("models/tern-stories.gguf");
 constexpr uint64_t kHeadBytes = 8192 * 512 * 2;
 
 Engine load(HeadKind head, int n_threads = 2, BackendKind backend = BackendKind::kCpu) {
@@ -109,7 +110,7 @@ TEST(Head, RefusesWhatCannotBe) {
   }
   EXPECT_EQ(exact_head_for(BackendKind::kRef, HeadKind::kAuto), ExactHead::kNo);
 
-  const std::string packed = std::string(TERN_SOURCE_DIR) + "/tests/golden/packed/qwen3_q4_0.gguf";
+  const std::string packed = source_path("tests/golden/packed/qwen3_q4_0.gguf");
   const auto none = Engine::load({.model_path = packed, .backend = BackendKind::kCpu, .head = HeadKind::kExact});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kNotSupported);

@@ -9,6 +9,7 @@
 
 #include "engine/session_core_test_support.h"
 #include "file/gguf.h"
+#include "support/checkout.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -61,7 +62,7 @@ class SpoiledModel : public testing::Test {
     return result.error().message;
   }
 
-  const std::string kStories = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+  const std::string kStories = source_path("models/tern-stories.gguf");
   const std::string path_ = testing::TempDir() + "tern_spoiled.gguf";
 };
 

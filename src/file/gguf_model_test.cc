@@ -6,13 +6,14 @@
 #include "base/format_text.h"
 #include "base/mapped_file.h"
 #include "file/gguf_test_bytes.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
 
 std::optional<std::string> default_model() {
-  for (const char* path :
-       {TERN_SOURCE_DIR "/models/tern-stories.gguf", TERN_SOURCE_DIR "/../shared/model/tern-stories.gguf"}) {
+  for (const std::string& path :
+       {source_path("models/tern-stories.gguf"), source_path("../shared/model/tern-stories.gguf")}) {
     if (std::filesystem::exists(path)) return path;
   }
   return std::nullopt;

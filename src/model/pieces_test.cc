@@ -6,11 +6,12 @@
 #include <iterator>
 
 #include "model/model.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
 
-const std::string kGolden = TERN_SOURCE_DIR "/tests/golden/";
+const std::string kGolden = source_path("tests/golden/");
 
 std::vector<const Tensor*> tensors_of(const Weights& weights) {
   std::vector<const Tensor*> tensors = {&weights.token_embd, &weights.output_norm, &weights.output};

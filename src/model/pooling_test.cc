@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "model/tiny_gguf.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -35,7 +36,7 @@ Result<Pooling> of_directory(const std::string& text) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / "pooling";
   fs::remove_all(folder);
-  fs::copy(TERN_SOURCE_DIR "/tests/golden/families/qwen3_tied", folder);
+  fs::copy(source_path("tests/golden/families/qwen3_tied"), folder);
   fs::create_directory(folder / "1_Pooling");
   std::ofstream(folder / "1_Pooling" / "config.json") << text;
   return read_pooling(open_model(folder.string()).value());

@@ -10,6 +10,7 @@
 #include "model/gguf/source.h"
 #include "model/model.h"
 #include "model/tiny_gguf.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -71,7 +72,7 @@ SamplingAdvice advice_of_directory(const std::string& text) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / "sampling_hf";
   fs::remove_all(folder);
-  fs::copy(TERN_SOURCE_DIR "/tests/golden/families/qwen3_tied", folder);
+  fs::copy(source_path("tests/golden/families/qwen3_tied"), folder);
   if (!text.empty()) std::ofstream(folder / "generation_config.json") << text;
   return read_sampling_advice(*open_source(folder.string()).value());
 }
@@ -108,7 +109,7 @@ TEST(MlcSampling, ReadsTheChatConfiguration) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / "sampling_mlc";
   fs::remove_all(folder);
-  fs::copy(TERN_SOURCE_DIR "/tests/golden/containers/qwen3_q4f16_1", folder);
+  fs::copy(source_path("tests/golden/containers/qwen3_q4f16_1"), folder);
   std::ifstream before(folder / "mlc-chat-config.json");
   nlohmann::json config = nlohmann::json::parse(before);
   before.close();

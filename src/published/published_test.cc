@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/checkout.h"
+
 namespace tern {
 namespace {
 
@@ -99,7 +101,7 @@ class AgainstFiles : public testing::TestWithParam<size_t> {};
 
 TEST_P(AgainstFiles, EveryNumberIsTheFilesOwn) {
   const PublishedModel& model = published_models()[GetParam()];
-  const std::string path = TERN_SOURCE_DIR "/../shared/data/headers/" + std::string(model.replica) + ".json";
+  const std::string path = source_path("../shared/data/headers/") + std::string(model.replica) + ".json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   std::ifstream stream(path);
   const Json file = Json::parse(stream);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "quant/test_support.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -31,7 +32,7 @@ std::vector<float> values_from_hex(const std::string& text) {
 }
 
 std::vector<Golden> load_goldens() {
-  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/quant_blocks.txt");
+  std::ifstream file(source_path("tests/golden/quant_blocks.txt"));
   std::vector<Golden> goldens;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#") || line.starts_with("hash")) continue;
@@ -91,7 +92,7 @@ uint64_t hash_of(const std::vector<float>& values) {
 
 // The same over bytes of any kind: every code at every place, scales and mins of all sorts, infinities and NaN too.
 TEST(Golden, DecodesRandomBytesLikeLlamaCpp) {
-  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/quant_blocks.txt");
+  std::ifstream file(source_path("tests/golden/quant_blocks.txt"));
   std::map<Format, int> seen;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 #include "text/test_vocab.h"
 
 namespace tern {
@@ -13,12 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string kSharedData = TERN_SOURCE_DIR "/../shared/data/";
+const std::string kSharedData = source_path("../shared/data/");
 
 ChatFormat format_of(const std::string& source) { return find_chat_format(ChatTemplate(source, "<s>", "</s>")); }
 
 ChatFormat golden_format(const std::string& name) {
-  const auto file = Json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/tool_chat.json").value());
+  const auto file = Json::parse(read_text_file(source_path("tests/golden/tokenizer/tool_chat.json")).value());
   return format_of(file.at("templates").at(name));
 }
 

@@ -7,11 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
 
-const std::string kTemplates = TERN_SOURCE_DIR "/../shared/data/templates/";
+const std::string kTemplates = source_path("../shared/data/templates/");
 
 std::string render(std::string source, const std::vector<ChatMessage>& messages, bool prompt = true) {
   const auto text = ChatTemplate(std::move(source), "<s>", "</s>").render(messages, {.add_generation_prompt = prompt});
@@ -149,7 +150,7 @@ TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
 
 // What transformers renders, or where it raises an error, some error (tests/golden/make_chat_goldens.py).
 void check_goldens(bool published, size_t at_least) {
-  const auto file = nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/chat.json").value());
+  const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
   std::map<std::string, ChatTemplate> templates;
   size_t n = 0;
   for (const auto& golden : file.at("goldens")) {
@@ -182,7 +183,7 @@ TEST(ChatTemplate, RendersAsInPython) { check_goldens(false, 60); }
 
 // Each part of the language, as Jinja has it.
 TEST(ChatTemplate, SpeaksJinja) {
-  const auto file = nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/chat.json").value());
+  const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
   const ChatMessage messages[] = {
       {"user", "a"}, {"assistant", "<think>\nhm\n</think>\n\nb"}, {"user", "c {{ d }} <|im_end|>"}};
   for (const auto& golden : file.at("language")) {

@@ -15,6 +15,7 @@
 #include <random>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 #include "text/sentence_piece_model.h"
 #include "text/tokenizer_json.h"
 #include "text/utf8.h"
@@ -25,7 +26,7 @@ namespace {
 using Json = nlohmann::json;
 using Ids = std::vector<TokenId>;
 
-const std::string kGoldens = TERN_SOURCE_DIR "/tests/golden/tokenizer/";
+const std::string kGoldens = source_path("tests/golden/tokenizer/");
 const std::string kDefaultTokenizer = kGoldens + "tern-stories-tokenizer.json";
 
 std::unique_ptr<Tokenizer> load(const std::string& path) {
@@ -70,7 +71,7 @@ TEST(TokenizerGolden, DefaultModel) { check_goldens("tern-stories", kDefaultToke
 class PublishedTokenizer : public testing::TestWithParam<const char*> {};
 
 TEST_P(PublishedTokenizer, Goldens) {
-  const std::string path = TERN_SOURCE_DIR "/../shared/data/tokenizers/" + std::string(GetParam()) + "/tokenizer.json";
+  const std::string path = source_path("../shared/data/tokenizers/") + std::string(GetParam()) + "/tokenizer.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
   check_goldens(GetParam(), path);
 }

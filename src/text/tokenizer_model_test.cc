@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 #include "text/byte_alphabet.h"
 #include "text/tokenizer_json.h"
 
@@ -148,7 +149,7 @@ TEST(SentencePieceModel, EveryTruncationIsRefusedOrRead) {
             "t.model: byte 0 begins no field of a SentencePiece model; the file is damaged");
 }
 
-const std::string kPublished = TERN_SOURCE_DIR "/../shared/data/tokenizers/";
+const std::string kPublished = source_path("../shared/data/tokenizers/");
 
 // tokenizer.model as Llama 3 was first published, made from its tokenizer.json: all that was derived is the same.
 TEST(PublishedTokenizerModel, Llama3) {
@@ -177,7 +178,7 @@ TEST(PublishedTokenizerModel, Phi3) {
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
   const auto file = MappedFile::open(path).value();
   const auto tokenizer = make_tokenizer(read_tokenizer_model(file.bytes(), path).value()).value();
-  const std::string goldens = TERN_SOURCE_DIR "/tests/golden/tokenizer/";
+  const std::string goldens = source_path("tests/golden/tokenizer/");
   const auto corpus = nlohmann::json::parse(read_text_file(goldens + "corpus.json").value());
   const auto rows = nlohmann::json::parse(read_text_file(goldens + "phi3.json").value());
   for (size_t i = 0; i < corpus.size(); ++i) {

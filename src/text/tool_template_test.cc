@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 #include "text/chat_template.h"
 
 namespace tern {
@@ -13,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string kShared = TERN_SOURCE_DIR "/../shared/data/";
+const std::string kShared = source_path("../shared/data/");
 
 // Of OpenAI's JSON.
 ChatMessage message_of(const Json& json) {
@@ -37,7 +38,7 @@ std::string published(const std::string& name) {
 
 // What Jinja renders, or where it raises an error, some error (tests/golden/make_tool_goldens.py).
 void check_goldens(bool is_published, size_t at_least) {
-  const auto file = Json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/tool_chat.json").value());
+  const auto file = Json::parse(read_text_file(source_path("tests/golden/tokenizer/tool_chat.json")).value());
   size_t n = 0;
   for (const auto& golden : file.at("goldens")) {
     if (golden.at("published") != is_published) continue;

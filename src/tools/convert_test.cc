@@ -8,13 +8,14 @@
 
 #include "file/gguf.h"
 #include "quant/format.h"
+#include "support/checkout.h"
 #include "tern/engine.h"
 #include "tools/test_support.h"
 
 namespace tern {
 namespace {
 
-const std::string kGolden = TERN_SOURCE_DIR "/tests/golden/";
+const std::string kGolden = source_path("tests/golden/");
 
 void convert_or_fail(const ConvertOptions& options) {
   const auto done = convert(options);

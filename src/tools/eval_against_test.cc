@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/checkout.h"
 #include "tools/test_support.h"
 
 namespace tern {
@@ -91,7 +92,7 @@ TEST(EvalAgainst, RefusesOtherVocabularies) {
   const std::string key = "add_bos_token";
   const ChangedModel without_bos(key + std::string("\7\0\0\0\1", 5), key + std::string("\7\0\0\0\0", 5));
   EXPECT_NE(refusal(without_bos.str()).find("do not begin a text with the same token"), std::string::npos);
-  const std::string other = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf";
+  const std::string other = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf");
   EXPECT_NE(refusal(other, {.n_ctx = 16}).find("has 8192 tokens and 8192 logits, but " + other + " has "),
             std::string::npos)
       << refusal(other, {.n_ctx = 16});

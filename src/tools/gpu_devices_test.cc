@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/checkout.h"
+
 namespace tern {
 namespace {
 
@@ -56,7 +58,7 @@ TEST(GpuDevices, EveryAdapterOrTheReasonForNone) {
 
 // The model that comes with Tern: 16 MB of weights; f16 keys and values of 1,024 tokens in every layer.
 TEST(GpuDevices, SaysWhetherAModelFits) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   gpu::AdapterInfo adapter;
   adapter.limits.binding_bytes = 128u << 20;
   adapter.memory_bytes = uint64_t{1} << 30;

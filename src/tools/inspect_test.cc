@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "file/gguf_writer.h"
+#include "support/checkout.h"
 #include "tools/test_support.h"
 
 namespace tern {
@@ -57,7 +58,7 @@ TEST(Inspect, TensorsAreListedAsTheyLie) {
 }
 
 TEST(Inspect, DirectoriesWithTheirOwnNames) {
-  const std::string golden = TERN_SOURCE_DIR "/tests/golden/";
+  const std::string golden = source_path("tests/golden/");
   const auto hf = inspect(golden + "families/qwen3_tied");
   ASSERT_TRUE(hf.has_value()) << hf.error().message;
   EXPECT_EQ(hf->container, "safetensors");
@@ -80,7 +81,7 @@ TEST(Inspect, DirectoriesWithTheirOwnNames) {
 }
 
 TEST(Inspect, LayersThatDiffer) {
-  const auto info = inspect(TERN_SOURCE_DIR "/tests/golden/families/llama_layer_heads.gguf");
+  const auto info = inspect(source_path("tests/golden/families/llama_layer_heads.gguf"));
   ASSERT_TRUE(info.has_value()) << info.error().message;
   EXPECT_EQ(info->not_supported, "");
   EXPECT_EQ(value_of(*info, "llama.attention.head_count"), "[4, 2, 6, 2]");
@@ -116,7 +117,7 @@ TEST(Inspect, AModelThatTernCannotRun) {
 
 TEST(Inspect, ErrorsNameTheFile) {
   EXPECT_EQ(inspect("/nowhere/x.gguf").error().code, ErrorCode::kNotFound);
-  const auto not_a_model = inspect(TERN_SOURCE_DIR "/CMakeLists.txt");
+  const auto not_a_model = inspect(source_path("CMakeLists.txt"));
   ASSERT_FALSE(not_a_model.has_value());
   EXPECT_NE(not_a_model.error().message.find("CMakeLists.txt"), std::string::npos);
 }

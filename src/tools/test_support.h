@@ -9,11 +9,12 @@
 #include <string>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 #include "tern/tools.h"
 
 namespace tern {
 
-inline const std::string kDefaultModel = TERN_SOURCE_DIR "/models/tern-stories.gguf";
+inline const std::string kDefaultModel = source_path("models/tern-stories.gguf");
 
 // A path that nothing else uses, removed at the end.
 class TemporaryPath {

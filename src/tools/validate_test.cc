@@ -7,6 +7,7 @@
 #include "backend/kv_cache.h"
 #include "engine/backends.h"
 #include "engine/engine_impl.h"
+#include "support/checkout.h"
 #include "tools/step_comparison.h"
 #include "tools/test_support.h"
 #include "tools/token_comparison.h"
@@ -71,7 +72,7 @@ TEST(Validate, TheReferenceAgreesWithItselfExactly) {
 
 // On the CPU, and on a GPU with the kernels that it gets by itself and with those that all have.
 TEST(Validate, LayersWithDifferentHeadsPass) {
-  const std::string path = TERN_SOURCE_DIR "/tests/golden/families/llama_layer_heads.gguf";
+  const std::string path = source_path("tests/golden/families/llama_layer_heads.gguf");
   const LoadOptions cpu{.model_path = path, .backend = BackendKind::kCpu, .n_threads = 2};
   LoadOptions gpu = cpu, gpu_parallel = cpu;
   gpu.backend = gpu_parallel.backend = BackendKind::kWebGpu;
@@ -87,7 +88,7 @@ TEST(Validate, LayersWithDifferentHeadsPass) {
 // In a model of floats the cache's f16 is by far the coarsest rounding: if one of the four runs had another type of
 // cache than it should, all would differ by about as much as the two references.
 TEST(Validate, RunsWithTheCacheThatIsAskedFor) {
-  const std::string path = TERN_SOURCE_DIR "/tests/golden/families/qwen3_tied.gguf";
+  const std::string path = source_path("tests/golden/families/qwen3_tied.gguf");
   const LoadOptions load{.model_path = path, .backend = BackendKind::kCpu, .n_threads = 1};
   for (const KvType kv_type : {KvType::kF16, KvType::kF32}) {
     const auto result = validate(load, {.tokens = {1, 2, 3, 4, 5, 6, 7, 8}, .n_decode = 4, .kv_type = kv_type});

@@ -8,6 +8,7 @@
 #include "conform/float_model.h"
 #include "engine/scheduler.h"
 #include "model/model.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -117,7 +118,7 @@ class Batches : public testing::Test {
 };
 
 TEST_F(Batches, ARepliesRestIsTheSameAfterItsBeginning) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
   ThreadPool pool(2);
   const auto executable = cpu::compile(plan, {.max_batch = 96, .max_logit_rows = 32}, pool).value();
@@ -133,7 +134,7 @@ TEST_F(Batches, ARepliesRestIsTheSameAfterItsBeginning) {
 }
 
 TEST_F(Batches, TernaryModel) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
   expect_same_alone_and_together(plan, KvType::kF16, 512, 480 / kShorter);
 }

@@ -9,6 +9,7 @@
 #include "backend/ref/ref_backend.h"
 #include "conform/float_model.h"
 #include "model/model.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -48,7 +49,7 @@ class FusedPlan : public testing::Test {
     return run(*cpu::compile(fused, kOptions, pool_).value());
   }
 
-  const Model model_ = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model_ = open_model(source_path("models/tern-stories.gguf")).value();
   ThreadPool pool_{2};
 };
 

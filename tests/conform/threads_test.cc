@@ -10,6 +10,7 @@
 #include "backend/kv_cache.h"
 #include "conform/float_model.h"
 #include "model/model.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -45,7 +46,7 @@ void expect_same_for_all_pools(const Plan& plan) {
 }
 
 TEST(Threads, TernaryModel) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   expect_same_for_all_pools(make_plan(model.config, model.weights, {.fuse = Fusions::host()}));
 }
 
@@ -57,7 +58,7 @@ TEST(Threads, FloatActivations) {
 
 // Worker 0 shows what a step wrote while the others wait, and some run ahead afterwards.
 TEST(Threads, ObservedStepByStep) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
   ThreadPool alone(1), many(5);
   const std::vector<float> expected = run(plan, alone);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "end_to_end/run_program.h"
+#include "support/checkout.h"
 
 namespace tern::test {
 namespace {
@@ -38,7 +39,7 @@ class Gpu : public testing::Test {
 
   RunResult run(const std::string& n, std::vector<std::string> more, const std::string& backend = "webgpu") {
     std::vector<std::string> arguments = {"run", "-m", default_model(), "-b", backend, "-n", n};
-    if (!std::ranges::contains(more, "-p")) arguments.insert(arguments.end(), {"-p", "Once upon a time"});
+    if (!std::ranges::contains(more, "-p")) arguments.insert(arguments.end(), {"-p", kClearStart});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_tern(arguments, environment());
   }
@@ -66,8 +67,8 @@ TEST_F(Gpu, DrawsWhatTheHostWouldDrawFromTheSameLogits) {
 // The logits differ from the CPU's by rounding, and now and then a choice falls between them: hardly ever with the
 // question whose answer the model is surest of.
 TEST_F(Gpu, GreedyAndSampledAnswersAreTheCpus) {
-  const nlohmann::json golden = nlohmann::json::parse(
-      read_file(TERN_SOURCE_DIR "/tests/golden/bitnet/tern_stories_greedy.json"))["surest_answer"];
+  const nlohmann::json golden =
+      nlohmann::json::parse(read_file(source_path("tests/golden/bitnet/tern_stories_greedy.json")))["surest_answer"];
   const std::string asked = golden["messages"][0]["content"];
   for (const char* temperature : {"0", "0.5"}) {
     const std::vector<std::string> options = {"--chat", "-p", asked, "--seed", "3", "--temp", temperature};

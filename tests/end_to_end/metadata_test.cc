@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "end_to_end/run_program.h"
+#include "support/checkout.h"
 
 namespace tern::test {
 namespace {
@@ -102,7 +103,7 @@ TEST(Metadata, WrongOverridesAreNamed) {
   EXPECT_TRUE(refused(kContext, {"--override", kContext, "KEY=TYPE:VALUE"}));
   EXPECT_TRUE(refused("general.file_type=int:1", {"--override", "general.file_type", "would change nothing"}));
   EXPECT_TRUE(refused(kUnknown + "=int:1", {"--override", kUnknown, "would change nothing"}));
-  const std::string folder = TERN_SOURCE_DIR "/tests/golden/families/llama";
+  const std::string folder = source_path("tests/golden/families/llama");
   EXPECT_TRUE(failed_with(run_tern({"inspect", folder, "--override", "llama.context_length=int:8"}), 2,
                           {"only in a GGUF file", "JSON files"}));
 }

@@ -11,6 +11,7 @@
 
 #include "end_to_end/run_program.h"
 #include "hub/fake_hub.h"
+#include "support/checkout.h"
 
 namespace tern::test {
 namespace {
@@ -53,11 +54,12 @@ class Pull : public testing::Test {
         folder_.path("cache/models--tern--stories/blobs/") + hub_.digest("stories-i2_s.gguf") + ".tern.state";
     const size_t size_before = read_file(state).size();
     const RunOptions options = environment();
+    const std::string program = program_path();
     const pid_t child = ::fork();
     if (child == 0) {
       for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
       ::signal(SIGINT, SIG_DFL);
-      ::execl(TERN_PROGRAM, TERN_PROGRAM, "pull", "--quiet", "--unchecked", "tern/stories", nullptr);
+      ::execl(program.c_str(), program.c_str(), "pull", "--quiet", "--unchecked", "tern/stories", nullptr);
       ::_exit(127);
     }
     for (int i = 0; i < 1000 && read_file(state).size() < std::max<size_t>(size_before + 10, 60); ++i) ::usleep(5000);
@@ -132,7 +134,7 @@ TEST_F(Pull, RefusesWhatItCannotRunBeforeItIsDownloaded) {
 
 TEST_F(Pull, RefusesADirectoryBeforeItIsDownloaded) {
   hub_.files.clear();
-  const std::string folder = TERN_SOURCE_DIR "/tests/golden/families/llama3/";
+  const std::string folder = source_path("tests/golden/families/llama3/");
   for (const char* name : {"config.json", "model.safetensors"}) hub_.files[name].bytes = read_file(folder + name);
   std::string& config = hub_.files["config.json"].bytes;
   const std::string good = config;

@@ -15,6 +15,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/checkout.h"
+
 extern char** environ;
 
 namespace tern::test {
@@ -85,15 +87,16 @@ pid_t spawn(const std::vector<std::string>& arguments, const RunOptions& options
   posix_spawnattr_setsigdefault(&attributes, &signals);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-  std::vector<std::string> words = {TERN_PROGRAM};
+  const std::string program = program_path();
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment = environment_with(options);
   pid_t process = -1;
-  const int error =
-      ::posix_spawn(&process, TERN_PROGRAM, &files, &attributes, pointers(words).data(), pointers(environment).data());
+  const int error = ::posix_spawn(&process, program.c_str(), &files, &attributes, pointers(words).data(),
+                                  pointers(environment).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) ADD_FAILURE() << "cannot start " << TERN_PROGRAM << ": " << std::generic_category().message(error);
+  if (error != 0) ADD_FAILURE() << "cannot start " << program << ": " << std::generic_category().message(error);
   return error == 0 ? process : -1;
 }
 
@@ -156,7 +159,9 @@ RunResult run_tern(const std::vector<std::string>& arguments, const RunOptions& 
   return result;
 }
 
-std::string default_model() { return TERN_SOURCE_DIR "/models/tern-stories.gguf"; }
+std::string program_path() { return build_path("bin/tern"); }
+
+std::string default_model() { return source_path("models/tern-stories.gguf"); }
 
 testing::AssertionResult failed_with(const RunResult& result, int exit_code, const std::vector<std::string>& words) {
   const auto lines = std::ranges::count(result.err, '\n');

@@ -29,6 +29,7 @@ class Terminal {
     const winsize size = {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
     ::ioctl(master_, TIOCSWINSZ, &size);
     const std::string state = folder.path("");
+    const std::string program = program_path();
     process_ = ::fork();
     if (process_ != 0) return;
     ::setsid();
@@ -37,7 +38,7 @@ class Terminal {
     ::setenv("XDG_STATE_HOME", state.c_str(), 1);
     ::setenv("TERM", "xterm", 1);
     ::setenv("NO_COLOR", "1", 1);
-    ::execl(TERN_PROGRAM, "tern", "chat", "-m", default_model().c_str(), "--temp", "0", "-n", "3", nullptr);
+    ::execl(program.c_str(), "tern", "chat", "-m", default_model().c_str(), "--temp", "0", "-n", "3", nullptr);
     ::_exit(127);
   }
   ~Terminal() {

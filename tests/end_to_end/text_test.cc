@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "end_to_end/run_program.h"
+#include "support/checkout.h"
 
 namespace tern::test {
 namespace {
@@ -176,7 +177,7 @@ TEST(Run, ModelFromTheEnvironment) {
 
 // The answer of an independent implementation to a question to which no rounding decides it.
 TEST(Run, AnswersWhatTheReferenceAnswers) {
-  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/bitnet/tern_stories_greedy.json");
+  std::ifstream file(source_path("tests/golden/bitnet/tern_stories_greedy.json"));
   const nlohmann::json golden = nlohmann::json::parse(file).at("surest_answer");
   const std::string text = golden.at("text");
   const std::string asked = golden.at("messages").at(0).at("content");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "end_to_end/run_program.h"
+#include "support/checkout.h"
 
 namespace tern::test {
 namespace {
@@ -59,7 +60,7 @@ TEST(Inspect, PageAndJsonAgree) {
 }
 
 TEST(Inspect, TellsHowLayersDiffer) {
-  const std::string path = TERN_SOURCE_DIR "/tests/golden/families/llama_layer_heads.gguf";
+  const std::string path = source_path("tests/golden/families/llama_layer_heads.gguf");
   const RunResult page = run_tern({"inspect", path});
   EXPECT_NE(
       page.out.find("2 to 6 heads, 1 to 2 KV heads, 32 to 96 values in the feed-forward layer, from layer to layer"),

@@ -9,6 +9,7 @@
 #include "server/api/completions.h"
 #include "server/api/responses.h"
 #include "server/api/token_routes.h"
+#include "support/checkout.h"
 
 namespace {
 
@@ -53,7 +54,7 @@ void check(const Asked& asked, const ModelProfile& model) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const tern::Engine engine = tern::Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+  static const tern::Engine engine = tern::Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                                          .backend = tern::BackendKind::kRef,
                                                          .n_threads = 1,
                                                          .chat_template = kTemplate})

@@ -4,12 +4,13 @@
 
 #include "base/bytes.h"
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 #include "text/tokenizer_json.h"
 
 namespace {
 
 std::unique_ptr<tern::Tokenizer> load_default_tokenizer() {
-  const std::string path = TERN_SOURCE_DIR "/tests/golden/tokenizer/tern-stories-tokenizer.json";
+  const std::string path = source_path("tests/golden/tokenizer/tern-stories-tokenizer.json");
   const auto file = tern::MappedFile::open(path);
   auto tokenizer = file ? tern::parse_tokenizer_json(file->bytes(), path) : std::unexpected(file.error());
   if (!tokenizer) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/checkout.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -31,7 +32,7 @@ Story read_story(const nlohmann::json& entry) {
 }
 
 nlohmann::json read_goldens() {
-  std::ifstream file(std::string(TERN_SOURCE_DIR) + "/tests/golden/bitnet/tern_stories_greedy.json");
+  std::ifstream file(source_path("tests/golden/bitnet/tern_stories_greedy.json"));
   return nlohmann::json::parse(file);
 }
 
@@ -49,7 +50,7 @@ std::vector<Story> read_all() {
   return stories;
 }
 
-const std::string kModel = std::string(TERN_SOURCE_DIR) + "/models/tern-stories.gguf";
+const std::string kModel = source_path("models/tern-stories.gguf");
 
 Engine load_default(int n_threads = 0) {
   return Engine::load({.model_path = kModel, .backend = BackendKind::kCpu, .n_threads = n_threads}).value();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/read_file_test_support.h"
+#include "support/checkout.h"
 
 namespace tern::golden {
 namespace {
@@ -26,7 +27,7 @@ std::vector<float> read_npy(const std::string& path) {
 }  // namespace
 
 std::vector<Golden> read_goldens(const std::string& folder) {
-  const std::string path = std::string(TERN_SOURCE_DIR) + "/tests/golden/" + folder + "/";
+  const std::string path = source_path("tests/golden/") + folder + "/";
   std::vector<Golden> goldens;
   std::ifstream file(path + "goldens.json");
   const nlohmann::json manifest = nlohmann::json::parse(file);

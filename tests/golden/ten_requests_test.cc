@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/checkout.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -60,12 +61,12 @@ void check(const Json& request, const std::string& reply, const std::string& bef
 class TenRequests : public testing::TestWithParam<BackendKind> {};
 
 TEST_P(TenRequests, AreAnsweredAsTheModelsCardSays) {
-  const auto engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf", .backend = GetParam()});
+  const auto engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"), .backend = GetParam()});
   if (!engine && GetParam() == BackendKind::kWebGpu) GTEST_SKIP() << engine.error().message;
   ASSERT_TRUE(engine) << engine.error().message;
   int n_requests = 0;
   for (const Json& conversation :
-       Json::parse(std::ifstream(TERN_SOURCE_DIR "/tests/golden/ten_requests.json"))["conversations"]) {
+       Json::parse(std::ifstream(source_path("tests/golden/ten_requests.json")))["conversations"]) {
     Session session = engine->new_session().value();
     std::vector<ChatMessage> messages;
     std::string before;

@@ -14,6 +14,7 @@
 #include "grammar/grammar_impl.h"
 #include "grammar/matcher.h"
 #include "sample/random.h"
+#include "support/checkout.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -134,7 +135,7 @@ Json walk(const Json& line, std::span<Walker* const> walkers, int n_documents) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  const auto model = tern::load_tokenizer(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const auto model = tern::load_tokenizer(tern::source_path("models/tern-stories.gguf")).value();
   const tern::ByteTokenizer bytes;
   const auto seed = static_cast<uint64_t>(std::atoll(argv[2]));
   tern::Walker first(*model, seed), second(bytes, seed + 1);

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/checkout.h"
+
 namespace fs = std::filesystem;
 
 namespace tern::structure {
@@ -36,14 +38,14 @@ class MadeUpTree : public testing::Test {
 using Lines = std::vector<std::string>;
 
 TEST(IncludeTable, HoldsForThisProject) {
-  const Lines violations = check_includes(TERN_SOURCE_DIR);
+  const Lines violations = check_includes(source_path(""));
   EXPECT_TRUE(violations.empty());
   for (const std::string& line : violations) ADD_FAILURE() << line;
 }
 
 TEST(IncludeTable, SeesTheProjectAtAll) {
-  EXPECT_TRUE(fs::is_regular_file(fs::path(TERN_SOURCE_DIR) / "include/tern/engine.h"));
-  EXPECT_TRUE(fs::is_directory(fs::path(TERN_SOURCE_DIR) / "src/base"));
+  EXPECT_TRUE(fs::is_regular_file(fs::path(source_path("include/tern/engine.h"))));
+  EXPECT_TRUE(fs::is_directory(fs::path(source_path("src/base"))));
 }
 
 TEST(IncludeTable, NamesOnlyItsOwnFolders) {

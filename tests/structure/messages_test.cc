@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/checkout.h"
+
 namespace fs = std::filesystem;
 
 namespace tern::structure {
@@ -41,7 +43,7 @@ TEST(Messages, OfTheLibraryNameNoFlags) {
   // A shell's command, and how a file was made.
   constexpr std::array<std::string_view, 2> kOthers = {"(ulimit -u)", "Made by `tern synth"};
   size_t n_files = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TERN_SOURCE_DIR) / "src")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_path("src")))) {
     const fs::path& path = entry.path();
     if (path.extension() != ".cc" && path.extension() != ".h") continue;
     if (path.stem().string().ends_with("_test")) continue;

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "support/checkout.h"
+
 namespace tern::test {
 
 // The path of a copy in which the template's key is another of the same length. Removed at the end of the program.
@@ -20,7 +22,7 @@ inline const std::string& plain_model() {
       constexpr std::string_view kKey = "tokenizer.chat_template", kOther = "general.source.repo_url";
       static_assert(kKey.size() == kOther.size());
       std::ostringstream text;
-      text << std::ifstream(TERN_SOURCE_DIR "/models/tern-stories.gguf", std::ios::binary).rdbuf();
+      text << std::ifstream(source_path("models/tern-stories.gguf"), std::ios::binary).rdbuf();
       std::string bytes = std::move(text).str();
       const size_t at = bytes.find(kKey);
       if (at == bytes.npos) std::abort();  // then the default model has no template

@@ -2,12 +2,13 @@
 #include <cstring>
 
 #include "server/api/api_test_support.h"
+#include "support/checkout.h"
 
 namespace tern::server::test {
 namespace {
 
 TEST(ApiServer, AChatIsRenderedInTheModelsTemplate) {
-  static const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                              .backend = BackendKind::kCpu,
                                              .chat_template = kTemplate})
                                    .value();
@@ -23,7 +24,7 @@ TEST(ApiServer, AChatIsRenderedInTheModelsTemplate) {
 
 TEST(ApiServer, ThoughtsThatTheTemplateHasNoPlaceFor) {
   const auto prompt_with = [](const char* chat_template) {
-    const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+    const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                         .backend = BackendKind::kCpu,
                                         .chat_template = chat_template})
                               .value();
@@ -122,7 +123,7 @@ TEST(ApiServer, RepliesAreHeldToAFormat) {
 }
 
 TEST(ApiServer, CallsOfTools) {
-  static const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                              .backend = BackendKind::kCpu,
                                              .chat_template = kToolTemplate})
                                    .value();
@@ -196,7 +197,7 @@ std::vector<float> from_base64(const std::string& text) {
 TEST(ApiServer, Vectors) {
   static const Engine engine =
       Engine::load(
-          {.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf", .backend = BackendKind::kCpu, .embeddings = true})
+          {.model_path = source_path("models/tern-stories.gguf"), .backend = BackendKind::kCpu, .embeddings = true})
           .value();
   const RunningServer server({}, engine);
   Session session = engine.new_session().value();

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "server/api/api_test_support.h"
+#include "support/checkout.h"
 
 namespace tern::server::test {
 namespace {
@@ -152,7 +153,7 @@ TEST(ApiServer, TheDashboardAsksForWhatIsPrinted) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('#')) printed.insert(line.substr(0, line.find_first_of("{ ")));
   }
-  std::ifstream file(TERN_SOURCE_DIR "/packaging/grafana.json");
+  std::ifstream file(source_path("packaging/grafana.json"));
   const Json dashboard = Json::parse(file);
   std::string queries = dashboard["templating"]["list"][1]["query"].get<std::string>() + " ";
   for (const Json& panel : dashboard["panels"]) {

@@ -1,5 +1,6 @@
 // Calls that the model makes of its own accord.
 #include "server/api/api_test_support.h"
+#include "support/checkout.h"
 
 namespace tern::server::test {
 namespace {
@@ -12,7 +13,7 @@ constexpr const char* kStoryTemplate =
     "{% endfor %}{% endfor %}";
 
 const Engine& storyteller() {
-  static const Engine engine = Engine::load({.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf",
+  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                              .backend = BackendKind::kCpu,
                                              .chat_template = kStoryTemplate})
                                    .value();

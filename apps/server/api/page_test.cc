@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "server/api/api_test_support.h"
+#include "support/checkout.h"
 
 namespace tern::server::test {
 namespace {
@@ -90,7 +91,7 @@ TEST_F(Page, WithoutItAFewWordsSayWhatIsThere) {
 TEST_F(Page, AModelOfVectorsHasNone) {
   static const Engine engine =
       Engine::load(
-          {.model_path = TERN_SOURCE_DIR "/models/tern-stories.gguf", .backend = BackendKind::kCpu, .embeddings = true})
+          {.model_path = source_path("models/tern-stories.gguf"), .backend = BackendKind::kCpu, .embeddings = true})
           .value();
   const RunningServer server({.page_folder = folder()}, engine);
   const auto answer = server.get("/");

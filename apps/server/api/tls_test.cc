@@ -4,6 +4,7 @@
 #include "server/api/api_test_support.h"
 #include "server/api/raw_client.h"
 #include "server/http_server.h"
+#include "support/checkout.h"
 
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
 #include <openssl/evp.h>
@@ -105,7 +106,7 @@ TEST(Tls, WhoVanishesCostsNothingMore) {
 TEST(Tls, FilesThatAreNone) {
   const Certificate files, others;
   const auto code_of = [](const TlsFiles& tls) { return new_http_server(tls).error().code; };
-  const std::string model = TERN_SOURCE_DIR "/models/tern-stories.gguf";
+  const std::string model = source_path("models/tern-stories.gguf");
   EXPECT_EQ(code_of({.certificate = files.certificate_path()}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of({.key = files.key_path()}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of({.certificate = "/none", .key = files.key_path()}), ErrorCode::kIo);

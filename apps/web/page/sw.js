@@ -46,8 +46,7 @@ async function answer(request) {
   if (state.current) {
     const url = new URL(request.url);
     if (url.pathname.endsWith('/')) url.pathname += 'index.html';
-    const cache = await caches.open(kPrefix + state.current);
-    const kept = await cache.match(url.href, {ignoreSearch: true, ignoreVary: true});
+    const kept = await keptFile(state.current, url.href, {ignoreSearch: true, ignoreVary: true});
     if (kept) return isolated(kept);
   }
   return isolated(await fetch(request));
@@ -86,6 +85,7 @@ function update() {
 
 async function fetchVersion() {
   const response = await fetch(new URL('shell.json', registration.scope), {cache: 'no-cache'});
+  if (response.status === 404 && (await readState()).current) await makeWay();
   if (!response.ok) return;
   const {version, files, engines} = await response.json();
   const state = await readState();
@@ -103,20 +103,30 @@ async function fetchVersion() {
   await writeState(state.current ? {...await readState(), next: version} : {current: version, next: null});
 }
 
+/**
+ * Something else is at this address now, such as a server with a page of its own: forgets what was kept and shows that.
+ * The worker that may stand there does not suffice, since it has to wait until this one has nothing left to do.
+ */
+async function makeWay() {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(kState)) await caches.delete(name);
+  }
+  await registration.unregister();
+  for (const tab of await clients.matchAll({type: 'window'})) await tab.navigate(tab.url).catch(() => {});
+}
+
 /** Whether a page of the current version would have an engine, too. */
 async function isWhole({current}) {
   if (!current) return false;
-  const cache = await caches.open(kPrefix + current);
-  const engines = await (await cache.match(kEnginesKey))?.json() ?? {};
+  const engines = await (await keptFile(current, kEnginesKey))?.json() ?? {};
   return Object.keys(engines).length === 0 || Object.keys(await usedEngines({current}, engines)).length > 0;
 }
 
 /** Those of `engines` that the current version has. */
 async function usedEngines({current}, engines) {
-  const cache = current && await caches.open(kPrefix + current);
   const used = {};
   for (const [path, sha256] of Object.entries(engines)) {
-    if (await cache?.match(new URL(path, registration.scope).href)) used[path] = sha256;
+    if (current && await keptFile(current, new URL(path, registration.scope).href)) used[path] = sha256;
   }
   return used;
 }
@@ -124,10 +134,15 @@ async function usedEngines({current}, engines) {
 /** @param {string} path of an engine that the page uses. It has just come, so that this takes no network as a rule. */
 async function keepEngine(path) {
   const {current} = await readState();
-  const cache = await caches.open(kPrefix + current);
-  const known = await (await cache.match(kEnginesKey))?.json();
+  const known = await (await keptFile(current, kEnginesKey))?.json();
   const url = new URL(path, registration.scope).href;
-  if (known?.[path] && !await cache.match(url)) await fetchFile(cache, path, known[path], 'default');
+  if (!known?.[path] || await keptFile(current, url)) return;
+  await fetchFile(await caches.open(kPrefix + current), path, known[path], 'default');
+}
+
+/** A file of a version. Where there is no such version, none is made by looking. */
+function keptFile(version, url, options = {}) {
+  return caches.match(url, {cacheName: kPrefix + version, ...options});
 }
 
 async function fetchFile(cache, path, sha256, mode = 'no-cache') {
@@ -141,7 +156,7 @@ async function fetchFile(cache, path, sha256, mode = 'no-cache') {
 }
 
 async function readState() {
-  const entry = await (await caches.open(kState)).match(kStateKey);
+  const entry = await caches.match(kStateKey, {cacheName: kState});
   const none = {current: null, next: null};
   if (!entry) return none;
   const state = await entry.json();

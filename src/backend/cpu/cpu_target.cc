@@ -3,6 +3,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -88,13 +89,23 @@ int64_t supported_vectors() {
 #endif
 }
 
+// The plainest one where this machine can run none.
 const CpuTarget* best_target() {
-  const CpuTarget* best = nullptr;
+  const CpuTarget* best = &cpu_targets().front();
   for (const CpuTarget& target : cpu_targets()) {
     if (can_run(target)) best = &target;
   }
-  CHECK(best != nullptr);
   return best;
+}
+
+// A build for the machine that it was made on has one set of kernels.
+Result<void> need_a_target() {
+  if (std::ranges::any_of(cpu_targets(), can_run)) return {};
+  return fail(
+      ErrorCode::kNotSupported,
+      "this tern has kernels for {} only, which this processor does not have; build it on this machine, or with "
+      "-DTERN_CPU_SETS=all",
+      cpu_targets().front().name);
 }
 
 const CpuTarget*& chosen() {
@@ -177,6 +188,7 @@ FetchAhead reading_ahead() { return is_intel() ? FetchAhead{.second_cache = 4096
 
 Result<void> choose_cpu_target_from_environment() {
   static const Result<void> result = []() -> Result<void> {
+    TRY_STATUS(need_a_target());
     const char* name = std::getenv("TERN_CPU_TARGET");
     if (name == nullptr) return {};
     return choose_cpu_target(std::string_view(name));

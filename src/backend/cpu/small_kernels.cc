@@ -12,3 +12,8 @@
 #include "backend/cpu/kv_cache.cc"
 #include "backend/cpu/results.cc"
 #include "backend/cpu/sum_words.cc"
+
+#if HWY_ONCE  // no vectors of their own
+#include "backend/cpu/embed.cc"
+#include "backend/cpu/rope.cc"
+#endif

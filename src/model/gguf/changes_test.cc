@@ -5,6 +5,7 @@
 
 #include "model/model.h"
 #include "model/tiny_gguf.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -123,7 +124,7 @@ TEST(MetadataChanges, WhatMattersOrIsNotThereIsNotIgnored) {
 }
 
 TEST(MetadataChanges, AreForGgufFiles) {
-  const std::string folder = TERN_SOURCE_DIR "/tests/golden/families/llama";
+  const std::string folder = source_path("tests/golden/families/llama");
   ASSERT_TRUE(open_model(folder));
   expect_changes_refused(folder, {.overrides = {"llama.context_length=int:32"}}, "only in a GGUF file");
   expect_changes_refused(folder, {.ignored_keys = {"llama.context_length"}}, "only in a GGUF file");

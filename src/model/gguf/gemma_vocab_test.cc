@@ -6,6 +6,7 @@
 
 #include "base/mapped_file.h"
 #include "model/gguf/vocab.h"
+#include "support/checkout.h"
 #include "text/chat_template.h"
 #include "text/sentence_piece_model.h"
 #include "text/utf8.h"
@@ -15,7 +16,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-const std::string kGoldens = TERN_SOURCE_DIR "/tests/golden/tokenizer/";
+const std::string kGoldens = source_path("tests/golden/tokenizer/");
 
 class GemmaVocab : public testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "file/gguf_writer.h"
 #include "model/families/family.h"
 #include "model/gguf/vocab.h"
+#include "support/checkout.h"
 #include "text/byte_alphabet.h"
 
 namespace tern {
@@ -20,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kHeaders = TERN_SOURCE_DIR "/../shared/data/headers/";
+const std::string kHeaders = source_path("../shared/data/headers/");
 
 // The 256 bytes of either kind, then tokens of no use, with those that the file names among them.
 class StandIn {

@@ -9,6 +9,7 @@
 
 #include "base/mapped_file.h"
 #include "model/gguf/vocab.h"
+#include "support/checkout.h"
 #include "text/byte_alphabet.h"
 #include "text/tokenizer_json.h"
 
@@ -150,7 +151,7 @@ TEST(GgufVocabRoundTrip, IsFilledUpToTheRowsOfTheEmbedding) {
 class PublishedVocab : public testing::TestWithParam<const char*> {};
 
 TEST_P(PublishedVocab, GivesTheSameIds) {
-  const std::string path = TERN_SOURCE_DIR "/../shared/data/tokenizers/" + std::string(GetParam()) + "/tokenizer.json";
+  const std::string path = source_path("../shared/data/tokenizers/") + std::string(GetParam()) + "/tokenizer.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
   const auto json = MappedFile::open(path).value();
   Vocab vocab = read_tokenizer_json(json.bytes(), path).value();

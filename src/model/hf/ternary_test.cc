@@ -11,6 +11,7 @@
 
 #include "base/half.h"
 #include "quant/i2_s.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -118,7 +119,7 @@ TEST(HfTernary, TheImpossibleCodeIsSeenAnywhere) {
 
 // Lines of pairs by transformers' WeightQuant (tests/golden/make_container_goldens.py).
 TEST(HfTernary, LatentWeightsAsTransformersQuantisesThem) {
-  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/containers/weight_quant.txt");
+  std::ifstream file(source_path("tests/golden/containers/weight_quant.txt"));
   const auto read_line = [&] {
     std::string line;
     std::getline(file, line);

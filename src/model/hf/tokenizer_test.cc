@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -66,8 +67,7 @@ TEST(HfTokenizer, ATokenizerAloneIsEnough) {
 
 // As Gemma 3's files have it: BOS from the post-processor, EOS and the end of a turn from three files.
 TEST(HfTokenizer, Gemma) {
-  const auto goldens =
-      nlohmann::json::parse(read_text_file(TERN_SOURCE_DIR "/tests/golden/tokenizer/gemma.json").value());
+  const auto goldens = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/gemma.json")).value());
   const Directory directory;
   directory.write("tokenizer.json", goldens.at("tokenizer").dump());
   directory.write("tokenizer_config.json",
@@ -101,7 +101,7 @@ TEST(HfTokenizer, ErrorsNameTheFile) {
 }
 
 TEST(HfTokenizer, Published) {
-  const std::string root = TERN_SOURCE_DIR "/../shared/data/tokenizers/";
+  const std::string root = source_path("../shared/data/tokenizers/");
   if (!fs::exists(root)) GTEST_SKIP() << "the published tokenizers are not here: " << root;
   const HfTokenizer phi3 = read_hf_tokenizer(root + "phi3").value();
   EXPECT_EQ(phi3.vocab.stop_tokens, (Ids{32000, 32001, 32007}));
@@ -118,7 +118,7 @@ TEST(HfTokenizer, Published) {
 
 // A tokenizer.model with the tokens that only tokenizer_config.json knows gives the ids of the tokenizer.json.
 TEST(HfTokenizer, PublishedModelFileWithItsConfig) {
-  const std::string phi3 = TERN_SOURCE_DIR "/../shared/data/tokenizers/phi3/";
+  const std::string phi3 = source_path("../shared/data/tokenizers/phi3/");
   if (!fs::exists(phi3)) GTEST_SKIP() << "the published tokenizer is not here: " << phi3;
   const Directory directory;
   fs::copy_file(phi3 + "tokenizer.model", directory.path + "/tokenizer.model");

@@ -14,6 +14,7 @@
 #include "conform/gpu/tiny_model.h"
 #include "conform/matrix.h"
 #include "plan/plan.h"
+#include "support/checkout.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -321,7 +322,7 @@ TEST_F(GpuExactHead, PackedHeadsHaveNone) {
 
 TEST_F(GpuExactHead, TextsAreTheSame) {
   const auto load = [](HeadKind head) {
-    auto loaded = Engine::load({.model_path = TERN_SOURCE_DIR "/tests/golden/bitnet/a_v2_tokenizer.gguf",
+    auto loaded = Engine::load({.model_path = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf"),
                                 .backend = BackendKind::kWebGpu,
                                 .n_threads = 1,
                                 .head = head,

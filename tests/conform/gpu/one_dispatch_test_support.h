@@ -16,6 +16,7 @@
 #include "backend/kv_cache.h"
 #include "conform/gpu/story_rows.h"
 #include "model/model.h"
+#include "support/checkout.h"
 
 namespace tern {
 
@@ -40,7 +41,7 @@ class GpuOneDispatch : public testing::Test {
   Made make(OneDispatchUse use, size_t n_layers = 2, const std::string& find = "", const std::string& replace = "",
             const Fusions& fuse = Fusions::all(), const std::string& kernel = "ternary_layers",
             const std::function<void(Model&)>& change = {}) {
-    Model& model = models_.emplace_back(open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value());
+    Model& model = models_.emplace_back(open_model(source_path("models/tern-stories.gguf")).value());
     model.config.n_ctx = kContext;
     model.weights.layers.resize(n_layers);
     model.config.n_layers = static_cast<int>(n_layers);

@@ -8,12 +8,13 @@
 #include "backend/gpu/weights/weight_store.h"
 #include "backend/kv_cache.h"
 #include "model/model.h"
+#include "support/checkout.h"
 #include "tern/tools.h"
 
 namespace tern {
 namespace {
 
-const std::string kDefaultModel = TERN_SOURCE_DIR "/models/tern-stories.gguf";
+const std::string kDefaultModel = source_path("models/tern-stories.gguf");
 
 std::vector<float> logits_of(const std::string& path, Access access) {
   const auto model = open_model(path, {}, access);
@@ -45,7 +46,7 @@ class GpuPieces : public testing::Test {
 TEST_F(GpuPieces, GgufComputesTheSame) {
   expect_same(kDefaultModel);
   for (const char* name : {"q4_0", "q8_0", "q6_k", "tq2_0"}) {
-    expect_same(std::string(TERN_SOURCE_DIR "/tests/golden/packed/qwen3_") + name + ".gguf");
+    expect_same(source_path("tests/golden/packed/qwen3_") + name + ".gguf");
   }
 }
 
@@ -59,7 +60,7 @@ TEST_F(GpuPieces, TernaryMatricesAreRepackedAsTheyAreRead) {
 TEST_F(GpuPieces, DirectoriesComputeTheSame) {
   for (const char* name : {"containers/phi3_q4f16_1", "containers/qwen3_q4f16_1", "families/bitnet_autobitlinear",
                            "families/llama_bitlinear", "families/qwen3_tied"}) {
-    expect_same(std::string(TERN_SOURCE_DIR "/tests/golden/") + name);
+    expect_same(source_path("tests/golden/") + name);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "backend/kv_cache.h"
 #include "engine/engine_impl.h"
 #include "engine/tokenizers.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -24,7 +25,7 @@ class GpuPlanFaults : public testing::Test {
   }
   uint64_t need(int n_ctx) const { return gpu::memory_need(plan_, {}, n_ctx, KvType::kF16).total(); }
 
-  const Model model_ = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model_ = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan_ = make_plan(model_.config, model_.weights, {.fuse = Fusions::all()});
   gpu::Device* device_ = nullptr;
 };
@@ -32,7 +33,7 @@ class GpuPlanFaults : public testing::Test {
 // A kernel that makes integers of what it norms could not show it.
 TEST_F(GpuPlanFaults, AGainThatIsNoNumberIsRefused) {
   for (const float bad : {NAN, -std::numeric_limits<float>::infinity()}) {
-    Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+    Model model = open_model(source_path("models/tern-stories.gguf")).value();
     std::vector<float> gain(512, 1.0f);
     gain[77] = bad;
     model.weights.layers[3].attn_norm.data = std::as_bytes(std::span<const float>(gain));

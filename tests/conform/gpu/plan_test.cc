@@ -16,6 +16,7 @@
 #include "conform/gpu/story_rows.h"
 #include "model/model.h"
 #include "sample/random.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -29,7 +30,7 @@ struct Device {
 };
 
 Model first_layers(size_t n, int n_ctx) {
-  Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  Model model = open_model(source_path("models/tern-stories.gguf")).value();
   model.config.n_ctx = n_ctx;
   model.weights.layers.resize(n);
   model.config.n_layers = static_cast<int>(n);
@@ -463,7 +464,7 @@ TEST_F(GpuPlan, FillsTheContextToTheLastPosition) {
 // Logits are close, but not the same to the bit, so texts part where two tokens are nearly as probable. These tokens
 // are chosen where none are (tests/golden/make_default_model_goldens.py).
 TEST_F(GpuWholePlan, GreedyTokensAreThoseOfTransformers) {
-  std::ifstream file(TERN_SOURCE_DIR "/tests/golden/bitnet/tern_stories_greedy.json");
+  std::ifstream file(source_path("tests/golden/bitnet/tern_stories_greedy.json"));
   const nlohmann::json golden = nlohmann::json::parse(file)["without_ties"];
   const std::vector<TokenId> prompt = golden["prompt_ids"], expected = golden["ids"];
   ASSERT_GE(expected.size(), 20u);

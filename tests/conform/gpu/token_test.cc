@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backend/gpu/device/device.h"
+#include "support/checkout.h"
 #include "tern/engine.h"
 #include "tern/scheduler.h"
 
@@ -13,7 +14,7 @@ namespace tern {
 namespace {
 
 // Two layers of random weights: drivers on a CPU take a third of a second for a token of the default model's ten.
-const std::string kModel = std::string(TERN_SOURCE_DIR) + "/tests/golden/bitnet/a_v2_tokenizer.gguf";
+const std::string kModel = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf");
 
 class GpuToken : public testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "conform/float_model.h"
 #include "conform/gpu/small_tiles.h"
 #include "plan/plan.h"
+#include "support/checkout.h"
 
 namespace tern {
 namespace {
@@ -74,7 +75,7 @@ class GpuTrust : public testing::Test {
 };
 
 TEST_F(GpuTrust, TernaryProducts) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
   const auto right = compile(plan, "none");
   ASSERT_TRUE(right) << right.error().message;
@@ -86,7 +87,7 @@ TEST_F(GpuTrust, TernaryProducts) {
 
 // Then products stay on matrices.
 TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
-  const Model model = open_model(TERN_SOURCE_DIR "/models/tern-stories.gguf").value();
+  const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
   const auto without = compile(plan, "none");
   ASSERT_TRUE(without) << without.error().message;

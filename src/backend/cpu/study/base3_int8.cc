@@ -13,8 +13,9 @@
 // On AVX2, 27 instructions for 32 bytes, 160 weights: about 4 bytes a cycle. So the limit is the processor, unless
 // memory gives a core less than that; then 1.6 bits take less time than 2. Dividing by 3 as the scalar kernel does, in
 // lanes of 16 bits, takes 30 instructions, 18 of them multiplications, of which cores do two a cycle.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/base3_int8.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -32,6 +33,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tern::cpu::study {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace base3_int8 {
 using namespace cpu::HWY_NAMESPACE;  // NOLINT(google-build-using-namespace): the engine's dot products of bytes
 
 // Whether look-ups of bytes take the lowest four bits of an index below 128.
@@ -111,7 +113,7 @@ HWY_INLINE int32_t Base3Dot(const uint8_t* bytes, const int8_t* q, size_t n_byte
 // After the row's scale and sum: for every vector of bytes the activations of its five digits, those of the digits that
 // are held as 2 − digit negated; 0 beyond the row's end. `sum` becomes what Σ digit·q has too much: with w = digit − 1,
 // Σ w·q = Σ (2 − digit)·(−q) + Σ q over the lower planes, and Σ digit·q − Σ q over the top one.
-void Base3Prepare(const Packed& w, const float* x, std::byte* out) {
+void Prepare(const Packed& w, const float* x, std::byte* out) {
   auto& row = *reinterpret_cast<Int8Row*>(out);
   auto* arranged = reinterpret_cast<int8_t*>(out) + kInt8Header;
   const size_t lanes = hn::Lanes(DU8());
@@ -133,7 +135,7 @@ void Base3Prepare(const Packed& w, const float* x, std::byte* out) {
   }
 }
 
-void Base3Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto& in = *reinterpret_cast<const Int8Row*>(prepared);
   const auto* q = reinterpret_cast<const int8_t*>(prepared) + kInt8Header;
   const auto row_bytes = static_cast<size_t>(base3_row_bytes(w.cols));
@@ -145,6 +147,13 @@ void Base3Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue,
       }
     });
   });
+}
+
+}  // namespace base3_int8
+
+void Base3Prepare(const Packed& w, const float* x, std::byte* out) { base3_int8::Prepare(w, x, out); }
+void Base3Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+  base3_int8::Multiply(w, prepared, queue, y);
 }
 
 }  // namespace HWY_NAMESPACE

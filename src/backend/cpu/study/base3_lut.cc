@@ -8,7 +8,7 @@ namespace tern::cpu::study {
 namespace {
 
 // out[v] = Σ (digit − 1)·x for the digits of v.
-void make_table(const float (&x)[kTrits], float* out) {
+void base3_lut_make_table(const float (&x)[kTrits], float* out) {
   out[0] = -((x[0] + x[1]) + (x[2] + x[3]) + x[4]);
   for (size_t k = 0, known = 1; k < kTrits; ++k, known *= 3) {
     for (size_t i = 0; i < known; ++i) {
@@ -19,7 +19,7 @@ void make_table(const float (&x)[kTrits], float* out) {
   std::fill(out + kBase3Values, out + kTableFloats, 0.0f);
 }
 
-void prepare(const Packed& w, const float* x, std::byte* out) {
+void base3_lut_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* table = reinterpret_cast<float*>(out);
   const auto cols = static_cast<size_t>(w.cols);
   const auto row_bytes = static_cast<size_t>(base3_row_bytes(w.cols));
@@ -29,11 +29,11 @@ void prepare(const Packed& w, const float* x, std::byte* out) {
       const size_t at = k * row_bytes + m;
       digit[k] = at < cols ? x[at] : 0.0f;
     }
-    make_table(digit, table);
+    base3_lut_make_table(digit, table);
   }
 }
 
-void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void base3_lut_multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   multiply_by_tables(w, static_cast<size_t>(base3_row_bytes(w.cols)), reinterpret_cast<const float*>(prepared), queue,
                      y);
 }
@@ -51,8 +51,8 @@ Kernel base3_lut_kernel() {
           .alignment = 1,
           .prepared_bytes =
               [](int64_t cols) { return static_cast<uint64_t>(base3_row_bytes(cols)) * kTableFloats * sizeof(float); },
-          .prepare = prepare,
-          .multiply = multiply,
+          .prepare = base3_lut_prepare,
+          .multiply = base3_lut_multiply,
           // An entry: four additions at the start and one for each digit, on sums of up to three times Σ|x|.
           .roundings = [](int64_t cols) { return table_roundings(base3_row_bytes(cols), 3 * (4 + 5)); }};
 }

@@ -32,14 +32,14 @@ void pack_words(const Codes& codes, MutableBytes out) {
 
 uint64_t prepared_bytes(int64_t cols) { return kInt8Header + static_cast<uint64_t>(padded_cols(cols)); }
 
-void prepare(const Packed& w, const float* x, std::byte* out) {
+void engine_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* q = reinterpret_cast<int8_t*>(out) + kInt8Header;
   quantize_row(x, w.cols, q, *reinterpret_cast<Int8Row*>(out));
   std::fill(q + w.cols, q + padded_cols(w.cols), int8_t{0});
 }
 
 template <Format kFormat>
-void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void engine_multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto& in = *reinterpret_cast<const Int8Row*>(prepared);
   const auto* q = reinterpret_cast<const int8_t*>(prepared) + kInt8Header;
   const Tensor tensor{.name = {},
@@ -65,8 +65,8 @@ Kernel engine_kernel(std::string_view name, std::string_view packing, std::strin
           .pack = kWords ? pack_words : pack_two_bit,
           .alignment = kWords ? alignof(uint16_t) : 1,
           .prepared_bytes = prepared_bytes,
-          .prepare = prepare,
-          .multiply = multiply<kFormat>,
+          .prepare = engine_prepare,
+          .multiply = engine_multiply<kFormat>,
           .roundings = nullptr};
 }
 

@@ -1,7 +1,8 @@
 // The weights as float32: what all packings are compared with. 20 times the bytes of base 3 and no unpacking, so it
 // waits for memory and for nothing else.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/f32.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -14,6 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tern::cpu::study {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace f32 {
 
 inline constexpr size_t kPrefetchFloats = 512;
 
@@ -36,7 +38,7 @@ float F32Dot(const float* w, const float* x, size_t cols) {
   return hn::ReduceSum(d, hn::Add(hn::Add(a, b), hn::Add(c, e)));
 }
 
-void F32Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto* weights = reinterpret_cast<const float*>(w.data.data());
   const auto* x = reinterpret_cast<const float*>(prepared);
   const auto cols = static_cast<size_t>(w.cols);
@@ -45,6 +47,12 @@ void F32Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, f
       y[row] = F32Dot(weights + static_cast<size_t>(row) * cols, x, cols) * w.scale;
     }
   });
+}
+
+}  // namespace f32
+
+void F32Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+  f32::Multiply(w, prepared, queue, y);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -57,7 +65,7 @@ namespace {
 
 HWY_EXPORT(F32Multiply);
 
-void pack(const Codes& codes, MutableBytes out) {
+void f32_pack(const Codes& codes, MutableBytes out) {
   for (size_t i = 0; i < codes.values.size(); ++i) {
     store(out.data() + i * sizeof(float), static_cast<float>(codes.values[i]));
   }
@@ -72,7 +80,7 @@ Kernel f32_kernel() {
           .is_vectors = true,
           .what = "a float for each weight, fused multiply-adds",
           .packed_bytes = [](int64_t rows, int64_t cols) { return static_cast<uint64_t>(rows * cols) * sizeof(float); },
-          .pack = pack,
+          .pack = f32_pack,
           .alignment = alignof(float),
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(cols) * sizeof(float); },
           .prepare = [](const Packed& w, const float* x,

@@ -12,8 +12,9 @@
 // For 64 weights: two look-ups, two additions, one or two instructions for the index, one for the widening. Cores do
 // one or two look-ups a cycle, so this is near the engine's kernel, and without dot products of bytes ahead of it; but
 // rows come in tiles of 64, and 16 bytes of tables are read for each 32 bytes of weights.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/tmac_int8.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -28,6 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tern::cpu::study {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace tmac_int8 {
 
 using DU8 = hn::CappedTag<uint8_t, 64>;
 using DU16 = hn::Repartition<uint16_t, DU8>;
@@ -128,7 +130,7 @@ HWY_INLINE void MakeTables(int q0, int q1, uint8_t* out) {
   }
 }
 
-void TmacPrepare(const Packed& w, const float* x, std::byte* out) {
+void Prepare(const Packed& w, const float* x, std::byte* out) {
   auto& row = *reinterpret_cast<Int8Row*>(out);
   auto* tables = reinterpret_cast<uint8_t*>(out) + kInt8Header;
   const auto n_groups = static_cast<size_t>(tmac_groups(w.cols));
@@ -142,7 +144,7 @@ void TmacPrepare(const Packed& w, const float* x, std::byte* out) {
   }
 }
 
-void TmacMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto& in = *reinterpret_cast<const Int8Row*>(prepared);
   const auto* tables = reinterpret_cast<const uint8_t*>(prepared) + kInt8Header;
   const auto n_groups = static_cast<size_t>(tmac_groups(w.cols));
@@ -163,6 +165,13 @@ void TmacMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, 
       }
     }
   });
+}
+
+}  // namespace tmac_int8
+
+void TmacPrepare(const Packed& w, const float* x, std::byte* out) { tmac_int8::Prepare(w, x, out); }
+void TmacMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+  tmac_int8::Multiply(w, prepared, queue, y);
 }
 
 }  // namespace HWY_NAMESPACE

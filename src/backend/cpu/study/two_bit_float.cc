@@ -6,8 +6,9 @@
 //
 // Three instructions for every vector of floats: on 8 lanes 0.4 per weight, so the processor is the limit and not the
 // memory. The same loop on int8 has four times as many weights in a vector.
-#undef HWY_TARGET_INCLUDE
+#ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/two_bit_float.cc"
+#endif
 // clang-format off: this order
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -21,6 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tern::cpu::study {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace two_bit_float {
 
 using DF = hn::CappedTag<float, 16>;
 using DI32 = hn::RebindToSigned<DF>;
@@ -57,7 +59,7 @@ HWY_INLINE float FloatDot(const uint8_t* codes, const float* x, size_t n_bytes) 
   return hn::ReduceSum(d, hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3])));
 }
 
-void TwoBitFloatMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void Multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto row_bytes = static_cast<size_t>(two_bit_row_bytes(w.cols));
   const auto* x = reinterpret_cast<const float*>(prepared);
   const float sum_x = x[4 * row_bytes];
@@ -66,6 +68,12 @@ void TwoBitFloatMultiply(const Packed& w, const std::byte* prepared, WorkQueue& 
       y[row] = (FloatDot(w.bytes() + static_cast<size_t>(row) * row_bytes, x, row_bytes) - sum_x) * w.scale;
     }
   });
+}
+
+}  // namespace two_bit_float
+
+void TwoBitFloatMultiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+  two_bit_float::Multiply(w, prepared, queue, y);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -79,7 +87,7 @@ namespace {
 HWY_EXPORT(TwoBitFloatMultiply);
 
 // The row with its planes divided by 64, 16, 4 and 1, filled up with zeros, and then Σ x.
-void prepare(const Packed& w, const float* x, std::byte* out) {
+void two_bit_float_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* divided = reinterpret_cast<float*>(out);
   const auto padded = static_cast<size_t>(two_bit_cols(w.cols));
   std::copy_n(x, w.cols, divided);
@@ -103,7 +111,7 @@ Kernel two_bit_float_kernel() {
           .pack = pack_two_bit,
           .alignment = 1,
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(two_bit_cols(cols) + 1) * sizeof(float); },
-          .prepare = prepare,
+          .prepare = two_bit_float_prepare,
           .multiply =
               [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
                 HWY_DYNAMIC_DISPATCH(TwoBitFloatMultiply)

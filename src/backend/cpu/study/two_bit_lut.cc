@@ -7,7 +7,7 @@ namespace tern::cpu::study {
 namespace {
 
 // out[byte] = Σ (code − 1)·x for the four codes of the byte, x[k] for the bits 2k and 2k + 1.
-void make_table(const float (&x)[4], float* out) {
+void two_bit_lut_make_table(const float (&x)[4], float* out) {
   out[0] = -(x[0] + x[1] + (x[2] + x[3]));
   for (size_t k = 0, known = 1; k < 4; ++k, known *= 4) {
     for (size_t i = 0; i < known; ++i) out[known + i] = out[i] + x[k];
@@ -15,7 +15,7 @@ void make_table(const float (&x)[4], float* out) {
   }
 }
 
-void prepare(const Packed& w, const float* x, std::byte* out) {
+void two_bit_lut_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* table = reinterpret_cast<float*>(out);
   const auto cols = static_cast<size_t>(w.cols);
   const auto row_bytes = static_cast<size_t>(two_bit_row_bytes(w.cols));
@@ -26,11 +26,11 @@ void prepare(const Packed& w, const float* x, std::byte* out) {
       const size_t at = column + 32 * (3 - k);
       plane[k] = at < cols ? x[at] : 0.0f;
     }
-    make_table(plane, table);
+    two_bit_lut_make_table(plane, table);
   }
 }
 
-void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void two_bit_lut_multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   multiply_by_tables(w, static_cast<size_t>(two_bit_row_bytes(w.cols)), reinterpret_cast<const float*>(prepared), queue,
                      y);
 }
@@ -49,8 +49,8 @@ Kernel two_bit_lut_kernel() {
       .alignment = 1,
       .prepared_bytes =
           [](int64_t cols) { return static_cast<uint64_t>(two_bit_row_bytes(cols)) * kTableFloats * sizeof(float); },
-      .prepare = prepare,
-      .multiply = multiply,
+      .prepare = two_bit_lut_prepare,
+      .multiply = two_bit_lut_multiply,
       // An entry: three additions at the start and up to two for each code, on sums of up to three times Σ|x|.
       .roundings = [](int64_t cols) { return table_roundings(two_bit_row_bytes(cols), 3 * (3 + 8)); }};
 }

@@ -9,34 +9,34 @@
 namespace tern::cpu::study {
 namespace {
 
-constexpr float kWeight[4] = {-1.0f, 0.0f, 1.0f, 0.0f};
+constexpr float kTwoBitWeight[4] = {-1.0f, 0.0f, 1.0f, 0.0f};
 
-float dot(const uint8_t* codes, const float* x, size_t n_bytes) {
+float two_bit_scalar_dot(const uint8_t* codes, const float* x, size_t n_bytes) {
   float sum[4] = {};
   for (size_t block = 0; block < n_bytes; block += kI2sBlockBytes, x += kI2sBlock) {
     for (size_t p = 0; p < kI2sBlockBytes; ++p) {
       const uint32_t code = codes[block + p];
-      sum[0] += kWeight[code >> 6] * x[p];
-      sum[1] += kWeight[code >> 4 & 3] * x[p + 32];
-      sum[2] += kWeight[code >> 2 & 3] * x[p + 64];
-      sum[3] += kWeight[code & 3] * x[p + 96];
+      sum[0] += kTwoBitWeight[code >> 6] * x[p];
+      sum[1] += kTwoBitWeight[code >> 4 & 3] * x[p + 32];
+      sum[2] += kTwoBitWeight[code >> 2 & 3] * x[p + 64];
+      sum[3] += kTwoBitWeight[code & 3] * x[p + 96];
     }
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-void multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
+void two_bit_scalar_multiply(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
   const auto row_bytes = static_cast<size_t>(two_bit_row_bytes(w.cols));
   const auto* x = reinterpret_cast<const float*>(prepared);
   queue.for_ranges(w.rows, kRowGrain, [&](int begin, int end) {
     for (int row = begin; row < end; ++row) {
-      y[row] = dot(w.bytes() + static_cast<size_t>(row) * row_bytes, x, row_bytes) * w.scale;
+      y[row] = two_bit_scalar_dot(w.bytes() + static_cast<size_t>(row) * row_bytes, x, row_bytes) * w.scale;
     }
   });
 }
 
 // x, filled up with zeros.
-void prepare(const Packed& w, const float* x, std::byte* out) {
+void two_bit_scalar_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* padded = reinterpret_cast<float*>(out);
   std::copy_n(x, w.cols, padded);
   std::fill(padded + w.cols, padded + two_bit_cols(w.cols), 0.0f);
@@ -54,8 +54,8 @@ Kernel two_bit_scalar_kernel() {
           .pack = pack_two_bit,
           .alignment = 1,
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(two_bit_cols(cols)) * sizeof(float); },
-          .prepare = prepare,
-          .multiply = multiply,
+          .prepare = two_bit_scalar_prepare,
+          .multiply = two_bit_scalar_multiply,
           // A chain of a quarter of the (filled-up) row, the sum of the chains, the scale.
           .roundings = [](int64_t cols) { return static_cast<double>(two_bit_cols(cols)) / 4 + 4; }};
 }

@@ -7,10 +7,10 @@ using namespace wgsl;
 namespace {
 
 constexpr uint32_t kBlockQuads = 8;  // staged at a time, of each row: 32 columns
-constexpr uint32_t kSide = FloatMatmulConfig::kSide;
-constexpr uint32_t kWorkgroup = kSide * kSide;
+constexpr uint32_t kFloatSide = FloatMatmulConfig::kSide;
+constexpr uint32_t kFloatWorkgroup = kFloatSide * kFloatSide;
 
-struct Tile {
+struct FloatTile {
   FloatMatmulConfig c;
   LocalIndex tid;
   Name<U32> n_tokens;
@@ -20,12 +20,12 @@ struct Tile {
   uint32_t quads() const { return c.cols / 4; }
 };
 
-Tile make_tile(const FloatMatmulConfig& c, const Name<U32>& n_rows, const WorkgroupId& wg, const LocalIndex& tid,
-               const ParamsBuffer& params) {
-  CHECK(c.cols % c.coding.values() == 0 && c.tile_rows % kSide == 0 && c.tile_tokens % kSide == 0);
+FloatTile make_tile(const FloatMatmulConfig& c, const Name<U32>& n_rows, const WorkgroupId& wg, const LocalIndex& tid,
+                    const ParamsBuffer& params) {
+  CHECK(c.cols % c.coding.values() == 0 && c.tile_rows % kFloatSide == 0 && c.tile_tokens % kFloatSide == 0);
   auto n_tokens = let("n_tokens", params[kNTokens]);
-  auto my_row = let("my_row", tid % kSide);
-  auto my_token = let("my_token", tid / kSide);
+  auto my_row = let("my_row", tid % kFloatSide);
+  auto my_token = let("my_token", tid / kFloatSide);
   auto first_row = let("first_row", wg.x * c.tile_rows);
   auto first_token = let("first_token", wg.y * c.tile_tokens);
   return {c, tid, n_tokens, n_rows, my_row, my_token, first_row, first_token};
@@ -33,8 +33,8 @@ Tile make_tile(const FloatMatmulConfig& c, const Name<U32>& n_rows, const Workgr
 
 // body(row of the tile, quad of the row) for this invocation's share of a block.
 template <class Body>
-void for_share(const Tile& t, uint32_t n_rows, const Name<U32>& block, Body&& body) {
-  for (uint32_t first = 0; first < n_rows * kBlockQuads; first += kWorkgroup) {
+void for_share(const FloatTile& t, uint32_t n_rows, const Name<U32>& block, Body&& body) {
+  for (uint32_t first = 0; first < n_rows * kBlockQuads; first += kFloatWorkgroup) {
     auto i = let("i", t.tid + first);
     auto row = let("tile_row", i / kBlockQuads);
     auto in_block = let("in_block", i % kBlockQuads);
@@ -45,7 +45,7 @@ void for_share(const Tile& t, uint32_t n_rows, const Name<U32>& block, Body&& bo
 }
 
 // Rows past the end load the last row again; nobody stores what comes of them. Columns past the end meet zeros.
-void stage_weights(const Tile& t, const WeightPlanes& w, const Unpack& unpack, const Shared<Vec4<F32>>& staged,
+void stage_weights(const FloatTile& t, const WeightPlanes& w, const Unpack& unpack, const Shared<Vec4<F32>>& staged,
                    const Name<U32>& block) {
   const uint32_t per_unit = w.coding.quads();
   for_share(t, t.c.tile_rows, block, [&](const Name<U32>& tile_row, const Name<U32>& quad, const Name<U32>& to) {
@@ -64,7 +64,7 @@ void stage_weights(const Tile& t, const WeightPlanes& w, const Unpack& unpack, c
   });
 }
 
-void stage_tokens(const Tile& t, const FloatX& x, const Shared<Vec4<F32>>& staged, const Name<U32>& block) {
+void stage_tokens(const FloatTile& t, const FloatX& x, const Shared<Vec4<F32>>& staged, const Name<U32>& block) {
   for_share(t, t.c.tile_tokens, block, [&](const Name<U32>& tile_token, const Name<U32>& quad, const Name<U32>& to) {
     auto token = let("token", min(t.first_token + tile_token, t.n_tokens - 1u));
     if (t.quads() % kBlockQuads == 0) {
@@ -76,26 +76,26 @@ void stage_tokens(const Tile& t, const FloatX& x, const Shared<Vec4<F32>>& stage
   });
 }
 
-using Sums = std::vector<Var<F32>>;  // [rows of the invocation, tokens of the invocation]
+using FloatSums = std::vector<Var<F32>>;  // [rows of the invocation, tokens of the invocation]
 
-Sums make_sums(const Tile& t) {
-  Sums sums;
-  for (uint32_t i = 0; i < t.c.tile_rows * t.c.tile_tokens / kWorkgroup; ++i) sums.push_back(var("acc", 0.0f));
+FloatSums make_sums(const FloatTile& t) {
+  FloatSums sums;
+  for (uint32_t i = 0; i < t.c.tile_rows * t.c.tile_tokens / kFloatWorkgroup; ++i) sums.push_back(var("acc", 0.0f));
   return sums;
 }
 
 // One block: adds to `sums` of each of the matrices.
-void multiply_block(const Tile& t, const std::vector<Shared<Vec4<F32>>>& weights, const Shared<Vec4<F32>>& tokens,
-                    const std::vector<Sums>& sums) {
-  const uint32_t n_rows = t.c.tile_rows / kSide, n_tokens = t.c.tile_tokens / kSide;
+void multiply_block(const FloatTile& t, const std::vector<Shared<Vec4<F32>>>& weights, const Shared<Vec4<F32>>& tokens,
+                    const std::vector<FloatSums>& sums) {
+  const uint32_t n_rows = t.c.tile_rows / kFloatSide, n_tokens = t.c.tile_tokens / kFloatSide;
   loop("k", 0u, kBlockQuads, 1u, [&](const Name<U32>& k) {
     std::vector<Name<Vec4<F32>>> x;
     for (uint32_t j = 0; j < n_tokens; ++j) {
-      x.push_back(let("x4", tokens[k * t.c.tile_tokens + t.my_token + j * kSide]));
+      x.push_back(let("x4", tokens[k * t.c.tile_tokens + t.my_token + j * kFloatSide]));
     }
     for (size_t m = 0; m < weights.size(); ++m) {
       for (uint32_t r = 0; r < n_rows; ++r) {
-        auto w = let("w4", weights[m][k * t.c.tile_rows + t.my_row + r * kSide]);
+        auto w = let("w4", weights[m][k * t.c.tile_rows + t.my_row + r * kFloatSide]);
         for (uint32_t j = 0; j < n_tokens; ++j) sums[m][r * n_tokens + j] += dot(w, x[j]);
       }
     }
@@ -104,25 +104,25 @@ void multiply_block(const Tile& t, const std::vector<Shared<Vec4<F32>>>& weights
 
 // body(row of the binding, token, index into a matrix's sums) for every result of this invocation that exists.
 template <class Body>
-void for_results(const Tile& t, Body&& body) {
-  const uint32_t n_rows = t.c.tile_rows / kSide, n_tokens = t.c.tile_tokens / kSide;
+void for_results(const FloatTile& t, Body&& body) {
+  const uint32_t n_rows = t.c.tile_rows / kFloatSide, n_tokens = t.c.tile_tokens / kFloatSide;
   for (uint32_t j = 0; j < n_tokens; ++j) {
-    auto token = let("token", t.first_token + t.my_token + j * kSide);
+    auto token = let("token", t.first_token + t.my_token + j * kFloatSide);
     when(token < t.n_tokens, [&] {
       for (uint32_t r = 0; r < n_rows; ++r) {
-        auto row = let("row", t.first_row + t.my_row + r * kSide);
+        auto row = let("row", t.first_row + t.my_row + r * kFloatSide);
         when(row < t.n_rows, [&] { body(row, token, r * n_tokens + j); });
       }
     });
   }
 }
 
-uint32_t blocks(const Tile& t) { return (t.quads() + kBlockQuads - 1) / kBlockQuads; }
+uint32_t blocks(const FloatTile& t) { return (t.quads() + kBlockQuads - 1) / kBlockQuads; }
 
 }  // namespace
 
 FloatMatmulKernel float_matmul(const FloatMatmulConfig& c) {
-  return kernel(c.store == Store::kAdd ? "float_matmul_add" : "float_matmul", kWorkgroup,
+  return kernel(c.store == Store::kAdd ? "float_matmul_add" : "float_matmul", kFloatWorkgroup,
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, RowRange range, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
@@ -130,8 +130,8 @@ FloatMatmulKernel float_matmul(const FloatMatmulConfig& c) {
                   auto weights = shared<Vec4<F32>>("weights", c.tile_rows * kBlockQuads);
                   auto tokens = shared<Vec4<F32>>("tokens", c.tile_tokens * kBlockQuads);
                   auto n_rows = let("n_rows", range.get<"count">());
-                  const Tile t = make_tile(c, n_rows, wg, tid, params);
-                  std::vector<Sums> sums;
+                  const FloatTile t = make_tile(c, n_rows, wg, tid, params);
+                  std::vector<FloatSums> sums;
                   sums.push_back(make_sums(t));
                   loop("block", 0u, blocks(t), 1u, [&](const Name<U32>& block) {
                     stage_weights(t, planes, unpack, weights, block);
@@ -152,7 +152,7 @@ FloatMatmulKernel float_matmul(const FloatMatmulConfig& c) {
 }
 
 FloatGluMatmulKernel float_glu_matmul(const FloatMatmulConfig& c) {
-  return kernel("float_glu_matmul", kWorkgroup,
+  return kernel("float_glu_matmul", kFloatWorkgroup,
                 [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
                     In<"up_scales", U32> up_scales, FloatX x, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg,
                     LocalIndex tid) {
@@ -162,8 +162,8 @@ FloatGluMatmulKernel float_glu_matmul(const FloatMatmulConfig& c) {
                   auto ups = shared<Vec4<F32>>("ups", c.tile_rows * kBlockQuads);
                   auto tokens = shared<Vec4<F32>>("tokens", c.tile_tokens * kBlockQuads);
                   auto n_rows = let("n_rows", e(c.rows));
-                  const Tile t = make_tile(c, n_rows, wg, tid, params);
-                  std::vector<Sums> sums;
+                  const FloatTile t = make_tile(c, n_rows, wg, tid, params);
+                  std::vector<FloatSums> sums;
                   sums.push_back(make_sums(t));
                   sums.push_back(make_sums(t));
                   loop("block", 0u, blocks(t), 1u, [&](const Name<U32>& block) {

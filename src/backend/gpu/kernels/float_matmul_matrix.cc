@@ -28,14 +28,14 @@ MatrixTileShape tile_shape(const FloatMatrixMatmulConfig& c, uint32_t n_matrices
           .stride = block + 8};
 }
 
-struct Tile : MatrixTile {
+struct HalvesTile : MatrixTile {
   FloatMatrixMatmulConfig c;
   Name<U32> n_tokens, n_rows;  // the latter of the binding
   Shared<F16> staged;
 };
 
-Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
-               const LocalIndex& tid, const ParamsBuffer& params) {
+HalvesTile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows,
+                     const WorkgroupId& wg, const LocalIndex& tid, const ParamsBuffer& params) {
   const MatrixTileShape shape = tile_shape(c, n_matrices);
   CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % (c.shape.k * c.tile.splits) == 0);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
@@ -51,7 +51,7 @@ Tile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name
 // again; nobody stores what comes of them.
 class WeightStage {
  public:
-  WeightStage(const Tile& t, const WeightPlanes& w, uint32_t matrix)
+  WeightStage(const HalvesTile& t, const WeightPlanes& w, uint32_t matrix)
       : t_(t), w_(w), unpack_(w.coding), start_(matrix * t.c.tile_rows * t.shape.stride) {
     if (!w_.coding.has_codes()) return;
     if (UnpackHalves::serves(w.coding)) halves_.emplace(w.coding);
@@ -159,7 +159,7 @@ class WeightStage {
     });
   }
 
-  const Tile& t_;
+  const HalvesTile& t_;
   const WeightPlanes& w_;
   Unpack unpack_;
   std::optional<UnpackHalves> halves_;
@@ -169,7 +169,7 @@ class WeightStage {
 
 // How activations come there: as vec4s, for on some GPUs a matrix is loaded from storage value by value. Tokens past
 // the end are whatever lies there; nobody stores what comes of them.
-StagedVectors<Vec4<F16>> staged_activations(const Tile& t) {
+StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
   const uint32_t pieces = t.shape.block / kPiece, quads = t.shape.block / 4;
   return {"x_next", t.c.tile_tokens * quads, t.c.workgroup(), t.tid, [&, pieces, quads](const Name<U32>& i) {
             auto row = let("x_row", i / quads);
@@ -183,7 +183,7 @@ StagedVectors<Vec4<F16>> staged_activations(const Tile& t) {
 
 // take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
 template <class Take>
-void multiply(const Tile& t, const Halves& x, std::span<const WeightStage* const> weights,
+void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage* const> weights,
               const TokenScales& token_scales, const Take& take) {
   const auto activations = staged_activations(t);
   const auto fetch = [&](const Name<U32>& block) {
@@ -301,7 +301,7 @@ FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
                     RowRange range, ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
                   auto n_rows = let("n_rows", range.get<"count">());
-                  const Tile t = make_tile(c, 1, n_rows, wg, tid, params);
+                  const HalvesTile t = make_tile(c, 1, n_rows, wg, tid, params);
                   const WeightStage stage(t, planes, 0);
                   multiply(t, x, std::array{&stage}, token_scales,
                            [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
@@ -322,7 +322,7 @@ FloatGluMatrixMatmulKernel float_glu_matmul_matrix(const FloatMatrixMatmulConfig
                     Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
                   auto n_rows = let("n_rows", e(c.rows));
-                  const Tile t = make_tile(c, 2, n_rows, wg, tid, params);
+                  const HalvesTile t = make_tile(c, 2, n_rows, wg, tid, params);
                   const WeightStage gate_stage(t, gate, 0), up_stage(t, up, 1);
                   multiply(t, x, std::array{&gate_stage, &up_stage}, token_scales,
                            [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {

@@ -13,16 +13,17 @@
 #include "backend/gpu/kernels/golden_cases.h"
 #include "base/fnv1a.h"
 #include "base/format_text.h"
+#include "support/checkout.h"
 
 namespace tern::gpu {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(TERN_SOURCE_DIR) / "tests/golden/kernels";
+const fs::path kFolder = source_path("tests/golden/kernels");
 const fs::path kHashes = kFolder / "hashes.txt";  // "FILE HASH" a line
-constexpr std::string_view kHowTo = "If the change is meant, run\n  TERN_UPDATE_GOLDENS=1 " TERN_BINARY_DIR
-                                    "/bin/kernel_golden_test\nand review the diff.";
+const std::string kHowTo = "If the change is meant, run\n  TERN_UPDATE_GOLDENS=1 " +
+                           build_path("bin/kernel_golden_test") + "\nand review the diff.";
 
 std::string read_file(const fs::path& path) {
   std::ostringstream text;

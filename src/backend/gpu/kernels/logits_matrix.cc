@@ -13,7 +13,7 @@ struct Place {
   Name<U32> first_token, split;  // of the tile, and which subgroup this is
 };
 
-using Quads = StagedVectors<Vec4<F16>>;
+using LogitsQuads = StagedVectors<Vec4<F16>>;
 
 // The sums of a tile.
 class LogitsTile {
@@ -31,7 +31,7 @@ class LogitsTile {
     const uint32_t n_m = c_.tokens / M;
     std::vector<Var<ResultMatrix<F32, M, N>>> sums;  // [tokens][side]
     for (uint32_t i = 0; i < n_m * kSides; ++i) sums.push_back(var<ResultMatrix<F32, M, N>>("sum"));
-    const Quads weights = staged_weights(first_row), activations = staged_activations();
+    const LogitsQuads weights = staged_weights(first_row), activations = staged_activations();
     const auto fetch = [&](const Name<U32>& block) {
       auto w_behind = let("w_behind", block * (c_.block() / 4));
       weights.fetch(w_, w_behind);
@@ -42,7 +42,7 @@ class LogitsTile {
     fetch(first_block);
     const uint32_t n_blocks = c_.cols / c_.block();
     loop("block", 0u, n_blocks, 1u, [&](const Name<U32>& block) {
-      for (const Quads* quads : {&weights, &activations}) {
+      for (const LogitsQuads* quads : {&weights, &activations}) {
         quads->store(
             [&](const Name<Vec4<F16>>& quad, const Name<U32>& at_quad) { put_halves(staged_, at_quad, quad); });
       }
@@ -86,23 +86,23 @@ class LogitsTile {
  private:
   // Neighbouring invocations have neighbouring quads of a row.
   template <class FirstRow>
-  Quads staged_weights(const FirstRow& first_row) const {
+  LogitsQuads staged_weights(const FirstRow& first_row) const {
     const uint32_t quads = c_.block() / 4;
     return {"next_w", c_.tile_rows() * quads, c_.workgroup(), tid_, [&](const Name<U32>& i) {
               auto row = let("tile_row", i / quads);
               auto subgroup = let("of_subgroup", row / c_.rows_of_subgroup());
               auto first =
                   let("w_first", (first_row(subgroup) + row % c_.rows_of_subgroup()) * (c_.cols / 4) + i % quads);
-              return Quads::Place{first, let("w_to", row * c_.stride() + i % quads * 4u)};
+              return LogitsQuads::Place{first, let("w_to", row * c_.stride() + i % quads * 4u)};
             }};
   }
-  Quads staged_activations() const {
+  LogitsQuads staged_activations() const {
     return {"next_x", 2 * c_.tokens * c_.block() / 4, c_.workgroup(), tid_, [&](const Name<U32>& i) {
               const GroupedQuad quad = grouped_quad(i, c_.block());  // of both parts
               auto rest = let("rest", quad.row / c_.tokens * c_.rest_at);
               auto stored = let("stored", place_.first_token + quad.row % c_.tokens + rest);
               auto first = let("x_first", grouped_half(c_.cols, stored) / 4u + quad.behind);
-              return Quads::Place{first, let("x_to", (quad.row + c_.tile_rows()) * c_.stride() + quad.column)};
+              return LogitsQuads::Place{first, let("x_to", (quad.row + c_.tile_rows()) * c_.stride() + quad.column)};
             }};
   }
 

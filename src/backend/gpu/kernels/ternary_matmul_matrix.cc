@@ -26,14 +26,14 @@ MatrixTileShape tile_shape(const TernaryMatrixMatmulConfig& c, uint32_t n_matric
           .stride = block_of(c) + 16};
 }
 
-struct Tile : MatrixTile {
+struct CodesMatrixTile : MatrixTile {
   TernaryMatrixMatmulConfig c;
   Name<U32> n_tokens;
   Shared<MatrixI8x4> staged;  // afterwards sums go through it
 };
 
-Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg, const LocalIndex& tid,
-               const ParamsBuffer& params) {
+CodesMatrixTile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg,
+                          const LocalIndex& tid, const ParamsBuffer& params) {
   const MatrixTileShape shape = tile_shape(c, n_matrices);
   CHECK(c.cols % 4 == 0 && shape.block % c.shape.k == 0 && c.tile.splits == 1);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens());
@@ -50,7 +50,7 @@ Tile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const Wo
 // them.
 class TokenStage {
  public:
-  TokenStage(const Tile& t, const In<"x", QuantizedWords>& x)
+  TokenStage(const CodesMatrixTile& t, const In<"x", QuantizedWords>& x)
       : t_(t), x_(x), words_("x_next", t.c.tile_tokens * quads(), t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
           auto token = let("x_token", min(t.first_token + i / quads(), t.n_tokens - 1u));
           auto first = let("x_first", token * quantized_stride(t.c.cols) + i % quads() * (quads() == 4 ? 2u : 1u));
@@ -71,7 +71,7 @@ class TokenStage {
  private:
   uint32_t quads() const { return t_.shape.block / 16; }
 
-  const Tile& t_;
+  const CodesMatrixTile& t_;
   const In<"x", QuantizedWords>& x_;
   StagedVectors<QuantizedWords> words_;
 };
@@ -80,7 +80,7 @@ class TokenStage {
 template <class Weights>
 class CodeStage {
  public:
-  CodeStage(const Tile& t, const Weights& w, uint32_t matrix)
+  CodeStage(const CodesMatrixTile& t, const Weights& w, uint32_t matrix)
       : t_(t), w_(w), vectors_("w_next", t.c.tile_rows * each(), t.c.workgroup(), t.tid, [&](const Name<U32>& i) {
           auto row = let("w_row", min(t.first_row + i / each(), t.c.rows - 1));
           auto first = let("w_first", row * (whole_blocks(t.c.cols) / 64) + i % each());
@@ -105,14 +105,14 @@ class CodeStage {
  private:
   uint32_t each() const { return t_.shape.block / 64; }  // vectors of a row
 
-  const Tile& t_;
+  const CodesMatrixTile& t_;
   const Weights& w_;
   StagedVectors<TernaryWeights> vectors_;
 };
 
 // take(row, index of y, each matrix's sum, scale) for every result of this invocation that exists.
 template <class Take, class... Codes>
-void multiply(const Tile& t, const In<"x", QuantizedWords>& x, const Take& take, const Codes&... weights) {
+void multiply(const CodesMatrixTile& t, const In<"x", QuantizedWords>& x, const Take& take, const Codes&... weights) {
   const TokenStage tokens(t, x);
   const auto fetch = [&](const Name<U32>& block) {
     tokens.fetch(block);
@@ -165,7 +165,7 @@ TernaryMatmulKernel ternary_matmul_matrix(const TernaryMatrixMatmulConfig& c) {
   return kernel(c.store == Store::kAdd ? "ternary_matmul_matrix_add" : "ternary_matmul_matrix", c.workgroup(),
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, ParamsBuffer params,
                     InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
-                  const Tile t = make_tile(c, 1, wg, tid, params);
+                  const CodesMatrixTile t = make_tile(c, 1, wg, tid, params);
                   const CodeStage codes_of_w(t, w, 0);
                   multiply(
                       t, x,
@@ -183,7 +183,7 @@ TernaryGluMatmulKernel ternary_glu_matmul_matrix(const TernaryMatrixMatmulConfig
       "ternary_glu_matmul_matrix", c.workgroup(),
       [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, In<"x", QuantizedWords> x,
           WeightScales scales, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
-        const Tile t = make_tile(c, 2, wg, tid, params);
+        const CodesMatrixTile t = make_tile(c, 2, wg, tid, params);
         const CodeStage gate(t, w_gate, 0);
         const CodeStage up(t, w_up, 1);
         multiply(
