@@ -46,6 +46,12 @@ def state():
     return digest.hexdigest()
 
 
+def stamp_path():
+    """Where the last state that passed is kept, for all checkouts of this user."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(cache) / "tern/build_budget"
+
+
 def reference_seconds(build):
     """CPU seconds of the fixed file, compiled as the program's files are."""
     commands = json.loads((build / "compile_commands.json").read_text())
@@ -95,7 +101,7 @@ def main():
     parser.add_argument("--reference", action="store_true", help="only tell how fast this machine is")
     args = parser.parse_args()
 
-    build, stamp, now = args.build.resolve(), ROOT / "build/budget.stamp", state()
+    build, stamp, now = args.build.resolve(), stamp_path(), state()
     if not args.always and not args.reference and stamp.exists() and stamp.read_text() == now:
         print("build_budget: neither kernels nor settings have changed since it passed")
         return 0
@@ -126,6 +132,7 @@ def main():
     if total > args.total * scale:
         print("build_budget: all files together take too long")
     elif not too_slow:
+        stamp.parent.mkdir(parents=True, exist_ok=True)
         stamp.write_text(now)
         return 0
     return 1

@@ -3,14 +3,12 @@
 # each alone. So do builds with TERN_UNITY=OFF, where an edited file compiles sooner.
 #   KERNELS  for speed, and each file alone: what stands beside a kernel must not change its code
 #   HOT      for speed
-#   WARM     for speed, where code branches and allocates, so that -O2 should do, and compiles sooner than -O3
 #   ONCE     what runs once for a model or a file
 #   COLD     what waits for people or for a driver
 #   TEST     the tests' own code, not optimised; what they test is built as it is used
 # COLD and TEST are built without UndefinedBehaviorSanitizer, which compiles some of them for minutes.
 if(NOT EMSCRIPTEN)  # there, everything but the kernels is compiled for size
   set(tern_options_HOT $<$<CONFIG:Release>:-O3>)
-  set(tern_options_WARM $<$<CONFIG:Release>:-O2>)
   # GCC's -Og takes two thirds of the time of -O1. Clang has one level for both.
   set(tern_options_ONCE $<$<CONFIG:Release>:-Og>)
   set(tern_options_COLD ${tern_options_ONCE})
@@ -53,13 +51,13 @@ function(tern_compile_hot target)
   set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${tern_options_HOT})
 endfunction()
 
-# tern_library(NAME [KERNELS|WARM|ONCE|COLD] SOURCES... [HOT sources...] LINK targets...): the library of one folder; those of
+# tern_library(NAME [KERNELS|ONCE|COLD] SOURCES... [HOT sources...] LINK targets...): the library of one folder; those of
 # its sources that are named HOT as well are compiled so. `#include` paths start at src/ and
 # include/.
 function(tern_library name)
-  cmake_parse_arguments(ARG "KERNELS;WARM;ONCE;COLD" "" "SOURCES;HOT;LINK;LINK_PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "KERNELS;ONCE;COLD" "" "SOURCES;HOT;LINK;LINK_PRIVATE" ${ARGN})
   set(kind HOT)
-  foreach(other KERNELS WARM ONCE COLD)
+  foreach(other KERNELS ONCE COLD)
     if(ARG_${other})
       set(kind ${other})
     endif()

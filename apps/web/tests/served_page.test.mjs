@@ -385,7 +385,8 @@ test('Firefox chats, too', {skip: firefox ? false : 'it is not installed'}, asyn
       fill('composer', 'Tell me a story about a fox and a lantern.');
       document.querySelector('[data-testid=send]').click();
     });
-    const note = () => page.evaluate(() => [...document.querySelectorAll('[data-testid=note]')].at(-1)?.textContent ?? '');
+    const note = () => page.evaluate(() => (
+      [...document.querySelectorAll('[data-testid=note]')].at(-1)?.textContent ?? ''));
     await until(note, (text) => text.includes('40 tokens'), {what: 'a reply'});
     const {choices: [{message}]} = await server.ask('v1/chat/completions',
       {messages: kMessages, temperature: 0, max_tokens: 40});
