@@ -21,7 +21,7 @@ std::string version_text() {
   text += format_text("  commit            {}\n", built_commit());
   text += format_text("  compiler          {}\n", info.compiler);
   text += format_text("  instruction sets  {}\n", list(info.targets));
-  text += format_text("  on this machine   {}; it runs {}\n", info.runnable, info.chosen);
+  if (!info.runnable.empty()) text += format_text("  on this machine   {}; it runs {}\n", info.runnable, info.chosen);
   if (!info.not_chosen.empty()) text += format_text("  not used          {}\n", info.not_chosen);
   text += format_text("  backends          {}\n", list(info.backends));
   return text;

@@ -54,7 +54,7 @@ void check(const Asked& asked, const ModelProfile& model) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const tern::Engine engine = tern::Engine::load({.model_path = source_path("models/tern-stories.gguf"),
+  static const tern::Engine engine = tern::Engine::load({.model_path = tern::source_path("models/tern-stories.gguf"),
                                                          .backend = tern::BackendKind::kRef,
                                                          .n_threads = 1,
                                                          .chat_template = kTemplate})

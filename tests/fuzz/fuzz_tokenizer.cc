@@ -10,7 +10,7 @@
 namespace {
 
 std::unique_ptr<tern::Tokenizer> load_default_tokenizer() {
-  const std::string path = source_path("tests/golden/tokenizer/tern-stories-tokenizer.json");
+  const std::string path = tern::source_path("tests/golden/tokenizer/tern-stories-tokenizer.json");
   const auto file = tern::MappedFile::open(path);
   auto tokenizer = file ? tern::parse_tokenizer_json(file->bytes(), path) : std::unexpected(file.error());
   if (!tokenizer) {
