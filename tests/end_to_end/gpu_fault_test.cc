@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> story(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {
-      "run",           "-m", default_model(), "-b", "webgpu", "--temp", "0", "-n", "12", "-p", kClearStart, "--gpu-validate"};
+  std::vector<std::string> arguments = {"run", "-m",        default_model(), "-b", "webgpu", "--temp", "0", "-n", "12",
+                                        "-p",  kClearStart, "--gpu-validate"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

@@ -39,8 +39,8 @@ std::string program_path();
 // The model that lies in the repository.
 std::string default_model();
 
-// A start that the default model continues alike wherever it runs: of the next 24 tokens each is ahead of the second best by
-// 0.9 in log probability, which no rounding of a backend makes up for.
+// A start that the default model continues alike wherever it runs: of the next 24 tokens each is ahead of the second
+// best by 0.9 in log probability, which no rounding of a backend makes up for.
 inline constexpr const char* kClearStart = "The king";
 
 // Failed as promised: this exit code, nothing on standard output, and one line "tern: …" on standard error that
