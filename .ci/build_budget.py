@@ -19,6 +19,8 @@ import shlex
 import subprocess
 import sys
 
+from user_cache import user_cache
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS_AND_SETTINGS = ("src/backend/cpu", "src/backend/gpu/kernels", "cmake", "CMakeLists.txt", "src/**/CMakeLists.txt",
                         "apps/**/CMakeLists.txt", ".ci/build_budget*")
@@ -46,16 +48,10 @@ def state():
     return digest.hexdigest()
 
 
-def stamp_path():
-    """Where the last state that passed is kept, for all checkouts of this user."""
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(cache) / "tern/build_budget"
-
-
 def reference_seconds(build):
     """CPU seconds of the fixed file, compiled as the program's files are."""
     commands = json.loads((build / "compile_commands.json").read_text())
-    entry = next(e for e in commands if "src/backend/cpu/host_side.cc" in e["file"])
+    entry = next(e for e in commands if e["file"].endswith("src/backend/cpu/attention.cc"))
     command = shlex.split(entry["command"])
     compiler = next(i for i, word in enumerate(command) if "++" in pathlib.Path(word).name)  # what is before is ccache's
     command = command[compiler:command.index("-o")] + ["-o", "/dev/null", "-c", str(REFERENCE)]
@@ -101,7 +97,7 @@ def main():
     parser.add_argument("--reference", action="store_true", help="only tell how fast this machine is")
     args = parser.parse_args()
 
-    build, stamp, now = args.build.resolve(), stamp_path(), state()
+    build, stamp, now = args.build.resolve(), user_cache() / "build_budget", state()
     if not args.always and not args.reference and stamp.exists() and stamp.read_text() == now:
         print("build_budget: neither kernels nor settings have changed since it passed")
         return 0

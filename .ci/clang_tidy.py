@@ -19,6 +19,8 @@ import subprocess
 import sys
 import time
 
+from user_cache import user_cache
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "apps", "tests")
 # Tests are half of the run time and no user ever runs them: only what makes a test say the wrong thing, and names.
@@ -75,8 +77,7 @@ def is_test(file):
 
 def marker_folder():
     """Where the markers are; those that no run has met for three months are dropped."""
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    folder = pathlib.Path(cache) / "tern/clang-tidy"
+    folder = user_cache() / "clang-tidy"
     folder.mkdir(parents=True, exist_ok=True)
     for marker in folder.iterdir():
         if time.time() - marker.stat().st_mtime > 90 * 86400:

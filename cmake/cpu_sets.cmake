@@ -1,6 +1,6 @@
 # Which instruction sets the CPU backend's kernels are compiled for. A program for any machine needs all of them, and each
 # set is the kernels compiled once more: half the time of a build from nothing.
-set(TERN_CPU_SETS all CACHE STRING "Instruction sets of the kernels: all, or native for those that this machine takes")
+set(TERN_CPU_SETS all CACHE STRING "Instruction sets of the kernels: all, or native for the best one that this machine takes")
 set_property(CACHE TERN_CPU_SETS PROPERTY STRINGS all native)
 if(NOT TERN_CPU_SETS MATCHES "^(all|native)$")
   message(FATAL_ERROR "TERN_CPU_SETS is '${TERN_CPU_SETS}'; it can be all or native")
