@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> story(const std::vector<std::string>& more = {}) {
+std::vector<std::string> write_story(const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"run", "-m",        default_model(), "-b", "webgpu", "--temp", "0", "-n", "12",
                                         "-p",  kClearStart, "--gpu-validate"};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -45,7 +45,7 @@ class GpuFault : public testing::Test {
 TEST(GpuMissing, SaysWhatToInstallInOneLine) {
   const std::vector<std::pair<std::string, std::string>> nowhere = {{"VK_DRIVER_FILES", "/nowhere.json"},
                                                                     {"VK_ICD_FILENAMES", "/nowhere.json"}};
-  const RunResult run = run_tern(story(), {.variables = nowhere});
+  const RunResult run = run_tern(write_story(), {.variables = nowhere});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
   const size_t last = run.err.find("tern: ");
@@ -60,33 +60,34 @@ TEST(GpuMissing, SaysWhatToInstallInOneLine) {
 }
 
 TEST_F(GpuFault, AnUnknownGpuIsAnsweredWithTheList) {
-  EXPECT_TRUE(failed_with(run_tern(story({"--gpu", "voodoo"})), 1, {"no GPU is called 'voodoo'", "there are: 0 ("}));
-  EXPECT_TRUE(failed_with(run_tern(story({"--gpu", "99"})), 1, {"'99'"}));
+  EXPECT_TRUE(
+      failed_with(run_tern(write_story({"--gpu", "voodoo"})), 1, {"no GPU is called 'voodoo'", "there are: 0 ("}));
+  EXPECT_TRUE(failed_with(run_tern(write_story({"--gpu", "99"})), 1, {"'99'"}));
 }
 
 TEST_F(GpuFault, EveryFeatureCanBeLeftOut) {
-  const RunResult all = run_tern(story());
+  const RunResult all = run_tern(write_story());
   EXPECT_EQ(all.exit_code, 0) << all.err;
   EXPECT_FALSE(all.out.empty());
   for (const char* without : {"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial",
                               "f16,subgroups,subgroup-matrix,dot4,timestamps,limits"}) {
-    const RunResult result = run_tern(story({"--gpu-without", without}));
+    const RunResult result = run_tern(write_story({"--gpu-without", without}));
     EXPECT_EQ(result.exit_code, 0) << without << result.err;
     EXPECT_EQ(result.out, all.out) << without;
   }
-  EXPECT_EQ(run_tern(story({"--no-fuse"})).out, all.out);
+  EXPECT_EQ(run_tern(write_story({"--no-fuse"})).out, all.out);
 }
 
 TEST_F(GpuFault, EditedKernelsAreUsed) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path("wgsl");
-  const RunResult plain = run_tern(story());
-  EXPECT_EQ(run_tern(story({"--wgsl-dir", folder})).out, plain.out);
+  const RunResult plain = run_tern(write_story());
+  EXPECT_EQ(run_tern(write_story({"--wgsl-dir", folder})).out, plain.out);
   const std::string select = kernel_file(folder, "argmax_next");
   const std::string original = read_file(select);
 
   replace_in(select, "@compute", "// a comment\n@compute");
-  EXPECT_EQ(run_tern(story({"--wgsl-dir", folder})).out, plain.out) << "a comment changes nothing";
+  EXPECT_EQ(run_tern(write_story({"--wgsl-dir", folder})).out, plain.out) << "a comment changes nothing";
   EXPECT_NE(read_file(select).find("// a comment"), std::string::npos) << "the edited file must stay as it is";
 
   // Every token the same: only if the edited kernel is the one that runs. GPUs have others, which choose and embed.
@@ -95,24 +96,24 @@ TEST_F(GpuFault, EditedKernelsAreUsed) {
     if (name.starts_with("argmax_next-")) replace_in(entry.path(), "tokens[wg.y] = token", "tokens[wg.y] = 300u");
     if (name.starts_with("argmax_embed-")) replace_in(entry.path(), "let token = ", "let token = 300u + 0u * ");
   }
-  const RunResult edited = run_tern(story({"--wgsl-dir", folder}));
+  const RunResult edited = run_tern(write_story({"--wgsl-dir", folder}));
   EXPECT_EQ(edited.exit_code, 0) << edited.err;
   EXPECT_NE(edited.out, plain.out);
 
   fs::remove(select);
-  EXPECT_EQ(run_tern(story({"--wgsl-dir", folder})).out, plain.out);
+  EXPECT_EQ(run_tern(write_story({"--wgsl-dir", folder})).out, plain.out);
   EXPECT_EQ(read_file(select), original) << "a removed file is written again";
 }
 
 TEST_F(GpuFault, ASyntaxErrorIsShownWithFileAndLine) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path("wgsl");
-  ASSERT_EQ(run_tern(story({"--wgsl-dir", folder})).exit_code, 0);
+  ASSERT_EQ(run_tern(write_story({"--wgsl-dir", folder})).exit_code, 0);
   const std::string embed = kernel_file(folder, "embed");
   replace_in(embed, "@compute", "let oops = ;\n@compute");
   const std::string text = read_file(embed);
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(text.find("oops")), '\n');
-  const RunResult result = run_tern(story({"--wgsl-dir", folder}));
+  const RunResult result = run_tern(write_story({"--wgsl-dir", folder}));
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.err.find(embed), std::string::npos) << result.err;
   EXPECT_NE(result.err.find(std::to_string(line)), std::string::npos) << result.err;
@@ -122,7 +123,7 @@ TEST_F(GpuFault, ASyntaxErrorIsShownWithFileAndLine) {
 TEST_F(GpuFault, ABrokenKernelFileIsAnError) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path("wgsl");
-  std::vector<std::string> arguments = story({"--wgsl-dir", folder, "--gpu", "0"});  // by name: no warning
+  std::vector<std::string> arguments = write_story({"--wgsl-dir", folder, "--gpu", "0"});  // by name: no warning
   std::erase(arguments, "--gpu-validate");
   ASSERT_EQ(run_tern(arguments).exit_code, 0);
   const std::string embed = kernel_file(folder, "embed");
@@ -144,7 +145,7 @@ TEST_F(GpuFault, ABrokenKernelFileIsAnError) {
 TEST_F(GpuFault, AFolderThatCannotBeWrittenIsAnError) {
   const ScratchFolder scratch;
   const std::string file = scratch.write("file", "not a folder");
-  const RunResult result = run_tern(story({"--wgsl-dir", file + "/wgsl"}));
+  const RunResult result = run_tern(write_story({"--wgsl-dir", file + "/wgsl"}));
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_NE(result.err.find("cannot write the kernel"), std::string::npos) << result.err;
 }

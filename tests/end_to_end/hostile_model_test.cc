@@ -10,8 +10,6 @@
 namespace tern::test {
 namespace {
 
-constexpr const char* kPrompt = "Once upon a time";
-
 // The default model with one piece of metadata that is another, or one more.
 std::string model_with(const ScratchFolder& folder, const std::string& key, const std::string& value) {
   GgufImage model = GgufImage::parse(read_file(default_model()));

@@ -9,8 +9,6 @@
 namespace tern::test {
 namespace {
 
-constexpr const char* kPrompt = "Once upon a time";
-
 // The reference backend is slow enough to be still at work when the signal comes.
 std::vector<std::string> slow(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"-m", default_model(), "-b", "ref"});

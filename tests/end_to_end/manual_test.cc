@@ -59,7 +59,7 @@ class Manual : public testing::Test {
   }
 };
 
-using Words = std::set<std::string>;
+using WordSet = std::set<std::string>;
 
 TEST_F(Manual, HasAPageForEachCommandWithItsOptions) {
   size_t pages = 0;
@@ -69,7 +69,7 @@ TEST_F(Manual, HasAPageForEachCommandWithItsOptions) {
   for (const std::string& command : commands) {
     EXPECT_NE(page("tern").find("\\fBtern\\-" + command + "\\fR(1)"), std::string::npos) << command;
     const std::string text = std::regex_replace(page("tern-" + command), std::regex(R"(\\-)"), "-");
-    const Words options = matches(run_tern({command, "--help"}).out, "^  +(?:-., )?(--[a-z-]+)");
+    const WordSet options = matches(run_tern({command, "--help"}).out, "^  +(?:-., )?(--[a-z-]+)");
     EXPECT_FALSE(options.empty());
     for (const std::string& option : options) {
       EXPECT_NE(text.find("\\fB" + option + "\\fR"), std::string::npos) << command << " " << option;
@@ -83,24 +83,24 @@ TEST_F(Manual, IsCleanForMandoc) {
 }
 
 TEST_F(Manual, BashOffersCommandsOptionsAndTheirValues) {
-  const Words first = offered({"tern", ""});
+  const WordSet first = offered({"tern", ""});
   for (const std::string& command : commands) EXPECT_TRUE(first.contains(command)) << command;
   EXPECT_FALSE(first.contains("manual"));
-  EXPECT_EQ(offered({"tern", "tok"}), Words{"tokenize"});
+  EXPECT_EQ(offered({"tern", "tok"}), WordSet{"tokenize"});
   EXPECT_TRUE(offered({"tern", "run", "--"}).contains("--backend"));
-  EXPECT_EQ(offered({"tern", "run", "-b", "c"}), Words{"cpu"});
-  EXPECT_EQ(offered({"tern", "run", "--backend", "=", "web"}), Words{"webgpu"});
-  EXPECT_EQ(offered({"tern", "run", "--gpu-without", "f16,d"}), Words{"f16,dot4"});
-  EXPECT_EQ(offered({"tern", "bench", "ker"}), Words{"kernels"});
-  EXPECT_EQ(offered({"tern", "run", "-n", ""}), Words{});
+  EXPECT_EQ(offered({"tern", "run", "-b", "c"}), WordSet{"cpu"});
+  EXPECT_EQ(offered({"tern", "run", "--backend", "=", "web"}), WordSet{"webgpu"});
+  EXPECT_EQ(offered({"tern", "run", "--gpu-without", "f16,d"}), WordSet{"f16,dot4"});
+  EXPECT_EQ(offered({"tern", "bench", "ker"}), WordSet{"kernels"});
+  EXPECT_EQ(offered({"tern", "run", "-n", ""}), WordSet{});
 }
 
 TEST_F(Manual, BashOffersFilesWhereFilesAreWanted) {
   const std::string file = folder.write("some file.gguf", "x");
   const std::string start = folder.path("some");
-  EXPECT_EQ(offered({"tern", "run", "-m", start}), Words{file});
-  EXPECT_EQ(offered({"tern", "inspect", start}), Words{file});
-  EXPECT_EQ(offered({"tern", "run", "--wgsl-dir", start}), Words{});
+  EXPECT_EQ(offered({"tern", "run", "-m", start}), WordSet{file});
+  EXPECT_EQ(offered({"tern", "inspect", start}), WordSet{file});
+  EXPECT_EQ(offered({"tern", "run", "--wgsl-dir", start}), WordSet{});
 }
 
 TEST_F(Manual, ZshAndFishCanReadTheirs) {

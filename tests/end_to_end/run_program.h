@@ -11,6 +11,8 @@
 
 namespace tern::test {
 
+inline constexpr const char* kPrompt = "Once upon a time";  // the default model goes on with it for many tokens
+
 struct RunOptions {
   std::string input = {};                                           // standard input
   std::string output_path = {};                                     // where standard output goes; empty: into `out`

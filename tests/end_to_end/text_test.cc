@@ -11,8 +11,6 @@
 namespace tern::test {
 namespace {
 
-constexpr const char* kPrompt = "Once upon a time";
-
 RunResult run_default(std::vector<std::string> arguments, const RunOptions& options = {}) {
   arguments.insert(arguments.begin(), {"run", "-m", default_model()});
   return run_tern(arguments, options);
