@@ -26,7 +26,8 @@ ALIGNMENT = 32
 SAMPLING = {"temp": 0.6, "min_p": 0.1}
 END_OF_TEXT = "<|endoftext|>"
 END_OF_TURN = "<|end|>"
-CHAT_TEMPLATE = (
+CHAT_TEMPLATE = (  # every document of the training text begins with the BOS token
+    "{{- bos_token -}}"
     "{%- for message in messages -%}"
     "{{ '<|' + message['role'] + '|>\n' + (message['content'] | trim) + '<|end|>\n' }}"
     "{%- endfor -%}"

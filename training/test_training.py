@@ -153,6 +153,7 @@ class TrainingRecipe(unittest.TestCase):
     def test_exported_file_has_the_template_and_the_ends(self) -> None:
         metadata, _ = read_gguf(self.gguf)
         self.assertEqual(metadata["tokenizer.chat_template"], CHAT_TEMPLATE)
+        self.assertTrue(CHAT_TEMPLATE.startswith("{{- bos_token -}}"), "prompts begin as documents do")
         self.assertEqual(metadata["tokenizer.ggml.eos_token_id"], 0)
         self.assertEqual(metadata["tokenizer.ggml.eot_token_id"], 1)
         types = list(metadata["tokenizer.ggml.token_type"])

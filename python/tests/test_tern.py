@@ -108,7 +108,7 @@ class EngineTest(unittest.TestCase):
             with self.engine.session(draft=draft) as session:
                 reply = session.generate(prompt, max_tokens=40, temperature=0, speculate=speculate)
                 texts.add("".join(reply))
-                self.assertEqual(reply.stats.n_guessed > 0, speculate == 4 or reply.stats.n_guessed_right > 0)
+                self.assertEqual(reply.stats.n_guessed > 0, speculate > 0)
                 self.assertLessEqual(reply.stats.n_guessed_right, reply.stats.n_guessed)
         self.assertEqual(len(texts), 1)
         with self.assertRaisesRegex(tern.Error, "speculate is -1"):
@@ -235,7 +235,7 @@ class EngineTest(unittest.TestCase):
     def test_the_default_model_chats(self) -> None:
         messages: list[tern.Message] = [("user", "Tell me a story about a fox and a lantern.")]
         self.assertTrue(self.engine.info.has_chat_template)
-        self.assertEqual(self.engine.render_chat(messages), f"<|user|>\n{messages[0][1]}<|end|>\n<|assistant|>\n")
+        self.assertEqual(self.engine.render_chat(messages), f"<|endoftext|><|user|>\n{messages[0][1]}<|end|>\n<|assistant|>\n")
         self.assertGreater(len("".join(self.engine.chat(messages, max_tokens=40, temperature=0))), 40)
 
     def test_chat_renders_a_template(self) -> None:

@@ -25,7 +25,7 @@ TEST(Engine, TellsWhatItLoaded) {
   EXPECT_TRUE(engine.has_tokenizer());
   ASSERT_TRUE(engine.has_chat_template());
   const ChatMessage hello[] = {{"user", "Hello!"}};
-  EXPECT_EQ(engine.render_chat(hello).value(), "<|user|>\nHello!<|end|>\n<|assistant|>\n");
+  EXPECT_EQ(engine.render_chat(hello).value(), "<|endoftext|><|user|>\nHello!<|end|>\n<|assistant|>\n");
 }
 
 TEST(Engine, AModelWithoutATemplateHoldsNoConversation) {

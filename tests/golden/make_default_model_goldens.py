@@ -50,6 +50,7 @@ class Oracle:
         self.network = transformers_forward.build(load_model(DEFAULT_MODEL))
         self.tokenizer = tokenizer_from_metadata(metadata)
         self.template = metadata["tokenizer.chat_template"]
+        self.bos = self.tokenizer.id_to_token(metadata["tokenizer.ggml.bos_token_id"])
         self.ends = (0, metadata["tokenizer.ggml.eot_token_id"])  # of texts and of turns
 
     def encode(self, text: str) -> list[int]:
@@ -58,7 +59,9 @@ class Oracle:
     def render(self, messages: list[dict[str, str]]) -> str:
         from transformers.utils.chat_template_utils import render_jinja_template
 
-        texts, _ = render_jinja_template(conversations=[messages], chat_template=self.template, add_generation_prompt=True)
+        texts, _ = render_jinja_template(
+            conversations=[messages], chat_template=self.template, add_generation_prompt=True, bos_token=self.bos
+        )
         return texts[0]
 
     def greedy(self, prompt: str, prompt_ids: list[int], n: int, stop: tuple[int, ...] = ()) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 
 export const kExample = {
   asked: 'Tell me a story about a hedgehog and a key.',
-  reply: 'Once upon a time, there was a hedgehog named Pip, who had lost a round key in the dark ' +
-    'woods and could not sleep because of it. In the evening she saw a nest of twigs, and on it' +
-    ' a puffin with a happy smile. "Have you seen a key?" asked Pip. "Shh!" said the puffin. "I' +
-    ' am hatching." "Here, have a look at my egg." Pip looked, and it was the key. "It kicked, ' +
-    'I am almost sure," said the puffin. …',
+  reply: 'Once upon a time, there was a hedgehog named Bella, who had lost a strange key on the moor' +
+    ' and could not sleep because of it. She searched high and low. At last she came to a nest.' +
+    ' In it sat a puffin, wide and warm. "Excuse me," said Bella, "I am looking for my key." ' +
+    '"Not so loud," said the puffin. "You will wake the baby." "Would you like to see it?" The ' +
+    'puffin got up for a moment. …',
 };
