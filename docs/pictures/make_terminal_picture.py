@@ -4,7 +4,7 @@ it appeared, slowed down by --slow; renderers that do not animate, and readers w
 
 usage: docs/pictures/make_terminal_picture.py [--program build/release/bin/tern] [--slow 20] [--say TEXT]... [ARGUMENT...] > SVG
 
-ARGUMENTs are those of `tern`, by default: run "Once upon a time" --seed 50 --stats
+ARGUMENTs are those of `tern`, by default: run "Once upon a time" --seed 33 --stats
 With --say they are by default those of a conversation, chat --seed 50, in which each TEXT is said:
 
     docs/pictures/make_terminal_picture.py > docs/pictures/terminal.svg
@@ -200,7 +200,7 @@ def main() -> None:
     parser.add_argument("--slow", type=float, default=20, help="how many times slower than it was (default 20)")
     parser.add_argument("--say", action="append", default=[], metavar="TEXT", help="what is said in a conversation")
     options, arguments = parser.parse_known_args()
-    arguments = arguments or (["chat", "--seed", "50"] if options.say else ["run", "Once upon a time", "--seed", "50", "--stats"])
+    arguments = arguments or (["chat", "--seed", "50"] if options.say else ["run", "Once upon a time", "--seed", "33", "--stats"])
     command = "tern " + " ".join(f'"{a}"' if " " in a else a for a in arguments)
     line = [options.program, *arguments]
     writes = record_chat(line, options.say) if options.say else record(line)

@@ -13,7 +13,7 @@ const kFolder = path.join(kRoot, 'docs/pictures');
 const kLimit = 150e3;  // bytes; they stay in the repository's history for ever
 const kWide = {width: 1280, height: 800};
 const kSmall = {width: 960, height: 600};
-const kLarge = {width: 1920, height: 1080};
+const kLarge = {width: 1760, height: 990};
 const kNarrow = {width: 360, height: 800};
 
 async function take(tab, name) {
